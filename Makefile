@@ -1,0 +1,38 @@
+# Two commands: `make demo` and `make test`. Each sets itself up in .venv first.
+PYTHON ?= $(shell command -v python3.11 || command -v python3)
+VENV := .venv
+BIN := $(VENV)/bin
+JIT_SOURCES := $(wildcard fitness/*_kernel.py)
+
+.PHONY: setup demo test lint types unit clean
+
+setup: $(VENV)/.warmed
+
+$(VENV)/.installed: pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	@touch $@
+
+# Compiles the timeline once; numba keeps the machine code beside the sources.
+$(VENV)/.warmed: $(VENV)/.installed $(JIT_SOURCES)
+	$(BIN)/python -m fitness.warm_up
+	@touch $@
+
+demo: setup
+	$(BIN)/dse explore vgg19 resnet50 --platform jetson-agx-xavier --output runs/demo --force
+
+test: setup lint types unit
+
+lint:
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/lint-imports
+
+types:
+	$(BIN)/mypy
+
+unit:
+	$(BIN)/python -m pytest --numprocesses 2
+
+clean:
+	rm -rf $(VENV) runs build *.egg-info .mypy_cache .pytest_cache .ruff_cache

@@ -1,0 +1,1 @@
+"""Speed, measured: each module prints a table, or figures for programs with ``--json``."""

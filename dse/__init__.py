@@ -1,0 +1,1 @@
+"""The search: from networks and a platform to a Pareto front."""

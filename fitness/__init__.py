@@ -1,0 +1,1 @@
+"""How long and how much energy: costs, contention, the timeline, throughput and energy."""

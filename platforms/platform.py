@@ -1,0 +1,181 @@
+"""A chip as the explorer sees it: units, clock domains, memory, and where each figure is from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from fractions import Fraction
+
+
+class Status(Enum):
+    """How far a figure can be trusted."""
+
+    MEASURED = "measured"
+    DERIVED = "derived"
+    ASSUMED = "assumed"
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where a figure is from, and how it came to be."""
+
+    status: Status
+    text: str
+
+
+@dataclass(frozen=True)
+class OperatingPoint:
+    """One (frequency, voltage) pair of a domain; the voltage may come from a model."""
+
+    frequency_khz: int
+    voltage_mv: int | None
+    label: str = ""
+
+
+@dataclass(frozen=True)
+class Domain:
+    """A clock domain and its ladder, slowest point first.
+
+    ``may_be_off``: the domain is switched off, and draws nothing, when nothing mapped needs it.
+    ``parked``: index of the point it is held at when no unit of the search uses it.
+    """
+
+    name: str
+    operating_points: tuple[OperatingPoint, ...]
+    may_be_off: bool
+    parked: int
+    ladder_source: Source
+    voltage_source: Source
+
+
+@dataclass(frozen=True)
+class Peak:
+    """What a unit can do at best in one number format; exact decimals as fractions.
+
+    ``macs_per_cycle``: multiply-accumulates per cycle of the unit's own clock.
+    ``efficiency``: share of that which large layers reach, by layer kind (``LayerKind`` value);
+    the key ``default`` holds for kinds not named.
+    """
+
+    precision: str
+    bytes_per_element: int
+    macs_per_cycle: Fraction
+    efficiency: tuple[tuple[str, Fraction], ...]
+    source: Source
+
+
+@dataclass(frozen=True)
+class Contention:
+    """Three-region slowdown model (PCCS); bandwidths in kB/s at the memory's fastest clock.
+
+    ``max_minor_percent`` is MRMC; ``rate_percent_per_gbps`` is rateN.
+    """
+
+    normal_bandwidth_kbps: int
+    total_bandwidth_kbps: int
+    """TBWDC."""
+    balance_point_kbps: int
+    """CBP."""
+    peak_bandwidth_kbps: int
+    """PBW."""
+    max_minor_percent: Fraction
+    rate_percent_per_gbps: Fraction
+    source: Source
+
+
+@dataclass(frozen=True)
+class PowerTable:
+    """Idle and busy power, mW, one entry per operating point of the domain named; busy >= idle."""
+
+    domain: str
+    idle_mw: tuple[int, ...]
+    busy_mw: tuple[int, ...]
+    source: Source
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A restriction: layers of ``kind`` or ``operation`` that break it cannot run on the unit.
+
+    ``limit`` names what is limited (see the platform schema), with inclusive bounds; a rule with
+    no limit forbids the kind or operation outright. ``operation`` "*" and ``kind`` None mean any.
+    """
+
+    kind: str | None
+    operation: str
+    limit: str | None
+    minimum: int | None
+    maximum: int | None
+    allowed: tuple[int, ...] | None
+    reason: str
+    source: Source
+
+
+@dataclass(frozen=True)
+class Unit:
+    """A processor that runs one group at a time.
+
+    ``clocks``: names of its domains in order: its own, its host's (if it has one), the memory's.
+    ``bandwidth_share``: share of the memory's peak bandwidth that the unit alone can draw.
+    ``supported``: (kind, operation) rules; see :mod:`fitness.support`.
+    """
+
+    name: str
+    kind: str
+    clocks: tuple[str, ...]
+    host: str | None
+    peaks: tuple[Peak, ...]
+    bandwidth_share: Fraction
+    bandwidth_source: Source
+    fixed_ns_per_layer: int
+    fixed_source: Source
+    power: tuple[PowerTable, ...]
+    """Of its own domain first; a hosted unit adds its host's."""
+    contention: Contention | None
+    supported_kinds: tuple[str, ...] | None
+    """Layer kinds that it can run at all; None means every kind."""
+    unsupported_operations: tuple[str, ...]
+    rules: tuple[Rule, ...]
+    max_segments: int | None
+    """Most stretches of consecutive groups that it takes (a DLA core: 16 loadables)."""
+    support_source: Source
+
+
+@dataclass(frozen=True)
+class Transition:
+    """Cost of handing a tensor over: bytes over ``bandwidth_kbps`` plus ``fixed_ns``."""
+
+    unit: str
+    out_bandwidth_kbps: int
+    out_fixed_ns: int
+    in_bandwidth_kbps: int
+    in_fixed_ns: int
+    source: Source
+
+
+@dataclass(frozen=True)
+class Memory:
+    """The shared memory: peak bandwidth = ``bytes_per_cycle`` x the clock of ``domain``."""
+
+    domain: str
+    bytes_per_cycle: int
+    power: PowerTable
+    """Idle power per operating point; busy is what full bandwidth adds on top of idle."""
+    source: Source
+
+
+@dataclass(frozen=True)
+class Platform:
+    """A whole chip."""
+
+    name: str
+    title: str
+    domains: tuple[Domain, ...]
+    units: tuple[Unit, ...]
+    memory: Memory
+    transitions: tuple[Transition, ...]
+    board_mw: int
+    board_source: Source
+    default_precision: str
+    sha256: str
+    """Of the resolved JSON document, canonical form."""

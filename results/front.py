@@ -1,0 +1,68 @@
+"""The front: mutually non-dominated design points with objectives, schedules and provenance."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from results.problem import DesignPoint, Problem
+from results.schedule import Schedule
+
+
+@dataclass(frozen=True, eq=False)
+class Member:
+    """One point of a front; ``objectives`` in the problem's order, integers, all minimised."""
+
+    design: DesignPoint
+    objectives: tuple[int, ...]
+    domain_on: tuple[bool, ...]
+    schedule: Schedule
+    latencies_ps: tuple[int, ...]
+    """Per network: last end minus arrival."""
+    makespan_ps: int
+    energy_fj: int
+    energy_by_unit_fj: tuple[int, ...]
+    """Per unit, idle and busy; what is left of ``energy_fj`` is the memory's and the board's."""
+
+
+@dataclass(frozen=True)
+class HypervolumePoint:
+    """Hypervolume of the front after so many evaluations, as a share of the final one."""
+
+    evaluations: int
+    hypervolume: float
+
+
+@dataclass(frozen=True)
+class InputFile:
+    """An input and the SHA-256 of its bytes."""
+
+    name: str
+    sha256: str
+
+
+@dataclass(frozen=True)
+class Provenance:
+    """How a front was reached: enough to reach it again."""
+
+    version: str
+    engine: str
+    seed: int
+    evaluations: int
+    stopped_by: str
+    """``budget``, ``time limit`` or ``interrupt``."""
+    seconds: float
+    inputs: tuple[InputFile, ...]
+    platform: str
+    command: str
+    convergence: tuple[HypervolumePoint, ...]
+    reference_point: tuple[float, ...]
+    """Of the hypervolume: 1.1 x the nadir of the final front."""
+
+
+@dataclass(frozen=True, eq=False)
+class Front:
+    """Members by rising first objective."""
+
+    problem: Problem
+    members: tuple[Member, ...]
+    provenance: Provenance

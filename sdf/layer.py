@@ -1,0 +1,63 @@
+"""What one layer of a network asks of a processor: operation, work and data."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+
+class LayerKind(Enum):
+    """What a layer does, as far as its cost and its support on a unit depend on it."""
+
+    CONVOLUTION = "convolution"
+    DECONVOLUTION = "deconvolution"
+    MATRIX_PRODUCT = "matrix product"
+    POOLING = "pooling"
+    NORMALISATION = "normalisation"
+    ACTIVATION = "activation"
+    ELEMENTWISE = "element-wise"
+    REDUCTION = "reduction"
+    RESIZE = "resize"
+    SOFTMAX = "softmax"
+    ATTENTION = "attention"
+    RECURRENT = "recurrent"
+    CONCATENATION = "concatenation"
+    DATA_MOVEMENT = "data movement"
+    RESHAPE = "reshape"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True)
+class Window:
+    """The sliding window of a convolution or pooling; one entry per spatial dimension."""
+
+    kernel: tuple[int, ...]
+    strides: tuple[int, ...]
+    pads: tuple[int, ...]
+    """Begin of every dimension, then end of every dimension, as in ONNX."""
+    dilations: tuple[int, ...]
+    groups: int = 1
+
+
+@dataclass(frozen=True)
+class Layer:
+    """One layer: counts are per inference and independent of the number format.
+
+    ``macs`` are multiply-accumulates; ``parameters`` are the constants that the layer reads
+    (weights, biases, scales); ``input_elements`` and ``output_elements`` count activations.
+    ``fused_activation`` layers and the like are separate layers: grouping keeps them together.
+    """
+
+    name: str
+    operation: str
+    """The operator's own name, such as ``Conv`` or, outside the default domain, ``domain::Op``."""
+    kind: LayerKind
+    macs: int
+    parameters: int
+    input_elements: int
+    output_elements: int
+    input_shapes: tuple[tuple[int, ...], ...] = ()
+    output_shapes: tuple[tuple[int, ...], ...] = ()
+    window: Window | None = None
+    axis: int | None = None
+    """The axis a concatenation or softmax works along, counted from 0."""
