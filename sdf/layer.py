@@ -61,3 +61,6 @@ class Layer:
     window: Window | None = None
     axis: int | None = None
     """The axis a concatenation or softmax works along, counted from 0."""
+    result_elements: int = 0
+    """Of the output elements, those that are results of the network although other layers read
+    them too; what no layer reads is a result anyway."""

@@ -1,0 +1,81 @@
+"""Networks that can be asked for by name."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from sdf.errors import GraphError
+from sdf.onnx_import import ImportedNetwork, import_onnx
+
+_PACKAGE_ORIGIN = "ONNX model zoo, graph without weights in the onnx package"
+
+
+@dataclass(frozen=True)
+class CatalogueEntry:
+    """A network of the catalogue."""
+
+    name: str
+    description: str
+    origin: str
+    """Where its layers are from."""
+    input_shape: tuple[int, ...]
+    """Batch, channels, height, width."""
+
+
+_IN_PACKAGE = tuple(
+    CatalogueEntry(name, description, _PACKAGE_ORIGIN, (1, 3, 224, 224))
+    for name, description in (
+        ("bvlc_alexnet", "AlexNet as trained in Caffe, grouped convolutions, 224 x 224 input"),
+        ("densenet121", "DenseNet-121, every layer of a block reads all before it"),
+        ("inception_v1", "GoogLeNet with pooling sizes rounded down"),
+        ("inception_v2", "Inception with batch normalisation and two 3 x 3 for each 5 x 5"),
+        ("resnet50", "ResNet-50, residual blocks of three convolutions"),
+        ("shufflenet", "ShuffleNet, grouped 1 x 1 convolutions and channel shuffles"),
+        ("squeezenet", "SqueezeNet 1.1, fire modules"),
+        ("vgg19", "VGG-19, sixteen 3 x 3 convolutions and three large products"),
+        ("zfnet512", "ZFNet, AlexNet's successor with 512 channels"),
+    )
+)
+
+
+def catalogue() -> tuple[CatalogueEntry, ...]:
+    """All networks that have a name, in alphabetical order."""
+    return tuple(sorted(_IN_PACKAGE, key=lambda entry: entry.name))
+
+
+def load_network(
+    name_or_path: str, *, dimensions: Mapping[str, int] | None = None
+) -> ImportedNetwork:
+    """A network of the catalogue, or one from an ``.onnx`` file.
+
+    A name of the catalogue wins over a file of that name; ``./NAME`` means the file.
+
+    Raises:
+        GraphError: if there is neither, or the file cannot be used.
+    """
+    if any(entry.name == name_or_path for entry in _IN_PACKAGE):
+        return import_onnx(
+            _package_folder() / f"light_{name_or_path}.onnx",
+            name=name_or_path,
+            dimensions=dimensions,
+        )
+    path = Path(name_or_path)
+    if path.suffix == ".onnx" or path.is_file():
+        if not path.is_file():
+            raise GraphError(f"there is no file {name_or_path!r}")
+        return import_onnx(path, dimensions=dimensions)
+    names = [entry.name for entry in catalogue()]
+    near = difflib.get_close_matches(name_or_path.lower(), names, n=3)
+    hint = f"did you mean {' or '.join(near)}?" if near else f"known are {', '.join(names)}"
+    raise GraphError(
+        f"no network {name_or_path!r} in the catalogue, and no such .onnx file; {hint}"
+    )
+
+
+def _package_folder() -> Path:
+    import onnx
+
+    return Path(onnx.__file__).parent / "backend" / "test" / "data" / "light"

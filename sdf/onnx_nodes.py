@@ -1,0 +1,117 @@
+"""ONNX nodes and tensors as plain values, so that nothing else touches protobuf."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from math import prod
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sdf.errors import GraphError
+
+Shape = tuple[int, ...]
+Value = NDArray[Any]
+
+# TensorProto.DataType of the format's specification.
+FLOAT, INT8, INT32, INT64, STRING, BOOL, UINT8 = 1, 3, 6, 7, 8, 9, 2
+_DTYPES: dict[int, Any] = {
+    1: np.float32, 2: np.uint8, 3: np.int8, 4: np.uint16, 5: np.int16, 6: np.int32, 7: np.int64,
+    9: np.bool_, 10: np.float16, 11: np.float64, 12: np.uint32, 13: np.uint64,
+}  # fmt: skip
+_BYTES = {1: 4, 4: 2, 5: 2, 6: 4, 7: 8, 10: 2, 11: 8, 12: 4, 13: 8, 14: 8, 15: 16, 16: 2}
+
+LARGEST_TENSOR = 2**48
+"""Elements; anything above is a broken file, and would leave the integers of the cost model."""
+
+
+@dataclass(frozen=True)
+class Tensor:
+    """What is known of a tensor: its shape always, its value where it is small and constant."""
+
+    shape: Shape
+    dtype: int
+    constant: bool = False
+    value: Value | None = None
+
+    @property
+    def elements(self) -> int:
+        """Number of elements."""
+        return prod(self.shape)
+
+    @property
+    def element_bytes(self) -> int:
+        """Size of an element; types below a byte, and strings, count as one byte."""
+        return _BYTES.get(self.dtype, 1)
+
+
+def numpy_dtype(dtype: int) -> Any:
+    """The numpy type of a TensorProto data type, or None where numpy itself has none."""
+    return _DTYPES.get(dtype)
+
+
+def dtype_of(value: Value) -> int:
+    """The TensorProto data type of an array."""
+    for number, dtype in _DTYPES.items():
+        if value.dtype == dtype:
+            return number
+    raise GraphError(f"an array of type {value.dtype} has no place in an ONNX graph")
+
+
+@dataclass(frozen=True)
+class Node:
+    """A node: its operator, names of its tensors ("" where one is left out), its attributes."""
+
+    name: str
+    operator: str
+    domain: str
+    opset: int
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+    proto: Any
+
+    @cached_property
+    def attributes(self) -> dict[str, Any]:
+        """Attribute values; strings are decoded."""
+        from onnx import helper
+
+        values: dict[str, Any] = {}
+        for attribute in self.proto.attribute:
+            value = helper.get_attribute_value(attribute)
+            values[attribute.name] = value.decode() if isinstance(value, bytes) else value
+        return values
+
+    @property
+    def label(self) -> str:
+        """How messages name the node."""
+        return f"node {self.name!r} ({self.operator})"
+
+    def integer(self, name: str, default: int) -> int:
+        """An integer attribute."""
+        return int(self.attributes.get(name, default))
+
+    def integers(self, name: str) -> Shape | None:
+        """An attribute that is a list of integers, or None where it is absent."""
+        values = self.attributes.get(name)
+        return None if values is None else tuple(int(value) for value in values)
+
+    def text(self, name: str, default: str) -> str:
+        """A string attribute."""
+        return str(self.attributes.get(name, default))
+
+    def error(self, text: str) -> GraphError:
+        """An error that names the node."""
+        return GraphError(f"{self.label}: {text}")
+
+
+def axis_in(node: Node, axis: int, rank: int) -> int:
+    """``axis`` counted from 0.
+
+    Raises:
+        GraphError: if the tensor of rank ``rank`` has no such axis.
+    """
+    if not -rank <= axis < rank:
+        raise node.error(f"axis {axis} is outside a tensor of {rank} dimensions")
+    return axis % rank

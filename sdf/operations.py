@@ -1,0 +1,88 @@
+"""Which kind of layer each ONNX operator is."""
+
+from __future__ import annotations
+
+from sdf.layer import LayerKind
+
+CONTROL_FLOW = frozenset({"If", "Loop", "Scan", "SequenceMap"})
+"""Operators whose work depends on the data; a network with one of them is refused."""
+
+CONTRIBUTED_DOMAIN = "com.microsoft"
+
+_DEFAULT_DOMAIN: dict[LayerKind, str] = {
+    LayerKind.CONVOLUTION: "Conv ConvInteger QLinearConv DeformConv",
+    LayerKind.DECONVOLUTION: "ConvTranspose",
+    LayerKind.MATRIX_PRODUCT: "Gemm MatMul MatMulInteger QLinearMatMul Einsum",
+    LayerKind.POOLING: (
+        "AveragePool MaxPool LpPool GlobalAveragePool GlobalMaxPool GlobalLpPool MaxUnpool "
+        "MaxRoiPool"
+    ),
+    LayerKind.NORMALISATION: (
+        "BatchNormalization InstanceNormalization LayerNormalization GroupNormalization "
+        "RMSNormalization LRN LpNormalization MeanVarianceNormalization"
+    ),
+    LayerKind.ACTIVATION: (
+        "Relu LeakyRelu PRelu ThresholdedRelu Elu Celu Selu Gelu Sigmoid HardSigmoid HardSwish "
+        "Swish Mish Tanh Softplus Softsign Clip Erf Hardmax Shrink"
+    ),
+    LayerKind.ELEMENTWISE: (
+        "Add Sub Mul Div Sum Mean Max Min Pow Mod Neg Abs Exp Log Sqrt Reciprocal Floor Ceil "
+        "Round Sign Sin Cos Tan Asin Acos Atan Sinh Cosh Asinh Acosh Atanh Equal Greater "
+        "GreaterOrEqual Less LessOrEqual And Or Xor Not BitwiseAnd BitwiseOr BitwiseXor "
+        "BitwiseNot BitShift Where IsNaN IsInf Cast CastLike BitCast QuantizeLinear "
+        "DequantizeLinear DynamicQuantizeLinear CumSum Bernoulli Affine Scale ImageScaler "
+        "ParametricSoftplus ScaledTanh RotaryEmbedding"
+    ),
+    LayerKind.REDUCTION: (
+        "ReduceMean ReduceSum ReduceMax ReduceMin ReduceProd ReduceL1 ReduceL2 ReduceLogSum "
+        "ReduceLogSumExp ReduceSumSquare ArgMax ArgMin TopK NonMaxSuppression Unique NonZero Det"
+    ),
+    LayerKind.RESIZE: "Resize Upsample GridSample RoiAlign AffineGrid",
+    LayerKind.SOFTMAX: "Softmax LogSoftmax",
+    LayerKind.ATTENTION: "Attention",
+    LayerKind.RECURRENT: "LSTM GRU RNN",
+    LayerKind.CONCATENATION: "Concat",
+    LayerKind.DATA_MOVEMENT: (
+        "Transpose Slice Gather GatherElements GatherND Scatter ScatterElements ScatterND "
+        "TensorScatter Pad Split Expand Tile DepthToSpace SpaceToDepth OneHot Trilu "
+        "ReverseSequence Compress EyeLike Range Shape Size ConstantOfShape Constant Crop "
+        "CenterCropPad RandomNormal RandomNormalLike RandomUniform RandomUniformLike Multinomial "
+        "Col2Im"
+    ),
+    LayerKind.RESHAPE: "Reshape Flatten Squeeze Unsqueeze Identity Dropout",
+}
+
+_CONTRIBUTED: dict[LayerKind, str] = {
+    LayerKind.CONVOLUTION: "FusedConv NhwcFusedConv QLinearConv",
+    LayerKind.MATRIX_PRODUCT: (
+        "FusedMatMul FusedGemm QGemm MatMulNBits MatMulIntegerToFloat DynamicQuantizeMatMul "
+        "TransposeMatMul"
+    ),
+    LayerKind.POOLING: "QLinearAveragePool QLinearGlobalAveragePool NhwcMaxPool",
+    LayerKind.NORMALISATION: (
+        "SkipLayerNormalization SimplifiedLayerNormalization SkipSimplifiedLayerNormalization "
+        "LayerNormalization"
+    ),
+    LayerKind.ACTIVATION: "Gelu FastGelu BiasGelu QuickGelu QLinearSigmoid QLinearLeakyRelu",
+    LayerKind.ELEMENTWISE: "QLinearAdd QLinearMul QuantizeLinear DequantizeLinear BiasAdd",
+    LayerKind.SOFTMAX: "QLinearSoftmax",
+    LayerKind.ATTENTION: "Attention MultiHeadAttention",
+    LayerKind.CONCATENATION: "QLinearConcat",
+}
+
+
+def _by_operator(table: dict[LayerKind, str]) -> dict[str, LayerKind]:
+    return {operator: kind for kind, operators in table.items() for operator in operators.split()}
+
+
+_KINDS = {"": _by_operator(_DEFAULT_DOMAIN), CONTRIBUTED_DOMAIN: _by_operator(_CONTRIBUTED)}
+
+
+def kind_of(domain: str, operator: str) -> LayerKind:
+    """The kind of an operator; ``LayerKind.UNKNOWN`` where it is in no table."""
+    return _KINDS.get(domain, {}).get(operator, LayerKind.UNKNOWN)
+
+
+def operation_name(domain: str, operator: str) -> str:
+    """How a layer names its operator: ``Conv``, or ``domain::Op`` outside ONNX's own domain."""
+    return f"{domain}::{operator}" if domain else operator
