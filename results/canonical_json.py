@@ -1,0 +1,103 @@
+"""JSON text whose bytes follow from the content alone, and a reader that accepts no doubtful text.
+
+The layout: keys in the order given, two spaces a level; a list or object that holds only scalars
+takes one line, so a table has one row per line.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import NoReturn
+
+from results.errors import ResultError
+
+Json = dict[str, "Json"] | list["Json"] | str | int | float | bool | None
+
+INT64_MAX = (1 << 63) - 1
+
+
+def canonical_bytes(document: Json) -> bytes:
+    """UTF-8 text of ``document``, newline at the end; equal content gives equal bytes.
+
+    Raises:
+        ValueError: where a number is NaN or infinite.
+    """
+    parts: list[str] = []
+    _append(document, "", parts)
+    parts.append("\n")
+    return "".join(parts).encode("utf-8")
+
+
+def _append(value: Json, indent: str, parts: list[str]) -> None:
+    children = value.values() if isinstance(value, dict) else value
+    if not isinstance(value, dict | list) or not any(
+        isinstance(child, dict | list)
+        for child in children  # type: ignore[union-attr]
+    ):
+        parts.append(_one_line(value))
+        return
+    inner = indent + "  "
+    opening, closing = ("{", "}") if isinstance(value, dict) else ("[", "]")
+    separator = opening + "\n"
+    if isinstance(value, dict):
+        for key, child in value.items():
+            parts.append(f"{separator}{inner}{_one_line(key)}: ")
+            _append(child, inner, parts)
+            separator = ",\n"
+    else:
+        for child in value:
+            parts.append(separator + inner)
+            _append(child, inner, parts)
+            separator = ",\n"
+    parts.append(f"\n{indent}{closing}")
+
+
+def _one_line(value: Json) -> str:
+    return json.dumps(value, ensure_ascii=False, allow_nan=False)
+
+
+def sha256_of(data: bytes) -> str:
+    """SHA-256 in hexadecimal."""
+    return hashlib.sha256(data).hexdigest()
+
+
+def content_sha256(document: Json) -> str:
+    """SHA-256 of the content, whatever the layout and the order of keys: of the text without
+    spaces and with sorted keys (``json.dumps(..., sort_keys=True, separators=(",", ":"))``)."""
+    text = json.dumps(
+        document, ensure_ascii=False, allow_nan=False, sort_keys=True, separators=(",", ":")
+    )
+    return sha256_of(text.encode("utf-8"))
+
+
+def parse(data: bytes) -> Json:
+    """The document in ``data``: strict JSON in UTF-8, no key twice, no NaN.
+
+    Raises:
+        ResultError: where the text is not that.
+    """
+    try:
+        document: Json = json.loads(
+            data.decode("utf-8"), object_pairs_hook=_object, parse_constant=_refuse_constant
+        )
+        return document
+    except ResultError:
+        raise
+    except RecursionError:
+        raise ResultError("is not JSON that can be read: nested too deeply") from None
+    except ValueError as error:
+        raise ResultError(f"is not JSON: {error}") from None
+
+
+def _object(pairs: list[tuple[str, Json]]) -> Json:
+    document = dict(pairs)
+    if len(document) != len(pairs):
+        keys = [key for key, _ in pairs]
+        twice = next(key for key in keys if keys.count(key) > 1)
+        raise ResultError(f"is not sound JSON: the key {twice!r} stands twice in one object")
+    return document
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise ResultError(f"is not sound JSON: {name} is not a number")

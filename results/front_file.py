@@ -1,0 +1,175 @@
+"""A result folder: ``front.json``, ``problem.json``, the pictures; written whole or not at all."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+from results.canonical_json import canonical_bytes, parse
+from results.errors import ResultError
+from results.front import Front
+from results.front_document import FRONT_FORMAT, front_from_document, front_to_document
+from results.problem_file import problem_bytes, problem_from_bytes
+
+FRONT_FILE = "front.json"
+PROBLEM_FILE = "problem.json"
+RESULT_FILES = frozenset({FRONT_FILE, PROBLEM_FILE, "front.svg", "front.png"})
+"""All that a result folder may hold; a folder with anything else is never replaced."""
+
+FileMaker = Callable[[], bytes]
+
+
+def write_results(
+    folder: Path, front: Front, *, overwrite: bool = False, pictures: bool = True
+) -> None:
+    """Writes ``front.json``, ``problem.json`` and, for a front with members, ``front.svg`` and
+    ``front.png``.
+
+    Everything goes to a hidden folder beside the target first, which is then renamed: at no
+    instant is there a half-written result. With ``overwrite`` an older result is replaced.
+
+    Raises:
+        ResultError: where the front is not sound, the target exists (without ``overwrite``) or
+            holds anything but a result of ours (with it), or cannot be written.
+    """
+    check_output_folder(folder, overwrite=overwrite)
+    makers: dict[str, FileMaker] = {
+        FRONT_FILE: lambda: canonical_bytes(front_to_document(front)),
+        PROBLEM_FILE: lambda: problem_bytes(front.problem),
+    }
+    if pictures and front.members:
+        from results.front_picture import front_png, front_svg
+
+        makers |= {"front.svg": lambda: front_svg(front), "front.png": lambda: front_png(front)}
+    try:
+        _write_folder(folder, makers, overwrite=overwrite)
+    except OSError as error:
+        raise ResultError(f"{folder}: cannot be written: {error.strerror}") from None
+
+
+def check_output_folder(folder: Path, *, overwrite: bool) -> None:
+    """Accepts a folder that :func:`write_results` may write; good to know before a long search.
+
+    Raises:
+        ResultError: where the folder exists and ``overwrite`` is false, or where it is neither
+            empty nor a result folder.
+    """
+    if not os.path.lexists(folder):
+        return
+    if not overwrite:
+        raise ResultError(f"{folder}: exists already; --force replaces it")
+    if not folder.is_dir():
+        raise ResultError(f"{folder}: is not a folder")
+    try:
+        names = {entry.name for entry in folder.iterdir()}
+        foreign = sorted(
+            name
+            for name in names
+            if name not in RESULT_FILES
+            or not (folder / name).is_file()
+            or (folder / name).is_symlink()
+        )
+        if foreign:
+            raise ResultError(f"{folder}: is not replaced, it holds {foreign[0]!r}, not of ours")
+        if names and not _is_front(folder / FRONT_FILE):
+            raise ResultError(f"{folder}: is not replaced, it holds no {FRONT_FILE} of ours")
+    except OSError as error:
+        raise ResultError(f"{folder}: cannot be read: {error.strerror}") from None
+
+
+def _is_front(path: Path) -> bool:
+    """Whether the file says at its beginning that it is a front of ours, of any version."""
+    if not path.is_file():
+        return False
+    with path.open("rb") as file:
+        head = file.read(200)
+    return f'"format": "{FRONT_FORMAT.split("/")[0]}/'.encode() in head
+
+
+def _write_folder(folder: Path, makers: dict[str, FileMaker], *, overwrite: bool) -> None:
+    # A link stays a link: what it points to is replaced.
+    folder = Path(os.path.realpath(folder))
+    parent = folder.parent
+    parent.mkdir(parents=True, exist_ok=True)
+    stem = f".{folder.name}.{os.getpid()}-{secrets.token_hex(4)}"
+    part, old = parent / f"{stem}.part", parent / f"{stem}.old"
+    part.mkdir()
+    try:
+        for name, make in makers.items():
+            with (part / name).open("wb") as file:
+                file.write(make())
+                file.flush()
+                os.fsync(file.fileno())
+        _sync_folder(part)
+        _move_in_place(part, folder, old, overwrite=overwrite)
+        _sync_folder(parent)
+    finally:
+        shutil.rmtree(part, ignore_errors=True)
+
+
+def _move_in_place(part: Path, folder: Path, old: Path, *, overwrite: bool) -> None:
+    # The search took its time: whatever appeared at the target meanwhile is looked at again.
+    check_output_folder(folder, overwrite=overwrite)
+    if not folder.exists():
+        part.rename(folder)
+        return
+    folder.rename(old)
+    try:
+        part.rename(folder)
+    except BaseException:
+        old.rename(folder)
+        raise
+    _remove_result(old)
+
+
+def _remove_result(folder: Path) -> None:
+    """Removes our files and the folder; a file that somebody put there meanwhile keeps it."""
+    try:
+        for name in RESULT_FILES:
+            (folder / name).unlink(missing_ok=True)
+        folder.rmdir()
+    except OSError:
+        return
+
+
+def _sync_folder(folder: Path) -> None:
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def read_results(folder: Path) -> Front:
+    """The front in a result folder, with its problem.
+
+    Raises:
+        ResultError: where a file is missing, cannot be read, does not follow its schema, was
+            changed, or does not belong to the other; it names the file and the JSON path.
+    """
+    problem_path, front_path = folder / PROBLEM_FILE, folder / FRONT_FILE
+    if not folder.is_dir():
+        raise ResultError(f"{folder}: there is no such folder")
+    problem_data, front_data = _read(problem_path), _read(front_path)
+    try:
+        problem = problem_from_bytes(problem_data)
+    except ResultError as error:
+        raise ResultError(f"{problem_path}: {error}") from None
+    if problem_bytes(problem) != problem_data:
+        raise ResultError(f"{problem_path}: $: was laid out anew after it was written")
+    try:
+        return front_from_document(parse(front_data), problem)
+    except ResultError as error:
+        raise ResultError(f"{front_path}: {error}") from None
+
+
+def _read(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except FileNotFoundError:
+        raise ResultError(f"{path}: is missing") from None
+    except OSError as error:
+        raise ResultError(f"{path}: cannot be read: {error.strerror}") from None

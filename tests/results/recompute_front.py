@@ -1,0 +1,154 @@
+"""Recomputes every objective of every member of a result folder, from its two JSON files alone.
+
+Written from the descriptions in the two schemas, with the standard library only; prints what does
+not agree and ends with status 1 then. Usage: python recompute_front.py FOLDER
+"""
+
+import hashlib
+import json
+import pathlib
+import sys
+
+
+def at(table, index):
+    for i in index:
+        table = table[i]
+    return table
+
+
+def loss(c, m, x, y):
+    """What a group with demand x loses of its rate, 65536, beside demands of y in all."""
+    if c is None or y == 0:
+        return 0
+    c = {key: values[m] for key, values in c.items()}
+    worst = -(-min(y, c["peak_kbps"]) * c["minor_num"] // c["minor_den"])
+    a = x + c["balance_kbps"] - c["total_kbps"]
+    if x >= c["normal_kbps"] and a > 0:
+        if x < c["total_kbps"]:
+            span = max(0, min(a, x + y - c["total_kbps"]))
+            second = -(-span * c["proportional_num"] // c["proportional_den"])
+        else:
+            span = a * min(y, c["balance_kbps"])
+            second = -(-span * c["intensive_num"] // c["intensive_den"])
+        worst = max(worst, second)
+    return min(worst, 62260)
+
+
+def replay(problem, unit_of, point):
+    """One frame alone: {(frame, network, repeat, group): (ready, start, end)}.
+
+    unit_of: unit name per group, through all networks; point: index per domain name.
+    """
+    units = {unit["name"]: unit for unit in problem["units"]}
+    number = {unit["name"]: u for u, unit in enumerate(problem["units"])}
+    index = {name: [point[clock] for clock in unit["clocks"]] for name, unit in units.items()}
+    m = point[problem["memory_domain"]] if problem["memory_domain"] else 0
+    alone = [at(units[u]["time_ps"][g], index[u]) for g, u in enumerate(unit_of)]
+    demand = [at(units[u]["demand_kbps"][g], index[u]) for g, u in enumerate(unit_of)]
+    networks = problem["networks"]
+    groups = [range(n["first_group"], n["first_group"] + len(n["group_names"])) for n in networks]
+    name_index = {network["name"]: n for n, network in enumerate(networks)}
+    incoming = {g: [e for e in problem["edges"] if e["target"] == g] for g in range(len(unit_of))}
+
+    def awaited(n, repeat, g):
+        """Executions that must end first, each with the delay after it."""
+        for e in incoming[g]:
+            delay = e["transition_ps"][number[unit_of[e["source"]]]][number[unit_of[g]]]
+            yield (1, n, repeat, e["source"]), delay
+        if not incoming[g] and repeat > 1:
+            yield from (((1, n, repeat - 1, other), 0) for other in groups[n])
+        if not incoming[g] and repeat == 1:
+            for other in (name_index[name] for name in networks[n]["waits_for"]):
+                yield from (((1, other, networks[other]["repeats"], o), 0) for o in groups[other])
+
+    todo = {
+        (1, n, repeat, g): dict(awaited(n, repeat, g))
+        for n, network in enumerate(networks)
+        for repeat in range(1, network["repeats"] + 1)
+        for g in groups[n]
+    }
+    ready, start, end, running, now = {}, {}, {}, {}, 0
+    while len(end) < len(todo):
+        for u in [u for u, (_, left) in running.items() if left <= 0]:
+            end[running.pop(u)[0]] = now
+        for key, before in todo.items():
+            if key not in ready and all(other in end for other in before):
+                first = key[2] == 1 and not incoming[key[3]]
+                ready[key] = max(
+                    [networks[key[1]]["arrival_ps"] if first else 0]
+                    + [end[other] + delay for other, delay in before.items()]
+                )
+        for u in units:
+            queue = [
+                (when, *key)
+                for key, when in ready.items()
+                if key not in start and when <= now and unit_of[key[3]] == u
+            ]
+            if queue and u not in running:
+                key = min(queue)[1:]
+                start[key], running[u] = now, (key, alone[key[3]] * 65536)
+        rate = {}
+        for u, (key, _) in running.items():
+            others = sum(demand[k[3]] for v, (k, _) in running.items() if v != u)
+            rate[u] = 65536 - loss(units[u]["contention"], m, demand[key[3]], others)
+        instants = [now - (-left // rate[u]) for u, (_, left) in running.items()]
+        instants += [when for key, when in ready.items() if when > now]
+        if not instants:
+            break
+        step, now = min(instants) - now, min(instants)
+        running = {u: (key, left - rate[u] * step) for u, (key, left) in running.items()}
+    return {key: (ready[key], start[key], end[key]) for key in sorted(end)}
+
+
+def figures(problem, unit_of, point, rows):
+    """Objective name to value, for one frame; and what each unit draws."""
+    makespan = max(end for _, _, end in rows.values())
+    result = {"latency_ps": makespan}
+    for n, network in enumerate(problem["networks"]):
+        last = max(end for key, (_, _, end) in rows.items() if key[1] == n)
+        result["latency_ps:" + network["name"]] = last - network["arrival_ps"]
+    needed = {c for u in problem["units"] if u["name"] in unit_of for c in u["clocks"]}
+    energy = problem["board_mw"] * makespan
+    for domain in problem["domains"]:
+        if not domain["may_be_off"] or domain["name"] in needed:
+            needed.add(domain["name"])
+            static = domain["operating_points"][point[domain["name"]]]["static_mw"]
+            energy += static * makespan
+    by_unit = {}
+    for unit in problem["units"]:
+        index = [point[clock] for clock in unit["clocks"]]
+        idle = at(unit["idle_mw"], index) if unit["clocks"][0] in needed else 0
+        by_unit[unit["name"]] = idle * makespan + sum(
+            at(unit["dynamic_mw"][key[3]], index) * (end - start)
+            for key, (_, start, end) in rows.items()
+            if unit_of[key[3]] == unit["name"]
+        )
+    result["energy_fj"] = energy + sum(by_unit.values())
+    return result, by_unit
+
+
+def main(folder):
+    text = (folder / "problem.json").read_bytes()
+    problem, front = json.loads(text), json.loads((folder / "front.json").read_bytes())
+    wrong = []
+    if hashlib.sha256(text).hexdigest() != front["problem_sha256"]:
+        wrong.append("problem_sha256")
+    for i, member in enumerate(front["members"]):
+        unit_of = [unit for n in problem["networks"] for unit in member["mapping"][n["name"]]]
+        point = {d: p["index"] if p else 0 for d, p in member["operating_points"].items()}
+        rows = replay(problem, unit_of, point)
+        written = [[r["ready_ps"], r["start_ps"], r["end_ps"]] for r in member["schedule"]]
+        if [list(times) for times in rows.values()] != written:
+            wrong.append(f"member {i}: schedule")
+        result, by_unit = figures(problem, unit_of, point, rows)
+        for name, value in member["objectives"].items():
+            if result[name] != value:
+                wrong.append(f"member {i}: {name} is {result[name]}, the file says {value}")
+        if by_unit != member["energy_by_unit_fj"]:
+            wrong.append(f"member {i}: energy_by_unit_fj")
+    print("\n".join(wrong) or f"{len(front['members'])} members: all objectives agree")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(pathlib.Path(sys.argv[1])))
