@@ -3,24 +3,26 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import Enum
 from fractions import Fraction
+from functools import cached_property
 
+from platforms.measurement import NetworkProfile, NetworkTime
+from platforms.source import Source, Status
 
-class Status(Enum):
-    """How far a figure can be trusted."""
-
-    MEASURED = "measured"
-    DERIVED = "derived"
-    ASSUMED = "assumed"
-
-
-@dataclass(frozen=True)
-class Source:
-    """Where a figure is from, and how it came to be."""
-
-    status: Status
-    text: str
+__all__ = [
+    "Contention",
+    "Domain",
+    "Memory",
+    "OperatingPoint",
+    "Peak",
+    "Platform",
+    "PowerTable",
+    "Rule",
+    "Source",
+    "Status",
+    "Transition",
+    "Unit",
+]
 
 
 @dataclass(frozen=True)
@@ -117,7 +119,8 @@ class Unit:
 
     ``clocks``: names of its domains in order: its own, its host's (if it has one), the memory's.
     ``bandwidth_share``: share of the memory's peak bandwidth that the unit alone can draw.
-    ``supported``: (kind, operation) rules; see :mod:`fitness.support`.
+    What it can run: ``supported_kinds``, ``unsupported_operations`` and ``rules``; see
+    :mod:`fitness.support`.
     """
 
     name: str
@@ -128,6 +131,7 @@ class Unit:
     bandwidth_share: Fraction
     bandwidth_source: Source
     fixed_ns_per_layer: int
+    """Time of one launch, for every layer that is not fused with the one before it."""
     fixed_source: Source
     power: tuple[PowerTable, ...]
     """Of its own domain first; a hosted unit adds its host's."""
@@ -160,7 +164,7 @@ class Memory:
     domain: str
     bytes_per_cycle: int
     power: PowerTable
-    """Idle power per operating point; busy is what full bandwidth adds on top of idle."""
+    """Per operating point of the memory's clock: idle, and busy at full bandwidth."""
     source: Source
 
 
@@ -177,5 +181,19 @@ class Platform:
     board_mw: int
     board_source: Source
     default_precision: str
+    measurements: tuple[NetworkTime, ...]
+    """Times of whole networks, which costs are calibrated on."""
+    profiles: tuple[NetworkProfile, ...]
+    """Measured groups of networks."""
     sha256: str
     """Of the resolved JSON document, canonical form."""
+
+    @cached_property
+    def domain_by_name(self) -> dict[str, Domain]:
+        """Clock domains by their names."""
+        return {domain.name: domain for domain in self.domains}
+
+    @cached_property
+    def unit_by_name(self) -> dict[str, Unit]:
+        """Units by their names."""
+        return {unit.name: unit for unit in self.units}

@@ -1,0 +1,103 @@
+"""Measured times of networks on a platform's units, at clocks that the record names."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from platforms.source import Source
+
+Clocks = tuple[tuple[str, int], ...]
+"""(domain, kHz) pairs: the clocks that a measurement was made at."""
+
+
+@dataclass(frozen=True)
+class NetworkTime:
+    """The time of a whole network on one unit, alone on the chip.
+
+    ``names``: the network's names, the first being the source's own; ``macs``: of the network that
+    was measured, so that another network of the same name is told apart.
+    """
+
+    names: tuple[str, ...]
+    macs: int
+    units: tuple[str, ...]
+    time_ps: int
+    precision: str
+    clocks_khz: Clocks
+    source: Source
+
+
+@dataclass(frozen=True)
+class UnitMeasurement:
+    """What was measured of one group or layer on one unit; None where it was not.
+
+    ``power_mw`` is the power above idle while it runs.
+    """
+
+    unit: str
+    time_ps: int | None
+    demand_kbps: int | None
+    power_mw: int | None
+
+
+@dataclass(frozen=True)
+class PartMeasurement:
+    """One group or one layer of a network.
+
+    ``name`` is the group's or layer's name; empty: groups are matched by their order, and by
+    ``convolutions``, the number of convolution layers in the group, where that is given.
+    """
+
+    name: str
+    convolutions: int | None
+    units: tuple[UnitMeasurement, ...]
+
+
+@dataclass(frozen=True)
+class TransitionMeasurement:
+    """The time of handing a tensor from one unit to another after a group (name or index)."""
+
+    after: str | int
+    source_unit: str
+    target_unit: str
+    time_ps: int
+
+
+@dataclass(frozen=True)
+class NetworkProfile:
+    """Measurements of one network's groups or layers at one set of clocks.
+
+    ``macs`` None: any network of that name.
+    """
+
+    names: tuple[str, ...]
+    macs: int | None
+    precision: str
+    clocks_khz: Clocks
+    groups: tuple[PartMeasurement, ...]
+    layers: tuple[PartMeasurement, ...]
+    transitions: tuple[TransitionMeasurement, ...]
+    source: Source
+
+
+MACS_TOLERANCE = Fraction(8, 100)
+"""How far the multiply-accumulates of a network may be from those of the measured one.
+
+Variants of one architecture (strides of a residual block in the 3x3 or the 1x1 convolution: 6 %
+for ResNet-50) pass; the model zoo's GoogLeNet with floor pooling (9.5 % below Caffe's) does not.
+"""
+
+
+def plain_name(name: str) -> str:
+    """``name`` in lower case without punctuation: ``ResNet-50`` and ``resnet50`` are the same."""
+    return "".join(character for character in name.lower() if character.isalnum())
+
+
+def is_same_network(
+    name: str, macs: int, names: tuple[str, ...], measured_macs: int | None
+) -> bool:
+    """Whether a network is the one that a record measured: by name and by its work."""
+    if plain_name(name) not in {plain_name(other) for other in names}:
+        return False
+    return measured_macs is None or abs(macs - measured_macs) <= measured_macs * MACS_TOLERANCE

@@ -1,0 +1,215 @@
+"""Reading measured networks out of platform and profile documents."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+from platforms.errors import PlatformError
+from platforms.exact_json import rounded_half_up
+from platforms.measurement import (
+    Clocks,
+    NetworkProfile,
+    NetworkTime,
+    PartMeasurement,
+    TransitionMeasurement,
+    UnitMeasurement,
+)
+from platforms.platform import Domain, Memory, Unit
+from platforms.source import Source, Status
+
+PS_PER_MS = 10**9
+
+
+def read_source(figure: Mapping[str, Any]) -> Source:
+    """``source`` and ``status`` of a figure."""
+    return Source(Status(figure["status"]), figure["source"])
+
+
+def whole(value: int | Decimal, factor: int, what: str, unit: str) -> int:
+    """``value`` x ``factor``, which must be a whole number of ``unit``.
+
+    Raises:
+        PlatformError: where it is not; the message begins with ``what``, the JSON path.
+    """
+    scaled = Fraction(value) * factor
+    if scaled.denominator != 1:
+        raise PlatformError(f"{what} must be a whole number of {unit}, got {value}")
+    return scaled.numerator
+
+
+def read_clocks(document: Mapping[str, Any], domains: Mapping[str, Domain], where: str) -> Clocks:
+    """Clocks of a record; each must be on its domain's ladder."""
+    clocks = []
+    for name, mhz in document.items():
+        path = f"{where}.{name}"
+        if name not in domains:
+            raise PlatformError(f"{path} must name a domain ({', '.join(domains)}), got {name!r}")
+        khz = whole(mhz, 1000, path, "kHz")
+        ladder = [point.frequency_khz for point in domains[name].operating_points]
+        if khz not in ladder:
+            listed = ", ".join(f"{point / 1000:g}" for point in ladder)
+            raise PlatformError(f"{path} must be on the ladder of {name} ({listed}), got {mhz}")
+        clocks.append((name, khz))
+    return tuple(clocks)
+
+
+def _check_unit(
+    name: str, units: Mapping[str, Unit], clocks: Clocks, precision: str, where: str
+) -> None:
+    if name not in units:
+        raise PlatformError(f"{where} must name a unit ({', '.join(units)}), got {name!r}")
+    unit = units[name]
+    given = {domain for domain, _ in clocks}
+    for domain in unit.clocks:
+        if domain not in given and domain != unit.host:
+            raise PlatformError(
+                f"{where}: clocks_mhz must name the clock {domain!r} of unit {name!r}, "
+                f"got {', '.join(sorted(given))}"
+            )
+    if precision not in {peak.precision for peak in unit.peaks}:
+        raise PlatformError(
+            f"{where}: precision must be one that unit {name!r} computes in, got {precision!r}"
+        )
+
+
+def read_network_time(
+    record: Mapping[str, Any], domains: Mapping[str, Domain], units: Mapping[str, Unit], where: str
+) -> NetworkTime:
+    """One entry of a platform's ``measurements``.
+
+    Raises:
+        PlatformError: on a clock, unit or precision that the platform does not have.
+    """
+    clocks = read_clocks(record["clocks_mhz"], domains, f"{where}.clocks_mhz")
+    for index, name in enumerate(record["units"]):
+        _check_unit(name, units, clocks, record["precision"], f"{where}.units[{index}]")
+    return NetworkTime(
+        names=(record["network"], *record.get("aliases", ())),
+        macs=record["macs"],
+        units=tuple(record["units"]),
+        time_ps=max(1, rounded_half_up(Fraction(record["ms"]) * PS_PER_MS)),
+        precision=record["precision"],
+        clocks_khz=clocks,
+        source=read_source(record),
+    )
+
+
+def _read_parts(
+    parts: Sequence[Mapping[str, Any]],
+    clocks: Clocks,
+    precision: str,
+    memory: Memory,
+    units: Mapping[str, Unit],
+    where: str,
+) -> tuple[PartMeasurement, ...]:
+    khz = dict(clocks)
+    result = []
+    for index, part in enumerate(parts):
+        path = f"{where}[{index}]"
+        for key in ("ms", "demand_gbps", "demand_percent", "power_mw"):
+            for name in part.get(key, {}):
+                _check_unit(name, units, clocks, precision, f"{path}.{key}")
+        both = set(part.get("demand_gbps", {})) & set(part.get("demand_percent", {}))
+        if both:
+            raise PlatformError(
+                f"{path} must give the demand of a unit once, "
+                f"got both demand_gbps and demand_percent of {min(both)!r}"
+            )
+        named = [
+            name
+            for name in units
+            if any(
+                name in part.get(key, {})
+                for key in ("ms", "demand_gbps", "demand_percent", "power_mw")
+            )
+        ]
+        measurements = []
+        for name in named:
+            time = part.get("ms", {}).get(name)
+            gbps = part.get("demand_gbps", {}).get(name)
+            percent = part.get("demand_percent", {}).get(name)
+            power = part.get("power_mw", {}).get(name)
+            demand = None
+            if gbps is not None:
+                demand = rounded_half_up(Fraction(gbps) * 10**6)
+            elif percent is not None:
+                peak = memory.bytes_per_cycle * khz[memory.domain]
+                demand = rounded_half_up(Fraction(percent) * peak / 100)
+            measurements.append(
+                UnitMeasurement(
+                    unit=name,
+                    time_ps=None if time is None else max(1, _ps(time)),
+                    demand_kbps=demand,
+                    power_mw=None if power is None else rounded_half_up(Fraction(power)),
+                )
+            )
+        result.append(
+            PartMeasurement(part.get("name", ""), part.get("convolutions"), tuple(measurements))
+        )
+    return tuple(result)
+
+
+def _ps(ms: int | Decimal) -> int:
+    return rounded_half_up(Fraction(ms) * PS_PER_MS)
+
+
+def read_network_profile(
+    record: Mapping[str, Any],
+    domains: Mapping[str, Domain],
+    units: Mapping[str, Unit],
+    memory: Memory,
+    where: str,
+) -> NetworkProfile:
+    """One measured network of a platform's ``profiles`` or of a profile file.
+
+    Raises:
+        PlatformError: on a clock, unit or precision that the platform does not have, a group or
+            layer named twice, or groups of which only some are named.
+    """
+    clocks = read_clocks(record["clocks_mhz"], domains, f"{where}.clocks_mhz")
+    precision = record["precision"]
+    parts = {
+        key: _read_parts(record.get(key, ()), clocks, precision, memory, units, f"{where}.{key}")
+        for key in ("groups", "layers")
+    }
+    for key, entries in parts.items():
+        names = [part.name for part in entries if part.name]
+        if names and len(names) < len(entries):
+            raise PlatformError(f"{where}.{key} must name all of its items or none")
+        repeated = sorted({name for name in names if names.count(name) > 1})
+        if repeated:
+            raise PlatformError(f"{where}.{key} must name each once, got {repeated[0]!r} twice")
+    transitions = []
+    for index, transition in enumerate(record.get("transitions", ())):
+        for key in ("from", "to"):
+            path = f"{where}.transitions[{index}].{key}"
+            if transition[key] not in units:
+                raise PlatformError(
+                    f"{path} must name a unit ({', '.join(units)}), got {transition[key]!r}"
+                )
+        if transition["from"] == transition["to"]:
+            raise PlatformError(
+                f"{where}.transitions[{index}] must go from one unit to another, "
+                f"got {transition['from']!r} twice"
+            )
+        transitions.append(
+            TransitionMeasurement(
+                after=transition["after"],
+                source_unit=transition["from"],
+                target_unit=transition["to"],
+                time_ps=_ps(transition["ms"]),
+            )
+        )
+    return NetworkProfile(
+        names=(record["network"], *record.get("aliases", ())),
+        macs=record.get("macs"),
+        precision=precision,
+        clocks_khz=clocks,
+        groups=parts["groups"],
+        layers=parts["layers"],
+        transitions=tuple(transitions),
+        source=read_source(record),
+    )

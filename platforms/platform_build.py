@@ -1,0 +1,293 @@
+"""From a platform document that fits the schema to a platform that does not contradict itself."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from itertools import pairwise
+from typing import Any
+
+from platforms.errors import PlatformError
+from platforms.exact_json import rounded_half_up
+from platforms.measurement_file import (
+    read_network_profile,
+    read_network_time,
+    read_source,
+    whole,
+)
+from platforms.platform import (
+    Contention,
+    Domain,
+    Memory,
+    OperatingPoint,
+    Peak,
+    Platform,
+    PowerTable,
+    Rule,
+    Transition,
+    Unit,
+)
+from platforms.power_model import power_mw, voltages_mv
+
+KBPS_PER_GBPS = 10**6
+
+
+def build_platform(document: Mapping[str, Any], sha256: str) -> Platform:
+    """The platform of a document that fits ``platform.schema.json``.
+
+    Raises:
+        PlatformError: naming the JSON path, what was required and what came.
+    """
+    domains = tuple(
+        _domain(entry, f"$.domains[{index}]") for index, entry in enumerate(document["domains"])
+    )
+    _require_distinct([domain.name for domain in domains], "$.domains", "name")
+    domain_by_name = {domain.name: domain for domain in domains}
+    memory = _memory(document["memory"], domain_by_name)
+    units = tuple(
+        _unit(entry, domain_by_name, memory, f"$.units[{index}]")
+        for index, entry in enumerate(document["units"])
+    )
+    _require_distinct([unit.name for unit in units], "$.units", "name")
+    unit_by_name = {unit.name: unit for unit in units}
+    _check_precision(document["default_precision"], units)
+    transitions = tuple(
+        _transition(entry, f"$.transitions[{index}]")
+        for index, entry in enumerate(document["transitions"])
+    )
+    _check_transitions(transitions, unit_by_name)
+    return Platform(
+        name=document["name"],
+        title=document["title"],
+        domains=domains,
+        units=units,
+        memory=memory,
+        transitions=transitions,
+        board_mw=rounded_half_up(Fraction(document["board"]["mw"])),
+        board_source=read_source(document["board"]),
+        default_precision=document["default_precision"],
+        measurements=tuple(
+            read_network_time(entry, domain_by_name, unit_by_name, f"$.measurements[{index}]")
+            for index, entry in enumerate(document.get("measurements", ()))
+        ),
+        profiles=tuple(
+            read_network_profile(
+                entry, domain_by_name, unit_by_name, memory, f"$.profiles[{index}]"
+            )
+            for index, entry in enumerate(document.get("profiles", ()))
+        ),
+        sha256=sha256,
+    )
+
+
+def _require_distinct(values: Sequence[str], where: str, key: str) -> None:
+    for value in values:
+        if values.count(value) > 1:
+            raise PlatformError(f"{where} must have distinct {key}s, got {value!r} twice")
+
+
+def _domain(entry: Mapping[str, Any], where: str) -> Domain:
+    ladder = entry["ladder"]
+    frequencies = [
+        whole(value, 1000, f"{where}.ladder.frequencies_mhz[{index}]", "kHz")
+        for index, value in enumerate(ladder["frequencies_mhz"])
+    ]
+    for index, (slower, faster) in enumerate(pairwise(frequencies), start=1):
+        if faster <= slower:
+            raise PlatformError(
+                f"{where}.ladder.frequencies_mhz[{index}] must be above the one before it "
+                f"({slower / 1000:g}), got {faster / 1000:g}"
+            )
+    labels = ladder.get("labels", [""] * len(frequencies))
+    if len(labels) != len(frequencies):
+        raise PlatformError(
+            f"{where}.ladder.labels must have one label per frequency ({len(frequencies)}), "
+            f"got {len(labels)}"
+        )
+    parked = whole(entry["parked_mhz"], 1000, f"{where}.parked_mhz", "kHz")
+    if parked not in frequencies:
+        raise PlatformError(
+            f"{where}.parked_mhz must be on the domain's ladder, got {entry['parked_mhz']}"
+        )
+    voltages = voltages_mv(entry["voltage"], frequencies, f"{where}.voltage")
+    return Domain(
+        name=entry["name"],
+        operating_points=tuple(
+            OperatingPoint(frequency, voltage, label)
+            for frequency, voltage, label in zip(frequencies, voltages, labels, strict=True)
+        ),
+        may_be_off=entry["may_be_off"],
+        parked=frequencies.index(parked),
+        ladder_source=read_source(ladder),
+        voltage_source=read_source(entry["voltage"]),
+    )
+
+
+def _domain_named(name: str, domains: Mapping[str, Domain], where: str) -> Domain:
+    if name not in domains:
+        raise PlatformError(f"{where} must name a domain ({', '.join(domains)}), got {name!r}")
+    return domains[name]
+
+
+def _power(entry: Mapping[str, Any], domains: Mapping[str, Domain], where: str) -> PowerTable:
+    points = _domain_named(entry["domain"], domains, f"{where}.domain").operating_points
+    frequencies = [point.frequency_khz for point in points]
+    voltages = [point.voltage_mv for point in points]
+    idle = power_mw(entry["idle"], frequencies, voltages, f"{where}.idle")
+    busy = power_mw(entry["busy"], frequencies, voltages, f"{where}.busy")
+    for frequency, low, high in zip(frequencies, idle, busy, strict=True):
+        if high < low:
+            raise PlatformError(
+                f"{where}.busy must be at least idle ({low} mW at {frequency / 1000:g} MHz), "
+                f"got {high} mW"
+            )
+    return PowerTable(entry["domain"], idle, busy, read_source(entry))
+
+
+def _memory(entry: Mapping[str, Any], domains: Mapping[str, Domain]) -> Memory:
+    domain = _domain_named(entry["domain"], domains, "$.memory.domain")
+    if domain.may_be_off:
+        raise PlatformError(
+            f"$.memory.domain must name a domain that may not be off, got {domain.name!r}"
+        )
+    if entry["power"]["domain"] != domain.name:
+        raise PlatformError(
+            f"$.memory.power.domain must be the memory's ({domain.name!r}), "
+            f"got {entry['power']['domain']!r}"
+        )
+    return Memory(
+        domain=domain.name,
+        bytes_per_cycle=entry["bytes_per_cycle"],
+        power=_power(entry["power"], domains, "$.memory.power"),
+        source=read_source(entry),
+    )
+
+
+def _unit(
+    entry: Mapping[str, Any], domains: Mapping[str, Domain], memory: Memory, where: str
+) -> Unit:
+    clocks = tuple(entry["clocks"])
+    for index, name in enumerate(clocks):
+        _domain_named(name, domains, f"{where}.clocks[{index}]")
+    if clocks[-1] != memory.domain:
+        raise PlatformError(
+            f"{where}.clocks must end with the memory's domain {memory.domain!r}, "
+            f"got {clocks[-1]!r}"
+        )
+    host = entry["host"]
+    expected = (clocks[0], memory.domain) if host is None else (clocks[0], host, memory.domain)
+    if clocks != expected or clocks[0] == memory.domain:
+        raise PlatformError(
+            f"{where}.clocks must be the unit's own domain, its host's if it has one "
+            f"(host: {host!r}), the memory's ({memory.domain!r}), got {', '.join(clocks)}"
+        )
+    if host is not None and domains[host].may_be_off:
+        raise PlatformError(f"{where}.host must name a domain that may not be off, got {host!r}")
+    power = tuple(
+        _power(table, domains, f"{where}.power[{index}]")
+        for index, table in enumerate(entry["power"])
+    )
+    if tuple(table.domain for table in power) != clocks[:-1]:
+        raise PlatformError(
+            f"{where}.power must have one table for each of {', '.join(clocks[:-1])} in order, "
+            f"got {', '.join(table.domain for table in power)}"
+        )
+    peaks = tuple(_peak(peak) for peak in entry["peaks"])
+    _require_distinct([peak.precision for peak in peaks], f"{where}.peaks", "precision")
+    support = entry["support"]
+    fixed = entry["fixed"]
+    return Unit(
+        name=entry["name"],
+        kind=entry["kind"],
+        clocks=clocks,
+        host=host,
+        peaks=peaks,
+        bandwidth_share=Fraction(entry["bandwidth"]["share"]),
+        bandwidth_source=read_source(entry["bandwidth"]),
+        fixed_ns_per_layer=whole(fixed["us_per_layer"], 1000, f"{where}.fixed.us_per_layer", "ns"),
+        fixed_source=read_source(fixed),
+        power=power,
+        contention=_contention(entry["contention"]),
+        supported_kinds=None if support["kinds"] is None else tuple(support["kinds"]),
+        unsupported_operations=tuple(support["unsupported_operations"]),
+        rules=tuple(
+            _rule(rule, f"{where}.support.rules[{index}]")
+            for index, rule in enumerate(support["rules"])
+        ),
+        max_segments=support["max_segments"],
+        support_source=read_source(support),
+    )
+
+
+def _peak(entry: Mapping[str, Any]) -> Peak:
+    return Peak(
+        precision=entry["precision"],
+        bytes_per_element=entry["bytes_per_element"],
+        macs_per_cycle=Fraction(entry["macs_per_cycle"]),
+        efficiency=tuple((kind, Fraction(share)) for kind, share in entry["efficiency"].items()),
+        source=read_source(entry),
+    )
+
+
+def _contention(entry: Mapping[str, Any] | None) -> Contention | None:
+    if entry is None:
+        return None
+    return Contention(
+        normal_bandwidth_kbps=rounded_half_up(Fraction(entry["normal_gbps"]) * KBPS_PER_GBPS),
+        total_bandwidth_kbps=rounded_half_up(Fraction(entry["total_gbps"]) * KBPS_PER_GBPS),
+        balance_point_kbps=rounded_half_up(Fraction(entry["balance_gbps"]) * KBPS_PER_GBPS),
+        peak_bandwidth_kbps=rounded_half_up(Fraction(entry["peak_gbps"]) * KBPS_PER_GBPS),
+        max_minor_percent=Fraction(entry["max_minor_percent"]),
+        rate_percent_per_gbps=Fraction(entry["rate_percent_per_gbps"]),
+        source=read_source(entry),
+    )
+
+
+def _rule(entry: Mapping[str, Any], where: str) -> Rule:
+    bounds = [key for key in ("minimum", "maximum", "allowed") if key in entry]
+    if bounds and "limit" not in entry:
+        raise PlatformError(f"{where} must have limit where it has {bounds[0]}, got none")
+    if "limit" in entry and not bounds:
+        raise PlatformError(f"{where} must have minimum, maximum or allowed with limit, got none")
+    allowed = entry.get("allowed")
+    return Rule(
+        kind=entry.get("kind"),
+        operation=entry.get("operation", "*"),
+        limit=entry.get("limit"),
+        minimum=entry.get("minimum"),
+        maximum=entry.get("maximum"),
+        allowed=None if allowed is None else tuple(allowed),
+        reason=entry["reason"],
+        source=read_source(entry),
+    )
+
+
+def _transition(entry: Mapping[str, Any], where: str) -> Transition:
+    return Transition(
+        unit=entry["unit"],
+        out_bandwidth_kbps=rounded_half_up(Fraction(entry["out_gbps"]) * KBPS_PER_GBPS),
+        out_fixed_ns=whole(entry["out_us"], 1000, f"{where}.out_us", "ns"),
+        in_bandwidth_kbps=rounded_half_up(Fraction(entry["in_gbps"]) * KBPS_PER_GBPS),
+        in_fixed_ns=whole(entry["in_us"], 1000, f"{where}.in_us", "ns"),
+        source=read_source(entry),
+    )
+
+
+def _check_transitions(transitions: Sequence[Transition], units: Mapping[str, Unit]) -> None:
+    named = [transition.unit for transition in transitions]
+    _require_distinct(named, "$.transitions", "unit")
+    for index, name in enumerate(named):
+        if name not in units:
+            raise PlatformError(
+                f"$.transitions[{index}].unit must name a unit ({', '.join(units)}), got {name!r}"
+            )
+    for name in units:
+        if name not in named:
+            raise PlatformError(f"$.transitions must have an entry for unit {name!r}, got none")
+
+
+def _check_precision(precision: str, units: Sequence[Unit]) -> None:
+    if not any(peak.precision == precision for unit in units for peak in unit.peaks):
+        raise PlatformError(
+            f"$.default_precision must be one that some unit computes in, got {precision!r}"
+        )

@@ -1,0 +1,145 @@
+"""Reading a platform: by its name, or from a user's own file, which may extend another."""
+
+from __future__ import annotations
+
+import difflib
+import hashlib
+from collections.abc import Mapping
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from platforms.errors import PlatformError
+from platforms.exact_json import canonical_json, parse_exact
+from platforms.platform import Platform
+from platforms.platform_build import build_platform
+from platforms.schema_check import check_against_schema
+
+MOST_BYTES = 20_000_000
+"""Larger files are refused before they are read."""
+
+MERGED_BY = {
+    "domains": "name",
+    "units": "name",
+    "transitions": "unit",
+    "peaks": "precision",
+    "power": "domain",
+}
+"""Lists whose entries are merged one by one, and the key that tells which is which."""
+
+REPLACED = frozenset({"ladder", "voltage", "idle", "busy"})
+"""Objects that are replaced as a whole: half of one and half of another would make no sense."""
+
+
+def platform_names() -> tuple[str, ...]:
+    """Names of the platforms that come with the program, sorted."""
+    names = [
+        entry.name.removesuffix(".json")
+        for entry in resources.files("platforms.data").iterdir()
+        if entry.name.endswith(".json") and not entry.name.endswith(".schema.json")
+    ]
+    return tuple(sorted(names))
+
+
+def load_platform(name_or_path: str | Path) -> Platform:
+    """The platform of that name, or that a JSON file describes.
+
+    A string that is the name of a platform means that platform; anything with a path separator or
+    the suffix ``.json`` is a file.
+
+    Raises:
+        PlatformError: where there is none (the nearest names are suggested), or the file does not
+            fit the schema ``platforms/data/platform.schema.json`` or contradicts itself.
+    """
+    document, label = _resolved(str(name_or_path), None, ())
+    check_against_schema(document, "platform", label)
+    digest = hashlib.sha256(canonical_json(document)).hexdigest()
+    try:
+        return build_platform(document, digest)
+    except PlatformError as error:
+        raise PlatformError(f"{label}: {error}") from None
+
+
+def _resolved(
+    reference: str, beside: Path | None, seen: tuple[str, ...]
+) -> tuple[dict[str, Any], str]:
+    """The document of ``reference`` with all that it extends merged in, and its label."""
+    if reference in platform_names():
+        data = (resources.files("platforms.data") / f"{reference}.json").read_bytes()
+        label, identity, folder = reference, reference, None
+    else:
+        path = Path(reference) if beside is None else beside / reference
+        data = _read_file(path, reference)
+        label, identity, folder = str(path), str(path.resolve()), path.parent
+    if identity in seen:
+        raise PlatformError(f"{label}: $.extends must not come back to the file itself")
+    document = parse_exact(data, label)
+    if not isinstance(document, dict):
+        raise PlatformError(f"{label}: $ must be of type object")
+    if "extends" not in document:
+        return document, label
+    base_reference = document["extends"]
+    if not isinstance(base_reference, str) or not base_reference:
+        raise PlatformError(f"{label}: $.extends must be the name or path of a platform")
+    try:
+        base, _ = _resolved(base_reference, folder, (*seen, identity))
+    except PlatformError as error:
+        raise PlatformError(f"{label}: $.extends: {error}") from None
+    own = {key: value for key, value in document.items() if key != "extends"}
+    merged: dict[str, Any] = _merged(base, own)
+    return merged, label
+
+
+def _read_file(path: Path, reference: str) -> bytes:
+    try:
+        if not path.is_file():
+            raise FileNotFoundError
+        if path.stat().st_size > MOST_BYTES:
+            raise PlatformError(f"{path}: must have at most {MOST_BYTES} bytes")
+        return path.read_bytes()
+    except PlatformError:
+        raise
+    except (OSError, ValueError):
+        known = platform_names()
+        near = difflib.get_close_matches(reference.lower(), known, n=3, cutoff=0.5)
+        hint = f"did you mean {' or '.join(near)}?" if near else f"known: {', '.join(known)}"
+        what = "file" if reference.endswith(".json") or "/" in reference else "name or file"
+        raise PlatformError(
+            f"platform {reference!r}: there is no readable {what} of that name ({hint})"
+        ) from None
+
+
+def _merged(base: Any, own: Any, key: str = "") -> Any:
+    if isinstance(base, dict) and isinstance(own, Mapping) and key not in REPLACED:
+        result = dict(base)
+        for name, value in own.items():
+            result[name] = _merged(base[name], value, name) if name in base else value
+        return result
+    if isinstance(base, list) and isinstance(own, list) and key in MERGED_BY:
+        return _merged_list(base, own, MERGED_BY[key])
+    return own
+
+
+def _merged_list(base: list[Any], own: list[Any], identity: str) -> list[Any]:
+    """``base`` with the entries of ``own`` merged in; a new entry goes to the end."""
+    result = list(base)
+    for entry in own:
+        if not isinstance(entry, dict):
+            result.append(entry)  # The schema refuses it, with its path.
+            continue
+        places = [
+            index
+            for index, other in enumerate(result)
+            if isinstance(other, dict) and other.get(identity) == entry.get(identity)
+        ]
+        if entry.get("remove") is True:
+            if not places:
+                raise PlatformError(
+                    f"there is no entry with {identity} {entry.get(identity)!r} to remove"
+                )
+            del result[places[0]]
+        elif places:
+            result[places[0]] = _merged(result[places[0]], entry)
+        else:
+            result.append(entry)
+    return result
