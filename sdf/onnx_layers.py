@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from math import prod
 
 from sdf.layer import Layer, LayerKind, Window
+from sdf.onnx_compute_shapes import Inputs, convolution_window, weight_index
 from sdf.onnx_nodes import Node, Shape, Tensor, axis_in
-from sdf.onnx_shapes import Inputs, convolution_window, weight_index
 from sdf.onnx_windows import pooling_window
 from sdf.operations import CONTRIBUTED_DOMAIN, kind_of, operation_name
 
@@ -154,7 +154,7 @@ def _recurrent_macs(node: Node, inputs: Inputs) -> int:
 
 def _window(node: Node, kind: LayerKind, inputs: Inputs) -> Window | None:
     data = _shape(inputs, 0)
-    if data is None or len(data) < 3 or "Nhwc" in node.operator:
+    if data is None or len(data) < 3:
         return None
     weight = _shape(inputs, weight_index(node))
     if kind in (LayerKind.CONVOLUTION, LayerKind.DECONVOLUTION) and node.operator != "DeformConv":

@@ -50,7 +50,8 @@ def walk_model(model: Any, dimensions: dict[str, int]) -> Walk:
     if not outputs:
         raise GraphError("the graph has no output; the file may be cut off")
     nodes, dead = _needed(_in_order(_nodes(model), graph), outputs)
-    state = _State(graph, dimensions)
+    read = {name for node in nodes for name in node.inputs}.union(outputs)
+    state = _State(graph, dimensions, read)
     state.read_initializers(nodes)
     for node in nodes:
         state.visit(node)
@@ -60,8 +61,8 @@ def walk_model(model: Any, dimensions: dict[str, int]) -> Walk:
             raise GraphError(f"output {name!r} is computed by no node; the file may be cut off")
     if not walk.layers:
         raise GraphError("nothing but constants is computed: there is no layer")
-    read = {name for node in walk.layers for name in node.inputs}
-    walk.inputs = [name for name in state.free_inputs if name in read or name in outputs]
+    used = {name for node in walk.layers for name in node.inputs}
+    walk.inputs = [name for name in state.free_inputs if name in used]
     walk.warnings = state.warnings()
     if dead:
         walk.warnings.append(f"{dead} nodes feed no output and are left out")
@@ -134,8 +135,9 @@ def _needed(nodes: list[Node], outputs: list[str]) -> tuple[list[Node], int]:
 class _State:
     """Tensors known so far, and what there is to warn of."""
 
-    def __init__(self, graph: Any, dimensions: dict[str, int]) -> None:
+    def __init__(self, graph: Any, dimensions: dict[str, int], read: set[str]) -> None:
         self.graph = graph
+        self._read = read
         self.tensors: dict[str, Tensor] = {}
         self.layers: list[Node] = []
         self.free_inputs: list[str] = []
@@ -185,7 +187,7 @@ class _State:
             raise node.error("its operator is not known and it has no input")
         for index, found in enumerate(output_types(node, inputs)):
             name = node.outputs[index]
-            if not name:
+            if not name or (found is None and name not in self._read):
                 continue
             shape, dtype = found or self._declared_type(name) or self._guess(node, inputs, index)
             self._set(name, Tensor(shape, dtype, constant=fixed))

@@ -99,8 +99,10 @@ def slide_back(node: Node, spatial: Shape, window: Window) -> Shape:
 
 def pooling_window(node: Node, shape: Shape) -> Window:
     """The window of a pooling node over an input of ``shape``; global ones span all of it."""
+    if node.integer("channels_last", 0):
+        raise node.error("channels_last is not known here; export with the channels second")
     spatial = shape[2:]
-    if node.operator.startswith("Global"):
+    if "Global" in node.operator:
         rank = len(spatial)
         return Window(spatial, (1,) * rank, (0,) * (2 * rank), (1,) * rank)
     kernel = node.integers("kernel_shape")

@@ -53,12 +53,12 @@ _DEFAULT_DOMAIN: dict[LayerKind, str] = {
 }
 
 _CONTRIBUTED: dict[LayerKind, str] = {
-    LayerKind.CONVOLUTION: "FusedConv NhwcFusedConv QLinearConv",
+    LayerKind.CONVOLUTION: "FusedConv QLinearConv",
     LayerKind.MATRIX_PRODUCT: (
         "FusedMatMul FusedGemm QGemm MatMulNBits MatMulIntegerToFloat DynamicQuantizeMatMul "
         "TransposeMatMul"
     ),
-    LayerKind.POOLING: "QLinearAveragePool QLinearGlobalAveragePool NhwcMaxPool",
+    LayerKind.POOLING: "QLinearAveragePool QLinearGlobalAveragePool",
     LayerKind.NORMALISATION: (
         "SkipLayerNormalization SimplifiedLayerNormalization SkipSimplifiedLayerNormalization "
         "LayerNormalization"
