@@ -30,6 +30,8 @@ from platforms.platform import (
 from platforms.power_model import power_mw, voltages_mv
 
 KBPS_PER_GBPS = 10**6
+MOST_BANDWIDTH_KBPS = 10**10
+"""10 TB/s: demand x power then stays in 64 bits."""
 
 
 def build_platform(document: Mapping[str, Any], sha256: str) -> Platform:
@@ -154,6 +156,12 @@ def _memory(entry: Mapping[str, Any], domains: Mapping[str, Domain]) -> Memory:
         raise PlatformError(
             f"$.memory.power.domain must be the memory's ({domain.name!r}), "
             f"got {entry['power']['domain']!r}"
+        )
+    peak_kbps = entry["bytes_per_cycle"] * domain.operating_points[-1].frequency_khz
+    if peak_kbps > MOST_BANDWIDTH_KBPS:
+        raise PlatformError(
+            "$.memory.bytes_per_cycle must give at most 10 TB/s at the fastest clock, "
+            f"got {entry['bytes_per_cycle']}"
         )
     return Memory(
         domain=domain.name,

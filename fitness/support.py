@@ -1,0 +1,194 @@
+"""Which layer can run on which unit, and why not.
+
+A unit runs a layer if it computes in the number format asked for, if the layer's kind and operation
+are among those that it can run, and if no rule of the platform is broken. Layers that every
+deployment leaves to the host processor never count against a unit: the softmax at the very end of a
+classifier, with the reshaping around it. They are a vector of classes long and take no time worth
+counting, and keeping the last group off an accelerator for their sake would model nothing real.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from platforms.platform import Platform, Rule, Unit
+from sdf.layer import Layer, LayerKind
+
+HOST_TAIL = frozenset({LayerKind.SOFTMAX, LayerKind.RESHAPE})
+"""Kinds that may stand behind the last layer that computes."""
+
+
+@dataclass(frozen=True)
+class Support:
+    """Why layers cannot run on units; ``reasons`` [layers][units], None where they can."""
+
+    layers: tuple[str, ...]
+    units: tuple[str, ...]
+    reasons: tuple[tuple[str | None, ...], ...]
+
+    @cached_property
+    def table(self) -> NDArray[np.bool_]:
+        """[layers, units]: whether the layer can run on the unit."""
+        shape = (len(self.layers), len(self.units))
+        flat = [reason is None for row in self.reasons for reason in row]
+        return np.array(flat, dtype=np.bool_).reshape(shape)
+
+    @cached_property
+    def nowhere(self) -> tuple[str, ...]:
+        """Names of the layers that no unit can run."""
+        return tuple(
+            name for name, row in zip(self.layers, self.reasons, strict=True) if None not in row
+        )
+
+
+def layer_support(
+    layers: Sequence[Layer], platform: Platform, precision: str | None = None
+) -> Support:
+    """What each unit of the platform can run, with reasons; ``layers`` in order of execution.
+
+    ``precision`` None means the platform's default. Support never depends on an operating point.
+    """
+    asked = platform.default_precision if precision is None else precision
+    tail = host_tail(layers)
+    return Support(
+        layers=tuple(layer.name for layer in layers),
+        units=tuple(unit.name for unit in platform.units),
+        reasons=tuple(
+            tuple(
+                why_not(layer, unit, asked, in_host_tail=index in tail) for unit in platform.units
+            )
+            for index, layer in enumerate(layers)
+        ),
+    )
+
+
+def supported_layers(
+    layers: Sequence[Layer], platform: Platform, precision: str | None = None
+) -> NDArray[np.bool_]:
+    """[layers, units]: the table of :func:`layer_support` alone, as grouping takes it."""
+    return layer_support(layers, platform, precision).table
+
+
+def host_tail(layers: Sequence[Layer]) -> frozenset[int]:
+    """Indices of the layers at the end that are left to the host: see the module's text."""
+    tail: list[int] = []
+    for index in reversed(range(len(layers))):
+        layer = layers[index]
+        if layer.kind not in HOST_TAIL:
+            break
+        if any(sum(size > 1 for size in shape) > 1 for shape in layer.output_shapes):
+            break
+        tail.append(index)
+    if not any(layers[index].kind is LayerKind.SOFTMAX for index in tail):
+        return frozenset()
+    return frozenset(tail)
+
+
+def why_not(layer: Layer, unit: Unit, precision: str, *, in_host_tail: bool = False) -> str | None:
+    """Why ``unit`` cannot run ``layer`` in ``precision``; None where it can."""
+    formats = [peak.precision for peak in unit.peaks]
+    if precision not in formats:
+        return f"{unit.name} computes in {' and '.join(formats)}, not in {precision}"
+    if in_host_tail:
+        return None
+    kind = layer.kind.value
+    if unit.supported_kinds is not None and kind not in unit.supported_kinds:
+        return f"{unit.name} runs no {kind} ({layer.operation})"
+    if layer.operation in unit.unsupported_operations:
+        return f"{unit.name} does not run {layer.operation}"
+    for rule in unit.rules:
+        if _applies(rule, layer) and _is_broken(rule, layer):
+            return f"{unit.name} does not run {rule.reason} ({layer.operation})"
+    return None
+
+
+def _applies(rule: Rule, layer: Layer) -> bool:
+    return rule.kind in (None, layer.kind.value) and rule.operation in ("*", layer.operation)
+
+
+def _is_broken(rule: Rule, layer: Layer) -> bool:
+    if rule.limit is None:
+        return True
+    values = LIMITS[rule.limit](layer)
+    return any(
+        (rule.minimum is not None and value < rule.minimum)
+        or (rule.maximum is not None and value > rule.maximum)
+        or (rule.allowed is not None and value not in rule.allowed)
+        for value in values
+    )
+
+
+def _shapes(layer: Layer) -> tuple[tuple[int, ...], ...]:
+    return layer.input_shapes + layer.output_shapes
+
+
+def _rank(layer: Layer) -> Sequence[int]:
+    return [len(shape) for shape in layer.output_shapes]
+
+
+def _batch(layer: Layer) -> Sequence[int]:
+    return [shape[0] for shape in _shapes(layer) if len(shape) > 1]
+
+
+def _dimension(layer: Layer) -> Sequence[int]:
+    """Of what a layer makes: a flattened tensor is only another name for the one before it."""
+    if layer.kind is LayerKind.RESHAPE:
+        return []
+    return [size for shape in layer.output_shapes for size in shape[1:]]
+
+
+def _channels(layer: Layer) -> Sequence[int]:
+    return [shape[1] for shape in _shapes(layer) if len(shape) > 1]
+
+
+def _kernel(layer: Layer) -> Sequence[int]:
+    """A global pooling's window is not its own choice: ``average_side`` limits it."""
+    if layer.window is None or layer.operation.startswith("Global"):
+        return []
+    return layer.window.kernel
+
+
+def _average_side(layer: Layer) -> Sequence[int]:
+    """The largest prime factor of what is averaged over, if that is the whole plane.
+
+    Equal windows, one after the other, give the same average. Any other reduction counts with all
+    its elements, which no sensible bound admits.
+    """
+    if len(layer.input_shapes) != 1 or len(layer.output_shapes) != 1:
+        return []
+    before, after = layer.input_shapes[0], layer.output_shapes[0]
+    if len(before) != 4 or after[:2] != before[:2] or any(size != 1 for size in after[2:]):
+        return [max(1, layer.input_elements)]
+    return [max(_largest_prime_factor(size) for size in before[2:])]
+
+
+def _largest_prime_factor(value: int) -> int:
+    largest, divisor = 1, 2
+    while divisor * divisor <= value:
+        if value % divisor:
+            divisor += 1
+        else:
+            largest, value = divisor, value // divisor
+    return max(largest, value)
+
+
+LIMITS: dict[str, Callable[[Layer], Sequence[int]]] = {
+    "rank": _rank,
+    "batch": _batch,
+    "dimension": _dimension,
+    "channels": _channels,
+    "kernel": _kernel,
+    "stride": lambda layer: () if layer.window is None else layer.window.strides,
+    "pad": lambda layer: () if layer.window is None else layer.window.pads,
+    "dilation": lambda layer: () if layer.window is None else layer.window.dilations,
+    "convolution_groups": lambda layer: () if layer.window is None else (layer.window.groups,),
+    "axis": lambda layer: () if layer.axis is None else (layer.axis,),
+    "parameters": lambda layer: (layer.parameters,),
+    "average_side": _average_side,
+}
+"""Values of a layer that a rule's limit bounds; none where the layer does not tell."""
