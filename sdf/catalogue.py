@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from sdf import catalogue_classic, catalogue_inception, catalogue_mobile, catalogue_residual
 from sdf.errors import GraphError
-from sdf.onnx_import import ImportedNetwork, import_onnx
+from sdf.onnx_import import ImportedNetwork, import_onnx, import_onnx_bytes
 
 _PACKAGE_ORIGIN = "ONNX model zoo, graph without weights in the onnx package"
 
@@ -40,10 +41,39 @@ _IN_PACKAGE = tuple(
     )
 )
 
+_BUILDERS: tuple[tuple[Callable[[], bytes], tuple[int, int, int, int], str], ...] = (
+    (catalogue_classic.alexnet, (1, 3, 227, 227), "Krizhevsky et al. 2012, layers as in Caffe"),
+    (catalogue_classic.caffenet, (1, 3, 227, 227), "Caffe's reference model"),
+    (catalogue_classic.vgg16, (1, 3, 224, 224), "Simonyan and Zisserman 2014"),
+    (catalogue_classic.emotion_ferplus, (1, 1, 64, 64), "Barsoum et al. 2016"),
+    (catalogue_classic.tiny_yolo, (1, 3, 416, 416), "Redmon and Farhadi 2016"),
+    (catalogue_residual.resnet18, (1, 3, 224, 224), "He et al. 2015, layers as in Caffe"),
+    (catalogue_residual.resnet101, (1, 3, 224, 224), "He et al. 2015, layers as in Caffe"),
+    (catalogue_residual.resnet152, (1, 3, 224, 224), "He et al. 2015, layers as in Caffe"),
+    (catalogue_residual.fcn_resnet18, (1, 3, 256, 512), "Long et al. 2015 on ResNet-18"),
+    (catalogue_inception.googlenet, (1, 3, 224, 224), "Szegedy et al. 2014, layers as in Caffe"),
+    (catalogue_inception.inception_v4, (1, 3, 299, 299), "Szegedy et al. 2016"),
+    (catalogue_inception.inception_resnet_v2, (1, 3, 299, 299), "Szegedy et al. 2016"),
+    (catalogue_mobile.mobilenet_v1, (1, 3, 224, 224), "Howard et al. 2017"),
+    (catalogue_mobile.mobilenet_v2, (1, 3, 224, 224), "Sandler et al. 2018"),
+)
+_BUILDER_BY_NAME = {builder.__name__: builder for builder, _, _ in _BUILDERS}
+
+
+def _description(builder: Callable[[], bytes]) -> str:
+    """The first line of what the builder says of itself, without its full stop."""
+    return (builder.__doc__ or "").splitlines()[0].rstrip(".")
+
+
+_BUILT = tuple(
+    CatalogueEntry(builder.__name__, _description(builder), origin, input_shape)
+    for builder, input_shape, origin in _BUILDERS
+)
+
 
 def catalogue() -> tuple[CatalogueEntry, ...]:
     """All networks that have a name, in alphabetical order."""
-    return tuple(sorted(_IN_PACKAGE, key=lambda entry: entry.name))
+    return tuple(sorted(_IN_PACKAGE + _BUILT, key=lambda entry: entry.name))
 
 
 def load_network(
@@ -62,6 +92,9 @@ def load_network(
             name=name_or_path,
             dimensions=dimensions,
         )
+    if name_or_path in _BUILDER_BY_NAME:
+        model = _BUILDER_BY_NAME[name_or_path]()
+        return import_onnx_bytes(model, name=name_or_path, dimensions=dimensions)
     path = Path(name_or_path)
     if path.suffix == ".onnx" or path.is_file():
         if not path.is_file():

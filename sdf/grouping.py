@@ -18,7 +18,7 @@ from sdf.groups import Group, GroupEdge, GroupedNetwork
 from sdf.layer import LayerKind
 from sdf.network_view import NetworkView
 
-__all__ = ["group_network", "legal_cuts", "transition_points"]
+__all__ = ["group_at", "group_network", "legal_cuts", "transition_points"]
 
 _SACRIFICE = 20
 """A group follows a neighbour onto fewer units if its work is at most the network's over this."""
@@ -71,6 +71,25 @@ def group_network(
         else:
             parts = chain if groups is None else _balanced(view, chain, groups)
     return _assembled(graph, view, _without_idle_parts(view, parts))
+
+
+def group_at(graph: SdfGraph, cuts: Sequence[int]) -> GroupedNetwork:
+    """Cuts a network's order of execution before the given layers, whatever passes there.
+
+    For groups that somebody else has chosen, such as measured ones.
+
+    Raises:
+        GraphError: if the cuts do not ascend or lie outside the network.
+    """
+    layers = layers_of(graph)
+    ends = (0, *cuts, len(layers))
+    if any(start >= end for start, end in pairwise(ends)):
+        raise GraphError(
+            f"graph {graph.name!r}: cuts must ascend and lie between 1 and {len(layers) - 1}, got "
+            f"{list(cuts)}"
+        )
+    view = NetworkView(layers, tensors_of(graph), _support_table(None, len(layers)))
+    return _assembled(graph, view, [list(range(*pair)) for pair in pairwise(ends)])
 
 
 def _support_table(supported: Support | None, layers: int) -> NDArray[np.bool_]:
