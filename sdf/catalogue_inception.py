@@ -135,10 +135,11 @@ def inception_v4() -> bytes:
 def _inception_c(net: NetworkBuilder, data: Feature, name: str) -> Feature:
     """The one module whose branches fork once more at their ends."""
     outputs = [net.conv(data, f"{name}/branch1", 256, 1)]
-    for number, convolutions in (
-        (2, [(384, 1)]),
-        (3, [(384, 1), (448, (3, 1)), (512, (1, 3))]),
-    ):
+    trunks: list[list[tuple[int, Kernel]]] = [
+        [(384, 1)],
+        [(384, 1), (448, (3, 1)), (512, (1, 3))],
+    ]
+    for number, convolutions in enumerate(trunks, 2):
         x = _branch(net, data, f"{name}/branch{number}", convolutions)
         outputs.append(net.conv(x, f"{name}/branch{number}/wide", 256, (1, 3)))
         outputs.append(net.conv(x, f"{name}/branch{number}/tall", 256, (3, 1)))

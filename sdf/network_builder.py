@@ -139,13 +139,10 @@ class NetworkBuilder:
 
     def upsample(self, data: Feature, name: str, factor: int) -> Feature:
         """Bilinear enlargement."""
-        from numpy import array, float32
-        from onnx import numpy_helper
+        from onnx import helper
 
         scales = f"{name}_scales"
-        self._weights.append(
-            numpy_helper.from_array(array([1, 1, factor, factor], float32), scales)
-        )
+        self._weights.append(helper.make_tensor(scales, FLOAT, (4,), (1, 1, factor, factor)))
         shape = (data.channels, *(size * factor for size in data.shape[1:]))
         return self._add("Resize", name, [data.name, "", scales], shape, mode="linear")
 
