@@ -6,6 +6,7 @@ is turned back for display.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from results.problem import Objective, ObjectiveKind, Problem
@@ -96,14 +97,20 @@ def objective_value(objective: Objective, value: int) -> float:
             return _WINDOW_FRAMES_PS / value if value else float("inf")
 
 
-def format_objective(objective: Objective, value: int) -> str:
-    """:func:`objective_value` with four digits at least, without its unit."""
-    return format_number(objective_value(objective, value))
+def format_objectives(objective: Objective, values: Sequence[int]) -> list[str]:
+    """:func:`objective_value` of each, without its unit, all with the same number of decimals."""
+    numbers = [objective_value(objective, value) for value in values]
+    decimals = max((_decimals(number) for number in numbers), default=0)
+    return [f"{number:.{decimals}f}" for number in numbers]
 
 
 def format_number(value: float) -> str:
     """Four significant digits, but never an exponent and no digit before the point dropped."""
+    return f"{value:.{_decimals(value)}f}"
+
+
+def _decimals(value: float) -> int:
     for limit, decimals in ((1000, 0), (100, 1), (10, 2), (1, 3)):
         if round(abs(value), decimals) >= limit:
-            return f"{value:.{decimals}f}"
-    return f"{value:.4f}"
+            return decimals
+    return 4 if value else 0

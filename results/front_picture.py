@@ -1,0 +1,223 @@
+"""The front as a picture for a paper: one column wide, in SVG and PNG.
+
+Two objectives: the staircase of what is reachable, markers by the units used, colour by the clock
+that changes most. Three: a scatter, colour by the third.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from results.comparison import clocks_mhz, groups_by_unit
+from results.front import Front
+from results.label_placement import place_label, staircase_boxes
+from results.marks import mark_members
+from results.objectives import (
+    format_number,
+    larger_is_better,
+    objective_label,
+    objective_unit,
+    objective_value,
+)
+from results.picture_style import (
+    COLUMN_INCHES,
+    GREY,
+    INK,
+    LIGHT,
+    picture_settings,
+    png_bytes,
+    svg_bytes,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+_MARKERS = ("o", "s", "^", "D", "v", "P", "X", "p")
+_HEIGHT_INCHES = 2.6
+_LOG_RATIO = 30
+"""An axis whose values span more than this is logarithmic."""
+
+
+def front_svg(front: Front) -> bytes:
+    """``front.svg``; equal fronts give equal bytes.
+
+    Raises:
+        ValueError: where the front has no member or fewer than two objectives.
+    """
+    with picture_settings():
+        return svg_bytes(draw_front(front))
+
+
+def front_png(front: Front) -> bytes:
+    """``front.png``; as :func:`front_svg`."""
+    with picture_settings():
+        return png_bytes(draw_front(front))
+
+
+@dataclass(frozen=True)
+class _Colouring:
+    """A value per member (None: has none) and what the values are; ``None`` levels: continuous."""
+
+    label: str
+    values: tuple[float | None, ...]
+    levels: tuple[float, ...] | None
+
+
+def draw_front(front: Front) -> Figure:
+    """The picture as a matplotlib figure, which the caller may change.
+
+    Raises:
+        ValueError: where the front has no member or fewer than two objectives.
+    """
+    from matplotlib.figure import Figure
+
+    objectives = front.problem.objectives
+    if not front.members or len(objectives) < 2:
+        raise ValueError(
+            "a picture of a front needs a member and two objectives, got "
+            f"{len(front.members)} and {len(objectives)}"
+        )
+    figure = Figure(figsize=(COLUMN_INCHES, _HEIGHT_INCHES), layout="constrained")
+    axes = figure.add_subplot()
+    axes.grid(True)
+    points = [
+        tuple(
+            objective_value(objective, value)
+            for objective, value in zip(objectives, member.objectives, strict=True)
+        )
+        for member in front.members
+    ]
+    xs, ys = [point[0] for point in points], [point[1] for point in points]
+    for place, (name, values) in enumerate((("x", xs), ("y", ys))):
+        objective = objectives[place]
+        label = objective_label(front.problem, objective)
+        getattr(axes, f"set_{name}label")(
+            f"{label[0].upper()}{label[1:]} ({objective_unit(objective)})"
+        )
+        if min(values) > 0 and max(values) > _LOG_RATIO * min(values):
+            getattr(axes, f"set_{name}scale")("log")
+    axes.margins(0.12)
+    if len(objectives) == 2:
+        # In between two members the best known is the worse of both: a step, never the diagonal.
+        descending = larger_is_better(objectives[0])
+        where = "steps-pre" if descending else "steps-post"
+        line = sorted(zip(xs, ys, strict=True))
+        axes.plot(*zip(*line, strict=True), color=GREY, linewidth=0.7, drawstyle=where, zorder=1)
+    _scatter(figure, axes, front, xs, ys)
+    _annotate(figure, axes, front, xs, ys)
+    return figure
+
+
+def _colouring(front: Front) -> _Colouring | None:
+    """The third objective, else the clock with most values on the front."""
+    problem = front.problem
+    if len(problem.objectives) > 2:
+        objective = problem.objectives[2]
+        values = tuple(objective_value(objective, m.objectives[2]) for m in front.members)
+        label = objective_label(problem, objective)
+        return _Colouring(
+            f"{label[0].upper()}{label[1:]} ({objective_unit(objective)})", values, None
+        )
+    best: _Colouring | None = None
+    for domain in problem.domains:
+        clocks = tuple(clocks_mhz(problem, member)[domain.name] for member in front.members)
+        levels = tuple(sorted({clock for clock in clocks if clock is not None}))
+        if len(levels) > 1 and (
+            best is None or best.levels is None or len(levels) > len(best.levels)
+        ):
+            best = _Colouring(f"{domain.name} clock (MHz)", clocks, levels)
+    return best
+
+
+def _scatter(figure: Figure, axes: Axes, front: Front, xs: list[float], ys: list[float]) -> None:
+    from matplotlib import colormaps
+    from matplotlib.cm import ScalarMappable
+    from matplotlib.colors import BoundaryNorm, Normalize
+
+    marked = mark_members(front)
+    used = [" + ".join(groups_by_unit(front.problem, member)) for member in front.members]
+    kinds = sorted(set(used), key=lambda kind: (-used.count(kind), kind))
+    colouring = _colouring(front)
+    colours: list[object] = [colormaps["viridis"](0.25)] * len(xs)
+    if colouring is not None:
+        # The yellow end of the map is too light on white paper.
+        known = [value for value in colouring.values if value is not None]
+        levels = colouring.levels
+        if levels is None:
+            norm = Normalize(min(known), max(known))
+            palette = colormaps["viridis"].resampled(256)
+        else:
+            norm = BoundaryNorm([i - 0.5 for i in range(len(levels) + 1)], len(levels))
+            palette = colormaps["viridis"].resampled(len(levels))
+        colours = [
+            LIGHT
+            if value is None
+            else palette(norm(value if levels is None else levels.index(value)))
+            for value in colouring.values
+        ]
+        bar = figure.colorbar(ScalarMappable(norm, palette), ax=axes, pad=0.02, aspect=28)
+        bar.set_label(colouring.label)
+        bar.outline.set_linewidth(0.4)  # type: ignore[operator]
+        bar.ax.tick_params(width=0.4, length=2)
+        if levels is not None:
+            step = -(-len(levels) // 14)
+            ticks = list(range(0, len(levels), step))
+            bar.set_ticks(ticks, labels=[f"{levels[i]:.0f}" for i in ticks])
+            bar.ax.minorticks_off()
+    for k, kind in enumerate(kinds):
+        chosen = [i for i, name in enumerate(used) if name == kind]
+        axes.scatter(
+            [xs[i] for i in chosen],
+            [ys[i] for i in chosen],
+            c=[colours[i] for i in chosen],  # type: ignore[misc]
+            marker=_MARKERS[min(k, len(_MARKERS) - 1)],
+            s=[34 if i in marked else 18 for i in chosen],
+            linewidths=[1.0 if i in marked else 0.4 for i in chosen],
+            edgecolors=INK,
+            zorder=2,
+            label=kind if k < len(_MARKERS) else None,
+        )
+    legend = axes.legend(loc="best", handletextpad=0.2, borderpad=0.2)
+    for handle in legend.legend_handles:
+        if handle is not None:
+            handle.set_facecolor("white")  # type: ignore[attr-defined]
+
+
+def _annotate(figure: Figure, axes: Axes, front: Front, xs: list[float], ys: list[float]) -> None:
+    """Names and figures of marked members, each where it hides least."""
+    units = [objective_unit(objective) for objective in front.problem.objectives[:2]]
+    from matplotlib.text import Text
+
+    # Fixes the layout, so that positions on the page are known; the labels do not change it.
+    figure.draw_without_rendering()
+    on_page = axes.transData.transform(list(zip(xs, ys, strict=True)))
+    points = [(float(x), float(y)) for x, y in on_page]
+    points_per_dot = 72 / figure.dpi
+    radius = 2.9 / points_per_dot
+    obstacles = [((x - radius, y - radius, x + radius, y + radius), 3.0) for x, y in points]
+    if axes.get_lines():
+        steps = axes.get_lines()[0].get_drawstyle()
+        lines = staircase_boxes(sorted(points), down_last=steps == "steps-post")
+        obstacles += [(line, 1.0) for line in lines]
+    legend = axes.get_legend()
+    taken = [] if legend is None else [legend.get_window_extent().extents]
+    frame = axes.get_window_extent().extents
+    for i, marks in mark_members(front).items():
+        values = f"{format_number(xs[i])} {units[0]}, {format_number(ys[i])} {units[1]}"
+        text = axes.annotate(
+            f"{', '.join(marks)}\n{values}",
+            (xs[i], ys[i]),
+            xytext=(0, 0),
+            textcoords="offset points",
+            fontsize=6.5,
+            color=INK,
+            arrowprops={"arrowstyle": "-", "linewidth": 0.5, "color": INK, "shrinkB": 3},
+            zorder=4,
+        )
+        text.set_in_layout(False)
+        size = Text.get_window_extent(text)
+        place = place_label(points[i], (size.width, size.height), frame, obstacles, taken)
+        text.xyann = (place.dx * points_per_dot, place.dy * points_per_dot)
+        taken.append(place.box)
