@@ -17,14 +17,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cache
+from functools import cache, cached_property
 from typing import Any
 
 import numpy as np
 
 from sdf.firing_graph import SAFE_BITS, FiringGraph, IntArray
 
-COMPILE_AFTER = 1_000_000
+COMPILE_AFTER = 500_000
 """Edge relaxations on one graph from which on compiled code pays for being loaded."""
 
 
@@ -56,50 +56,88 @@ def maximum_cycle_ratio(
     total = sum(time * count for time, count in zip(times, graph.repetitions, strict=True))
     longest_delay = int(graph.delay.max(initial=0))
     nodes, edges = graph.firings, len(graph.source)
-    fast = not (nodes * (longest_delay + 1)) >> SAFE_BITS and weights.dtype != object
-    fast = fast and graph.work >= COMPILE_AFTER
-
-    arrays: list[Any] = [graph.first_edge, graph.source, graph.delay]
-    kernels = _compiled() if fast else _KERNELS
-    if not fast:
-        arrays = [array.tolist() for array in arrays]
-    first_edge, source, delay = arrays
-    topological_order, longest_paths, best_cycle = kernels
-
-    order, stack, pointer = (_zeros(nodes, fast) for _ in range(3))
-    begin, depth = topological_order(first_edge, source, delay, order, stack, pointer)
-    graph.work += edges
-    if begin >= 0:
-        blocked = tuple(int(pointer[stack[place]]) for place in range(begin, depth))
+    slow = _Slow(graph, weights)
+    order, blocked = _order(graph, slow)
+    if blocked:
         return CycleRatio(None, blocked, None)
 
     period = at_least
     critical: tuple[int, ...] = ()
-    weight_of: Any = weights if fast else weights.tolist()
+    value: Any = _zeros(nodes, False)
+    parent: Any = [-1] * nodes
     while True:
         work, iterations = period.numerator, period.denominator
-        if fast and (4 * total * iterations + work * (longest_delay + 1)) >> SAFE_BITS:
-            fast = False
-            first_edge, source, delay = (array.tolist() for array in arrays)
-            weight_of, order = weights.tolist(), order.tolist()
+        largest = max(
+            4 * total * iterations + work * (longest_delay + 1), nodes * (longest_delay + 1)
+        )
+        small = not largest >> SAFE_BITS
+        fast = small and graph.work + edges >= COMPILE_AFTER
+        if fast:
+            arrays = (graph.first_edge, graph.source, graph.delay, weights.astype(np.int64))
+            value, parent = np.array(value, dtype=np.int64), np.array(parent, dtype=np.int64)
+            _, longest_paths, best_cycle = _compiled()
+        else:
+            arrays = slow.arrays
+            value, parent = list(value), list(parent)
             _, longest_paths, best_cycle = _KERNELS
-        value, parent = _zeros(nodes, fast), _zeros(nodes, fast)
+        _, source, delay, weight = arrays
         mark = _zeros(nodes, fast)
-        sweeps, found = longest_paths(
-            first_edge, source, delay, weight_of, order, work, iterations, value, parent, mark
+        limit = nodes + 2 if fast or not small else 1 + COMPILE_AFTER // (edges + 1)
+        sweeps, status = longest_paths(
+            *arrays,
+            order if fast else order.tolist(),
+            work,
+            iterations,
+            value,
+            parent,
+            mark,
+            limit,
         )
         graph.work += edges * int(sweeps)
-        if not found:
-            return CycleRatio(period, critical, _integers(value) if not fast else value)
-        node = int(best_cycle(source, delay, weight_of, parent, mark))
+        if status == _STABLE:
+            return CycleRatio(period, critical, value if fast else _integers(value))
+        if status == _PAUSED:
+            continue
+        node = int(best_cycle(source, delay, weight, parent, mark))
         cycle = [int(parent[node])]
         while int(source[cycle[-1]]) != node:
             cycle.append(int(parent[int(source[cycle[-1]])]))
         critical = tuple(cycle)
         period = Fraction(
-            sum(int(weight_of[int(source[edge])]) for edge in cycle),
+            sum(int(weight[source[edge]]) for edge in cycle),
             sum(int(delay[edge]) for edge in cycle),
         )
+        value, parent = _zeros(nodes, False), [-1] * nodes
+
+
+class _Slow:
+    """The graph as lists of Python integers, made when first asked for."""
+
+    def __init__(self, graph: FiringGraph, weights: IntArray) -> None:
+        self._graph = graph
+        self._weights = weights
+
+    @cached_property
+    def arrays(self) -> tuple[Any, ...]:
+        """First edges, sources, delays, weights."""
+        graph = self._graph
+        return tuple(
+            array.tolist() for array in (graph.first_edge, graph.source, graph.delay, self._weights)
+        )
+
+
+def _order(graph: FiringGraph, slow: _Slow) -> tuple[IntArray, tuple[int, ...]]:
+    """The nodes, sources first along edges without delay; or the edges of a cycle of such."""
+    fast = graph.work + len(graph.source) >= COMPILE_AFTER
+    kernel = (_compiled() if fast else _KERNELS)[0]
+    arrays = (graph.first_edge, graph.source, graph.delay) if fast else slow.arrays[:3]
+    order, stack, pointer = (_zeros(graph.firings, fast) for _ in range(3))
+    begin, depth = kernel(*arrays, order, stack, pointer)
+    graph.work += len(graph.source)
+    if begin >= 0:
+        blocked = tuple(int(pointer[stack[place]]) for place in range(begin, depth))
+        return np.array([], dtype=np.int64), blocked
+    return np.asarray(order, dtype=np.int64), ()
 
 
 def _integers(values: Sequence[int]) -> IntArray:
@@ -171,18 +209,17 @@ def _longest_paths(
     value: Any,
     parent: Any,
     mark: Any,
-) -> tuple[int, bool]:
+    limit: Any,
+) -> tuple[int, int]:
     """Longest paths from zero under weight * iterations - work * delay, in place in ``value``.
 
-    Stops when they are stable, or when the edges that gave the values (``parent``) close a cycle:
-    such a cycle has positive weight. Returns the sweeps made, and whether there is a cycle.
+    Stops when they are stable (0), when the edges that gave the values (``parent``) close a cycle
+    (1): such a cycle has positive weight; or after ``limit`` sweeps (2), to be continued. Returns
+    the sweeps made, and which of these it was.
     """
     nodes = len(order)
-    for node in range(nodes):
-        value[node] = 0
-        parent[node] = -1
     sweeps = 0
-    while True:
+    while sweeps < limit:
         sweeps += 1
         changed = False
         for place in range(nodes):
@@ -200,7 +237,7 @@ def _longest_paths(
                 parent[node] = chosen
                 changed = True
         if not changed:
-            return sweeps, False
+            return sweeps, 0
         for node in range(nodes):
             mark[node] = 0
         for root in range(nodes):
@@ -212,7 +249,8 @@ def _longest_paths(
                 node = source[parent[node]]
             else:
                 if mark[node] == root + 1:
-                    return sweeps, True
+                    return sweeps, 1
+    return sweeps, 2
 
 
 def _best_cycle(source: Any, delay: Any, weight: Any, parent: Any, mark: Any) -> int:
@@ -243,6 +281,7 @@ def _best_cycle(source: Any, delay: Any, weight: Any, parent: Any, mark: Any) ->
     return best_node
 
 
+_STABLE, _PAUSED = 0, 2
 _KERNELS: tuple[Any, ...] = (_topological_order, _longest_paths, _best_cycle)
 
 
