@@ -14,6 +14,7 @@ _DISTANCES = (10.0, 16.0, 24.0, 36.0, 54.0)
 _DIRECTIONS = ((1, 1), (-1, 1), (1, -1), (-1, -1), (0, 1), (0, -1), (1, 0), (-1, 0))
 
 _COST_OF_COVERING = 20
+_COST_OF_LEADING_ACROSS = 6
 _COST_OF_LEAVING = 50
 _COST_PER_DOT = 0.03
 
@@ -47,9 +48,7 @@ def place_label(
     def cost(box: Box) -> float:
         outside = box[0] < frame[0] or box[1] < frame[1] or box[2] > frame[2] or box[3] > frame[3]
         leader = _leader(point, box)
-        covered = sum(
-            overlap(box, other) or any(overlap(dot, other) for dot in leader) for other in taken
-        )
+        across = sum(any(overlap(dot, other) for dot in leader) for other in taken)
         crossed = sum(
             weight * any(overlap(dot, other) for dot in leader)
             for other, weight in obstacles
@@ -58,7 +57,8 @@ def place_label(
         return (
             sum(weight * overlap(box, other) for other, weight in obstacles)
             + crossed
-            + _COST_OF_COVERING * covered
+            + _COST_OF_COVERING * sum(overlap(box, other) for other in taken)
+            + _COST_OF_LEADING_ACROSS * across
             + _COST_OF_LEAVING * outside
             + _COST_PER_DOT
             * max(abs(end - at) for end, at in zip(leader[-1], point * 2, strict=True))

@@ -67,7 +67,7 @@ def build_problem(seed=0, groups=(6, 5), objectives=LATENCY_ENERGY) -> Problem:
         dynamic = dynamic.astype(np.int64)
         if name == "dla":
             time = time.copy()
-            time[rng.choice(total, 2, replace=False)] = -1
+            time[rng.choice(total, min(2, total), replace=False)] = -1
         points = len(LADDERS["emc"])
         units.append(
             ProblemUnit(
