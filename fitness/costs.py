@@ -193,7 +193,8 @@ def _unit_costs(
     for index, reason in enumerate(_group_reasons(network, support, unit.name)):
         entries = measured.get((unit.name, index), [])
         timed = [entry for entry in entries if entry.has_time]
-        if draft is None or (reason is not None and not timed):
+        # A measurement of this very group proves that the unit can run it.
+        if draft is None or (reason is not None and not any(e.is_alone for e in timed)):
             origins.append(CostOrigin.CANNOT_RUN)
             notes.append(reason or "")
             continue

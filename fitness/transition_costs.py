@@ -8,6 +8,7 @@ from fractions import Fraction
 import numpy as np
 
 from fitness.cost_table import IntArray
+from fitness.measured import last_groups
 from platforms.exact_json import rounded_half_up
 from platforms.measurement import NetworkProfile
 from platforms.platform import Platform, Unit
@@ -53,11 +54,13 @@ def transition_times(
                 )
     place = {unit.name: index for index, unit in enumerate(units)}
     for profile in reversed(profiles):
+        ends = last_groups(network, profile)
         for measured in profile.transitions:
             if measured.source_unit not in place or measured.target_unit not in place:
                 continue
             row, column = place[measured.source_unit], place[measured.target_unit]
+            after = measured.after if isinstance(measured.after, str) else ends.get(measured.after)
             for number, edge in enumerate(network.edges):
-                if measured.after in (edge.source, network.groups[edge.source].name):
+                if after in (edge.source, network.groups[edge.source].name):
                     result[number, row, column] = measured.time_ps
     return result

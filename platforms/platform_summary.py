@@ -1,0 +1,193 @@
+"""What a platform is, as plain data and as lines of text, for people and for programs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from platforms.platform import Domain, Peak, Platform, Source, Unit
+
+
+def _source(source: Source) -> dict[str, str]:
+    return {"status": source.status.value, "source": source.text}
+
+
+def _domain(domain: Domain) -> dict[str, Any]:
+    points = domain.operating_points
+    return {
+        "name": domain.name,
+        "frequencies_khz": [point.frequency_khz for point in points],
+        "voltages_mv": [point.voltage_mv for point in points],
+        "labels": [point.label for point in points],
+        "may_be_off": domain.may_be_off,
+        "parked_khz": points[domain.parked].frequency_khz,
+        "ladder": _source(domain.ladder_source),
+        "voltage": _source(domain.voltage_source),
+    }
+
+
+def peak_gmacs_per_s(platform: Platform, unit: Unit, peak: Peak) -> float:
+    """Peak of a unit at its fastest clock, in 10^9 multiply-accumulates per second."""
+    fastest = platform.domain_by_name[unit.clocks[0]].operating_points[-1].frequency_khz
+    return float(peak.macs_per_cycle * fastest / 10**6)
+
+
+def _unit(platform: Platform, unit: Unit) -> dict[str, Any]:
+    contention = unit.contention
+    return {
+        "name": unit.name,
+        "kind": unit.kind,
+        "clocks": list(unit.clocks),
+        "host": unit.host,
+        "peaks": [
+            {
+                "precision": peak.precision,
+                "bytes_per_element": peak.bytes_per_element,
+                "gmacs_per_s": peak_gmacs_per_s(platform, unit, peak),
+                "efficiency": {kind: float(share) for kind, share in peak.efficiency},
+                **_source(peak.source),
+            }
+            for peak in unit.peaks
+        ],
+        "bandwidth": {"share": float(unit.bandwidth_share), **_source(unit.bandwidth_source)},
+        "fixed": {"ns_per_layer": unit.fixed_ns_per_layer, **_source(unit.fixed_source)},
+        "power": [
+            {
+                "domain": table.domain,
+                "idle_mw": list(table.idle_mw),
+                "busy_mw": list(table.busy_mw),
+                **_source(table.source),
+            }
+            for table in unit.power
+        ],
+        "contention": None
+        if contention is None
+        else {
+            "normal_kbps": contention.normal_bandwidth_kbps,
+            "total_kbps": contention.total_bandwidth_kbps,
+            "balance_kbps": contention.balance_point_kbps,
+            "peak_kbps": contention.peak_bandwidth_kbps,
+            "max_minor_percent": float(contention.max_minor_percent),
+            "rate_percent_per_gbps": float(contention.rate_percent_per_gbps),
+            **_source(contention.source),
+        },
+        "support": {
+            "kinds": None if unit.supported_kinds is None else list(unit.supported_kinds),
+            "unsupported_operations": list(unit.unsupported_operations),
+            "cannot_run": [rule.reason for rule in unit.rules],
+            "max_segments": unit.max_segments,
+            **_source(unit.support_source),
+        },
+    }
+
+
+def platform_data(platform: Platform) -> dict[str, Any]:
+    """The whole platform as JSON types, every figure with its source."""
+    memory = platform.memory
+    return {
+        "name": platform.name,
+        "title": platform.title,
+        "default_precision": platform.default_precision,
+        "sha256": platform.sha256,
+        "domains": [_domain(domain) for domain in platform.domains],
+        "units": [_unit(platform, unit) for unit in platform.units],
+        "memory": {
+            "domain": memory.domain,
+            "bytes_per_cycle": memory.bytes_per_cycle,
+            "peak_kbps": memory_peak_kbps(platform),
+            "idle_mw": list(memory.power.idle_mw),
+            "busy_mw": list(memory.power.busy_mw),
+            "power": _source(memory.power.source),
+            **_source(memory.source),
+        },
+        "transitions": [
+            {
+                "unit": transition.unit,
+                "out_kbps": transition.out_bandwidth_kbps,
+                "out_ns": transition.out_fixed_ns,
+                "in_kbps": transition.in_bandwidth_kbps,
+                "in_ns": transition.in_fixed_ns,
+                **_source(transition.source),
+            }
+            for transition in platform.transitions
+        ],
+        "board": {"mw": platform.board_mw, **_source(platform.board_source)},
+        "measurements": [
+            {
+                "network": record.names[0],
+                "units": list(record.units),
+                "ms": record.time_ps / 10**9,
+                "precision": record.precision,
+                "clocks_khz": dict(record.clocks_khz),
+                **_source(record.source),
+            }
+            for record in platform.measurements
+        ],
+        "profiles": [
+            {
+                "network": profile.names[0],
+                "groups": len(profile.groups),
+                "layers": len(profile.layers),
+                "precision": profile.precision,
+                "clocks_khz": dict(profile.clocks_khz),
+                **_source(profile.source),
+            }
+            for profile in platform.profiles
+        ],
+    }
+
+
+def memory_peak_kbps(platform: Platform) -> int:
+    """Peak bandwidth at the memory's fastest clock."""
+    fastest = platform.domain_by_name[platform.memory.domain].operating_points[-1]
+    return platform.memory.bytes_per_cycle * fastest.frequency_khz
+
+
+def _watts(low: int, high: int) -> str:
+    return f"{low / 1000:.2f} to {high / 1000:.2f} W"
+
+
+def platform_lines(platform: Platform) -> list[str]:
+    """The platform in a few aligned lines of text; sources are left to :func:`platform_data`."""
+    lines = [f"{platform.name}: {platform.title}", "", "Clocks"]
+    width = max(len(domain.name) for domain in platform.domains)
+    for domain in platform.domains:
+        points = domain.operating_points
+        known = [point.voltage_mv for point in points if point.voltage_mv is not None]
+        status = domain.voltage_source.status.value
+        volts = f", {known[0]} to {known[-1]} mV ({status})" if known else ""
+        lines.append(
+            f"  {domain.name:<{width}}  {len(points):>2} points, "
+            f"{points[0].frequency_khz / 1000:g} to {points[-1].frequency_khz / 1000:g} MHz "
+            f"({domain.ladder_source.status.value}){volts}"
+            f"{', may be off' if domain.may_be_off else ''}"
+        )
+    lines += ["", "Units"]
+    width = max(len(unit.name) for unit in platform.units)
+    for unit in platform.units:
+        peaks = ", ".join(
+            f"{peak.precision} {peak_gmacs_per_s(platform, unit, peak):.0f} GMAC/s"
+            for peak in unit.peaks
+        )
+        table = unit.power[0]
+        lines.append(
+            f"  {unit.name:<{width}}  clocks {', '.join(unit.clocks)}; {peaks}; "
+            f"idle {_watts(table.idle_mw[0], table.idle_mw[-1])}, "
+            f"busy {_watts(table.busy_mw[0], table.busy_mw[-1])} ({table.source.status.value})"
+        )
+        if unit.max_segments is not None or unit.rules:
+            limit = "any number" if unit.max_segments is None else f"at most {unit.max_segments}"
+            lines.append(
+                f"  {'':<{width}}  {len(unit.rules)} restrictions on layers, {limit} of segments"
+            )
+    power = platform.memory.power
+    lines += [
+        "",
+        f"Memory  {memory_peak_kbps(platform) / 10**6:.1f} GB/s at the fastest clock; "
+        f"idle {_watts(power.idle_mw[0], power.idle_mw[-1])}, "
+        f"at full bandwidth {_watts(power.busy_mw[0], power.busy_mw[-1])}",
+        f"Board   {platform.board_mw / 1000:.2f} W always ({platform.board_source.status.value})",
+        f"Number format  {platform.default_precision} by default",
+        f"Measured  {len(platform.measurements)} network times, "
+        f"{len(platform.profiles)} networks by group",
+    ]
+    return lines
