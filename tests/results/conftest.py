@@ -113,7 +113,7 @@ def build_problem(seed=0, groups=(6, 5), objectives=LATENCY_ENERGY) -> Problem:
             )
         )
         edges += [(g, g + 1) for g in range(first, first + size - 1)]
-        if n == 1:
+        if n == 1 and size > 2:
             edges.append((first, first + size - 1))
         first += size
     transition = rng.integers(2 * 10**7, 3 * 10**8, (len(edges), 3, 3))

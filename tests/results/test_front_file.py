@@ -91,7 +91,7 @@ def test_a_stranger_recomputes_every_objective(folder):
 
 
 def test_the_stranger_agrees_with_the_plain_evaluator(make_problem, make_design, recompute):
-    from fitness.plain_timeline import play
+    from fitness.plain_timeline import frame_energy_fj, play
     from results.problem_file import problem_to_document
 
     rng = np.random.default_rng(11)
@@ -103,10 +103,12 @@ def test_the_stranger_agrees_with_the_plain_evaluator(make_problem, make_design,
             point = dict(
                 zip((d.name for d in problem.domains), design.operating_points, strict=True)
             )
-            rows = recompute.replay(
-                document, [problem.units[unit].name for unit in design.units], point
-            )
-            schedule = play(problem, design).schedule.groups
+            unit_of = [problem.units[unit].name for unit in design.units]
+            rows = recompute.replay(document, unit_of, point)
+            timeline = play(problem, design)
+            values, _ = recompute.figures(document, unit_of, point, rows)
+            assert values["energy_fj"] == frame_energy_fj(problem, design, timeline)
+            schedule = timeline.schedule.groups
             assert [(r.ready_ps, r.start_ps, r.end_ps) for r in schedule] == list(rows.values())
 
 
