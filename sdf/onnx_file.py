@@ -64,8 +64,11 @@ def opset_versions(model: Any) -> dict[str, int]:
 def _check_opsets(model: Any) -> None:
     from onnx import defs
 
-    version = opset_versions(model)[""]
-    newest = defs.onnx_opset_version()
+    versions = opset_versions(model)
+    version, newest = versions[""], defs.onnx_opset_version()
+    for domain, number in versions.items():
+        if not 0 < number < 2**31:
+            raise GraphError(f"the version {number} of the operator set {domain!r} is absurd")
     if not 1 <= version <= newest:
         raise GraphError(
             f"opset {version} is not known; the installed onnx package knows 1 to {newest}"

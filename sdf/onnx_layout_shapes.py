@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import prod
 
 from sdf.onnx_compute_shapes import Inputs, Typed, data_input
-from sdf.onnx_nodes import Node, Shape, axis_in
+from sdf.onnx_nodes import INT64, Node, Shape, axis_in
 
 
 def concat(node: Node, inputs: Inputs) -> list[Typed]:
@@ -68,19 +68,22 @@ def flatten(node: Node, inputs: Inputs) -> list[Typed]:
     return [((prod(data.shape[:axis]), prod(data.shape[axis:])), data.dtype)]
 
 
-def _given_axes(node: Node, inputs: Inputs) -> Shape | None:
+def _given_axes(node: Node, inputs: Inputs) -> tuple[bool, Shape | None]:
+    """Whether the axes can be known, and the axes if any are given."""
     axes = node.integers("axes")
     if axes is None and len(inputs) > 1 and inputs[1] is not None:
         if inputs[1].value is None:
-            raise node.error("its axes are not a constant that is known")
+            return False, None
         axes = tuple(int(axis) for axis in inputs[1].value.reshape(-1))
-    return axes
+    return True, axes
 
 
-def squeeze(node: Node, inputs: Inputs) -> list[Typed]:
+def squeeze(node: Node, inputs: Inputs) -> list[Typed | None]:
     """Without the given axes, or all of size 1."""
     data = data_input(node, inputs)
-    axes = _given_axes(node, inputs)
+    known, axes = _given_axes(node, inputs)
+    if not known:
+        return [None]
     if axes is None:
         return [(tuple(size for size in data.shape if size != 1), data.dtype)]
     gone = {axis_in(node, axis, len(data.shape)) for axis in axes}
@@ -89,10 +92,12 @@ def squeeze(node: Node, inputs: Inputs) -> list[Typed]:
     return [(tuple(size for i, size in enumerate(data.shape) if i not in gone), data.dtype)]
 
 
-def unsqueeze(node: Node, inputs: Inputs) -> list[Typed]:
+def unsqueeze(node: Node, inputs: Inputs) -> list[Typed | None]:
     """With axes of size 1 put in."""
     data = data_input(node, inputs)
-    axes = _given_axes(node, inputs)
+    known, axes = _given_axes(node, inputs)
+    if not known:
+        return [None]
     if axes is None:
         raise node.error("axes are required")
     rank = len(data.shape) + len(axes)
@@ -110,6 +115,33 @@ def transpose(node: Node, inputs: Inputs) -> list[Typed]:
     if sorted(order) != list(range(len(data.shape))):
         raise node.error(f"perm {list(order)} does not fit {len(data.shape)} dimensions")
     return [(tuple(data.shape[axis] for axis in order), data.dtype)]
+
+
+def split(node: Node, inputs: Inputs) -> list[Typed | None]:
+    """Parts along an axis: of given sizes, or equal with a smaller last one."""
+    data = data_input(node, inputs)
+    axis = axis_in(node, node.integer("axis", 0), len(data.shape))
+    size, parts = data.shape[axis], len(node.outputs)
+    sizes = node.integers("split")
+    if sizes is None and len(inputs) > 1 and inputs[1] is not None:
+        if inputs[1].value is None:
+            return [None] * parts
+        sizes = tuple(int(part) for part in inputs[1].value.reshape(-1))
+    if sizes is None:
+        chunk = -(-size // parts)
+        sizes = tuple(max(0, min(chunk, size - chunk * part)) for part in range(parts))
+    if len(sizes) != parts or sum(sizes) != size or min(sizes) < 0:
+        raise node.error(f"{size} elements cannot be split into {parts} parts of {list(sizes)}")
+    return [((*data.shape[:axis], part, *data.shape[axis + 1 :]), data.dtype) for part in sizes]
+
+
+def unique(node: Node, inputs: Inputs) -> list[Typed]:
+    """At most every element, or slice along the axis, is unique; then its numbers."""
+    data = data_input(node, inputs)
+    if "axis" not in node.attributes:
+        return [((data.elements,), data.dtype), *[((data.elements,), INT64)] * 3]
+    size = data.shape[axis_in(node, node.integer("axis", 0), len(data.shape))]
+    return [(data.shape, data.dtype), *[((size,), INT64)] * 3]
 
 
 def compressed(node: Node, inputs: Inputs) -> list[Typed]:

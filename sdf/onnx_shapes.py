@@ -18,7 +18,7 @@ from sdf.onnx_compute_shapes import Inputs, Typed
 from sdf.onnx_nodes import Node, dtype_of
 from sdf.operations import CONTRIBUTED_DOMAIN, kind_of
 
-DATA_DEPENDENT = frozenset({"NonZero", "NonMaxSuppression", "Compress"})
+DATA_DEPENDENT = frozenset({"NonZero", "NonMaxSuppression", "Compress", "Unique"})
 """Operators whose output has as many elements as the data asks for; their largest is taken."""
 
 _Rule = Callable[[Node, Inputs], Sequence[Typed | None]]
@@ -50,10 +50,12 @@ _TABLE: dict[str, _Rule] = {
     "QLinearConcat": layout.quantised_concat,
     "Reshape": layout.reshape,
     "Flatten": layout.flatten,
+    "Split": layout.split,
     "Squeeze": layout.squeeze,
     "Unsqueeze": layout.unsqueeze,
     "Transpose": layout.transpose,
     "Compress": layout.compressed,
+    "Unique": layout.unique,
 }
 _RULES = {operator: rule for operators, rule in _TABLE.items() for operator in operators.split()}
 _SAME_SHAPE_KINDS = (LayerKind.ACTIVATION, LayerKind.NORMALISATION, LayerKind.SOFTMAX)
@@ -111,7 +113,7 @@ def _asked_of_onnx(node: Node, inputs: Inputs) -> list[Typed | None]:
     unknown: list[Typed | None] = [None] * len(node.outputs)
     if schema is None:
         return unknown
-    from onnx import helper, numpy_helper, shape_inference
+    from onnx import checker, helper, numpy_helper, shape_inference
 
     types: dict[str, Any] = {}
     values: dict[str, Any] = {}
@@ -126,7 +128,13 @@ def _asked_of_onnx(node: Node, inputs: Inputs) -> list[Typed | None]:
         found = shape_inference.infer_node_outputs(
             schema, node.proto, types, values, opset_imports=opsets
         )
-    except (shape_inference.InferenceError, RuntimeError, ValueError, TypeError) as error:
+    except (
+        checker.ValidationError,
+        shape_inference.InferenceError,
+        RuntimeError,
+        TypeError,
+        ValueError,
+    ) as error:
         text = str(error).strip().splitlines()
         raise node.error(f"its shape cannot be inferred: {text[0] if text else error!r}") from None
     return [_typed(node, found[name]) if name in found else None for name in node.outputs]

@@ -10,7 +10,7 @@ CONTROL_FLOW = frozenset({"If", "Loop", "Scan", "SequenceMap"})
 CONTRIBUTED_DOMAIN = "com.microsoft"
 
 _DEFAULT_DOMAIN: dict[LayerKind, str] = {
-    LayerKind.CONVOLUTION: "Conv ConvInteger QLinearConv DeformConv",
+    LayerKind.CONVOLUTION: "Conv ConvInteger QLinearConv DeformConv CausalConvWithState",
     LayerKind.DECONVOLUTION: "ConvTranspose",
     LayerKind.MATRIX_PRODUCT: "Gemm MatMul MatMulInteger QLinearMatMul Einsum",
     LayerKind.POOLING: (
@@ -30,12 +30,13 @@ _DEFAULT_DOMAIN: dict[LayerKind, str] = {
         "Round Sign Sin Cos Tan Asin Acos Atan Sinh Cosh Asinh Acosh Atanh Equal Greater "
         "GreaterOrEqual Less LessOrEqual And Or Xor Not BitwiseAnd BitwiseOr BitwiseXor "
         "BitwiseNot BitShift Where IsNaN IsInf Cast CastLike BitCast QuantizeLinear "
-        "DequantizeLinear DynamicQuantizeLinear CumSum Bernoulli Affine Scale ImageScaler "
-        "ParametricSoftplus ScaledTanh RotaryEmbedding"
+        "DequantizeLinear DynamicQuantizeLinear CumSum CumProd SwiGLU Bernoulli Affine Scale "
+        "ImageScaler ParametricSoftplus ScaledTanh RotaryEmbedding"
     ),
     LayerKind.REDUCTION: (
         "ReduceMean ReduceSum ReduceMax ReduceMin ReduceProd ReduceL1 ReduceL2 ReduceLogSum "
-        "ReduceLogSumExp ReduceSumSquare ArgMax ArgMin TopK NonMaxSuppression Unique NonZero Det"
+        "ReduceLogSumExp ReduceSumSquare ArgMax ArgMin TopK NonMaxSuppression Unique NonZero Det "
+        "NegativeLogLikelihoodLoss SoftmaxCrossEntropyLoss"
     ),
     LayerKind.RESIZE: "Resize Upsample GridSample RoiAlign AffineGrid",
     LayerKind.SOFTMAX: "Softmax LogSoftmax",
@@ -75,7 +76,11 @@ def _by_operator(table: dict[LayerKind, str]) -> dict[str, LayerKind]:
     return {operator: kind for kind, operators in table.items() for operator in operators.split()}
 
 
-_KINDS = {"": _by_operator(_DEFAULT_DOMAIN), CONTRIBUTED_DOMAIN: _by_operator(_CONTRIBUTED)}
+_KINDS = {
+    "": _by_operator(_DEFAULT_DOMAIN),
+    CONTRIBUTED_DOMAIN: _by_operator(_CONTRIBUTED),
+    "ai.onnx.preview": {"FlexAttention": LayerKind.ATTENTION},
+}
 
 
 def kind_of(domain: str, operator: str) -> LayerKind:
