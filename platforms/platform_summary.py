@@ -175,9 +175,9 @@ def platform_lines(platform: Platform) -> list[str]:
             f"busy {_watts(table.busy_mw[0], table.busy_mw[-1])} ({table.source.status.value})"
         )
         if unit.max_segments is not None or unit.rules:
-            limit = "any number" if unit.max_segments is None else f"at most {unit.max_segments}"
+            limit = "any number of" if unit.max_segments is None else f"at most {unit.max_segments}"
             lines.append(
-                f"  {'':<{width}}  {len(unit.rules)} restrictions on layers, {limit} of segments"
+                f"  {'':<{width}}  {len(unit.rules)} restrictions on layers, {limit} segments"
             )
     power = platform.memory.power
     lines += [

@@ -1,0 +1,342 @@
+"""Platform files: what comes with the program loads, what is wrong is refused in one clear line."""
+
+from __future__ import annotations
+
+import copy
+import json
+import random
+from fractions import Fraction
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from platforms.errors import PlatformError
+from platforms.platform import Platform, Status
+from platforms.platform_file import load_platform, platform_names
+from platforms.platform_summary import platform_data, platform_lines
+
+NAMES = (
+    "jetson-agx-orin",
+    "jetson-agx-orin-32gb",
+    "jetson-agx-xavier",
+    "jetson-tx2",
+    "snapdragon-865",
+)
+
+
+def raw(name: str) -> dict[str, Any]:
+    text = (resources.files("platforms.data") / f"{name}.json").read_text("utf-8")
+    document: dict[str, Any] = json.loads(text)
+    return document
+
+
+def load(document: Any, folder: Path) -> Platform:
+    path = folder / "mine.json"
+    path.write_text(json.dumps(document), "utf-8")
+    return load_platform(path)
+
+
+def refused(document: Any, folder: Path) -> str:
+    with pytest.raises(PlatformError) as caught:
+        load(document, folder)
+    message = str(caught.value)
+    assert "\n" not in message
+    assert message.startswith(str(folder / "mine.json"))
+    return message.removeprefix(str(folder / "mine.json") + ": ")
+
+
+def test_names() -> None:
+    assert platform_names() == NAMES
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_platform_holds_together(name: str) -> None:
+    platform = load_platform(name)
+    assert platform.name == name
+    names = set(platform.domain_by_name)
+    for domain in platform.domains:
+        ladder = [point.frequency_khz for point in domain.operating_points]
+        assert ladder == sorted(set(ladder))
+        assert 0 <= domain.parked < len(ladder)
+    for unit in platform.units:
+        assert set(unit.clocks) <= names
+        assert unit.clocks[-1] == platform.memory.domain
+        for table in unit.power:
+            points = len(platform.domain_by_name[table.domain].operating_points)
+            assert len(table.idle_mw) == len(table.busy_mw) == points
+            assert all(b >= i for i, b in zip(table.idle_mw, table.busy_mw, strict=True))
+    assert {transition.unit for transition in platform.transitions} == set(platform.unit_by_name)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_figure_has_a_source_and_a_status(name: str) -> None:
+    def walk(value: Any) -> int:
+        if isinstance(value, dict):
+            here = 0
+            if "status" in value:
+                assert value["status"] in {status.value for status in Status}
+                assert value["source"]
+                here = 1
+            return here + sum(walk(item) for item in value.values())
+        if isinstance(value, list):
+            return sum(walk(item) for item in value)
+        return 0
+
+    assert walk(raw(name)) > 10
+    data = platform_data(load_platform(name))
+    json.dumps(data, allow_nan=False)
+    assert walk(data) > 10
+
+
+def test_ladders_of_the_boards() -> None:
+    def count(name: str) -> dict[str, int]:
+        return {domain.name: len(domain.operating_points) for domain in load_platform(name).domains}
+
+    assert count("jetson-agx-xavier") == {"cpu": 29, "gpu": 14, "dla": 5, "emc": 9}
+    assert count("jetson-tx2") == {"denver": 12, "a57": 12, "gpu": 13, "emc": 7}
+    assert count("jetson-agx-orin") == {"cpu": 29, "gpu": 11, "dla": 3, "emc": 4}
+    assert count("snapdragon-865")["silver"] == 17
+
+
+def test_tx2_gpu_takes_its_host_core_out_of_the_space() -> None:
+    platform = load_platform("jetson-tx2")
+    assert platform.unit_by_name["gpu"].clocks == ("gpu", "a57", "emc")
+    assert platform.unit_by_name["gpu"].host == "a57"
+    assert sum(unit.kind == "cpu" for unit in platform.units) == 5
+
+
+def test_dlas_of_xavier_share_a_domain_and_hold_16_segments() -> None:
+    units = load_platform("jetson-agx-xavier").unit_by_name
+    assert units["dla0"].clocks == units["dla1"].clocks == ("dla", "emc")
+    assert units["dla0"].max_segments == 16
+    assert {peak.precision for peak in units["dla0"].peaks} == {"fp16", "int8"}
+
+
+def test_peaks_of_xavier() -> None:
+    platform = load_platform("jetson-agx-xavier")
+    gpu = platform.unit_by_name["gpu"]
+    fp16 = next(peak for peak in gpu.peaks if peak.precision == "fp16")
+    assert 2 * fp16.macs_per_cycle * 1377 * 10**6 == Fraction("11.280384") * 10**12
+    assert platform.memory.bytes_per_cycle * 2133 == 136512
+
+
+def test_voltage_model_is_flat_up_to_the_knee() -> None:
+    gpu = load_platform("jetson-agx-xavier").domain_by_name["gpu"].operating_points
+    by_khz = {point.frequency_khz: point.voltage_mv for point in gpu}
+    assert by_khz[114750] == by_khz[675750] == 700
+    assert by_khz[1377000] == 840
+    # 700 + 140 x (1032.75 - 750) / 627 = 763.13
+    assert by_khz[1032750] == 763
+
+
+def test_power_model_by_hand() -> None:
+    platform = load_platform("jetson-agx-xavier")
+    table = platform.unit_by_name["gpu"].power[0]
+    # 21.03 nF x 1377 MHz x 0.84^2 V^2 + 570 mW, and 1.308 nF with 226 mW/V.
+    assert table.busy_mw[-1] == round(21.03 * 1377 * 0.84**2 + 570)
+    assert table.idle_mw[-1] == round(1.308 * 1377 * 0.84**2 + 226 * 0.84)
+
+
+def test_unknown_name_suggests_the_nearest() -> None:
+    with pytest.raises(PlatformError, match="did you mean jetson-agx-xavier"):
+        load_platform("jetson-agx-xaver")
+    with pytest.raises(PlatformError, match="known: jetson-agx-orin, "):
+        load_platform("zzz")
+    with pytest.raises(PlatformError, match="no readable file"):
+        load_platform("/no/such/folder/x.json")
+
+
+def test_extending_changes_what_it_names_and_nothing_else(tmp_path: Path) -> None:
+    base = load_platform("jetson-agx-xavier")
+    document = {
+        "extends": "jetson-agx-xavier",
+        "name": "half-memory",
+        "memory": {"bytes_per_cycle": 32},
+        "domains": [{"name": "emc", "parked_mhz": 204}],
+        "units": [
+            {"name": "gpu", "fixed": {"us_per_layer": 3.5}},
+            {"name": "dla1", "remove": True},
+        ],
+        "transitions": [{"unit": "dla1", "remove": True}],
+        "measurements": [],
+        "profiles": [],
+    }
+    mine = load(document, tmp_path)
+    assert mine.name == "half-memory"
+    assert mine.title == base.title
+    assert mine.memory.bytes_per_cycle == 32
+    assert mine.memory.power == base.memory.power
+    assert list(mine.unit_by_name) == ["cpu", "gpu", "dla0"]
+    assert mine.unit_by_name["gpu"].fixed_ns_per_layer == 3500
+    assert mine.unit_by_name["gpu"].peaks == base.unit_by_name["gpu"].peaks
+    assert mine.unit_by_name["cpu"] == base.unit_by_name["cpu"]
+    assert mine.domain_by_name["emc"].parked == 0
+    assert mine.sha256 != base.sha256
+
+
+def test_a_file_may_extend_a_file_beside_it(tmp_path: Path) -> None:
+    (tmp_path / "base.json").write_text(
+        json.dumps({"extends": "jetson-tx2", "name": "base"}), "utf-8"
+    )
+    mine = load({"extends": "base.json", "title": "Two steps"}, tmp_path)
+    assert (mine.name, mine.title) == ("base", "Two steps")
+
+
+def test_a_file_may_not_extend_itself(tmp_path: Path) -> None:
+    assert "$.extends" in refused({"extends": "mine.json"}, tmp_path)
+
+
+def test_the_digest_does_not_depend_on_spelling(tmp_path: Path) -> None:
+    document = raw("jetson-agx-xavier")
+    again = dict(reversed(list(document.items())))
+    again["domains"][1]["parked_mhz"] = 114.750
+    assert load(again, tmp_path).sha256 == load_platform("jetson-agx-xavier").sha256
+
+
+def edit(document: dict[str, Any], path: str, value: Any) -> dict[str, Any]:
+    changed = copy.deepcopy(document)
+    *keys, last = [int(key) if key.isdigit() else key for key in path.split("/")]
+    place: Any = changed
+    for key in keys:
+        place = place[key]
+    place[last] = value
+    return changed
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "expected"),
+    [
+        ("domains/1/ladder/frequencies_mhz/3", 100, "frequencies_mhz[3] must be above"),
+        ("domains/1/ladder/frequencies_mhz/13", 200000, "frequencies_mhz[13] must be at most"),
+        ("domains/1/ladder/frequencies_mhz/0", -1, "frequencies_mhz[0] must be at least"),
+        ("domains/1/ladder/frequencies_mhz/0", 0.0005, "frequencies_mhz[0] must be at least"),
+        ("domains/1/ladder/frequencies_mhz/0", 100.00001, "must be a whole number of kHz"),
+        ("domains/1/parked_mhz", 115, "$.domains[1].parked_mhz must be on the domain's ladder"),
+        ("domains/1/name", "cpu", "$.domains must have distinct names"),
+        ("domains/3/may_be_off", True, "$.memory.domain must name a domain that may not be off"),
+        ("domains/1/voltage/model/maximum_mv", 600, "maximum_mv must be at least minimum_mv"),
+        ("domains/1/voltage", {"mv": [700], "source": "s", "status": "assumed"}, "one voltage per"),
+        ("units/1/clocks/0", "gpuu", "$.units[1].clocks[0] must name a domain (cpu, gpu"),
+        ("units/1/clocks", ["emc", "gpu"], "must end with the memory's domain 'emc'"),
+        ("units/1/clocks", ["gpu", "cpu", "emc"], "$.units[1].clocks must be"),
+        ("units/1/host", "cpu", "$.units[1].clocks must be"),
+        ("units/1/name", "cpu", "$.units must have distinct names, got 'cpu' twice"),
+        ("units/1/kind", "tpu", "$.units[1].kind must be one of"),
+        ("units/1/power/0/busy", {"constant_mw": 100}, "busy must be at least idle"),
+        ("units/1/power/0/busy", {"capacitance_nf": 90000}, "must stay below 10000000 mW"),
+        ("units/1/power/0/busy", {"mw": [1, 2]}, "one power per operating point (14), got 2"),
+        ("units/1/bandwidth/share", 0, "$.units[1].bandwidth.share must be at least"),
+        ("units/1/peaks/1/precision", "fp32", "distinct precisions"),
+        ("units/2/support/rules/0/limit", "colour", "rules[0].limit must be one of"),
+        ("units/2/support/max_segments", 0, "max_segments must"),
+        ("memory/bytes_per_cycle", 65536, "at most 10 TB/s"),
+        ("memory/bytes_per_cycle", 64.5, "$.memory.bytes_per_cycle must be of type integer"),
+        ("memory/power/domain", "gpu", "$.memory.power.domain must be the memory's"),
+        ("memory/power/idle", {"capacitance_nf": 1}, "voltages are unknown"),
+        ("transitions/1/unit", "dla0", "$.transitions must have distinct units"),
+        ("transitions/1/unit", "npu", "$.transitions[1].unit must name a unit"),
+        ("transitions/1/out_gbps", 0, "$.transitions[1].out_gbps must be at least"),
+        ("board/mw", 1e9, "$.board.mw must be at most"),
+        ("board/mw", "much", '$.board.mw must be of type number, got "much"'),
+        ("board", {"mw": 5}, "$.board must have source, status"),
+        ("colour", 5, "$ must not have 'colour'"),
+        ("default_precision", "fp8", "$.default_precision must be one of"),
+        ("measurements/0/clocks_mhz/gpu", 1000, "must be on the ladder of gpu"),
+        ("measurements/0/clocks_mhz", {"gpu": 1377}, "must name the clock 'emc'"),
+        ("measurements/0/units/0", "npu", "$.measurements[0].units[0] must name a unit"),
+        ("measurements/0/ms", -3, "$.measurements[0].ms must be at least"),
+        ("measurements/1/precision", "fp32", "precision must be one that unit 'dla0' computes in"),
+        ("profiles/0/groups/0/ms/gpu", 0, "$.profiles[0].groups[0].ms.gpu must be at least"),
+        ("profiles/0/transitions/0/to", "gpu", "must go from one unit to another"),
+        ("extends", "jetson-agx", "$.extends: platform 'jetson-agx'"),
+    ],
+)
+def test_what_is_wrong_is_named(path: str, value: Any, expected: str, tmp_path: Path) -> None:
+    message = refused(edit(raw("jetson-agx-xavier"), path, value), tmp_path)
+    assert expected in message
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        b"",
+        b"{",
+        b"\xff\xfe",
+        b"[1]",
+        b'{"name": NaN}',
+        b'{"name": 1e999999999}',
+        b'{"name": 1' + b"0" * 5000 + b"}",
+        b'{"name": 1, "name": 2}',
+        b"[" * 100_000,
+        b'{"a":' * 900 + b"1" + b"}" * 900,
+    ],
+    ids=["empty", "cut", "bytes", "list", "nan", "exponent", "digits", "twice", "deep", "nested"],
+)
+def test_what_is_no_sound_json_is_refused(text: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "mine.json"
+    path.write_bytes(text)
+    with pytest.raises(PlatformError):
+        load_platform(path)
+
+
+def places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+    found = [path] if path else []
+    children: Any = ()
+    if isinstance(value, dict):
+        children = value.items()
+    elif isinstance(value, list):
+        children = enumerate(value)
+    for key, item in children:
+        found += places(item, (*path, key))
+    return found
+
+
+JUNK: tuple[Any, ...] = (
+    None, True, -1, 0, 1, 3, 1e-9, 0.5, 7.25, 10**12, 1e29, "", "gpu", "emc", "x" * 300, [], {},
+    [1, 2, 3], ["gpu", "emc"], {"mw": [1]}, {"name": "gpu"}, [[]], {"source": "s"},
+)  # fmt: skip
+
+
+def random_edit(document: Any, generator: random.Random) -> None:
+    every = places(document)
+    path = generator.choice(every)
+    place = document
+    for key in path[:-1]:
+        place = place[key]
+    last, action = path[-1], generator.random()
+    if action < 0.25:
+        del place[last]
+    elif action < 0.75:
+        place[last] = copy.deepcopy(generator.choice(JUNK))
+    elif action < 0.9:
+        other = document
+        for key in generator.choice(every):
+            other = other[key]
+        place[last] = copy.deepcopy(other)
+    elif isinstance(place, list):
+        place.insert(generator.randrange(len(place) + 1), copy.deepcopy(place[last]))
+    else:
+        place["added"] = place[last]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_random_edits_give_a_platform_or_a_platform_error(name: str, tmp_path: Path) -> None:
+    original = raw(name)
+    generator = random.Random(name)
+    refusals = 0
+    for _ in range(120):
+        document = copy.deepcopy(original)
+        for _ in range(generator.choice((1, 1, 2))):
+            random_edit(document, generator)
+        try:
+            platform_lines(load(document, tmp_path))
+        except PlatformError as error:
+            refusals += 1
+            message = str(error)
+        else:
+            continue
+        assert "\n" not in message
+        assert len(message) < 1500
+    assert 40 < refusals < 120
