@@ -30,11 +30,12 @@ def canonical_bytes(document: Json) -> bytes:
 
 
 def _append(value: Json, indent: str, parts: list[str]) -> None:
-    children = value.values() if isinstance(value, dict) else value
-    if not isinstance(value, dict | list) or not any(
-        isinstance(child, dict | list)
-        for child in children  # type: ignore[union-attr]
-    ):
+    children: list[Json] = []
+    if isinstance(value, dict):
+        children = list(value.values())
+    elif isinstance(value, list):
+        children = value
+    if not any(isinstance(child, dict | list) for child in children):
         parts.append(_one_line(value))
         return
     inner = indent + "  "
@@ -46,7 +47,7 @@ def _append(value: Json, indent: str, parts: list[str]) -> None:
             _append(child, inner, parts)
             separator = ",\n"
     else:
-        for child in value:
+        for child in children:
             parts.append(separator + inner)
             _append(child, inner, parts)
             separator = ",\n"

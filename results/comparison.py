@@ -85,7 +85,8 @@ def _choices(problem: Problem, base: Member, other: Member) -> str:
 
 
 def _effects(problem: Problem, base: Member, other: Member) -> str:
-    worse, better = [], []
+    worse: list[str] = []
+    better: list[str] = []
     for objective, was, now in zip(
         problem.objectives, base.objectives, other.objectives, strict=True
     ):

@@ -70,7 +70,8 @@ def _dominated(rows: IntArray, by: IntArray) -> NDArray[np.bool_]:
         mine, theirs = rows[:, column, None], by[None, :, column]
         nowhere_larger &= theirs <= mine
         equal &= theirs == mine
-    return (nowhere_larger & ~equal).any(axis=1)
+    dominated: NDArray[np.bool_] = np.any(nowhere_larger & ~equal, axis=1)
+    return dominated
 
 
 def knee(objectives: IntArray) -> int:

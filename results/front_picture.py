@@ -7,7 +7,7 @@ that changes most. Three: a scatter, colour by the third.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from results.comparison import clocks_mhz, groups_by_unit
 from results.front import Front
@@ -140,7 +140,7 @@ def _scatter(figure: Figure, axes: Axes, front: Front, xs: list[float], ys: list
     used = [" + ".join(groups_by_unit(front.problem, member)) for member in front.members]
     kinds = sorted(set(used), key=lambda kind: (-used.count(kind), kind))
     colouring = _colouring(front)
-    colours: list[object] = [colormaps["viridis"](0.25)] * len(xs)
+    colours: list[Any] = [colormaps["viridis"](0.25)] * len(xs)
     if colouring is not None:
         # The yellow end of the map is too light on white paper.
         known = [value for value in colouring.values if value is not None]
@@ -159,7 +159,7 @@ def _scatter(figure: Figure, axes: Axes, front: Front, xs: list[float], ys: list
         ]
         bar = figure.colorbar(ScalarMappable(norm, palette), ax=axes, pad=0.02, aspect=28)
         bar.set_label(colouring.label)
-        bar.outline.set_linewidth(0.4)  # type: ignore[operator]
+        bar.outline.set_linewidth(0.4)
         bar.ax.tick_params(width=0.4, length=2)
         if levels is not None:
             step = -(-len(levels) // 14)
@@ -171,7 +171,7 @@ def _scatter(figure: Figure, axes: Axes, front: Front, xs: list[float], ys: list
         axes.scatter(
             [xs[i] for i in chosen],
             [ys[i] for i in chosen],
-            c=[colours[i] for i in chosen],  # type: ignore[misc]
+            c=[colours[i] for i in chosen],
             marker=_MARKERS[min(k, len(_MARKERS) - 1)],
             s=[34 if i in marked else 18 for i in chosen],
             linewidths=[1.0 if i in marked else 0.4 for i in chosen],

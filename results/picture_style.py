@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -18,7 +18,7 @@ COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F
 
 INK, GREY, LIGHT = "#222222", "#777777", "#DDDDDD"
 
-_SETTINGS = {
+_SETTINGS: Any = {
     "font.family": ["DejaVu Sans"],
     "font.size": 7.0,
     "axes.labelsize": 7.5,

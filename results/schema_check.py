@@ -53,7 +53,8 @@ def _validator(name: str) -> Any:
         yield from items_one_by_one(validator, subschema, values, parent)
 
     checker = Draft202012Validator.TYPE_CHECKER.redefine("integer", is_integer)
-    strict = validators.extend(Draft202012Validator, {"items": items}, type_checker=checker)
+    extend: Any = validators.extend  # Typed nowhere.
+    strict = extend(Draft202012Validator, {"items": items}, type_checker=checker)
     return strict(schema(name))
 
 
