@@ -21,8 +21,10 @@ from sdf.graph import SdfGraph
 from sdf.liveness import check_live
 from sdf.throughput import Throughput, self_timed_throughput
 
-BUDGET = 3_000
-"""Distributions that an exact search tries."""
+MOST_DISTRIBUTIONS = 5_000
+MOST_FIRINGS = 3_000_000
+"""Where no budget is given: distributions that an exact search tries, and the firings of all of
+their iterations together."""
 
 
 @dataclass(frozen=True)
@@ -55,13 +57,14 @@ class TradeOff:
 
 
 def deadlock_free_buffers(
-    graph: SdfGraph, *, in_bytes: bool = False, budget: int = BUDGET
+    graph: SdfGraph, *, in_bytes: bool = False, budget: int | None = None
 ) -> SmallestBuffers:
     """The smallest capacities with which the graph can run forever.
 
     Args:
         in_bytes: minimise the sum of capacity * token_bytes instead of the sum of capacities.
-        budget: distributions to try at most before the heuristic's result stands.
+        budget: distributions to try at most before the heuristic's result stands; None takes a
+            number that keeps it within seconds.
 
     The throughput of the result is that of all execution times being 1, without auto-concurrency.
 
@@ -84,7 +87,7 @@ def buffers_for_throughput(
     *,
     auto_concurrency: bool = False,
     in_bytes: bool = False,
-    budget: int = BUDGET,
+    budget: int | None = None,
 ) -> SmallestBuffers:
     """The smallest capacities with which the graph runs at least this fast.
 
@@ -92,7 +95,8 @@ def buffers_for_throughput(
         times: time of one firing, by actor.
         throughput: iterations per time unit; None asks for that of unbounded buffers.
         in_bytes: minimise the sum of capacity * token_bytes instead of the sum of capacities.
-        budget: distributions to try at most before the heuristic's result stands.
+        budget: distributions to try at most before the heuristic's result stands; None takes a
+            number that keeps it within seconds.
 
     Raises:
         GraphError: if the throughput is not positive or more than unbounded buffers allow, if it
@@ -127,13 +131,13 @@ def throughput_buffer_trade_off(
     *,
     auto_concurrency: bool = False,
     in_bytes: bool = False,
-    budget: int = BUDGET,
+    budget: int | None = None,
 ) -> TradeOff:
     """Every size at which a larger throughput becomes possible, with one distribution each.
 
     Args:
         budget: distributions to try; the exploration ends there, or at the throughput of
-            unbounded buffers.
+            unbounded buffers. None takes a number that keeps it within seconds.
 
     Raises:
         GraphError: as ``buffers_for_throughput`` does, apart from its throughput.
@@ -143,6 +147,7 @@ def throughput_buffer_trade_off(
     bounded = BoundedGraph(graph, times, auto_concurrency=auto_concurrency)
     search = _BestFirst(bounded, _weights(graph, in_bytes))
     search.push(tuple(smallest_capacity(channel) for channel in graph.channels))
+    budget = _default_budget(bounded) if budget is None else budget
     points: list[tuple[int, StorageDistribution]] = []
     best: Fraction | None = None
     while search.waiting and search.tried < budget:
@@ -203,7 +208,7 @@ class _BestFirst:
 
 
 def _smallest(
-    bounded: BoundedGraph, goal: Fraction, in_bytes: bool, budget: int
+    bounded: BoundedGraph, goal: Fraction, in_bytes: bool, budget: int | None
 ) -> SmallestBuffers:
     """The smallest distribution with a period of at most ``goal`` > 0, which unbounded buffers
     reach."""
@@ -218,6 +223,7 @@ def _smallest(
     size = _size(known, weights)
     search = _BestFirst(bounded, weights)
     search.push(tuple(least))
+    budget = _default_budget(bounded) if budget is None else budget
     # Sizes come in growing order, so that what is next bounds all that is left from below.
     lower_bound = search.smallest
     while lower_bound < size and search.tried < budget:
@@ -291,6 +297,10 @@ def _reaches(
     bounded: BoundedGraph, capacities: list[int | None] | list[int], goal: Fraction
 ) -> bool:
     return bounded.ratio(capacities, at_least=goal).period == goal
+
+
+def _default_budget(bounded: BoundedGraph) -> int:
+    return min(MOST_DISTRIBUTIONS, MOST_FIRINGS // max(1, bounded.firings.firings))
 
 
 def _weights(graph: SdfGraph, in_bytes: bool) -> list[int]:
