@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import prod
 
+from sdf.einsum import einsum
+from sdf.errors import GraphError
 from sdf.layer import Window
 from sdf.onnx_nodes import BOOL, FLOAT, INT32, INT64, Node, Shape, Tensor
 from sdf.onnx_windows import pooling_window, slide, slide_back, window_of
@@ -185,6 +187,16 @@ def matmul(node: Node, inputs: Inputs) -> list[Typed]:
     if node.operator in ("MatMulIntegerToFloat", "DynamicQuantizeMatMul"):
         return [(shape, FLOAT)]
     return [(shape, INT32 if integer else left.dtype)]
+
+
+def summation(node: Node, inputs: Inputs) -> list[Typed]:
+    """Einstein summation."""
+    shapes = [tensor.shape for tensor in inputs if tensor is not None]
+    try:
+        result = einsum(node.text("equation", ""), shapes)
+    except GraphError as error:
+        raise node.error(str(error)) from None
+    return [(result.output, data_input(node, inputs).dtype)]
 
 
 def packed_matmul(node: Node, inputs: Inputs) -> list[Typed]:

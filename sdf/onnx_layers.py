@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import prod
 
+from sdf.einsum import einsum
 from sdf.layer import Layer, LayerKind, Window
 from sdf.onnx_compute_shapes import Inputs, convolution_window, weight_index
 from sdf.onnx_nodes import Node, Shape, Tensor, axis_in
@@ -92,31 +93,13 @@ def _product_macs(node: Node, inputs: Inputs, outputs: Sequence[Tensor]) -> int:
     if left is None or not outputs:
         return 0
     if node.operator == "Einsum":
-        return _einsum_macs(node, inputs)
+        shapes = [tensor.shape for tensor in inputs if tensor is not None]
+        return einsum(node.text("equation", ""), shapes).products
     if node.operator in ("Gemm", "FusedGemm", "QGemm"):
         rows = outputs[0].shape[0]
         return outputs[0].elements * (prod(left) // max(1, rows))
     transposed = node.domain == CONTRIBUTED_DOMAIN and node.integer("transA", 0) and len(left) > 1
     return outputs[0].elements * left[-2 if transposed else -1]
-
-
-def _einsum_macs(node: Node, inputs: Inputs) -> int:
-    """The size of the whole index space, once per product; nothing where nothing is multiplied."""
-    terms = node.text("equation", "").replace(" ", "").split("->")[0].split(",")
-    shapes = [tensor.shape for tensor in inputs if tensor is not None]
-    sizes: dict[str, int] = {}
-    batch: Shape = ()
-    for term, shape in zip(terms, shapes, strict=False):
-        before, dots, after = term.partition("...")
-        if len(before) + len(after) > len(shape):
-            raise node.error(f"the equation's term {term!r} does not fit shape {list(shape)}")
-        if dots:
-            hidden = shape[len(before) : len(shape) - len(after)]
-            batch = max(batch, hidden, key=prod)
-        tail = shape[len(shape) - len(after) :]
-        for index, size in (*zip(before, shape, strict=False), *zip(after, tail, strict=True)):
-            sizes[index] = max(size, sizes.get(index, 1))
-    return (len(shapes) - 1) * prod(sizes.values()) * prod(batch)
 
 
 def _attention_macs(node: Node, inputs: Inputs) -> int:

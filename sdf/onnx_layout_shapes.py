@@ -135,6 +135,18 @@ def split(node: Node, inputs: Inputs) -> list[Typed | None]:
     return [((*data.shape[:axis], part, *data.shape[axis + 1 :]), data.dtype) for part in sizes]
 
 
+def gather_nd(node: Node, inputs: Inputs) -> list[Typed]:
+    """Slices of the data, one for each index tuple."""
+    data, indices = data_input(node, inputs), inputs[1] if len(inputs) > 1 else None
+    batch = node.integer("batch_dims", 0)
+    if indices is None or not 0 <= batch < min(len(data.shape), len(indices.shape)):
+        raise node.error(f"its indices do not fit the data with {batch} batch dimensions")
+    taken = batch + indices.shape[-1]
+    if taken > len(data.shape):
+        raise node.error(f"indices {list(indices.shape)} reach too deep into {list(data.shape)}")
+    return [((*indices.shape[:-1], *data.shape[taken:]), data.dtype)]
+
+
 def unique(node: Node, inputs: Inputs) -> list[Typed]:
     """At most every element, or slice along the axis, is unique; then its numbers."""
     data = data_input(node, inputs)

@@ -36,6 +36,7 @@ _TABLE: dict[str, _Rule] = {
     "Gemm FusedGemm QGemm": compute.gemm,
     "MatMul MatMulInteger QLinearMatMul FusedMatMul TransposeMatMul": compute.matmul,
     "MatMulIntegerToFloat DynamicQuantizeMatMul": compute.matmul,
+    "Einsum": compute.summation,
     "MatMulNBits": compute.packed_matmul,
     "Dropout": compute.dropout,
     "Identity Not": compute.same,
@@ -51,6 +52,7 @@ _TABLE: dict[str, _Rule] = {
     "Reshape": layout.reshape,
     "Flatten": layout.flatten,
     "Split": layout.split,
+    "GatherND": layout.gather_nd,
     "Squeeze": layout.squeeze,
     "Unsqueeze": layout.unsqueeze,
     "Transpose": layout.transpose,
@@ -113,6 +115,8 @@ def _asked_of_onnx(node: Node, inputs: Inputs) -> list[Typed | None]:
     unknown: list[Typed | None] = [None] * len(node.outputs)
     if schema is None:
         return unknown
+    # ONNX's inference does not come back from some strings that are no text.
+    _ = node.attributes
     from onnx import checker, helper, numpy_helper, shape_inference
 
     types: dict[str, Any] = {}
