@@ -147,7 +147,6 @@ class Problem:
     objectives: tuple[Objective, ...]
     energy_use: EnergyUse = EnergyUse.FRAME
     frames_in_flight: int = 1
-    free_running: bool = False
     period_ps: int | None = None
     power_cap_mw: int | None = None
     energy_budget_fj: int | None = None

@@ -1,0 +1,171 @@
+"""Random problems, for tests against oracles and for speed at a given size."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from fitness.contention import contention_table
+from platforms.platform import Contention, Source, Status
+from results.problem import (
+    ContentionTable,
+    DesignPoint,
+    Objective,
+    ObjectiveKind,
+    Problem,
+    ProblemDomain,
+    ProblemNetwork,
+    ProblemUnit,
+)
+
+_SOURCE = Source(Status.ASSUMED, "drawn at random")
+
+
+@dataclass(frozen=True)
+class RandomShape:
+    """What to draw; pairs are inclusive bounds."""
+
+    networks: tuple[int, int] = (1, 4)
+    groups: tuple[int, int] = (1, 5)
+    units: tuple[int, int] = (1, 4)
+    points: tuple[int, int] = (1, 3)
+    graphs: bool = True
+    """Groups of a network may form a graph instead of a chain."""
+    waiting: bool = True
+    """Networks may wait for others, arrive late, and run several times a frame."""
+    contention: bool = True
+    unsupported: float = 0.1
+    """Share of (group, unit) pairs that cannot run."""
+    ties: bool = False
+    """Times are few small multiples, so that much happens at the same instant."""
+
+
+def random_problem(rng: np.random.Generator, shape: RandomShape) -> Problem:
+    """Draws a problem; every group can run on at least one unit."""
+
+    def between(bounds: tuple[int, int]) -> int:
+        return int(rng.integers(bounds[0], bounds[1] + 1))
+
+    networks, edges = _networks(rng, shape, between)
+    groups = sum(len(network.group_names) for network in networks)
+    unit_count = between(shape.units)
+    domain_count = unit_count + 1
+    memory = domain_count - 1
+    points = [between(shape.points) for _ in range(domain_count)]
+    domains = tuple(
+        ProblemDomain(
+            name="memory" if d == memory else f"clock{d}",
+            frequencies_khz=tuple(1000 * (k + 1) for k in range(points[d])),
+            voltages_mv=(None,) * points[d],
+            may_be_off=d != memory and bool(rng.integers(2)),
+            static_mw=np.sort(rng.integers(0, 500, points[d])),
+            allowed=np.ones(points[d], dtype=np.bool_),
+        )
+        for d in range(domain_count)
+    )
+    supported = rng.random((groups, unit_count)) >= shape.unsupported
+    supported[np.arange(groups), rng.integers(0, unit_count, groups)] = True
+    demands, units = [], []
+    for u in range(unit_count):
+        # Some units share a clock, and some have a host's clock too.
+        own = int(rng.integers(0, u + 1)) if rng.integers(4) == 0 else u
+        clocks = (own, memory)
+        if own > 0 and rng.integers(4) == 0:
+            clocks = (own, own - 1, memory)
+        size = (groups, *(points[clock] for clock in clocks))
+        time = _times(rng, size, ties=shape.ties)
+        demand = rng.integers(0, 90_000_000, size)
+        run = supported[:, u].reshape(-1, *([1] * len(clocks)))
+        demands.append(np.where(run, demand, 0))
+        units.append((clocks, np.where(run, time, -1), rng.integers(0, 9000, size) * run))
+    return Problem(
+        networks=networks,
+        edges=edges,
+        transition_ps=_transitions(rng, len(edges), unit_count, ties=shape.ties),
+        domains=domains,
+        units=tuple(
+            ProblemUnit(
+                name=f"unit{u}",
+                clocks=clocks,
+                time_ps=time.astype(np.int64),
+                demand_kbps=demands[u].astype(np.int64),
+                dynamic_mw=power.astype(np.int64),
+                idle_mw=rng.integers(0, 900, time.shape[1:]).astype(np.int64),
+                contention=_contention(rng, points[memory]) if shape.contention else None,
+            )
+            for u, (clocks, time, power) in enumerate(units)
+        ),
+        memory_domain=memory,
+        board_mw=int(rng.integers(0, 5000)),
+        allowed=supported,
+        objectives=(Objective(ObjectiveKind.LATENCY), Objective(ObjectiveKind.ENERGY)),
+    )
+
+
+def random_design(rng: np.random.Generator, problem: Problem) -> DesignPoint:
+    """A design point that the problem allows."""
+    units = [int(rng.choice(np.flatnonzero(row))) for row in problem.allowed]
+    points = [int(rng.choice(np.flatnonzero(domain.allowed))) for domain in problem.domains]
+    return DesignPoint(np.array(units, dtype=np.int64), np.array(points, dtype=np.int64))
+
+
+def _networks(rng, shape, between):  # type: ignore[no-untyped-def]
+    networks: list[ProblemNetwork] = []
+    edges: list[tuple[int, int]] = []
+    first = 0
+    for n in range(between(shape.networks)):
+        size = between(shape.groups)
+        if shape.graphs and rng.integers(2):
+            for target in range(1, size):
+                count = min(target, int(rng.integers(0, 3)))
+                for source in sorted(rng.choice(target, count, replace=False).tolist()):
+                    edges.append((first + source, first + target))
+        else:
+            edges += [(first + g, first + g + 1) for g in range(size - 1)]
+        networks.append(
+            ProblemNetwork(
+                name=f"network{n}",
+                first_group=first,
+                group_names=tuple(f"g{g}" for g in range(size)),
+                repeats=int(rng.integers(1, 4)) if shape.waiting and rng.integers(3) == 0 else 1,
+                waits_for=tuple(m for m in range(n) if shape.waiting and rng.integers(5) == 0),
+                arrival_ps=int(rng.integers(0, 4)) * 1000
+                if shape.waiting and rng.integers(3) == 0
+                else 0,
+            )
+        )
+        first += size
+    return tuple(networks), tuple(edges)
+
+
+def _times(rng: np.random.Generator, size: tuple[int, ...], *, ties: bool) -> np.ndarray:
+    if ties:
+        return rng.integers(1, 4, size) * 1000
+    return rng.integers(1, 10**9, size)
+
+
+def _transitions(rng: np.random.Generator, edges: int, units: int, *, ties: bool) -> np.ndarray:
+    size = (edges, units, units)
+    delay = rng.integers(0, 3, size) * 1000 if ties else rng.integers(0, 10**8, size)
+    delay = np.where(rng.random(size) < 0.2, 0, delay)
+    delay[:, np.arange(units), np.arange(units)] = 0
+    return delay.astype(np.int64)
+
+
+def _contention(rng: np.random.Generator, points: int) -> ContentionTable | None:
+    if rng.integers(6) == 0:
+        return None
+    draw = [int(value) * 100_000 for value in rng.integers(100, 1300, 4)]
+    parameters = Contention(
+        normal_bandwidth_kbps=draw[0],
+        total_bandwidth_kbps=draw[1],
+        balance_point_kbps=draw[2],
+        peak_bandwidth_kbps=draw[3],
+        max_minor_percent=Fraction(int(rng.integers(0, 200)), 10),
+        rate_percent_per_gbps=Fraction(int(rng.integers(0, 20)), 10),
+        source=_SOURCE,
+    )
+    scale = [Fraction(k + 1, points) for k in range(points)]
+    return contention_table(parameters, scale, [90_000_000] * points)

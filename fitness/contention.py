@@ -1,0 +1,133 @@
+"""The slowdown of co-runners (PCCS, made monotone) as integers that every evaluator agrees on.
+
+With own demand x and the sum of the others' demands y, a group loses R percent of its rate::
+
+    R = 0                                          where y = 0, else the larger of
+        MRMC * min(y, PBW) / PBW                                   (minor contention)
+        rateN * clip(x + y - TBWDC, 0, a)          where normalBW <= x < TBWDC
+        rateN * a * min(y, CBP) / CBP              where x >= max(normalBW, TBWDC)
+
+with a = x + CBP - TBWDC > 0, and R at most 95. The rate is w = 2**16 - ceil(2**16 R / 100), the
+slowdown s = 2**16 / w.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+
+import numpy as np
+
+from platforms.platform import Contention
+from results.errors import ResultError
+from results.problem import LOSS_LIMIT, WORK_PER_PS, ContentionTable
+
+INT64_LIMIT = 1 << 63
+KBPS_PER_GBPS = 1_000_000
+COARSE_KBPS = 1_000
+"""Scaled thresholds are whole MB/s, so that the fractions below stay small enough for int64; the
+published ones have a tenth of a GB/s at best."""
+COARSE_RATE = Fraction(1, 100)
+"""Scaled rates keep two decimals, like the published ones."""
+
+
+def round_half_up(value: Fraction) -> int:
+    """The nearest integer; halves go up."""
+    return (2 * value.numerator + value.denominator) // (2 * value.denominator)
+
+
+def contention_table(
+    parameters: Contention, memory_scale: Sequence[Fraction], largest_demand_kbps: Sequence[int]
+) -> ContentionTable:
+    """Integer parameters at every operating point of the memory.
+
+    All bandwidths scale with the memory clock, and the rate, percent *per bandwidth*, by its
+    inverse: a memory at half the clock under half the demands slows everybody by the same share.
+
+    Args:
+        parameters: as published, at the memory's fastest clock.
+        memory_scale: per operating point, its clock over the fastest.
+        largest_demand_kbps: per operating point, the largest own demand that can occur.
+
+    Raises:
+        ResultError: where a product could leave int64.
+    """
+    rows = []
+    for scale, demand in zip(memory_scale, largest_demand_kbps, strict=True):
+        normal, total, balance, peak = (
+            _scaled(value, scale)
+            for value in (
+                parameters.normal_bandwidth_kbps,
+                parameters.total_bandwidth_kbps,
+                parameters.balance_point_kbps,
+                parameters.peak_bandwidth_kbps,
+            )
+        )
+        rate = parameters.rate_percent_per_gbps
+        if scale != 1:
+            rate = round_half_up(rate / scale / COARSE_RATE) * COARSE_RATE
+        minor = Fraction(WORK_PER_PS, 100) * parameters.max_minor_percent / peak
+        proportional = Fraction(WORK_PER_PS, 100) * rate / KBPS_PER_GBPS
+        intensive = proportional / balance
+        span = max(demand + balance - total, 0)
+        for what, product in (
+            ("minor", minor.numerator * peak),
+            ("proportional", proportional.numerator * span),
+            ("intensive", intensive.numerator * span * balance),
+        ):
+            if product >= INT64_LIMIT:
+                raise ResultError(
+                    f"contention parameters: the {what} slope needs a product below 2**63, got "
+                    f"{product} at {float(scale):.3f} of the memory's fastest clock; "
+                    "give the parameters with fewer digits"
+                )
+        rows.append(
+            (
+                *(normal, total, balance, peak),
+                *(minor.numerator, minor.denominator),
+                *(proportional.numerator, proportional.denominator),
+                *(intensive.numerator, intensive.denominator),
+            )
+        )
+    return ContentionTable(
+        *(np.array(column, dtype=np.int64) for column in zip(*rows, strict=True))
+    )
+
+
+def lost_rate(table: ContentionTable, memory_point: int, own_kbps: int, others_kbps: int) -> int:
+    """Rate that a group loses, in 1/65536: the plain form, in Python integers."""
+    if others_kbps == 0:
+        return 0
+    normal, total, balance, peak = (
+        int(column[memory_point])
+        for column in (table.normal_kbps, table.total_kbps, table.balance_kbps, table.peak_kbps)
+    )
+    loss = _ceil_div(
+        min(others_kbps, peak) * int(table.minor_num[memory_point]),
+        int(table.minor_den[memory_point]),
+    )
+    span = own_kbps + balance - total
+    if own_kbps >= normal and span > 0:
+        if own_kbps < total:
+            overload = min(max(own_kbps + others_kbps - total, 0), span)
+            heavy = _ceil_div(
+                overload * int(table.proportional_num[memory_point]),
+                int(table.proportional_den[memory_point]),
+            )
+        else:
+            heavy = _ceil_div(
+                span * min(others_kbps, balance) * int(table.intensive_num[memory_point]),
+                int(table.intensive_den[memory_point]),
+            )
+        loss = max(loss, heavy)
+    return min(loss, LOSS_LIMIT)
+
+
+def _scaled(value_kbps: int, scale: Fraction) -> int:
+    if scale == 1:
+        return value_kbps
+    return max(1, round_half_up(value_kbps * scale / COARSE_KBPS)) * COARSE_KBPS
+
+
+def _ceil_div(numerator: int, denominator: int) -> int:
+    return -(-numerator // denominator)

@@ -1,0 +1,121 @@
+"""The state of a timeline, and what a design point chooses, as flat tables for the kernels."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from fitness.plan import CONTENTION_WIDTH, GROUP, INSTANCE_WIDTH, IntArray, Plan
+
+NEVER = np.int64((1 << 63) - 1)
+
+# Entries of State.scalar.
+NOW, FRAMES, IN_FLIGHT, FRAMES_LEFT, RUNNING_CHANGED, DYNAMIC_FJ, IN_TRANSITION, HEAP_SIZE = range(
+    8
+)
+# Columns of Chosen.group.
+UNIT, ALONE, DEMAND, DYNAMIC = range(4)
+# Columns of State.unit.
+PLACE, FREE, STARTED, WORK, RATE, SINCE, END, OWN, QUEUED = range(9)
+HEAVY_NUM, HEAVY_DEN, HEAVY_OFFSET, HEAVY_CAP = range(9, 13)
+# Columns of State.heap.
+HEAP_READY, HEAP_PRIORITY, HEAP_PLACE = range(3)
+# Columns of State.place.
+MISSING, READY, PLACE_INSTANCE, PLACE_SLOT, PLACE_GROUP = range(5)
+# Columns of State.slot.
+FRAME, NETWORKS_LEFT, RELEASE = range(3)
+# Columns of State.job.
+JOB_WAITS, JOB_LEFT = range(2)
+# Columns of State.log.
+LOG_READY, LOG_START, LOG_END = range(3)
+# Every table is flat, its width a constant and, where it is hot, a power of two: entry
+# (row, column) is at row * WIDTH + column. As two-dimensional arrays, whose widths the compiler
+# does not know, they cost a multiplication and a load more at every access.
+GROUP_WIDTH, UNIT_WIDTH, HEAP_WIDTH, PLACE_WIDTH, SLOT_WIDTH = 4, 16, 4, 8, 4
+JOB_STATE_WIDTH, LOG_WIDTH = 2, 3
+
+
+class Chosen(NamedTuple):
+    """What a design point chooses, looked up once; all int64."""
+
+    group: IntArray
+    """[groups, GROUP_WIDTH]: unit, and its stand-alone time, demand and dynamic power there."""
+    domain_on: IntArray
+    """[domains]"""
+    unit_used: IntArray
+    """[units]"""
+    table_row: IntArray
+    """[units]: where the costs at the chosen clocks begin."""
+    contention: IntArray
+    """[units, CONTENTION_WIDTH] at the chosen clock of the memory."""
+
+
+class State(NamedTuple):
+    """Where a timeline stands; all int64.
+
+    A *place* is an instance in one of the F frames in flight, numbered slot x instances + instance.
+    Frame k has the places of frame k - F, which has ended when k is released.
+    """
+
+    scalar: IntArray
+    """[8]: the instant; frames in all, in flight and left; 1 where the running set has changed
+    since rates were computed; dynamic energy so far; groups in transition; entries of a heap."""
+    unit: IntArray
+    """[units, UNIT_WIDTH]: place of the running group; 1 where nothing runs; its start; work left
+    at SINCE; rate; SINCE; when it ends at that rate, NEVER where nothing runs; its demand, else 0;
+    groups queued; slope in the others' demand, as fraction, offset and cap."""
+    heap: IntArray
+    """[units + 1, places, HEAP_WIDTH]: ordered by (ready time, priority), with priority =
+    frame x instances + instance; the last heap holds what is in transition."""
+    place: IntArray
+    """[places, PLACE_WIDTH]: edges that have not delivered; latest delivery so far, then the ready
+    time; instance, slot and group, which never change."""
+    job: IntArray
+    """[in flight x jobs, JOB_STATE_WIDTH]: jobs still waited for; groups left that feed none."""
+    slot: IntArray
+    """[in flight, SLOT_WIDTH]: frame, from 0; networks left; release."""
+    latency: IntArray
+    """[frames, networks]"""
+    frame_end: IntArray
+    """[frames]"""
+    log: IntArray
+    """[frames x instances or 0, LOG_WIDTH]: ready, start and end of every execution, if wanted."""
+
+
+def make_state(plan: Plan, *, frames: int, in_flight: int, log: bool) -> State:
+    """Buffers for one timeline after the other."""
+    slots = min(in_flight, frames)
+    places = slots * plan.instances
+    scalar = _zeros(8)
+    scalar[FRAMES], scalar[IN_FLIGHT], scalar[HEAP_SIZE] = frames, slots, places * HEAP_WIDTH
+    place = _zeros(places, PLACE_WIDTH)
+    slot, instance = np.divmod(np.arange(places), plan.instances)
+    place[:, PLACE_SLOT], place[:, PLACE_INSTANCE] = slot, instance
+    place[:, PLACE_GROUP] = plan.instance.reshape(-1, INSTANCE_WIDTH)[instance, GROUP]
+    return State(
+        scalar=scalar,
+        unit=_zeros(plan.units * UNIT_WIDTH),
+        heap=_zeros((plan.units + 1) * places * HEAP_WIDTH),
+        place=place.reshape(-1),
+        job=_zeros(slots * plan.jobs * JOB_STATE_WIDTH),
+        slot=_zeros(slots * SLOT_WIDTH),
+        latency=_zeros(frames, plan.networks),
+        frame_end=_zeros(frames),
+        log=_zeros(frames * plan.instances * LOG_WIDTH if log else 0),
+    )
+
+
+def make_chosen(plan: Plan) -> Chosen:
+    """Buffers for one design point after the other."""
+    return Chosen(
+        group=_zeros(plan.groups * GROUP_WIDTH),
+        domain_on=_zeros(plan.domains),
+        unit_used=_zeros(plan.units),
+        table_row=_zeros(plan.units),
+        contention=_zeros(plan.units * CONTENTION_WIDTH),
+    )
+
+
+def _zeros(*shape: int) -> IntArray:
+    return np.zeros(shape, dtype=np.int64)
