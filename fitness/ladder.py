@@ -66,7 +66,7 @@ def ladder_costs(
                 most = rounded_half_up(moved / exact) if exact else peak
             if time >= LIMIT_PS:
                 raise PlatformError(
-                    f"{label}: a group's time must stay below 140 s, got {time / 10**12:.6g} s"
+                    f"{label}: a group's time must stay below 140 s, got {time // 10**12} s"
                 )
             times[row, column] = max(1, time)
             demands[row, column] = min(most, peak) if moved else 0
