@@ -97,9 +97,13 @@ def parse_sdf3(data: bytes, *, origin: str = "SDF3") -> SdfGraph:
 
     ports: dict[tuple[str, str], tuple[str, int]] = {}
     actors: list[Actor] = []
+    seen: set[str] = set()
     for element in body.findall("actor"):
         actor = _attribute(element, "name", f"{origin}: an actor")
         where = f"{origin}: actor {actor!r}"
+        if actor in seen:
+            raise GraphError(f"{where} is there more than once")
+        seen.add(actor)
         for port in element.findall("port"):
             key = (actor, _attribute(port, "name", f"{where}: a port"))
             label = f"{where}: port {key[1]!r}"

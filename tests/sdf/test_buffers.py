@@ -196,6 +196,35 @@ def test_nothing_smaller_is_as_fast(timed: Timed, auto_concurrency: bool, slack:
     assert all(period > goal for period in smaller.values())
 
 
+@settings(derandomize=True, deadline=None, max_examples=100)
+@given(
+    st.tuples(st.integers(1, 12), st.integers(1, 12), st.integers(0, 30)),
+    st.tuples(st.integers(1, 9), st.integers(1, 9)),
+    st.integers(1, 40),
+    st.booleans(),
+)
+def test_one_channel_over_its_whole_range(
+    rates: tuple[int, int, int], times: tuple[int, int], tenths: int, auto_concurrency: bool
+) -> None:
+    graph = SdfGraph("g", (Actor("x"), Actor("y")), (Channel("x", "y", *rates),))
+    timing = {"x": times[0], "y": times[1]}
+    work = sum(timing[name] * count for name, count in repetition_vector(graph).items())
+    goal = Fraction(work * tenths, 10)
+    if not auto_concurrency:
+        goal = max(goal, self_timed_throughput(graph, timing).period)
+    found = buffers_for_throughput(graph, timing, 1 / goal, auto_concurrency=auto_concurrency)
+    assert found.exact
+    for capacity in range(rates[2], found.size + 1):
+        period = simulated_period(graph, timing, (capacity,), auto_concurrency)
+        if period is not None and period <= goal:
+            break
+    assert found.distribution.capacities == (capacity,)
+    unsearched = buffers_for_throughput(
+        graph, timing, 1 / goal, auto_concurrency=auto_concurrency, budget=0
+    )
+    assert unsearched.distribution.capacities == (capacity,)
+
+
 @settings(derandomize=True, deadline=None, max_examples=40)
 @given(live_graph())
 def test_the_trade_off_is_the_exhaustive_front(timed: Timed) -> None:

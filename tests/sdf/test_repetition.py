@@ -137,7 +137,14 @@ def test_an_inconsistent_graph_names_channel_and_rates() -> None:
     )
     with pytest.raises(GraphError) as caught:
         repetition_vector(graph)
-    for part in ("'loop'", "'back'", "production 5", "consumption 7", "2 firings of 'y'", "10 tokens"):
+    for part in (
+        "'loop'",
+        "'back'",
+        "production 5",
+        "consumption 7",
+        "2 firings of 'y'",
+        "10 tokens",
+    ):
         assert part in str(caught.value)
 
 
