@@ -1,8 +1,8 @@
 """Times and demands over all operating points, exact and fast.
 
-A time is a rational whose denominator can have thousands of bits. Each is enclosed between two
-fixed-point numbers; where both round to the same integer that is the exact answer, and only where
-they do not is the rational itself evaluated.
+A time is a rational whose denominator can have thousands of bits. It is evaluated in floating
+point first, with a bound on the error; where the enclosure rounds to one integer, that is the exact
+answer. Only the few points where it does not are evaluated as rationals.
 """
 
 from __future__ import annotations
@@ -11,15 +11,20 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fitness.cost_table import IntArray
 from fitness.roofline import TimeParts
 from platforms.errors import PlatformError
 from platforms.exact_json import rounded_half_up
 
-FRACTION_BITS = 60
 LIMIT_PS = 1 << 47
 """Stand-alone times stay below this (results.problem.TIME_LIMIT_PS)."""
+RELATIVE_ERROR = 2.0**-47
+"""Bound on the error of the floating-point values: at most eight roundings of 2^-53 each, and a
+wide margin."""
+SMALLEST_PS = 1e-6
+"""Below this the floating-point path is not taken."""
 
 
 def ladder_costs(
@@ -37,41 +42,45 @@ def ladder_costs(
     Raises:
         PlatformError: where a time is too long to be kept (140 s); starts with ``label``.
     """
-    one = 1 << FRACTION_BITS
-    compute = _fixed(parts.compute)
-    memory = _fixed(parts.memory)
-    fixed = _fixed(parts.fixed)
-    shares = [
-        ((compute * unit_khz[-1]) // khz + fixed, -(-unit_khz[-1] // khz) + 3) for khz in unit_khz
-    ]
-    times = np.empty((len(unit_khz), len(memory_khz)), dtype=np.int64)
-    demands = np.zeros_like(times)
-    moved = parts.traffic
-    for column, khz in enumerate(memory_khz):
-        waiting = (memory * memory_khz[-1]) // khz
-        slack = -(-memory_khz[-1] // khz) + 1
-        peak = memory_bytes_per_cycle * khz
-        for row, (share, own_slack) in enumerate(shares):
-            low = share + waiting
-            high = low + own_slack + slack
-            time = (2 * low + one) // (2 * one)
-            # The demand of a time of nothing is the peak.
-            most = peak if low <= 0 else (2 * moved * one + low) // (2 * low)
-            least = (2 * moved * one + high) // (2 * high)
-            if time != (2 * high + one) // (2 * one) or (most != least and least < peak):
-                exact = parts.at(
-                    Fraction(unit_khz[-1], unit_khz[row]), Fraction(memory_khz[-1], khz)
-                )
-                time = rounded_half_up(exact)
-                most = rounded_half_up(moved / exact) if exact else peak
-            if time >= LIMIT_PS:
-                raise PlatformError(
-                    f"{label}: a group's time must stay below 140 s, got {time // 10**12} s"
-                )
-            times[row, column] = max(1, time)
-            demands[row, column] = min(most, peak) if moved else 0
+    slowest = parts.at(Fraction(unit_khz[-1], unit_khz[0]), Fraction(memory_khz[-1], memory_khz[0]))
+    if rounded_half_up(slowest) >= LIMIT_PS:
+        raise PlatformError(
+            f"{label}: a group's time must stay below 140 s, "
+            f"got {slowest.numerator // slowest.denominator // 10**12} s at the slowest clocks"
+        )
+    own = unit_khz[-1] / np.array(unit_khz, dtype=np.float64)
+    memory = memory_khz[-1] / np.array(memory_khz, dtype=np.float64)
+    values = (
+        float(parts.compute) * own[:, None]
+        + float(parts.memory) * memory[None, :]
+        + float(parts.fixed)
+    )
+    peaks = memory_bytes_per_cycle * np.array(memory_khz, dtype=np.int64)
+    safe = np.maximum(values, SMALLEST_PS)
+    wanted = np.minimum(float(parts.traffic) / safe, 2.0 * peaks)
+    times, times_sure = _rounded(values)
+    demands, demands_sure = _rounded(wanted)
+    beyond = wanted > peaks * (1 + 2 * RELATIVE_ERROR) + 1
+    sure = (values >= SMALLEST_PS) & times_sure & (demands_sure | beyond)
+    for row, column in np.argwhere(~sure):
+        exact = parts.at(
+            Fraction(unit_khz[-1], unit_khz[row]), Fraction(memory_khz[-1], memory_khz[column])
+        )
+        times[row, column] = rounded_half_up(exact)
+        peak = int(peaks[column])
+        # The demand of a time of nothing is the peak.
+        demand = rounded_half_up(parts.traffic / exact) if exact else peak
+        demands[row, column] = min(demand, peak)
+    np.maximum(times, 1, out=times)
+    np.minimum(demands, peaks[None, :], out=demands)
+    if not parts.traffic:
+        demands[:] = 0
     return times, demands
 
 
-def _fixed(value: Fraction) -> int:
-    return (value.numerator << FRACTION_BITS) // value.denominator
+def _rounded(values: NDArray[np.float64]) -> tuple[IntArray, NDArray[np.bool_]]:
+    """``values`` rounded half up, and whether the error bound leaves no other integer."""
+    error = values * RELATIVE_ERROR
+    low = np.floor(values - error + 0.5)
+    high = np.floor(values + error + 0.5)
+    return low.astype(np.int64), low == high
