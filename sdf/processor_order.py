@@ -116,6 +116,7 @@ def list_schedule(
     First come, first served: at one instant first all firings end; then each free processor
     starts the waiting firing with the smallest (instant at which its last token came, actor's
     position in the graph). It never idles while something waits, so a live graph completes.
+    It is one order: iterations overlap only as far as it lets them, and another may be faster.
 
     Raises:
         GraphError: if the graph is inconsistent or deadlocks.
