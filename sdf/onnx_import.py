@@ -13,7 +13,7 @@ from sdf.errors import GraphError
 from sdf.graph import Actor, Channel, SdfGraph
 from sdf.onnx_file import parse_model
 from sdf.onnx_layers import make_layer
-from sdf.onnx_nodes import Shape
+from sdf.onnx_nodes import Shape, printable
 from sdf.onnx_walk import Walk, walk_model
 
 
@@ -84,12 +84,12 @@ def import_onnx_bytes(
         walk = walk_model(parse_model(data, folder), dict(dimensions or {}))
         return _network(walk, name, hashlib.sha256(data).hexdigest())
     except GraphError as error:
-        raise GraphError(f"{label}: {error}") from None
+        raise GraphError(printable(f"{label}: {error}")) from None
     except Exception as error:
         # A model whose bytes are damaged breaks its readers (protobuf, ONNX's inliner and shape
         # inference) with errors of many types, some with no base but Exception.
         text = (str(error).strip().splitlines() or [type(error).__name__])[0]
-        raise GraphError(f"{label}: not a sound ONNX model: {text}") from error
+        raise GraphError(printable(f"{label}: not a sound ONNX model: {text}")) from error
 
 
 def _network(walk: Walk, name: str, sha256: str) -> ImportedNetwork:
@@ -118,7 +118,7 @@ def _network(walk: Walk, name: str, sha256: str) -> ImportedNetwork:
         inputs=tuple((tensor, walk.tensors[tensor].shape) for tensor in walk.inputs),
         outputs=tuple((tensor, walk.tensors[tensor].shape) for tensor in walk.outputs),
         constant_operations=tuple(sorted(walk.constant_operations.items())),
-        warnings=tuple(walk.warnings),
+        warnings=tuple(map(printable, walk.warnings)),
         sha256=sha256,
     )
 

@@ -11,7 +11,16 @@ from typing import Any
 from sdf.errors import GraphError
 from sdf.onnx_constants import LARGEST_VALUE, constant, fill, fold, tensor_value
 from sdf.onnx_file import normal_domain, opset_versions
-from sdf.onnx_nodes import FLOAT, LARGEST_TENSOR, Node, Shape, Tensor, Value, dtype_of
+from sdf.onnx_nodes import (
+    FLOAT,
+    LARGEST_TENSOR,
+    Node,
+    Shape,
+    Tensor,
+    Value,
+    dtype_of,
+    printable,
+)
 from sdf.onnx_shapes import DATA_DEPENDENT, knows, output_types
 from sdf.operations import operation_name
 
@@ -76,7 +85,7 @@ def _nodes(model: Any) -> list[Node]:
     nodes = []
     for index, proto in enumerate(model.graph.node):
         outputs = tuple(proto.output)
-        base = proto.name or next(filter(None, outputs), f"{proto.op_type}_{index}")
+        base = printable(proto.name or next(filter(None, outputs), f"{proto.op_type}_{index}"))
         name, copy = base, 2
         while name in taken:
             name, copy = f"{base}#{copy}", copy + 1

@@ -527,3 +527,16 @@ def test_thousands_of_nodes() -> None:
     network = read(proto)
     assert len(network.graph.actors) == 3000
     assert sum(layer.macs for layer in layers(network)) == 1000 * 4 * 64 * 36
+
+
+def test_names_cannot_break_a_line() -> None:
+    proto = model(
+        [node("Frob", ["x"], "y", name="a\n\x1b[31mb", domain="mine")],
+        {"x": (1,)}, ["y"], domains=[("mine", 1)],
+    )  # fmt: skip
+    network = read(proto)
+    assert only(network).name == "a\ufffd\ufffd[31mb"
+    proto.graph.node[0].input[0] = "z\n"
+    with pytest.raises(GraphError) as caught:
+        read(proto)
+    assert str(caught.value).isprintable()
