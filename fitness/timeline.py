@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from fitness.plan import GROUP, INSTANCE_WIDTH, JOB, JOB_WIDTH, NETWORK, Plan, make_plan
+from fitness.plan import GROUP, INSTANCE_WIDTH, JOB, JOB_WIDTH, NETWORK, make_plan
 from fitness.timeline_state import (
     ALONE,
     GROUP_WIDTH,
@@ -25,6 +25,11 @@ IntArray = NDArray[np.int64]
 BoolArray = NDArray[np.bool_]
 
 
+PIPELINE_FRAMES = 12
+PIPELINE_WARM_UP = 4
+"""Throughput is counted from the end of frame 4 to the end of frame 12."""
+
+
 @dataclass(frozen=True, eq=False)
 class Evaluation:
     """What one frame alone gives, for n design points; values of impossible ones mean nothing."""
@@ -35,8 +40,27 @@ class Evaluation:
     """[n]"""
     latency_ps: IntArray
     """[n, networks]: last end minus arrival."""
-    energy_fj: IntArray
-    """[n]"""
+    dynamic_fj: IntArray
+    """[n]: energy above idle power."""
+    busy_ps: IntArray
+    """[n]: time that units are busy, added up."""
+    idle_mw: IntArray
+    """[n]: power that is drawn all the time."""
+
+    @property
+    def energy_fj(self) -> IntArray:
+        """[n]: energy of the frame, idle power until the makespan."""
+        return self.idle_mw * self.makespan_ps + self.dynamic_fj
+
+
+@dataclass(frozen=True, eq=False)
+class Pipeline:
+    """What a pipeline gives, for n design points."""
+
+    window_ps: IntArray
+    """[n]: from the end of frame 4 to the end of frame 12: eight frames."""
+    dynamic_fj: IntArray
+    """[n]: energy of frames 5 to 12 above idle power."""
 
 
 @dataclass(frozen=True)
@@ -50,6 +74,7 @@ class Timeline:
 
 
 Evaluator = Callable[[IntArray], Evaluation]
+PipelineEvaluator = Callable[[IntArray], Pipeline]
 
 
 def make_evaluator(problem: Problem, *, jobs: int = 1) -> Evaluator:
@@ -61,37 +86,73 @@ def make_evaluator(problem: Problem, *, jobs: int = 1) -> Evaluator:
     from fitness.timeline_kernel import evaluate_rows
 
     plan = make_plan(problem)
-    buffers = [
-        (make_chosen(plan), make_state(plan, frames=1, in_flight=1, log=False)) for _ in range(jobs)
-    ]
-    pool = ThreadPoolExecutor(jobs) if jobs > 1 else None
+    buffers = [(make_chosen(plan), make_state(plan, frames=1, in_flight=1)) for _ in range(jobs)]
+    run = _sharing(jobs)
 
     def evaluate(rows: IntArray) -> Evaluation:
         rows = np.ascontiguousarray(rows, dtype=np.int64)
-        n = rows.shape[0]
-        out = _empty(n, plan)
-        parts = np.array_split(np.arange(n), jobs) if pool is not None else [np.arange(n)]
-
-        def run(index: int) -> None:
-            if len(parts[index]):
-                part = slice(int(parts[index][0]), int(parts[index][-1]) + 1)
-                evaluate_rows(
-                    plan,
-                    rows[part],
-                    *buffers[index],
-                    out.possible[part],
-                    out.makespan_ps[part],
-                    out.latency_ps[part],
-                    out.energy_fj[part],
-                )
-
-        if pool is None:
-            run(0)
-        else:
-            list(pool.map(run, range(jobs)))
-        return out
+        n = len(rows)
+        possible = np.zeros(n, dtype=np.bool_)
+        makespan, dynamic, busy, idle = (np.zeros(n, dtype=np.int64) for _ in range(4))
+        latency = np.zeros((n, plan.networks), dtype=np.int64)
+        out = (possible, makespan, latency, dynamic, busy, idle)
+        run(
+            n,
+            lambda job, part: evaluate_rows(
+                plan, rows[part], *buffers[job], *(array[part] for array in out)
+            ),
+        )
+        return Evaluation(possible, makespan, latency, dynamic, busy, idle)
 
     return evaluate
+
+
+def make_pipeline_evaluator(problem: Problem, *, jobs: int = 1) -> PipelineEvaluator:
+    """The same for twelve frames with ``problem.frames_in_flight`` of them at a time."""
+    from fitness.timeline_kernel import evaluate_pipelines
+
+    plan = make_plan(problem)
+    buffers = [
+        (
+            make_chosen(plan),
+            make_state(
+                plan,
+                frames=PIPELINE_FRAMES,
+                in_flight=problem.frames_in_flight,
+                count_from=PIPELINE_WARM_UP,
+            ),
+        )
+        for _ in range(jobs)
+    ]
+    run = _sharing(jobs)
+
+    def evaluate(rows: IntArray) -> Pipeline:
+        rows = np.ascontiguousarray(rows, dtype=np.int64)
+        window, dynamic = (np.zeros(len(rows), dtype=np.int64) for _ in range(2))
+        run(
+            len(rows),
+            lambda job, part: evaluate_pipelines(
+                plan, rows[part], *buffers[job], window[part], dynamic[part]
+            ),
+        )
+        return Pipeline(window, dynamic)
+
+    return evaluate
+
+
+def _sharing(jobs: int) -> Callable[[int, Callable[[int, slice], object]], None]:
+    """Shares rows 0..n-1 out over threads, each with buffers of its own."""
+    pool = ThreadPoolExecutor(jobs) if jobs > 1 else None
+
+    def run(n: int, work: Callable[[int, slice], object]) -> None:
+        if pool is None:
+            work(0, slice(0, n))
+            return
+        bounds = [n * job // jobs for job in range(jobs + 1)]
+        parts = [slice(bounds[job], bounds[job + 1]) for job in range(jobs)]
+        list(pool.map(work, range(jobs), parts))
+
+    return run
 
 
 def play(problem: Problem, design: DesignPoint, *, frames: int = 1, in_flight: int = 1) -> Timeline:
@@ -147,12 +208,3 @@ def design_of(problem: Problem, row: IntArray) -> DesignPoint:
     """The inverse of :func:`row_of`."""
     groups = problem.group_count
     return DesignPoint(row[:groups].astype(np.int64), row[groups:].astype(np.int64))
-
-
-def _empty(n: int, plan: Plan) -> Evaluation:
-    return Evaluation(
-        possible=np.zeros(n, dtype=np.bool_),
-        makespan_ps=np.zeros(n, dtype=np.int64),
-        latency_ps=np.zeros((n, plan.networks), dtype=np.int64),
-        energy_fj=np.zeros(n, dtype=np.int64),
-    )

@@ -51,6 +51,8 @@ from fitness.plan import (
 from fitness.rate_kernel import update_rates
 from fitness.timeline_state import (
     ALONE,
+    BUSY_PS,
+    COUNT_FROM,
     DEMAND,
     DYNAMIC,
     DYNAMIC_FJ,
@@ -174,6 +176,7 @@ def begin(plan, chosen, state):
     state.scalar[FRAMES_LEFT] = state.scalar[FRAMES]
     state.scalar[RUNNING_CHANGED] = 0
     state.scalar[DYNAMIC_FJ] = 0
+    state.scalar[BUSY_PS] = 0
     state.scalar[IN_TRANSITION] = 0
     for u in range(plan.units):
         state.unit[u * UNIT_WIDTH + FREE] = 1
@@ -221,7 +224,9 @@ def _end_group(plan, chosen, state, now, u):
     group = np.uint32(state.place[place * PLACE_WIDTH + PLACE_GROUP])
     base = np.int64(place) - np.int64(instance)
     ran = now - state.unit[u * UNIT_WIDTH + STARTED]
-    state.scalar[DYNAMIC_FJ] += chosen.group[group * GROUP_WIDTH + DYNAMIC] * ran
+    if state.slot[slot * SLOT_WIDTH + FRAME] >= state.scalar[COUNT_FROM]:
+        state.scalar[DYNAMIC_FJ] += chosen.group[group * GROUP_WIDTH + DYNAMIC] * ran
+        state.scalar[BUSY_PS] += ran
     if state.log.shape[0]:
         execution = state.slot[slot * SLOT_WIDTH + FRAME] * plan.instances + np.int64(instance)
         state.log[execution * LOG_WIDTH + LOG_READY] = state.place[place * PLACE_WIDTH + READY]
@@ -349,7 +354,7 @@ def play(plan, chosen, state):
 
 
 @jit
-def evaluate_rows(plan, rows, chosen, state, possible, makespan, latency, energy):
+def evaluate_rows(plan, rows, chosen, state, possible, makespan, latency, dynamic, busy, idle):
     """Plays one frame alone for every row [groups + domains] and writes what it gave.
 
     ``possible`` [rows] is 0 where a unit cannot run a group; the rest is then left as it is.
@@ -363,4 +368,22 @@ def evaluate_rows(plan, rows, chosen, state, possible, makespan, latency, energy
         makespan[r] = state.frame_end[0]
         for n in range(plan.networks):
             latency[r, n] = state.latency[0, n]
-        energy[r] = idle_power(plan, row, chosen) * state.frame_end[0] + state.scalar[DYNAMIC_FJ]
+        dynamic[r] = state.scalar[DYNAMIC_FJ]
+        busy[r] = state.scalar[BUSY_PS]
+        idle[r] = idle_power(plan, row, chosen)
+
+
+@jit
+def evaluate_pipelines(plan, rows, chosen, state, window, dynamic):
+    """Plays all frames of ``state`` for every row, and writes from the end of the frame before the
+    first counted one to the end of the last, and the dynamic energy of the counted ones.
+
+    ``window`` stays 0 where a unit cannot run a group.
+    """
+    last = state.scalar[FRAMES] - 1
+    for r in range(rows.shape[0]):
+        window[r] = 0
+        if choose(plan, rows[r], chosen):
+            play(plan, chosen, state)
+            window[r] = state.frame_end[last] - state.frame_end[state.scalar[COUNT_FROM] - 1]
+            dynamic[r] = state.scalar[DYNAMIC_FJ]

@@ -11,9 +11,9 @@ from fitness.plan import CONTENTION_WIDTH, GROUP, INSTANCE_WIDTH, IntArray, Plan
 NEVER = np.int64((1 << 63) - 1)
 
 # Entries of State.scalar.
-NOW, FRAMES, IN_FLIGHT, FRAMES_LEFT, RUNNING_CHANGED, DYNAMIC_FJ, IN_TRANSITION, HEAP_SIZE = range(
-    8
-)
+NOW, FRAMES, IN_FLIGHT, FRAMES_LEFT, RUNNING_CHANGED, IN_TRANSITION, HEAP_SIZE = range(7)
+COUNT_FROM, DYNAMIC_FJ, BUSY_PS = range(7, 10)
+SCALARS = 10
 # Columns of Chosen.group.
 UNIT, ALONE, DEMAND, DYNAMIC = range(4)
 # Columns of State.unit.
@@ -59,8 +59,9 @@ class State(NamedTuple):
     """
 
     scalar: IntArray
-    """[8]: the instant; frames in all, in flight and left; 1 where the running set has changed
-    since rates were computed; dynamic energy so far; groups in transition; entries of a heap."""
+    """[SCALARS]: the instant; frames in all, in flight and left; 1 where the running set has
+    changed since rates were computed; groups in transition; entries of a heap; the first frame,
+    from 0, whose dynamic energy and busy time are counted; these two so far."""
     unit: IntArray
     """[units, UNIT_WIDTH]: place of the running group; 1 where nothing runs; its start; work left
     at SINCE; rate; SINCE; when it ends at that rate, NEVER where nothing runs; its demand, else 0;
@@ -83,12 +84,15 @@ class State(NamedTuple):
     """[frames x instances or 0, LOG_WIDTH]: ready, start and end of every execution, if wanted."""
 
 
-def make_state(plan: Plan, *, frames: int, in_flight: int, log: bool) -> State:
-    """Buffers for one timeline after the other."""
+def make_state(
+    plan: Plan, *, frames: int, in_flight: int, log: bool = False, count_from: int = 0
+) -> State:
+    """Buffers for one timeline after the other; energy is counted from a frame on, from 0."""
     slots = min(in_flight, frames)
     places = slots * plan.instances
-    scalar = _zeros(8)
+    scalar = _zeros(SCALARS)
     scalar[FRAMES], scalar[IN_FLIGHT], scalar[HEAP_SIZE] = frames, slots, places * HEAP_WIDTH
+    scalar[COUNT_FROM] = count_from
     place = _zeros(places, PLACE_WIDTH)
     slot, instance = np.divmod(np.arange(places), plan.instances)
     place[:, PLACE_SLOT], place[:, PLACE_INSTANCE] = slot, instance

@@ -1,0 +1,36 @@
+"""The front as it grows: every feasible row that nothing seen so far dominates."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fitness.outcomes import Outcomes
+from results.dominance import non_dominated
+from results.problem import IntArray
+
+
+class Archive:
+    """Non-dominated rows in exact integers; of equal objective vectors the first stays."""
+
+    def __init__(self, width: int, objectives: int, constraints: int) -> None:
+        self.rows: IntArray = np.zeros((0, width), dtype=np.int64)
+        self.objectives: IntArray = np.zeros((0, objectives), dtype=np.int64)
+        self.least_figures: IntArray = np.full(constraints, np.iinfo(np.int64).max)
+        """[constraints]: the smallest value of each limited figure, feasible or not."""
+
+    def add(self, rows: IntArray, outcomes: Outcomes) -> bool:
+        """Takes rows in; whether the front has changed."""
+        if outcomes.possible.any() and outcomes.figures.shape[1]:
+            least = outcomes.figures[outcomes.possible].min(axis=0)
+            self.least_figures = np.minimum(self.least_figures, least)
+        feasible = outcomes.feasible
+        if not feasible.any():
+            return False
+        known = len(self.rows)
+        objectives = np.concatenate((self.objectives, outcomes.objectives[feasible]))
+        kept = non_dominated(objectives)
+        if len(kept) == known and (known == 0 or kept[-1] < known):
+            return False
+        self.rows = np.concatenate((self.rows, rows[feasible]))[kept]
+        self.objectives = objectives[kept]
+        return True

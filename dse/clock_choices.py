@@ -1,0 +1,83 @@
+"""Which clock domains a search has, and which operating points it may choose."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+
+import numpy as np
+
+from dse.errors import WorkloadError
+from fitness.unit_power import domain_static_mw, unit_idle_mw
+from platforms.platform import Domain, Platform, Unit
+from results.problem import ProblemDomain
+
+
+def problem_domains(
+    platform: Platform, units: Sequence[Unit], fixed: Sequence[tuple[str, str]]
+) -> tuple[ProblemDomain, ...]:
+    """Domains that matter: those of the units asked for, and those that are never off.
+
+    A domain that none of these units uses, and that cannot be off, is held at its parked point. The
+    idle power of units that were not asked for stays: it belongs to their domain.
+
+    Args:
+        fixed: (domain, ``max``, ``min`` or a frequency in MHz).
+
+    Raises:
+        WorkloadError: on a domain that is none, or a frequency that is not on its ladder.
+    """
+    used = {clock for unit in units for clock in unit.clocks} | {platform.memory.domain}
+    asked = {unit.name for unit in units}
+    known = {domain.name for domain in platform.domains}
+    for name, _ in fixed:
+        if name not in known:
+            raise WorkloadError(
+                f"--fix: {platform.name} has no domain {name!r} (it has {', '.join(sorted(known))})"
+            )
+    choices = dict(fixed)
+    domains = []
+    for domain in platform.domains:
+        if domain.name not in used and domain.may_be_off:
+            continue
+        static = domain_static_mw(platform, domain.name)
+        for unit in platform.units:
+            if unit.name not in asked and unit.clocks[0] == domain.name:
+                idle = unit_idle_mw(platform, unit)
+                static = static + idle.reshape(idle.shape[0], -1)[:, 0]
+        frequencies = tuple(point.frequency_khz for point in domain.operating_points)
+        allowed = np.ones(len(frequencies), dtype=np.bool_)
+        if domain.name in choices:
+            allowed = np.arange(len(frequencies)) == _fixed_point(domain, choices[domain.name])
+        elif domain.name not in used:
+            allowed = np.arange(len(frequencies)) == domain.parked
+        domains.append(
+            ProblemDomain(
+                name=domain.name,
+                frequencies_khz=frequencies,
+                voltages_mv=tuple(point.voltage_mv for point in domain.operating_points),
+                may_be_off=domain.may_be_off,
+                static_mw=static.astype(np.int64),
+                allowed=allowed,
+            )
+        )
+    return tuple(domains)
+
+
+def _fixed_point(domain: Domain, value: str) -> int:
+    ladder = [point.frequency_khz for point in domain.operating_points]
+    if value in ("max", "min"):
+        return len(ladder) - 1 if value == "max" else 0
+    try:
+        khz = Fraction(value) * 1000
+    except (ValueError, ZeroDivisionError):
+        raise WorkloadError(
+            f"--fix {domain.name}={value}: max, min or a frequency in MHz is required"
+        ) from None
+    if khz not in ladder:
+        near = sorted(ladder, key=lambda point: (abs(point - khz), point))[:2]
+        raise WorkloadError(
+            f"--fix {domain.name}={value}: not on the ladder; nearest are "
+            f"{' and '.join(f'{point / 1000:g}' for point in sorted(near))} MHz"
+        )
+    return ladder.index(int(khz))

@@ -1,0 +1,9 @@
+"""What the search refuses, and what it cannot find."""
+
+
+class WorkloadError(ValueError):
+    """A workload or option that cannot be used; names the field, the requirement, the value."""
+
+
+class InfeasibleError(Exception):
+    """A sound problem without a design point that meets all constraints; says what is nearest."""

@@ -1,0 +1,167 @@
+"""The Python entry: networks and a platform in, a front out."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from collections.abc import Callable, Sequence
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+import numpy as np
+
+from dse.design_space import DesignSpace
+from dse.errors import InfeasibleError
+from dse.members import make_members
+from dse.options import Options
+from dse.problem_builder import BuiltProblem, build_problem
+from dse.search import Budget, Progress, SearchResult, Snapshot, search
+from dse.workload import Workload, workload_of
+from fitness.outcomes import constraints_of, make_outcomes
+from fitness.profile_file import Profile, load_profile
+from platforms.platform import Platform
+from platforms.platform_file import load_platform
+from results.dominance import hypervolume, reference_point
+from results.front import Front, HypervolumePoint, Provenance
+
+DEFAULT_EVALUATIONS = 40_000
+MOST_SNAPSHOTS = 200
+
+
+def explore(
+    networks: Sequence[str] | Workload,
+    platform: str | Platform,
+    *,
+    options: Options | None = None,
+    profile: str | Path | None = None,
+    max_evaluations: int = DEFAULT_EVALUATIONS,
+    time_limit_s: float | None = None,
+    seed: int = 0,
+    jobs: int | None = None,
+    on_progress: Callable[[Progress], None] | None = None,
+) -> Front:
+    """Searches for the Pareto front of networks that share a chip.
+
+    Args:
+        networks: names of the catalogue, ``.onnx`` files, ``NAME*COPIES``; or a workload.
+        platform: a name, a file, or a platform.
+        options: objectives, constraints, grouping; by default latency against energy.
+        profile: a file of the user's own measurements.
+        max_evaluations: design points to evaluate; the last generation may pass it.
+        time_limit_s: ends the search earlier; the front then depends on the machine.
+        seed: the same seed gives the same front, whatever ``jobs``.
+        jobs: threads that evaluate; by default one per core.
+        on_progress: called after each generation.
+
+    Raises:
+        GraphError, PlatformError, WorkloadError, ResultError: on input that cannot be used.
+        InfeasibleError: where no design point found meets all constraints.
+    """
+    chip = load_platform(platform) if isinstance(platform, str) else platform
+    workload = networks if isinstance(networks, Workload) else workload_of(networks)
+    measured = None if profile is None else load_profile(profile, chip)
+    built = build_problem(workload, chip, options, profile=measured)
+    return explore_problem(
+        built,
+        platform=chip.name,
+        profile=measured,
+        max_evaluations=max_evaluations,
+        time_limit_s=time_limit_s,
+        seed=seed,
+        jobs=jobs,
+        on_progress=on_progress,
+    )
+
+
+def explore_problem(
+    built: BuiltProblem,
+    *,
+    platform: str,
+    profile: Profile | None = None,
+    max_evaluations: int = DEFAULT_EVALUATIONS,
+    time_limit_s: float | None = None,
+    seed: int = 0,
+    jobs: int | None = None,
+    command: Sequence[str] = (),
+    on_progress: Callable[[Progress], None] | None = None,
+) -> Front:
+    """The same for a problem that is built already.
+
+    Raises:
+        InfeasibleError: where no design point found meets all constraints.
+    """
+    from dse.nsga2 import Nsga2Engine
+
+    workers = jobs if jobs is not None else os.cpu_count() or 1
+    space = DesignSpace(built.problem)
+    engine = Nsga2Engine(space, seed=seed)
+    result = search(
+        engine,
+        make_outcomes(built.problem, jobs=workers),
+        Budget(max_evaluations, time_limit_s),
+        on_progress=on_progress,
+    )
+    if len(result.rows) == 0:
+        raise InfeasibleError(_nearest(built, result))
+    return Front(
+        problem=built.problem,
+        members=make_members(built.problem, result.rows, result.objectives),
+        provenance=Provenance(
+            version=_version(),
+            engine=engine.name,
+            seed=seed,
+            evaluations=result.evaluations,
+            stopped_by=result.stopped_by.value,
+            seconds=round(result.seconds, 3),
+            inputs=built.inputs,
+            platform=platform,
+            command=shlex.join(command),
+            convergence=_convergence(result),
+            reference_point=tuple(reference_point(result.objectives).tolist()),
+        ),
+    )
+
+
+def _convergence(result: SearchResult) -> tuple[HypervolumePoint, ...]:
+    """Hypervolume over evaluations as a share of the final one; long searches are thinned."""
+    reference = reference_point(result.objectives)
+    final = hypervolume(result.objectives, reference)
+    snapshots = result.snapshots
+    if len(snapshots) > MOST_SNAPSHOTS:
+        at = np.linspace(0, len(snapshots) - 1, MOST_SNAPSHOTS).round().astype(int)
+        snapshots = tuple(snapshots[index] for index in at)
+    return tuple(_share(snapshot, reference, final) for snapshot in snapshots)
+
+
+def _share(
+    snapshot: Snapshot, reference: np.ndarray[tuple[int, ...], np.dtype[np.float64]], final: float
+) -> HypervolumePoint:
+    inside = snapshot.objectives[(snapshot.objectives < reference).all(axis=1)]
+    share = hypervolume(inside, reference) / final if final and len(inside) else 0.0
+    return HypervolumePoint(snapshot.evaluations, round(share, 9))
+
+
+def _nearest(built: BuiltProblem, result: SearchResult) -> str:
+    """What constraints ask for, and the least that was reached of each, met alone."""
+    if result.evaluations == 0:
+        return "the search was ended before the first design point"
+    lines = []
+    for entry, least in zip(constraints_of(built.problem), result.least_figures, strict=True):
+        value, limit, unit = int(least), entry.limit, entry.unit
+        text = f"{entry.name}: at most {_shown(limit, unit)} asked for"
+        verdict = "cannot be met" if value > limit else "can be met alone"
+        lines.append(f"{text}, lowest reached {_shown(value, unit)} ({verdict})")
+    return "\n".join([f"no feasible design point in {result.evaluations} evaluations", *lines])
+
+
+def _shown(value: int, unit: str) -> str:
+    scales = {"ps": (10**9, " ms"), "uW": (10**6, " W"), "fJ": (10**12, " mJ")}
+    factor, symbol = scales.get(unit, (1, ""))
+    return f"{value / factor:.4g}{symbol}"
+
+
+def _version() -> str:
+    try:
+        return version("paretosoc")
+    except PackageNotFoundError:
+        return "unknown"

@@ -1,0 +1,64 @@
+"""Members of a front from rows: schedules, latencies, energy by unit."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dse.design_space import DesignSpace
+from fitness.outcomes import whole_time_and_energy
+from fitness.timeline import (
+    Timeline,
+    design_of,
+    make_evaluator,
+    make_pipeline_evaluator,
+    play,
+)
+from results.front import Member
+from results.problem import BoolArray, EnergyUse, IntArray, Problem
+
+
+def make_members(problem: Problem, rows: IntArray, objectives: IntArray) -> tuple[Member, ...]:
+    """Members by rising objectives, the first first; rows [n, groups + domains], canonical."""
+    order = np.lexsort(objectives.T[::-1])
+    frame = make_evaluator(problem)(rows)
+    pipelined = problem.energy_use is EnergyUse.PIPELINE
+    pipeline = make_pipeline_evaluator(problem)(rows) if pipelined else None
+    time, energy = whole_time_and_energy(problem, frame, pipeline)
+    space = DesignSpace(problem)
+    used = np.zeros((len(rows), len(problem.units)), dtype=np.bool_)
+    np.put_along_axis(used, rows[:, : space.groups], True, axis=1)
+    on = space.domains_on(used)
+    members = []
+    for index in order:
+        design = design_of(problem, rows[index])
+        timeline = play(problem, design)
+        members.append(
+            Member(
+                design=design,
+                objectives=tuple(int(value) for value in objectives[index]),
+                domain_on=tuple(bool(value) for value in on[index]),
+                schedule=timeline.schedule,
+                latencies_ps=timeline.latency_ps[0],
+                makespan_ps=timeline.frame_end_ps[0],
+                energy_fj=int(energy[index]),
+                energy_by_unit_fj=tuple(
+                    _unit_energy(problem, rows[index], on[index], u, int(time[index]), timeline)
+                    for u in range(len(problem.units))
+                ),
+            )
+        )
+    return tuple(members)
+
+
+def _unit_energy(
+    problem: Problem, row: IntArray, on: BoolArray, u: int, whole_time_ps: int, timeline: Timeline
+) -> int:
+    """Idle energy of the unit over the whole time, and dynamic energy of one frame alone, fJ."""
+    unit = problem.units[u]
+    points = tuple(int(row[problem.group_count + clock]) for clock in unit.clocks)
+    idle = int(unit.idle_mw[points]) * whole_time_ps if on[unit.clocks[0]] else 0
+    return idle + sum(
+        int(unit.dynamic_mw[(entry.group, *points)]) * (entry.end_ps - entry.start_ps)
+        for entry in timeline.schedule.groups
+        if entry.unit == u
+    )

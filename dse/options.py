@@ -1,0 +1,115 @@
+"""What a user asks of a search beside networks and platform, before it is given numbers."""
+
+from __future__ import annotations
+
+import difflib
+from dataclasses import dataclass
+from fractions import Fraction
+
+from dse.errors import WorkloadError
+from results.problem import Objective, ObjectiveKind
+
+_SIMPLE = {kind.value: kind for kind in ObjectiveKind}
+
+
+@dataclass(frozen=True)
+class Options:
+    """Choices of a run; None means: not asked for.
+
+    ``fixed``: domain -> ``max``, ``min`` or a frequency in MHz, as written. ``deadlines_ms``:
+    network, or None for all -> milliseconds. ``pins``: network -> (first, last, unit).
+    """
+
+    objectives: tuple[str, ...] = ("latency", "energy")
+    groups: int | None = None
+    branches: bool = False
+    each_layer: bool = False
+    max_transitions: int | None = None
+    units: tuple[str, ...] | None = None
+    fixed: tuple[tuple[str, str], ...] = ()
+    precision: str | None = None
+    power_cap_w: Fraction | None = None
+    energy_budget_mj: Fraction | None = None
+    deadlines_ms: tuple[tuple[str | None, Fraction], ...] = ()
+    frames_per_second: Fraction | None = None
+    pins: tuple[tuple[str, int, int, str], ...] = ()
+
+
+def parse_objective(text: str, network_names: tuple[str, ...]) -> Objective:
+    """``latency``, ``latency:NETWORK``, ``inverse-latency``, ``throughput``, ``energy``, ...
+
+    Raises:
+        WorkloadError: on a name that is none; the nearest are suggested.
+    """
+    kind, colon, network = text.partition(":")
+    if kind not in _SIMPLE or (colon and kind != ObjectiveKind.LATENCY.value):
+        near = difflib.get_close_matches(kind, list(_SIMPLE), n=2)
+        hint = f"did you mean {' or '.join(near)}?" if near else f"known: {', '.join(_SIMPLE)}"
+        raise WorkloadError(f"objective {text!r} is not known ({hint}; latency takes :NETWORK)")
+    if not colon:
+        return Objective(_SIMPLE[kind])
+    if network not in network_names:
+        raise WorkloadError(
+            f"objective {text!r}: there is no network {network!r} in the workload "
+            f"(there are {', '.join(network_names)})"
+        )
+    return Objective(ObjectiveKind.LATENCY, network_names.index(network))
+
+
+def parse_fixed(text: str) -> tuple[str, str]:
+    """``emc=max`` -> (``emc``, ``max``).
+
+    Raises:
+        WorkloadError: where it is not of the form DOMAIN=MHZ, DOMAIN=max or DOMAIN=min.
+    """
+    domain, equals, value = text.partition("=")
+    if not equals or not domain or not value:
+        raise WorkloadError(
+            f"--fix: DOMAIN=MHZ, DOMAIN=max or DOMAIN=min is required, got {text!r}"
+        )
+    return domain, value
+
+
+def parse_positive(text: str, what: str) -> Fraction:
+    """A positive decimal number, exactly.
+
+    Raises:
+        WorkloadError: where it is none, or above 10^9.
+    """
+    try:
+        value = Fraction(text)
+    except (ValueError, ZeroDivisionError):
+        raise WorkloadError(f"{what}: a positive number is required, got {text!r}") from None
+    if not 0 < value <= 10**9:
+        raise WorkloadError(f"{what}: a number above 0, at most 10^9, is required, got {text!r}")
+    return value
+
+
+def parse_deadline(text: str) -> tuple[str | None, Fraction]:
+    """``33.3`` or ``NETWORK=33.3``, milliseconds.
+
+    Raises:
+        WorkloadError: where the number is not positive.
+    """
+    network, equals, value = text.rpartition("=")
+    return (network if equals else None), parse_positive(value, f"--deadline {text!r}")
+
+
+def parse_pin(text: str) -> tuple[str, int, int, str]:
+    """``NETWORK:3-7=UNIT`` or ``NETWORK:3=UNIT`` -> (network, 3, 7, unit); groups from 0.
+
+    Raises:
+        WorkloadError: on any other form.
+    """
+    place, equals, unit = text.rpartition("=")
+    network, colon, groups = place.rpartition(":")
+    first, dash, last = groups.partition("-")
+    if not dash:
+        last = first
+    if not (equals and unit and colon and network and first.isdecimal() and last.isdecimal()):
+        raise WorkloadError(
+            f"--pin: NETWORK:FIRST-LAST=UNIT with group numbers from 0 is required, got {text!r}"
+        )
+    if int(last) < int(first):
+        raise WorkloadError(f"--pin {text!r}: the last group lies before the first")
+    return network, int(first), int(last), unit

@@ -1,0 +1,265 @@
+"""From networks and a platform to the numeric problem: import, group, cost, assemble."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from dse.allowed_units import allowed_units
+from dse.clock_choices import problem_domains
+from dse.errors import WorkloadError
+from dse.magnitudes import check_magnitudes
+from dse.options import Options, parse_objective
+from dse.workload import Workload, WorkloadNetwork
+from fitness.contention import contention_table, round_half_up
+from fitness.cost_table import NetworkCosts
+from fitness.costs import choose_precision, choose_units, network_costs
+from fitness.profile_file import Profile
+from fitness.support import layer_support
+from fitness.unit_power import unit_idle_mw
+from platforms.platform import Platform, Unit
+from results.front import InputFile
+from results.problem import (
+    EnergyUse,
+    IntArray,
+    Objective,
+    ObjectiveKind,
+    Problem,
+    ProblemNetwork,
+    ProblemUnit,
+)
+from sdf.catalogue import load_network
+from sdf.grouping import group_network
+from sdf.groups import GroupedNetwork
+from sdf.onnx_import import ImportedNetwork
+
+PS_PER_MS = 10**9
+FJ_PER_MJ = 10**12
+
+
+@dataclass(frozen=True, eq=False)
+class BuiltProblem:
+    """A problem, and what it was built from."""
+
+    problem: Problem
+    networks: tuple[GroupedNetwork, ...]
+    costs: tuple[NetworkCosts, ...]
+    inputs: tuple[InputFile, ...]
+    warnings: tuple[str, ...]
+
+
+def build_problem(
+    workload: Workload,
+    platform: Platform,
+    options: Options | None = None,
+    *,
+    profile: Profile | None = None,
+) -> BuiltProblem:
+    """The numeric problem of a workload on a platform.
+
+    Raises:
+        GraphError: where a network cannot be read or cut.
+        PlatformError: on a unit or precision that the platform does not have.
+        WorkloadError: on options that do not fit, or a layer that no unit asked for can run.
+        ResultError: on figures whose products would leave int64.
+    """
+    options = options or Options()
+    units = choose_units(platform, options.units)
+    precision = choose_precision(platform, options.precision)
+    imported: dict[tuple[str, tuple[tuple[str, int], ...]], ImportedNetwork] = {}
+    for network in workload.networks:
+        key = (network.source, network.dimensions)
+        if key not in imported:
+            imported[key] = load_network(network.source, dimensions=dict(network.dimensions))
+    grouped, costs = {}, {}
+    for key, network_graph in imported.items():
+        grouped[key] = _grouped(network_graph, platform, units, precision, options)
+        costs[key] = network_costs(
+            grouped[key],
+            platform,
+            precision=precision,
+            units=[unit.name for unit in units],
+            profile=profile,
+        )
+    keys = [(network.source, network.dimensions) for network in workload.networks]
+    groups = tuple(grouped[key] for key in keys)
+    tables = tuple(costs[key] for key in keys)
+    problem = _assemble(workload, platform, options, units, groups, tables)
+    check_magnitudes(problem)
+    return BuiltProblem(
+        problem=problem,
+        networks=groups,
+        costs=tables,
+        inputs=(
+            *(InputFile(network.graph.name, network.sha256) for network in imported.values()),
+            *(InputFile(name, digest) for name, digest in workload.inputs),
+            InputFile(platform.name, platform.sha256),
+        ),
+        warnings=tuple(
+            f"{network.graph.name}: {text}"
+            for network in imported.values()
+            for text in network.warnings
+        ),
+    )
+
+
+def _grouped(
+    network: ImportedNetwork,
+    platform: Platform,
+    units: Sequence[Unit],
+    precision: str,
+    options: Options,
+) -> GroupedNetwork:
+    layers = [actor.layer for actor in network.graph.actors if actor.layer is not None]
+    support = layer_support(layers, platform, precision)
+    columns = [support.units.index(unit.name) for unit in units]
+    table = support.table[:, columns]
+    for index in np.flatnonzero(~table.any(axis=1)):
+        reasons = "; ".join(
+            f"{support.units[column]}: {support.reasons[index][column]}" for column in columns
+        )
+        raise WorkloadError(
+            f"network {network.graph.name!r}: no unit can run layer {support.layers[index]!r} "
+            f"({reasons})"
+        )
+    return group_network(
+        network.graph,
+        table,
+        groups=options.groups,
+        branches=options.branches,
+        each_layer=options.each_layer,
+    )
+
+
+def _assemble(
+    workload: Workload,
+    platform: Platform,
+    options: Options,
+    units: Sequence[Unit],
+    networks: Sequence[GroupedNetwork],
+    costs: Sequence[NetworkCosts],
+) -> Problem:
+    names = tuple(network.name for network in workload.networks)
+    first = np.cumsum([0] + [len(network.groups) for network in networks]).tolist()
+    domains = problem_domains(platform, units, options.fixed)
+    index = {domain.name: d for d, domain in enumerate(domains)}
+    memory = index[platform.memory.domain]
+    problem_units = tuple(
+        _unit(
+            platform,
+            unit,
+            [table.units[u].time_ps for table in costs],
+            [table.units[u].demand_kbps for table in costs],
+            [table.units[u].dynamic_mw for table in costs],
+            index,
+        )
+        for u, unit in enumerate(units)
+    )
+    objectives = tuple(parse_objective(text, names) for text in options.objectives)
+    if len(set(objectives)) != len(objectives):
+        raise WorkloadError(f"objectives: each at most once, got {', '.join(options.objectives)}")
+    rate = options.frames_per_second or workload.frames_per_second
+    deadlines = _deadlines(options, names)
+    return Problem(
+        networks=tuple(
+            _network(entry, networks[n], first[n], names, options, deadlines.get(entry.name))
+            for n, entry in enumerate(workload.networks)
+        ),
+        edges=tuple(
+            (first[n] + edge.source, first[n] + edge.target)
+            for n, network in enumerate(networks)
+            for edge in network.edges
+        ),
+        transition_ps=np.concatenate([table.transition_ps for table in costs]),
+        domains=domains,
+        units=problem_units,
+        memory_domain=memory,
+        board_mw=platform.board_mw,
+        allowed=allowed_units(workload, options.pins, networks, problem_units),
+        objectives=objectives,
+        energy_use=_energy_use(objectives, rate),
+        frames_in_flight=workload.frames_in_flight,
+        period_ps=None if rate is None else round_half_up(1000 * PS_PER_MS / rate),
+        power_cap_mw=_scaled(options.power_cap_w, 1000),
+        energy_budget_fj=_scaled(options.energy_budget_mj, FJ_PER_MJ),
+    )
+
+
+def _energy_use(objectives: Sequence[Objective], rate: Fraction | None) -> EnergyUse:
+    if any(objective.kind is ObjectiveKind.THROUGHPUT for objective in objectives):
+        if rate is not None:
+            raise WorkloadError("a frame rate and the objective throughput exclude each other")
+        return EnergyUse.PIPELINE
+    return EnergyUse.FRAME if rate is None else EnergyUse.PERIODIC
+
+
+def _scaled(value: Fraction | None, factor: int) -> int | None:
+    return None if value is None else max(1, round_half_up(value * factor))
+
+
+def _deadlines(options: Options, names: Sequence[str]) -> dict[str, Fraction]:
+    deadlines: dict[str, Fraction] = {}
+    for network, milliseconds in options.deadlines_ms:
+        if network is not None and network not in names:
+            raise WorkloadError(
+                f"--deadline: there is no network {network!r} in the workload "
+                f"(there are {', '.join(names)})"
+            )
+        for name in names if network is None else [network]:
+            deadlines[name] = min(milliseconds, deadlines.get(name, milliseconds))
+    return deadlines
+
+
+def _network(
+    entry: WorkloadNetwork,
+    network: GroupedNetwork,
+    first: int,
+    names: Sequence[str],
+    options: Options,
+    deadline: Fraction | None,
+) -> ProblemNetwork:
+    limits = [k for k in (entry.max_transitions, options.max_transitions) if k is not None]
+    deadlines = [value for value in (entry.deadline_ms, deadline) if value is not None]
+    return ProblemNetwork(
+        name=entry.name,
+        first_group=first,
+        group_names=tuple(group.name for group in network.groups),
+        repeats=entry.repeats,
+        waits_for=tuple(names.index(name) for name in entry.waits_for),
+        arrival_ps=round_half_up(entry.arrival_ms * PS_PER_MS),
+        max_transitions=min(limits) if limits else None,
+        deadline_ps=round_half_up(min(deadlines) * PS_PER_MS) if deadlines else None,
+    )
+
+
+def _unit(
+    platform: Platform,
+    unit: Unit,
+    times: Sequence[IntArray],
+    demands: Sequence[IntArray],
+    powers: Sequence[IntArray],
+    index: dict[str, int],
+) -> ProblemUnit:
+    demand = np.concatenate(demands)
+    contention = None
+    if unit.contention is not None:
+        memory = platform.domain_by_name[platform.memory.domain].operating_points
+        fastest = memory[-1].frequency_khz
+        contention = contention_table(
+            unit.contention,
+            [Fraction(point.frequency_khz, fastest) for point in memory],
+            demand.reshape(-1, demand.shape[-1]).max(axis=0).tolist(),
+        )
+    return ProblemUnit(
+        name=unit.name,
+        clocks=tuple(index[clock] for clock in unit.clocks),
+        time_ps=np.concatenate(times),
+        demand_kbps=demand,
+        dynamic_mw=np.concatenate(powers),
+        idle_mw=unit_idle_mw(platform, unit),
+        contention=contention,
+        max_segments=unit.max_segments,
+    )

@@ -1,0 +1,102 @@
+"""Networks that run together: which, how often, when, and what they wait for."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+
+from dse.errors import WorkloadError
+
+MOST_COPIES = 64
+
+
+@dataclass(frozen=True)
+class Pin:
+    """Groups ``first`` to ``last`` (indices within the network, inclusive) must run on ``unit``."""
+
+    first: int
+    last: int
+    unit: str
+
+
+@dataclass(frozen=True)
+class WorkloadNetwork:
+    """One network of a workload.
+
+    ``name`` is unique in the workload; ``source`` is a name of the catalogue or a path. Copies of
+    one network are entries of their own, each with its own mapping.
+    """
+
+    name: str
+    source: str
+    repeats: int = 1
+    waits_for: tuple[str, ...] = ()
+    arrival_ms: Fraction = Fraction(0)
+    deadline_ms: Fraction | None = None
+    max_transitions: int | None = None
+    pins: tuple[Pin, ...] = ()
+    dimensions: tuple[tuple[str, int], ...] = ()
+
+
+@dataclass(frozen=True)
+class Workload:
+    """All that runs in one frame; ``frames_in_flight`` matters where throughput is asked for."""
+
+    networks: tuple[WorkloadNetwork, ...]
+    frames_in_flight: int = 2
+    frames_per_second: Fraction | None = None
+    inputs: tuple[tuple[str, str], ...] = field(default=())
+    """Files that the workload was read from, with their SHA-256."""
+
+
+def workload_of(arguments: Sequence[str]) -> Workload:
+    """A workload from the command line: ``NAME``, ``FILE.onnx`` or ``NAME*COPIES`` each.
+
+    A network that is there more than once gets names ``vgg19``, ``vgg19#2``, ...
+
+    Raises:
+        WorkloadError: on no network, or a number of copies that is none.
+    """
+    if not arguments:
+        raise WorkloadError("networks: at least one is needed, got none")
+    networks: list[WorkloadNetwork] = []
+    for argument in arguments:
+        source, copies = split_copies(argument)
+        networks += [WorkloadNetwork(name=short_name(source), source=source)] * copies
+    return Workload(with_unique_names(networks))
+
+
+def split_copies(argument: str) -> tuple[str, int]:
+    """``NAME*3`` -> (``NAME``, 3); without a star one copy.
+
+    Raises:
+        WorkloadError: where what follows the star is not a whole number from 1 to 64.
+    """
+    source, star, count = argument.rpartition("*")
+    if not star:
+        return argument, 1
+    if not re.fullmatch(r"[0-9]{1,4}", count) or not 1 <= int(count) <= MOST_COPIES:
+        raise WorkloadError(
+            f"network {argument!r}: after '*' a number of copies from 1 to {MOST_COPIES} is "
+            f"required, got {count!r}"
+        )
+    return source, int(count)
+
+
+def short_name(source: str) -> str:
+    """The name of a network in results: the file's stem, or the catalogue's name."""
+    stem = re.split(r"[/\\]", source)[-1]
+    return stem.removesuffix(".onnx") or source
+
+
+def with_unique_names(networks: Sequence[WorkloadNetwork]) -> tuple[WorkloadNetwork, ...]:
+    """The same networks; the second of a name becomes ``NAME#2``, and so on."""
+    seen: dict[str, int] = {}
+    unique = []
+    for network in networks:
+        seen[network.name] = seen.get(network.name, 0) + 1
+        count = seen[network.name]
+        unique.append(network if count == 1 else replace(network, name=f"{network.name}#{count}"))
+    return tuple(unique)

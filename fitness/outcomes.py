@@ -1,0 +1,225 @@
+"""Objectives and constraint violations of whole populations, in integers.
+
+Every objective is minimised and has the name and unit that :mod:`results.objectives` gives it:
+
+* latency: the makespan of one frame alone (Eq. 11 of HaX-CoNN), or one network's latency, ps;
+* inverse-latency: -sum over networks of floor(10^18 ps / T_n), in uHz (Eq. 10);
+* throughput: from the end of frame 4 to the end of frame 12 of the pipeline, ps;
+* energy: fJ over the whole time W of the energy use: idle power x W + dynamic energy. *frame*: one
+  frame, W its makespan; *periodic*: one frame, W the period; *pipeline*: an eighth of eight frames;
+* power: that energy over that time, in uW, rounded down;
+* stretch: what contention adds to the time that units are busy, ppm, rounded down.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from fitness.timeline import (
+    BoolArray,
+    Evaluation,
+    IntArray,
+    Pipeline,
+    make_evaluator,
+    make_pipeline_evaluator,
+)
+from results.problem import EnergyUse, Objective, ObjectiveKind, Problem
+
+UHZ_PS = 10**18
+"""1 / (1 ps) in uHz."""
+PIPELINE_COUNTED = 8
+
+
+@dataclass(frozen=True)
+class Constraint:
+    """A limit on one figure of a design point: the figure must be at most ``limit``."""
+
+    name: str
+    limit: int
+    unit: str
+
+
+@dataclass(frozen=True, eq=False)
+class Outcomes:
+    """What n design points give; rows of impossible ones mean nothing."""
+
+    possible: BoolArray
+    """[n]"""
+    objectives: IntArray
+    """[n, objectives]"""
+    figures: IntArray
+    """[n, constraints]: what each constraint limits."""
+    feasible: BoolArray
+    """[n]: possible, and every figure within its limit."""
+
+
+OutcomeFunction = Callable[[IntArray], Outcomes]
+
+
+def constraints_of(problem: Problem) -> tuple[Constraint, ...]:
+    """The limits of a problem, in the order of ``Outcomes.figures``."""
+    limits = [
+        Constraint(f"transitions of {network.name}", network.max_transitions, "")
+        for network in problem.networks
+        if network.max_transitions is not None
+    ]
+    limits += [
+        Constraint(f"segments on {unit.name}", unit.max_segments, "")
+        for unit in problem.units
+        if unit.max_segments is not None
+    ]
+    limits += [
+        Constraint(f"latency of {network.name}", network.deadline_ps, "ps")
+        for network in problem.networks
+        if network.deadline_ps is not None
+    ]
+    if problem.period_ps is not None:
+        limits.append(Constraint("makespan within the period", problem.period_ps, "ps"))
+    if problem.power_cap_mw is not None:
+        limits.append(Constraint("power", problem.power_cap_mw * 1000, "uW"))
+    if problem.energy_budget_fj is not None:
+        limits.append(Constraint("energy", problem.energy_budget_fj, "fJ"))
+    return tuple(limits)
+
+
+def make_outcomes(problem: Problem, *, jobs: int = 1) -> OutcomeFunction:
+    """A function from rows [n, groups + domains] to objectives and what constraints limit."""
+    play = make_evaluator(problem, jobs=jobs)
+    pipelined = problem.energy_use is EnergyUse.PIPELINE
+    play_pipeline = make_pipeline_evaluator(problem, jobs=jobs) if pipelined else None
+    limits = np.array([entry.limit for entry in constraints_of(problem)], dtype=np.int64)
+    count_segments = make_segment_counter(problem)
+
+    def evaluate(rows: IntArray) -> Outcomes:
+        rows = np.asarray(rows, dtype=np.int64)
+        frame = play(rows)
+        pipeline = None if play_pipeline is None else play_pipeline(rows)
+        time, energy = whole_time_and_energy(problem, frame, pipeline)
+        power = (energy // time) * 1000 + (energy % time) * 1000 // time
+        columns = [
+            _objective(problem, entry, rows, frame, pipeline, energy, power)
+            for entry in problem.objectives
+        ]
+        transitions, segments = count_segments(rows)
+        figures = [
+            transitions[:, n]
+            for n, network in enumerate(problem.networks)
+            if network.max_transitions is not None
+        ]
+        figures += [
+            segments[:, u] for u, unit in enumerate(problem.units) if unit.max_segments is not None
+        ]
+        figures += [
+            frame.latency_ps[:, n]
+            for n, network in enumerate(problem.networks)
+            if network.deadline_ps is not None
+        ]
+        if problem.period_ps is not None:
+            figures.append(frame.makespan_ps)
+        if problem.power_cap_mw is not None:
+            # Rounded up: a power just above the cap must not pass for the cap.
+            figures.append(power + ((energy % time) * 1000 % time != 0))
+        if problem.energy_budget_fj is not None:
+            figures.append(energy)
+        table = np.stack(figures, axis=1) if figures else np.zeros((len(rows), 0), dtype=np.int64)
+        return Outcomes(
+            possible=frame.possible,
+            objectives=np.stack(columns, axis=1),
+            figures=table,
+            feasible=frame.possible & (table <= limits).all(axis=1),
+        )
+
+    return evaluate
+
+
+def whole_time_and_energy(
+    problem: Problem, frame: Evaluation, pipeline: Pipeline | None
+) -> tuple[IntArray, IntArray]:
+    """([n] ps, [n] fJ): the time over which idle power counts, and the energy of one frame."""
+    if problem.energy_use is EnergyUse.PERIODIC:
+        period = np.full(len(frame.makespan_ps), problem.period_ps, dtype=np.int64)
+        return period, frame.idle_mw * period + frame.dynamic_fj
+    if pipeline is not None:
+        eight = frame.idle_mw * pipeline.window_ps + pipeline.dynamic_fj
+        period = np.maximum(pipeline.window_ps // PIPELINE_COUNTED, 1)
+        return period, eight // PIPELINE_COUNTED
+    return np.maximum(frame.makespan_ps, 1), frame.energy_fj
+
+
+def _objective(
+    problem: Problem,
+    objective: Objective,
+    rows: IntArray,
+    frame: Evaluation,
+    pipeline: Pipeline | None,
+    energy: IntArray,
+    power: IntArray,
+) -> IntArray:
+    match objective.kind:
+        case ObjectiveKind.LATENCY:
+            if objective.network is None:
+                return frame.makespan_ps
+            return frame.latency_ps[:, objective.network]
+        case ObjectiveKind.INVERSE_LATENCY:
+            rates: IntArray = (UHZ_PS // np.maximum(frame.latency_ps, 1)).sum(axis=1)
+            return -rates
+        case ObjectiveKind.THROUGHPUT:
+            assert pipeline is not None, "throughput goes with the energy use PIPELINE"
+            return pipeline.window_ps
+        case ObjectiveKind.ENERGY:
+            return energy
+        case ObjectiveKind.POWER:
+            return power
+        case ObjectiveKind.STRETCH:
+            alone = np.maximum(alone_times(problem, rows), 1)
+            extra = frame.busy_ps - alone
+            return (extra // alone) * 10**6 + (extra % alone) * 10**6 // alone
+
+
+def alone_times(problem: Problem, rows: IntArray) -> IntArray:
+    """[n]: stand-alone times of all executions of a frame, added up."""
+    groups = problem.group_count
+    repeats = np.concatenate(
+        [np.full(len(network.group_names), network.repeats) for network in problem.networks]
+    )
+    total = np.zeros(len(rows), dtype=np.int64)
+    for u, unit in enumerate(problem.units):
+        points = tuple(rows[:, groups + clock] for clock in unit.clocks)
+        for g in range(groups):
+            on = rows[:, g] == u
+            total += np.where(on, unit.time_ps[(g, *points)] * repeats[g], 0)
+    return total
+
+
+def make_segment_counter(problem: Problem) -> Callable[[IntArray], tuple[IntArray, IntArray]]:
+    """A function from rows to ([n, networks] transitions, [n, units] segments).
+
+    A transition is an edge whose ends are on different units. A segment is a stretch of groups of
+    one network that hand over to each other on one unit: as many as groups there that no group on
+    the same unit feeds.
+    """
+    source = np.array([edge[0] for edge in problem.edges], dtype=np.int64)
+    target = np.array([edge[1] for edge in problem.edges], dtype=np.int64)
+    networks, groups = len(problem.networks), problem.group_count
+    owner = np.zeros((len(problem.edges), networks), dtype=np.int64)
+    for n, network in enumerate(problem.networks):
+        owner[:, n] = [edge[0] in network.groups for edge in problem.edges]
+    units = len(problem.units)
+    limited = [u for u in range(units) if problem.units[u].max_segments is not None]
+
+    def count(rows: IntArray) -> tuple[IntArray, IntArray]:
+        mapping = rows[:, :groups]
+        differs = mapping[:, source] != mapping[:, target]
+        segments = np.zeros((len(rows), units), dtype=np.int64)
+        if limited:
+            fed = np.zeros((len(rows), groups), dtype=np.bool_)
+            for e in range(len(problem.edges)):
+                fed[:, target[e]] |= ~differs[:, e]
+            for u in limited:
+                segments[:, u] = ((mapping == u) & ~fed).sum(axis=1)
+        return differs @ owner, segments
+
+    return count
