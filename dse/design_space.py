@@ -73,7 +73,8 @@ class DesignSpace:
     @cached_property
     def best_unit(self) -> IntArray:
         """[groups]: the unit that is fastest alone."""
-        return self.fastest_time.argmin(axis=1).astype(np.int64)
+        best: IntArray = self.fastest_time.argmin(axis=1).astype(np.int64)
+        return best
 
     @cached_property
     def combinations(self) -> int:

@@ -24,7 +24,7 @@ from platforms.platform_file import load_platform
 from results.dominance import hypervolume, reference_point
 from results.front import Front, HypervolumePoint, Provenance
 
-DEFAULT_EVALUATIONS = 40_000
+DEFAULT_EVALUATIONS = 100_000
 MOST_SNAPSHOTS = 200
 
 

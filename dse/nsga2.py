@@ -10,38 +10,53 @@ from pymoo.core.crossover import Crossover
 from pymoo.core.duplicate import DuplicateElimination
 from pymoo.core.evaluator import Evaluator
 from pymoo.core.mutation import Mutation
+from pymoo.core.population import Population
 from pymoo.core.problem import Problem as PymooProblem
 from pymoo.core.repair import Repair
 from pymoo.core.sampling import Sampling
 from pymoo.core.termination import NoTermination
 from pymoo.problems.static import StaticProblem
 
+from dse.archive import Archive
 from dse.design_space import DesignSpace, unique_rows
 from dse.first_population import first_population
+from dse.neighbours import neighbours
 from dse.operators import mutate, segment_crossover
 from fitness.outcomes import Outcomes, constraints_of
 from results.problem import IntArray
 
 POPULATION = 200
+NEIGHBOURHOODS = 4
+"""Members of the front whose neighbours go with each generation."""
 
 
 class Nsga2Engine:
-    """NSGA-II (Deb et al. 2002) with the operators of :mod:`dse.operators`.
+    """NSGA-II (Deb et al. 2002) with the operators of :mod:`dse.operators`, and a local search.
 
-    All random numbers come from the generator that pymoo seeds and hands to the operators, so a
-    seed gives the same rows in any process.
+    With each generation go the neighbours of a few front members whose neighbourhood is new, and
+    those of them that reach the front join the population.
+
+    All random numbers come from generators seeded with ``seed``: pymoo's, which it hands to the
+    operators, and one for the neighbours. So a seed gives the same rows in any process.
     """
 
     name = "nsga2"
 
-    def __init__(self, space: DesignSpace, *, seed: int, population: int = POPULATION) -> None:
-        self._limits = np.array(
-            [entry.limit for entry in constraints_of(space.problem)], dtype=np.float64
-        )
+    def __init__(
+        self,
+        space: DesignSpace,
+        *,
+        seed: int,
+        population: int = POPULATION,
+        neighbourhoods: int = NEIGHBOURHOODS,
+    ) -> None:
+        limits = [entry.limit for entry in constraints_of(space.problem)]
+        self._limits = np.array(limits, dtype=np.float64)
+        self._space = space
         self._problem = PymooProblem(
             n_var=space.width,
             n_obj=len(space.problem.objectives),
-            n_ieq_constr=1 + len(self._limits),
+            n_ieq_constr=1 + len(limits),
             vtype=int,
         )
         self._algorithm: Any = NSGA2(
@@ -53,25 +68,55 @@ class Nsga2Engine:
             eliminate_duplicates=_RowDuplicates(),
         )
         self._algorithm.setup(self._problem, termination=NoTermination(), seed=seed)
-        self._asked: Any = None
+        self._offspring: Any = None
+        self._neighbourhoods = neighbourhoods
+        self._rng = np.random.default_rng([seed, 1])
+        self._archive = Archive(space.width, len(space.problem.objectives), len(limits))
+        self._searched: set[bytes] = set()
 
     def ask(self) -> IntArray:
-        """The next generation; none where no new row could be made."""
-        self._asked = self._algorithm.ask()
-        if self._asked is None or len(self._asked) == 0:
-            return np.zeros((0, self._problem.n_var), dtype=np.int64)
-        rows: IntArray = self._asked.get("X").astype(np.int64)
-        return rows
+        """The next generation and the neighbours; none where no new row could be made."""
+        self._offspring = self._algorithm.ask()
+        rows = [self._neighbours()]
+        if self._offspring is not None and len(self._offspring):
+            rows.insert(0, self._offspring.get("X").astype(np.int64))
+        else:
+            self._offspring = None
+        return np.concatenate(rows)
 
     def tell(self, rows: IntArray, outcomes: Outcomes) -> None:
         """Survival of the fittest; a violated limit counts by how many times it is passed."""
-        excess = (outcomes.figures - self._limits) / np.maximum(self._limits, 1.0)
-        violations = np.concatenate(((~outcomes.possible[:, None]).astype(float), excess), axis=1)
+        known = 0 if self._offspring is None else len(self._offspring)
+        before = {row.tobytes() for row in self._archive.rows}
+        self._archive.add(rows, outcomes)
+        fresh = {row.tobytes() for row in self._archive.rows} - before
+        joining = [i for i in range(known, len(rows)) if rows[i].tobytes() in fresh]
+        told = [*range(known), *joining]
+        if not told:
+            return
+        population = Population.new("X", rows[joining])
+        if self._offspring is not None:
+            population = Population.merge(self._offspring, population)
+        excess = (outcomes.figures[told] - self._limits) / np.maximum(self._limits, 1.0)
+        impossible = (~outcomes.possible[told, None]).astype(np.float64)
         static = StaticProblem(
-            self._problem, F=outcomes.objectives.astype(np.float64), G=violations
+            self._problem,
+            F=outcomes.objectives[told].astype(np.float64),
+            G=np.concatenate((impossible, excess), axis=1),
         )
-        Evaluator().eval(static, self._asked)
-        self._algorithm.tell(infills=self._asked)
+        Evaluator().eval(static, population)
+        self._algorithm.tell(infills=population)
+
+    def _neighbours(self) -> IntArray:
+        """Neighbours of a few members of the front that have not had their turn."""
+        rows = self._archive.rows
+        waiting = [i for i, row in enumerate(rows) if row.tobytes() not in self._searched]
+        if not waiting or self._neighbourhoods == 0:
+            return np.zeros((0, self._space.width), dtype=np.int64)
+        count = min(self._neighbourhoods, len(waiting))
+        chosen = self._rng.choice(np.array(waiting), count, replace=False)
+        self._searched |= {rows[i].tobytes() for i in chosen}
+        return np.concatenate([neighbours(self._space, self._rng, rows[i]) for i in chosen])
 
 
 class _FirstPopulation(Sampling):

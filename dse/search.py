@@ -11,6 +11,7 @@ import numpy as np
 
 from dse.archive import Archive
 from dse.engine import Engine
+from dse.interrupts import deferred_interrupt
 from fitness.outcomes import OutcomeFunction
 from results.dominance import FloatArray, hypervolume, reference_point
 from results.problem import IntArray
@@ -83,8 +84,11 @@ def search(
     evaluations = 0
     reference: FloatArray | None = None
     stopped_by = StoppedBy.BUDGET
-    try:
+    with deferred_interrupt() as interrupt:
         while evaluations < budget.evaluations:
+            if interrupt.requested:
+                stopped_by = StoppedBy.INTERRUPT
+                break
             if budget.seconds is not None and time.monotonic() - began >= budget.seconds:
                 stopped_by = StoppedBy.TIME_LIMIT
                 break
@@ -112,8 +116,6 @@ def search(
                     )
                 )
             engine.tell(rows, outcomes)
-    except KeyboardInterrupt:
-        stopped_by = StoppedBy.INTERRUPT
     if archive is None:
         archive = Archive(0, 0, 0)
     return SearchResult(
@@ -130,5 +132,6 @@ def search(
 def _share_of_box(objectives: IntArray, reference: FloatArray | None) -> float:
     if reference is None:
         return 0.0
+    inside = objectives[(objectives < reference).all(axis=1)]
     box = float(np.prod(np.abs(reference)))
-    return hypervolume(objectives, reference) / box if box else 0.0
+    return hypervolume(inside, reference) / box if box else 0.0

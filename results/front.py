@@ -49,7 +49,7 @@ class Provenance:
     seed: int
     evaluations: int
     stopped_by: str
-    """``budget``, ``time limit`` or ``interrupt``."""
+    """``budget``, ``time limit``, ``interrupt``, or ``exhausted``: no new design point to try."""
     seconds: float
     inputs: tuple[InputFile, ...]
     platform: str

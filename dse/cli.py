@@ -1,0 +1,68 @@
+"""The command ``dse``: its commands, and how their errors reach the user."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+import typer
+
+from dse import command_explore, command_lists, command_show
+
+app = typer.Typer(
+    name="dse",
+    help="Pareto fronts of latency, throughput and energy for neural networks that share a chip.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+command_explore.register(app)
+command_show.register(app)
+command_lists.register(app)
+
+BAD_INPUT = 2
+INFEASIBLE = 3
+INTERRUPTED = 130
+
+
+def main() -> None:
+    """Runs a command; leaves with 0, 2 (input that cannot be used), 3 (no feasible design point)
+    or 130 (Ctrl-C)."""
+    sys.exit(run(sys.argv[1:]))
+
+
+def run(arguments: list[str]) -> int:
+    """Runs a command and returns its exit status; errors are one line on stderr."""
+    from dse.errors import InfeasibleError
+
+    try:
+        status = app(arguments, prog_name="dse", standalone_mode=False)
+    except typer.Exit as end:
+        return end.exit_code
+    except (typer.Abort, KeyboardInterrupt):
+        return _report("interrupted", INTERRUPTED)
+    except InfeasibleError as error:
+        return _report(str(error), INFEASIBLE)
+    except BrokenPipeError:
+        # Whoever read our output has gone; Python would complain once more when it flushes.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    except (ValueError, OSError) as error:
+        return _report(_told(error), BAD_INPUT)
+    except Exception as error:
+        # Typer's own errors (an unknown option, a missing argument) share no public base class.
+        if not hasattr(error, "format_message"):
+            raise
+        return _report(error.format_message(), BAD_INPUT)
+    return status if isinstance(status, int) else 0
+
+
+def _told(error: ValueError | OSError) -> str:
+    if isinstance(error, OSError) and error.strerror:
+        return f"{error.filename or 'file'}: {error.strerror}"
+    return str(error)
+
+
+def _report(message: str, status: int) -> int:
+    print(f"dse: {message}", file=sys.stderr)
+    return status

@@ -1,0 +1,90 @@
+"""From the texts of the command line to options and workloads."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+
+from dse.errors import WorkloadError
+from dse.options import (
+    Options,
+    parse_deadline,
+    parse_fixed,
+    parse_pin,
+    parse_positive,
+)
+from dse.workload import Workload
+
+
+def make_options(
+    *,
+    objective: Sequence[str] | None,
+    groups: int | None,
+    branches: bool,
+    each_layer: bool,
+    max_transitions: int | None,
+    units: str | None,
+    fix: Sequence[str] | None,
+    precision: str | None,
+    power_cap: str | None,
+    energy_budget: str | None,
+    deadline: Sequence[str] | None,
+    fps: str | None,
+    pin: Sequence[str] | None,
+) -> Options:
+    """Options from texts; None where an option was not given.
+
+    Raises:
+        WorkloadError: on the first text that does not have the form required.
+    """
+    objectives = tuple(objective or ("latency", "energy"))
+    if len(objectives) < 2:
+        raise WorkloadError(
+            f"--objective: two or more are needed for a front, got only {objectives[0]!r}"
+        )
+    names = None
+    if units is not None:
+        names = tuple(name.strip() for name in units.split(",") if name.strip())
+        if not names:
+            raise WorkloadError(f"--units: at least one unit is required, got {units!r}")
+    return Options(
+        objectives=objectives,
+        groups=groups,
+        branches=branches,
+        each_layer=each_layer,
+        max_transitions=max_transitions,
+        units=names,
+        fixed=tuple(parse_fixed(text) for text in fix or ()),
+        precision=precision,
+        power_cap_w=None if power_cap is None else parse_positive(power_cap, "--power-cap"),
+        energy_budget_mj=(
+            None if energy_budget is None else parse_positive(energy_budget, "--energy-budget")
+        ),
+        deadlines_ms=tuple(parse_deadline(text) for text in deadline or ()),
+        frames_per_second=None if fps is None else parse_positive(fps, "--fps"),
+        pins=tuple(parse_pin(text) for text in pin or ()),
+    )
+
+
+def with_dimensions(workload: Workload, texts: Sequence[str] | None) -> Workload:
+    """The workload with sizes of dynamic dimensions, ``NAME=N`` each, for all its networks.
+
+    Raises:
+        WorkloadError: on any other form, or a size below 1.
+    """
+    sizes = []
+    for text in texts or ():
+        name, equals, size = text.rpartition("=")
+        if not (equals and name and re.fullmatch(r"[0-9]{1,9}", size)) or int(size) < 1:
+            raise WorkloadError(f"--dim: NAME=N with N from 1 is required, got {text!r}")
+        sizes.append((name, int(size)))
+    if not sizes:
+        return workload
+    return replace(
+        workload,
+        networks=tuple(
+            replace(network, dimensions=(*network.dimensions, *sizes))
+            for network in workload.networks
+        ),
+    )
