@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fitness.contention import contention_table
 from platforms.platform import Contention, Source, Status
@@ -19,6 +21,8 @@ from results.problem import (
     ProblemNetwork,
     ProblemUnit,
 )
+
+IntArray = NDArray[np.int64]
 
 _SOURCE = Source(Status.ASSUMED, "drawn at random")
 
@@ -40,6 +44,19 @@ class RandomShape:
     """Share of (group, unit) pairs that cannot run."""
     ties: bool = False
     """Times are few small multiples, so that much happens at the same instant."""
+    copies: bool = False
+    """A network may be a copy of the one before it: same groups, edges and costs."""
+
+
+@dataclass(frozen=True)
+class _Structure:
+    """Networks and edges, and where each group and edge takes its costs from: itself or, in a
+    copy, its original."""
+
+    networks: tuple[ProblemNetwork, ...]
+    edges: tuple[tuple[int, int], ...]
+    group_costs: IntArray
+    edge_costs: IntArray
 
 
 def random_problem(rng: np.random.Generator, shape: RandomShape) -> Problem:
@@ -48,8 +65,9 @@ def random_problem(rng: np.random.Generator, shape: RandomShape) -> Problem:
     def between(bounds: tuple[int, int]) -> int:
         return int(rng.integers(bounds[0], bounds[1] + 1))
 
-    networks, edges = _networks(rng, shape, between)
-    groups = sum(len(network.group_names) for network in networks)
+    structure = _structure(rng, shape, between)
+    edges, of_group = structure.edges, structure.group_costs
+    groups = len(of_group)
     unit_count = between(shape.units)
     domain_count = unit_count + 1
     memory = domain_count - 1
@@ -67,23 +85,26 @@ def random_problem(rng: np.random.Generator, shape: RandomShape) -> Problem:
     )
     supported = rng.random((groups, unit_count)) >= shape.unsupported
     supported[np.arange(groups), rng.integers(0, unit_count, groups)] = True
+    supported = supported[of_group]
     demands, units = [], []
     for u in range(unit_count):
         # Some units share a clock, and some have a host's clock too.
         own = int(rng.integers(0, u + 1)) if rng.integers(4) == 0 else u
-        clocks = (own, memory)
+        clocks: tuple[int, ...] = (own, memory)
         if own > 0 and rng.integers(4) == 0:
             clocks = (own, own - 1, memory)
         size = (groups, *(points[clock] for clock in clocks))
-        time = _times(rng, size, ties=shape.ties)
-        demand = rng.integers(0, 90_000_000, size)
+        time = _times(rng, size, ties=shape.ties)[of_group]
+        demand = rng.integers(0, 90_000_000, size)[of_group]
         run = supported[:, u].reshape(-1, *([1] * len(clocks)))
         demands.append(np.where(run, demand, 0))
-        units.append((clocks, np.where(run, time, -1), rng.integers(0, 9000, size) * run))
+        power = rng.integers(0, 9000, size)[of_group] * run
+        units.append((clocks, np.where(run, time, -1), power))
+    transition = _transitions(rng, len(edges), unit_count, ties=shape.ties)
     return Problem(
-        networks=networks,
+        networks=structure.networks,
         edges=edges,
-        transition_ps=_transitions(rng, len(edges), unit_count, ties=shape.ties),
+        transition_ps=transition[structure.edge_costs],
         domains=domains,
         units=tuple(
             ProblemUnit(
@@ -111,19 +132,28 @@ def random_design(rng: np.random.Generator, problem: Problem) -> DesignPoint:
     return DesignPoint(np.array(units, dtype=np.int64), np.array(points, dtype=np.int64))
 
 
-def _networks(rng, shape, between):  # type: ignore[no-untyped-def]
+def _structure(
+    rng: np.random.Generator, shape: RandomShape, between: Callable[[tuple[int, int]], int]
+) -> _Structure:
     networks: list[ProblemNetwork] = []
     edges: list[tuple[int, int]] = []
-    first = 0
+    group_costs: list[int] = []
+    edge_costs: list[int] = []
+    first = first_edge = 0
     for n in range(between(shape.networks)):
-        size = between(shape.groups)
-        if shape.graphs and rng.integers(2):
-            for target in range(1, size):
-                count = min(target, int(rng.integers(0, 3)))
-                for source in sorted(rng.choice(target, count, replace=False).tolist()):
-                    edges.append((first + source, first + target))
+        if n > 0 and shape.copies and rng.integers(3) == 0:
+            size = len(networks[-1].group_names)
+            copied = edges[first_edge:]
+            group_costs += group_costs[-size:]
+            edge_costs += edge_costs[first_edge:]
+            first_edge = len(edges)
+            edges += [(source + size, target + size) for source, target in copied]
         else:
-            edges += [(first + g, first + g + 1) for g in range(size - 1)]
+            size = between(shape.groups)
+            first_edge = len(edges)
+            edges += _edges(rng, first, size, graph=shape.graphs and bool(rng.integers(2)))
+            group_costs += range(first, first + size)
+            edge_costs += range(first_edge, len(edges))
         networks.append(
             ProblemNetwork(
                 name=f"network{n}",
@@ -131,22 +161,40 @@ def _networks(rng, shape, between):  # type: ignore[no-untyped-def]
                 group_names=tuple(f"g{g}" for g in range(size)),
                 repeats=int(rng.integers(1, 4)) if shape.waiting and rng.integers(3) == 0 else 1,
                 waits_for=tuple(m for m in range(n) if shape.waiting and rng.integers(5) == 0),
-                arrival_ps=int(rng.integers(0, 4)) * 1000
+                arrival_ps=int(rng.integers(0, 4)) * (1000 if shape.ties else 10**8)
                 if shape.waiting and rng.integers(3) == 0
                 else 0,
             )
         )
         first += size
-    return tuple(networks), tuple(edges)
+    return _Structure(
+        tuple(networks),
+        tuple(edges),
+        np.array(group_costs, dtype=np.int64),
+        np.array(edge_costs, dtype=np.int64),
+    )
 
 
-def _times(rng: np.random.Generator, size: tuple[int, ...], *, ties: bool) -> np.ndarray:
+def _edges(
+    rng: np.random.Generator, first: int, size: int, *, graph: bool
+) -> list[tuple[int, int]]:
+    if not graph:
+        return [(first + g, first + g + 1) for g in range(size - 1)]
+    edges = []
+    for target in range(1, size):
+        count = min(target, int(rng.integers(0, 3)))
+        for source in sorted(rng.choice(target, count, replace=False).tolist()):
+            edges.append((first + source, first + target))
+    return edges
+
+
+def _times(rng: np.random.Generator, size: tuple[int, ...], *, ties: bool) -> IntArray:
     if ties:
         return rng.integers(1, 4, size) * 1000
     return rng.integers(1, 10**9, size)
 
 
-def _transitions(rng: np.random.Generator, edges: int, units: int, *, ties: bool) -> np.ndarray:
+def _transitions(rng: np.random.Generator, edges: int, units: int, *, ties: bool) -> IntArray:
     size = (edges, units, units)
     delay = rng.integers(0, 3, size) * 1000 if ties else rng.integers(0, 10**8, size)
     delay = np.where(rng.random(size) < 0.2, 0, delay)
