@@ -7,7 +7,7 @@ import sys
 
 import typer
 
-from dse import command_explore, command_lists, command_show
+from dse import command_costs, command_explore, command_lists, command_show
 
 app = typer.Typer(
     name="dse",
@@ -18,6 +18,7 @@ app = typer.Typer(
 )
 command_explore.register(app)
 command_show.register(app)
+command_costs.register(app)
 command_lists.register(app)
 
 BAD_INPUT = 2

@@ -9,8 +9,8 @@ import numpy as np
 
 from dse.errors import WorkloadError
 from fitness.unit_power import domain_static_mw, unit_idle_mw
-from platforms.platform import Domain, Platform, Unit
-from results.problem import ProblemDomain
+from platforms.platform import Platform, Unit
+from results.problem import IntArray, Problem, ProblemDomain
 
 
 def problem_domains(
@@ -48,7 +48,9 @@ def problem_domains(
         frequencies = tuple(point.frequency_khz for point in domain.operating_points)
         allowed = np.ones(len(frequencies), dtype=np.bool_)
         if domain.name in choices:
-            allowed = np.arange(len(frequencies)) == _fixed_point(domain, choices[domain.name])
+            value = choices[domain.name]
+            point = ladder_point(frequencies, value, f"--fix {domain.name}={value}")
+            allowed = np.arange(len(frequencies)) == point
         elif domain.name not in used:
             allowed = np.arange(len(frequencies)) == domain.parked
         domains.append(
@@ -64,20 +66,48 @@ def problem_domains(
     return tuple(domains)
 
 
-def _fixed_point(domain: Domain, value: str) -> int:
-    ladder = [point.frequency_khz for point in domain.operating_points]
+def ladder_point(ladder_khz: Sequence[int], value: str, label: str) -> int:
+    """The operating point that ``max``, ``min`` or a frequency in MHz stands for.
+
+    Args:
+        ladder_khz: slowest first.
+        value: as written.
+        label: starts messages.
+
+    Raises:
+        WorkloadError: on any other text, or a frequency that is not on the ladder; the nearest are
+            named.
+    """
     if value in ("max", "min"):
-        return len(ladder) - 1 if value == "max" else 0
+        return len(ladder_khz) - 1 if value == "max" else 0
     try:
         khz = Fraction(value) * 1000
     except (ValueError, ZeroDivisionError):
+        raise WorkloadError(f"{label}: max, min or a frequency in MHz is required") from None
+    if khz not in ladder_khz:
+        near = sorted(sorted(ladder_khz, key=lambda point: (abs(point - khz), point))[:2])
+        nearest = " and ".join(f"{point / 1000:g}" for point in near)
         raise WorkloadError(
-            f"--fix {domain.name}={value}: max, min or a frequency in MHz is required"
-        ) from None
-    if khz not in ladder:
-        near = sorted(ladder, key=lambda point: (abs(point - khz), point))[:2]
-        raise WorkloadError(
-            f"--fix {domain.name}={value}: not on the ladder; nearest are "
-            f"{' and '.join(f'{point / 1000:g}' for point in sorted(near))} MHz"
+            f"{label}: not on the ladder; nearest {'is' if len(near) == 1 else 'are'} {nearest} MHz"
         )
-    return ladder.index(int(khz))
+    return ladder_khz.index(int(khz))
+
+
+def clocks_at(problem: Problem, choices: Sequence[tuple[str, str]]) -> IntArray:
+    """[domains]: the operating points of ``choices`` (domain, ``max``, ``min`` or MHz), and the
+    fastest allowed one of every other domain.
+
+    Raises:
+        WorkloadError: on a domain that the problem does not have, or a frequency that is not on
+            its ladder.
+    """
+    names = [domain.name for domain in problem.domains]
+    points = np.array(
+        [np.flatnonzero(domain.allowed)[-1] for domain in problem.domains], dtype=np.int64
+    )
+    for name, value in choices:
+        if name not in names:
+            raise WorkloadError(f"{name}={value}: there is no domain {name!r} ({', '.join(names)})")
+        d = names.index(name)
+        points[d] = ladder_point(problem.domains[d].frequencies_khz, value, f"{name}={value}")
+    return points

@@ -30,9 +30,7 @@ def register(app: typer.Typer) -> None:
 def explore(
     networks: Networks,
     platform: PlatformName,
-    output: Annotated[
-        Path, typer.Option("--output", "-o", help="Folder for front.json, problem.json, pictures.")
-    ],
+    output: Annotated[Path, typer.Option("--output", "-o", help="Folder for the results.")],
     objective: Annotated[
         list[str] | None,
         typer.Option(
@@ -88,6 +86,7 @@ def explore(
 ) -> int:
     """Search for the Pareto front of networks that share a chip."""
     from dse.cli_options import make_options, with_dimensions
+    from dse.cost_origins import cost_origins
     from dse.explore import explore_problem
     from dse.problem_builder import build_problem
     from dse.workload import workload_of
@@ -128,7 +127,7 @@ def explore(
             command=["dse", *sys.argv[1:]],
             on_progress=on_progress,
         )
-    write_results(output, front, overwrite=force)
+    write_results(output, front, costs=cost_origins(built), overwrite=force)
     if not quiet:
         _print_front(front, output)
     return 130 if front.provenance.stopped_by == "interrupt" else 0

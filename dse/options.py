@@ -56,7 +56,7 @@ def parse_objective(text: str, network_names: tuple[str, ...]) -> Objective:
     return Objective(ObjectiveKind.LATENCY, network_names.index(network))
 
 
-def parse_fixed(text: str) -> tuple[str, str]:
+def parse_fixed(text: str, option: str = "--fix") -> tuple[str, str]:
     """``emc=max`` -> (``emc``, ``max``).
 
     Raises:
@@ -65,7 +65,7 @@ def parse_fixed(text: str) -> tuple[str, str]:
     domain, equals, value = text.partition("=")
     if not equals or not domain or not value:
         raise WorkloadError(
-            f"--fix: DOMAIN=MHZ, DOMAIN=max or DOMAIN=min is required, got {text!r}"
+            f"{option}: DOMAIN=MHZ, DOMAIN=max or DOMAIN=min is required, got {text!r}"
         )
     return domain, value
 

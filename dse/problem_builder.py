@@ -47,6 +47,7 @@ class BuiltProblem:
     problem: Problem
     networks: tuple[GroupedNetwork, ...]
     costs: tuple[NetworkCosts, ...]
+    precision: str
     inputs: tuple[InputFile, ...]
     warnings: tuple[str, ...]
 
@@ -93,6 +94,7 @@ def build_problem(
         problem=problem,
         networks=groups,
         costs=tables,
+        precision=precision,
         inputs=(
             *(InputFile(network.graph.name, network.sha256) for network in imported.values()),
             *(InputFile(name, digest) for name, digest in workload.inputs),

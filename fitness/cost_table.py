@@ -3,21 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import Enum
 
 import numpy as np
 from numpy.typing import NDArray
 
+from results.cost_origins import CostOrigin
+
+__all__ = ["CostOrigin", "IntArray", "NetworkCosts", "UnitCosts"]
+
 IntArray = NDArray[np.int64]
-
-
-class CostOrigin(Enum):
-    """Where a cost is from; a measurement always wins over a calibration, that over an estimate."""
-
-    MEASURED = "measured"
-    CALIBRATED = "calibrated"
-    ESTIMATED = "estimated"
-    CANNOT_RUN = "cannot run"
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,4 +1,5 @@
-"""A result folder: ``front.json``, ``problem.json``, the pictures; written whole or not at all."""
+"""A result folder: ``front.json``, ``problem.json``, ``costs.json``, the pictures; written whole or
+not at all."""
 
 from __future__ import annotations
 
@@ -9,37 +10,49 @@ from collections.abc import Callable
 from pathlib import Path
 
 from results.canonical_json import canonical_bytes, parse
+from results.cost_origins import CostOrigins
+from results.costs_file import costs_bytes, costs_from_bytes
 from results.errors import ResultError
 from results.front import Front
 from results.front_document import FRONT_FORMAT, front_from_document, front_to_document
+from results.problem import Problem
 from results.problem_file import problem_bytes, problem_from_bytes
 
 FRONT_FILE = "front.json"
 PROBLEM_FILE = "problem.json"
-RESULT_FILES = frozenset({FRONT_FILE, PROBLEM_FILE, "front.svg", "front.png"})
+COSTS_FILE = "costs.json"
+RESULT_FILES = frozenset({FRONT_FILE, PROBLEM_FILE, COSTS_FILE, "front.svg", "front.png"})
 """All that a result folder may hold; a folder with anything else is never replaced."""
 
 FileMaker = Callable[[], bytes]
 
 
 def write_results(
-    folder: Path, front: Front, *, overwrite: bool = False, pictures: bool = True
+    folder: Path,
+    front: Front,
+    *,
+    costs: CostOrigins | None = None,
+    overwrite: bool = False,
+    pictures: bool = True,
 ) -> None:
-    """Writes ``front.json``, ``problem.json`` and, for a front with members, ``front.svg`` and
-    ``front.png``.
+    """Writes ``front.json``, ``problem.json``, ``costs.json`` (with ``costs``) and, for a front
+    with members, ``front.svg`` and ``front.png``.
 
     Everything goes to a hidden folder beside the target first, which is then renamed: at no
     instant is there a half-written result. With ``overwrite`` an older result is replaced.
 
     Raises:
-        ResultError: where the front is not sound, the target exists (without ``overwrite``) or
-            holds anything but a result of ours (with it), or cannot be written.
+        ResultError: where the front is not sound or the costs are not its own, the target exists
+            (without ``overwrite``) or holds anything but a result of ours (with it), or cannot be
+            written.
     """
     check_output_folder(folder, overwrite=overwrite)
     makers: dict[str, FileMaker] = {
         FRONT_FILE: lambda: canonical_bytes(front_to_document(front)),
         PROBLEM_FILE: lambda: problem_bytes(front.problem),
     }
+    if costs is not None:
+        makers[COSTS_FILE] = lambda: costs_bytes(costs, front.problem)
     if pictures and front.members:
         from results.front_picture import front_png, front_svg
 
@@ -164,6 +177,23 @@ def read_results(folder: Path) -> Front:
         return front_from_document(parse(front_data), problem)
     except ResultError as error:
         raise ResultError(f"{front_path}: {error}") from None
+
+
+def read_costs(folder: Path, problem: Problem) -> CostOrigins | None:
+    """Where the costs of ``problem`` came from; None where the folder does not say.
+
+    Raises:
+        ResultError: where ``costs.json`` cannot be read, does not follow its schema, was changed,
+            or is not of this problem; it names the file and the JSON path.
+    """
+    path = folder / COSTS_FILE
+    if not path.exists():
+        return None
+    data = _read(path)
+    try:
+        return costs_from_bytes(data, problem)
+    except ResultError as error:
+        raise ResultError(f"{path}: {error}") from None
 
 
 def _read(path: Path) -> bytes:

@@ -1,0 +1,55 @@
+"""Where the costs in a problem came from: what is in a group, and the source of each figure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+
+class CostOrigin(Enum):
+    """Where a cost is from; a measurement always wins over a calibration, that over an estimate."""
+
+    MEASURED = "measured"
+    CALIBRATED = "calibrated"
+    ESTIMATED = "estimated"
+    CANNOT_RUN = "cannot run"
+
+
+@dataclass(frozen=True)
+class UnitOrigin:
+    """Where the costs of a group on one unit came from."""
+
+    origin: CostOrigin
+    text: str
+    """The source of a measurement, or why the unit cannot run the group; may be empty."""
+
+
+@dataclass(frozen=True)
+class GroupOrigins:
+    """One group: what it holds, and the origin of its costs on each unit of the problem."""
+
+    name: str
+    layers: tuple[str, ...]
+    macs: int
+    """Multiply-accumulates of one inference."""
+    parameters: int
+    by_unit: tuple[UnitOrigin, ...]
+
+
+@dataclass(frozen=True)
+class NetworkOrigins:
+    """The groups of one network, in the problem's order."""
+
+    name: str
+    groups: tuple[GroupOrigins, ...]
+
+
+@dataclass(frozen=True)
+class CostOrigins:
+    """The origins of all costs in a problem: its networks, their groups, its units, in its order.
+
+    ``precision``: the number format that the costs hold for.
+    """
+
+    precision: str
+    networks: tuple[NetworkOrigins, ...]
