@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from enum import Enum
-from pathlib import Path
 from typing import Annotated
 
 import typer
+
+from dse.command_options import AsJson, Folder
 
 
 class Figure(Enum):
@@ -23,15 +24,13 @@ def register(app: typer.Typer) -> None:
 
 
 def costs(
-    folder: Annotated[
-        Path, typer.Argument(help="A result folder, as 'dse explore' writes it.", metavar="DIR")
-    ],
+    folder: Folder,
     at: Annotated[
         list[str] | None,
         typer.Option(help="DOMAIN=MHZ, DOMAIN=max or DOMAIN=min. [default: fastest]"),
     ] = None,
     show: Annotated[Figure, typer.Option(help="What the table shows.")] = Figure.TIME,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON for programs.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Show what every group costs on every unit, and where the figures came from."""
     from dse.clock_choices import clocks_at

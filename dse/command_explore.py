@@ -8,18 +8,30 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from dse.command_options import (
+    Branches,
+    Deadlines,
+    Dimensions,
+    EachLayer,
+    EnergyBudget,
+    Fixed,
+    Force,
+    FrameRate,
+    GroupCount,
+    MaxTransitions,
+    NetworkNames,
+    Objectives,
+    Pins,
+    PlatformName,
+    PowerCap,
+    Precision,
+    ProfileFile,
+    Units,
+)
+
 if TYPE_CHECKING:
-    from dse.options import Options
     from dse.search import Progress
     from results.front import Front
-
-Networks = Annotated[
-    list[str],
-    typer.Argument(help="Names (see 'dse networks'), .onnx files, NAME*COPIES."),
-]
-PlatformName = Annotated[
-    str, typer.Option("--platform", "-p", help="A name (see 'dse platforms') or a JSON file.")
-]
 
 
 def register(app: typer.Typer) -> None:
@@ -28,49 +40,24 @@ def register(app: typer.Typer) -> None:
 
 
 def explore(
-    networks: Networks,
+    networks: NetworkNames,
     platform: PlatformName,
     output: Annotated[Path, typer.Option("--output", "-o", help="Folder for the results.")],
-    objective: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="latency, latency:NETWORK, inverse-latency, throughput, energy, power or stretch; "
-            "give it twice or more. [default: latency, energy]"
-        ),
-    ] = None,
-    groups: Annotated[
-        int | None,
-        typer.Option(min=1, help="About so many groups per network. [default: all]"),
-    ] = None,
-    branches: Annotated[
-        bool, typer.Option("--branches", help="Parallel branches are groups of their own.")
-    ] = False,
-    each_layer: Annotated[
-        bool, typer.Option("--each-layer", help="Every layer is a group of its own.")
-    ] = False,
-    max_transitions: Annotated[
-        int | None, typer.Option(min=0, help="Most changes of unit per network.")
-    ] = None,
-    units: Annotated[
-        str | None, typer.Option(help="Only these units, separated by commas.")
-    ] = None,
-    fix: Annotated[
-        list[str] | None, typer.Option(help="DOMAIN=MHZ, DOMAIN=max or DOMAIN=min.")
-    ] = None,
-    precision: Annotated[str | None, typer.Option(help="Number format, such as fp16.")] = None,
-    power_cap: Annotated[str | None, typer.Option(help="Most power, in W.")] = None,
-    energy_budget: Annotated[str | None, typer.Option(help="Most energy per frame, in mJ.")] = None,
-    deadline: Annotated[list[str] | None, typer.Option(help="[NETWORK=]MS: most latency.")] = None,
-    fps: Annotated[
-        str | None, typer.Option(help="Frames per second: energy is counted over that period.")
-    ] = None,
-    pin: Annotated[
-        list[str] | None, typer.Option(help="NETWORK:FIRST-LAST=UNIT: groups, from 0.")
-    ] = None,
-    profile: Annotated[Path | None, typer.Option(help="Your own measurements (JSON).")] = None,
-    dim: Annotated[
-        list[str] | None, typer.Option(help="NAME=N: size of a dynamic dimension.")
-    ] = None,
+    objective: Objectives = None,
+    groups: GroupCount = None,
+    branches: Branches = False,
+    each_layer: EachLayer = False,
+    max_transitions: MaxTransitions = None,
+    units: Units = None,
+    fix: Fixed = None,
+    precision: Precision = None,
+    power_cap: PowerCap = None,
+    energy_budget: EnergyBudget = None,
+    deadline: Deadlines = None,
+    fps: FrameRate = None,
+    pin: Pins = None,
+    profile: ProfileFile = None,
+    dim: Dimensions = None,
     max_evaluations: Annotated[
         int, typer.Option(min=1, help="Design points to evaluate.")
     ] = 100_000,
@@ -82,19 +69,16 @@ def explore(
         int | None, typer.Option(min=1, max=1024, help="Worker threads. [default: all cores]")
     ] = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only.")] = False,
-    force: Annotated[bool, typer.Option("--force", help="Replace an older result.")] = False,
+    force: Force = False,
 ) -> int:
     """Search for the Pareto front of networks that share a chip."""
-    from dse.cli_options import make_options, with_dimensions
+    from dse.cli_options import make_options
+    from dse.cli_problem import problem_from_texts
     from dse.cost_origins import cost_origins
     from dse.explore import explore_problem
-    from dse.problem_builder import build_problem
-    from dse.workload import workload_of
-    from fitness.profile_file import load_profile
-    from platforms.platform_file import load_platform
     from results.front_file import check_output_folder, write_results
 
-    options: Options = make_options(
+    options = make_options(
         objective=objective,
         groups=groups,
         branches=branches,
@@ -110,12 +94,7 @@ def explore(
         pin=pin,
     )
     check_output_folder(output, overwrite=force)
-    chip = load_platform(platform)
-    measured = None if profile is None else load_profile(profile, chip)
-    workload = with_dimensions(workload_of(networks), dim)
-    built = build_problem(workload, chip, options, profile=measured)
-    for warning in built.warnings:
-        print(f"dse: {warning}", file=sys.stderr)
+    built, chip = problem_from_texts(networks, platform, options, profile=profile, dimensions=dim)
     with _progress(max_evaluations, quiet=quiet) as on_progress:
         front = explore_problem(
             built,

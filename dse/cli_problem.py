@@ -1,0 +1,37 @@
+"""From the texts of the command line to a problem that is built."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from dse.cli_options import with_dimensions
+from dse.options import Options
+from dse.problem_builder import BuiltProblem, build_problem
+from dse.workload import workload_of
+from fitness.profile_file import load_profile
+from platforms.platform import Platform
+from platforms.platform_file import load_platform
+
+
+def problem_from_texts(
+    networks: Sequence[str],
+    platform: str,
+    options: Options,
+    *,
+    profile: Path | None = None,
+    dimensions: Sequence[str] | None = None,
+) -> tuple[BuiltProblem, Platform]:
+    """Reads the inputs and builds the problem; warnings of the import go to stderr.
+
+    Raises:
+        GraphError, PlatformError, WorkloadError, ResultError: on input that cannot be used.
+    """
+    chip = load_platform(platform)
+    measured = None if profile is None else load_profile(profile, chip)
+    workload = with_dimensions(workload_of(networks), dimensions)
+    built = build_problem(workload, chip, options, profile=measured)
+    for warning in built.warnings:
+        print(f"dse: {warning}", file=sys.stderr)
+    return built, chip

@@ -1,0 +1,70 @@
+"""Options that several commands share, as types for their parameters."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+NetworkNames = Annotated[
+    list[str],
+    typer.Argument(help="Names (see 'dse networks'), .onnx files, NAME*COPIES."),
+]
+PlatformName = Annotated[
+    str, typer.Option("--platform", "-p", help="A name (see 'dse platforms') or a JSON file.")
+]
+Folder = Annotated[
+    Path, typer.Argument(help="A result folder, as 'dse explore' writes it.", metavar="DIR")
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
+Force = Annotated[bool, typer.Option("--force", help="Replace an older result.")]
+
+Objectives = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--objective",
+        help="latency, latency:NETWORK, inverse-latency, throughput, energy, power or stretch; "
+        "give it twice or more. [default: latency, energy]",
+    ),
+]
+GroupCount = Annotated[
+    int | None, typer.Option("--groups", min=1, help="About so many groups per network.")
+]
+Branches = Annotated[
+    bool, typer.Option("--branches", help="Parallel branches are groups of their own.")
+]
+EachLayer = Annotated[bool, typer.Option("--each-layer", help="Every layer is a group of its own.")]
+MaxTransitions = Annotated[
+    int | None, typer.Option("--max-transitions", min=0, help="Most changes of unit per network.")
+]
+Units = Annotated[
+    str | None, typer.Option("--units", help="Only these units, separated by commas.")
+]
+Fixed = Annotated[
+    list[str] | None, typer.Option("--fix", help="DOMAIN=MHZ, DOMAIN=max or DOMAIN=min.")
+]
+Precision = Annotated[str | None, typer.Option("--precision", help="Number format, such as fp16.")]
+PowerCap = Annotated[str | None, typer.Option("--power-cap", help="Most power, in W.")]
+EnergyBudget = Annotated[
+    str | None, typer.Option("--energy-budget", help="Most energy per frame, in mJ.")
+]
+Deadlines = Annotated[
+    list[str] | None, typer.Option("--deadline", help="[NETWORK=]MS: most latency.")
+]
+FrameRate = Annotated[
+    str | None,
+    typer.Option("--fps", help="Frames per second: energy is counted over that period."),
+]
+Pins = Annotated[
+    list[str] | None, typer.Option("--pin", help="NETWORK:FIRST-LAST=UNIT: groups, from 0.")
+]
+ProfileFile = Annotated[
+    Path | None, typer.Option("--profile", help="Your own measurements (JSON).")
+]
+Dimensions = Annotated[
+    list[str] | None, typer.Option("--dim", help="NAME=N: size of a dynamic dimension.")
+]
+MemberName = Annotated[
+    str, typer.Option("--member", help="A number, or fastest, frugal, knee or another mark.")
+]
