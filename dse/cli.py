@@ -7,7 +7,13 @@ import sys
 
 import typer
 
-from dse import command_costs, command_explore, command_lists, command_show
+from dse import (
+    command_costs,
+    command_evaluate,
+    command_explore,
+    command_lists,
+    command_show,
+)
 
 app = typer.Typer(
     name="dse",
@@ -19,6 +25,7 @@ app = typer.Typer(
 command_explore.register(app)
 command_show.register(app)
 command_costs.register(app)
+command_evaluate.register(app)
 command_lists.register(app)
 
 BAD_INPUT = 2

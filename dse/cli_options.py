@@ -32,6 +32,7 @@ def make_options(
     deadline: Sequence[str] | None,
     fps: str | None,
     pin: Sequence[str] | None,
+    least_objectives: int = 2,
 ) -> Options:
     """Options from texts; None where an option was not given.
 
@@ -39,7 +40,7 @@ def make_options(
         WorkloadError: on the first text that does not have the form required.
     """
     objectives = tuple(objective or ("latency", "energy"))
-    if len(objectives) < 2:
+    if len(objectives) < least_objectives:
         raise WorkloadError(
             f"--objective: two or more are needed for a front, got only {objectives[0]!r}"
         )

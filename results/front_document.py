@@ -47,7 +47,7 @@ def front_to_document(front: Front) -> dict[str, Json]:
             ],
         },
         "objectives": list(objective_names(problem)),
-        "members": [_member_to_document(problem, member) for member in front.members],
+        "members": [member_to_document(problem, member) for member in front.members],
     }
     try:
         document["content_sha256"] = content_sha256(document)
@@ -56,7 +56,8 @@ def front_to_document(front: Front) -> dict[str, Json]:
     return document
 
 
-def _member_to_document(problem: Problem, member: Member) -> Json:
+def member_to_document(problem: Problem, member: Member) -> dict[str, Json]:
+    """One member as JSON content, as it stands in ``front.json``."""
     network_names = [network.name for network in problem.networks]
     unit_names = [unit.name for unit in problem.units]
     units = member.design.units.tolist()

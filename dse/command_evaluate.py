@@ -1,0 +1,227 @@
+"""``dse evaluate``: what a mapping of one's own gives."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from dse.command_options import (
+    AsJson,
+    Branches,
+    Deadlines,
+    Dimensions,
+    EachLayer,
+    EnergyBudget,
+    Fixed,
+    Force,
+    FrameRate,
+    GroupCount,
+    MaxTransitions,
+    MemberName,
+    Objectives,
+    Pins,
+    PowerCap,
+    Precision,
+    ProfileFile,
+    Units,
+)
+
+if TYPE_CHECKING:
+    from dse.evaluate import Evaluated
+    from dse.options import Options
+    from results.cost_origins import CostOrigins
+    from results.problem import Problem
+
+INFEASIBLE = 3
+
+
+def register(app: typer.Typer) -> None:
+    """Adds the command."""
+    app.command("evaluate")(evaluate)
+
+
+def evaluate(
+    networks: Annotated[
+        list[str] | None,
+        typer.Argument(help="As for 'dse explore'; none with --from: those of that folder."),
+    ] = None,
+    platform: Annotated[
+        str | None,
+        typer.Option("--platform", "-p", help="A name (see 'dse platforms') or a JSON file."),
+    ] = None,
+    mapping: Annotated[
+        Path | None, typer.Option(help="Units and clocks, a JSON file (see docs/result_files.md).")
+    ] = None,
+    source: Annotated[
+        Path | None, typer.Option("--from", help="Take a member of this result folder instead.")
+    ] = None,
+    member: MemberName = "fastest",
+    objective: Objectives = None,
+    groups: GroupCount = None,
+    branches: Branches = False,
+    each_layer: EachLayer = False,
+    max_transitions: MaxTransitions = None,
+    units: Units = None,
+    fix: Fixed = None,
+    precision: Precision = None,
+    power_cap: PowerCap = None,
+    energy_budget: EnergyBudget = None,
+    deadline: Deadlines = None,
+    fps: FrameRate = None,
+    pin: Pins = None,
+    profile: ProfileFile = None,
+    dim: Dimensions = None,
+    gantt: Annotated[
+        Path | None, typer.Option(help="Draw the schedule into this .svg or .png file.")
+    ] = None,
+    force: Force = False,
+    as_json: AsJson = False,
+) -> int:
+    """Show what a mapping gives; exit status 3 where it breaks a constraint."""
+    from dse.cli_options import make_options
+    from dse.evaluate import evaluate_row, evaluated_document
+    from dse.mapping_file import load_mapping, mapping_of_member, row_of_mapping
+    from dse.options import Options
+    from results.front_file import read_results
+    from results.member_choice import choose_member
+
+    options = make_options(
+        objective=objective,
+        groups=groups,
+        branches=branches,
+        each_layer=each_layer,
+        max_transitions=max_transitions,
+        units=units,
+        fix=fix,
+        precision=precision,
+        power_cap=power_cap,
+        energy_budget=energy_budget,
+        deadline=deadline,
+        fps=fps,
+        pin=pin,
+        least_objectives=1,
+    )
+    asked = bool(options != Options() or profile or dim or platform)
+    _check_combination(networks, platform, mapping, source, asked=asked)
+    if gantt is not None:
+        _check_picture(gantt, overwrite=force)
+    front = None if source is None else read_results(source)
+    problem, origins = _problem(networks, platform, source, options, profile, dim)
+    if front is not None:
+        index = choose_member(front, member)
+        wanted = mapping_of_member(front.problem, front.members[index], f"{source} member {index}")
+    else:
+        assert mapping is not None, "one of the two is there"
+        wanted = load_mapping(mapping)
+    result = evaluate_row(problem, row_of_mapping(wanted, problem, origins))
+    if gantt is not None:
+        _draw(gantt, result)
+    if as_json:
+        import json
+
+        print(json.dumps(evaluated_document(result), indent=2))
+    else:
+        _print(result)
+    return 0 if result.feasible else INFEASIBLE
+
+
+def _check_combination(
+    networks: list[str] | None,
+    platform: str | None,
+    mapping: Path | None,
+    source: Path | None,
+    *,
+    asked: bool,
+) -> None:
+    from dse.errors import WorkloadError
+
+    if (mapping is None) == (source is None):
+        raise WorkloadError("one of --mapping FILE and --from DIR is required, not both")
+    if not networks and source is None:
+        raise WorkloadError("networks: at least one is needed, got none")
+    if networks and platform is None:
+        raise WorkloadError("--platform is required with networks")
+    if not networks and asked:
+        raise WorkloadError(
+            "--from without networks evaluates the problem of that folder as it is; "
+            "other options need networks and a platform"
+        )
+
+
+def _problem(
+    networks: list[str] | None,
+    platform: str | None,
+    source: Path | None,
+    options: Options,
+    profile: Path | None,
+    dim: list[str] | None,
+) -> tuple[Problem, CostOrigins | None]:
+    if networks and platform is not None:
+        from dse.cli_problem import problem_from_texts
+        from dse.cost_origins import cost_origins
+
+        built, _ = problem_from_texts(networks, platform, options, profile=profile, dimensions=dim)
+        return built.problem, cost_origins(built)
+    from results.front_file import read_costs, read_results
+
+    assert source is not None, "there are networks or a folder"
+    problem = read_results(source).problem
+    return problem, read_costs(source, problem)
+
+
+def _check_picture(path: Path, *, overwrite: bool) -> None:
+    from dse.errors import WorkloadError
+
+    if path.suffix not in (".svg", ".png"):
+        raise WorkloadError(f"--gantt {path}: a name that ends in .svg or .png is required")
+    if path.exists() and not overwrite:
+        raise WorkloadError(f"--gantt {path}: exists already; --force replaces it")
+    if not path.parent.is_dir():
+        raise WorkloadError(f"--gantt {path}: there is no folder {path.parent}")
+
+
+def _draw(path: Path, result: Evaluated) -> None:
+    from results.gantt_picture import gantt_png, gantt_svg
+
+    draw = gantt_svg if path.suffix == ".svg" else gantt_png
+    picture = draw(result.problem, result.member)
+    part = path.with_name(f".{path.name}.part")
+    try:
+        part.write_bytes(picture)
+        part.replace(path)
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def _print(result: Evaluated) -> None:
+    from rich.console import Console
+
+    from results.comparison import clocks_mhz, groups_by_unit, transition_count
+    from results.objectives import (
+        format_objectives,
+        objective_label,
+        objective_unit,
+    )
+    from results.schedule_table import schedule_table
+
+    problem, member = result.problem, result.member
+    console = Console(highlight=False)
+    for objective, value in zip(problem.objectives, member.objectives, strict=True):
+        (text,) = format_objectives(objective, [value])
+        console.print(f"{objective_label(problem, objective)}: {text} {objective_unit(objective)}")
+    console.print(f"makespan of one frame alone: {member.makespan_ps / 1e9:.4g} ms")
+    for network, latency in zip(problem.networks, member.latencies_ps, strict=True):
+        console.print(f"latency of {network.name}: {latency / 1e9:.4g} ms")
+    used = ", ".join(f"{name} {count}" for name, count in groups_by_unit(problem, member).items())
+    clocks = ", ".join(
+        f"{name} {'off' if mhz is None else f'{mhz:g}'}"
+        for name, mhz in clocks_mhz(problem, member).items()
+    )
+    console.print(f"groups on units: {used}; transitions: {transition_count(problem, member)}")
+    console.print(f"clocks (MHz): {clocks}\n")
+    console.print(schedule_table(problem, member.schedule))
+    for state in result.constraints:
+        mark = "met " if state.met else "FAILS"
+        console.print(f"{mark} {state.in_words()}")

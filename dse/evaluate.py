@@ -1,0 +1,51 @@
+"""What one design point gives: objectives, schedule, and how each constraint stands."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from dse.constraint_report import ConstraintState, constraint_states
+from dse.members import make_members
+from fitness.outcomes import make_outcomes
+from results.front import Member
+from results.front_document import member_to_document
+from results.objectives import objective_label, objective_unit, objective_value
+from results.problem import IntArray, Problem
+
+
+@dataclass(frozen=True, eq=False)
+class Evaluated:
+    """A design point played; ``member`` may break constraints, unlike one of a front."""
+
+    problem: Problem
+    member: Member
+    constraints: tuple[ConstraintState, ...]
+
+    @property
+    def feasible(self) -> bool:
+        """Whether all constraints are met."""
+        return all(state.met for state in self.constraints)
+
+
+def evaluate_row(problem: Problem, row: IntArray) -> Evaluated:
+    """Plays a design point [groups + domains], canonical, its groups on units that can run them."""
+    rows = row[None, :]
+    outcomes = make_outcomes(problem)(rows)
+    (member,) = make_members(problem, rows, outcomes.objectives)
+    return Evaluated(problem, member, tuple(constraint_states(problem, outcomes, 0)))
+
+
+def evaluated_document(evaluated: Evaluated) -> dict[str, object]:
+    """As plain data: a member as in ``front.json``, ``display`` values, and ``constraints``."""
+    problem, member = evaluated.problem, evaluated.member
+    return {
+        "feasible": evaluated.feasible,
+        "display": {
+            f"{objective_label(problem, objective)} [{objective_unit(objective)}]": (
+                objective_value(objective, value)
+            )
+            for objective, value in zip(problem.objectives, member.objectives, strict=True)
+        },
+        "constraints": [state.to_document() for state in evaluated.constraints],
+        **member_to_document(problem, member),
+    }

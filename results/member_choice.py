@@ -1,0 +1,41 @@
+"""A member of a front by its number or its name: ``3``, ``fastest``, ``frugal``, ``knee``."""
+
+from __future__ import annotations
+
+import difflib
+import re
+
+from results.errors import ResultError
+from results.front import Front
+from results.marks import mark_members
+
+FASTEST, FRUGAL = "fastest", "frugal"
+
+
+def choose_member(front: Front, text: str) -> int:
+    """Index of the member that ``text`` names: a number from 0, or a mark of the front.
+
+    ``fastest`` and ``frugal`` are there whatever the objectives: the least makespan, the least
+    energy, the first of equals.
+
+    Raises:
+        ResultError: where the front is empty or there is no such member; it says what there is.
+    """
+    if not front.members:
+        raise ResultError("the front is empty: it has no member to choose")
+    count = len(front.members)
+    if re.fullmatch(r"[0-9]{1,9}", text):
+        if int(text) >= count:
+            raise ResultError(f"member {text}: there are members 0 to {count - 1}")
+        return int(text)
+    by_name = {
+        FASTEST: min(range(count), key=lambda i: front.members[i].makespan_ps),
+        FRUGAL: min(range(count), key=lambda i: front.members[i].energy_fj),
+    }
+    for index, marks in mark_members(front).items():
+        by_name |= dict.fromkeys(marks, index)
+    if text in by_name:
+        return by_name[text]
+    near = difflib.get_close_matches(text, list(by_name), n=2)
+    hint = f"did you mean {' or '.join(near)}?" if near else f"marks: {', '.join(by_name)}"
+    raise ResultError(f"member {text!r}: a number from 0 to {count - 1} or a mark ({hint})")
