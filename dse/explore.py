@@ -16,7 +16,8 @@ from dse.members import make_members
 from dse.options import Options
 from dse.problem_builder import BuiltProblem, build_problem
 from dse.search import Budget, Progress, SearchResult, Snapshot, search
-from dse.workload import Workload, workload_of
+from dse.workload import Workload
+from dse.workload_file import workload_from
 from fitness.outcomes import constraints_of, make_outcomes
 from fitness.profile_file import Profile, load_profile
 from platforms.platform import Platform
@@ -43,7 +44,8 @@ def explore(
     """Searches for the Pareto front of networks that share a chip.
 
     Args:
-        networks: names of the catalogue, ``.onnx`` files, ``NAME*COPIES``; or a workload.
+        networks: names of the catalogue, ``.onnx`` files, ``NAME*COPIES``; one workload file; or a
+            workload.
         platform: a name, a file, or a platform.
         options: objectives, constraints, grouping; by default latency against energy.
         profile: a file of the user's own measurements.
@@ -58,7 +60,7 @@ def explore(
         InfeasibleError: where no design point found meets all constraints.
     """
     chip = load_platform(platform) if isinstance(platform, str) else platform
-    workload = networks if isinstance(networks, Workload) else workload_of(networks)
+    workload = networks if isinstance(networks, Workload) else workload_from(networks)
     measured = None if profile is None else load_profile(profile, chip)
     built = build_problem(workload, chip, options, profile=measured)
     return explore_problem(

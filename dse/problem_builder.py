@@ -14,6 +14,7 @@ from dse.errors import WorkloadError
 from dse.magnitudes import check_magnitudes
 from dse.options import Options, parse_objective
 from dse.workload import Workload, WorkloadNetwork
+from dse.workload_check import check_workload
 from fitness.contention import contention_table, round_half_up
 from fitness.cost_table import NetworkCosts
 from fitness.costs import choose_precision, choose_units, network_costs
@@ -64,10 +65,12 @@ def build_problem(
     Raises:
         GraphError: where a network cannot be read or cut.
         PlatformError: on a unit or precision that the platform does not have.
-        WorkloadError: on options that do not fit, or a layer that no unit asked for can run.
+        WorkloadError: on a workload that contradicts itself, options that do not fit, or a layer
+            that no unit asked for can run.
         ResultError: on figures whose products would leave int64.
     """
     options = options or Options()
+    check_workload(workload)
     units = choose_units(platform, options.units)
     precision = choose_precision(platform, options.precision)
     imported: dict[tuple[str, tuple[tuple[str, int], ...]], ImportedNetwork] = {}
@@ -233,7 +236,7 @@ def _network(
         waits_for=tuple(names.index(name) for name in entry.waits_for),
         arrival_ps=round_half_up(entry.arrival_ms * PS_PER_MS),
         max_transitions=min(limits) if limits else None,
-        deadline_ps=round_half_up(min(deadlines) * PS_PER_MS) if deadlines else None,
+        deadline_ps=_scaled(min(deadlines), PS_PER_MS) if deadlines else None,
     )
 
 

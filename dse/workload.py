@@ -92,11 +92,18 @@ def short_name(source: str) -> str:
 
 
 def with_unique_names(networks: Sequence[WorkloadNetwork]) -> tuple[WorkloadNetwork, ...]:
-    """The same networks; the second of a name becomes ``NAME#2``, and so on."""
-    seen: dict[str, int] = {}
+    """The same networks; the second of a name becomes ``NAME#2``, and so on.
+
+    A file may be named ``NAME#2`` itself; then the next number that is free is taken.
+    """
+    counts: dict[str, int] = {}
+    taken: set[str] = set()
     unique = []
     for network in networks:
-        seen[network.name] = seen.get(network.name, 0) + 1
-        count = seen[network.name]
-        unique.append(network if count == 1 else replace(network, name=f"{network.name}#{count}"))
+        name = network.name
+        while name in taken:
+            counts[network.name] = counts.get(network.name, 1) + 1
+            name = f"{network.name}#{counts[network.name]}"
+        taken.add(name)
+        unique.append(replace(network, name=name))
     return tuple(unique)

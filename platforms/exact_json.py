@@ -14,7 +14,12 @@ MOST_DIGITS = 30
 """More digits, or exponents beyond this, are refused: no figure of a chip needs them."""
 
 
-def _decimal(text: str) -> Decimal:
+def exact_decimal(text: str) -> Decimal:
+    """The decimal number that ``text`` writes.
+
+    Raises:
+        PlatformError: where it has more than ``MOST_DIGITS`` digits, or such an exponent.
+    """
     value = Decimal(text)
     exponent = value.as_tuple().exponent
     digits = len(value.as_tuple().digits)
@@ -26,7 +31,8 @@ def _decimal(text: str) -> Decimal:
     return value
 
 
-def _integer(text: str) -> int:
+def exact_integer(text: str) -> int:
+    """The same for a whole number without exponent."""
     if len(text) > MOST_DIGITS:
         raise PlatformError(
             f"numbers must have at most {MOST_DIGITS} digits, got {_shortened(text)}"
@@ -62,8 +68,8 @@ def parse_exact(data: bytes, label: str) -> Any:
     try:
         return parse(
             data.decode("utf-8-sig"),
-            parse_float=_decimal,
-            parse_int=_integer,
+            parse_float=exact_decimal,
+            parse_int=exact_integer,
             parse_constant=_not_a_number,
             object_pairs_hook=_unique_keys,
         )

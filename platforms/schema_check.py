@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from decimal import Decimal
 from functools import cache
@@ -15,29 +16,34 @@ if TYPE_CHECKING:
     from jsonschema import Draft202012Validator
     from jsonschema.exceptions import ValidationError
 
+_WORD = re.compile(r"[A-Za-z0-9_.-]+", re.ASCII)
 
-def read_schema(name: str) -> dict[str, Any]:
-    """The schema ``platforms/data/NAME.schema.json``."""
-    text = (resources.files("platforms.data") / f"{name}.schema.json").read_text("utf-8")
+
+def read_schema(name: str, package: str = "platforms.data") -> dict[str, Any]:
+    """The schema ``NAME.schema.json`` in a package."""
+    text = (resources.files(package) / f"{name}.schema.json").read_text("utf-8")
     schema: dict[str, Any] = json.loads(text)
     return schema
 
 
 @cache
-def _validator(name: str) -> Draft202012Validator:
+def _validator(name: str, package: str) -> Draft202012Validator:
     from jsonschema import Draft202012Validator
     from referencing import Registry, Resource
 
     registry: Registry[Any] = Registry().with_resources(
         (schema["$id"], Resource.from_contents(schema))
-        for schema in (read_schema("figures"), read_schema(name))
+        for schema in (read_schema("figures"), read_schema(name, package))
     )
-    return Draft202012Validator(read_schema(name), registry=registry)
+    return Draft202012Validator(read_schema(name, package), registry=registry)
 
 
 def json_path(keys: Sequence[str | int]) -> str:
-    """``$.units[0].name`` for ``("units", 0, "name")``."""
-    return "$" + "".join(f"[{key}]" if isinstance(key, int) else f".{key}" for key in keys)
+    """``$.units[0].name`` for ``("units", 0, "name")``; keys that are no plain word are quoted."""
+    return "$" + "".join(
+        f".{key}" if isinstance(key, str) and _WORD.fullmatch(key) else f"[{json.dumps(key)}]"
+        for key in keys
+    )
 
 
 def shown(value: Any) -> str:
@@ -87,8 +93,10 @@ def _requirement(error: ValidationError) -> str:
     return error.message
 
 
-def check_against_schema(document: Any, schema_name: str, label: str) -> None:
-    """Checks ``document`` against ``platforms/data/SCHEMA_NAME.schema.json``.
+def check_against_schema(
+    document: Any, schema_name: str, label: str, *, package: str = "platforms.data"
+) -> None:
+    """Checks ``document`` against ``SCHEMA_NAME.schema.json`` of a package.
 
     Raises:
         PlatformError: naming ``label``, the JSON path, what was required and what came.
@@ -96,7 +104,7 @@ def check_against_schema(document: Any, schema_name: str, label: str) -> None:
     from jsonschema.exceptions import best_match
 
     try:
-        error = best_match(_validator(schema_name).iter_errors(document))
+        error = best_match(_validator(schema_name, package).iter_errors(document))
     except RecursionError:
         raise PlatformError(f"{label}: must be JSON of moderate depth, got deeper") from None
     if error is not None:

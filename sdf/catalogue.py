@@ -100,12 +100,17 @@ def load_network(
         if not path.is_file():
             raise GraphError(f"there is no file {name_or_path!r}")
         return import_onnx(path, dimensions=dimensions)
-    names = [entry.name for entry in catalogue()]
-    near = difflib.get_close_matches(name_or_path.lower(), names, n=3)
-    hint = f"did you mean {' or '.join(near)}?" if near else f"known are {', '.join(names)}"
     raise GraphError(
-        f"no network {name_or_path!r} in the catalogue, and no such .onnx file; {hint}"
+        f"no network {name_or_path!r} in the catalogue, and no such .onnx file; "
+        f"{nearest_names(name_or_path)}"
     )
+
+
+def nearest_names(name: str) -> str:
+    """What to tell somebody who asked for ``name``: the nearest names, else all of them."""
+    names = [entry.name for entry in catalogue()]
+    near = difflib.get_close_matches(name.lower(), names, n=3)
+    return f"did you mean {' or '.join(near)}?" if near else f"known are {', '.join(names)}"
 
 
 def _package_folder() -> Path:
