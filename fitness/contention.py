@@ -22,11 +22,11 @@ from platforms.platform import Contention
 from results.errors import ResultError
 from results.problem import LOSS_LIMIT, WORK_PER_PS, ContentionTable
 
-INT64_LIMIT = 1 << 63
+LIMIT = 1 << 63
 KBPS_PER_GBPS = 1_000_000
-COARSE_KBPS = 1_000
-"""Scaled thresholds are whole MB/s, so that the fractions below stay small enough for int64; the
-published ones have a tenth of a GB/s at best."""
+COARSE_KBPS = (1_000, 10_000, 100_000)
+"""Scaled thresholds are multiples of the first of these with which the fractions stay small enough
+for int64; the published ones have a tenth of a GB/s at best."""
 COARSE_RATE = Fraction(1, 100)
 """Scaled rates keep two decimals, like the published ones."""
 
@@ -50,48 +50,56 @@ def contention_table(
         largest_demand_kbps: per operating point, the largest own demand that can occur.
 
     Raises:
-        ResultError: where a product could leave int64.
+        ResultError: where a product, or a fraction's part, could leave int64.
     """
     rows = []
     for scale, demand in zip(memory_scale, largest_demand_kbps, strict=True):
-        normal, total, balance, peak = (
-            _scaled(value, scale)
-            for value in (
-                parameters.normal_bandwidth_kbps,
-                parameters.total_bandwidth_kbps,
-                parameters.balance_point_kbps,
-                parameters.peak_bandwidth_kbps,
+        candidates = [_row(parameters, scale, coarse) for coarse in COARSE_KBPS]
+        if scale == 1:
+            candidates = candidates[:1]
+        products = [_largest_product(row, demand) for row in candidates]
+        fitting = [row for row, size in zip(candidates, products, strict=True) if size < LIMIT]
+        if not fitting:
+            raise ResultError(
+                f"contention parameters: products below 2**63 are required, got {min(products)} at "
+                f"{float(scale):.3f} of the memory's fastest clock; give them with fewer digits"
             )
-        )
-        rate = parameters.rate_percent_per_gbps
-        if scale != 1:
-            rate = round_half_up(rate / scale / COARSE_RATE) * COARSE_RATE
-        minor = Fraction(WORK_PER_PS, 100) * parameters.max_minor_percent / peak
-        proportional = Fraction(WORK_PER_PS, 100) * rate / KBPS_PER_GBPS
-        intensive = proportional / balance
-        span = max(demand + balance - total, 0)
-        for what, product in (
-            ("minor", minor.numerator * peak),
-            ("proportional", proportional.numerator * span),
-            ("intensive", intensive.numerator * span * balance),
-        ):
-            if product >= INT64_LIMIT:
-                raise ResultError(
-                    f"contention parameters: the {what} slope needs a product below 2**63, got "
-                    f"{product} at {float(scale):.3f} of the memory's fastest clock; "
-                    "give the parameters with fewer digits"
-                )
-        rows.append(
-            (
-                *(normal, total, balance, peak),
-                *(minor.numerator, minor.denominator),
-                *(proportional.numerator, proportional.denominator),
-                *(intensive.numerator, intensive.denominator),
-            )
-        )
+        rows.append(fitting[0])
     return ContentionTable(
         *(np.array(column, dtype=np.int64) for column in zip(*rows, strict=True))
     )
+
+
+def _row(parameters: Contention, scale: Fraction, coarse_kbps: int) -> tuple[int, ...]:
+    """The columns of a :class:`ContentionTable` at one operating point of the memory."""
+    normal, total, balance, peak = (
+        _scaled(value, scale, coarse_kbps)
+        for value in (
+            parameters.normal_bandwidth_kbps,
+            parameters.total_bandwidth_kbps,
+            parameters.balance_point_kbps,
+            parameters.peak_bandwidth_kbps,
+        )
+    )
+    rate = parameters.rate_percent_per_gbps
+    if scale != 1:
+        rate = round_half_up(rate / scale / COARSE_RATE) * COARSE_RATE
+    minor = Fraction(WORK_PER_PS, 100) * parameters.max_minor_percent / peak
+    proportional = Fraction(WORK_PER_PS, 100) * rate / KBPS_PER_GBPS
+    intensive = proportional / balance
+    return (
+        *(normal, total, balance, peak),
+        *(minor.numerator, minor.denominator),
+        *(proportional.numerator, proportional.denominator),
+        *(intensive.numerator, intensive.denominator),
+    )
+
+
+def _largest_product(row: tuple[int, ...], demand: int) -> int:
+    """The largest number that :func:`lost_rate` meets with own demands up to ``demand``."""
+    _, total, balance, peak, minor, _, proportional, _, intensive, _ = row
+    span = max(demand + balance - total, 0)
+    return max(*row, minor * peak, proportional * span, intensive * span * balance)
 
 
 def lost_rate(table: ContentionTable, memory_point: int, own_kbps: int, others_kbps: int) -> int:
@@ -123,10 +131,10 @@ def lost_rate(table: ContentionTable, memory_point: int, own_kbps: int, others_k
     return min(loss, LOSS_LIMIT)
 
 
-def _scaled(value_kbps: int, scale: Fraction) -> int:
+def _scaled(value_kbps: int, scale: Fraction, coarse_kbps: int) -> int:
     if scale == 1:
         return value_kbps
-    return max(1, round_half_up(value_kbps * scale / COARSE_KBPS)) * COARSE_KBPS
+    return max(1, round_half_up(value_kbps * scale / coarse_kbps)) * coarse_kbps
 
 
 def _ceil_div(numerator: int, denominator: int) -> int:

@@ -6,6 +6,7 @@ Every case is played by the compiled and by the plain timeline.
 from __future__ import annotations
 
 from fractions import Fraction
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -363,7 +364,7 @@ def test_time_is_stand_alone_time_plus_what_overlap_costs(
     ]
     instants = sorted({instant for group in groups for instant in (group.start_ps, group.end_ps)})
     cost = dict.fromkeys(groups, Fraction(0))
-    for start, end in zip(instants[:-1], instants[1:], strict=True):
+    for start, end in pairwise(instants):
         running = [group for group in groups if group.start_ps <= start and group.end_ps >= end]
         for group in running:
             others = sum(demand[other.group] for other in running if other is not group)
@@ -388,7 +389,7 @@ def test_units_run_one_group_at_a_time_in_order_and_never_idle(seed: int, ties: 
         runs = sorted(
             (group for group in groups if group.unit == unit), key=lambda group: group.start_ps
         )
-        for before, after in zip(runs[:-1], runs[1:], strict=True):
+        for before, after in pairwise(runs):
             assert before.end_ps <= after.start_ps
             # Started as soon as it was ready and the unit was free.
             assert after.start_ps == max(before.end_ps, after.ready_ps)
