@@ -4,75 +4,129 @@ from __future__ import annotations
 
 import numpy as np
 
-from fitness.contention import lost_rate
+from fitness.timeline import PIPELINE_FRAMES
+from results.dominance import FloatArray
 from results.errors import ResultError
-from results.problem import TIME_LIMIT_PS, WORK_PER_PS, Problem
+from results.problem import (
+    LOSS_LIMIT,
+    TIME_LIMIT_PS,
+    WORK_PER_PS,
+    EnergyUse,
+    IntArray,
+    Problem,
+    ProblemUnit,
+)
 
-MOST_FRAMES = 12
-"""A pipeline is played for so many frames."""
+INT64_LIMIT = 1 << 63
 
 
 def check_magnitudes(problem: Problem) -> None:
     """Accepts a problem whose longest schedule, and its energy, fit in 63 bits.
 
-    The bound: everything runs one after the other, at the slowest clocks, with the largest slowdown
-    that the demands allow, and draws the largest power all the time.
+    The bound: every group takes its longest time at clocks that may be chosen, slowed down as much
+    as its own demand and the largest of all other units allow, one group after the other, and all
+    units draw their largest power all the time.
 
     Raises:
         ResultError: with the bound that is passed.
     """
-    horizon = power = 0
-    per_group = np.zeros(problem.group_count, dtype=object)
+    power = problem.board_mw
+    slowest = np.zeros(problem.group_count, dtype=np.float64)
     for u, unit in enumerate(problem.units):
-        longest = unit.time_ps.reshape(problem.group_count, -1).max(axis=1)
-        if int(longest.max(initial=0)) >= TIME_LIMIT_PS:
+        longest = int(unit.time_ps.max(initial=0))
+        if longest >= TIME_LIMIT_PS:
             raise ResultError(
                 f"unit {unit.name!r}: a group's time must be below 2**47 ps (140 s), got "
-                f"{int(longest.max())} ps"
+                f"{longest} ps"
             )
-        slowest = np.array([int(t) * _stretch(problem, u) for t in longest], dtype=object)
-        per_group = np.maximum(per_group, np.where(problem.allowed[:, u], slowest, 0))
+        slowed = _slowed(problem, u)
+        slowest = np.maximum(slowest, np.where(problem.allowed[:, u], slowed, 0.0))
         power += int(unit.idle_mw.max(initial=0)) + int(unit.dynamic_mw.max(initial=0))
+    power += sum(int(domain.static_mw.max(initial=0)) for domain in problem.domains)
+    horizon = 0.0
     for network in problem.networks:
-        groups = list(network.groups)
-        horizon += network.arrival_ps + network.repeats * int(sum(per_group[groups]))
-    horizon += sum(int(entry.max(initial=0)) for entry in problem.transition_ps) * max(
-        network.repeats for network in problem.networks
-    )
-    horizon *= MOST_FRAMES
-    power += problem.board_mw + sum(int(d.static_mw.max(initial=0)) for d in problem.domains)
-    if horizon * max(power, 1) >= 1 << 63:
+        passing = sum(
+            float(problem.transition_ps[e].max(initial=0))
+            for e, (source, _) in enumerate(problem.edges)
+            if source in network.groups
+        )
+        work = float(slowest[list(network.groups)].sum())
+        horizon += network.arrival_ps + network.repeats * (work + passing)
+    if problem.energy_use is EnergyUse.PIPELINE:
+        horizon *= PIPELINE_FRAMES
+    horizon = max(horizon, float(problem.period_ps or 0))
+    # The sums are floats; a hair's breadth keeps their rounding on the safe side.
+    if horizon * max(power, 1) * 1.001 >= INT64_LIMIT:
         raise ResultError(
             f"the longest schedule could take {horizon / 1e12:.3g} s at {power / 1000:.3g} W: more "
-            "than 63 bits hold in femtojoules; leave out the slowest clocks or units"
+            "than 63 bits hold in femtojoules; leave out the slowest clocks (--fix) or units "
+            "(--units)"
         )
 
 
-def _stretch(problem: Problem, u: int) -> int:
-    """The largest slowdown on unit ``u``, rounded up to a whole number."""
+def _slowed(problem: Problem, u: int) -> FloatArray:
+    """[groups]: the longest time on unit ``u`` over its operating points, slowdown included."""
     unit = problem.units[u]
-    if unit.contention is None:
-        return 1
-    largest = 0
-    for point in range(len(unit.contention.normal_kbps)):
-        own, others = _largest_demands(problem, u, point)
-        # The loss grows with the others' demand; with one's own it may also fall, so both ends of
-        # each region are looked at.
-        candidates = {own, *(int(c[point]) for c in (unit.contention.total_kbps,))}
-        for demand in candidates:
-            if demand <= own:
-                largest = max(largest, lost_rate(unit.contention, point, demand, others))
-            below = min(demand - 1, own)
-            largest = max(largest, lost_rate(unit.contention, point, max(below, 0), others))
-    return -(-WORK_PER_PS // (WORK_PER_PS - largest))
+    shape = unit.time_ps.shape
+    longest = np.zeros(shape[0], dtype=np.float64)
+    for point, own, time in _by_memory_point(problem, unit):
+        loss: FloatArray = np.zeros(own.shape, dtype=np.float64)
+        if unit.contention is not None:
+            others = sum(
+                max(
+                    (
+                        int(o.max(initial=0))
+                        for p, o, _ in _by_memory_point(problem, other)
+                        if p == point
+                    ),
+                    default=0,
+                )
+                for v, other in enumerate(problem.units)
+                if v != u
+            )
+            loss = _most_lost(unit, point, own, others)
+        slowed = np.maximum(time, 0) * (WORK_PER_PS / (WORK_PER_PS - loss))
+        longest = np.maximum(longest, slowed.max(axis=1))
+    return longest
 
 
-def _largest_demands(problem: Problem, u: int, point: int) -> tuple[int, int]:
-    """Largest own demand on unit ``u``, and largest sum of the others', at a memory clock."""
-    largest = []
-    for unit in problem.units:
-        table = unit.demand_kbps
-        if problem.memory_domain is not None and problem.memory_domain in unit.clocks:
-            table = np.take(table, point, axis=1 + unit.clocks.index(problem.memory_domain))
-        largest.append(int(table.max(initial=0)))
-    return largest[u], sum(largest) - largest[u]
+def _by_memory_point(problem: Problem, unit: ProblemUnit) -> list[tuple[int, IntArray, IntArray]]:
+    """(memory's operating point, demands, times) with the tables as [groups, other points]."""
+    groups = unit.time_ps.shape[0]
+    if problem.memory_domain is None or problem.memory_domain not in unit.clocks:
+        return [(0, unit.demand_kbps.reshape(groups, -1), unit.time_ps.reshape(groups, -1))]
+    axis = 1 + unit.clocks.index(problem.memory_domain)
+    return [
+        (
+            point,
+            np.take(unit.demand_kbps, point, axis=axis).reshape(groups, -1),
+            np.take(unit.time_ps, point, axis=axis).reshape(groups, -1),
+        )
+        for point in np.flatnonzero(problem.domains[problem.memory_domain].allowed).tolist()
+    ]
+
+
+def _most_lost(unit: ProblemUnit, point: int, own: IntArray, others: int) -> FloatArray:
+    """What groups of these demands lose at most of their rate, in 1/65536, ceilings included.
+
+    The loss grows with the others' demand, so their largest gives the bound.
+    """
+    table = unit.contention
+    assert table is not None, "only units with contention are asked"
+    normal, total, balance, peak = (
+        float(column[point])
+        for column in (table.normal_kbps, table.total_kbps, table.balance_kbps, table.peak_kbps)
+    )
+    minor = min(others, peak) * float(table.minor_num[point]) / float(table.minor_den[point])
+    span = own + balance - total
+    gentle = np.clip(own + others - total, 0.0, np.maximum(span, 0.0)) * (
+        float(table.proportional_num[point]) / float(table.proportional_den[point])
+    )
+    steep = (
+        np.maximum(span, 0.0)
+        * min(float(others), balance)
+        * (float(table.intensive_num[point]) / float(table.intensive_den[point]))
+    )
+    heavy = np.where(own < total, gentle, steep) * ((own >= normal) & (span > 0))
+    bound: FloatArray = np.minimum(np.maximum(heavy, minor) + 1.0, float(LOSS_LIMIT))
+    return bound if others else np.zeros_like(bound)

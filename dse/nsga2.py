@@ -67,6 +67,8 @@ class Nsga2Engine:
             repair=_Repair(space),
             eliminate_duplicates=_RowDuplicates(),
         )
+        # Where hardly any new row is left, pymoo would try a hundred times to make one.
+        self._algorithm.mating.n_max_iterations = 4
         self._algorithm.setup(self._problem, termination=NoTermination(), seed=seed)
         self._offspring: Any = None
         self._neighbourhoods = neighbourhoods

@@ -69,6 +69,8 @@ def _assign(space: DesignSpace, rows: IntArray, inside: np.ndarray, unit: IntArr
 
 def _move_transition(space: DesignSpace, rng: Random, rows: IntArray) -> IntArray:
     """Moves one transition point by up to three groups; rows without one get a new stretch."""
+    if space.groups == 1:
+        return _remap_stretch(space, rng, rows)
     mapping = rows[:, : space.groups]
     same_network = space.owner[1:] == space.owner[:-1]
     change = (mapping[:, 1:] != mapping[:, :-1]) & same_network

@@ -54,15 +54,20 @@ def contention_table(
     """
     rows = []
     for scale, demand in zip(memory_scale, largest_demand_kbps, strict=True):
-        candidates = [_row(parameters, scale, coarse) for coarse in COARSE_KBPS]
-        if scale == 1:
-            candidates = candidates[:1]
-        products = [_largest_product(row, demand) for row in candidates]
-        fitting = [row for row, size in zip(candidates, products, strict=True) if size < LIMIT]
+        coarseness = COARSE_KBPS if scale != 1 else COARSE_KBPS[:1]
+        candidates = [_row(parameters, scale, coarse) for coarse in coarseness]
+        products = [_largest_products(row, demand) for row in candidates]
+        fitting = [
+            row
+            for row, sizes in zip(candidates, products, strict=True)
+            if max(sizes.values()) < LIMIT
+        ]
         if not fitting:
+            what, size = max(products[-1].items(), key=lambda item: item[1])
             raise ResultError(
-                f"contention parameters: products below 2**63 are required, got {min(products)} at "
-                f"{float(scale):.3f} of the memory's fastest clock; give them with fewer digits"
+                f"contention parameters: the {what} slope needs products below 2**63, got {size} "
+                f"at {float(scale):.3f} of the memory's fastest clock; "
+                "give the parameters with fewer digits"
             )
         rows.append(fitting[0])
     return ContentionTable(
@@ -95,11 +100,16 @@ def _row(parameters: Contention, scale: Fraction, coarse_kbps: int) -> tuple[int
     )
 
 
-def _largest_product(row: tuple[int, ...], demand: int) -> int:
-    """The largest number that :func:`lost_rate` meets with own demands up to ``demand``."""
-    _, total, balance, peak, minor, _, proportional, _, intensive, _ = row
+def _largest_products(row: tuple[int, ...], demand: int) -> dict[str, int]:
+    """By slope, the largest number that :func:`lost_rate` meets with own demands up to
+    ``demand``: numerator times bandwidth, or a part of the fraction."""
+    _, total, balance, peak, *slopes = row
     span = max(demand + balance - total, 0)
-    return max(*row, minor * peak, proportional * span, intensive * span * balance)
+    factors = {"minor": peak, "proportional": span, "intensive": span * balance}
+    return {
+        what: max(slopes[2 * index] * max(factor, 1), slopes[2 * index + 1])
+        for index, (what, factor) in enumerate(factors.items())
+    }
 
 
 def lost_rate(table: ContentionTable, memory_point: int, own_kbps: int, others_kbps: int) -> int:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from results.comparison import clocks_mhz, groups_by_unit
 from results.front import Front
-from results.label_placement import place_label, staircase_boxes
+from results.label_placement import Box, place_label, staircase_boxes
 from results.marks import mark_members
 from results.objectives import (
     format_number,
@@ -111,7 +111,7 @@ def draw_front(front: Front) -> Figure:
 
 
 def _colouring(front: Front) -> _Colouring | None:
-    """The third objective, else the clock with most values on the front."""
+    """The third objective, else the clock of the unit that takes most energy, where it varies."""
     problem = front.problem
     if len(problem.objectives) > 2:
         objective = problem.objectives[2]
@@ -120,15 +120,17 @@ def _colouring(front: Front) -> _Colouring | None:
         return _Colouring(
             f"{label[0].upper()}{label[1:]} ({objective_unit(objective)})", values, None
         )
-    best: _Colouring | None = None
-    for domain in problem.domains:
-        clocks = tuple(clocks_mhz(problem, member)[domain.name] for member in front.members)
-        levels = tuple(sorted({clock for clock in clocks if clock is not None}))
-        if len(levels) > 1 and (
-            best is None or best.levels is None or len(levels) > len(best.levels)
-        ):
-            best = _Colouring(f"{domain.name} clock (MHz)", clocks, levels)
-    return best
+    energy = [sum(m.energy_by_unit_fj[u] for m in front.members) for u in range(len(problem.units))]
+    by_energy = sorted(range(len(energy)), key=lambda u: -energy[u])
+    domains = [domain for u in by_energy for domain in problem.units[u].clocks]
+    clocks = [clocks_mhz(problem, member) for member in front.members]
+    for domain in dict.fromkeys((*domains, *range(len(problem.domains)))):
+        name = problem.domains[domain].name
+        megahertz = tuple(entry[name] for entry in clocks)
+        levels = tuple(sorted({clock for clock in megahertz if clock is not None}))
+        if len(levels) > 1:
+            return _Colouring(f"{name} clock (MHz)", megahertz, levels)
+    return None
 
 
 def _scatter(figure: Figure, axes: Axes, front: Front, xs: list[float], ys: list[float]) -> None:
@@ -179,7 +181,10 @@ def _scatter(figure: Figure, axes: Axes, front: Front, xs: list[float], ys: list
             zorder=2,
             label=kind if k < len(_MARKERS) else None,
         )
-    legend = axes.legend(loc="best", handletextpad=0.2, borderpad=0.2)
+    # Above the axes: on a long front no place inside is free of points and labels.
+    legend = figure.legend(
+        loc="outside upper left", ncols=2, handletextpad=0.1, borderpad=0.2, columnspacing=0.8
+    )
     for handle in legend.legend_handles:
         if handle is not None:
             handle.set_facecolor("white")  # type: ignore[attr-defined]
@@ -201,8 +206,7 @@ def _annotate(figure: Figure, axes: Axes, front: Front, xs: list[float], ys: lis
         steps = axes.get_lines()[0].get_drawstyle()
         lines = staircase_boxes(sorted(points), down_last=steps == "steps-post")
         obstacles += [(line, 1.0) for line in lines]
-    legend = axes.get_legend()
-    taken = [] if legend is None else [legend.get_window_extent().extents]
+    taken: list[Box] = []
     frame = axes.get_window_extent().extents
     for i, marks in mark_members(front).items():
         values = f"{format_number(xs[i])} {units[0]}, {format_number(ys[i])} {units[1]}"

@@ -1,0 +1,181 @@
+"""Exploration of real networks, from Python and from the command line."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from dse.cli import run
+from dse.explore import explore
+from dse.options import Options
+from fitness.plain_timeline import frame_energy_fj, play
+from results.front_file import read_results
+
+PAIR = ["squeezenet", "bvlc_alexnet"]
+RECOMPUTE = Path(__file__).parents[1] / "results" / "recompute_front.py"
+
+
+def command(folder, *more, evaluations=3000):
+    return [
+        "explore",
+        *PAIR,
+        *("-p", "jetson-agx-xavier", "-o", str(folder)),
+        *("--max-evaluations", str(evaluations), "--quiet", *more),
+    ]
+
+
+def rows_of(front):
+    return [
+        (m.objectives, m.design.units.tolist(), m.design.operating_points.tolist())
+        for m in front.members
+    ]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    path = tmp_path_factory.mktemp("explore") / "pair"
+    assert run(command(path, "--seed", "7")) == 0
+    return path
+
+
+def test_every_member_is_what_the_plain_evaluator_says(folder):
+    front = read_results(folder)
+    assert len(front.members) > 5
+    for member in front.members:
+        timeline = play(front.problem, member.design)
+        assert timeline.schedule == member.schedule
+        energy = frame_energy_fj(front.problem, member.design, timeline)
+        assert member.objectives == (timeline.frame_end_ps[0], energy)
+
+
+def test_a_strangers_script_recomputes_every_objective(folder):
+    done = subprocess.run(
+        [sys.executable, "-I", "-S", str(RECOMPUTE), str(folder)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_a_seed_gives_the_same_members_in_a_fresh_process_with_other_jobs(folder, tmp_path):
+    code = "import sys; from dse.cli import run; sys.exit(run(sys.argv[1:]))"
+    other = tmp_path / "other"
+    arguments = command(other, "--seed", "7", "--jobs", "3")
+    environment = {**os.environ, "PYTHONHASHSEED": "99"}
+    subprocess.run([sys.executable, "-c", code, *arguments], check=True, env=environment)
+    mine = json.loads((folder / "front.json").read_text())
+    theirs = json.loads((other / "front.json").read_text())
+    assert mine["members"] == theirs["members"]
+    assert mine["problem_sha256"] == theirs["problem_sha256"]
+    assert (folder / "problem.json").read_bytes() == (other / "problem.json").read_bytes()
+
+
+def test_another_seed_may_differ_but_stays_a_front():
+    front = explore(PAIR, "jetson-agx-xavier", seed=8, max_evaluations=2000, jobs=1)
+    same = explore(PAIR, "jetson-agx-xavier", seed=8, max_evaluations=2000, jobs=2)
+    assert rows_of(front) == rows_of(same)
+    objectives = np.array([member.objectives for member in front.members])
+    assert (np.diff(objectives[:, 0]) > 0).all()
+    assert (np.diff(objectives[:, 1]) < 0).all()
+
+
+def test_the_front_is_never_behind_the_obvious_answers():
+    options = Options(fixed=(("emc", "max"),))
+    front = explore(["vgg19"], "jetson-agx-xavier", options=options, max_evaluations=2000)
+    best = front.members[0].makespan_ps
+    gpu_only = 5_950_000_000
+    assert best <= gpu_only * 1.001, "VGG-19 on the GPU alone takes 5.95 ms (HaX-CoNN, Table 5)"
+
+
+def test_options_reach_the_problem(tmp_path):
+    path = tmp_path / "narrow"
+    more = ("--units", "gpu,dla0", "--fix", "emc=max", "--max-transitions", "1", "--groups", "5")
+    assert run(command(path, *more)) == 0
+    front = read_results(path)
+    problem = front.problem
+    assert [unit.name for unit in problem.units] == ["gpu", "dla0"]
+    assert all(len(network.group_names) <= 6 for network in problem.networks)
+    emc = [domain.name for domain in problem.domains].index("emc")
+    cpu = [domain.name for domain in problem.domains].index("cpu")
+    assert problem.domains[cpu].allowed.sum() == 1, "no unit uses it: it is parked"
+    for member in front.members:
+        assert member.design.operating_points[emc] == len(problem.domains[emc].allowed) - 1
+        for network in problem.networks:
+            mapping = member.design.units[network.groups.start : network.groups.stop]
+            assert (np.diff(mapping) != 0).sum() <= 1
+
+
+def test_an_existing_folder_is_kept_without_force_and_replaced_with_it(folder, tmp_path, capsys):
+    before = (folder / "front.json").read_bytes()
+    assert run(command(folder, "--seed", "1")) == 2
+    assert "--force" in capsys.readouterr().err or (folder / "front.json").read_bytes() == before
+    assert (folder / "front.json").read_bytes() == before
+    mine = tmp_path / "again"
+    assert run(command(mine, "--seed", "1")) == 0
+    first = (mine / "front.json").read_bytes()
+    assert run(command(mine, "--seed", "2", "--force")) == 0
+    assert (mine / "front.json").read_bytes() != first
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["explore", "squeezenett", "-p", "jetson-agx-xavier"], "squeezenet"),
+        (["explore", "squeezenet", "-p", "jetson-agx-xavie"], "jetson-agx-xavier"),
+        (["explore", "squeezenet*0", "-p", "jetson-agx-xavier"], "copies"),
+        (["explore", "squeezenet", "-p", "jetson-agx-xavier", "--units", "npu"], "npu"),
+        (["explore", "squeezenet", "-p", "jetson-agx-xavier", "--fix", "emc=7"], "204"),
+        (["explore", "squeezenet", "-p", "jetson-agx-xavier", "--fix", "emc"], "DOMAIN"),
+        (["explore", "squeezenet", "-p", "jetson-agx-xavier", "--objective", "speed"], "objective"),
+        (["explore", "squeezenet", "-p", "jetson-agx-xavier", "--precision", "fp7"], "fp16"),
+        (["explore", "squeezenet", "-p", "jetson-agx-xavier", "--max-evaluations", "0"], "1"),
+        (["explore", "squeezenet", "-p", "jetson-agx-xavier", "--bogus"], "--bogus"),
+        (["explore"], "NETWORKS"),
+    ],
+)
+def test_bad_input_is_one_line_and_writes_nothing(arguments, said, tmp_path, capsys):
+    folder = tmp_path / "x"
+    assert run([*arguments, "-o", str(folder)]) == 2
+    error = capsys.readouterr().err
+    assert said.lower() in error.lower()
+    assert len(error.strip().splitlines()) == 1
+    assert "Traceback" not in error
+    assert not folder.exists()
+
+
+def test_ctrl_c_keeps_the_front_found_so_far(tmp_path):
+    path = tmp_path / "interrupted"
+    code = "import sys; from dse.cli import run; sys.exit(run(sys.argv[1:]))"
+    arguments = [a for a in command(path, evaluations=10**9) if a != "--quiet"]
+    process = subprocess.Popen(
+        [sys.executable, "-c", code, *arguments],
+        stderr=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        env={**os.environ, "COLUMNS": "120"},
+    )
+    # Long enough to have begun on any machine that compiled the timeline before.
+    time.sleep(8)
+    process.send_signal(signal.SIGINT)
+    _, error = process.communicate(timeout=60)
+    assert process.returncode == 130, error
+    front = read_results(path)
+    assert front.provenance.stopped_by == "interrupt"
+    assert len(front.members) > 3
+
+
+def test_help_loads_nothing_heavy():
+    code = (
+        "import sys; from dse.cli import run; run(['--help']); "
+        "heavy = {'numba', 'onnx', 'matplotlib', 'pymoo', 'networkx', 'numpy'} & set(sys.modules); "
+        "sys.exit(f'loaded {heavy}' if heavy else 0)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "explore" in done.stdout

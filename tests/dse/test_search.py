@@ -1,0 +1,135 @@
+"""The search against plain enumeration, its budgets, and the archive."""
+
+import itertools
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from benchmarks.random_problem import RandomShape, random_problem
+from dse.archive import Archive
+from dse.design_space import DesignSpace
+from dse.nsga2 import Nsga2Engine
+from dse.search import Budget, StoppedBy, search
+from fitness.outcomes import constraints_of, make_outcomes
+from results.dominance import non_dominated
+
+SHAPE = RandomShape(networks=(1, 2), groups=(1, 4), units=(2, 3), points=(1, 2))
+
+
+def enumerated(space):
+    """Every canonical row of a small space."""
+    choices = [np.flatnonzero(row).tolist() for row in space.problem.allowed]
+    choices += [points.tolist() for points in space.points]
+    rows = np.array(list(itertools.product(*choices)), dtype=np.int64)
+    return np.unique(space.canonical(rows), axis=0)
+
+
+def small_space(seed, **changes):
+    rng = np.random.default_rng(seed)
+    while True:
+        space = DesignSpace(replace(random_problem(rng, SHAPE), **changes))
+        if 30 < space.combinations < 4000:
+            return space
+
+
+def exact_front(space):
+    rows = enumerated(space)
+    outcomes = make_outcomes(space.problem)(rows)
+    objectives = outcomes.objectives[outcomes.feasible]
+    return {tuple(row) for row in objectives[non_dominated(objectives)].tolist()}, outcomes
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_finds_the_front_of_small_problems(seed):
+    space = small_space(seed)
+    result = search(Nsga2Engine(space, seed=seed), make_outcomes(space.problem), Budget(6_000))
+    front, _ = exact_front(space)
+    assert {tuple(row) for row in result.objectives.tolist()} == front
+    assert len(result.rows) == len(front)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_constraints_hold_and_the_feasible_front_is_found(seed):
+    space = small_space(seed + 100)
+    _, free = exact_front(space)
+    possible = free.objectives[free.possible]
+    cap = int(np.quantile(possible[:, 1], 0.4))
+    deadline = int(np.quantile(possible[:, 0], 0.6))
+    network = replace(space.problem.networks[0], deadline_ps=deadline)
+    problem = replace(
+        space.problem,
+        energy_budget_fj=cap,
+        networks=(network, *space.problem.networks[1:]),
+    )
+    space = DesignSpace(problem)
+    front, outcomes = exact_front(space)
+    result = search(Nsga2Engine(space, seed=seed), make_outcomes(problem), Budget(6_000))
+    assert {tuple(row) for row in result.objectives.tolist()} == front
+    found = make_outcomes(problem)(result.rows) if len(result.rows) else None
+    if found is not None:
+        limits = [entry.limit for entry in constraints_of(problem)]
+        assert (found.figures <= limits).all()
+    assert (result.least_figures >= outcomes.figures[outcomes.possible].min(axis=0)).all()
+
+
+def test_budget_counts_evaluations_and_time_limit_ends_the_search():
+    space = small_space(1)
+    seen = []
+    evaluate = make_outcomes(space.problem)
+
+    def counting(rows):
+        seen.append(len(rows))
+        return evaluate(rows)
+
+    result = search(Nsga2Engine(space, seed=1, population=20), counting, Budget(30))
+    assert result.evaluations == sum(seen) >= 30
+    assert result.stopped_by in (StoppedBy.BUDGET, StoppedBy.EXHAUSTED)
+    result = search(Nsga2Engine(space, seed=1), evaluate, Budget(10**9, seconds=1e-9))
+    assert result.stopped_by is StoppedBy.TIME_LIMIT
+    assert result.evaluations == 0
+
+
+def test_a_space_of_one_point_is_exhausted():
+    problem = small_space(2).problem
+    allowed = np.zeros_like(problem.allowed)
+    allowed[np.arange(len(allowed)), problem.allowed.argmax(axis=1)] = True
+    domains = tuple(
+        replace(domain, allowed=np.arange(len(domain.frequencies_khz)) == 0)
+        for domain in problem.domains
+    )
+    space = DesignSpace(replace(problem, allowed=allowed, domains=domains))
+    assert space.combinations == 1
+    result = search(Nsga2Engine(space, seed=0), make_outcomes(space.problem), Budget(1000))
+    assert result.stopped_by is StoppedBy.EXHAUSTED
+    assert len(result.rows) == result.evaluations == 1
+
+
+def test_progress_and_snapshots_only_ever_improve():
+    space = small_space(4)
+    volumes = []
+    result = search(
+        Nsga2Engine(space, seed=0),
+        make_outcomes(space.problem),
+        Budget(2000),
+        on_progress=lambda progress: volumes.append(progress.hypervolume),
+    )
+    assert volumes == sorted(volumes)
+    assert volumes[-1] > 0
+    for earlier, later in itertools.pairwise(result.snapshots):
+        both = np.concatenate((later.objectives, earlier.objectives))
+        assert set(non_dominated(both)) == set(range(len(later.objectives)))
+
+
+def test_archive_keeps_the_first_of_equal_vectors_and_what_a_batch_dominates_goes():
+    space = small_space(5)
+    rows = enumerated(space)
+    evaluate = make_outcomes(space.problem)
+    whole = Archive(space.width, 2, len(constraints_of(space.problem)))
+    whole.add(rows, evaluate(rows))
+    parts = Archive(space.width, 2, len(constraints_of(space.problem)))
+    for begin in range(0, len(rows), 7):
+        parts.add(rows[begin : begin + 7], evaluate(rows[begin : begin + 7]))
+    assert np.array_equal(whole.objectives, parts.objectives)
+    assert np.array_equal(whole.rows, parts.rows)
+    assert not parts.add(rows, evaluate(rows)), "nothing is new the second time"
