@@ -12,6 +12,9 @@ from dse import (
     command_evaluate,
     command_explore,
     command_lists,
+    command_network,
+    command_platform,
+    command_sdf,
     command_show,
 )
 
@@ -27,6 +30,9 @@ command_show.register(app)
 command_costs.register(app)
 command_evaluate.register(app)
 command_lists.register(app)
+command_network.register(app)
+command_platform.register(app)
+command_sdf.register(app)
 
 BAD_INPUT = 2
 INFEASIBLE = 3

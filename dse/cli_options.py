@@ -68,8 +68,8 @@ def make_options(
     )
 
 
-def with_dimensions(workload: Workload, texts: Sequence[str] | None) -> Workload:
-    """The workload with sizes of dynamic dimensions, ``NAME=N`` each, for all its networks.
+def parse_dimensions(texts: Sequence[str] | None) -> tuple[tuple[str, int], ...]:
+    """Sizes of dynamic dimensions, ``NAME=N`` each.
 
     Raises:
         WorkloadError: on any other form, or a size below 1.
@@ -80,12 +80,22 @@ def with_dimensions(workload: Workload, texts: Sequence[str] | None) -> Workload
         if not (equals and name and re.fullmatch(r"[0-9]{1,9}", size)) or int(size) < 1:
             raise WorkloadError(f"--dim: NAME=N with N from 1 is required, got {text!r}")
         sizes.append((name, int(size)))
+    return tuple(sizes)
+
+
+def with_dimensions(workload: Workload, texts: Sequence[str] | None) -> Workload:
+    """The workload with such sizes for all its networks; they win over those it has.
+
+    Raises:
+        WorkloadError: as :func:`parse_dimensions`.
+    """
+    sizes = parse_dimensions(texts)
     if not sizes:
         return workload
     return replace(
         workload,
         networks=tuple(
-            replace(network, dimensions=(*network.dimensions, *sizes))
+            replace(network, dimensions=tuple({**dict(network.dimensions), **dict(sizes)}.items()))
             for network in workload.networks
         ),
     )

@@ -9,7 +9,7 @@ from pathlib import Path
 from dse.cli_options import with_dimensions
 from dse.options import Options
 from dse.problem_builder import BuiltProblem, build_problem
-from dse.workload import workload_of
+from dse.workload_file import workload_from
 from fitness.profile_file import load_profile
 from platforms.platform import Platform
 from platforms.platform_file import load_platform
@@ -30,7 +30,7 @@ def problem_from_texts(
     """
     chip = load_platform(platform)
     measured = None if profile is None else load_profile(profile, chip)
-    workload = with_dimensions(workload_of(networks), dimensions)
+    workload = with_dimensions(workload_from(networks), dimensions)
     built = build_problem(workload, chip, options, profile=measured)
     for warning in built.warnings:
         print(f"dse: {warning}", file=sys.stderr)

@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
+from dse.command_options import AsJson
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+_GAP = 2
+_LEAST_WIDTH = 20
+"""A column that does not fit is wrapped where it still gets so many characters."""
 
 
 def register(app: typer.Typer) -> None:
@@ -61,11 +68,34 @@ def _print(rows: list[dict[str, Any]], *, as_json: bool) -> None:
         print(json.dumps(rows, indent=2))
         return
     from rich.console import Console
+
+    console = Console()
+    table, left_out = list_table(rows, console.width)
+    console.print(table)
+    if left_out:
+        console.print(f"not shown at this width: {', '.join(left_out)} (--json shows all)")
+
+
+def list_table(rows: list[dict[str, Any]], width: int) -> tuple[Table, list[str]]:
+    """The rows as a table that fits ``width``, and the names of the columns left out.
+
+    Columns follow each other as long as they fit; the next one takes what is left, its texts
+    wrapped, if that is not too little.
+    """
+    from rich.markup import escape
     from rich.table import Table
 
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
-    for key in rows[0]:
-        table.add_column(key, overflow="fold", no_wrap=key == "name")
+    table = Table(box=None, pad_edge=False, padding=(0, _GAP, 0, 0))
+    names = list(rows[0])
+    shown = 0
+    left = width
+    for name in names:
+        needed = max(len(name), *(len(str(row[name])) for row in rows))
+        if needed > left and left < _LEAST_WIDTH:
+            break
+        table.add_column(name, no_wrap=needed <= left, max_width=min(needed, left))
+        left -= needed + _GAP
+        shown += 1
     for row in rows:
-        table.add_row(*(str(value) for value in row.values()))
-    Console().print(table)
+        table.add_row(*(escape(str(row[name])) for name in names[:shown]))
+    return table, names[shown:]

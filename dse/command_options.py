@@ -9,7 +9,10 @@ import typer
 
 NetworkNames = Annotated[
     list[str],
-    typer.Argument(help="Names (see 'dse networks'), .onnx files, NAME*COPIES."),
+    typer.Argument(
+        help="Names (see 'dse networks'), .onnx files, NAME*COPIES; or one workload file (.yaml, "
+        ".json)."
+    ),
 ]
 PlatformName = Annotated[
     str, typer.Option("--platform", "-p", help="A name (see 'dse platforms') or a JSON file.")

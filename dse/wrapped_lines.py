@@ -1,0 +1,32 @@
+"""Lines of text for a terminal: long ones go on below their own beginning."""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from collections.abc import Iterable
+
+_BEGINNING = re.compile(r" *\S+  +| *")
+
+
+def print_wrapped(lines: Iterable[str]) -> None:
+    """Prints lines at the terminal's width; a line's continuation is indented as far as its text,
+    past a first word that two spaces or more set apart."""
+    from rich.console import Console
+
+    width = Console().width
+    for line in lines:
+        print("\n".join(wrapped(line, width)))
+
+
+def wrapped(line: str, width: int) -> list[str]:
+    """One line as the lines of at most ``width`` characters that it takes, if its words allow."""
+    beginning = _BEGINNING.match(line)
+    indent = min(len(beginning.group()) if beginning else 0, width // 2)
+    return textwrap.wrap(
+        line,
+        width=width,
+        subsequent_indent=" " * (indent or 2),
+        break_long_words=False,
+        break_on_hyphens=False,
+    ) or [""]
