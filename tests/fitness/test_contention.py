@@ -222,9 +222,7 @@ def test_no_more_than_95_percent() -> None:
     ids=["minor", "proportional", "intensive"],
 )
 def test_products_beyond_63_bits_are_refused(stated: Contention) -> None:
-    with pytest.raises(
-        ResultError, match=r"products below 2\*\*63 are required, got \d+ at 1\.000"
-    ):
+    with pytest.raises(ResultError, match=r"slope needs products below 2\*\*63, got \d+ at 1\.000"):
         table_of(stated)
 
 
