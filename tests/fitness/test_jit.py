@@ -1,0 +1,191 @@
+"""Machine code is never older than its sources, and says the same in every process and thread."""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+import fitness.jit
+from benchmarks.random_problem import RandomShape, random_problem
+from benchmarks.reference_problem import reference_problem
+from fitness.timeline import make_evaluator, make_pipeline_evaluator
+from results.problem import Problem
+
+ROOT = Path(__file__).parents[2]
+PACKAGES = ("sdf", "platforms", "results", "fitness", "dse")
+
+INNER = """
+from fitness.jit import jit
+from fitness.limits_kernel import LIMIT
+
+
+@jit
+def inner(x):
+    return min(x, LIMIT)
+"""
+OUTER = """
+from fitness.inner_kernel import inner
+from fitness.jit import jit
+
+
+@jit
+def outer(x):
+    return 10 * inner(x)
+"""
+
+
+def run(code: str, folder: Path, **environment: str) -> str:
+    """What a fresh process prints that takes the packages from ``folder``."""
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": str(folder), **environment},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+def test_machine_code_follows_functions_and_constants_of_other_files(tmp_path: Path) -> None:
+    """numba alone would keep the code of ``outer`` when only what it swallowed has changed."""
+    package = tmp_path / "fitness"
+    package.mkdir()
+    (tmp_path / "results").mkdir()
+    for path in fitness.jit.COMPILED_IN:
+        if not path.name.endswith("_kernel.py"):
+            shutil.copy(path, tmp_path / path.parent.name / path.name)
+    (package / "inner_kernel.py").write_text(INNER)
+    (package / "outer_kernel.py").write_text(OUTER)
+    limits = package / "limits_kernel.py"
+    limits.write_text("LIMIT = 3\n")
+    code = (
+        "from fitness.outer_kernel import outer\n"
+        "print(outer(7), sum(outer.stats.cache_hits.values()), end=' ')"
+    )
+    assert run(code, tmp_path, NUMBA_CACHE_DIR="").split() == ["30", "0"]
+    assert run(code, tmp_path, NUMBA_CACHE_DIR="").split() == ["30", "1"]
+    limits.write_text("LIMIT = 5\n")
+    assert run(code, tmp_path, NUMBA_CACHE_DIR="").split() == ["50", "0"]
+    (package / "inner_kernel.py").write_text(INNER.replace("min(x", "max(x"))
+    assert run(code, tmp_path, NUMBA_CACHE_DIR="").split() == ["70", "0"]
+    limits.write_text("LIMIT = 3\n")
+    (package / "inner_kernel.py").write_text(INNER)
+    assert run(code, tmp_path, NUMBA_CACHE_DIR="").split()[0] == "30"
+
+
+@pytest.mark.parametrize("changed", fitness.jit.COMPILED_IN, ids=lambda path: path.stem)
+def test_every_source_has_a_part_in_the_folder(
+    changed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = fitness.jit._cache_folder()
+    assert fitness.jit._cache_folder() == before
+    copy = tmp_path / changed.name
+    copy.write_bytes(changed.read_bytes() + b"\n")
+    files = tuple(copy if path == changed else path for path in fitness.jit.COMPILED_IN)
+    monkeypatch.setattr(fitness.jit, "COMPILED_IN", files)
+    after = fitness.jit._cache_folder()
+    assert after.parent == before.parent
+    assert after != before
+
+
+def test_all_that_kernels_import_is_among_the_sources() -> None:
+    """Followed through the modules of ours that they import."""
+    todo = sorted((ROOT / "fitness").glob("*_kernel.py"))
+    assert len(todo) >= 4
+    found: set[Path] = set()
+    while todo:
+        path = todo.pop()
+        if path in found:
+            continue
+        found.add(path)
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Import):
+                assert not any(name.name.split(".")[0] in PACKAGES for name in node.names)
+            elif isinstance(node, ast.ImportFrom):
+                module = node.module or ""
+                assert node.level == 0
+                if module.split(".")[0] in PACKAGES:
+                    todo.append(ROOT / (module.replace(".", "/") + ".py"))
+    assert found == set(fitness.jit.COMPILED_IN)
+
+
+def test_a_folder_that_cannot_be_written_is_replaced(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    beside = fitness.jit._cache_folder()
+    assert beside.parent == ROOT / "fitness" / "__pycache__"
+    home = os.access
+
+    def access(path: Path, mode: int) -> bool:
+        return ROOT not in Path(path).parents and home(path, mode)
+
+    monkeypatch.setattr(os, "access", access)
+    assert fitness.jit._cache_folder() == tmp_path / "paretosoc" / beside.name
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "own"))
+    assert fitness.jit._cache_folder() == tmp_path / "own" / beside.name
+
+
+def rows_of(problem: Problem, count: int) -> NDArray[np.int64]:
+    """Random rows, also some that put a group where it cannot run."""
+    rng = np.random.default_rng(5)
+    units = rng.integers(0, len(problem.units), (count, problem.group_count))
+    points = [rng.integers(0, len(d.frequencies_khz), count) for d in problem.domains]
+    return np.concatenate([units, np.stack(points, axis=1)], axis=1)
+
+
+def shared_problem() -> Problem:
+    """Of middling size, with everything that the timeline knows."""
+    shape = RandomShape(networks=(4, 4), groups=(4, 6), units=(3, 3), unsupported=0.01)
+    return random_problem(np.random.default_rng(11), shape)
+
+
+@pytest.mark.parametrize("jobs", [2, 3, 8])
+@pytest.mark.parametrize("stated", [reference_problem(), shared_problem()], ids=["small", "large"])
+def test_threads_change_no_bit(stated: Problem, jobs: int) -> None:
+    rows = rows_of(stated, 1001)
+    one, several = make_evaluator(stated)(rows), make_evaluator(stated, jobs=jobs)(rows)
+    assert one.possible.any()
+    for name in ("possible", "makespan_ps", "latency_ps", "dynamic_fj", "busy_ps", "idle_mw"):
+        assert np.array_equal(getattr(one, name), getattr(several, name)), name
+    assert (one.makespan_ps[one.possible] > 0).all()
+    piped, shared = make_pipeline_evaluator(stated), make_pipeline_evaluator(stated, jobs=jobs)
+    assert np.array_equal(piped(rows).window_ps, shared(rows).window_ps)
+    assert np.array_equal(piped(rows).dynamic_fj, shared(rows).dynamic_fj)
+
+
+@pytest.mark.parametrize("rows", [0, 1, 2])
+def test_fewer_rows_than_threads(rows: int) -> None:
+    stated = reference_problem()
+    chosen = rows_of(stated, 2)[:rows]
+    result = make_evaluator(stated, jobs=4)(chosen)
+    assert result.makespan_ps.tolist() == make_evaluator(stated)(chosen).makespan_ps.tolist()
+    assert len(result.makespan_ps) == rows
+
+
+def digest(stated: Problem) -> str:
+    """Of all that the evaluator says about a thousand rows."""
+    result = make_evaluator(stated)(rows_of(stated, 1000))
+    arrays = (result.possible, result.makespan_ps, result.latency_ps, result.energy_fj)
+    return hashlib.sha256(b"".join(array.tobytes() for array in arrays)).hexdigest()
+
+
+def test_a_fresh_process_says_the_same() -> None:
+    code = (
+        f"import sys; sys.path.insert(0, {str(Path(__file__).parent)!r})\n"
+        "from test_jit import digest, shared_problem\n"
+        "print(digest(shared_problem()))"
+    )
+    assert run(code, ROOT) == digest(shared_problem())
