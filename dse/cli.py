@@ -14,6 +14,7 @@ from dse import (
     command_lists,
     command_network,
     command_platform,
+    command_robustness,
     command_sdf,
     command_show,
 )
@@ -29,6 +30,7 @@ command_explore.register(app)
 command_show.register(app)
 command_costs.register(app)
 command_evaluate.register(app)
+command_robustness.register(app)
 command_lists.register(app)
 command_network.register(app)
 command_platform.register(app)
