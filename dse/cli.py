@@ -8,6 +8,7 @@ import sys
 import typer
 
 from dse import (
+    command_compare,
     command_costs,
     command_evaluate,
     command_explore,
@@ -31,6 +32,7 @@ command_show.register(app)
 command_costs.register(app)
 command_evaluate.register(app)
 command_robustness.register(app)
+command_compare.register(app)
 command_lists.register(app)
 command_network.register(app)
 command_platform.register(app)
