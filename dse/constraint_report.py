@@ -36,16 +36,8 @@ class ConstraintState:
     def in_words(self) -> str:
         """``power: 18.2 W, at most 15 W asked for: 3.2 W too much``."""
         limit, unit = self.constraint.limit, self.constraint.unit
-        # Next to the limit four digits would show no difference.
-        digits = next(
-            d
-            for d in range(4, 20)
-            if self.value == limit or shown(self.value, unit, d) != shown(limit, unit, d)
-        )
-        text = (
-            f"{self.constraint.name}: {shown(self.value, unit, digits)}, "
-            f"at most {shown(limit, unit, digits)} asked for"
-        )
+        value, at_most = shown_apart(self.value, limit, unit)
+        text = f"{self.constraint.name}: {value}, at most {at_most} asked for"
         return text if self.met else f"{text}: {shown(self.value - limit, unit)} too much"
 
 
@@ -63,3 +55,12 @@ def shown(value: int, unit: str, digits: int = 4) -> str:
     if factor == 1:
         return str(value)
     return f"{value / factor:.{digits}g}{symbol}"
+
+
+def shown_apart(first: int, second: int, unit: str) -> tuple[str, str]:
+    """Both by :func:`shown`, with as many digits as it takes to tell them apart."""
+    for digits in range(4, 20):
+        texts = shown(first, unit, digits), shown(second, unit, digits)
+        if texts[0] != texts[1] or first == second:
+            break
+    return texts

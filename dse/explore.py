@@ -12,13 +12,14 @@ import numpy as np
 
 from dse.design_space import DesignSpace
 from dse.errors import InfeasibleError
+from dse.infeasible import explain_infeasible
 from dse.members import make_members
 from dse.options import Options
 from dse.problem_builder import BuiltProblem, build_problem
 from dse.search import Budget, Progress, SearchResult, Snapshot, search
 from dse.workload import Workload
 from dse.workload_file import workload_from
-from fitness.outcomes import constraints_of, make_outcomes
+from fitness.outcomes import make_outcomes
 from fitness.profile_file import Profile, load_profile
 from platforms.platform import Platform
 from platforms.platform_file import load_platform
@@ -104,7 +105,7 @@ def explore_problem(
         on_progress=on_progress,
     )
     if len(result.rows) == 0:
-        raise InfeasibleError(_nearest(built, result))
+        raise InfeasibleError(explain_infeasible(built.problem, result, seed=seed, jobs=workers))
     return Front(
         problem=built.problem,
         members=make_members(built.problem, result.rows, result.objectives),
@@ -141,25 +142,6 @@ def _share(
     inside = snapshot.objectives[(snapshot.objectives < reference).all(axis=1)]
     share = hypervolume(inside, reference) / final if final and len(inside) else 0.0
     return HypervolumePoint(snapshot.evaluations, round(share, 9))
-
-
-def _nearest(built: BuiltProblem, result: SearchResult) -> str:
-    """What constraints ask for, and the least that was reached of each, met alone."""
-    if result.evaluations == 0:
-        return "the search was ended before the first design point"
-    lines = []
-    for entry, least in zip(constraints_of(built.problem), result.least_figures, strict=True):
-        value, limit, unit = int(least), entry.limit, entry.unit
-        text = f"{entry.name}: at most {_shown(limit, unit)} asked for"
-        verdict = "cannot be met" if value > limit else "can be met alone"
-        lines.append(f"{text}, lowest reached {_shown(value, unit)} ({verdict})")
-    return "\n".join([f"no feasible design point in {result.evaluations} evaluations", *lines])
-
-
-def _shown(value: int, unit: str) -> str:
-    scales = {"ps": (10**9, " ms"), "uW": (10**6, " W"), "fJ": (10**12, " mJ")}
-    factor, symbol = scales.get(unit, (1, ""))
-    return f"{value / factor:.4g}{symbol}"
 
 
 def _version() -> str:

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from enum import Enum
 
 import numpy as np
 
@@ -33,13 +34,29 @@ UHZ_PS = 10**18
 PIPELINE_COUNTED = 8
 
 
+class ConstraintKind(Enum):
+    """What a constraint limits."""
+
+    TRANSITIONS = "transitions"
+    SEGMENTS = "segments"
+    DEADLINE = "deadline"
+    PERIOD = "period"
+    POWER = "power"
+    ENERGY = "energy"
+
+
 @dataclass(frozen=True)
 class Constraint:
-    """A limit on one figure of a design point: the figure must be at most ``limit``."""
+    """A limit on one figure of a design point: the figure must be at most ``limit``.
 
+    ``network``: the index of the one whose transitions or latency are limited.
+    """
+
+    kind: ConstraintKind
     name: str
     limit: int
     unit: str
+    network: int | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,26 +79,36 @@ OutcomeFunction = Callable[[IntArray], Outcomes]
 def constraints_of(problem: Problem) -> tuple[Constraint, ...]:
     """The limits of a problem, in the order of ``Outcomes.figures``."""
     limits = [
-        Constraint(f"transitions of {network.name}", network.max_transitions, "")
-        for network in problem.networks
+        Constraint(
+            ConstraintKind.TRANSITIONS,
+            f"transitions of {network.name}",
+            network.max_transitions,
+            "",
+            n,
+        )
+        for n, network in enumerate(problem.networks)
         if network.max_transitions is not None
     ]
     limits += [
-        Constraint(f"segments on {unit.name}", unit.max_segments, "")
+        Constraint(ConstraintKind.SEGMENTS, f"segments on {unit.name}", unit.max_segments, "")
         for unit in problem.units
         if unit.max_segments is not None
     ]
     limits += [
-        Constraint(f"latency of {network.name}", network.deadline_ps, "ps")
-        for network in problem.networks
+        Constraint(
+            ConstraintKind.DEADLINE, f"latency of {network.name}", network.deadline_ps, "ps", n
+        )
+        for n, network in enumerate(problem.networks)
         if network.deadline_ps is not None
     ]
     if problem.period_ps is not None:
-        limits.append(Constraint("makespan within the period", problem.period_ps, "ps"))
+        name = "makespan within the period"
+        limits.append(Constraint(ConstraintKind.PERIOD, name, problem.period_ps, "ps"))
     if problem.power_cap_mw is not None:
-        limits.append(Constraint("power", problem.power_cap_mw * 1000, "uW"))
+        cap = problem.power_cap_mw * 1000
+        limits.append(Constraint(ConstraintKind.POWER, "power", cap, "uW"))
     if problem.energy_budget_fj is not None:
-        limits.append(Constraint("energy", problem.energy_budget_fj, "fJ"))
+        limits.append(Constraint(ConstraintKind.ENERGY, "energy", problem.energy_budget_fj, "fJ"))
     return tuple(limits)
 
 
