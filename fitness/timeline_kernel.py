@@ -83,6 +83,8 @@ from fitness.timeline_state import (
     NETWORKS_LEFT,
     NEVER,
     NOW,
+    OPEN_COUNT,
+    OPEN_UNIT,
     OWN,
     PLACE,
     PLACE_GROUP,
@@ -108,6 +110,10 @@ from results.problem import WORK_PER_PS
 def _enqueue(plan, chosen, state, now, place, instance, group, slot, ready):
     """Puts an instance, all of whose inputs are on their way, where it waits."""
     state.place[place * PLACE_WIDTH + READY] = ready
+    if state.open.shape[0] and chosen.group[group * GROUP_WIDTH + UNIT] < 0:
+        state.open[state.scalar[OPEN_COUNT]] = place
+        state.scalar[OPEN_COUNT] += 1
+        return
     priority = state.slot[slot * SLOT_WIDTH + FRAME] * plan.instances + instance
     if ready <= now:
         unit = np.uint32(chosen.group[group * GROUP_WIDTH + UNIT])
@@ -178,6 +184,10 @@ def begin(plan, chosen, state):
     state.scalar[DYNAMIC_FJ] = 0
     state.scalar[BUSY_PS] = 0
     state.scalar[IN_TRANSITION] = 0
+    state.scalar[OPEN_COUNT] = 0
+    state.scalar[OPEN_UNIT] = -1
+    for execution in range(state.log.shape[0] // LOG_WIDTH):
+        state.log[execution * LOG_WIDTH + LOG_END] = -1
     for u in range(plan.units):
         state.unit[u * UNIT_WIDTH + FREE] = 1
         state.unit[u * UNIT_WIDTH + END] = NEVER
@@ -244,7 +254,8 @@ def _end_group(plan, chosen, state, now, u):
         target = np.uint32(plan.outgoing[i * OUTGOING_WIDTH + TARGET])
         target_group = np.uint32(plan.outgoing[i * OUTGOING_WIDTH + TARGET_GROUP])
         edge = np.uint32(plan.outgoing[i * OUTGOING_WIDTH + EDGE_ROW])
-        to = np.uint32(chosen.group[target_group * GROUP_WIDTH + UNIT])
+        # A unit that is open (-1) delays nothing: the timeline stops before it matters.
+        to = np.uint32(max(chosen.group[target_group * GROUP_WIDTH + UNIT], 0))
         at = np.uint32(base + np.int64(target))
         ready = now + plan.transition_ps[np.int64(edge) + u * plan.units + np.int64(to)]
         if plan.instance[target * INSTANCE_WIDTH + INCOMING] > 1:
@@ -303,7 +314,10 @@ def _start_group(plan, chosen, state, now, u):
 
 @jit
 def advance(plan, chosen, state):
-    """Starts what can start now, then moves to the next event; False where there is none."""
+    """Starts what can start now, then moves to the next event; False where there is none, or where
+    a choice is open."""
+    if state.open.shape[0] and state.scalar[OPEN_COUNT]:
+        return False
     now = state.scalar[NOW]
     moving = plan.units * state.scalar[HEAP_SIZE]
     while state.scalar[IN_TRANSITION] > 0 and state.heap[moving + HEAP_READY] <= now:
@@ -324,6 +338,14 @@ def advance(plan, chosen, state):
             place,
         )
         state.unit[unit * UNIT_WIDTH + QUEUED] += 1
+    if state.open.shape[0]:
+        for u in range(plan.units):
+            if state.unit[u * UNIT_WIDTH + FREE] and state.unit[u * UNIT_WIDTH + QUEUED] > 0:
+                place = np.uint32(state.heap[u * state.scalar[HEAP_SIZE] + HEAP_PLACE])
+                group = np.uint32(state.place[place * PLACE_WIDTH + PLACE_GROUP])
+                if chosen.group[group * GROUP_WIDTH + ALONE] < 0:
+                    state.scalar[OPEN_UNIT] = u
+                    return False
     for u in range(plan.units):
         if state.unit[u * UNIT_WIDTH + FREE] and state.unit[u * UNIT_WIDTH + QUEUED] > 0:
             _start_group(plan, chosen, state, now, u)

@@ -12,8 +12,8 @@ NEVER = np.int64((1 << 63) - 1)
 
 # Entries of State.scalar.
 NOW, FRAMES, IN_FLIGHT, FRAMES_LEFT, RUNNING_CHANGED, IN_TRANSITION, HEAP_SIZE = range(7)
-COUNT_FROM, DYNAMIC_FJ, BUSY_PS = range(7, 10)
-SCALARS = 10
+COUNT_FROM, DYNAMIC_FJ, BUSY_PS, OPEN_COUNT, OPEN_UNIT = range(7, 12)
+SCALARS = 12
 # Columns of Chosen.group.
 UNIT, ALONE, DEMAND, DYNAMIC = range(4)
 # Columns of State.unit.
@@ -61,7 +61,9 @@ class State(NamedTuple):
     scalar: IntArray
     """[SCALARS]: the instant; frames in all, in flight and left; 1 where the running set has
     changed since rates were computed; groups in transition; entries of a heap; the first frame,
-    from 0, whose dynamic energy and busy time are counted; these two so far."""
+    from 0, whose dynamic energy and busy time are counted; these two so far; groups whose unit is
+    open and that wait for nothing else; the unit that is about to start a group at open clocks, or
+    -1."""
     unit: IntArray
     """[units, UNIT_WIDTH]: place of the running group; 1 where nothing runs; its start; work left
     at SINCE; rate; SINCE; when it ends at that rate, NEVER where nothing runs; its demand, else 0;
@@ -80,14 +82,20 @@ class State(NamedTuple):
     """[frames, networks]"""
     frame_end: IntArray
     """[frames]"""
+    open: IntArray
+    """[places or 0]: places of the open groups, where the timeline stops at open choices."""
     log: IntArray
     """[frames x instances or 0, LOG_WIDTH]: ready, start and end of every execution, if wanted."""
 
 
 def make_state(
-    plan: Plan, *, frames: int, in_flight: int, log: bool = False, count_from: int = 0
+    plan: Plan, *, frames: int, in_flight: int, log: bool = False, count_from: int = 0, stops: bool = False
 ) -> State:
-    """Buffers for one timeline after the other; energy is counted from a frame on, from 0."""
+    """Buffers for one timeline after the other.
+
+    Energy is counted from frame ``count_from`` on, from 0; with ``stops`` the timeline stops at open
+    choices.
+    """
     slots = min(in_flight, frames)
     places = slots * plan.instances
     scalar = _zeros(SCALARS)
@@ -106,6 +114,7 @@ def make_state(
         slot=_zeros(slots * SLOT_WIDTH),
         latency=_zeros(frames, plan.networks),
         frame_end=_zeros(frames),
+        open=_zeros(places if stops else 0),
         log=_zeros(frames * plan.instances * LOG_WIDTH if log else 0),
     )
 

@@ -1,0 +1,242 @@
+"""Lower bounds of the makespan where choices are open; compiled.
+
+Choices: ``units`` [groups], -1 where open, and ``points`` [domains], a mask of operating points.
+The timeline is played until a choice matters; from there on nothing counts but the longest path
+still to go and the work still to do, in the smallest stand-alone times over the choices.
+"""
+
+import numpy as np
+
+from fitness.jit import jit
+from fitness.plan import (
+    ARRIVAL,
+    CONTENTION_WIDTH,
+    GROUP,
+    INSTANCE_WIDTH,
+    JOB,
+    NETWORK_WIDTH,
+)
+from fitness.timeline_state import (
+    ALONE,
+    DEMAND,
+    DYNAMIC,
+    FREE,
+    GROUP_WIDTH,
+    HEAP_PLACE,
+    HEAP_READY,
+    HEAP_SIZE,
+    HEAP_WIDTH,
+    IN_TRANSITION,
+    LOG_END,
+    LOG_WIDTH,
+    NEVER,
+    NOW,
+    OPEN_COUNT,
+    PLACE,
+    PLACE_GROUP,
+    PLACE_INSTANCE,
+    PLACE_WIDTH,
+    QUEUED,
+    RATE,
+    SINCE,
+    UNIT,
+    UNIT_WIDTH,
+    WORK,
+)
+from results.problem import WORK_PER_PS
+
+
+@jit
+def fill_fastest(plan, space, points, fastest):
+    """Smallest stand-alone times [groups x units] over the operating points in the masks ``points``
+    [domains]; NEVER where a group may not be."""
+    for at in range(plan.groups * plan.units):
+        fastest[at] = NEVER
+    for u in range(plan.units):
+        size = np.int64(1)
+        for c in range(plan.clock.shape[1]):
+            if plan.clock[u, c] >= 0:
+                size *= space.ladder[plan.clock[u, c]]
+        for index in range(size):
+            inside = True
+            for c in range(plan.clock.shape[1]):
+                d = plan.clock[u, c]
+                if d >= 0:
+                    point = (index // plan.clock_stride[u, c]) % space.ladder[d]
+                    inside &= ((points[d] >> point) & 1) == 1
+            if inside:
+                row = plan.table_start[u] + index * plan.groups
+                for g in range(plan.groups):
+                    if space.allowed[g * plan.units + u]:
+                        at = g * plan.units + u
+                        fastest[at] = min(fastest[at], plan.time_ps[row + g])
+
+
+@jit
+def choose_partly(plan, units, points, chosen):
+    """Looks up the costs of the groups that are named; a stand-alone time of -1 where the clocks of
+    the unit, or the memory's, are open."""
+    memory_open = False
+    memory_point = np.int64(0)
+    if plan.memory_domain >= 0:
+        mask = points[plan.memory_domain]
+        memory_open = (mask & (mask - 1)) != 0
+        while ((mask >> memory_point) & 1) == 0:
+            memory_point += 1
+    for u in range(plan.units):
+        at = np.int64(0)
+        open_clock = memory_open
+        for c in range(plan.clock.shape[1]):
+            d = plan.clock[u, c]
+            if d >= 0:
+                mask = points[d]
+                open_clock |= (mask & (mask - 1)) != 0
+                point = np.int64(0)
+                while ((mask >> point) & 1) == 0:
+                    point += 1
+                at += point * plan.clock_stride[u, c]
+        chosen.unit_used[u] = not open_clock
+        chosen.table_row[u] = plan.table_start[u] + at * plan.groups
+        for f in range(CONTENTION_WIDTH):
+            chosen.contention[u * CONTENTION_WIDTH + f] = plan.contention[u, memory_point, f]
+    for g in range(plan.groups):
+        u = units[g]
+        chosen.group[g * GROUP_WIDTH + UNIT] = u
+        chosen.group[g * GROUP_WIDTH + ALONE] = -1
+        chosen.group[g * GROUP_WIDTH + DYNAMIC] = 0
+        if u >= 0 and chosen.unit_used[u]:
+            at = chosen.table_row[u] + g
+            chosen.group[g * GROUP_WIDTH + ALONE] = plan.time_ps[at]
+            chosen.group[g * GROUP_WIDTH + DEMAND] = plan.demand_kbps[at]
+
+
+@jit
+def _still_to_go(plan, space, units, fastest, least, tail, path):
+    """Smallest times [groups], longest paths from a group on [groups], and through a network."""
+    for n in range(plan.networks):
+        path[n] = 0
+    for back in range(plan.groups):
+        g = plan.groups - 1 - back
+        u = units[g]
+        time = NEVER
+        if u >= 0:
+            time = fastest[g * plan.units + u]
+        else:
+            for v in range(plan.units):
+                time = min(time, fastest[g * plan.units + v])
+        after = np.int64(0)
+        for i in range(space.out_start[g], space.out_start[g + 1]):
+            h = space.out_group[i]
+            step = tail[h]
+            if u >= 0 and units[h] >= 0:
+                step += plan.transition_ps[space.out_edge[i] + u * plan.units + units[h]]
+            after = max(after, step)
+        least[g] = time
+        tail[g] = time + after
+        n = space.network[g]
+        path[n] = max(path[n], tail[g])
+
+
+@jit
+def makespan_bound(plan, space, units, fastest, state, least, tail, path, end):
+    """What no design point with these choices ends before, from where the timeline has stopped;
+    NEVER where a deadline must be missed. Work arrays: [groups], [groups], [networks] x 2."""
+    now = state.scalar[NOW]
+    _still_to_go(plan, space, units, fastest, least, tail, path)
+    for n in range(plan.networks):
+        end[n] = -1
+    # What runs: by its work left, rounded up.
+    for u in range(plan.units):
+        at = u * UNIT_WIDTH
+        if state.unit[at + FREE] == 0:
+            place = state.unit[at + PLACE]
+            g = state.place[place * PLACE_WIDTH + PLACE_GROUP]
+            left = _work_left(state, at, now)
+            _raise_end(plan, space, state, place, now + left + tail[g] - least[g], path, end)
+    # What waits in a queue or for a transition.
+    for heap in range(plan.units + 1):
+        count = state.scalar[IN_TRANSITION]
+        if heap < plan.units:
+            count = state.unit[heap * UNIT_WIDTH + QUEUED]
+        base = heap * state.scalar[HEAP_SIZE]
+        for i in range(count):
+            place = state.heap[base + i * HEAP_WIDTH + HEAP_PLACE]
+            ready = max(now, state.heap[base + i * HEAP_WIDTH + HEAP_READY])
+            g = state.place[place * PLACE_WIDTH + PLACE_GROUP]
+            _raise_end(plan, space, state, place, ready + tail[g], path, end)
+    # What waits for its unit to be named.
+    for i in range(state.scalar[OPEN_COUNT]):
+        place = state.open[i]
+        g = state.place[place * PLACE_WIDTH + PLACE_GROUP]
+        arrival = plan.network[space.network[g] * NETWORK_WIDTH + ARRIVAL]
+        _raise_end(plan, space, state, place, max(now, arrival) + tail[g], path, end)
+    bound = now
+    for i in range(plan.networks):
+        n = space.order[i]
+        arrival = plan.network[n * NETWORK_WIDTH + ARRIVAL]
+        if end[n] < 0:
+            if _has_ended(plan, space, state, n):
+                end[n] = state.latency[0, n] + arrival
+            else:
+                begin = max(now, arrival)
+                for w in range(space.wait_start[n], space.wait_start[n + 1]):
+                    begin = max(begin, end[space.wait_network[w]])
+                end[n] = begin + space.repeats[n] * path[n]
+        if space.deadline[n] >= 0 and end[n] - arrival > space.deadline[n]:
+            return NEVER
+        bound = max(bound, end[n])
+    return max(bound, _work_bound(plan, units, state, least, now))
+
+
+@jit
+def _work_left(state, at, now):
+    """Stand-alone time left of a running group, in ps, rounded up."""
+    work = state.unit[at + WORK] - state.unit[at + RATE] * (now - state.unit[at + SINCE])
+    return -((-work) // WORK_PER_PS)
+
+
+@jit
+def _raise_end(plan, space, state, place, job_end, path, end):
+    """Raises the end of a network by what one of its groups still has before it."""
+    instance = state.place[place * PLACE_WIDTH + PLACE_INSTANCE]
+    g = state.place[place * PLACE_WIDTH + PLACE_GROUP]
+    n = space.network[g]
+    repeat = plan.instance[instance * INSTANCE_WIDTH + JOB] - space.first_job[n]
+    end[n] = max(end[n], job_end + (space.repeats[n] - 1 - repeat) * path[n])
+
+
+@jit
+def _has_ended(plan, space, state, n):
+    instance = np.int64(0)
+    for m in range(n):
+        instance += space.repeats[m] * space.size[m]
+    for i in range(space.repeats[n] * space.size[n]):
+        if state.log[(instance + i) * LOG_WIDTH + LOG_END] < 0:
+            return False
+    return True
+
+
+@jit
+def _work_bound(plan, units, state, least, now):
+    """The work left shared out evenly, or on one unit that it is decided for."""
+    total = np.int64(0)
+    most = np.int64(0)
+    for u in range(plan.units):
+        decided = np.int64(0)
+        at = u * UNIT_WIDTH
+        running = np.int64(-1)
+        if state.unit[at + FREE] == 0:
+            running = state.place[state.unit[at + PLACE] * PLACE_WIDTH + PLACE_INSTANCE]
+            decided = _work_left(state, at, now)
+            total += decided
+        for i in range(plan.instances):
+            g = plan.instance[i * INSTANCE_WIDTH + GROUP]
+            if units[g] == u and i != running and state.log[i * LOG_WIDTH + LOG_END] < 0:
+                decided += least[g]
+                total += least[g]
+        most = max(most, decided)
+    for i in range(plan.instances):
+        g = plan.instance[i * INSTANCE_WIDTH + GROUP]
+        if units[g] < 0 and state.log[i * LOG_WIDTH + LOG_END] < 0:
+            total += least[g]
+    return now + max(most, -((-total) // plan.units))
