@@ -470,3 +470,14 @@ def test_copies_get_names_that_nobody_has():
     names = ["a", "a#2", "a", "a", "b", "a#2"]
     unique = with_unique_names([WorkloadNetwork(name, "x") for name in names])
     assert [network.name for network in unique] == ["a", "a#2", "a#3", "a#4", "b", "a#2#2"]
+
+
+def test_the_file_in_the_documentation_is_sound(tmp_path):
+    page = (Path(__file__).parents[2] / "docs" / "workloads.md").read_text("utf-8")
+    (tmp_path / "nets").mkdir()
+    (tmp_path / "nets" / "driver.onnx").write_bytes(b"x")
+    file = tmp_path / "w.yaml"
+    file.write_text(page.split("```yaml\n")[1].split("```")[0])
+    assert [network.name for network in load_workload(file).networks] == [
+        "road", "classify", "classify#2", "driver"
+    ]  # fmt: skip
