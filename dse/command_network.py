@@ -72,7 +72,7 @@ def _print(summary: NetworkSummary) -> None:
     console = Console(highlight=False)
     lines = [
         f"{summary.name}: {_plural(summary.layers, 'layer')}, {_giga(summary.macs)}MAC, "
-        f"{_giga(summary.parameters)} parameters ({_giga(summary.parameter_bytes)}B), "
+        f"{_giga(summary.parameters).strip()} parameters ({_giga(summary.parameter_bytes)}B), "
         f"{_giga(summary.activation_bytes)}B written, at {summary.bytes_per_element} bytes an "
         "element",
         f"inputs: {shapes(summary.inputs)}",

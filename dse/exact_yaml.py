@@ -58,7 +58,7 @@ def parse_yaml(data: bytes, label: str) -> Any:
         raise WorkloadError(f"{label}: must be YAML: {_one_line(problem)}{place}") from None
     except yaml.YAMLError as error:
         raise WorkloadError(f"{label}: must be YAML: {_one_line(str(error))}") from None
-    except ValueError as error:
+    except (ValueError, OverflowError) as error:
         if isinstance(error, WorkloadError):
             raise
         # PyYAML lets an escape such as "\UFFFFFFFF" pass on to chr().

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from dse.design_space import DesignSpace
 from fitness.outcomes import whole_time_and_energy
 from fitness.timeline import (
-    Timeline,
+    PIPELINE_FRAMES,
+    PIPELINE_WARM_UP,
     design_of,
     make_evaluator,
     make_pipeline_evaluator,
@@ -15,6 +18,7 @@ from fitness.timeline import (
 )
 from results.front import Member
 from results.problem import BoolArray, EnergyUse, IntArray, Problem
+from results.schedule import ScheduledGroup
 
 
 def make_members(problem: Problem, rows: IntArray, objectives: IntArray) -> tuple[Member, ...]:
@@ -32,6 +36,15 @@ def make_members(problem: Problem, rows: IntArray, objectives: IntArray) -> tupl
     for index in order:
         design = design_of(problem, rows[index])
         timeline = play(problem, design)
+        counted = timeline.schedule.groups
+        frames = 1
+        if pipeline is not None:
+            whole = play(
+                problem, design, frames=PIPELINE_FRAMES, in_flight=problem.frames_in_flight
+            )
+            counted = tuple(e for e in whole.schedule.groups if e.frame > PIPELINE_WARM_UP)
+            frames = PIPELINE_FRAMES - PIPELINE_WARM_UP
+        idle_ps = int(time[index]) if pipeline is None else int(pipeline.window_ps[index])
         members.append(
             Member(
                 design=design,
@@ -42,7 +55,7 @@ def make_members(problem: Problem, rows: IntArray, objectives: IntArray) -> tupl
                 makespan_ps=timeline.frame_end_ps[0],
                 energy_fj=int(energy[index]),
                 energy_by_unit_fj=tuple(
-                    _unit_energy(problem, rows[index], on[index], u, int(time[index]), timeline)
+                    _unit_energy(problem, rows[index], on[index], u, idle_ps, counted) // frames
                     for u in range(len(problem.units))
                 ),
             )
@@ -51,14 +64,19 @@ def make_members(problem: Problem, rows: IntArray, objectives: IntArray) -> tupl
 
 
 def _unit_energy(
-    problem: Problem, row: IntArray, on: BoolArray, u: int, whole_time_ps: int, timeline: Timeline
+    problem: Problem,
+    row: IntArray,
+    on: BoolArray,
+    u: int,
+    idle_ps: int,
+    executions: Sequence[ScheduledGroup],
 ) -> int:
-    """Idle energy of the unit over the whole time, and dynamic energy of one frame alone, fJ."""
+    """Idle energy of the unit over ``idle_ps``, and dynamic energy of its executions, fJ."""
     unit = problem.units[u]
     points = tuple(int(row[problem.group_count + clock]) for clock in unit.clocks)
-    idle = int(unit.idle_mw[points]) * whole_time_ps if on[unit.clocks[0]] else 0
+    idle = int(unit.idle_mw[points]) * idle_ps if on[unit.clocks[0]] else 0
     return idle + sum(
         int(unit.dynamic_mw[(entry.group, *points)]) * (entry.end_ps - entry.start_ps)
-        for entry in timeline.schedule.groups
+        for entry in executions
         if entry.unit == u
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 from graphlib import CycleError, TopologicalSorter
+from itertools import pairwise
 
 from dse.errors import WorkloadError
 from dse.workload import Workload, WorkloadNetwork
@@ -70,8 +71,7 @@ def _check_waiting(workload: Workload) -> None:
     try:
         TopologicalSorter(waiting).prepare()
     except CycleError as error:
-        circle = error.args[1]
-        # graphlib lists each before those that wait for it.
-        raise WorkloadError(
-            f"waits_for: networks wait for each other in a circle ({' for '.join(circle[::-1])})"
-        ) from None
+        # graphlib lists each network before one that waits for it.
+        circle = error.args[1][::-1]
+        links = ", ".join(f"{name!r} for {other!r}" for name, other in pairwise(circle))
+        raise WorkloadError(f"waits_for: networks wait in a circle: {links}") from None

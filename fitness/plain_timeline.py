@@ -1,7 +1,7 @@
 """The timeline once more, as plainly as it can be said: the oracle of the compiled one.
 
 Self-timed execution under contention in Python integers. It shares no code with
-:mod:`fitness.timeline_kernel`, keeps no queue and no index, and looks at everything at every
+:mod:`fitness.timeline_kernel`, keeps no queue, and looks at everything that waits at every
 instant; so it is slow, and easy to check against the rules:
 
 * at one instant, first all ends, then all whose ready time has come may start, then each free unit
@@ -55,6 +55,9 @@ def play(
         0 if problem.memory_domain is None else int(design.operating_points[problem.memory_domain])
     )
 
+    incoming: dict[int, list[int]] = {group: [] for group in range(len(unit_of))}
+    for i, (_, target) in enumerate(problem.edges):
+        incoming[target].append(i)
     waiting = {
         (frame, n, repeat, group)
         for frame in range(1, frames + 1)
@@ -73,7 +76,8 @@ def play(
 
         for execution in waiting:
             if execution not in ready:
-                instant = _ready_time(problem, unit_of, end, execution, in_flight)
+                edges = incoming[execution[3]]
+                instant = _ready_time(problem, unit_of, end, execution, in_flight, edges)
                 if instant is not None:
                     ready[execution] = instant
         for unit in range(len(problem.units)):
@@ -154,11 +158,11 @@ def _ready_time(
     end: dict[Execution, int],
     execution: Execution,
     in_flight: int,
+    incoming: list[int],
 ) -> int | None:
     """When all that the execution waits for has passed, or None as long as something has not."""
     frame, n, repeat, group = execution
     network = problem.networks[n]
-    incoming = [i for i, (_, target) in enumerate(problem.edges) if target == group]
     instants = []
     for i in incoming:
         source = problem.edges[i][0]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from functools import cache
 from importlib import resources
@@ -28,14 +28,28 @@ def read_schema(name: str, package: str = "platforms.data") -> dict[str, Any]:
 
 @cache
 def _validator(name: str, package: str) -> Draft202012Validator:
-    from jsonschema import Draft202012Validator
+    from jsonschema import Draft202012Validator, validators
     from referencing import Registry, Resource
 
     registry: Registry[Any] = Registry().with_resources(
         (schema["$id"], Resource.from_contents(schema))
         for schema in (read_schema("figures"), read_schema(name, package))
     )
-    return Draft202012Validator(read_schema(name, package), registry=registry)
+    extend: Any = validators.extend  # Typed nowhere.
+    strict = extend(Draft202012Validator, {"pattern": _pattern})
+    result: Draft202012Validator = strict(read_schema(name, package), registry=registry)
+    return result
+
+
+def _pattern(validator: Any, pattern: str, value: Any, _schema: Any) -> Iterator[ValidationError]:
+    """To JSON Schema ``$`` is the end of the text; to Python also the place before a last line
+    break, which would get into names."""
+    from jsonschema.exceptions import ValidationError
+
+    if pattern.endswith("$"):
+        pattern = pattern[:-1] + r"\Z"
+    if validator.is_type(value, "string") and not re.search(pattern, value):
+        yield ValidationError(f"{value!r} does not match {pattern!r}")
 
 
 def json_path(keys: Sequence[str | int]) -> str:

@@ -54,7 +54,9 @@ def test_compiled_equals_plain(chunk: int) -> None:
 def compare(seed: int) -> set[str]:
     """Asserts that both agree on problem ``seed``; returns the features that it shows."""
     rng = np.random.default_rng(seed)
-    shape = RandomShape(ties=seed % 2 == 0, contention=seed % 8 not in (0, 1, 4), copies=True)
+    shape = RandomShape(
+        groups=(1, 4), ties=seed % 2 == 0, contention=seed % 8 not in (0, 1, 4), copies=True
+    )
     problem = random_problem(rng, shape)
     design = random_design(rng, problem)
     in_flight = int(rng.integers(1, 5))

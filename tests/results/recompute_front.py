@@ -34,8 +34,8 @@ def loss(c, m, x, y):
     return min(worst, 62260)
 
 
-def replay(problem, unit_of, point):
-    """One frame alone: {(frame, network, repeat, group): (ready, start, end)}.
+def replay(problem, unit_of, point, frames=1, in_flight=1):
+    """{(frame, network, repeat, group): (ready, start, end)}; by default one frame alone.
 
     unit_of: unit name per group, through all networks; point: index per domain name.
     """
@@ -50,19 +50,24 @@ def replay(problem, unit_of, point):
     name_index = {network["name"]: n for n, network in enumerate(networks)}
     incoming = {g: [e for e in problem["edges"] if e["target"] == g] for g in range(len(unit_of))}
 
-    def awaited(n, repeat, g):
+    def awaited(frame, n, repeat, g):
         """Executions that must end first, each with the delay after it."""
+        first = not incoming[g] and repeat == 1
         for e in incoming[g]:
             delay = e["transition_ps"][number[unit_of[e["source"]]]][number[unit_of[g]]]
-            yield (1, n, repeat, e["source"]), delay
+            yield (frame, n, repeat, e["source"]), delay
         if not incoming[g] and repeat > 1:
-            yield from (((1, n, repeat - 1, other), 0) for other in groups[n])
-        if not incoming[g] and repeat == 1:
-            for other in (name_index[name] for name in networks[n]["waits_for"]):
-                yield from (((1, other, networks[other]["repeats"], o), 0) for o in groups[other])
+            yield from (((frame, n, repeat - 1, other), 0) for other in groups[n])
+        for other in (name_index[name] for name in networks[n]["waits_for"] if first):
+            yield from (((frame, other, networks[other]["repeats"], o), 0) for o in groups[other])
+        if first and frame > in_flight:
+            for k, other in enumerate(networks):
+                last, delay = (frame - in_flight, k, other["repeats"]), networks[n]["arrival_ps"]
+                yield from (((*last, o), delay) for o in groups[k])
 
     todo = {
-        (1, n, repeat, g): dict(awaited(n, repeat, g))
+        (frame, n, repeat, g): dict(awaited(frame, n, repeat, g))
+        for frame in range(1, frames + 1)
         for n, network in enumerate(networks)
         for repeat in range(1, network["repeats"] + 1)
         for g in groups[n]
@@ -101,30 +106,49 @@ def replay(problem, unit_of, point):
 
 
 def figures(problem, unit_of, point, rows):
-    """Objective name to value, for one frame; and what each unit draws."""
+    """Objective name to value, from one frame played alone; and the energy of each unit."""
     makespan = max(end for _, _, end in rows.values())
-    result = {"latency_ps": makespan}
+    result = {"latency_ps": makespan, "negative_rate_sum_uhz": 0}
     for n, network in enumerate(problem["networks"]):
         last = max(end for key, (_, _, end) in rows.items() if key[1] == n)
-        result["latency_ps:" + network["name"]] = last - network["arrival_ps"]
+        latency = result["latency_ps:" + network["name"]] = last - network["arrival_ps"]
+        result["negative_rate_sum_uhz"] -= 10**18 // latency
+    units = {unit["name"]: unit for unit in problem["units"]}
+    alone = sum(
+        at(units[u]["time_ps"][key[3]], [point[clock] for clock in units[u]["clocks"]])
+        for key, u in ((key, unit_of[key[3]]) for key in rows)
+    )
+    busy = sum(end - start for _, start, end in rows.values())
+    result["stretch_ppm"] = (busy - alone) * 10**6 // alone
+
+    counted, idle_ps, frames = rows, makespan, 1
+    if problem["energy_use"] == "periodic":
+        idle_ps = problem["period_ps"]
+    if problem["energy_use"] == "pipeline":
+        played = replay(problem, unit_of, point, 12, problem["frames_in_flight"])
+        ends = [max(t[2] for key, t in played.items() if key[0] == f) for f in range(1, 13)]
+        result["window_of_8_frames_ps"] = idle_ps = ends[11] - ends[3]
+        counted, frames = {key: times for key, times in played.items() if key[0] > 4}, 8
     needed = {c for u in problem["units"] if u["name"] in unit_of for c in u["clocks"]}
-    energy = problem["board_mw"] * makespan
+    energy = problem["board_mw"] * idle_ps
     for domain in problem["domains"]:
         if not domain["may_be_off"] or domain["name"] in needed:
             needed.add(domain["name"])
             static = domain["operating_points"][point[domain["name"]]]["static_mw"]
-            energy += static * makespan
+            energy += static * idle_ps
     by_unit = {}
     for unit in problem["units"]:
         index = [point[clock] for clock in unit["clocks"]]
         idle = at(unit["idle_mw"], index) if unit["clocks"][0] in needed else 0
-        by_unit[unit["name"]] = idle * makespan + sum(
+        by_unit[unit["name"]] = idle * idle_ps + sum(
             at(unit["dynamic_mw"][key[3]], index) * (end - start)
-            for key, (_, start, end) in rows.items()
+            for key, (_, start, end) in counted.items()
             if unit_of[key[3]] == unit["name"]
         )
-    result["energy_fj"] = energy + sum(by_unit.values())
-    return result, by_unit
+    energy = (energy + sum(by_unit.values())) // frames
+    result["energy_fj"] = energy
+    result["power_uw"] = 1000 * energy // max(1, idle_ps // frames)
+    return result, {name: value // frames for name, value in by_unit.items()}
 
 
 def main(folder):

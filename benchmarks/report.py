@@ -1,0 +1,105 @@
+"""What benchmarks share: the option ``--json``, and a table for people or a document for programs.
+
+A benchmark describes its columns once; each row maps the columns' keys to plain values, which the
+document carries unrounded.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import platform
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from importlib.metadata import version
+
+Value = str | int | float | bool | None
+
+
+@dataclass(frozen=True)
+class Column:
+    """``key`` in the document; in the table ``title``, and the value in ``form`` (a format
+    specification such as ``,.0f``), numbers on the right; or only in the document."""
+
+    key: str
+    title: str
+    form: str = ""
+    in_table: bool = True
+
+
+def parser(module: str, description: str) -> argparse.ArgumentParser:
+    """A parser for ``python -m module`` that knows ``--json``."""
+    result = argparse.ArgumentParser(prog=f"python -m {module}", description=description)
+    result.add_argument("--json", action="store_true", help="print figures for programs")
+    return result
+
+
+def show(
+    title: str,
+    columns: Sequence[Column],
+    rows: Sequence[Mapping[str, Value]],
+    *,
+    as_json: bool,
+    notes: Sequence[str] = (),
+) -> None:
+    """Prints the rows as a table with ``notes`` below it, or as one JSON document.
+
+    Raises:
+        KeyError: where a row lacks a column.
+    """
+    if as_json:
+        document = {
+            "benchmark": title,
+            "machine": machine(),
+            "columns": {column.key: column.title for column in columns},
+            "rows": [{column.key: row[column.key] for column in columns} for row in rows],
+            "notes": list(notes),
+        }
+        json.dump(document, sys.stdout, indent=1)
+        print()
+        return
+    from rich.console import Console
+    from rich.markup import escape
+    from rich.table import Table
+
+    table = Table(title=title, title_justify="left")
+    shown = [column for column in columns if column.in_table]
+    for column in shown:
+        numeric = all(isinstance(row[column.key], int | float | None) for row in rows)
+        table.add_column(column.title, justify="right" if numeric else "left")
+    for row in rows:
+        table.add_row(*(escape(_cell(row[column.key], column.form)) for column in shown))
+    console = Console()
+    console.print(table)
+    for note in notes:
+        console.print(note, highlight=False, markup=False)
+
+
+def machine() -> dict[str, str]:
+    """What a figure depends on besides the code."""
+    return {
+        "processor": _processor(),
+        "system": platform.system(),
+        "python": platform.python_version(),
+        **{name: version(name) for name in ("numpy", "numba")},
+    }
+
+
+def _processor() -> str:
+    try:
+        with open("/proc/cpuinfo", encoding="utf-8") as file:
+            for line in file:
+                if line.startswith("model name"):
+                    return line.partition(":")[2].strip()
+    except OSError:
+        pass
+    return platform.processor() or platform.machine()
+
+
+def _cell(value: Value, form: str) -> str:
+    if value is None:
+        return "-"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return format(value, form)

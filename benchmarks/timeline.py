@@ -1,0 +1,153 @@
+"""Design points per second of the timeline on one core, compiled and plain.
+
+Two sizes: the reference problem (2 networks x 10 groups, 2 units), random mappings at random
+clocks; and 10 networks with 1,000 groups in all on 4 units. Both with contention. Times exclude
+compilation, and are the best of many short repetitions, so that what else runs on the machine
+disturbs only some of them. Every design point that the plain evaluator
+plays is compared with what the compiled one says about it.
+
+Usage: ``python -m benchmarks.timeline [--json]``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benchmarks.random_problem import RandomShape, random_problem
+from benchmarks.reference_problem import reference_problem
+from benchmarks.report import Column, parser, show
+from benchmarks.timing import best_seconds
+from fitness import plain_timeline
+from fitness.timeline import design_of, make_evaluator
+from results.problem import Problem
+
+COLUMNS = (
+    Column("problem", "problem"),
+    Column("networks", "networks", in_table=False),
+    Column("groups", "groups", in_table=False),
+    Column("units", "units", in_table=False),
+    Column("required_per_second", "required /s", ",.0f"),
+    Column("compiled_per_second", "compiled /s", ",.0f"),
+    Column("plain_per_second", "plain /s", ",.2f"),
+    Column("ratio", "ratio", ",.0f"),
+    Column("fulfilled", "met"),
+)
+SEED = 1
+
+
+@dataclass(frozen=True)
+class Speed:
+    """Design points per second on one problem."""
+
+    problem: str
+    networks: int
+    groups: int
+    units: int
+    required_per_second: int
+    compiled_per_second: float
+    plain_per_second: float
+    ratio: float
+    fulfilled: bool
+
+
+def small() -> Problem:
+    """2 networks of 10 groups, a GPU and a DLA, 14 x 4 operating points."""
+    return reference_problem()
+
+
+def large() -> Problem:
+    """10 networks of 100 groups, chains and graphs, on 4 units; all with contention."""
+    shape = RandomShape(networks=(10, 10), groups=(100, 100), units=(4, 4), waiting=False)
+    for seed in range(SEED, SEED + 1000):
+        problem = random_problem(np.random.default_rng(seed), shape)
+        if all(unit.contention is not None for unit in problem.units):
+            return problem
+    raise AssertionError("no problem with contention on every unit among a thousand")
+
+
+def random_rows(problem: Problem, count: int, seed: int = SEED) -> NDArray[np.int64]:
+    """[count, groups + domains]: mappings and clocks that the problem allows."""
+    rng = np.random.default_rng(seed)
+    units = [rng.choice(np.flatnonzero(row), count) for row in problem.allowed]
+    points = [rng.choice(np.flatnonzero(domain.allowed), count) for domain in problem.domains]
+    return np.stack(units + points, axis=1).astype(np.int64)
+
+
+def measure(
+    name: str, problem: Problem, *, required: int, rows: int, plain_rows: int, repetitions: int
+) -> Speed:
+    """The compiled timeline on ``rows`` design points, the plain one on the first of them.
+
+    Raises:
+        AssertionError: where the two disagree.
+    """
+    population = random_rows(problem, rows)
+    evaluate = make_evaluator(problem)
+    first = evaluate(population[:plain_rows])
+    compiled = rows / best_seconds(lambda: evaluate(population), repetitions=repetitions)
+    designs = [design_of(problem, row) for row in population[:plain_rows]]
+    played: list[plain_timeline.PlainTimeline] = []
+
+    def play_all() -> None:
+        played[:] = [plain_timeline.play(problem, design) for design in designs]
+
+    plain = plain_rows / best_seconds(play_all, repetitions=3)
+    for index, (design, timeline) in enumerate(zip(designs, played, strict=True)):
+        energy = plain_timeline.frame_energy_fj(problem, design, timeline)
+        if timeline.frame_end_ps[0] != first.makespan_ps[index] or energy != first.energy_fj[index]:
+            raise AssertionError(f"{name}: the evaluators disagree on design point {index}")
+    return Speed(
+        problem=name,
+        networks=len(problem.networks),
+        groups=problem.group_count,
+        units=len(problem.units),
+        required_per_second=required,
+        compiled_per_second=compiled,
+        plain_per_second=plain,
+        ratio=compiled / plain,
+        fulfilled=compiled >= required,
+    )
+
+
+def run() -> list[Speed]:
+    """Both sizes."""
+    return [
+        measure(
+            "2 networks, 20 groups, 2 units",
+            small(),
+            required=1_000_000,
+            rows=50_000,
+            plain_rows=100,
+            repetitions=40,
+        ),
+        measure(
+            "10 networks, 1,000 groups, 4 units",
+            large(),
+            required=8_000,
+            rows=500,
+            plain_rows=1,
+            repetitions=40,
+        ),
+    ]
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Prints the speeds."""
+    options = parser("benchmarks.timeline", "Design points per second, one core.").parse_args(
+        arguments
+    )
+    show(
+        "Timeline under contention, design points per second on one core",
+        COLUMNS,
+        [asdict(speed) for speed in run()],
+        as_json=options.json,
+        notes=["Compiled and plain gave the same makespan and energy wherever both were run."],
+    )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,78 @@
+"""The speed benchmark: its problems, its comparison with the plain evaluator, what it prints."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, replace
+
+import numpy as np
+import pytest
+
+from benchmarks import timeline as benchmark
+from benchmarks.report import Column, parser, show
+from fitness import plain_timeline
+
+
+def test_problems_are_as_large_as_announced() -> None:
+    small, large = benchmark.small(), benchmark.large()
+    assert (len(small.networks), small.group_count, len(small.units)) == (2, 20, 2)
+    assert (len(large.networks), large.group_count, len(large.units)) == (10, 1000, 4)
+    for problem in (small, large):
+        assert all(unit.contention is not None for unit in problem.units)
+        rows = benchmark.random_rows(problem, 50)
+        assert problem.allowed[np.arange(problem.group_count), rows[:, : problem.group_count]].all()
+    points = benchmark.random_rows(small, 500)[:, 20:]
+    assert points.min(axis=0).tolist() == [0, 0]
+    assert points.max(axis=0).tolist() == [13, 3]
+
+
+def test_a_measurement() -> None:
+    speed = benchmark.measure(
+        "small", benchmark.small(), required=1, rows=20, plain_rows=3, repetitions=2
+    )
+    assert speed.fulfilled
+    assert speed.ratio == speed.compiled_per_second / speed.plain_per_second > 0
+    shown = asdict(speed)
+    assert {column.key for column in benchmark.COLUMNS} == set(shown)
+
+
+def test_disagreement_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    honest = plain_timeline.play
+
+    def late(*arguments: object) -> plain_timeline.PlainTimeline:
+        played = honest(*arguments)  # type: ignore[arg-type]
+        return replace(played, frame_end_ps=tuple(end + 1 for end in played.frame_end_ps))
+
+    monkeypatch.setattr(plain_timeline, "play", late)
+    with pytest.raises(AssertionError, match="the evaluators disagree on design point 0"):
+        benchmark.measure(
+            "small", benchmark.small(), required=1, rows=2, plain_rows=1, repetitions=1
+        )
+
+
+def test_the_report_prints_a_table_or_a_document(capsys: pytest.CaptureFixture[str]) -> None:
+    columns = (
+        Column("name", "Name"),
+        Column("rate", "Rate", ",.1f"),
+        Column("extra", "Extra", in_table=False),
+    )
+    rows = [{"name": "[red]", "rate": 1234.56, "extra": 7}, {"name": "b", "rate": None, "extra": 8}]
+    show("A title", columns, rows, as_json=False, notes=["A note [1]."])
+    table = capsys.readouterr().out
+    assert "A title" in table
+    assert "1,234.6" in table
+    assert "A note [1]." in table
+    assert "Extra" not in table
+    assert "[red]" in table
+    show("A title", columns, rows, as_json=True, notes=["A note [1]."])
+    document = json.loads(capsys.readouterr().out)
+    assert document["benchmark"] == "A title"
+    assert document["rows"] == rows
+    assert document["notes"] == ["A note [1]."]
+    assert set(document["machine"]) >= {"processor", "python", "numba"}
+
+
+def test_the_option() -> None:
+    options = parser("benchmarks.timeline", "Something.")
+    assert options.parse_args(["--json"]).json
+    assert not options.parse_args([]).json
