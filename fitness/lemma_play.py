@@ -126,8 +126,8 @@ def group_instances(problem: Problem) -> tuple[Instance, ...]:
 class LemmaPlay:
     """Plays lemmas of one problem."""
 
-    def __init__(self, problem: Problem) -> None:
-        self._instances = group_instances(problem)
+    def __init__(self, problem: Problem, instances: Sequence[Instance]) -> None:
+        self._instances = instances
         self._followers: list[list[int]] = [[] for _ in self._instances]
         for i, instance in enumerate(self._instances):
             for entry in instance.inputs:
