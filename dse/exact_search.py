@@ -7,15 +7,16 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fitness.plan import IntArray, make_plan
 from fitness.search_space import make_search_space
-from fitness.timeline import row_of
 from fitness.timeline_state import NEVER, make_chosen, make_state
 from results.certificate import LemmaTable
 from results.errors import ResultError
 from results.problem import DesignPoint, EnergyUse, Problem
 
+NEVER_VALUE = int(NEVER)
 SLICE_NODES = 20_000
 """Nodes between two looks at the clock."""
 BUFFER_LEMMAS = 4096
@@ -25,19 +26,22 @@ MOST_POINTS = 62
 
 @dataclass(frozen=True)
 class Proof:
-    """How far a search stands: no design point is faster than ``bound_ps``."""
+    """How far a search stands: no design point has a value below ``bound``."""
 
     nodes: int
     lemmas: int
-    best_ps: int | None
-    bound_ps: int
+    best: int | None
+    bound: int
     seconds: float
 
 
 @dataclass(frozen=True, eq=False)
 class ExactResult:
-    """What the search found: the fastest design point (None: none is feasible, or none is faster
-    than the one it started from), and the lemmas, as far as they were kept."""
+    """What the search found, and the lemmas, as far as they were kept.
+
+    ``best`` is None where no design point is better than the one that the search started from, or
+    none is feasible; ``best_ps`` is its value, or the one started from (None: neither).
+    """
 
     complete: bool
     best: DesignPoint | None
@@ -47,14 +51,35 @@ class ExactResult:
     lemma_count: int
     nodes: int
     seconds: float
+    snapshot: Snapshot
+    """Where the search stands, for :func:`find_fastest` to go on from."""
+
+
+@dataclass(frozen=True, eq=False)
+class Snapshot:
+    """The choices that a search had made, by the names of the fields of ``Branching``, and what it
+    had proved."""
+
+    arrays: dict[str, list[int]]
+    lemmas: LemmaTable
+    lemma_count: int
+    seconds: float
+
+
+STATE_FIELDS = (
+    *("scalar", "units", "points", "forced", "transitions", "segments"),
+    *("kind", "subject", "option", "saved", "bound", "best_units", "best_points"),
+)
 
 
 def find_fastest(
     problem: Problem,
     *,
     known_ps: int | None = None,
+    sums_rates: bool = False,
     most_lemmas: int = 1_000_000,
     time_limit_s: float | None = None,
+    going_on: Snapshot | None = None,
     on_progress: Callable[[Proof], None] | None = None,
 ) -> ExactResult:
     """Finds the smallest makespan over all units, operating points and rules of the problem.
@@ -64,20 +89,21 @@ def find_fastest(
 
     Args:
         known_ps: a makespan that some feasible design point has; only faster ones are looked for.
+        sums_rates: minimise -sum of floor(10^18 / T_n) in uHz (Eq. 10) instead; all values are so.
         most_lemmas: more are counted, but not kept.
         time_limit_s: ends the search earlier; ``bound_ps`` then is what is proved so far.
+        going_on: where an earlier search of the same problem was ended; ``known_ps`` is not used.
         on_progress: called every ``SLICE_NODES`` nodes.
 
     Raises:
-        ResultError: on a problem with a power cap, an energy budget or a period, whose lemmas are
-            not known here.
+        ResultError: on a pipeline under a power cap or energy budget, for which there is no lemma.
     """
     from fitness.branch_kernel import (
-        BACKTRACKING,
         BEST,
         BRANCH_SCALARS,
         DEPTH,
         DONE,
+        FASTEST_KNOWN,
         LEMMAS,
         LEMMAS_FULL,
         NODES,
@@ -85,10 +111,10 @@ def find_fastest(
         search_on,
     )
 
-    _refuse_unknown(problem)
-    began = time.monotonic()
+    refuse_unprovable(problem)
+    began = time.monotonic() - (0.0 if going_on is None else going_on.seconds)
     plan = make_plan(problem)
-    space = make_search_space(problem)
+    space = make_search_space(problem, sums_rates=sums_rates)
     groups, domains = plan.groups, plan.domains
     levels = groups + sum(int(domain.allowed.sum()) for domain in problem.domains) + 1
 
@@ -111,6 +137,9 @@ def find_fastest(
         best_units=np.full(groups, -1, dtype=np.int64),
         best_points=zeros(domains),
         fastest=zeros(groups * plan.units),
+        least_energy=zeros(groups * plan.units),
+        least_idle=zeros(plan.units),
+        least_static=zeros(domains),
         least=zeros(groups),
         tail=zeros(groups),
         path=zeros(plan.networks),
@@ -120,10 +149,16 @@ def find_fastest(
     )
     scalar = branching.scalar
     scalar[BEST] = NEVER if known_ps is None else known_ps
+    kept: list[tuple[NDArray[np.int8], IntArray]] = []
+    count = 0
+    if going_on is not None:
+        for name in STATE_FIELDS:
+            getattr(branching, name)[:] = going_on.arrays[name]
+        scalar[FASTEST_KNOWN] = 0
+        kept = [(going_on.lemmas.units.astype(np.int8), going_on.lemmas.points.astype(np.int64))]
+        count = going_on.lemma_count
     chosen = make_chosen(plan)
     state = make_state(plan, frames=1, in_flight=1, log=True, stops=True)
-    kept: list[tuple[IntArray, IntArray]] = []
-    count = 0
     while True:
         ended = search_on(plan, space, chosen, state, branching, SLICE_NODES)
         count += int(scalar[LEMMAS])
@@ -137,39 +172,39 @@ def find_fastest(
             )
         scalar[LEMMAS] = 0
         best = int(scalar[BEST])
-        depth = int(scalar[DEPTH])
-        open_bound = best if ended == DONE else min(branching.bound[:depth].tolist(), default=0)
+        open_bounds = branching.bound[: int(scalar[DEPTH])].tolist()
+        bound = best if ended == DONE else min(open_bounds, default=-NEVER_VALUE)
+        seconds = time.monotonic() - began
         if on_progress is not None:
-            on_progress(
-                Proof(
-                    nodes=int(scalar[NODES]),
-                    lemmas=count,
-                    best_ps=None if best == NEVER else best,
-                    bound_ps=open_bound,
-                    seconds=time.monotonic() - began,
-                )
-            )
+            known = None if best == NEVER_VALUE else best
+            on_progress(Proof(int(scalar[NODES]), count, known, bound, seconds))
         if ended == DONE:
             break
-        late = time_limit_s is not None and time.monotonic() - began >= time_limit_s
+        late = time_limit_s is not None and seconds >= time_limit_s
         if late and ended != LEMMAS_FULL:
             break
     found = branching.best_units[0] >= 0
     points = np.array([_lowest_bit(int(mask)) for mask in branching.best_points], dtype=np.int64)
-    del BACKTRACKING
+    lemmas = _table(kept, groups, domains)
     return ExactResult(
         complete=ended == DONE,
         best=DesignPoint(branching.best_units.copy(), points) if found else None,
-        best_ps=None if best == NEVER else best,
-        bound_ps=open_bound,
-        lemmas=_table(kept, groups, domains),
+        best_ps=None if best == NEVER_VALUE else best,
+        bound_ps=bound,
+        lemmas=lemmas,
         lemma_count=count,
         nodes=int(scalar[NODES]),
         seconds=time.monotonic() - began,
+        snapshot=Snapshot(
+            arrays={name: getattr(branching, name).tolist() for name in STATE_FIELDS},
+            lemmas=lemmas,
+            lemma_count=count,
+            seconds=time.monotonic() - began,
+        ),
     )
 
 
-def _table(kept: list[tuple[IntArray, IntArray]], groups: int, domains: int) -> LemmaTable:
+def _table(kept: list[tuple[NDArray[np.int8], IntArray]], groups: int, domains: int) -> LemmaTable:
     units = [part[0] for part in kept] or [np.zeros((0, groups), dtype=np.int8)]
     points = [part[1] for part in kept] or [np.zeros((0, domains), dtype=np.int64)]
     return LemmaTable(
@@ -181,23 +216,21 @@ def _lowest_bit(mask: int) -> int:
     return (mask & -mask).bit_length() - 1 if mask else 0
 
 
-def _refuse_unknown(problem: Problem) -> None:
-    if problem.energy_use is not EnergyUse.FRAME:
+def refuse_unprovable(problem: Problem) -> None:
+    """Accepts a problem whose constraints all have lemmas.
+
+    Raises:
+        ResultError: on a pipeline with a power cap or an energy budget, or too long a ladder.
+    """
+    limited = problem.power_cap_mw is not None or problem.energy_budget_fj is not None
+    if problem.energy_use is EnergyUse.PIPELINE and limited:
         raise ResultError(
-            f"the fastest point is proved for one frame alone; energy use is {problem.energy_use.value}"
+            "the fastest point cannot be proved where a power cap or energy budget holds for a "
+            "pipeline: no bound on its power is known"
         )
-    for what, limit in (
-        ("power cap", problem.power_cap_mw),
-        ("energy budget", problem.energy_budget_fj),
-    ):
-        if limit is not None:
-            raise ResultError(f"no proof yet for a problem with a {what}")
     for domain in problem.domains:
         if len(domain.frequencies_khz) > MOST_POINTS:
             raise ResultError(
                 f"domain {domain.name!r}: at most {MOST_POINTS} operating points can be proved "
                 f"over, got {len(domain.frequencies_khz)}"
             )
-
-
-__all__ = ["ExactResult", "Proof", "find_fastest", "row_of"]

@@ -45,6 +45,8 @@ from fitness.timeline_state import (
 )
 from results.problem import WORK_PER_PS
 
+UHZ_PS = 10**18
+
 
 @jit
 def fill_fastest(plan, space, points, fastest):
@@ -108,6 +110,7 @@ def choose_partly(plan, units, points, chosen):
             at = chosen.table_row[u] + g
             chosen.group[g * GROUP_WIDTH + ALONE] = plan.time_ps[at]
             chosen.group[g * GROUP_WIDTH + DEMAND] = plan.demand_kbps[at]
+            chosen.group[g * GROUP_WIDTH + DYNAMIC] = plan.dynamic_mw[at]
 
 
 @jit
@@ -140,7 +143,8 @@ def _still_to_go(plan, space, units, fastest, least, tail, path):
 @jit
 def makespan_bound(plan, space, units, fastest, state, least, tail, path, end):
     """What no design point with these choices ends before, from where the timeline has stopped;
-    NEVER where a deadline must be missed. Work arrays: [groups], [groups], [networks] x 2."""
+    NEVER where a deadline or the period must be missed. Work arrays: [groups], [groups],
+    [networks] x 2."""
     now = state.scalar[NOW]
     _still_to_go(plan, space, units, fastest, least, tail, path)
     for n in range(plan.networks):
@@ -185,6 +189,8 @@ def makespan_bound(plan, space, units, fastest, state, least, tail, path, end):
         if space.deadline[n] >= 0 and end[n] - arrival > space.deadline[n]:
             return NEVER
         bound = max(bound, end[n])
+    if space.period_ps >= 0 and bound > space.period_ps:
+        return NEVER
     return max(bound, _work_bound(plan, units, state, least, now))
 
 
@@ -240,3 +246,14 @@ def _work_bound(plan, units, state, least, now):
         if units[g] < 0 and state.log[i * LOG_WIDTH + LOG_END] < 0:
             total += least[g]
     return now + max(most, -((-total) // plan.units))
+
+
+@jit
+def rate_sum_bound(plan, end):
+    """-sum of floor(10^18 ps / LB_n) in uHz (Eq. 10, minimised): what no design point is below,
+    after :func:`makespan_bound` has left the least ends of the networks in ``end``."""
+    total = np.int64(0)
+    for n in range(plan.networks):
+        latency = end[n] - plan.network[n * NETWORK_WIDTH + ARRIVAL]
+        total += UHZ_PS // max(latency, np.int64(1))
+    return -total

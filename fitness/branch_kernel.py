@@ -10,12 +10,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fitness.bound_kernel import choose_partly, fill_fastest, makespan_bound
+from fitness.bound_kernel import choose_partly, fill_fastest, makespan_bound, rate_sum_bound
+from fitness.constraint_kernel import breaks_power_limits, fill_least_power
 from fitness.jit import jit
 from fitness.plan import IntArray
 from fitness.timeline_kernel import advance, begin
 from fitness.timeline_state import (
     FRAMES_LEFT,
+    NEVER,
     OPEN_COUNT,
     OPEN_UNIT,
     PLACE_GROUP,
@@ -59,6 +61,9 @@ class Branching(NamedTuple):
     best_units: IntArray
     best_points: IntArray
     fastest: IntArray
+    least_energy: IntArray
+    least_idle: IntArray
+    least_static: IntArray
     least: IntArray
     tail: IntArray
     path: IntArray
@@ -176,17 +181,37 @@ def _take_back(plan, space, b, level):
 @jit
 def _bound_here(plan, space, chosen, state, b):
     """Plays the present choice until another matters, and bounds what lies below it."""
+    limited = space.power_cap_mw >= 0 or space.energy_budget_fj >= 0
     if b.scalar[FASTEST_KNOWN] == 0:
         fill_fastest(plan, space, b.points, b.fastest)
+        if limited:
+            fill_least_power(plan, space, b.points, b.least_energy, b.least_idle, b.least_static)
         b.scalar[FASTEST_KNOWN] = 1
     choose_partly(plan, b.units, b.points, chosen)
     begin(plan, chosen, state)
     while state.scalar[FRAMES_LEFT] > 0:
         if not advance(plan, chosen, state):
             break
-    return makespan_bound(
-        plan, space, b.units, b.fastest, state, b.least, b.tail, b.path, b.end
-    )
+    bound = makespan_bound(plan, space, b.units, b.fastest, state, b.least, b.tail, b.path, b.end)
+    if bound == NEVER:
+        return bound
+    if limited and breaks_power_limits(
+        plan,
+        space,
+        b.units,
+        chosen,
+        state,
+        bound,
+        b.scalar[BEST],
+        space.sums_rates == 0,
+        b.least_energy,
+        b.least_idle,
+        b.least_static,
+    ):
+        return NEVER
+    if space.sums_rates:
+        return rate_sum_bound(plan, b.end)
+    return bound
 
 
 @jit

@@ -49,9 +49,15 @@ class SearchSpace(NamedTuple):
     """[networks]: most latency in ps, or ``UNLIMITED``."""
     ladder: IntArray
     """[domains]: operating points."""
+    sums_rates: int
+    """1 where the objective is Eq. 10 of HaX-CoNN instead of the makespan."""
+    power_cap_mw: int
+    energy_budget_fj: int
+    period_ps: int
+    """``UNLIMITED`` where there is none."""
 
 
-def make_search_space(problem: Problem) -> SearchSpace:
+def make_search_space(problem: Problem, *, sums_rates: bool = False) -> SearchSpace:
     """Lays the choices of a problem out."""
     units = len(problem.units)
     groups = problem.group_count
@@ -88,6 +94,10 @@ def make_search_space(problem: Problem) -> SearchSpace:
         segments=_ints([_limit(unit.max_segments) for unit in problem.units]),
         deadline=_ints([_limit(network.deadline_ps) for network in networks]),
         ladder=_ints([len(domain.frequencies_khz) for domain in problem.domains]),
+        sums_rates=int(sums_rates),
+        power_cap_mw=_limit(problem.power_cap_mw),
+        energy_budget_fj=_limit(problem.energy_budget_fj),
+        period_ps=_limit(problem.period_ps),
     )
 
 
@@ -99,5 +109,7 @@ def _ints(values: list[int]) -> IntArray:
     return np.array(values, dtype=np.int64)
 
 
-def _starts(rows: list[list[int]] | list[list[tuple[int, int]]] | list[tuple[int, ...]]) -> IntArray:
+def _starts(
+    rows: list[list[int]] | list[list[tuple[int, int]]] | list[tuple[int, ...]],
+) -> IntArray:
     return np.concatenate(([0], np.cumsum([len(row) for row in rows]))).astype(np.int64)
