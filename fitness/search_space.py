@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from graphlib import TopologicalSorter
 from typing import NamedTuple
 
@@ -109,7 +110,5 @@ def _ints(values: list[int]) -> IntArray:
     return np.array(values, dtype=np.int64)
 
 
-def _starts(
-    rows: list[list[int]] | list[list[tuple[int, int]]] | list[tuple[int, ...]],
-) -> IntArray:
+def _starts(rows: Sequence[Sequence[object]]) -> IntArray:
     return np.concatenate(([0], np.cumsum([len(row) for row in rows]))).astype(np.int64)

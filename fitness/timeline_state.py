@@ -89,12 +89,18 @@ class State(NamedTuple):
 
 
 def make_state(
-    plan: Plan, *, frames: int, in_flight: int, log: bool = False, count_from: int = 0, stops: bool = False
+    plan: Plan,
+    *,
+    frames: int,
+    in_flight: int,
+    log: bool = False,
+    count_from: int = 0,
+    stops: bool = False,
 ) -> State:
     """Buffers for one timeline after the other.
 
-    Energy is counted from frame ``count_from`` on, from 0; with ``stops`` the timeline stops at open
-    choices.
+    Energy is counted from frame ``count_from`` on, from 0; with ``stops`` the timeline stops at
+    open choices.
     """
     slots = min(in_flight, frames)
     places = slots * plan.instances

@@ -45,14 +45,16 @@ class LemmaTable:
 class Certificate:
     """What is claimed of a front's fastest member, and what proves it.
 
-    ``optimum_ps`` is its makespan; ``bound_ps`` what no design point is below (the same where
-    ``status`` is not ``GAP``).
+    ``objective`` is ``latency_ps`` (the makespan, Eq. 11) or ``negative_rate_sum_uhz`` (Eq. 10),
+    ``optimum`` its value; no design point is below ``bound`` (the same where ``status`` is not
+    ``GAP``). ``search`` says where a search that was ended can go on.
     """
 
     status: CertificateStatus
     problem_sha256: str
-    optimum_ps: int
-    bound_ps: int
+    objective: str
+    optimum: int
+    bound: int
     member: int
     lemmas: LemmaTable
     nodes: int
@@ -60,3 +62,5 @@ class Certificate:
     cover_seconds: float | None
     solvers: tuple[str, ...]
     """Names and versions of the solvers that found no model left."""
+    search: dict[str, list[int]] | None = None
+    """Arrays of :data:`dse.exact_search.STATE_FIELDS`, for ``GAP`` only."""

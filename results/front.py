@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from results.certificate import CertificateStatus
 from results.problem import DesignPoint, Problem
 from results.schedule import Schedule
 
@@ -59,6 +60,27 @@ class Provenance:
     """Of the hypervolume: 1.1 x the nadir of the final front."""
 
 
+@dataclass(frozen=True)
+class CertificateClaim:
+    """What the certificate beside the front claims; :mod:`results.certificate` has the proof."""
+
+    status: CertificateStatus
+    member: int
+    """Position of the member that is certified."""
+    objective: str
+    """Name of the objective that it is best at, as in ``front.json``."""
+    optimum: int
+    bound: int
+    """No design point of the space is below; the optimum itself unless ``status`` is ``GAP``."""
+    space: str
+    """The space in words."""
+    lemmas: int
+    nodes: int
+    solvers: tuple[str, ...]
+    """Names and versions of those that found the lemmas to leave nothing out."""
+    seconds: float
+
+
 @dataclass(frozen=True, eq=False)
 class Front:
     """Members by rising first objective."""
@@ -66,3 +88,4 @@ class Front:
     problem: Problem
     members: tuple[Member, ...]
     provenance: Provenance
+    certificate: CertificateClaim | None = None

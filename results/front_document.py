@@ -7,8 +7,16 @@ from typing import Any
 import numpy as np
 
 from results.canonical_json import Json, content_sha256
+from results.certificate import CertificateStatus
 from results.errors import ResultError
-from results.front import Front, HypervolumePoint, InputFile, Member, Provenance
+from results.front import (
+    CertificateClaim,
+    Front,
+    HypervolumePoint,
+    InputFile,
+    Member,
+    Provenance,
+)
 from results.front_check import check_front
 from results.objectives import objective_names
 from results.problem import DesignPoint, Problem
@@ -48,12 +56,47 @@ def front_to_document(front: Front) -> dict[str, Json]:
         },
         "objectives": list(objective_names(problem)),
         "members": [member_to_document(problem, member) for member in front.members],
+        "certificate": _claim_to_document(front.certificate),
     }
     try:
         document["content_sha256"] = content_sha256(document)
     except ValueError:
         raise ResultError("$.provenance: numbers must be finite") from None
     return document
+
+
+def _claim_to_document(claim: CertificateClaim | None) -> Json:
+    if claim is None:
+        return None
+    return {
+        "status": claim.status.value,
+        "member": claim.member,
+        "objective": claim.objective,
+        "optimum": claim.optimum,
+        "bound": claim.bound,
+        "space": claim.space,
+        "lemmas": claim.lemmas,
+        "nodes": claim.nodes,
+        "solvers": list(claim.solvers),
+        "seconds": claim.seconds,
+    }
+
+
+def _claim_from_document(content: Any) -> CertificateClaim | None:
+    if content is None:
+        return None
+    return CertificateClaim(
+        status=CertificateStatus(content["status"]),
+        member=content["member"],
+        objective=content["objective"],
+        optimum=content["optimum"],
+        bound=content["bound"],
+        space=content["space"],
+        lemmas=content["lemmas"],
+        nodes=content["nodes"],
+        solvers=tuple(content["solvers"]),
+        seconds=float(content["seconds"]),
+    )
 
 
 def member_to_document(problem: Problem, member: Member) -> dict[str, Json]:
@@ -120,6 +163,7 @@ def front_from_document(document: Json, problem: Problem) -> Front:
             for i, member in enumerate(content["members"])
         ),
         provenance=_provenance_from_document(content["provenance"]),
+        certificate=_claim_from_document(content["certificate"]),
     )
     check_front(front)
     signed = {key: value for key, value in content.items() if key != "content_sha256"}
