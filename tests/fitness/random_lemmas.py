@@ -10,7 +10,7 @@ import numpy as np
 
 from benchmarks.random_problem import RandomShape, random_problem
 from results.certificate import NOT_NAMED, LemmaTable
-from results.problem import IntArray, Problem
+from results.problem import IntArray, Problem, ProblemUnit
 
 MOST_DESIGNS = 10_000
 
@@ -44,7 +44,21 @@ def _narrowed(rng: np.random.Generator, problem: Problem) -> Problem:
         if len(points) > 1 and rng.integers(4) == 0:
             points[rng.integers(len(points))] = False
         domains.append(replace(domain, allowed=points))
-    return replace(problem, allowed=allowed, domains=tuple(domains))
+    units = tuple(_on_one_clock(unit) if rng.integers(3) == 0 else unit for unit in problem.units)
+    return replace(problem, allowed=allowed, domains=tuple(domains), units=units)
+
+
+def _on_one_clock(unit: ProblemUnit) -> ProblemUnit:
+    """Times and demands depend on the unit's own clock alone; what the memory's clock still
+    changes is the slowdown."""
+
+    def slowest(table: IntArray) -> IntArray:
+        own = table.reshape(*table.shape[:2], -1)[..., :1]
+        return np.broadcast_to(
+            own.reshape(*table.shape[:2], *[1] * (table.ndim - 2)), table.shape
+        ).copy()
+
+    return replace(unit, time_ps=slowest(unit.time_ps), demand_kbps=slowest(unit.demand_kbps))
 
 
 def design_count(problem: Problem) -> int:

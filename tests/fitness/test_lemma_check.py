@@ -15,7 +15,7 @@ from fitness.lemma_check import check_lemmas, lemma_bound, lemma_bounds
 from fitness.timeline import make_evaluator
 from results.certificate import NOT_NAMED, LemmaTable
 from results.errors import ResultError
-from results.problem import Problem, ProblemDomain
+from results.problem import ContentionTable, Problem, ProblemDomain
 
 ANY = NOT_NAMED
 REFERENCE_OPTIMUM_PS = 7_325_701_235
@@ -131,6 +131,34 @@ def test_a_dispatch_of_several_costs_stops_the_timeline() -> None:
     assert bound_of(chip, [0, 0], [0b01]) == 20
     # Two points with the same costs are no open choice: played to its end.
     assert bound_of(with_two_points(CHAIN, 1), [0, 1, 0], [0b11]) == 94
+
+
+@pytest.mark.parametrize(("losses", "expected"), [((50, 0), 20), ((50, 50), 40)])
+def test_a_slowdown_of_several_values_stops_the_timeline(
+    losses: tuple[int, int], expected: int
+) -> None:
+    """The memory's clock changes nothing but who slows whom."""
+    rows = [vars(flat_loss(str(loss))) for loss in losses]
+    slowdown = ContentionTable(
+        **{name: np.concatenate([row[name] for row in rows]) for name in rows[0]}
+    )
+    chip = problem(
+        [network("a", 0, 1), network("b", 1, 1)],
+        [[20, 20], [20, 20]],
+        demands_kbps=[100, 100],
+        contention=slowdown,
+    )
+    memory = replace(
+        chip.domains[0],
+        name="memory",
+        frequencies_khz=(1000, 2000),
+        voltages_mv=(None, None),
+        static_mw=np.zeros(2, dtype=np.int64),
+        allowed=np.ones(2, dtype=np.bool_),
+    )
+    chip = replace(chip, domains=(*chip.domains, memory), memory_domain=1)
+    assert bound_of(chip, [0, 1], [1, 0b01]) == 20 * 100 // (100 - losses[0])
+    assert bound_of(chip, [0, 1], [1, 0b11]) == expected
 
 
 def test_only_allowed_points_and_units_count() -> None:
