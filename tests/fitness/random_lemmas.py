@@ -52,13 +52,13 @@ def _on_one_clock(unit: ProblemUnit) -> ProblemUnit:
     """Times and demands depend on the unit's own clock alone; what the memory's clock still
     changes is the slowdown."""
 
-    def slowest(table: IntArray) -> IntArray:
+    def at_first(table: IntArray) -> IntArray:
         own = table.reshape(*table.shape[:2], -1)[..., :1]
         return np.broadcast_to(
             own.reshape(*table.shape[:2], *[1] * (table.ndim - 2)), table.shape
         ).copy()
 
-    return replace(unit, time_ps=slowest(unit.time_ps), demand_kbps=slowest(unit.demand_kbps))
+    return replace(unit, time_ps=at_first(unit.time_ps), demand_kbps=at_first(unit.demand_kbps))
 
 
 def design_count(problem: Problem) -> int:
