@@ -1,0 +1,207 @@
+"""That mapping rules and lemmas together leave no design point: one formula for any SMT solver.
+
+A model of the formula is a design point that obeys the mapping rules and that no lemma catches. So
+where solvers say ``unsat``, the lemmas cover the space. The text is plain clauses in SMT-LIB 2
+(QF_UF): every solver reads it, and nothing has to be trusted that a solver prints by itself.
+
+Variables: ``x_g_u``, group g is on unit u; ``o_d_k``, domain d has operating point k; ``t_e``, the
+ends of edge e are on different units (Eq. 3 of HaX-CoNN; only that direction is needed); ``s_g_u``,
+a segment of unit u begins with group g; and registers of sequential counters (Sinz 2005).
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import sysconfig
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from results.certificate import LemmaTable
+from results.problem import Problem
+
+
+@dataclass(frozen=True)
+class CoverResult:
+    """What a solver says: ``unsat`` (the lemmas cover the space), ``sat`` or ``unknown``."""
+
+    verdict: str
+    solver: str
+    """Name and version."""
+    seconds: float
+
+
+def cover_smtlib(problem: Problem, lemmas: LemmaTable) -> str:
+    """The formula as SMT-LIB 2 text; the same bytes for the same problem and lemmas."""
+    lines = [
+        "; Is there a design point that obeys the mapping rules and that no lemma catches?",
+        "; x_g_u: group g is on unit u; o_d_k: domain d has operating point k.",
+        *(f"; unit {u}: {_plain(unit.name)}" for u, unit in enumerate(problem.units)),
+        *(f"; domain {d}: {_plain(domain.name)}" for d, domain in enumerate(problem.domains)),
+        *(
+            f"; groups {network.groups.start} to {network.groups.stop - 1}: {_plain(network.name)}"
+            for network in problem.networks
+        ),
+        "(set-logic QF_UF)",
+    ]
+    units = [np.flatnonzero(row).tolist() for row in problem.allowed]
+    points = [np.flatnonzero(domain.allowed).tolist() for domain in problem.domains]
+    variables: list[str] = []
+    clauses: list[str] = []
+    for g, choices in enumerate(units):
+        _exactly_one([f"x_{g}_{u}" for u in choices], variables, clauses)
+    for d, choices in enumerate(points):
+        _exactly_one([f"o_{d}_{k}" for k in choices], variables, clauses)
+    _transition_rules(problem, units, variables, clauses)
+    _segment_rules(problem, units, variables, clauses)
+    lines += [f"(declare-const {name} Bool)" for name in variables]
+    lines += clauses
+    lines.append(f"; {len(lemmas)} lemmas: not all of their choices")
+    lines += _lemma_clauses(lemmas, units, points)
+    lines.append("(check-sat)")
+    return "\n".join(lines) + "\n"
+
+
+def _plain(name: str) -> str:
+    """A name that cannot end a comment."""
+    return name.encode("ascii", "backslashreplace").decode().replace("\n", " ").replace("\r", " ")
+
+
+def _clause(literals: Iterable[str]) -> str:
+    return f"(assert (or {' '.join(literals)} false))"
+
+
+def _exactly_one(names: Sequence[str], variables: list[str], clauses: list[str]) -> None:
+    variables += names
+    clauses.append(_clause(names))
+    for index, first in enumerate(names):
+        clauses += [_clause((f"(not {first})", f"(not {other})")) for other in names[index + 1 :]]
+
+
+def _transition_rules(
+    problem: Problem, units: Sequence[list[int]], variables: list[str], clauses: list[str]
+) -> None:
+    """Different ends make a transition; at most K of them in a network."""
+    for n, network in enumerate(problem.networks):
+        if network.max_transitions is None:
+            continue
+        counted = []
+        for e, (source, target) in enumerate(problem.edges):
+            if source not in network.groups:
+                continue
+            counted.append(f"t_{e}")
+            variables.append(f"t_{e}")
+            for u in units[source]:
+                for v in units[target]:
+                    if u != v:
+                        ends = (f"(not x_{source}_{u})", f"(not x_{target}_{v})")
+                        clauses.append(_clause((*ends, f"t_{e}")))
+        _at_most(counted, network.max_transitions, f"c_{n}", variables, clauses)
+
+
+def _segment_rules(
+    problem: Problem, units: Sequence[list[int]], variables: list[str], clauses: list[str]
+) -> None:
+    """A group on a unit that no group on the same unit feeds begins a segment."""
+    feeding: dict[int, list[int]] = {}
+    for source, target in problem.edges:
+        feeding.setdefault(target, []).append(source)
+    for u, unit in enumerate(problem.units):
+        if unit.max_segments is None:
+            continue
+        counted = []
+        for g, choices in enumerate(units):
+            if u not in choices:
+                continue
+            counted.append(f"s_{g}_{u}")
+            variables.append(f"s_{g}_{u}")
+            fed = [f"x_{f}_{u}" for f in feeding.get(g, ()) if u in units[f]]
+            clauses.append(_clause((f"(not x_{g}_{u})", *fed, f"s_{g}_{u}")))
+        _at_most(counted, unit.max_segments, f"d_{u}", variables, clauses)
+
+
+def _at_most(
+    names: Sequence[str], limit: int, prefix: str, variables: list[str], clauses: list[str]
+) -> None:
+    """At most ``limit`` of the names, by a sequential counter: register (i, j) is true where at
+    least j + 1 of the first i + 1 names are."""
+    if limit >= len(names):
+        return
+    if limit == 0:
+        clauses += [_clause((f"(not {name})",)) for name in names]
+        return
+    variables += [f"{prefix}_{i}_{j}" for i in range(len(names)) for j in range(limit)]
+    for i, name in enumerate(names):
+        clauses.append(_clause((f"(not {name})", f"{prefix}_{i}_0")))
+        if i == 0:
+            continue
+        for j in range(limit):
+            clauses.append(_clause((f"(not {prefix}_{i - 1}_{j})", f"{prefix}_{i}_{j}")))
+            if j + 1 < limit:
+                known = (f"(not {name})", f"(not {prefix}_{i - 1}_{j})")
+                clauses.append(_clause((*known, f"{prefix}_{i}_{j + 1}")))
+        clauses.append(_clause((f"(not {name})", f"(not {prefix}_{i - 1}_{limit - 1})")))
+
+
+def _lemma_clauses(
+    lemmas: LemmaTable, units: Sequence[list[int]], points: Sequence[list[int]]
+) -> list[str]:
+    """A lemma's choices cannot all be made: some named group elsewhere, or some domain at a point
+    outside its set."""
+    outside: list[dict[int, str]] = [{} for _ in points]
+    clauses = []
+    for row, masks in zip(lemmas.units.tolist(), lemmas.points.tolist(), strict=True):
+        parts = [f"(not x_{g}_{u})" for g, u in enumerate(row) if u >= 0]
+        for d, mask in enumerate(masks):
+            text = outside[d].get(mask)
+            if text is None:
+                text = " ".join(f"o_{d}_{k}" for k in points[d] if not (int(mask) >> k) & 1)
+                outside[d][mask] = text
+            if text:
+                parts.append(text)
+        clauses.append(_clause(parts))
+    return clauses
+
+
+def prove_cover(text: str, *, timeout_s: float | None = None) -> CoverResult:
+    """What Z3 says of the formula; a process of its own, so that a time limit always holds."""
+    from importlib.metadata import version
+
+    began = time.monotonic()
+    name = f"z3 {version('z3-solver')}"
+    verdict = _ask([str(_z3_program()), "-in", "-smt2"], text, timeout_s)
+    return CoverResult(verdict, name, time.monotonic() - began)
+
+
+def confirm_cover(text: str, *, timeout_s: float | None = None) -> CoverResult | None:
+    """What cvc5 says of the same text; None where it is not installed (extra ``proofs``)."""
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        name = f"cvc5 {version('cvc5')}"
+    except PackageNotFoundError:
+        return None
+    began = time.monotonic()
+    verdict = _ask([sys.executable, "-m", "dse.cvc5_process"], text, timeout_s)
+    return CoverResult(verdict, name, time.monotonic() - began)
+
+
+def _ask(command: Sequence[str], text: str, timeout_s: float | None) -> str:
+    try:
+        done = subprocess.run(
+            command, input=text, capture_output=True, text=True, timeout=timeout_s, check=False
+        )
+    except subprocess.TimeoutExpired:
+        return "unknown"
+    verdict = done.stdout.strip()
+    return verdict if verdict in ("sat", "unsat") else "unknown"
+
+
+def _z3_program() -> Path:
+    """The program that comes with the package ``z3-solver``."""
+    beside = Path(sysconfig.get_path("scripts")) / "z3"
+    return beside if beside.exists() else Path("z3")
