@@ -24,6 +24,7 @@ from results.problem_file import problem_sha256
 MOST_LEMMAS = 200_000
 """More lemmas are not given to a solver: the front's fastest member is ``searched`` then."""
 COVER_SECONDS = 120.0
+DEFAULT_NODES = 1_000_000
 MAKESPAN = "latency_ps"
 RATE_SUM = "negative_rate_sum_uhz"
 
@@ -52,6 +53,7 @@ def certified_objective(problem: Problem) -> str | None:
 def certify(
     front: Front,
     *,
+    most_nodes: int | None = DEFAULT_NODES,
     time_limit_s: float | None = None,
     most_lemmas: int = MOST_LEMMAS,
     earlier: Certificate | None = None,
@@ -61,6 +63,7 @@ def certify(
     be. A better one joins the front, and is the one certified.
 
     Args:
+        most_nodes: ends the search, on any machine alike; the certificate then gives the bound.
         time_limit_s: ends the search; the certificate then gives the bound reached (``GAP``).
         most_lemmas: a search that needs more is complete, but not covered (``SEARCHED``).
         earlier: a certificate with ``GAP`` of the same problem, to go on from.
@@ -80,6 +83,7 @@ def certify(
         known_ps=min(member.objectives[column] for member in front.members),
         sums_rates=objective == RATE_SUM,
         most_lemmas=most_lemmas,
+        most_nodes=most_nodes,
         time_limit_s=time_limit_s,
         going_on=None if earlier is None else _snapshot(earlier, digest),
         on_progress=on_progress,

@@ -8,6 +8,7 @@ import sys
 import typer
 
 from dse import (
+    command_certify,
     command_compare,
     command_costs,
     command_evaluate,
@@ -29,6 +30,7 @@ app = typer.Typer(
 )
 command_explore.register(app)
 command_show.register(app)
+command_certify.register(app)
 command_costs.register(app)
 command_evaluate.register(app)
 command_robustness.register(app)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from dse.command_certify import MaxNodes, ProofProgress, claim_in_words
 from dse.command_options import (
     Branches,
     Deadlines,
@@ -30,6 +31,7 @@ from dse.command_options import (
 )
 
 if TYPE_CHECKING:
+    from dse.certify import Certified
     from dse.search import Progress
     from results.front import Front
 
@@ -62,6 +64,10 @@ def explore(
         int, typer.Option(min=1, help="Design points to evaluate.")
     ] = 100_000,
     time_limit: Annotated[float | None, typer.Option(min=0.001, help="Most seconds.")] = None,
+    no_certify: Annotated[
+        bool, typer.Option("--no-certify", help="Do not prove the fastest member.")
+    ] = False,
+    max_nodes: MaxNodes = 1_000_000,
     seed: Annotated[
         int, typer.Option(min=0, max=2**32 - 1, help="The same seed gives the same front.")
     ] = 0,
@@ -106,10 +112,41 @@ def explore(
             command=["dse", *sys.argv[1:]],
             on_progress=on_progress,
         )
-    write_results(output, front, costs=cost_origins(built), overwrite=force)
+    proof: Certified | None = None
+    if not no_certify and front.provenance.stopped_by != "interrupt":
+        proof = _certified(front, max_nodes, time_limit, quiet=quiet)
+    if proof is not None:
+        front = proof.front
+    write_results(
+        output,
+        front,
+        costs=cost_origins(built),
+        certificate=None if proof is None else proof.certificate,
+        smtlib=None if proof is None else proof.smtlib,
+        overwrite=force,
+    )
     if not quiet:
         _print_front(front, output)
     return 130 if front.provenance.stopped_by == "interrupt" else 0
+
+
+def _certified(
+    front: Front, max_nodes: int, time_limit_s: float | None, *, quiet: bool
+) -> Certified | None:
+    """The front with its certificate; None, and why on stderr, where there can be none."""
+    from dse.certify import certified_objective, certify
+    from results.errors import ResultError
+
+    if certified_objective(front.problem) is None:
+        return None
+    try:
+        with ProofProgress(quiet=quiet) as on_progress:
+            return certify(
+                front, most_nodes=max_nodes, time_limit_s=time_limit_s, on_progress=on_progress
+            )
+    except ResultError as error:
+        print(f"dse: not certified: {error}", file=sys.stderr)
+        return None
 
 
 class _progress:
@@ -160,6 +197,8 @@ def _print_front(front: Front, folder: Path) -> None:
         f"(seed {source.seed}, stopped by {source.stopped_by})",
         highlight=False,
     )
+    if front.certificate is not None:
+        console.print(claim_in_words(front.certificate), highlight=False)
     console.print(
         f"Written to {folder}: {', '.join(sorted(p.name for p in folder.iterdir()))}",
         highlight=False,

@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from dse.command_certify import claim_in_words
+
 Folder = Annotated[Path, typer.Argument(help="A result folder, as 'dse explore' writes it.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
 
@@ -44,3 +46,5 @@ def show(
         f"stopped by {source.stopped_by}",
         highlight=False,
     )
+    if front.certificate is not None:
+        console.print(claim_in_words(front.certificate), highlight=False)

@@ -78,6 +78,7 @@ def find_fastest(
     known_ps: int | None = None,
     sums_rates: bool = False,
     most_lemmas: int = 1_000_000,
+    most_nodes: int | None = None,
     time_limit_s: float | None = None,
     going_on: Snapshot | None = None,
     on_progress: Callable[[Proof], None] | None = None,
@@ -91,6 +92,7 @@ def find_fastest(
         known_ps: a makespan that some feasible design point has; only faster ones are looked for.
         sums_rates: minimise -sum of floor(10^18 / T_n) in uHz (Eq. 10) instead; all values are so.
         most_lemmas: more are counted, but not kept.
+        most_nodes: ends the search there, on any machine alike, to within ``SLICE_NODES``.
         time_limit_s: ends the search earlier; ``bound_ps`` then is what is proved so far.
         going_on: where an earlier search of the same problem was ended; ``known_ps`` is not used.
         on_progress: called every ``SLICE_NODES`` nodes.
@@ -157,6 +159,7 @@ def find_fastest(
         scalar[FASTEST_KNOWN] = 0
         kept = [(going_on.lemmas.units.astype(np.int8), going_on.lemmas.points.astype(np.int64))]
         count = going_on.lemma_count
+    nodes_before = int(scalar[NODES])
     chosen = make_chosen(plan)
     state = make_state(plan, frames=1, in_flight=1, log=True, stops=True)
     while True:
@@ -181,6 +184,7 @@ def find_fastest(
         if ended == DONE:
             break
         late = time_limit_s is not None and seconds >= time_limit_s
+        late |= most_nodes is not None and int(scalar[NODES]) - nodes_before >= most_nodes
         if late and ended != LEMMAS_FULL:
             break
     found = branching.best_units[0] >= 0

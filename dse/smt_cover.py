@@ -6,7 +6,8 @@ where solvers say ``unsat``, the lemmas cover the space. The text is plain claus
 
 Variables: ``x_g_u``, group g is on unit u; ``o_d_k``, domain d has operating point k; ``t_e``, the
 ends of edge e are on different units (Eq. 3 of HaX-CoNN; only that direction is needed); ``s_g_u``,
-a segment of unit u begins with group g; and registers of sequential counters (Sinz 2005).
+a segment of unit u begins with group g; ``m_d_i``, domain d is outside the i-th set of points that
+lemmas name; and registers of sequential counters (Sinz 2005).
 """
 
 from __future__ import annotations
@@ -40,6 +41,8 @@ def cover_smtlib(problem: Problem, lemmas: LemmaTable) -> str:
     lines = [
         "; Is there a design point that obeys the mapping rules and that no lemma catches?",
         "; x_g_u: group g is on unit u; o_d_k: domain d has operating point k.",
+        "; t_e: edge e changes the unit; s_g_u: a segment of u begins with g;",
+        "; m_d_i: domain d is outside the i-th set; c, d: registers of counters.",
         *(f"; unit {u}: {_plain(unit.name)}" for u, unit in enumerate(problem.units)),
         *(f"; domain {d}: {_plain(domain.name)}" for d, domain in enumerate(problem.domains)),
         *(
@@ -58,10 +61,11 @@ def cover_smtlib(problem: Problem, lemmas: LemmaTable) -> str:
         _exactly_one([f"o_{d}_{k}" for k in choices], variables, clauses)
     _transition_rules(problem, units, variables, clauses)
     _segment_rules(problem, units, variables, clauses)
+    lemma_clauses = _lemma_clauses(lemmas, units, points, variables, clauses)
     lines += [f"(declare-const {name} Bool)" for name in variables]
     lines += clauses
     lines.append(f"; {len(lemmas)} lemmas: not all of their choices")
-    lines += _lemma_clauses(lemmas, units, points)
+    lines += lemma_clauses
     lines.append("(check-sat)")
     return "\n".join(lines) + "\n"
 
@@ -148,23 +152,47 @@ def _at_most(
 
 
 def _lemma_clauses(
-    lemmas: LemmaTable, units: Sequence[list[int]], points: Sequence[list[int]]
+    lemmas: LemmaTable,
+    units: Sequence[list[int]],
+    points: Sequence[list[int]],
+    variables: list[str],
+    clauses: list[str],
 ) -> list[str]:
     """A lemma's choices cannot all be made: some named group elsewhere, or some domain at a point
-    outside its set."""
-    outside: list[dict[int, str]] = [{} for _ in points]
-    clauses = []
+    outside its set. Many lemmas have the same sets, so each set is a variable ``m_d_i``, which can
+    only be true where the point is outside."""
+    names: list[dict[int, str]] = [{} for _ in points]
+    lemma_clauses = []
     for row, masks in zip(lemmas.units.tolist(), lemmas.points.tolist(), strict=True):
         parts = [f"(not x_{g}_{u})" for g, u in enumerate(row) if u >= 0]
         for d, mask in enumerate(masks):
-            text = outside[d].get(mask)
-            if text is None:
-                text = " ".join(f"o_{d}_{k}" for k in points[d] if not (int(mask) >> k) & 1)
-                outside[d][mask] = text
-            if text:
-                parts.append(text)
-        clauses.append(_clause(parts))
-    return clauses
+            name = names[d].get(mask)
+            if name is None:
+                name = _outside(d, len(names[d]), int(mask), points[d], variables, clauses)
+                names[d][mask] = name
+            if name:
+                parts.append(name)
+        lemma_clauses.append(_clause(parts))
+    return lemma_clauses
+
+
+def _outside(
+    d: int,
+    index: int,
+    mask: int,
+    points: Sequence[int],
+    variables: list[str],
+    clauses: list[str],
+) -> str:
+    """A literal that can only be true where domain d is at a point outside the mask; "" where
+    there is none."""
+    outside = [f"o_{d}_{k}" for k in points if not (mask >> k) & 1]
+    if len(outside) < 2:
+        return "".join(outside)
+    name = f"m_{d}_{index}"
+    variables.append(name)
+    clauses.append(_clause((f"(not {name})", *outside)))
+    return name
 
 
 def prove_cover(text: str, *, timeout_s: float | None = None) -> CoverResult:

@@ -10,6 +10,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from results.canonical_json import canonical_bytes, parse
+from results.certificate import Certificate
+from results.certificate_file import certificate_bytes, certificate_from_bytes
 from results.cost_origins import CostOrigins
 from results.costs_file import costs_bytes, costs_from_bytes
 from results.errors import ResultError
@@ -21,7 +23,14 @@ from results.problem_file import problem_bytes, problem_from_bytes
 FRONT_FILE = "front.json"
 PROBLEM_FILE = "problem.json"
 COSTS_FILE = "costs.json"
-RESULT_FILES = frozenset({FRONT_FILE, PROBLEM_FILE, COSTS_FILE, "front.svg", "front.png"})
+CERTIFICATE_FILE = "certificate.json"
+SMTLIB_FILE = "certificate.smt2"
+RESULT_FILES = frozenset(
+    {
+        *(FRONT_FILE, PROBLEM_FILE, COSTS_FILE, CERTIFICATE_FILE, SMTLIB_FILE),
+        *("front.svg", "front.png"),
+    }
+)
 """All that a result folder may hold; a folder with anything else is never replaced."""
 
 FileMaker = Callable[[], bytes]
@@ -32,11 +41,14 @@ def write_results(
     front: Front,
     *,
     costs: CostOrigins | None = None,
+    certificate: Certificate | None = None,
+    smtlib: str | None = None,
     overwrite: bool = False,
     pictures: bool = True,
 ) -> None:
-    """Writes ``front.json``, ``problem.json``, ``costs.json`` (with ``costs``) and, for a front
-    with members, ``front.svg`` and ``front.png``.
+    """Writes ``front.json``, ``problem.json``, ``costs.json`` (with ``costs``),
+    ``certificate.json`` and ``certificate.smt2`` (with these) and, for a front with members,
+    ``front.svg`` and ``front.png``.
 
     Everything goes to a hidden folder beside the target first, which is then renamed: at no
     instant is there a half-written result. With ``overwrite`` an older result is replaced.
@@ -53,6 +65,10 @@ def write_results(
     }
     if costs is not None:
         makers[COSTS_FILE] = lambda: costs_bytes(costs, front.problem)
+    if certificate is not None:
+        makers[CERTIFICATE_FILE] = lambda: certificate_bytes(certificate)
+    if smtlib is not None:
+        makers[SMTLIB_FILE] = lambda: smtlib.encode()
     if pictures and front.members:
         from results.front_picture import front_png, front_svg
 
@@ -156,8 +172,11 @@ def _sync_folder(folder: Path) -> None:
         os.close(descriptor)
 
 
-def read_results(folder: Path) -> Front:
+def read_results(folder: Path, *, check_hashes: bool = True) -> Front:
     """The front in a result folder, with its problem.
+
+    Args:
+        check_hashes: refuse files that were changed, or that do not belong together.
 
     Raises:
         ResultError: where a file is missing, cannot be read, does not follow its schema, was
@@ -171,10 +190,10 @@ def read_results(folder: Path) -> Front:
         problem = problem_from_bytes(problem_data)
     except ResultError as error:
         raise ResultError(f"{problem_path}: {error}") from None
-    if problem_bytes(problem) != problem_data:
+    if check_hashes and problem_bytes(problem) != problem_data:
         raise ResultError(f"{problem_path}: $: was laid out anew after it was written")
     try:
-        return front_from_document(parse(front_data), problem)
+        return front_from_document(parse(front_data), problem, check_hashes=check_hashes)
     except ResultError as error:
         raise ResultError(f"{front_path}: {error}") from None
 
@@ -194,6 +213,28 @@ def read_costs(folder: Path, problem: Problem) -> CostOrigins | None:
         return costs_from_bytes(data, problem)
     except ResultError as error:
         raise ResultError(f"{path}: {error}") from None
+
+
+def read_certificate(
+    folder: Path, problem: Problem, *, check_hashes: bool = True
+) -> tuple[Certificate, str | None] | None:
+    """The certificate and the SMT-LIB text beside it; None where the folder has none.
+
+    Raises:
+        ResultError: where ``certificate.json`` cannot be read, does not follow its schema, was
+            changed, or is not of this problem; it names the file and the JSON path.
+    """
+    path, text_path = folder / CERTIFICATE_FILE, folder / SMTLIB_FILE
+    if not path.exists():
+        return None
+    try:
+        certificate = certificate_from_bytes(_read(path), problem, check_hashes=check_hashes)
+    except ResultError as error:
+        raise ResultError(f"{path}: {error}") from None
+    text = None
+    if text_path.exists():
+        text = _read(text_path).decode(errors="replace")
+    return certificate, text
 
 
 def _read(path: Path) -> bytes:

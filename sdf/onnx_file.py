@@ -23,7 +23,7 @@ def parse_model(data: bytes, folder: Path | None) -> Any:
         GraphError: if the bytes are not an ONNX model or hold what cannot be analysed.
     """
     import onnx
-    from google.protobuf.message import DecodeError  # type: ignore[import-untyped]
+    from google.protobuf.message import DecodeError
 
     if not data:
         raise GraphError("the file is empty")
