@@ -203,8 +203,8 @@ def _energy_use(objectives: Sequence[Objective], rate: Fraction | None) -> Energ
 
 
 def _scaled(value: Fraction | None, factor: int) -> int | None:
-    """In whole units, at least 1; beyond int64 no figure can pass a limit, so it stays there."""
-    return None if value is None else min(max(1, round_half_up(value * factor)), INT64_MAX)
+    """A limit in whole units, rounded down, at least 1; int64 where nothing could pass it."""
+    return None if value is None else min(max(1, int(value * factor)), INT64_MAX)
 
 
 def _deadlines(options: Options, names: Sequence[str]) -> dict[str, Fraction]:
