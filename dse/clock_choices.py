@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from dse.errors import WorkloadError
-from dse.options import parse_decimal
+from dse.options import parse_number
 from fitness.unit_power import domain_static_mw, unit_idle_mw
 from platforms.platform import Platform, Unit
 from results.problem import IntArray, Problem, ProblemDomain
@@ -80,7 +80,7 @@ def ladder_point(ladder_khz: Sequence[int], value: str, label: str) -> int:
     """
     if value in ("max", "min"):
         return len(ladder_khz) - 1 if value == "max" else 0
-    megahertz = parse_decimal(value)
+    megahertz = parse_number(value)
     if megahertz is None:
         raise WorkloadError(f"{label}: max, min or a frequency in MHz is required")
     khz = megahertz * 1000

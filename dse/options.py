@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
@@ -74,11 +75,14 @@ def parse_fixed(text: str, option: str = "--fix") -> tuple[str, str]:
     return domain, value
 
 
-def parse_decimal(text: str) -> Fraction | None:
-    """A decimal number of a sensible size, exactly; None for any other text.
+def parse_number(text: str) -> Fraction | None:
+    """A decimal number, or a quotient of whole numbers such as 1/30, exactly; None for any other
+    text, and for a number of no sensible size.
 
     Sensible: below 10^12, and not so near 0 that it takes more than a hundred places to write.
     """
+    if re.fullmatch(r"[0-9]{1,12}/0*[1-9][0-9]{0,11}", text):
+        return Fraction(text)
     try:
         number = Decimal(text)
     except InvalidOperation:
@@ -95,7 +99,7 @@ def parse_positive(text: str, what: str) -> Fraction:
     Raises:
         WorkloadError: where it is none, below 10^-9 or above 10^9.
     """
-    value = parse_decimal(text)
+    value = parse_number(text)
     if value is None or not SMALLEST <= value <= LARGEST:
         raise WorkloadError(f"{what}: a number from 10^-9 to 10^9 is required, got {text!r}")
     return value

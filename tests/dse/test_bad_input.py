@@ -118,7 +118,7 @@ def test_names_that_are_unknown(refused, arguments, part):
 
 ABSURD = [
     ("--power-cap", text)
-    for text in ("-3", "0", "nan", "inf", "1e999999999", "1e-999999999", "", "3W", "0x10", "1/3")
+    for text in ("-3", "0", "nan", "inf", "1e999999999", "1e-999999999", "", "3W", "0x10", "1/0")
 ] + [
     ("--energy-budget", "-1"),
     ("--deadline", "-1"),
