@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from fractions import Fraction
 
 import numpy as np
 
 from dse.errors import WorkloadError
+from dse.options import parse_number
 from fitness.unit_power import domain_static_mw, unit_idle_mw
 from platforms.platform import Platform, Unit
 from results.problem import IntArray, Problem, ProblemDomain
@@ -80,10 +80,10 @@ def ladder_point(ladder_khz: Sequence[int], value: str, label: str) -> int:
     """
     if value in ("max", "min"):
         return len(ladder_khz) - 1 if value == "max" else 0
-    try:
-        khz = Fraction(value) * 1000
-    except (ValueError, ZeroDivisionError):
-        raise WorkloadError(f"{label}: max, min or a frequency in MHz is required") from None
+    megahertz = parse_number(value)
+    if megahertz is None:
+        raise WorkloadError(f"{label}: max, min or a frequency in MHz is required")
+    khz = megahertz * 1000
     if khz not in ladder_khz:
         near = sorted(sorted(ladder_khz, key=lambda point: (abs(point - khz), point))[:2])
         nearest = " and ".join(f"{point / 1000:g}" for point in near)

@@ -58,9 +58,9 @@ def check_magnitudes(problem: Problem) -> None:
     # The sums are floats; a hair's breadth keeps their rounding on the safe side.
     if horizon * max(power, 1) * 1.001 >= INT64_LIMIT:
         raise ResultError(
-            f"the longest schedule could take {horizon / 1e12:.3g} s at {power / 1000:.3g} W: more "
-            "than 63 bits hold in femtojoules; leave out the slowest clocks (--fix) or units "
-            "(--units)"
+            f"the longest schedule, or the period, could take {horizon / 1e12:.3g} s at "
+            f"{power / 1000:.3g} W: more than 63 bits hold in femtojoules; leave out the slowest "
+            "clocks (--fix) or units (--units)"
         )
 
 

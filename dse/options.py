@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import difflib
+import re
 from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 
 from dse.errors import WorkloadError
 from results.problem import Objective, ObjectiveKind
+
+SMALLEST, LARGEST = Fraction(1, 10**9), 10**9
+"""Bounds of all quantities that a user gives, in the unit of the option."""
 
 _SIMPLE = {kind.value: kind for kind in ObjectiveKind}
 
@@ -70,18 +75,33 @@ def parse_fixed(text: str, option: str = "--fix") -> tuple[str, str]:
     return domain, value
 
 
+def parse_number(text: str) -> Fraction | None:
+    """A decimal number, or a quotient of whole numbers such as 1/30, exactly; None for any other
+    text, and for a number of no sensible size.
+
+    Sensible: below 10^12, and not so near 0 that it takes more than a hundred places to write.
+    """
+    if re.fullmatch(r"[0-9]{1,12}/0*[1-9][0-9]{0,11}", text):
+        return Fraction(text)
+    try:
+        number = Decimal(text)
+    except InvalidOperation:
+        return None
+    # Looked at before it becomes a fraction: 1e999999999 would take all memory.
+    if not number.is_finite() or (number and not -100 <= number.adjusted() < 12):
+        return None
+    return Fraction(number) if number else Fraction(0)
+
+
 def parse_positive(text: str, what: str) -> Fraction:
     """A positive decimal number, exactly.
 
     Raises:
-        WorkloadError: where it is none, or above 10^9.
+        WorkloadError: where it is none, below 10^-9 or above 10^9.
     """
-    try:
-        value = Fraction(text)
-    except (ValueError, ZeroDivisionError):
-        raise WorkloadError(f"{what}: a positive number is required, got {text!r}") from None
-    if not 0 < value <= 10**9:
-        raise WorkloadError(f"{what}: a number above 0, at most 10^9, is required, got {text!r}")
+    value = parse_number(text)
+    if value is None or not SMALLEST <= value <= LARGEST:
+        raise WorkloadError(f"{what}: a number from 10^-9 to 10^9 is required, got {text!r}")
     return value
 
 

@@ -22,6 +22,7 @@ from fitness.profile_file import Profile
 from fitness.support import layer_support
 from fitness.unit_power import unit_idle_mw
 from platforms.platform import Platform, Unit
+from results.canonical_json import INT64_MAX
 from results.front import InputFile
 from results.problem import (
     EnergyUse,
@@ -202,7 +203,8 @@ def _energy_use(objectives: Sequence[Objective], rate: Fraction | None) -> Energ
 
 
 def _scaled(value: Fraction | None, factor: int) -> int | None:
-    return None if value is None else max(1, round_half_up(value * factor))
+    """A limit in whole units, rounded down, at least 1; int64 where nothing could pass it."""
+    return None if value is None else min(max(1, int(value * factor)), INT64_MAX)
 
 
 def _deadlines(options: Options, names: Sequence[str]) -> dict[str, Fraction]:

@@ -107,5 +107,7 @@ def _effect(label: str, first: float, second: float) -> str:
     ratio = second / first
     if ratio >= _MANY:
         return f"{ratio:.1f}x the {label}"
+    if 0 < ratio < 0.095:
+        return f"{100 * ratio:.1g} % of the {label}"
     decimals = 0 if abs(ratio - 1) >= 0.02 else 1
     return f"{100 * ratio:.{decimals}f} % of the {label}"

@@ -1,0 +1,63 @@
+"""The command line in-process, and small result folders to look at."""
+
+from typing import NamedTuple
+
+import pytest
+
+from dse.cli import run
+
+EXPLORE = (
+    *("explore", "inception_v1", "squeezenet", "-p", "jetson-agx-xavier"),
+    *("--units", "gpu,dla0", "--groups", "4", "--max-evaluations", "500", "-q"),
+)
+
+
+class Outcome(NamedTuple):
+    """What a command did."""
+
+    status: int
+    out: str
+    err: str
+
+    @property
+    def lines(self):
+        return self.err.splitlines()
+
+
+@pytest.fixture
+def dse(capsys, monkeypatch):
+    """Runs a command: exit status, stdout, stderr."""
+    monkeypatch.setenv("COLUMNS", "120")
+
+    def call(*arguments):
+        capsys.readouterr()
+        status = run([str(argument) for argument in arguments])
+        captured = capsys.readouterr()
+        return Outcome(status, captured.out, captured.err)
+
+    return call
+
+
+def explored(folder, *more):
+    assert run([*EXPLORE, *more, "-o", str(folder)]) == 0
+    return folder
+
+
+@pytest.fixture(scope="session")
+def pair_folder(tmp_path_factory):
+    """Two networks on Xavier's GPU and a DLA."""
+    return explored(tmp_path_factory.mktemp("results") / "pair")
+
+
+@pytest.fixture(scope="session")
+def other_pair_folder(tmp_path_factory):
+    """The same problem, searched less and with another seed."""
+    folder = tmp_path_factory.mktemp("results") / "other"
+    return explored(folder, "--seed", "7", "--max-evaluations", "60")
+
+
+@pytest.fixture(scope="session")
+def capped_folder(tmp_path_factory):
+    """The same networks with the GPU's clock fixed, a power cap, and a deadline."""
+    folder = tmp_path_factory.mktemp("results") / "capped"
+    return explored(folder, "--fix", "gpu=max", "--power-cap", "40", "--deadline", "squeezenet=100")
