@@ -2,7 +2,7 @@
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 VENV := .venv
 BIN := $(VENV)/bin
-JIT_SOURCES := $(wildcard fitness/*_kernel.py)
+JIT_SOURCES := $(wildcard fitness/*.py) results/problem.py
 
 .PHONY: setup demo test lint types unit clean
 
@@ -13,13 +13,14 @@ $(VENV)/.installed: pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
 	@touch $@
 
-# Compiles the timeline once; numba keeps the machine code beside the sources.
+# Compiles the timeline and the proof's search once; numba keeps the machine code beside the sources.
 $(VENV)/.warmed: $(VENV)/.installed $(JIT_SOURCES)
 	$(BIN)/python -m fitness.warm_up
 	@touch $@
 
 demo: setup
-	$(BIN)/dse explore vgg19 resnet50 --platform jetson-agx-xavier --output runs/demo --force
+	$(BIN)/dse explore vgg19 resnet50 --platform jetson-agx-xavier --max-transitions 1 \
+		--max-evaluations 50000 --output runs/demo --force
 
 test: setup lint types unit
 

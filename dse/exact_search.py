@@ -9,6 +9,16 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from fitness.branching import (
+    BEST,
+    DEPTH,
+    DONE,
+    FASTEST_KNOWN,
+    LEMMAS,
+    LEMMAS_FULL,
+    NODES,
+    make_branching,
+)
 from fitness.plan import IntArray, make_plan
 from fitness.search_space import make_search_space
 from fitness.timeline_state import NEVER, make_chosen, make_state
@@ -100,55 +110,14 @@ def find_fastest(
     Raises:
         ResultError: on a pipeline under a power cap or energy budget, for which there is no lemma.
     """
-    from fitness.branch_kernel import (
-        BEST,
-        BRANCH_SCALARS,
-        DEPTH,
-        DONE,
-        FASTEST_KNOWN,
-        LEMMAS,
-        LEMMAS_FULL,
-        NODES,
-        Branching,
-        search_on,
-    )
+    from fitness.branch_kernel import search_on
 
     refuse_unprovable(problem)
     began = time.monotonic() - (0.0 if going_on is None else going_on.seconds)
     plan = make_plan(problem)
     space = make_search_space(problem, sums_rates=sums_rates)
     groups, domains = plan.groups, plan.domains
-    levels = groups + sum(int(domain.allowed.sum()) for domain in problem.domains) + 1
-
-    def zeros(*shape: int) -> IntArray:
-        return np.zeros(shape, dtype=np.int64)
-
-    masks = [sum(1 << int(k) for k in np.flatnonzero(d.allowed)) for d in problem.domains]
-    branching = Branching(
-        scalar=zeros(BRANCH_SCALARS),
-        units=np.full(groups, -1, dtype=np.int64),
-        points=np.array(masks, dtype=np.int64),
-        forced=zeros(groups),
-        transitions=zeros(plan.networks),
-        segments=zeros(plan.units),
-        kind=zeros(levels),
-        subject=zeros(levels),
-        option=zeros(levels),
-        saved=zeros(levels),
-        bound=zeros(levels),
-        best_units=np.full(groups, -1, dtype=np.int64),
-        best_points=zeros(domains),
-        fastest=zeros(groups * plan.units),
-        least_energy=zeros(groups * plan.units),
-        least_idle=zeros(plan.units),
-        least_static=zeros(domains),
-        least=zeros(groups),
-        tail=zeros(groups),
-        path=zeros(plan.networks),
-        end=zeros(plan.networks),
-        lemma_units=zeros(BUFFER_LEMMAS, groups),
-        lemma_points=zeros(BUFFER_LEMMAS, domains),
-    )
+    branching = make_branching(problem, plan, lemmas=BUFFER_LEMMAS)
     scalar = branching.scalar
     scalar[BEST] = NEVER if known_ps is None else known_ps
     kept: list[tuple[NDArray[np.int8], IntArray]] = []

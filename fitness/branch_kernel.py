@@ -6,14 +6,24 @@ have, or the operating points of a domain in two halves. Playing from the start 
 and spares copies of the state.
 """
 
-from typing import NamedTuple
-
 import numpy as np
 
 from fitness.bound_kernel import choose_partly, fill_fastest, makespan_bound, rate_sum_bound
+from fitness.branching import (
+    BACKTRACKING,
+    BEST,
+    DEPTH,
+    DONE,
+    FASTEST_KNOWN,
+    LEMMAS,
+    LEMMAS_FULL,
+    NODE_LIMIT,
+    NODES,
+    POINT_CHOICE,
+    UNIT_CHOICE,
+)
 from fitness.constraint_kernel import breaks_power_limits, fill_least_power
 from fitness.jit import jit
-from fitness.plan import IntArray
 from fitness.timeline_kernel import advance, begin
 from fitness.timeline_state import (
     FRAMES_LEFT,
@@ -23,55 +33,6 @@ from fitness.timeline_state import (
     PLACE_GROUP,
     PLACE_WIDTH,
 )
-
-# Entries of Branching.scalar.
-DEPTH, BEST, NODES, LEMMAS, FASTEST_KNOWN, BACKTRACKING = range(6)
-BRANCH_SCALARS = 6
-# Why a slice of the search ended.
-DONE, NODE_LIMIT, LEMMAS_FULL, IMPROVED = range(4)
-UNIT_CHOICE, POINT_CHOICE = range(2)
-
-
-class Branching(NamedTuple):
-    """Where a search stands; all int64. A level is a choice that has been made."""
-
-    scalar: IntArray
-    """Levels; the best makespan; nodes so far; lemmas in the buffer; 1 where ``fastest`` belongs to
-    ``points``; 1 where the present choice is closed."""
-    units: IntArray
-    """[groups]: named units, or -1."""
-    points: IntArray
-    """[domains]: masks."""
-    forced: IntArray
-    """[groups]: 1 + the level that named a group because no transition was left, or 0."""
-    transitions: IntArray
-    """[networks]"""
-    segments: IntArray
-    """[units]"""
-    kind: IntArray
-    """[levels]"""
-    subject: IntArray
-    """[levels]: the group or the domain chosen for."""
-    option: IntArray
-    """[levels]: the option to try next."""
-    saved: IntArray
-    """[levels]: the mask before the choice."""
-    bound: IntArray
-    """[levels]: what no design point below the choice is faster than."""
-    best_units: IntArray
-    best_points: IntArray
-    fastest: IntArray
-    least_energy: IntArray
-    least_idle: IntArray
-    least_static: IntArray
-    least: IntArray
-    tail: IntArray
-    path: IntArray
-    end: IntArray
-    lemma_units: IntArray
-    """[buffer, groups]"""
-    lemma_points: IntArray
-    """[buffer, domains]"""
 
 
 @jit

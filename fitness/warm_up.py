@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from fitness.timeline import make_evaluator, play
+from fitness.branching import make_branching
+from fitness.plan import make_plan
+from fitness.search_space import make_search_space
+from fitness.timeline import make_evaluator, make_pipeline_evaluator, play
+from fitness.timeline_state import make_chosen, make_state
 from results.problem import (
     DesignPoint,
     Objective,
@@ -53,10 +57,17 @@ def smallest_problem() -> Problem:
 
 def warm_up() -> None:
     """Compiles, or finds the machine code of an earlier time."""
+    from fitness.branch_kernel import search_on
+
     problem = smallest_problem()
     row = np.zeros((1, 2), dtype=np.int64)
     make_evaluator(problem)(row)
+    make_pipeline_evaluator(problem)(row)
     play(problem, DesignPoint(row[0, :1], row[0, 1:]))
+    plan = make_plan(problem)
+    state = make_state(plan, frames=1, in_flight=1, log=True, stops=True)
+    branching = make_branching(problem, plan, lemmas=1)
+    search_on(plan, make_search_space(problem), make_chosen(plan), state, branching, 1)
 
 
 if __name__ == "__main__":
