@@ -24,7 +24,9 @@ from results.problem_file import problem_sha256
 MOST_LEMMAS = 200_000
 """More lemmas are not given to a solver: the front's fastest member is ``searched`` then."""
 COVER_SECONDS = 120.0
-DEFAULT_NODES = 1_000_000
+DEFAULT_GROUP_PLAYS = 40_000_000
+"""By default a search has this many nodes over the number of groups: a node plays each group once
+at most, so that the time is about the same for small and large workloads."""
 MAKESPAN = "latency_ps"
 RATE_SUM = "negative_rate_sum_uhz"
 
@@ -53,7 +55,7 @@ def certified_objective(problem: Problem) -> str | None:
 def certify(
     front: Front,
     *,
-    most_nodes: int | None = DEFAULT_NODES,
+    most_nodes: int | None = None,
     time_limit_s: float | None = None,
     most_lemmas: int = MOST_LEMMAS,
     earlier: Certificate | None = None,
@@ -64,6 +66,7 @@ def certify(
 
     Args:
         most_nodes: ends the search, on any machine alike; the certificate then gives the bound.
+            None: ``DEFAULT_GROUP_PLAYS`` over the number of groups.
         time_limit_s: ends the search; the certificate then gives the bound reached (``GAP``).
         most_lemmas: a search that needs more is complete, but not covered (``SEARCHED``).
         earlier: a certificate with ``GAP`` of the same problem, to go on from.
@@ -83,7 +86,7 @@ def certify(
         known_ps=min(member.objectives[column] for member in front.members),
         sums_rates=objective == RATE_SUM,
         most_lemmas=most_lemmas,
-        most_nodes=most_nodes,
+        most_nodes=most_nodes or default_nodes(problem),
         time_limit_s=time_limit_s,
         going_on=None if earlier is None else _snapshot(earlier, digest),
         on_progress=on_progress,
@@ -106,6 +109,11 @@ def certify(
         seconds=round(certificate.search_seconds + (certificate.cover_seconds or 0.0), 3),
     )
     return Certified(replace(front, certificate=claim), certificate, smtlib)
+
+
+def default_nodes(problem: Problem) -> int:
+    """Nodes of the search where nothing else is asked for."""
+    return max(1, DEFAULT_GROUP_PLAYS // problem.group_count)
 
 
 def _proved(

@@ -13,7 +13,12 @@ if TYPE_CHECKING:
     from results.front import CertificateClaim
 
 MaxNodes = Annotated[
-    int, typer.Option("--max-nodes", min=1, help="Nodes of the proof's search; then the gap.")
+    int | None,
+    typer.Option(
+        "--max-nodes",
+        min=1,
+        help="Nodes of the proof's search, then the gap. [default: 40 million / groups]",
+    ),
 ]
 
 
@@ -25,7 +30,7 @@ def register(app: typer.Typer) -> None:
 
 def certify(
     folder: Folder,
-    max_nodes: MaxNodes = 1_000_000,
+    max_nodes: MaxNodes = None,
     time_limit: Annotated[float | None, typer.Option(min=0.001, help="Most seconds.")] = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only.")] = False,
 ) -> None:

@@ -67,7 +67,7 @@ def explore(
     no_certify: Annotated[
         bool, typer.Option("--no-certify", help="Do not prove the fastest member.")
     ] = False,
-    max_nodes: MaxNodes = 1_000_000,
+    max_nodes: MaxNodes = None,
     seed: Annotated[
         int, typer.Option(min=0, max=2**32 - 1, help="The same seed gives the same front.")
     ] = 0,
@@ -131,7 +131,7 @@ def explore(
 
 
 def _certified(
-    front: Front, max_nodes: int, time_limit_s: float | None, *, quiet: bool
+    front: Front, max_nodes: int | None, time_limit_s: float | None, *, quiet: bool
 ) -> Certified | None:
     """The front with its certificate; None, and why on stderr, where there can be none."""
     from dse.certify import certified_objective, certify

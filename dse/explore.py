@@ -16,7 +16,7 @@ from dse.infeasible import explain_infeasible
 from dse.members import make_members
 from dse.options import Options
 from dse.problem_builder import BuiltProblem, build_problem
-from dse.search import Budget, Progress, SearchResult, Snapshot, search
+from dse.search import Budget, Progress, SearchResult, Snapshot, StoppedBy, search
 from dse.workload import Workload
 from dse.workload_file import workload_from
 from fitness.outcomes import make_outcomes
@@ -104,6 +104,8 @@ def explore_problem(
         Budget(max_evaluations, time_limit_s),
         on_progress=on_progress,
     )
+    if len(result.rows) == 0 and result.stopped_by is StoppedBy.INTERRUPT:
+        raise KeyboardInterrupt
     if len(result.rows) == 0:
         raise InfeasibleError(explain_infeasible(built.problem, result, seed=seed, jobs=workers))
     return Front(
