@@ -2,7 +2,8 @@
 
 A model of the formula is a design point that obeys the mapping rules and that no lemma catches. So
 where solvers say ``unsat``, the lemmas cover the space. The text is plain clauses in SMT-LIB 2
-(QF_UF): every solver reads it, and nothing has to be trusted that a solver prints by itself.
+(QF_UF): every solver reads it, and nothing has to be trusted that a solver prints by itself. The
+leaves of a search exclude each other, so no lemma can be dropped for what another one says.
 
 Variables: ``x_g_u``, group g is on unit u; ``o_d_k``, domain d has operating point k; ``t_e``, the
 ends of edge e are on different units (Eq. 3 of HaX-CoNN; only that direction is needed); ``s_g_u``,
@@ -12,18 +13,18 @@ lemmas name; and registers of sequential counters (Sinz 2005).
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
-import sysconfig
 import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 
-from results.certificate import LemmaTable
-from results.problem import Problem
+from results.certificate import NOT_NAMED, LemmaTable
+from results.errors import ResultError
+from results.problem import DesignPoint, Problem
 
 
 @dataclass(frozen=True)
@@ -34,10 +35,18 @@ class CoverResult:
     solver: str
     """Name and version."""
     seconds: float
+    left_over: DesignPoint | None = None
+    """With ``sat``: a design point within the mapping rules that no lemma catches."""
 
 
 def cover_smtlib(problem: Problem, lemmas: LemmaTable) -> str:
-    """The formula as SMT-LIB 2 text; the same bytes for the same problem and lemmas."""
+    """The formula as SMT-LIB 2 text in ASCII; the same bytes for the same problem and lemmas.
+
+    Raises:
+        ResultError: where the lemmas do not fit the problem, or one names a unit that its group may
+            not use, or no allowed operating point of a domain.
+    """
+    _require_fitting(problem, lemmas)
     lines = [
         "; Is there a design point that obeys the mapping rules and that no lemma catches?",
         "; x_g_u: group g is on unit u; o_d_k: domain d has operating point k.",
@@ -72,11 +81,38 @@ def cover_smtlib(problem: Problem, lemmas: LemmaTable) -> str:
 
 def _plain(name: str) -> str:
     """A name that cannot end a comment."""
-    return name.encode("ascii", "backslashreplace").decode().replace("\n", " ").replace("\r", " ")
+    return name.encode("unicode_escape").decode("ascii")
+
+
+def _require_fitting(problem: Problem, lemmas: LemmaTable) -> None:
+    groups, domains, unit_count = problem.group_count, len(problem.domains), len(problem.units)
+    for name, table, width in (("units", lemmas.units, groups), ("points", lemmas.points, domains)):
+        if table.shape != (len(lemmas), width):
+            raise ResultError(
+                f"lemmas: {name} must be [{len(lemmas)}, {width}], got {list(table.shape)}"
+            )
+    # The column at the end is that of NOT_NAMED (-1): always allowed.
+    may = np.append(problem.allowed, np.ones((groups, 1), dtype=np.bool_), axis=1)
+    known = (lemmas.units >= NOT_NAMED) & (lemmas.units < unit_count)
+    sound = known & may[np.arange(groups), np.where(known, lemmas.units, NOT_NAMED)]
+    for index, group in np.argwhere(~sound)[:1].tolist():
+        raise ResultError(
+            f"lemma {index}: group {group} may not be on unit {lemmas.units[index, group]}"
+        )
+    allowed = [sum(1 << k for k in np.flatnonzero(d.allowed).tolist()) for d in problem.domains]
+    for d, ladder in enumerate(allowed):
+        column = lemmas.points[:, d] & np.uint64(ladder & ~(-1 << 64))
+        for index in np.flatnonzero(column == 0)[:1].tolist():
+            raise ResultError(
+                f"lemma {index}: must name an allowed operating point of "
+                f"{problem.domains[d].name}, got the set {lemmas.points[index, d]:#x}"
+            )
 
 
 def _clause(literals: Iterable[str]) -> str:
-    return f"(assert (or {' '.join(literals)} false))"
+    """``false`` stands beside the literals since ``or`` takes two arguments at least."""
+    text = " ".join(literals)
+    return f"(assert (or {text} false))" if text else "(assert false)"
 
 
 def _exactly_one(names: Sequence[str], variables: list[str], clauses: list[str]) -> None:
@@ -161,18 +197,26 @@ def _lemma_clauses(
     """A lemma's choices cannot all be made: some named group elsewhere, or some domain at a point
     outside its set. Many lemmas have the same sets, so each set is a variable ``m_d_i``, which can
     only be true where the point is outside."""
+    unit_count = 1 + max((u for choices in units for u in choices), default=0)
+    literals = np.full((len(units), unit_count), "", dtype=object)
+    for g, choices in enumerate(units):
+        for u in choices:
+            literals[g, u] = f"(not x_{g}_{u})"
+    rows, groups = np.nonzero(lemmas.units != NOT_NAMED)
+    elsewhere: list[str] = literals[groups, lemmas.units[rows, groups]].tolist()
+    ends = np.cumsum(np.bincount(rows, minlength=len(lemmas))).tolist()
     names: list[dict[int, str]] = [{} for _ in points]
+    others: dict[tuple[int, ...], list[str]] = {}
     lemma_clauses = []
-    for row, masks in zip(lemmas.units.tolist(), lemmas.points.tolist(), strict=True):
-        parts = [f"(not x_{g}_{u})" for g, u in enumerate(row) if u >= 0]
-        for d, mask in enumerate(masks):
-            name = names[d].get(mask)
-            if name is None:
-                name = _outside(d, len(names[d]), int(mask), points[d], variables, clauses)
-                names[d][mask] = name
-            if name:
-                parts.append(name)
-        lemma_clauses.append(_clause(parts))
+    begin = 0
+    for end, masks in zip(ends, map(tuple, lemmas.points.tolist()), strict=True):
+        if masks not in others:
+            for d, mask in enumerate(masks):
+                if mask not in names[d]:
+                    names[d][mask] = _outside(d, len(names[d]), mask, points[d], variables, clauses)
+            others[masks] = [names[d][mask] for d, mask in enumerate(masks) if names[d][mask]]
+        lemma_clauses.append(_clause(elsewhere[begin:end] + others[masks]))
+        begin = end
     return lemma_clauses
 
 
@@ -196,13 +240,14 @@ def _outside(
 
 
 def prove_cover(text: str, *, timeout_s: float | None = None) -> CoverResult:
-    """What Z3 says of the formula; a process of its own, so that a time limit always holds."""
+    """What Z3 says of the formula; a process of its own, so that a time limit always holds.
+
+    Raises:
+        ResultError: where the program that comes with ``z3-solver`` is missing.
+    """
     from importlib.metadata import version
 
-    began = time.monotonic()
-    name = f"z3 {version('z3-solver')}"
-    verdict = _ask([str(_z3_program()), "-in", "-smt2"], text, timeout_s)
-    return CoverResult(verdict, name, time.monotonic() - began)
+    return _ask(f"z3 {version('z3-solver')}", [_z3_program(), "-in", "-smt2"], text, timeout_s)
 
 
 def confirm_cover(text: str, *, timeout_s: float | None = None) -> CoverResult | None:
@@ -213,23 +258,56 @@ def confirm_cover(text: str, *, timeout_s: float | None = None) -> CoverResult |
         name = f"cvc5 {version('cvc5')}"
     except PackageNotFoundError:
         return None
+    return _ask(name, [sys.executable, "-m", "dse.cvc5_process"], text, timeout_s)
+
+
+def _ask(name: str, command: Sequence[str], text: str, timeout_s: float | None) -> CoverResult:
     began = time.monotonic()
-    verdict = _ask([sys.executable, "-m", "dse.cvc5_process"], text, timeout_s)
-    return CoverResult(verdict, name, time.monotonic() - began)
+    verdict = _answer(command, text, timeout_s).strip()
+    left_over = None
+    if verdict == "sat":
+        # Asked again for its model: what is proved is the file's text, as it stands.
+        left = None if timeout_s is None else max(0.0, timeout_s - (time.monotonic() - began))
+        left_over = _model(command, text, left)
+    elif verdict != "unsat":
+        verdict = "unknown"
+    return CoverResult(verdict, name, time.monotonic() - began, left_over)
 
 
-def _ask(command: Sequence[str], text: str, timeout_s: float | None) -> str:
+def _answer(command: Sequence[str], text: str, timeout_s: float | None) -> str:
     try:
         done = subprocess.run(
             command, input=text, capture_output=True, text=True, timeout=timeout_s, check=False
         )
     except subprocess.TimeoutExpired:
-        return "unknown"
-    verdict = done.stdout.strip()
-    return verdict if verdict in ("sat", "unsat") else "unknown"
+        return ""
+    return done.stdout
 
 
-def _z3_program() -> Path:
-    """The program that comes with the package ``z3-solver``."""
-    beside = Path(sysconfig.get_path("scripts")) / "z3"
-    return beside if beside.exists() else Path("z3")
+def _model(command: Sequence[str], text: str, timeout_s: float | None) -> DesignPoint | None:
+    """The design point of a model of the formula; None where the time does not suffice."""
+    names = re.findall(r"^\(declare-const ([xo]_\d+_\d+) Bool\)$", text, re.MULTILINE)
+    answer = _answer(
+        command,
+        f"(set-option :produce-models true)\n{text}(get-value ({' '.join(names)}))\n",
+        timeout_s,
+    )
+    chosen: dict[str, dict[int, int]] = {"x": {}, "o": {}}
+    for kind, subject, choice in re.findall(r"\(([xo])_(\d+)_(\d+) true\)", answer):
+        chosen[kind][int(subject)] = int(choice)
+    if not chosen["x"]:
+        return None
+    return DesignPoint(
+        *(np.array([values[i] for i in sorted(values)], np.int64) for values in chosen.values())
+    )
+
+
+def _z3_program() -> str:
+    """The program that comes with the package ``z3-solver``: wherever it was installed, that of the
+    version that the package says."""
+    from importlib.metadata import files
+
+    for path in files("z3-solver") or ():
+        if path.name in ("z3", "z3.exe"):
+            return str(path.locate())
+    raise ResultError("z3: the package z3-solver is installed without its program; install it anew")
