@@ -1,10 +1,18 @@
-"""The command line in-process, and small result folders to look at."""
+"""The command line in-process, and small result folders to look at.
 
+Makes the helpers beside the tests importable, too: pytest's importlib mode does not.
+"""
+
+import sys
+from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 
 from dse.cli import run
+
+if str(Path(__file__).parent) not in sys.path:
+    sys.path.insert(0, str(Path(__file__).parent))
 
 EXPLORE = (
     *("explore", "inception_v1", "squeezenet", "-p", "jetson-agx-xavier"),
