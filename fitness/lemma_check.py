@@ -32,10 +32,12 @@ By induction along the waiting no instance ends before L. The bound is the large
   started; each of these occupies one unit for so long, from t on, and a unit runs one at a time;
 * for every unit, t + the same sum over what runs there and what is named for it.
 
-A lemma holds where the bound is at least the certified makespan, or where LB_n is above the
-deadline of a network n: then none of its design points is feasible. Limits of transitions and
-segments play no part here: a lemma may name what they force, and the cover of the mapping rules by
-the lemmas shows that.
+A lemma holds where the bound is at least the certified makespan. Where the sum of rates of Eq. 10
+is certified, it holds where -sum over networks of floor(10**18 / LB_n), in uHz, is at least the
+certified value. It also holds where a constraint must break, for then none of its design points is
+feasible: LB_n above the deadline of a network n, the bound above the period, or a power cap or an
+energy budget (:mod:`fitness.lemma_power`). Limits of transitions and segments play no part here: a
+lemma may name what they force, and the cover of the mapping rules by the lemmas shows that.
 
 Where every choice that matters has one value, the timeline is played to its end; then the bound is
 the makespan.
@@ -49,11 +51,14 @@ from graphlib import TopologicalSorter
 
 from fitness.lemma_costs import LemmaCosts, LemmaCostTables, Points
 from fitness.lemma_play import Instance, LemmaPlay, State, group_instances
+from fitness.lemma_power import LeastPower, LemmaPower, power_must_break
 from results.certificate import NOT_NAMED, LemmaTable, MaskArray
 from results.errors import ResultError
-from results.problem import WORK_PER_PS, IntArray, Problem
+from results.problem import WORK_PER_PS, EnergyUse, IntArray, Problem
 
 MASK_BITS = 64
+UHZ_PS = 10**18
+"""1 / (1 ps) in uHz."""
 
 
 @dataclass(frozen=True)
@@ -71,17 +76,32 @@ class LemmaBound:
     makespan_ps: int
     latency_ps: tuple[int, ...]
     """[networks]: last end minus arrival."""
+    power: LeastPower | None = None
+    """None where the problem limits neither power nor energy."""
+
+    @property
+    def rate_sum_uhz(self) -> int:
+        """-sum over networks of floor(10**18 / latency), Eq. 10 of HaX-CoNN, minimised."""
+        return -sum(UHZ_PS // max(latency, 1) for latency in self.latency_ps)
 
 
-def check_lemmas(problem: Problem, lemmas: LemmaTable, optimum_ps: int) -> list[LemmaFailure]:
-    """The lemmas that do not hold for the makespan ``optimum_ps``, by index; empty: all hold.
+def check_lemmas(
+    problem: Problem, lemmas: LemmaTable, optimum: int, *, sums_rates: bool = False
+) -> list[LemmaFailure]:
+    """The lemmas that do not hold for the value ``optimum``, by index; empty: all hold.
 
     A lemma that names a unit that its group may not use, or no allowed operating point of a domain,
     is refused: a failure, too.
 
+    Args:
+        problem: whose design points the lemmas are about.
+        lemmas: their choices.
+        optimum: the certified makespan, in ps, or the certified -sum of rates, in uHz.
+        sums_rates: ``optimum`` is the latter (Eq. 10).
+
     Raises:
-        ResultError: where the tables do not fit the problem, or the problem has a constraint that
-            lemmas do not cover (a period, a power cap, an energy budget).
+        ResultError: where the tables do not fit the problem, or the problem has constraints that
+            lemmas do not cover (a power cap or an energy budget in a pipeline).
     """
     _require_covered(problem)
     checker = _LemmaChecker(problem)
@@ -95,7 +115,7 @@ def check_lemmas(problem: Problem, lemmas: LemmaTable, optimum_ps: int) -> list[
         else:
             failures.append(LemmaFailure(index, refusal))
     for position, bound in checker.bounds(choices):
-        reason = _shortfall(problem, bound, optimum_ps)
+        reason = _shortfall(problem, bound, optimum, sums_rates=sums_rates)
         if reason is not None:
             failures.append(LemmaFailure(accepted[position], reason))
     return sorted(failures, key=lambda failure: failure.index)
@@ -134,28 +154,47 @@ def lemma_bound(problem: Problem, units_row: IntArray, point_masks: MaskArray) -
 
 def _require_covered(problem: Problem) -> None:
     limits = {
-        "period_ps": problem.period_ps,
         "power_cap_mw": problem.power_cap_mw,
         "energy_budget_fj": problem.energy_budget_fj,
     }
     for name, limit in limits.items():
-        if limit is not None:
+        if limit is None:
+            continue
+        if problem.energy_use is EnergyUse.PIPELINE:
             raise ResultError(
-                f"{name}: lemmas need a problem without it (they cover support, allowed units and "
-                f"operating points, transitions, segments and deadlines), got {limit}"
+                f"{name}: lemmas need an energy use without a pipeline (no bound on its power is "
+                f"known) or no limit, got {limit}"
             )
+        if problem.energy_use is EnergyUse.PERIODIC and problem.period_ps is None:
+            raise ResultError(f"period_ps: periodic energy with {name} needs a period, got none")
 
 
-def _shortfall(problem: Problem, bound: LemmaBound, optimum_ps: int) -> str | None:
+def _shortfall(
+    problem: Problem, bound: LemmaBound, optimum: int, *, sums_rates: bool
+) -> str | None:
     """Why the bound does not make the lemma hold; None where it does."""
-    if bound.makespan_ps >= optimum_ps:
+    value = bound.rate_sum_uhz if sums_rates else bound.makespan_ps
+    if value >= optimum or _constraint_must_break(problem, bound):
         return None
-    for network, latency in zip(problem.networks, bound.latency_ps, strict=True):
-        if network.deadline_ps is not None and latency > network.deadline_ps:
-            return None
+    optimum_ps = None if sums_rates else optimum
+    if bound.power is not None and power_must_break(
+        problem, bound.power, bound.makespan_ps, optimum_ps
+    ):
+        return None
+    name, unit = ("sum of rates", "uHz") if sums_rates else ("makespan", "ps")
     return (
-        f"its bound must be at least the certified makespan, {optimum_ps} ps, or break a deadline; "
-        f"it is {bound.makespan_ps} ps"
+        f"its bound must be at least the certified {name}, {optimum} {unit}, or break a "
+        f"constraint; it is {value} {unit}"
+    )
+
+
+def _constraint_must_break(problem: Problem, bound: LemmaBound) -> bool:
+    """Whether the bounds of time are above a deadline or the period."""
+    if problem.period_ps is not None and bound.makespan_ps > problem.period_ps:
+        return True
+    return any(
+        network.deadline_ps is not None and latency > network.deadline_ps
+        for network, latency in zip(problem.networks, bound.latency_ps, strict=True)
     )
 
 
@@ -168,6 +207,8 @@ class _LemmaChecker:
         self._order = _inputs_first(self._instances)
         self._play = LemmaPlay(problem, self._instances)
         self._costs = LemmaCostTables(problem)
+        limited = problem.power_cap_mw is not None or problem.energy_budget_fj is not None
+        self._power = LemmaPower(problem, self._instances) if limited else None
         self._transition_ps: list[list[list[int]]] = problem.transition_ps.tolist()
         self._allowed_units: list[list[bool]] = problem.allowed.tolist()
         self._ladders = [
@@ -225,9 +266,11 @@ class _LemmaChecker:
         costs = [self._costs.over(points) for _, points in choices]
         for state, lemmas in self._play.stops(units, costs):
             for lemma in lemmas:
-                yield lemma, self._bound(state, units[lemma], costs[lemma])
+                yield lemma, self._bound(state, *choices[lemma], costs[lemma])
 
-    def _bound(self, state: State, units: list[int], costs: LemmaCosts) -> LemmaBound:
+    def _bound(
+        self, state: State, units: list[int], points: tuple[Points, ...], costs: LemmaCosts
+    ) -> LemmaBound:
         now = state.now_ps
         left = {job.instance: -(-job.work_left // WORK_PER_PS) for job in state.running.values()}
         total = sum(left.values())
@@ -258,6 +301,7 @@ class _LemmaChecker:
                 end - network.arrival_ps
                 for end, network in zip(network_end, self._problem.networks, strict=True)
             ),
+            power=None if self._power is None else self._power.least(state, units, points),
         )
 
     def _least_start(self, state: State, i: int, units: list[int], least_end: list[int]) -> int:

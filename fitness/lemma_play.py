@@ -63,6 +63,8 @@ class State:
     """A timeline at one instant, after all ends and before any dispatch."""
 
     now_ps: int
+    start_ps: list[int | None]
+    """[instances]: None as long as it has not started."""
     end_ps: list[int | None]
     """[instances]: None as long as it has not ended."""
     missing: list[int]
@@ -78,6 +80,7 @@ class State:
         """One that can go its own way."""
         return State(
             self.now_ps,
+            self.start_ps.copy(),
             self.end_ps.copy(),
             self.missing.copy(),
             self.fresh.copy(),
@@ -181,6 +184,7 @@ class LemmaPlay:
         missing = [len(instance.inputs) for instance in self._instances]
         return State(
             now_ps=0,
+            start_ps=[None] * len(self._instances),
             end_ps=[None] * len(self._instances),
             missing=missing,
             fresh=[i for i, count in enumerate(missing) if count == 0],
@@ -220,6 +224,7 @@ class LemmaPlay:
             if cost is None:
                 return None
             del later.waiting[i]
+            later.start_ps[i] = state.now_ps
             work = cost.time_ps * WORK_PER_PS
             later.running[unit] = Running(i, work, cost.demand_kbps, cost.memory_point)
         rates = self._rates(later.running)
