@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 from typing import NoReturn
 
 from results.errors import ResultError
@@ -73,15 +74,22 @@ def content_sha256(document: Json) -> str:
 
 
 def parse(data: bytes) -> Json:
-    """The document in ``data``: strict JSON in UTF-8, no key twice, no NaN.
+    """The document in ``data``: strict JSON in UTF-8, no key twice, no NaN, no number too large for
+    a float, no half of a character.
 
     Raises:
         ResultError: where the text is not that.
     """
     try:
         document: Json = json.loads(
-            data.decode("utf-8"), object_pairs_hook=_object, parse_constant=_refuse_constant
+            data.decode("utf-8"),
+            object_pairs_hook=_object,
+            parse_constant=_refuse_constant,
+            parse_float=_finite,
         )
+        if b"\\u" in data:
+            # Only so can a text hold a lone surrogate, for which there are no bytes to be hashed.
+            _one_line(document).encode("utf-8")
         return document
     except ResultError:
         raise
@@ -98,6 +106,13 @@ def _object(pairs: list[tuple[str, Json]]) -> Json:
         twice = next(key for key in keys if keys.count(key) > 1)
         raise ResultError(f"is not sound JSON: the key {twice!r} stands twice in one object")
     return document
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if math.isinf(number):
+        raise ResultError(f"is not sound JSON: {text} is too large for a number")
+    return number
 
 
 def _refuse_constant(name: str) -> NoReturn:

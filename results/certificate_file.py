@@ -1,7 +1,9 @@
-"""``certificate.json``: the lemmas and what they prove, for anybody to check again.
+"""``certificate.json``: the lemmas and what they prove, for anybody to check again; described in
+``schemas/certificate.schema.json``.
 
-A lemma is one string: a character per group (its unit in base 36, ``.`` where it is not named), a
-bar, and per domain the set of operating points as a hexadecimal mask, bit k for point k.
+A lemma is one text: per group its unit in base 36 (``.`` where it is not named), a bar, and per
+domain the set of operating points as a hexadecimal mask, bit k for point k. Units take one
+character, on chips with more than 36 named units two.
 """
 
 from __future__ import annotations
@@ -13,17 +15,45 @@ import numpy as np
 from results.canonical_json import Json, canonical_bytes, content_sha256, parse
 from results.certificate import NOT_NAMED, Certificate, CertificateStatus, LemmaTable
 from results.errors import ResultError
-from results.problem import Problem
+from results.problem import IntArray, Problem
 from results.problem_file import problem_sha256
 from results.schema_check import check_against_schema
 
 CERTIFICATE_FORMAT = "paretosoc-certificate/1"
-_DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"
-MOST_UNITS = len(_DIGITS)
+_BASE = 36
+_CHARACTERS = np.frombuffer(b".0123456789abcdefghijklmnopqrstuvwxyz", dtype=np.uint8)
+"""The character of the digit d at d + 1; before all, that of ``NOT_NAMED``."""
+_DIGIT_OF = np.full(256, NOT_NAMED, dtype=np.int64)
+_DIGIT_OF[_CHARACTERS] = np.arange(-1, _BASE)
 
 
 def certificate_bytes(certificate: Certificate) -> bytes:
-    """The file's bytes, the same for the same certificate."""
+    """The bytes of ``certificate.json``, the same for the same certificate.
+
+    Raises:
+        ResultError: where a lemma names a unit from 1296 on, for which there are no characters.
+    """
+    return canonical_bytes(certificate_to_document(certificate))
+
+
+def certificate_from_bytes(
+    data: bytes, problem: Problem, *, check_hashes: bool = True
+) -> Certificate:
+    """The certificate in the bytes of a ``certificate.json``.
+
+    Raises:
+        ResultError: as :func:`certificate_from_document`, or where the text is not sound JSON.
+    """
+    return certificate_from_document(parse(data), problem, check_hashes=check_hashes)
+
+
+def certificate_to_document(certificate: Certificate) -> dict[str, Json]:
+    """The certificate as JSON content.
+
+    Raises:
+        ResultError: as :func:`certificate_bytes`.
+    """
+    search = certificate.search
     document: dict[str, Json] = {
         "format": CERTIFICATE_FORMAT,
         "problem_sha256": certificate.problem_sha256,
@@ -36,26 +66,27 @@ def certificate_bytes(certificate: Certificate) -> bytes:
         "search_seconds": certificate.search_seconds,
         "cover_seconds": certificate.cover_seconds,
         "solvers": list(certificate.solvers),
-        "lemmas": _lemmas_to_strings(certificate.lemmas),
-        "search": _search_to_document(certificate.search),
+        "lemmas": _texts_of(certificate.lemmas),
+        "search": None if search is None else {name: list(row) for name, row in search.items()},
     }
     document["content_sha256"] = content_sha256(document)
-    return canonical_bytes(document)
+    return document
 
 
-def certificate_from_bytes(
-    data: bytes, problem: Problem, *, check_hashes: bool = True
+def certificate_from_document(
+    document: Json, problem: Problem, *, check_hashes: bool = True
 ) -> Certificate:
-    """The certificate in a file.
+    """The certificate that :func:`certificate_to_document` gave this content for.
 
     Args:
+        document: the content.
+        problem: what the certificate is about; lemmas must have its groups and domains.
         check_hashes: refuse content that was changed, or that belongs to another problem.
 
     Raises:
         ResultError: where the content does not follow the schema, was changed, or does not fit the
             problem; it names the JSON path.
     """
-    document = parse(data)
     check_against_schema(document, "certificate")
     content: Any = document
     if check_hashes:
@@ -64,6 +95,7 @@ def certificate_from_bytes(
         signed = {key: value for key, value in content.items() if key != "content_sha256"}
         if content["content_sha256"] != content_sha256(signed):
             raise ResultError("$.content_sha256: the content was changed after it was written")
+    cover_seconds = content["cover_seconds"]
     return Certificate(
         status=CertificateStatus(content["status"]),
         problem_sha256=content["problem_sha256"],
@@ -71,45 +103,64 @@ def certificate_from_bytes(
         optimum=content["optimum"],
         bound=content["bound"],
         member=content["member"],
-        lemmas=_lemmas_from_strings(content["lemmas"], problem),
+        lemmas=_lemmas_of(content["lemmas"], problem),
         nodes=content["nodes"],
         search_seconds=float(content["search_seconds"]),
-        cover_seconds=content["cover_seconds"],
+        cover_seconds=None if cover_seconds is None else float(cover_seconds),
         solvers=tuple(content["solvers"]),
         search=content["search"],
     )
 
 
-def _search_to_document(search: dict[str, list[int]] | None) -> Json:
-    if search is None:
-        return None
-    return {name: list(values) for name, values in search.items()}
+def _texts_of(lemmas: LemmaTable) -> list[Json]:
+    units = lemmas.units
+    largest = int(units.max(initial=NOT_NAMED))
+    if largest >= _BASE**2:
+        raise ResultError(f"$.lemmas: units must be below {_BASE**2}, got {largest}")
+    digits = [units]
+    if largest >= _BASE:
+        digits = [np.where(units == NOT_NAMED, NOT_NAMED, units // _BASE), units % _BASE]
+        digits[1] = np.where(units == NOT_NAMED, NOT_NAMED, digits[1])
+    named = _CHARACTERS[np.stack(digits, axis=-1) + 1].tobytes().decode("ascii")
+    width = units.shape[1] * len(digits)
+    sets: dict[tuple[int, ...], str] = {}
+    texts: list[Json] = []
+    for index, masks in enumerate(map(tuple, lemmas.points.tolist())):
+        if masks not in sets:
+            sets[masks] = ",".join(f"{mask:x}" for mask in masks)
+        texts.append(f"{named[index * width : (index + 1) * width]}|{sets[masks]}")
+    return texts
 
 
-def _lemmas_to_strings(lemmas: LemmaTable) -> list[Json]:
-    symbols = np.array([".", *_DIGITS])
-    rows = symbols[lemmas.units + 1]
-    return [
-        f"{''.join(row)}|{','.join(f'{mask:x}' for mask in masks)}"
-        for row, masks in zip(rows.tolist(), lemmas.points.tolist(), strict=True)
-    ]
-
-
-def _lemmas_from_strings(texts: list[str], problem: Problem) -> LemmaTable:
+def _lemmas_of(texts: list[str], problem: Problem) -> LemmaTable:
+    """The lemmas in texts that follow the schema's pattern."""
     groups, domains = problem.group_count, len(problem.domains)
-    value = {digit: index for index, digit in enumerate(_DIGITS)} | {".": NOT_NAMED}
-    units = np.empty((len(texts), groups), dtype=np.int64)
+    width = 2 if texts and texts[0].index("|") == 2 * groups else 1
     points = np.empty((len(texts), domains), dtype=np.uint64)
+    sets: dict[str, list[int]] = {}
+    names = []
     for index, text in enumerate(texts):
-        names, _, sets = text.partition("|")
-        masks = [int(mask, 16) for mask in sets.split(",")]
-        if len(names) != groups or len(masks) != domains:
+        name, _, listed = text.partition("|")
+        if listed not in sets:
+            sets[listed] = [int(mask, 16) for mask in listed.split(",")]
+        if len(name) != groups * width or len(sets[listed]) != domains:
             raise ResultError(
-                f"$.lemmas[{index}]: {groups} groups and {domains} domains are required, got "
-                f"{len(names)} and {len(masks)}"
+                f"$.lemmas[{index}]: must have {groups * width} characters for {groups} groups and "
+                f"{domains} sets, got {len(name)} and {len(sets[listed])}"
             )
-        if max(masks) >= 1 << 64:
-            raise ResultError(f"$.lemmas[{index}]: a mask must be below 2**64")
-        units[index] = [value[name] for name in names]
-        points[index] = masks
-    return LemmaTable(units, points)
+        names.append(name)
+        points[index] = sets[listed]
+    characters = np.frombuffer("".join(names).encode("ascii"), dtype=np.uint8)
+    digits = _DIGIT_OF[characters].reshape(len(texts), groups, width)
+    return LemmaTable(_units_of(digits), points)
+
+
+def _units_of(digits: IntArray) -> IntArray:
+    """[lemmas, groups] units from [lemmas, groups, digits]."""
+    if digits.shape[2] == 1:
+        return digits[:, :, 0]
+    unnamed = digits == NOT_NAMED
+    for index in np.flatnonzero((unnamed[:, :, 0] != unnamed[:, :, 1]).any(axis=1))[:1].tolist():
+        raise ResultError(f"$.lemmas[{index}]: a unit must be two digits or two dots")
+    both: IntArray = digits[:, :, 0] * _BASE + digits[:, :, 1]
+    return np.where(unnamed[:, :, 0], NOT_NAMED, both)

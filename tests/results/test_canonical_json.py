@@ -58,6 +58,9 @@ def test_content_hash_ignores_layout_and_order():
         (b"[-Infinity]", "-Infinity is not a number"),
         (b"[" * 100_000, "nested too deeply"),
         (b"[" + b"9" * 5000 + b"]", "is not JSON"),
+        (b'{"a": [-1e999]}', "-1e999 is too large"),
+        (b'{"a": ["\\ud800"]}', "is not JSON.*surrogates"),
+        (b'{"\\udfff": 1}', "is not JSON.*surrogates"),
     ],
 )
 def test_unsound_text_is_refused(text, complaint):
