@@ -3,9 +3,9 @@
 It shares no code with the search that writes the lemmas, nor with anything compiled.
 
 A *lemma* is a set of choices: units for some groups, a set of operating points for every domain.
-It claims that no design point with these choices (and only allowed ones for the rest) has a
-makespan below the certified one, or that all of them miss a deadline. Its timeline is played as far
-as the choices decide it (:mod:`fitness.lemma_play`); what follows is bounded from below.
+It claims that no feasible design point with these choices (and only allowed ones for the rest) has
+a makespan, or another value, below the certified one. Its timeline is played as far as the choices
+decide it (:mod:`fitness.lemma_play`); what follows is bounded from below.
 
 The bound
 ---------

@@ -221,13 +221,6 @@ def test_unsupported_is_refused() -> None:
     assert "may not use" in failure.reason
 
 
-@pytest.mark.parametrize("name", ["period_ps", "power_cap_mw", "energy_budget_fj"])
-def test_problems_with_other_constraints_are_refused(name: str) -> None:
-    chip = replace(CHAIN, **{name: 1000})
-    with pytest.raises(ResultError, match=f"{name}: .*got 1000"):
-        check_lemmas(chip, lemmas_of([ANY, ANY, ANY]), 80)
-
-
 def test_tables_that_do_not_fit_are_refused() -> None:
     with pytest.raises(ResultError, match=r"units must be \[lemmas, 3\], got \[1, 2\]"):
         check_lemmas(CHAIN, lemmas_of([ANY, ANY]), 80)
