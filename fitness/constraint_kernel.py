@@ -138,7 +138,7 @@ def breaks_power_limits(
     complete = state.scalar[FRAMES_LEFT] == 0
     cap, budget, period = space.power_cap_mw, space.energy_budget_fj, space.period_ps
     if cap >= 0:
-        if period >= 0:
+        if space.is_periodic:
             if energy > (cap - idle) * period:
                 return True
         elif complete:
@@ -147,6 +147,6 @@ def breaks_power_limits(
         elif is_makespan and best < NEVER and energy >= (cap - idle) * best and energy > 0:
             return True
     if budget >= 0:
-        time = period if period >= 0 else bound
+        time = period if space.is_periodic else bound
         return idle * time + energy > budget
     return False

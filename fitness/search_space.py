@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from fitness.plan import IntArray
-from results.problem import Problem
+from results.problem import EnergyUse, Problem
 
 UNLIMITED = -1
 
@@ -56,6 +56,8 @@ class SearchSpace(NamedTuple):
     energy_budget_fj: int
     period_ps: int
     """``UNLIMITED`` where there is none."""
+    is_periodic: int
+    """1 where energy and power are counted over the period."""
 
 
 def make_search_space(problem: Problem, *, sums_rates: bool = False) -> SearchSpace:
@@ -99,6 +101,7 @@ def make_search_space(problem: Problem, *, sums_rates: bool = False) -> SearchSp
         power_cap_mw=_limit(problem.power_cap_mw),
         energy_budget_fj=_limit(problem.energy_budget_fj),
         period_ps=_limit(problem.period_ps),
+        is_periodic=int(problem.energy_use is EnergyUse.PERIODIC),
     )
 
 
