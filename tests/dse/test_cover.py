@@ -360,7 +360,7 @@ def replaced(array, index, value):
 
 
 def test_lemmas_that_do_not_fit_are_refused():
-    problem = small_problem(5, groups=(3, 4), units=(2, 3), points=(3, 4))
+    problem = small_problem(5, groups=(3, 4), units=(2, 2), points=(3, 3), unsupported=0.5)
     g, u = np.argwhere(~problem.allowed)[0].tolist()
     d = next(d for d, domain in enumerate(problem.domains) if not domain.allowed.all())
     k = int(np.flatnonzero(~problem.domains[d].allowed)[0])
