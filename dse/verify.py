@@ -10,14 +10,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from dse.certify import MAKESPAN, RATE_SUM
+from dse.certify import MAKESPAN, RATE_SUM, space_in_words
 from dse.smt_cover import confirm_cover, cover_smtlib, prove_cover
 from fitness.lemma_check import check_lemmas
 from fitness.plain_outcomes import plain_outcome
 from results.certificate import Certificate, CertificateStatus
 from results.errors import ResultError
 from results.front import CertificateClaim, Front
-from results.front_file import read_certificate, read_results
+from results.front_file import read_certificate, read_costs, read_results
 from results.objectives import objective_names
 from results.problem import Problem
 
@@ -45,6 +45,8 @@ def _checks(folder: Path, *, check_hashes: bool) -> Iterator[Check]:
     try:
         front = read_results(folder, check_hashes=check_hashes)
         found = read_certificate(folder, front.problem, check_hashes=check_hashes)
+        if check_hashes:
+            read_costs(folder, front.problem)
     except ResultError as error:
         yield Check("files", False, str(error))
         return
@@ -98,7 +100,8 @@ def _members_hold(front: Front) -> Check:
 
 
 def _claim_holds(front: Front, claim: CertificateClaim, certificate: Certificate) -> Check:
-    """The claim in the front is the certificate's, and the optimum the best member's value."""
+    """The claim in the front is the certificate's, of this space, and the optimum the best member's
+    value."""
     pairs = (
         ("status", claim.status, certificate.status),
         ("member", claim.member, certificate.member),
@@ -107,10 +110,11 @@ def _claim_holds(front: Front, claim: CertificateClaim, certificate: Certificate
         ("bound", claim.bound, certificate.bound),
         ("solvers", claim.solvers, certificate.solvers),
         ("nodes", claim.nodes, certificate.nodes),
+        ("space", claim.space, space_in_words(front.problem)),
     )
     for name, said, proved in pairs:
         if said != proved:
-            return Check("claim", False, f"{name}: front.json and certificate.json differ")
+            return Check("claim", False, f"{name}: front.json says something else")
     names = objective_names(front.problem)
     if certificate.objective not in names:
         return Check("claim", False, f"{certificate.objective} is no objective of the problem")
@@ -130,8 +134,13 @@ def _claim_holds(front: Front, claim: CertificateClaim, certificate: Certificate
         return Check("claim", False, "the bound must be the optimum where there is no gap")
     if certificate.bound > certificate.optimum:
         return Check("claim", False, "the bound is above the optimum")
-    if certificate.status is CertificateStatus.CERTIFIED and not certificate.solvers:
-        return Check("claim", False, "no solver is named")
+    if certificate.status is CertificateStatus.CERTIFIED:
+        if not certificate.solvers:
+            return Check("claim", False, "no solver is named")
+        if claim.lemmas != len(certificate.lemmas):
+            return Check(
+                "claim", False, f"lemmas: {claim.lemmas} claimed, {len(certificate.lemmas)} there"
+            )
     if certificate.status is not CertificateStatus.SEARCHED and not gap:
         return Check("claim", True, _told(certificate))
     return Check("claim", True, f"{_told(certificate)}; {certificate.status.value} only")
@@ -160,7 +169,11 @@ def _lemmas_hold(problem: Problem, certificate: Certificate) -> Check:
 
 
 def _cover_holds(problem: Problem, certificate: Certificate, text: str | None) -> Iterator[Check]:
-    anew = cover_smtlib(problem, certificate.lemmas)
+    try:
+        anew = cover_smtlib(problem, certificate.lemmas)
+    except ResultError as error:
+        yield Check("formula", False, str(error))
+        return
     if text is None:
         yield Check("formula", False, "certificate.smt2 is missing")
         return

@@ -115,6 +115,11 @@ def _check_schedule(problem: Problem, member: Member, path: str) -> None:
     rows = member.schedule.groups
     frames = rows[-1].frame if rows else 0
     _require(frames >= 1, f"{path}.schedule", "must not be empty")
+    # Counted first: a changed number must not make a list that fits in no memory.
+    count = frames * sum(network.repeats * len(network.groups) for network in problem.networks)
+    _require(
+        len(rows) == count, f"{path}.schedule", f"must hold {count} executions, got {len(rows)}"
+    )
     expected = [
         (frame, n, repeat, group)
         for frame in range(1, frames + 1)
