@@ -10,7 +10,7 @@ layers that run in the same interval, where Eq. 7 as printed averages over them.
 from __future__ import annotations
 
 from enum import Enum
-from itertools import product
+from itertools import permutations, product
 from typing import Any
 
 from dse.whole_instances import Choice, Layers
@@ -163,15 +163,35 @@ class WholeEquations:
             self._add(done >= work, done < work + last_rate)
 
     def _overlap(self, meeting: tuple[int, ...]) -> Term:
-        """I of Eq. 8: the time for which all layers of a set run; 0 where they never do."""
+        """I of Eq. 8: the time for which all layers of a set run; 0 where they never do.
+
+        It lasts from the start of the one that starts last to the end of the one that ends first;
+        for two layers these are the four cases of the paper.
+        """
         z3 = self._z3
-        first_end, last_start = self.et[meeting[0]], self.st[meeting[0]]
-        for j in meeting[1:]:
-            first_end = z3.If(self.et[j] < first_end, self.et[j], first_end)
-            last_start = z3.If(self.st[j] > last_start, self.st[j], last_start)
         length = z3.Int("I_" + "_".join(map(str, meeting)))
-        self._add(length == z3.If(first_end > last_start, first_end - last_start, 0))
+        self._add(length >= 0)
+        meet = []
+        for i, j in permutations(meeting, 2):
+            self._add(z3.Implies(self.et[i] <= self.st[j], length == 0))
+            meet.append(z3.Not(self.et[i] <= self.st[j]))
+        for i, j in product(meeting, repeat=2):
+            ends_first = [self._ends_first(i, k) for k in meeting if k != i]
+            starts_last = [self._starts_first(k, j) for k in meeting if k != j]
+            case = z3.And(*meet, *ends_first, *starts_last)
+            self._add(z3.Implies(case, length == self.et[i] - self.st[j]))
         return length
+
+    def _starts_first(self, i: int, j: int) -> Term:
+        """Layer i starts before j, or with it; of two that start together the smaller is first."""
+        if i < j:
+            return self.st[i] <= self.st[j]
+        return self._z3.Not(self.st[j] <= self.st[i])
+
+    def _ends_first(self, i: int, j: int) -> Term:
+        if i < j:
+            return self.et[i] <= self.et[j]
+        return self._z3.Not(self.et[j] <= self.et[i])
 
     def _cases(self, i: int, others: tuple[int, ...]) -> dict[int, list[Term]]:
         """Rates other than 0 that the others together take from layer i -> choices that do so."""

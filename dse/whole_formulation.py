@@ -1,0 +1,155 @@
+"""HaX-CoNN's scheduling problem, Eq. 1 to 11, solved whole by Z3: for small instances.
+
+The equations stand in :mod:`dse.whole_equations`. The three settings differ in when a layer that is
+ready starts, and so bound each other: ``FREE`` <= ``DISPATCH`` <= ``PAPER``. ``DISPATCH`` is the
+timeline's rule, so its optimum is that of the design space to the last picosecond.
+
+All three are in whole picoseconds and share one definition of an end, so nothing is rounded in one
+of them that is not in the others, and the two inequalities hold without a tolerance:
+
+* what ``DISPATCH`` or ``PAPER`` allows, ``FREE`` allows;
+* where nothing waits and no two layers share a unit, the dispatch rule starts everything at the
+  same instants, so that every solution of ``PAPER`` is the timeline of its own design point.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from enum import Enum
+
+import numpy as np
+
+from dse.whole_equations import Setting, Term, WholeEquations
+from results.errors import ResultError
+from results.problem import DesignPoint, Problem
+from results.schedule import Schedule, ScheduledGroup
+
+__all__ = ["Setting", "WholeSolution", "WholeStatus", "solve_whole"]
+
+
+class WholeStatus(Enum):
+    """What the solver could say."""
+
+    OPTIMAL = "optimal"
+    """No solution is faster."""
+    INFEASIBLE = "infeasible"
+    """There is no solution."""
+    STOPPED = "stopped"
+    """The time was over: no solution is below ``bound_ps``, which the one found may be above."""
+
+
+@dataclass(frozen=True)
+class WholeSolution:
+    """The fastest solution found, None where there is none, and what was proved of it."""
+
+    status: WholeStatus
+    setting: Setting
+    bound_ps: int
+    """No solution has a smaller makespan; 0 where nothing is proved, or nothing feasible."""
+    makespan_ps: int | None
+    design: DesignPoint | None
+    schedule: Schedule | None
+    checks: int
+    """Questions put to Z3."""
+
+
+def solve_whole(
+    problem: Problem, setting: Setting, *, time_limit_s: float | None = None
+) -> WholeSolution:
+    """Minimises the makespan (Eq. 11) of one frame.
+
+    Honoured: what is allowed (units, operating points), limits on transitions, segments, deadlines
+    and the period. A model lowers the upper bound; ``FREE``, where a model may be slack by any
+    amount, halves the interval between the bounds instead.
+
+    Args:
+        time_limit_s: seconds for Z3; None: until it is proved.
+
+    Raises:
+        ResultError: a power cap or an energy budget, which Eq. 1 to 11 do not know.
+    """
+    for name in ("power_cap_mw", "energy_budget_fj"):
+        value = getattr(problem, name)
+        if value is not None:
+            raise ResultError(
+                f"$.{name}: must be null for the whole formulation, which has no energy, "
+                f"got {value}"
+            )
+    import z3
+
+    equations = WholeEquations(problem, setting)
+    # Not Solver(): its preprocessing is made for one check, and here there are several.
+    solver = z3.SimpleSolver()
+    solver.add(equations.constraints)
+    deadline = None if time_limit_s is None else time.monotonic() + time_limit_s
+    bound, checks = 0, 0
+    best: Term = None
+    best_ps: int | None = None
+    while best_ps is None or bound < best_ps:
+        target = best_ps
+        if best_ps is not None:
+            target = (bound + best_ps - 1) // 2 if setting is Setting.FREE else best_ps - 1
+        if deadline is not None:
+            left = max(1, round(1000 * (deadline - time.monotonic())))
+            solver.set("timeout", left)
+        solver.push()
+        if target is not None:
+            solver.add(equations.makespan <= target)
+        answer = solver.check()
+        checks += 1
+        if answer == z3.sat:
+            best = solver.model()
+            best_ps = _makespan(equations, best)
+        solver.pop()
+        if answer == z3.unknown:
+            return _solution(equations, WholeStatus.STOPPED, bound, best, checks)
+        if answer == z3.unsat:
+            if target is None:
+                return _solution(equations, WholeStatus.INFEASIBLE, 0, None, checks)
+            bound = target + 1
+    return _solution(equations, WholeStatus.OPTIMAL, bound, best, checks)
+
+
+def _makespan(equations: WholeEquations, model: Term) -> int:
+    return max(int(model[end].as_long()) for end in equations.et)
+
+
+def _solution(
+    equations: WholeEquations, status: WholeStatus, bound: int, model: Term, checks: int
+) -> WholeSolution:
+    if model is None:
+        return WholeSolution(status, equations.setting, bound, None, None, None, checks)
+
+    def chosen(one_of: dict[int, Term]) -> int:
+        import z3
+
+        return next(k for k, holds in one_of.items() if z3.is_true(model[holds]))
+
+    design = DesignPoint(
+        np.array([chosen(units) for units in equations.S], dtype=np.int64),
+        np.array([chosen(points) for points in equations.point], dtype=np.int64),
+    )
+    rows = tuple(
+        ScheduledGroup(
+            frame=1,
+            network=layer.network,
+            repeat=layer.repeat,
+            group=layer.group,
+            unit=int(design.units[layer.group]),
+            ready_ps=model[equations.ready[i]].as_long(),
+            start_ps=model[equations.st[i]].as_long(),
+            end_ps=model[equations.et[i]].as_long(),
+            alone_ps=model[equations.alone[layer.group]].as_long(),
+        )
+        for i, layer in enumerate(equations.table.layers)
+    )
+    return WholeSolution(
+        status=status,
+        setting=equations.setting,
+        bound_ps=bound,
+        makespan_ps=_makespan(equations, model),
+        design=design,
+        schedule=Schedule(rows),
+        checks=checks,
+    )
