@@ -75,9 +75,9 @@ def fill_fastest(plan, space, points, fastest):
 
 
 @jit
-def choose_partly(plan, units, points, chosen):
-    """Looks up the costs of the groups that are named; a stand-alone time of -1 where the clocks of
-    the unit, or the memory's, are open."""
+def choose_points(plan, points, chosen):
+    """Looks up where the costs of the units begin at their clocks; ``unit_used`` is 0 where the
+    clocks of the unit, or the memory's, are open."""
     memory_open = False
     memory_point = np.int64(0)
     if plan.memory_domain >= 0:
@@ -101,7 +101,13 @@ def choose_partly(plan, units, points, chosen):
         chosen.table_row[u] = plan.table_start[u] + at * plan.groups
         for f in range(CONTENTION_WIDTH):
             chosen.contention[u * CONTENTION_WIDTH + f] = plan.contention[u, memory_point, f]
-    for g in range(plan.groups):
+
+
+@jit
+def choose_units(plan, space, units, n, chosen):
+    """Looks up the costs of the groups of network n that are named, after :func:`choose_points`; a
+    stand-alone time of -1 where clocks are open."""
+    for g in range(space.first[n], space.first[n] + space.size[n]):
         u = units[g]
         chosen.group[g * GROUP_WIDTH + UNIT] = u
         chosen.group[g * GROUP_WIDTH + ALONE] = -1
@@ -114,12 +120,13 @@ def choose_partly(plan, units, points, chosen):
 
 
 @jit
-def _still_to_go(plan, space, units, fastest, least, tail, path):
-    """Smallest times [groups], longest paths from a group on [groups], and through a network."""
-    for n in range(plan.networks):
-        path[n] = 0
-    for back in range(plan.groups):
-        g = plan.groups - 1 - back
+def fill_paths(plan, space, units, n, fastest, least, tail, path):
+    """For network n: smallest times [groups], longest paths from a group on [groups], and through
+    the network [networks]."""
+    path[n] = 0
+    first = space.first[n]
+    for back in range(space.size[n]):
+        g = first + space.size[n] - 1 - back
         u = units[g]
         time = NEVER
         if u >= 0:
@@ -136,17 +143,15 @@ def _still_to_go(plan, space, units, fastest, least, tail, path):
             after = max(after, step)
         least[g] = time
         tail[g] = time + after
-        n = space.network[g]
         path[n] = max(path[n], tail[g])
 
 
 @jit
-def makespan_bound(plan, space, units, fastest, state, least, tail, path, end):
+def makespan_bound(plan, space, units, state, least, tail, path, end, load):
     """What no design point with these choices ends before, from where the timeline has stopped;
-    NEVER where a deadline or the period must be missed. Work arrays: [groups], [groups],
-    [networks] x 2."""
+    NEVER where a deadline or the period must be missed. ``least``, ``tail`` and ``path`` are those
+    of :func:`fill_paths`; work arrays: ``end`` [networks], ``load`` [units]."""
     now = state.scalar[NOW]
-    _still_to_go(plan, space, units, fastest, least, tail, path)
     for n in range(plan.networks):
         end[n] = -1
     # What runs: by its work left, rounded up.
@@ -191,7 +196,7 @@ def makespan_bound(plan, space, units, fastest, state, least, tail, path, end):
         bound = max(bound, end[n])
     if space.period_ps >= 0 and bound > space.period_ps:
         return NEVER
-    return max(bound, _work_bound(plan, units, state, least, now))
+    return max(bound, _work_bound(plan, units, state, least, now, load))
 
 
 @jit
@@ -223,28 +228,27 @@ def _has_ended(plan, space, state, n):
 
 
 @jit
-def _work_bound(plan, units, state, least, now):
+def _work_bound(plan, units, state, least, now, load):
     """The work left shared out evenly, or on one unit that it is decided for."""
     total = np.int64(0)
+    for u in range(plan.units):
+        load[u] = 0
+    for i in range(plan.instances):
+        if state.log[i * LOG_WIDTH + LOG_END] < 0:
+            g = plan.instance[i * INSTANCE_WIDTH + GROUP]
+            total += least[g]
+            if units[g] >= 0:
+                load[units[g]] += least[g]
     most = np.int64(0)
     for u in range(plan.units):
-        decided = np.int64(0)
         at = u * UNIT_WIDTH
-        running = np.int64(-1)
         if state.unit[at + FREE] == 0:
-            running = state.place[state.unit[at + PLACE] * PLACE_WIDTH + PLACE_INSTANCE]
-            decided = _work_left(state, at, now)
-            total += decided
-        for i in range(plan.instances):
-            g = plan.instance[i * INSTANCE_WIDTH + GROUP]
-            if units[g] == u and i != running and state.log[i * LOG_WIDTH + LOG_END] < 0:
-                decided += least[g]
-                total += least[g]
-        most = max(most, decided)
-    for i in range(plan.instances):
-        g = plan.instance[i * INSTANCE_WIDTH + GROUP]
-        if units[g] < 0 and state.log[i * LOG_WIDTH + LOG_END] < 0:
-            total += least[g]
+            # Of what runs only the work left counts.
+            done = least[state.place[state.unit[at + PLACE] * PLACE_WIDTH + PLACE_GROUP]]
+            done -= _work_left(state, at, now)
+            load[u] -= done
+            total -= done
+        most = max(most, load[u])
     return now + max(most, -((-total) // plan.units))
 
 

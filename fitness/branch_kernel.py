@@ -8,7 +8,14 @@ and spares copies of the state.
 
 import numpy as np
 
-from fitness.bound_kernel import choose_partly, fill_fastest, makespan_bound, rate_sum_bound
+from fitness.bound_kernel import (
+    choose_points,
+    choose_units,
+    fill_fastest,
+    fill_paths,
+    makespan_bound,
+    rate_sum_bound,
+)
 from fitness.branching import (
     BACKTRACKING,
     BEST,
@@ -40,6 +47,7 @@ def _name(plan, space, b, g, u):
     """Puts group g on unit u; False where a rule forbids it. The caller undoes it either way."""
     b.units[g] = u
     n = space.network[g]
+    b.network_known[n] = 0
     begins = True
     for i in range(space.in_start[g], space.in_start[g + 1]):
         other = b.units[space.in_group[i]]
@@ -62,6 +70,7 @@ def _name(plan, space, b, g, u):
 def _unname(plan, space, b, g):
     u = b.units[g]
     n = space.network[g]
+    b.network_known[n] = 0
     begins = True
     for i in range(space.in_start[g], space.in_start[g + 1]):
         other = b.units[space.in_group[i]]
@@ -147,13 +156,20 @@ def _bound_here(plan, space, chosen, state, b):
         fill_fastest(plan, space, b.points, b.fastest)
         if limited:
             fill_least_power(plan, space, b.points, b.least_energy, b.least_idle, b.least_static)
+        choose_points(plan, b.points, chosen)
+        for n in range(plan.networks):
+            b.network_known[n] = 0
         b.scalar[FASTEST_KNOWN] = 1
-    choose_partly(plan, b.units, b.points, chosen)
+    for n in range(plan.networks):
+        if b.network_known[n] == 0:
+            choose_units(plan, space, b.units, n, chosen)
+            fill_paths(plan, space, b.units, n, b.fastest, b.least, b.tail, b.path)
+            b.network_known[n] = 1
     begin(plan, chosen, state)
     while state.scalar[FRAMES_LEFT] > 0:
         if not advance(plan, chosen, state):
             break
-    bound = makespan_bound(plan, space, b.units, b.fastest, state, b.least, b.tail, b.path, b.end)
+    bound = makespan_bound(plan, space, b.units, state, b.least, b.tail, b.path, b.end, b.load)
     if bound == NEVER:
         return bound
     if limited and breaks_power_limits(

@@ -53,6 +53,10 @@ class Branching(NamedTuple):
     tail: IntArray
     path: IntArray
     end: IntArray
+    load: IntArray
+    network_known: IntArray
+    """[networks]: 1 where ``least``, ``tail``, ``path`` and the costs chosen belong to ``units``
+    and ``points``."""
     lemma_units: IntArray
     """[buffer, groups]"""
     lemma_points: IntArray
@@ -87,6 +91,8 @@ def make_branching(problem: Problem, plan: Plan, *, lemmas: int) -> Branching:
         tail=_zeros(groups),
         path=_zeros(plan.networks),
         end=_zeros(plan.networks),
+        load=_zeros(plan.units),
+        network_known=_zeros(plan.networks),
         lemma_units=_zeros(lemmas, groups),
         lemma_points=_zeros(lemmas, domains),
     )
