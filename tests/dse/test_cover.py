@@ -208,7 +208,7 @@ def test_the_small_problems_have_rows_of_all_kinds():
 
 @pytest.mark.parametrize("seed", range(8))
 def test_limits_are_exact_for_all_their_values(seed):
-    problem = small_problem(seed, networks=(1, 2), groups=(4, 5), units=(2, 2), points=(1, 1))
+    problem = small_problem(seed, networks=(1, 2), groups=(2, 5), units=(2, 3), points=(1, 1))
     rows = all_rows(problem)
     nothing = table(problem, [])
     for limit in range(len(problem.edges) + 2):
@@ -219,7 +219,7 @@ def test_limits_are_exact_for_all_their_values(seed):
         assert [formula.holds_for(r) for r in rows] == [obeys_rules(limited, r[0]) for r in rows]
     for limit in range(problem.group_count + 2):
         networks = tuple(replace(n, max_transitions=None) for n in problem.networks)
-        units = (replace(problem.units[0], max_segments=limit), problem.units[1])
+        units = (replace(problem.units[0], max_segments=limit), *problem.units[1:])
         limited = replace(problem, networks=networks, units=units)
         formula = Formula(cover_smtlib(limited, nothing))
         assert [formula.holds_for(r) for r in rows] == [obeys_rules(limited, r[0]) for r in rows]
