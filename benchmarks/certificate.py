@@ -1,0 +1,314 @@
+"""The exact search and its proof on one core: time, nodes and lemmas.
+
+Each instance is searched from nothing, then from its optimum, as a run does that already has it.
+The lemmas of the second search are covered by Z3 (writing and reading the formula included) and
+checked one by one in plain integers. OR-tools CP-SAT, where the extra ``benchmarks`` is installed,
+solves the contention-free sibling of each instance: :mod:`benchmarks.job_shop`.
+
+Usage: ``python -m benchmarks.certificate [--json] [--time-limit S] [--only TEXT]``.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from benchmarks.job_shop import has_solver, solve_job_shop
+from benchmarks.reference_problem import DLA_CONTENTION, GPU_CONTENTION, reference_problem
+from benchmarks.report import Column, parser, show
+from benchmarks.timing import best_seconds
+from dse.exact_search import ExactResult, find_fastest
+from dse.smt_cover import cover_smtlib, prove_cover
+from fitness.contention import contention_table
+from fitness.lemma_check import check_lemmas
+from results.problem import (
+    Objective,
+    ObjectiveKind,
+    Problem,
+    ProblemDomain,
+    ProblemNetwork,
+    ProblemUnit,
+)
+
+PS_PER_MS = 10**9
+SEED = 1
+TIME_LIMIT_S = 30.0
+MOST_LEMMAS = 200_000
+"""More are neither kept nor covered."""
+SHORT_S = 0.2
+"""What is done sooner is done again, and the shortest time taken."""
+REPETITIONS = 20
+COLUMNS = (
+    Column("instance", "instance"),
+    Column("networks", "networks", in_table=False),
+    Column("groups", "groups", ","),
+    Column("units", "units", in_table=False),
+    Column("best_ms", "best ms", ",.6f"),
+    Column("bound_ms", "bound ms", ",.6f", in_table=False),
+    Column("gap", "gap", ".2%"),
+    Column("first_s", "from nothing s", ",.4f"),
+    Column("first_nodes", "nodes", ","),
+    Column("proof_s", "from best s", ",.4f"),
+    Column("proof_nodes", "nodes", ","),
+    Column("lemmas", "lemmas", ","),
+    Column("cover_s", "Z3 s", ",.3f"),
+    Column("cover", "says"),
+    Column("check_s", "check s", ",.2f"),
+    Column("failed_lemmas", "failed lemmas", in_table=False),
+    Column("required_s", "required s", ",.3f"),
+    Column("fulfilled", "met"),
+    Column("job_shop_s", "CP-SAT s", ",.3f"),
+    Column("job_shop_ms", "its optimum ms", ",.6f"),
+)
+
+
+@dataclass(frozen=True)
+class Instance:
+    """``required_s``: what the search from the best known may take."""
+
+    name: str
+    required_s: float
+    make: Callable[[], Problem]
+
+
+@dataclass(frozen=True)
+class Measured:
+    """One row; None: not reached, not asked for, or no solver there."""
+
+    instance: str
+    networks: int
+    groups: int
+    units: int
+    best_ms: float | None
+    bound_ms: float
+    gap: float | None
+    first_s: float
+    first_nodes: int
+    proof_s: float
+    proof_nodes: int
+    lemmas: int
+    cover_s: float | None
+    cover: str | None
+    check_s: float | None
+    failed_lemmas: int | None
+    required_s: float
+    fulfilled: bool
+    job_shop_s: float | None
+    job_shop_ms: float | None
+
+
+def random_chains(
+    networks: int, groups: int, units: int, *, max_transitions: int, seed: int = SEED
+) -> Problem:
+    """Chains in the spirit of the reference problem, one operating point.
+
+    The first unit is fast, others take 1.1 to 2.5 times as long and ask for less bandwidth;
+    transitions take 2 to 20 us; the first unit suffers contention as a GPU, the others as a DLA.
+    """
+    rng = np.random.default_rng(seed)
+    count = networks * groups
+    fast = rng.uniform(0.1, 0.6, count)
+    factor = np.ones((count, units))
+    factor[:, 1:] = rng.uniform(1.1, 2.5, (count, units - 1))
+    demand = rng.uniform(15e6, 90e6, count)
+    edges = tuple((g, g + 1) for g in range(count - 1) if (g + 1) % groups)
+    transition = rng.integers(2_000_000, 20_000_000, (len(edges), units, units))
+    transition[:, np.arange(units), np.arange(units)] = 0
+    names = ["gpu", *(f"dla{u}" for u in range(units - 1))]
+    return Problem(
+        networks=tuple(
+            ProblemNetwork(
+                name=f"network{n}",
+                first_group=n * groups,
+                group_names=tuple(f"g{g}" for g in range(groups)),
+                max_transitions=max_transitions,
+            )
+            for n in range(networks)
+        ),
+        edges=edges,
+        transition_ps=transition.astype(np.int64),
+        domains=tuple(
+            ProblemDomain(
+                name=name,
+                frequencies_khz=(1_000_000,),
+                voltages_mv=(None,),
+                may_be_off=False,
+                static_mw=np.zeros(1, dtype=np.int64),
+                allowed=np.ones(1, dtype=np.bool_),
+            )
+            for name in names
+        ),
+        units=tuple(
+            ProblemUnit(
+                name=name,
+                clocks=(u,),
+                time_ps=(fast * factor[:, u] * PS_PER_MS).astype(np.int64)[:, None],
+                demand_kbps=(demand / factor[:, u]).astype(np.int64)[:, None],
+                dynamic_mw=np.zeros((count, 1), dtype=np.int64),
+                idle_mw=np.zeros(1, dtype=np.int64),
+                contention=contention_table(
+                    DLA_CONTENTION if u else GPU_CONTENTION, [Fraction(1)], [int(demand.max())]
+                ),
+            )
+            for u, name in enumerate(names)
+        ),
+        memory_domain=None,
+        board_mw=0,
+        allowed=np.ones((count, units), dtype=np.bool_),
+        objectives=(Objective(ObjectiveKind.LATENCY), Objective(ObjectiveKind.ENERGY)),
+    )
+
+
+def two_deep_networks(*, max_transitions: int) -> Problem:
+    """Inception-ResNet-v2 with ResNet-152 on Xavier's GPU and a DLA, all clocks at their maximum,
+    every legal cut."""
+    from dse.options import Options
+    from dse.problem_builder import build_problem
+    from dse.workload import workload_of
+    from platforms.platform_file import load_platform
+
+    platform = load_platform("jetson-agx-xavier")
+    options = Options(
+        units=("gpu", "dla0"),
+        fixed=tuple((domain.name, "max") for domain in platform.domains),
+        max_transitions=max_transitions,
+    )
+    workload = workload_of(["inception_resnet_v2", "resnet152"])
+    return build_problem(workload, platform, options).problem
+
+
+INSTANCES = (
+    Instance("reference, 1 clock, any transitions", 0.005, lambda: reference_problem(points=False)),
+    Instance("reference, 14 x 4 clocks, any transitions", 0.1, reference_problem),
+    Instance(
+        "2 x 30 groups, 2 units, 2 transitions",
+        0.5,
+        lambda: random_chains(2, 30, 2, max_transitions=2),
+    ),
+    Instance(
+        "3 x 12 groups, 3 units, 2 transitions",
+        10.0,
+        lambda: random_chains(3, 12, 3, max_transitions=2),
+    ),
+    Instance(
+        "Inception-ResNet-v2 + ResNet-152, 1 transition",
+        0.3,
+        lambda: two_deep_networks(max_transitions=1),
+    ),
+    Instance(
+        "Inception-ResNet-v2 + ResNet-152, 3 transitions",
+        10.0,
+        lambda: two_deep_networks(max_transitions=3),
+    ),
+)
+
+
+def measure(instance: Instance, *, time_limit_s: float = TIME_LIMIT_S) -> Measured:
+    """One instance, every part under the time limit.
+
+    Raises:
+        AssertionError: where two searches of the same problem disagree.
+    """
+    problem = instance.make()
+    first, first_s = _timed_search(problem, None, time_limit_s)
+    proof, proof_s = _timed_search(problem, first.best_ps, time_limit_s)
+    best = proof.best_ps
+    if first.complete and proof.complete and (best != first.best_ps or proof.best is not None):
+        raise AssertionError(f"{instance.name}: {first.best_ps} ps, then {best} ps")
+    # A search that did not end proves less than the other one may have.
+    bound = max(first.bound_ps, proof.bound_ps)
+    cover_s = cover = check_s = failed = None
+    if best is not None and proof.complete and len(proof.lemmas) == proof.lemma_count:
+        verdicts: list[str] = []
+        cover_s = best_seconds(
+            lambda: verdicts.append(
+                prove_cover(cover_smtlib(problem, proof.lemmas), timeout_s=time_limit_s).verdict
+            ),
+            repetitions=1,
+        )
+        cover = verdicts[0]
+        failures: list[int] = []
+        check_s = best_seconds(
+            lambda: failures.append(len(check_lemmas(problem, proof.lemmas, best))), repetitions=1
+        )
+        failed = failures[0]
+    shop = solve_job_shop(problem, time_limit_s=time_limit_s) if has_solver() else None
+    return Measured(
+        instance=instance.name,
+        networks=len(problem.networks),
+        groups=problem.group_count,
+        units=len(problem.units),
+        best_ms=None if best is None else best / PS_PER_MS,
+        bound_ms=bound / PS_PER_MS,
+        gap=None if best is None else (best - bound) / best,
+        first_s=first_s,
+        first_nodes=first.nodes,
+        proof_s=proof_s,
+        proof_nodes=proof.nodes,
+        lemmas=proof.lemma_count,
+        cover_s=cover_s,
+        cover=cover,
+        check_s=check_s,
+        failed_lemmas=failed,
+        required_s=instance.required_s,
+        fulfilled=proof.complete and proof_s <= instance.required_s,
+        job_shop_s=None if shop is None else shop.seconds,
+        job_shop_ms=None
+        if shop is None or shop.optimum_ps is None
+        else shop.optimum_ps / PS_PER_MS,
+    )
+
+
+def _timed_search(
+    problem: Problem, known_ps: int | None, time_limit_s: float
+) -> tuple[ExactResult, float]:
+    results: list[ExactResult] = []
+
+    def search() -> None:
+        results[:] = [
+            find_fastest(
+                problem, known_ps=known_ps, most_lemmas=MOST_LEMMAS, time_limit_s=time_limit_s
+            )
+        ]
+
+    seconds = best_seconds(search, repetitions=1)
+    if seconds < SHORT_S:
+        seconds = min(seconds, best_seconds(search, repetitions=REPETITIONS))
+    return results[0], seconds
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Prints the table."""
+    options = parser("benchmarks.certificate", "The exact search and its proof, one core.")
+    options.add_argument(
+        "--time-limit", type=float, default=TIME_LIMIT_S, help="seconds, each part"
+    )
+    options.add_argument("--only", default="", help="instances whose names contain this")
+    chosen = options.parse_args(arguments)
+    instances = [instance for instance in INSTANCES if chosen.only in instance.name]
+    if not instances:
+        options.error(f"--only: no instance has {chosen.only!r} in its name")
+    # Compiled, or read from the cache, before anything is measured.
+    find_fastest(reference_problem(max_transitions=1, points=False))
+    rows = []
+    for instance in instances:
+        print(f"{instance.name} ...", file=sys.stderr)
+        rows.append(asdict(measure(instance, time_limit_s=chosen.time_limit)))
+    notes = [
+        f"Every part ends after {chosen.time_limit:g} s; a gap above 0: the search did not end.",
+        f"Z3, check: for at most {MOST_LEMMAS:,} lemmas of a search that ended; Z3 with the writing"
+        " of the formula, unsat means that the lemmas leave nothing out.",
+        "CP-SAT solves another, easier problem: no contention, any order of the groups, idling"
+        " allowed, the smallest times over all clocks, whole nanoseconds; one worker.",
+    ]
+    if not has_solver():
+        notes.append("CP-SAT: not installed; pip install 'paretosoc[benchmarks]'.")
+    show("Certificates of the fastest point", COLUMNS, rows, as_json=chosen.json, notes=notes)
+
+
+if __name__ == "__main__":
+    main()

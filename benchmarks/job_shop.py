@@ -1,0 +1,119 @@
+"""The contention-free sibling of a problem, given to OR-tools CP-SAT: bounds, and a peer in speed.
+
+A job shop with alternatives: every group is one interval on one of its units, in its smallest
+stand-alone time over the operating points; a unit runs one at a time; an edge between units passes
+a transition. It is another problem than the timeline's, and an easier one: nothing slows anything
+down, and any order may be chosen, idling included, where the timeline takes whoever is ready first.
+"""
+
+from __future__ import annotations
+
+import importlib
+import time
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from results.problem import Problem
+
+PS_PER_NS = 1000
+
+
+@dataclass(frozen=True)
+class JobShopResult:
+    """``optimum_ps`` is None where the search was ended; ``bound_ps`` holds in any case."""
+
+    optimum_ps: int | None
+    bound_ps: int
+    seconds: float
+
+
+def has_solver() -> bool:
+    """Whether OR-tools is there (the extra ``benchmarks``)."""
+    try:
+        importlib.import_module("ortools.sat.python.cp_model")
+    except ImportError:
+        return False
+    return True
+
+
+def solve_job_shop(problem: Problem, *, time_limit_s: float) -> JobShopResult:
+    """The smallest makespan without contention, in whole nanoseconds: times are rounded down, so
+    that bounds stay bounds. Model building counts; one worker.
+
+    Raises:
+        ImportError: where OR-tools is missing.
+        ValueError: on repeats, limits of segments and deadlines, which this model leaves out.
+    """
+    for network in problem.networks:
+        if network.repeats > 1 or network.deadline_ps is not None:
+            raise ValueError(f"{network.name}: repeats and deadlines are not in this model")
+    if any(unit.max_segments is not None for unit in problem.units):
+        raise ValueError("limits of segments are not in this model")
+    cp_model: Any = importlib.import_module("ortools.sat.python.cp_model")
+    began = time.perf_counter()
+    model = cp_model.CpModel()
+    alone = _smallest_times(problem) // PS_PER_NS
+    delay = problem.transition_ps // PS_PER_NS
+    slowest = np.where(problem.allowed, alone, 0).max(axis=1).sum()
+    horizon = int(slowest + delay.max(axis=(1, 2), initial=0).sum())
+    horizon += sum(network.arrival_ps for network in problem.networks) // PS_PER_NS
+    starts, ends, on = [], [], []
+    queues: list[list[Any]] = [[] for _ in problem.units]
+    for g in range(problem.group_count):
+        start, end = model.NewIntVar(0, horizon, ""), model.NewIntVar(0, horizon, "")
+        chosen: dict[int, Any] = {}
+        for u in np.flatnonzero(problem.allowed[g]).tolist():
+            chosen[u] = model.NewBoolVar("")
+            size = int(alone[g, u])
+            queues[u].append(model.NewOptionalIntervalVar(start, size, end, chosen[u], ""))
+        model.AddExactlyOne(chosen.values())
+        starts.append(start)
+        ends.append(end)
+        on.append(chosen)
+    for queue in queues:
+        model.AddNoOverlap(queue)
+    for network in problem.networks:
+        for g in network.groups:
+            model.Add(starts[g] >= network.arrival_ps // PS_PER_NS)
+            for other in network.waits_for:
+                for h in problem.networks[other].groups:
+                    model.Add(starts[g] >= ends[h])
+        changes = []
+        for e, (source, target) in enumerate(problem.edges):
+            if source not in network.groups:
+                continue
+            model.Add(starts[target] >= ends[source])
+            changed = model.NewBoolVar("")
+            changes.append(changed)
+            for u, from_u in on[source].items():
+                for v, to_v in on[target].items():
+                    if u != v:
+                        model.AddBoolOr([from_u.Not(), to_v.Not(), changed])
+                        passed = ends[source] + int(delay[e, u, v])
+                        model.Add(starts[target] >= passed).OnlyEnforceIf([from_u, to_v])
+        if network.max_transitions is not None:
+            model.Add(sum(changes) <= network.max_transitions)
+    makespan = model.NewIntVar(0, horizon, "")
+    model.AddMaxEquality(makespan, ends)
+    model.Minimize(makespan)
+    solver = cp_model.CpSolver()
+    solver.parameters.num_workers = 1
+    solver.parameters.max_time_in_seconds = time_limit_s
+    optimal = solver.Solve(model) == cp_model.OPTIMAL
+    return JobShopResult(
+        optimum_ps=round(solver.ObjectiveValue()) * PS_PER_NS if optimal else None,
+        bound_ps=int(np.ceil(solver.BestObjectiveBound())) * PS_PER_NS,
+        seconds=time.perf_counter() - began,
+    )
+
+
+def _smallest_times(problem: Problem) -> np.ndarray[Any, np.dtype[np.int64]]:
+    """[groups, units] ps, over the allowed operating points; -1 where a group cannot run."""
+    columns = []
+    for unit in problem.units:
+        allowed = [np.flatnonzero(problem.domains[clock].allowed) for clock in unit.clocks]
+        table = unit.time_ps[np.ix_(np.arange(problem.group_count), *allowed)]
+        columns.append(table.reshape(problem.group_count, -1).min(axis=1))
+    return np.stack(columns, axis=1)
