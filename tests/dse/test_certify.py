@@ -6,6 +6,7 @@ import json
 import subprocess
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -120,7 +121,7 @@ def test_ended_early_and_gone_on_through_the_file(
     monkeypatch.setattr(exact_search, "SLICE_NODES", 50)
     best = optimum_of(slow_front)
     done = certify(slow_front, most_nodes=50)
-    bounds = []
+    bounds: list[int] = []
     while done.certificate.status is CertificateStatus.GAP:
         assert done.smtlib is None
         assert done.certificate.solvers == ()
@@ -218,7 +219,9 @@ def test_what_is_certified(front: Front) -> None:
     assert default_nodes(problem) == 5_000_000
 
 
-def test_a_pipeline_under_a_power_cap_is_written_without_a_certificate(dse, tmp_path) -> None:
+def test_a_pipeline_under_a_power_cap_is_written_without_a_certificate(
+    dse: Any, tmp_path: Path
+) -> None:
     folder = tmp_path / "capped"
     done = dse(
         *("explore", *PAIR, *SEARCH, "-o", folder, "--power-cap", "40"),
@@ -239,7 +242,9 @@ def test_a_pipeline_under_a_power_cap_is_written_without_a_certificate(dse, tmp_
         certify(read_results(folder))
 
 
-def test_certify_and_verify_from_the_command_line(dse, tmp_path, monkeypatch) -> None:
+def test_certify_and_verify_from_the_command_line(
+    dse: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     folder = tmp_path / "pair"
     assert dse("explore", *PAIR, *SEARCH, "--no-certify", "-o", folder).status == 0
     assert read_results(folder).certificate is None
