@@ -14,7 +14,6 @@ of them that is not in the others, and the two inequalities hold without a toler
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass
 from enum import Enum
 
@@ -28,6 +27,10 @@ from results.schedule import Schedule, ScheduledGroup
 __all__ = ["Setting", "WholeSolution", "WholeStatus", "solve_whole"]
 
 
+CLOSE = 64
+"""Bounds are near each other when they differ by less than this part of the makespan."""
+
+
 class WholeStatus(Enum):
     """What the solver could say."""
 
@@ -36,7 +39,7 @@ class WholeStatus(Enum):
     INFEASIBLE = "infeasible"
     """There is no solution."""
     STOPPED = "stopped"
-    """The time was over: no solution is below ``bound_ps``, which the one found may be above."""
+    """The effort was spent: no solution is below ``bound_ps``; the one found may be above it."""
 
 
 @dataclass(frozen=True)
@@ -54,17 +57,15 @@ class WholeSolution:
     """Questions put to Z3."""
 
 
-def solve_whole(
-    problem: Problem, setting: Setting, *, time_limit_s: float | None = None
-) -> WholeSolution:
+def solve_whole(problem: Problem, setting: Setting, *, effort: int | None = None) -> WholeSolution:
     """Minimises the makespan (Eq. 11) of one frame.
 
     Honoured: what is allowed (units, operating points), limits on transitions, segments, deadlines
-    and the period. A model lowers the upper bound; ``FREE``, where a model may be slack by any
-    amount, halves the interval between the bounds instead.
+    and the period.
 
     Args:
-        time_limit_s: seconds for Z3; None: until it is proved.
+        effort: most that Z3 may spend on one question, in its own units (about 10 million are a
+            second), so that the answer is the same on any machine; None: until it is proved.
 
     Raises:
         ResultError: a power cap or an energy budget, which Eq. 1 to 11 do not know.
@@ -82,17 +83,13 @@ def solve_whole(
     # Not Solver(): its preprocessing is made for one check, and here there are several.
     solver = z3.SimpleSolver()
     solver.add(equations.constraints)
-    deadline = None if time_limit_s is None else time.monotonic() + time_limit_s
+    if effort is not None:
+        solver.set("rlimit", effort)
     bound, checks = 0, 0
     best: Term = None
     best_ps: int | None = None
     while best_ps is None or bound < best_ps:
-        target = best_ps
-        if best_ps is not None:
-            target = (bound + best_ps - 1) // 2 if setting is Setting.FREE else best_ps - 1
-        if deadline is not None:
-            left = max(1, round(1000 * (deadline - time.monotonic())))
-            solver.set("timeout", left)
+        target = None if best_ps is None else _target(bound, best_ps, checks)
         solver.push()
         if target is not None:
             solver.add(equations.makespan <= target)
@@ -109,6 +106,14 @@ def solve_whole(
                 return _solution(equations, WholeStatus.INFEASIBLE, 0, None, checks)
             bound = target + 1
     return _solution(equations, WholeStatus.OPTIMAL, bound, best, checks)
+
+
+def _target(bound: int, best_ps: int, checks: int) -> int:
+    """The makespan to ask for: halfway, since models shortly below the best one are hard to find;
+    near the end in turn with the next smaller one, which may prove the optimum at once."""
+    if CLOSE * (best_ps - bound) < best_ps and checks % 2:
+        return best_ps - 1
+    return (bound + best_ps - 1) // 2
 
 
 def _makespan(equations: WholeEquations, model: Term) -> int:

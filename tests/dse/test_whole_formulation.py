@@ -13,11 +13,14 @@ from fitness import plain_timeline
 from fitness.outcomes import make_outcomes
 from fitness.timeline import design_of
 from results.errors import ResultError
-from results.schedule import ScheduledGroup
 
 CHAINS = RandomShape(
     networks=(1, 2), groups=(1, 3), units=(2, 2), points=(1, 1), graphs=False, waiting=False
 )
+
+
+FREE_EFFORT = 1_000_000
+"""Enough for most; where it is not, the bound still holds."""
 
 
 def best_rows(problem):
@@ -42,7 +45,7 @@ def small_problem(seed, shape, most=2_000):
 
 
 def check_schedule(problem, solution, *, waiting):
-    """Ready times, exclusive units and the work done, replayed picosecond by interval."""
+    """Ready times, exclusive units and the work done in every contention interval."""
     rows = solution.schedule.groups
     assert max(row.end_ps for row in rows) == solution.makespan_ps
     for row in rows:
@@ -98,7 +101,7 @@ def check_settings(problem):
     if paper.makespan_ps is not None:
         assert paper.makespan_ps >= optimum
         check_schedule(problem, paper, waiting=False)
-    free = solve_whole(problem, Setting.FREE, time_limit_s=20)
+    free = solve_whole(problem, Setting.FREE, effort=FREE_EFFORT)
     assert free.bound_ps <= optimum
     if free.status is WholeStatus.OPTIMAL:
         assert free.makespan_ps == free.bound_ps
@@ -126,3 +129,94 @@ def test_graphs_waiting_and_clocks(seed):
 def test_three_units_take_more_together(seed):
     shape = replace(CHAINS, networks=(3, 3), groups=(1, 1), units=(3, 3), unsupported=0.0)
     check_settings(small_problem(200 + seed, shape))
+
+
+def limited(seed):
+    return small_problem(300 + seed, replace(CHAINS, networks=(2, 2), groups=(2, 3)))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_limits(seed):
+    """Transitions, segments and a deadline, each tight enough to change what is feasible."""
+    problem = limited(seed)
+    rows, makespans = best_rows(problem)
+    networks = tuple(replace(network, max_transitions=seed % 2) for network in problem.networks)
+    deadline = replace(networks[0], deadline_ps=int(np.quantile(makespans, 0.3)))
+    problem = replace(
+        problem,
+        networks=(deadline, *networks[1:]),
+        units=(replace(problem.units[0], max_segments=1), *problem.units[1:]),
+    )
+    assert len(best_rows(problem)[0]) < len(rows)
+    check_settings(problem)
+
+
+def test_nothing_meets_the_period():
+    problem = limited(0)
+    optimum = int(best_rows(problem)[1].min())
+    kept = solve_whole(replace(problem, period_ps=optimum), Setting.DISPATCH)
+    assert kept.makespan_ps == optimum
+    missed = solve_whole(replace(problem, period_ps=optimum - 1), Setting.DISPATCH)
+    assert missed.status is WholeStatus.INFEASIBLE
+    assert missed.schedule is None
+
+
+def test_little_effort_claims_little():
+    problem = limited(1)
+    optimum = int(best_rows(problem)[1].min())
+    stopped = solve_whole(problem, Setting.DISPATCH, effort=5_000)
+    assert stopped.status is WholeStatus.STOPPED
+    assert stopped.bound_ps <= optimum
+    assert stopped.makespan_ps is None or stopped.makespan_ps >= optimum
+
+
+@pytest.mark.parametrize("field", ["power_cap_mw", "energy_budget_fj"])
+def test_energy_is_refused_by_name(field):
+    problem = replace(limited(0), **{field: 1000})
+    with pytest.raises(ResultError, match=rf"\$\.{field}: must be null .* got 1000"):
+        solve_whole(problem, Setting.DISPATCH)
+
+
+def one_unit(times, arrivals):
+    """Networks of one group each on one unit, without contention."""
+    problem = small_problem(0, replace(CHAINS, networks=(1, 1), groups=(1, 1), contention=False))
+    unit = problem.units[0]
+
+    def rows(table, values=None):
+        grown = np.repeat(table[:1], len(times), axis=0)
+        if values is not None:
+            grown[:] = np.array(values).reshape(-1, *[1] * (table.ndim - 1))
+        return grown
+
+    return replace(
+        problem,
+        networks=tuple(
+            replace(problem.networks[0], name=f"n{n}", first_group=n, arrival_ps=arrival)
+            for n, arrival in enumerate(arrivals)
+        ),
+        units=(
+            replace(
+                unit,
+                clocks=(0, problem.memory_domain),
+                time_ps=rows(unit.time_ps, times),
+                demand_kbps=rows(unit.demand_kbps),
+                dynamic_mw=rows(unit.dynamic_mw),
+            ),
+        ),
+        transition_ps=np.zeros((0, 1, 1), dtype=np.int64),
+        allowed=np.ones((len(times), 1), dtype=np.bool_),
+    )
+
+
+def test_idling_and_order_gain_what_the_dispatch_rule_cannot():
+    """By hand: the long one is ready first, the short one a picosecond later, with a deadline.
+
+    The rule runs the long one first, so the short one ends at 110; idling for it lets it end at 11.
+    """
+    problem = one_unit([100, 10], [0, 1])
+    hurried = replace(problem.networks[1], deadline_ps=50)
+    tight = replace(problem, networks=(problem.networks[0], hurried))
+    assert solve_whole(problem, Setting.DISPATCH).makespan_ps == 110
+    assert solve_whole(tight, Setting.DISPATCH).status is WholeStatus.INFEASIBLE
+    assert solve_whole(tight, Setting.PAPER).status is WholeStatus.INFEASIBLE
+    assert solve_whole(tight, Setting.FREE).makespan_ps == 111
