@@ -44,13 +44,11 @@ def solve_job_shop(problem: Problem, *, time_limit_s: float) -> JobShopResult:
 
     Raises:
         ImportError: where OR-tools is missing.
-        ValueError: on repeats, limits of segments and deadlines, which this model leaves out.
+        ValueError: on repeats, which this model leaves out.
     """
     for network in problem.networks:
-        if network.repeats > 1 or network.deadline_ps is not None:
-            raise ValueError(f"{network.name}: repeats and deadlines are not in this model")
-    if any(unit.max_segments is not None for unit in problem.units):
-        raise ValueError("limits of segments are not in this model")
+        if network.repeats > 1:
+            raise ValueError(f"{network.name}: repeats are not in this model")
     cp_model: Any = importlib.import_module("ortools.sat.python.cp_model")
     began = time.perf_counter()
     model = cp_model.CpModel()
@@ -77,6 +75,8 @@ def solve_job_shop(problem: Problem, *, time_limit_s: float) -> JobShopResult:
     for network in problem.networks:
         for g in network.groups:
             model.Add(starts[g] >= network.arrival_ps // PS_PER_NS)
+            if network.deadline_ps is not None:
+                model.Add(ends[g] <= (network.arrival_ps + network.deadline_ps) // PS_PER_NS)
             for other in network.waits_for:
                 for h in problem.networks[other].groups:
                     model.Add(starts[g] >= ends[h])
@@ -95,6 +95,15 @@ def solve_job_shop(problem: Problem, *, time_limit_s: float) -> JobShopResult:
                         model.Add(starts[target] >= passed).OnlyEnforceIf([from_u, to_v])
         if network.max_transitions is not None:
             model.Add(sum(changes) <= network.max_transitions)
+    for u, unit in enumerate(problem.units):
+        if unit.max_segments is not None:
+            segments = []
+            for g in range(problem.group_count):
+                if u in on[g]:
+                    feeding = [a for a, b in problem.edges if b == g and u in on[a]]
+                    segments.append(model.NewBoolVar(""))
+                    model.AddBoolOr([on[g][u].Not(), segments[-1], *(on[a][u] for a in feeding)])
+            model.Add(sum(segments) <= unit.max_segments)
     makespan = model.NewIntVar(0, horizon, "")
     model.AddMaxEquality(makespan, ends)
     model.Minimize(makespan)
