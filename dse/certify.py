@@ -16,6 +16,7 @@ from fitness.outcomes import make_outcomes
 from fitness.timeline import row_of
 from results.certificate import Certificate, CertificateStatus
 from results.dominance import non_dominated
+from results.errors import ResultError
 from results.front import CertificateClaim, Front
 from results.objectives import objective_names
 from results.problem import IntArray, ObjectiveKind, Problem
@@ -142,6 +143,11 @@ def _proved(
     began = time.monotonic()
     cover = prove_cover(text, timeout_s=COVER_SECONDS)
     seconds = round(time.monotonic() - began, 3)
+    if cover.verdict == "sat":
+        raise ResultError(
+            f"the search's lemmas leave out a design point, {cover.left_over}: this is a fault of "
+            "the program, and nothing is claimed"
+        )
     if cover.verdict != "unsat":
         return replace(draft, cover_seconds=seconds), None
     return (

@@ -43,7 +43,9 @@ def certify(
     found = read_certificate(folder, front.problem)
     earlier = None if found is None else found[0]
     if earlier is not None and earlier.status is not CertificateStatus.GAP:
-        earlier = None
+        if not quiet and front.certificate is not None:
+            print(claim_in_words(front.certificate))
+        return
     with ProofProgress(quiet=quiet) as on_progress:
         result = proofs.certify(
             front,

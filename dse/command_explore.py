@@ -112,19 +112,21 @@ def explore(
             command=["dse", *sys.argv[1:]],
             on_progress=on_progress,
         )
+    # Written before the proof, too: whatever ends that does not take the front along.
+    write_results(output, front, costs=cost_origins(built), overwrite=force)
     proof: Certified | None = None
     if not no_certify and front.provenance.stopped_by != "interrupt":
         proof = _certified(front, max_nodes, time_limit, quiet=quiet)
     if proof is not None:
         front = proof.front
-    write_results(
-        output,
-        front,
-        costs=cost_origins(built),
-        certificate=None if proof is None else proof.certificate,
-        smtlib=None if proof is None else proof.smtlib,
-        overwrite=force,
-    )
+        write_results(
+            output,
+            front,
+            costs=cost_origins(built),
+            certificate=proof.certificate,
+            smtlib=proof.smtlib,
+            overwrite=True,
+        )
     if not quiet:
         _print_front(front, output)
     return 130 if front.provenance.stopped_by == "interrupt" else 0

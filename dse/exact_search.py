@@ -15,11 +15,13 @@ from fitness.branching import (
     DONE,
     FASTEST_KNOWN,
     LEMMAS,
-    LEMMAS_FULL,
     NODES,
+    POINT_CHOICE,
+    UNIT_CHOICE,
+    Branching,
     make_branching,
 )
-from fitness.plan import IntArray, make_plan
+from fitness.plan import IntArray, Plan, make_plan
 from fitness.search_space import make_search_space
 from fitness.timeline_state import NEVER, make_chosen, make_state
 from results.certificate import LemmaTable
@@ -102,7 +104,7 @@ def find_fastest(
         known_ps: a makespan that some feasible design point has; only faster ones are looked for.
         sums_rates: minimise -sum of floor(10^18 / T_n) in uHz (Eq. 10) instead; all values are so.
         most_lemmas: more are counted, but not kept.
-        most_nodes: ends the search there, on any machine alike, to within ``SLICE_NODES``.
+        most_nodes: ends the search there, on any machine alike.
         time_limit_s: ends the search earlier; ``bound_ps`` then is what is proved so far.
         going_on: where an earlier search of the same problem was ended; ``known_ps`` is not used.
         on_progress: called every ``SLICE_NODES`` nodes.
@@ -120,25 +122,27 @@ def find_fastest(
     branching = make_branching(problem, plan, lemmas=BUFFER_LEMMAS)
     scalar = branching.scalar
     scalar[BEST] = NEVER if known_ps is None else known_ps
-    kept: list[tuple[NDArray[np.int8], IntArray]] = []
+    kept: list[tuple[NDArray[np.int16], IntArray]] = []
     count = 0
     if going_on is not None:
-        for name in STATE_FIELDS:
-            getattr(branching, name)[:] = going_on.arrays[name]
+        _restore(branching, going_on.arrays, plan)
         scalar[FASTEST_KNOWN] = 0
-        kept = [(going_on.lemmas.units.astype(np.int8), going_on.lemmas.points.astype(np.int64))]
+        kept = [(going_on.lemmas.units.astype(np.int16), going_on.lemmas.points.astype(np.int64))]
         count = going_on.lemma_count
     nodes_before = int(scalar[NODES])
     chosen = make_chosen(plan)
     state = make_state(plan, frames=1, in_flight=1, log=True, stops=True)
     while True:
-        ended = search_on(plan, space, chosen, state, branching, SLICE_NODES)
+        left = SLICE_NODES
+        if most_nodes is not None:
+            left = min(left, nodes_before + most_nodes - int(scalar[NODES]))
+        ended = search_on(plan, space, chosen, state, branching, left)
         count += int(scalar[LEMMAS])
         if count <= most_lemmas:
             part = slice(0, int(scalar[LEMMAS]))
             kept.append(
                 (
-                    branching.lemma_units[part].astype(np.int8),
+                    branching.lemma_units[part].astype(np.int16),
                     branching.lemma_points[part].copy(),
                 )
             )
@@ -154,7 +158,7 @@ def find_fastest(
             break
         late = time_limit_s is not None and seconds >= time_limit_s
         late |= most_nodes is not None and int(scalar[NODES]) - nodes_before >= most_nodes
-        if late and ended != LEMMAS_FULL:
+        if late:
             break
     found = branching.best_units[0] >= 0
     points = np.array([_lowest_bit(int(mask)) for mask in branching.best_points], dtype=np.int64)
@@ -177,8 +181,40 @@ def find_fastest(
     )
 
 
-def _table(kept: list[tuple[NDArray[np.int8], IntArray]], groups: int, domains: int) -> LemmaTable:
-    units = [part[0] for part in kept] or [np.zeros((0, groups), dtype=np.int8)]
+def _restore(branching: Branching, arrays: dict[str, list[int]], plan: Plan) -> None:
+    """Sets a search to where an earlier one stood. The kernels check no index, so all are checked
+    here.
+
+    Raises:
+        ResultError: where an array is missing, has another length, or a value out of its range.
+    """
+    ranges = {
+        "units": (-1, plan.units - 1),
+        "points": (1, (1 << MOST_POINTS) - 1),
+        "kind": (-1, POINT_CHOICE),
+        "subject": (0, max(plan.groups, plan.domains) - 1),
+        "option": (0, max(plan.units, 3)),
+        "best_units": (-1, plan.units - 1),
+    }
+    for name in STATE_FIELDS:
+        array = getattr(branching, name)
+        values = arrays.get(name)
+        if values is None or len(values) != len(array):
+            raise ResultError(f"$.search.{name}: {len(array)} numbers are required to go on")
+        low, high = ranges.get(name, (-NEVER_VALUE, NEVER_VALUE))
+        if values and not low <= min(values) <= max(values) <= high:
+            raise ResultError(f"$.search.{name}: numbers from {low} to {high} are required")
+        array[:] = values
+    if not 0 <= int(branching.scalar[DEPTH]) < len(branching.kind):
+        raise ResultError("$.search.scalar: the number of levels is out of range")
+    for level in range(int(branching.scalar[DEPTH])):
+        count = plan.groups if branching.kind[level] == UNIT_CHOICE else plan.domains
+        if branching.kind[level] < 0 or branching.subject[level] >= count:
+            raise ResultError(f"$.search: level {level} is not a choice of this problem")
+
+
+def _table(kept: list[tuple[NDArray[np.int16], IntArray]], groups: int, domains: int) -> LemmaTable:
+    units = [part[0] for part in kept] or [np.zeros((0, groups), dtype=np.int16)]
     points = [part[1] for part in kept] or [np.zeros((0, domains), dtype=np.int64)]
     return LemmaTable(
         np.concatenate(units).astype(np.int64), np.concatenate(points).astype(np.uint64)

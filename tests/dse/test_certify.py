@@ -170,11 +170,18 @@ def test_too_many_lemmas_are_searched_only(front: Front) -> None:
     assert len(done.certificate.lemmas) <= 100
 
 
-@pytest.mark.parametrize("verdict", ["unknown", "sat"])
-def test_what_no_solver_covers_is_searched(
-    front: Front, verdict: str, monkeypatch: pytest.MonkeyPatch
+def test_lemmas_that_leave_a_point_out_are_reported(
+    front: Front, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    answer = smt_cover.CoverResult(verdict, "z3 0", 1.5)
+    left_over = front.members[-1].design
+    answer = smt_cover.CoverResult("sat", "z3 0", 1.5, left_over)
+    monkeypatch.setattr("dse.certify.prove_cover", lambda *_, **__: answer)
+    with pytest.raises(ResultError, match="leave out a design point"):
+        certify(front)
+
+
+def test_what_no_solver_covers_is_searched(front: Front, monkeypatch: pytest.MonkeyPatch) -> None:
+    answer = smt_cover.CoverResult("unknown", "z3 0", 1.5)
     monkeypatch.setattr("dse.certify.prove_cover", lambda *_, **__: answer)
     done = certify(front)
     assert done.certificate.status is CertificateStatus.SEARCHED
