@@ -58,7 +58,7 @@ COLUMNS = (
     Column("cover_s", "Z3 s", ",.3f"),
     Column("cover", "says"),
     Column("check_s", "check s", ",.2f"),
-    Column("failed_lemmas", "failed lemmas", in_table=False),
+    Column("failed_lemmas", "failed", ","),
     Column("required_s", "required s", ",.3f"),
     Column("fulfilled", "met"),
     Column("job_shop_s", "CP-SAT s", ",.3f"),
