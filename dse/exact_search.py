@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fitness.branching import (
+    BACKTRACKING,
     BEST,
     DEPTH,
     DONE,
@@ -148,8 +149,7 @@ def find_fastest(
             )
         scalar[LEMMAS] = 0
         best = int(scalar[BEST])
-        open_bounds = branching.bound[: int(scalar[DEPTH])].tolist()
-        bound = best if ended == DONE else min(open_bounds, default=-NEVER_VALUE)
+        bound = best if ended == DONE else _open_bound(branching, plan)
         seconds = time.monotonic() - began
         if on_progress is not None:
             known = None if best == NEVER_VALUE else best
@@ -179,6 +179,20 @@ def find_fastest(
             seconds=time.monotonic() - began,
         ),
     )
+
+
+def _open_bound(branching: Branching, plan: Plan) -> int:
+    """What no design point that is still open is below: the smallest bound of a level that has
+    options left, or of the present choice; a level's bound holds for all levels below it."""
+    scalar = branching.scalar
+    highest = -NEVER_VALUE
+    lowest = int(scalar[BEST])
+    for level in range(int(scalar[DEPTH])):
+        highest = max(highest, int(branching.bound[level]))
+        options = plan.units if branching.kind[level] == UNIT_CHOICE else 2
+        if branching.option[level] < options:
+            lowest = min(lowest, highest)
+    return lowest if scalar[BACKTRACKING] else min(lowest, highest)
 
 
 def _restore(branching: Branching, arrays: dict[str, list[int]], plan: Plan) -> None:
