@@ -112,21 +112,23 @@ def explore(
             command=["dse", *sys.argv[1:]],
             on_progress=on_progress,
         )
-    # Written before the proof, too: whatever ends that does not take the front along.
-    write_results(output, front, costs=cost_origins(built), overwrite=force)
+    costs = cost_origins(built)
     proof: Certified | None = None
-    if not no_certify and front.provenance.stopped_by != "interrupt":
+    prove = not no_certify and front.provenance.stopped_by != "interrupt"
+    if prove:
+        # Written before the proof, too: whatever ends that does not take the front along.
+        write_results(output, front, costs=costs, overwrite=force, pictures=False)
         proof = _certified(front, max_nodes, time_limit, quiet=quiet)
+    write_results(
+        output,
+        front if proof is None else proof.front,
+        costs=costs,
+        certificate=None if proof is None else proof.certificate,
+        smtlib=None if proof is None else proof.smtlib,
+        overwrite=force or prove,
+    )
     if proof is not None:
         front = proof.front
-        write_results(
-            output,
-            front,
-            costs=cost_origins(built),
-            certificate=proof.certificate,
-            smtlib=proof.smtlib,
-            overwrite=True,
-        )
     if not quiet:
         _print_front(front, output)
     return 130 if front.provenance.stopped_by == "interrupt" else 0
