@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 import shlex
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 import numpy as np
 
+from dse.baselines.standing import baseline_points
 from dse.design_space import DesignSpace
 from dse.errors import InfeasibleError
 from dse.infeasible import explain_infeasible
@@ -23,8 +25,9 @@ from fitness.outcomes import make_outcomes
 from fitness.profile_file import Profile, load_profile
 from platforms.platform import Platform
 from platforms.platform_file import load_platform
-from results.dominance import hypervolume, reference_point
-from results.front import Front, HypervolumePoint, Provenance
+from fitness.timeline import row_of
+from results.dominance import hypervolume, non_dominated, reference_point
+from results.front import BaselinePoint, Front, HypervolumePoint, Provenance
 
 DEFAULT_EVALUATIONS = 100_000
 MOST_SNAPSHOTS = 200
@@ -106,6 +109,8 @@ def explore_problem(
     )
     if len(result.rows) == 0 and result.stopped_by is StoppedBy.INTERRUPT:
         raise KeyboardInterrupt
+    baselines = baseline_points(space)
+    result = _with_baselines(result, baselines)
     if len(result.rows) == 0:
         raise InfeasibleError(explain_infeasible(built.problem, result, seed=seed, jobs=workers))
     return Front(
@@ -124,7 +129,23 @@ def explore_problem(
             convergence=_convergence(result),
             reference_point=tuple(reference_point(result.objectives).tolist()),
         ),
+        baselines=baselines,
     )
+
+
+def _with_baselines(result: SearchResult, baselines: Sequence[BaselinePoint]) -> SearchResult:
+    """The result with the baselines that keep all constraints: whatever the engine has tried, the
+    front is not behind them."""
+    members = [point.member for point in baselines if not point.breaks]
+    if not members:
+        return result
+    rows = np.stack([row_of(member.design) for member in members])
+    objectives = np.array([member.objectives for member in members], dtype=np.int64)
+    if len(result.rows):
+        rows = np.concatenate((result.rows, rows))
+        objectives = np.concatenate((result.objectives, objectives))
+    kept = non_dominated(objectives)
+    return replace(result, rows=rows[kept], objectives=objectives[kept])
 
 
 def _convergence(result: SearchResult) -> tuple[HypervolumePoint, ...]:

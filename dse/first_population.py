@@ -6,6 +6,7 @@ import itertools
 
 import numpy as np
 
+from dse.baselines.standing import baseline_rows
 from dse.design_space import DesignSpace, Random, unique_rows
 from results.problem import IntArray
 
@@ -37,8 +38,14 @@ def obvious_rows(space: DesignSpace) -> IntArray:
 
 
 def first_population(space: DesignSpace, rng: Random, size: int) -> IntArray:
-    """[at most size, width]: the obvious rows, then random ones; no row twice."""
-    obvious = space.repair(rng, obvious_rows(space))
+    """[at most size, width]: the baselines, the obvious rows, then random ones; no row twice.
+
+    Baselines come as they are, and once more with what constraints on the mapping make of them.
+    """
+    known = baseline_rows(space)
+    obvious = np.concatenate(
+        (known, space.repair(rng, np.concatenate((known, obvious_rows(space)))))
+    )
     obvious = obvious[unique_rows(obvious)][:size]
     rows = np.concatenate((obvious, space.random(rng, 2 * size)))
     return rows[unique_rows(rows)][:size]

@@ -16,7 +16,7 @@ from fitness.lemma_check import check_lemmas
 from fitness.plain_outcomes import plain_outcome
 from results.certificate import Certificate, CertificateStatus
 from results.errors import ResultError
-from results.front import CertificateClaim, Front
+from results.front import CertificateClaim, Front, Member
 from results.front_file import read_certificate, read_costs, read_results
 from results.objectives import objective_names
 from results.problem import Problem
@@ -53,6 +53,8 @@ def _checks(folder: Path, *, check_hashes: bool) -> Iterator[Check]:
     hashes = "hashes, " if check_hashes else ""
     yield Check("files", True, f"schemas, {hashes}{len(front.members)} non-dominated members")
     yield _members_hold(front)
+    if front.baselines:
+        yield _baselines_hold(front)
     if front.certificate is None and found is None:
         yield Check("certificate", True, "there is none, and none is claimed")
         return
@@ -74,29 +76,44 @@ def _checks(folder: Path, *, check_hashes: bool) -> Iterator[Check]:
 
 def _members_hold(front: Front) -> Check:
     """Every member's schedule, objectives and constraints by the plain evaluator."""
-    names = objective_names(front.problem)
     for index, member in enumerate(front.members):
-        try:
-            outcome = plain_outcome(front.problem, member.design)
-        except (ValueError, IndexError) as error:
-            return Check("members", False, f"member {index}: {error}")
-        where = f"member {index}"
-        if outcome.broken:
-            return Check("members", False, f"{where}: {outcome.broken[0]}")
-        for name, claimed, value in zip(names, member.objectives, outcome.objectives, strict=True):
-            if claimed != value:
-                return Check("members", False, f"{where}: {name} is {value}, not {claimed}")
-        if outcome.timeline.schedule != member.schedule:
-            return Check("members", False, f"{where}: the schedule is another one")
-        if outcome.energy_fj != member.energy_fj:
-            return Check(
-                "members", False, f"{where}: energy is {outcome.energy_fj}, not {member.energy_fj}"
-            )
-        if outcome.timeline.latency_ps[0] != member.latencies_ps:
-            return Check("members", False, f"{where}: latencies are other ones")
+        wrong = _wrong(front.problem, member, may_break=False)
+        if wrong is not None:
+            return Check("members", False, f"member {index}: {wrong}")
     return Check(
         "members", True, f"{len(front.members)} replayed: schedules, objectives, constraints"
     )
+
+
+def _baselines_hold(front: Front) -> Check:
+    """The same for the baselines, which may break the constraints that they say they do."""
+    for point in front.baselines:
+        wrong = _wrong(front.problem, point.member, may_break=bool(point.breaks))
+        if wrong is not None:
+            return Check("baselines", False, f"{point.name}: {wrong}")
+    return Check("baselines", True, f"{len(front.baselines)} replayed: schedules, objectives")
+
+
+def _wrong(problem: Problem, member: Member, *, may_break: bool) -> str | None:
+    try:
+        outcome = plain_outcome(problem, member.design)
+    except (ValueError, IndexError) as error:
+        return str(error)
+    if outcome.broken and not may_break:
+        return outcome.broken[0]
+    if may_break and not outcome.broken:
+        return "keeps all constraints, but is said to break some"
+    names = objective_names(problem)
+    for name, claimed, value in zip(names, member.objectives, outcome.objectives, strict=True):
+        if claimed != value:
+            return f"{name} is {value}, not {claimed}"
+    if outcome.timeline.schedule != member.schedule:
+        return "the schedule is another one"
+    if outcome.energy_fj != member.energy_fj:
+        return f"energy is {outcome.energy_fj}, not {member.energy_fj}"
+    if outcome.timeline.latency_ps[0] != member.latencies_ps:
+        return "latencies are other ones"
+    return None
 
 
 def _claim_holds(front: Front, claim: CertificateClaim, certificate: Certificate) -> Check:

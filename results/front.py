@@ -82,10 +82,22 @@ class CertificateClaim:
 
 
 @dataclass(frozen=True, eq=False)
+class BaselinePoint:
+    """What another method's schedule gives on the same problem; no member of the front."""
+
+    name: str
+    label: str
+    member: Member
+    breaks: tuple[str, ...] = ()
+    """Names of the constraints that it does not keep."""
+
+
+@dataclass(frozen=True, eq=False)
 class Front:
-    """Members by rising first objective."""
+    """Members by rising first objective; ``baselines`` to hold them against."""
 
     problem: Problem
     members: tuple[Member, ...]
     provenance: Provenance
     certificate: CertificateClaim | None = None
+    baselines: tuple[BaselinePoint, ...] = ()

@@ -10,6 +10,7 @@ from results.canonical_json import Json, content_sha256
 from results.certificate import CertificateStatus
 from results.errors import ResultError
 from results.front import (
+    BaselinePoint,
     CertificateClaim,
     Front,
     HypervolumePoint,
@@ -57,6 +58,15 @@ def front_to_document(front: Front) -> dict[str, Json]:
         "objectives": list(objective_names(problem)),
         "members": [member_to_document(problem, member) for member in front.members],
         "certificate": _claim_to_document(front.certificate),
+        "baselines": [
+            {
+                "name": point.name,
+                "label": point.label,
+                "breaks": list(point.breaks),
+                "point": member_to_document(problem, point.member),
+            }
+            for point in front.baselines
+        ],
     }
     try:
         document["content_sha256"] = content_sha256(document)
@@ -164,6 +174,15 @@ def front_from_document(document: Json, problem: Problem, *, check_hashes: bool 
         ),
         provenance=_provenance_from_document(content["provenance"]),
         certificate=_claim_from_document(content["certificate"]),
+        baselines=tuple(
+            BaselinePoint(
+                name=entry["name"],
+                label=entry["label"],
+                member=_member_from_document(problem, entry["point"], f"$.baselines[{i}].point"),
+                breaks=tuple(entry["breaks"]),
+            )
+            for i, entry in enumerate(content["baselines"])
+        ),
     )
     check_front(front)
     signed = {key: value for key, value in content.items() if key != "content_sha256"}

@@ -1,7 +1,7 @@
 """The front as a picture for a paper: one column wide, in SVG and PNG.
 
 Two objectives: the staircase of what is reachable, markers by the units used, colour by the clock
-that changes most. Three: a scatter, colour by the third.
+that changes most. Three: a scatter, colour by the third. Grey crosses are other methods' schedules.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from results.baseline_marks import BaselineMark, baseline_marks
 from results.comparison import clocks_mhz, groups_by_unit
 from results.front import Front
 from results.label_placement import Box, place_label, staircase_boxes
@@ -105,8 +106,21 @@ def draw_front(front: Front) -> Figure:
         where = "steps-pre" if descending else "steps-post"
         line = sorted(zip(xs, ys, strict=True))
         axes.plot(*zip(*line, strict=True), color=GREY, linewidth=0.7, drawstyle=where, zorder=1)
+    baselines = baseline_marks(front, xs, ys)
+    if baselines:
+        axes.scatter(
+            [mark.x for mark in baselines],
+            [mark.y for mark in baselines],
+            marker="x",
+            s=16,
+            c=GREY,
+            linewidths=0.9,
+            zorder=1.5,
+            label="other methods"
+            + (" (* breaks a limit)" if any("*" in mark.label for mark in baselines) else ""),
+        )
     _scatter(figure, axes, front, xs, ys)
-    _annotate(figure, axes, front, xs, ys)
+    _annotate(figure, axes, front, xs, ys, baselines)
     return figure
 
 
@@ -185,43 +199,64 @@ def _scatter(figure: Figure, axes: Axes, front: Front, xs: list[float], ys: list
     legend = figure.legend(
         loc="outside upper left", ncols=2, handletextpad=0.1, borderpad=0.2, columnspacing=0.8
     )
-    for handle in legend.legend_handles:
+    for handle in legend.legend_handles[-len(kinds) :]:
         if handle is not None:
             handle.set_facecolor("white")  # type: ignore[attr-defined]
 
 
-def _annotate(figure: Figure, axes: Axes, front: Front, xs: list[float], ys: list[float]) -> None:
-    """Names and figures of marked members, each where it hides least."""
+def _annotate(
+    figure: Figure,
+    axes: Axes,
+    front: Front,
+    xs: list[float],
+    ys: list[float],
+    baselines: tuple[BaselineMark, ...],
+) -> None:
+    """Names and figures of marked members, and names of baselines, each where it hides least."""
     units = [objective_unit(objective) for objective in front.problem.objectives[:2]]
     from matplotlib.text import Text
 
     # Fixes the layout, so that positions on the page are known; the labels do not change it.
     figure.draw_without_rendering()
-    on_page = axes.transData.transform(list(zip(xs, ys, strict=True)))
-    points = [(float(x), float(y)) for x, y in on_page]
+    places = [*zip(xs, ys, strict=True), *((mark.x, mark.y) for mark in baselines)]
+    on_page = [(float(x), float(y)) for x, y in axes.transData.transform(places)]
+    points, crosses = on_page[: len(xs)], on_page[len(xs) :]
     points_per_dot = 72 / figure.dpi
     radius = 2.9 / points_per_dot
-    obstacles = [((x - radius, y - radius, x + radius, y + radius), 3.0) for x, y in points]
+    obstacles = [((x - radius, y - radius, x + radius, y + radius), 3.0) for x, y in on_page]
     if axes.get_lines():
         steps = axes.get_lines()[0].get_drawstyle()
         lines = staircase_boxes(sorted(points), down_last=steps == "steps-post")
         obstacles += [(line, 1.0) for line in lines]
     taken: list[Box] = []
     frame = axes.get_window_extent().extents
-    for i, marks in mark_members(front).items():
-        values = f"{format_number(xs[i])} {units[0]}, {format_number(ys[i])} {units[1]}"
-        text = axes.annotate(
-            f"{', '.join(marks)}\n{values}",
+    texts = [
+        (
+            points[i],
             (xs[i], ys[i]),
+            f"{', '.join(marks)}\n{format_number(xs[i])} {units[0]}, "
+            f"{format_number(ys[i])} {units[1]}",
+            INK,
+        )
+        for i, marks in mark_members(front).items()
+    ]
+    texts += [
+        (place, (mark.x, mark.y), mark.label, GREY)
+        for place, mark in zip(crosses, baselines, strict=True)
+    ]
+    for point, at, words, colour in texts:
+        text = axes.annotate(
+            words,
+            at,
             xytext=(0, 0),
             textcoords="offset points",
-            fontsize=6.5,
-            color=INK,
-            arrowprops={"arrowstyle": "-", "linewidth": 0.5, "color": INK, "shrinkB": 3},
+            fontsize=6.5 if colour == INK else 6.0,
+            color=colour,
+            arrowprops={"arrowstyle": "-", "linewidth": 0.5, "color": colour, "shrinkB": 3},
             zorder=4,
         )
         text.set_in_layout(False)
         size = Text.get_window_extent(text)
-        place = place_label(points[i], (size.width, size.height), frame, obstacles, taken)
+        place = place_label(point, (size.width, size.height), frame, obstacles, taken)
         text.xyann = (place.dx * points_per_dot, place.dy * points_per_dot)
         taken.append(place.box)

@@ -11,6 +11,7 @@ from results.comparison import clocks_mhz, describe_front, groups_by_unit, trans
 from results.front import Front
 from results.marks import mark_members
 from results.objectives import (
+    format_number,
     format_objectives,
     objective_label,
     objective_names,
@@ -100,13 +101,30 @@ def front_table(
             f"{len(shown)} of {len(front.members)} members; {left_out} between them left out."
         )
     sentences = [f"{text[0].upper()}{text[1:]}." for text in describe_front(front)]
+    if front.baselines:
+        notes.append(f"Other methods: {'; '.join(_baseline_texts(front))}.")
     lines = [_wrapped(text, width) for text in (*sentences, *notes)]
     return Group(table, *(Text(line, no_wrap=True) for line in lines))
 
 
+def _baseline_texts(front: Front) -> list[str]:
+    """``GPU only 13.65 ms, 394.9 mJ`` for each baseline, and what it breaks."""
+    texts = []
+    for point in front.baselines:
+        figures = ", ".join(
+            f"{format_number(objective_value(objective, value))} {objective_unit(objective)}"
+            for objective, value in zip(
+                front.problem.objectives, point.member.objectives, strict=True
+            )
+        )
+        broken = f" (breaks {', '.join(point.breaks)})" if point.breaks else ""
+        texts.append(f"{point.label} {figures}{broken}")
+    return texts
+
+
 def _wrapped(text: str, width: int) -> str:
     """Lines of at most ``width`` characters; a number stays with its unit."""
-    return textwrap.fill(re.sub(r"(\d) (%|MHz)", "\\1\N{NO-BREAK SPACE}\\2", text), width)
+    return textwrap.fill(re.sub(r"(\d) (%|MHz|ms|mJ)", "\\1\N{NO-BREAK SPACE}\\2", text), width)
 
 
 def _thinned(front: Front, max_rows: int | None) -> list[int]:

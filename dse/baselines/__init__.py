@@ -1,0 +1,1 @@
+"""Schedulers that others proposed, each in a file of its own, to hold our fronts against."""

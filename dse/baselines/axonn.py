@@ -1,0 +1,149 @@
+"""AxoNN (Dagli et al., DAC 2022), as HaX-CoNN describes it: one network, optimal under a budget of
+energy."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+
+import numpy as np
+
+from dse.baselines.budgeted_path import Layer, Path, fastest_path
+from dse.baselines.method import Baseline, Costs, costs_of, gpu_of, whole_networks
+from dse.design_space import DesignSpace
+from results.problem import BoolArray, IntArray
+
+
+class AxoNN(Baseline):
+    """The fastest mapping of a network whose energy is within its budget, hand-overs counted
+    (HaX-CoNN, 2: layers of a single network, one after the other, under an energy budget).
+
+    Assumed: energy is that of the network alone at the fastest clocks, idle power of all that is on
+    included. The budget of a workload (``--energy-budget``) is shared out by what the networks take
+    on the GPU; without one, a network may take as much as it takes on the GPU. It knows one network
+    only: each is placed as if it were alone, and all then run together. Where no mapping keeps the
+    budget, the most frugal one is taken. Networks whose groups form a graph are left to others.
+    """
+
+    name = "axonn"
+    label = "AxoNN"
+
+    def rows(self) -> IntArray:
+        """[1, width]; none where a network is not a chain."""
+        space = self._space
+        chain = {(g, g + 1) for n in space.problem.networks for g in n.groups[:-1]}
+        if set(space.problem.edges) != chain:
+            return self._nothing()
+        costs = costs_of(space)
+        shares = gpu_energies_fj(space, costs)
+        budget = space.problem.energy_budget_fj
+        mapping: list[int] = []
+        for n, network in enumerate(space.problem.networks):
+            own = shares[n] // network.repeats
+            if budget is not None:
+                own = budget * shares[n] // (sum(shares) * network.repeats)
+            mapping += fastest_within(space, costs, n, own)
+        return self._row(mapping)
+
+
+def fastest_within(space: DesignSpace, costs: Costs, network: int, budget_fj: int) -> list[int]:
+    """Units of the groups of a chain: fastest of those that take ``budget_fj`` at most for one run
+    alone, or the most frugal of all where none does.
+
+    Idle power depends on the domains that are on; so the mappings are searched once for every set
+    of domains that may be on, with the idle power of that set.
+    """
+
+    def rank(path: Path) -> tuple[bool, int, int]:
+        over = path.energy > budget_fj
+        return over, path.energy if over else path.time, path.time if over else path.energy
+
+    paths = []
+    for on in _power_states(space):
+        layers = _layers(space, costs, network, on)
+        if all(layer.units for layer in layers):
+            paths.append(fastest_path(layers, budget_fj))
+    return list(min(paths, key=rank).units)
+
+
+def gpu_energies_fj(space: DesignSpace, costs: Costs) -> list[int]:
+    """What each network takes alone on the GPU, all its repeats."""
+    mapping = whole_networks(space, [gpu_of(space)] * len(space.size)).tolist()
+    power = dynamic_mw(space)
+    energies = []
+    for network in space.problem.networks:
+        used = np.zeros((1, len(space.problem.units)), dtype=np.bool_)
+        used[0, [mapping[g] for g in network.groups]] = True
+        time = busy = 0
+        for g in network.groups:
+            own = costs.time_ps[g][mapping[g]]
+            busy += own * power[mapping[g]][g]
+            time += own + sum(
+                costs.transition_ps(edge, mapping[source], mapping[g])
+                for source, edge in costs.incoming[g]
+            )
+        idle = idle_power_mw(space, space.domains_on(used)[0])
+        energies.append(network.repeats * (idle * time + busy))
+    return energies
+
+
+def dynamic_mw(space: DesignSpace) -> list[list[int]]:
+    """[units][groups]: power above idle at the fastest clocks."""
+    tables = []
+    for unit in space.problem.units:
+        points = tuple(int(space.points[clock][-1]) for clock in unit.clocks)
+        tables.append(unit.dynamic_mw[(slice(None), *points)].tolist())
+    return tables
+
+
+def idle_power_mw(space: DesignSpace, on: BoolArray) -> int:
+    """Power drawn all the time while the domains ``on`` [domains] are at their fastest clocks."""
+    problem = space.problem
+    points = [int(allowed[-1]) if on[d] else 0 for d, allowed in enumerate(space.points)]
+    power = problem.board_mw
+    for d, domain in enumerate(problem.domains):
+        if on[d]:
+            power += int(domain.static_mw[points[d]])
+    for unit in problem.units:
+        if on[unit.clocks[0]]:
+            power += int(unit.idle_mw[tuple(points[clock] for clock in unit.clocks)])
+    return power
+
+
+def _power_states(space: DesignSpace) -> Iterator[BoolArray]:
+    """[domains] each: what may be on; every set of those that need not be."""
+    always = np.array([not domain.may_be_off for domain in space.problem.domains])
+    optional = np.flatnonzero(~always)
+    for choice in itertools.product((False, True), repeat=len(optional)):
+        on = always.copy()
+        on[optional] = choice
+        yield on
+
+
+def _layers(space: DesignSpace, costs: Costs, network: int, on: BoolArray) -> list[Layer]:
+    """The groups of a network on the units whose domains are on."""
+    units = space.problem.units
+    usable = [u for u, unit in enumerate(units) if all(on[clock] for clock in unit.clocks)]
+    idle = idle_power_mw(space, on)
+    power = dynamic_mw(space)
+    layers: list[Layer] = []
+    for g in costs.order[network]:
+        options = tuple(u for u in usable if u in costs.time_ps[g])
+        times = tuple(costs.time_ps[g][u] for u in options)
+        hops: tuple[tuple[int, ...], ...] = ()
+        if layers:
+            ((_, edge),) = costs.incoming[g]
+            hops = tuple(
+                tuple(costs.transition_ps(edge, before, u) for u in options)
+                for before in layers[-1].units
+            )
+        layers.append(
+            Layer(
+                units=options,
+                time=times,
+                energy=tuple(t * (idle + power[u][g]) for t, u in zip(times, options, strict=True)),
+                hop_time=hops,
+                hop_energy=tuple(tuple(idle * hop for hop in row) for row in hops),
+            )
+        )
+    return layers

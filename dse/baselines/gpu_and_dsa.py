@@ -1,0 +1,64 @@
+"""GPU & DSA: each network on one unit, not all on the same (HaX-CoNN, 5, baseline 2; Case 2 of
+Fig. 1)."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+
+from dse.baselines.method import Baseline, at_fastest_clocks, gpu_of, whole_networks
+from results.problem import IntArray
+
+MOST_ASSIGNMENTS = 4096
+
+
+class GpuAndDsa(Baseline):
+    """Whole networks on units, at least two units used; a single network leaves the GPU.
+
+    Assumed: of all such assignments the paper's authors took the best; so all are proposed (of
+    more than ``MOST_ASSIGNMENTS`` one: the longest network first, each to the unit that is done
+    first), and the best by the timeline, with contention, stands for the method. What a unit cannot
+    run falls back to the GPU, as in TensorRT.
+    """
+
+    name = "gpu-and-dsa"
+    label = "GPU & DSA"
+
+    def rows(self) -> IntArray:
+        """[assignments, width]; none where there is one unit."""
+        space = self._space
+        units, networks = len(space.problem.units), len(space.size)
+        if units < 2:
+            return self._nothing()
+        if units**networks > MOST_ASSIGNMENTS:
+            assignments = [self._longest_first()]
+        else:
+            gpu = gpu_of(space)
+            assignments = [
+                list(choice)
+                for choice in itertools.product(range(units), repeat=networks)
+                if (len(set(choice)) > 1 if networks > 1 else choice[0] != gpu)
+            ]
+        mappings = np.stack([whole_networks(space, choice) for choice in assignments])
+        return at_fastest_clocks(space, np.unique(mappings, axis=0))
+
+    def _longest_first(self) -> list[int]:
+        space = self._space
+        units = range(len(space.problem.units))
+        load = [0] * len(units)
+        times = []
+        for network in space.problem.networks:
+            groups = list(network.groups)
+            rows = [space.fastest_time[groups, u] for u in units]
+            runs = [bool(space.problem.allowed[groups, u].all()) for u in units]
+            times.append(
+                {u: network.repeats * int(rows[u].sum()) for u in units if runs[u]}
+                or {gpu_of(space): 0}
+            )
+        chosen = [0] * len(times)
+        for n in sorted(range(len(times)), key=lambda n: -min(times[n].values())):
+            unit = min(times[n], key=lambda u: (load[u] + times[n][u], u))
+            chosen[n] = unit
+            load[unit] += times[n][unit]
+        return chosen

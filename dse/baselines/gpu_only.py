@@ -1,0 +1,22 @@
+"""GPU only: all networks on the GPU, one group at a time (HaX-CoNN, 5, baseline 1; Case 1 of Fig. 1)."""
+
+from __future__ import annotations
+
+from dse.baselines.method import Baseline, gpu_of, whole_networks
+from results.problem import IntArray
+
+
+class GpuOnly(Baseline):
+    """Every group on the GPU.
+
+    Assumed: groups of networks that wait at the same time take turns in the order of the timeline's
+    queue; and what the GPU cannot run goes to the unit that is fastest for it.
+    """
+
+    name = "gpu-only"
+    label = "GPU only"
+
+    def rows(self) -> IntArray:
+        """[1, width]"""
+        gpu = gpu_of(self._space)
+        return self._row(whole_networks(self._space, [gpu] * len(self._space.size)))

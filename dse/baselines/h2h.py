@@ -1,0 +1,78 @@
+"""H2H (Zhang et al., DAC 2022), as HaX-CoNN describes it: Herald, then moves that save hand-overs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+
+from dse.baselines.herald import balanced_mapping
+from dse.baselines.method import Baseline, at_fastest_clocks
+from dse.design_space import DesignSpace
+from fitness.timeline import make_evaluator, make_pipeline_evaluator
+from results.problem import EnergyUse, IntArray, Problem
+
+MOST_GROUP_PLAYS = 2_000_000
+"""Moves are tried until so many groups were played: under a second, large workloads included."""
+
+
+class H2h(Baseline):
+    """From Herald's mapping, the move that shortens the frame most, again and again, until none
+    does: a group joins the unit of one that it feeds or that feeds it (HaX-CoNN, 2: H2H improves
+    Herald by the transition costs; Table 1: no contention).
+
+    Assumed: it judges by the length of the frame (of the pipeline's window, where throughput is an
+    objective) on our timeline with hand-overs and without contention; ``MOST_GROUP_PLAYS`` ends it.
+    """
+
+    name = "h2h"
+    label = "H2H"
+
+    def rows(self) -> IntArray:
+        """[1, width]"""
+        space = self._space
+        cost = cost_without_contention(space)
+        mapping = np.array(balanced_mapping(space), dtype=np.int64)
+        least = int(cost(mapping[None])[0])
+        left = MOST_GROUP_PLAYS // space.groups
+        while left > 0:
+            moves = data_local_moves(space, mapping)
+            if len(moves) == 0:
+                break
+            costs = cost(moves)
+            left -= len(moves)
+            best = int(costs.argmin())
+            if costs[best] >= least:
+                break
+            mapping, least = moves[best], int(costs[best])
+        return self._row(mapping)
+
+
+def cost_without_contention(space: DesignSpace) -> Callable[[IntArray], IntArray]:
+    """A function from mappings [n, groups] to what H2H wants small, [n] ps."""
+    problem = without_contention(space.problem)
+    if problem.energy_use is EnergyUse.PIPELINE:
+        play_pipeline = make_pipeline_evaluator(problem)
+        return lambda mappings: play_pipeline(at_fastest_clocks(space, mappings)).window_ps
+    play = make_evaluator(problem)
+    return lambda mappings: play(at_fastest_clocks(space, mappings)).makespan_ps
+
+
+def without_contention(problem: Problem) -> Problem:
+    """The problem on a chip where nobody slows anybody."""
+    return replace(problem, units=tuple(replace(unit, contention=None) for unit in problem.units))
+
+
+def data_local_moves(space: DesignSpace, mapping: IntArray) -> IntArray:
+    """[n, groups]: every mapping that differs in one group, now on the unit of a neighbour."""
+    moves = {
+        (g, int(mapping[other]))
+        for edge in space.problem.edges
+        for g, other in (edge, edge[::-1])
+        if mapping[g] != mapping[other] and space.problem.allowed[g, mapping[other]]
+    }
+    rows = np.repeat(mapping[None], len(moves), axis=0)
+    for row, (g, unit) in zip(rows, sorted(moves), strict=True):
+        row[g] = unit
+    return rows

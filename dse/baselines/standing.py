@@ -1,0 +1,78 @@
+"""Where the baselines stand on a problem: each run as an engine, its best point played whole."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import numpy as np
+
+from dse.baselines.axonn import AxoNN
+from dse.baselines.gpu_and_dsa import GpuAndDsa
+from dse.baselines.gpu_only import GpuOnly
+from dse.baselines.h2h import H2h
+from dse.baselines.herald import Herald
+from dse.baselines.mensa import Mensa
+from dse.baselines.method import Baseline
+from dse.design_space import DesignSpace
+from dse.members import make_members
+from fitness.outcomes import constraints_of, make_outcomes
+from results.front import BaselinePoint
+from results.problem import IntArray, ObjectiveKind, Problem
+
+BASELINES: tuple[type[Baseline], ...] = (GpuOnly, GpuAndDsa, Mensa, Herald, H2h, AxoNN)
+"""In the order of HaX-CoNN's tables."""
+
+_COMPARED = (ObjectiveKind.LATENCY, ObjectiveKind.INVERSE_LATENCY, ObjectiveKind.THROUGHPUT)
+
+
+def compared_objective(problem: Problem) -> int:
+    """Index of the objective that methods are compared by: the first that HaX-CoNN has (Eq. 10,
+    11, or throughput), else the first of all."""
+    for index, objective in enumerate(problem.objectives):
+        if objective.kind in _COMPARED and objective.network is None:
+            return index
+    return 0
+
+
+@lru_cache(maxsize=2)
+def baseline_points(space: DesignSpace) -> tuple[BaselinePoint, ...]:
+    """Each method that applies, with the best of what it proposes: first those that keep all
+    constraints, then by :func:`compared_objective`, then by the other objectives.
+
+    Kept for the last spaces: the first population and the front both ask.
+    """
+    problem = space.problem
+    evaluate = make_outcomes(problem)
+    constraints = constraints_of(problem)
+    column = compared_objective(problem)
+    points = []
+    for method in BASELINES:
+        engine = method(space)
+        rows = engine.ask()
+        if len(rows) == 0:
+            continue
+        outcomes = evaluate(rows)
+        engine.tell(rows, outcomes)
+        # The last key of lexsort is the first to count.
+        others = np.delete(outcomes.objectives, column, axis=1)
+        keys = (*others.T[::-1], outcomes.objectives[:, column], ~outcomes.feasible)
+        best = int(np.lexsort(keys)[0])
+        (member,) = make_members(
+            problem, rows[best : best + 1], outcomes.objectives[best : best + 1]
+        )
+        breaks = tuple(
+            constraint.name
+            for constraint, value in zip(constraints, outcomes.figures[best], strict=True)
+            if value > constraint.limit
+        )
+        points.append(BaselinePoint(method.name, method.label, member, breaks))
+    return tuple(points)
+
+
+def baseline_rows(space: DesignSpace) -> IntArray:
+    """[methods, width]: what the methods stand for, for a first population."""
+    rows = [
+        np.concatenate((point.member.design.units, point.member.design.operating_points))
+        for point in baseline_points(space)
+    ]
+    return np.array(rows, dtype=np.int64).reshape(-1, space.width)
