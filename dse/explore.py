@@ -23,9 +23,9 @@ from dse.workload import Workload
 from dse.workload_file import workload_from
 from fitness.outcomes import make_outcomes
 from fitness.profile_file import Profile, load_profile
+from fitness.timeline import row_of
 from platforms.platform import Platform
 from platforms.platform_file import load_platform
-from fitness.timeline import row_of
 from results.dominance import hypervolume, non_dominated, reference_point
 from results.front import BaselinePoint, Front, HypervolumePoint, Provenance
 

@@ -43,9 +43,8 @@ def first_population(space: DesignSpace, rng: Random, size: int) -> IntArray:
     Baselines come as they are, and once more with what constraints on the mapping make of them.
     """
     known = baseline_rows(space)
-    obvious = np.concatenate(
-        (known, space.repair(rng, np.concatenate((known, obvious_rows(space)))))
-    )
+    repaired = space.repair(rng, np.concatenate((known, obvious_rows(space))))
+    obvious = np.concatenate((known, repaired))
     obvious = obvious[unique_rows(obvious)][:size]
     rows = np.concatenate((obvious, space.random(rng, 2 * size)))
     return rows[unique_rows(rows)][:size]

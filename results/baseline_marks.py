@@ -25,7 +25,7 @@ def baseline_marks(
     front: Front, xs: Sequence[float], ys: Sequence[float]
 ) -> tuple[BaselineMark, ...]:
     """Marks of the baselines near the members at ``xs``, ``ys``: one far away would leave no room
-    for the front. Methods with equal values share a mark; one that breaks a constraint has ``*``."""
+    for the front. Methods with equal values share a mark; one that breaks a limit has ``*``."""
     labels: dict[tuple[float, float], list[str]] = {}
     for point in front.baselines:
         x, y = (

@@ -92,7 +92,8 @@ def dynamic_mw(space: DesignSpace) -> list[list[int]]:
     tables = []
     for unit in space.problem.units:
         points = tuple(int(space.points[clock][-1]) for clock in unit.clocks)
-        tables.append(unit.dynamic_mw[(slice(None), *points)].tolist())
+        at = int(np.ravel_multi_index(points, unit.dynamic_mw.shape[1:]))
+        tables.append(unit.dynamic_mw.reshape(space.groups, -1)[:, at].tolist())
     return tables
 
 

@@ -100,7 +100,7 @@ def _weighted(layers: list[Layer], by_time: int, by_energy: int) -> Path:
         ]
         option = min(
             range(len(steps)),
-            key=lambda o: by_time * steps[o][0] + by_energy * steps[o][1] + after[index][o],  # noqa: B023
+            key=lambda o: by_time * steps[o][0] + by_energy * steps[o][1] + after[index][o],
         )
         units.append(layer.units[option])
         time += steps[option][0]

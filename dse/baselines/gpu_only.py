@@ -1,4 +1,4 @@
-"""GPU only: all networks on the GPU, one group at a time (HaX-CoNN, 5, baseline 1; Case 1 of Fig. 1)."""
+"""GPU only: all networks on the GPU (HaX-CoNN, 5, baseline 1; Case 1 of Fig. 1)."""
 
 from __future__ import annotations
 

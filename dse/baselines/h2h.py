@@ -1,4 +1,4 @@
-"""H2H (Zhang et al., DAC 2022), as HaX-CoNN describes it: Herald, then moves that save hand-overs."""
+"""H2H (Zhang et al., DAC 2022), as HaX-CoNN describes it: Herald, then fewer hand-overs."""
 
 from __future__ import annotations
 

@@ -43,6 +43,7 @@ class Baseline(ABC):
 
     def tell(self, rows: IntArray, outcomes: Outcomes) -> None:
         """Nothing is learnt: the method decides by its own costs alone."""
+        del rows, outcomes
 
     def _row(self, mapping: list[int] | IntArray) -> IntArray:
         """[1, width]: a mapping at the fastest clocks."""

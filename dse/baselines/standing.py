@@ -57,9 +57,7 @@ def baseline_points(space: DesignSpace) -> tuple[BaselinePoint, ...]:
         others = np.delete(outcomes.objectives, column, axis=1)
         keys = (*others.T[::-1], outcomes.objectives[:, column], ~outcomes.feasible)
         best = int(np.lexsort(keys)[0])
-        (member,) = make_members(
-            problem, rows[best : best + 1], outcomes.objectives[best : best + 1]
-        )
+        (member,) = make_members(problem, rows[[best]], outcomes.objectives[[best]])
         breaks = tuple(
             constraint.name
             for constraint, value in zip(constraints, outcomes.figures[best], strict=True)

@@ -186,7 +186,7 @@ def explored() -> Front:
     rows, objectives = rows[outcomes.feasible], outcomes.objectives[outcomes.feasible]
     kept = non_dominated(objectives)
     members = make_members(problem, rows[kept], objectives[kept])
-    return replace(front, problem=problem, members=members[:3])
+    return replace(front, problem=problem, members=members[:3], baselines=())
 
 
 @pytest.fixture(scope="module")
