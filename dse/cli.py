@@ -8,6 +8,7 @@ import sys
 import typer
 
 from dse import (
+    command_baselines,
     command_certify,
     command_compare,
     command_costs,
@@ -30,6 +31,7 @@ app = typer.Typer(
 )
 command_explore.register(app)
 command_show.register(app)
+command_baselines.register(app)
 command_certify.register(app)
 command_costs.register(app)
 command_evaluate.register(app)

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
+from dse.balance import balanced
 from dse.cli_options import with_dimensions
 from dse.options import Options
 from dse.problem_builder import BuiltProblem, build_problem
+from dse.scenarios import Scenario, apply_scenario
 from dse.workload_file import workload_from
 from fitness.profile_file import load_profile
 from platforms.platform import Platform
@@ -22,6 +25,8 @@ def problem_from_texts(
     *,
     profile: Path | None = None,
     dimensions: Sequence[str] | None = None,
+    scenario: Scenario | None = None,
+    balance: bool = False,
 ) -> tuple[BuiltProblem, Platform]:
     """Reads the inputs and builds the problem; warnings of the import go to stderr.
 
@@ -31,7 +36,11 @@ def problem_from_texts(
     chip = load_platform(platform)
     measured = None if profile is None else load_profile(profile, chip)
     workload = with_dimensions(workload_from(networks), dimensions)
+    if scenario is not None:
+        workload = apply_scenario(workload, scenario)
     built = build_problem(workload, chip, options, profile=measured)
+    if balance:
+        built = replace(built, problem=balanced(built.problem))
     for warning in built.warnings:
         print(f"dse: {warning}", file=sys.stderr)
     return built, chip

@@ -10,6 +10,7 @@ import typer
 
 from dse.command_certify import MaxNodes, ProofProgress, claim_in_words
 from dse.command_options import (
+    Balance,
     Branches,
     Deadlines,
     Dimensions,
@@ -27,6 +28,7 @@ from dse.command_options import (
     PowerCap,
     Precision,
     ProfileFile,
+    ScenarioName,
     Units,
 )
 
@@ -45,6 +47,8 @@ def explore(
     networks: NetworkNames,
     platform: PlatformName,
     output: Annotated[Path, typer.Option("--output", "-o", help="Folder for the results.")],
+    scenario: ScenarioName = None,
+    balance: Balance = False,
     objective: Objectives = None,
     groups: GroupCount = None,
     branches: Branches = False,
@@ -82,10 +86,11 @@ def explore(
     from dse.cli_problem import problem_from_texts
     from dse.cost_origins import cost_origins
     from dse.explore import explore_problem
+    from dse.scenarios import scenario_objectives
     from results.front_file import check_output_folder, write_results
 
     options = make_options(
-        objective=objective,
+        objective=scenario_objectives(scenario, objective),
         groups=groups,
         branches=branches,
         each_layer=each_layer,
@@ -100,7 +105,15 @@ def explore(
         pin=pin,
     )
     check_output_folder(output, overwrite=force)
-    built, chip = problem_from_texts(networks, platform, options, profile=profile, dimensions=dim)
+    built, chip = problem_from_texts(
+        networks,
+        platform,
+        options,
+        profile=profile,
+        dimensions=dim,
+        scenario=scenario,
+        balance=balance,
+    )
     with _progress(max_evaluations, quiet=quiet) as on_progress:
         front = explore_problem(
             built,

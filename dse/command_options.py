@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from dse.scenarios import Scenario
+
 NetworkNames = Annotated[
     list[str],
     typer.Argument(
@@ -70,4 +72,15 @@ Dimensions = Annotated[
 ]
 MemberName = Annotated[
     str, typer.Option("--member", help="A number, or fastest, frugal, knee or another mark.")
+]
+ScenarioName = Annotated[
+    Scenario | None,
+    typer.Option(
+        "--scenario",
+        help="instances: several of one network; same-input: different ones at the same time; "
+        "stream: a chain on a stream, frames overlap.",
+    ),
+]
+Balance = Annotated[
+    bool, typer.Option("--balance", help="Repeat faster networks to match the slowest.")
 ]
