@@ -110,7 +110,7 @@ from results.problem import WORK_PER_PS
 def _enqueue(plan, chosen, state, now, place, instance, group, slot, ready):
     """Puts an instance, all of whose inputs are on their way, where it waits."""
     state.place[place * PLACE_WIDTH + READY] = ready
-    if state.open.shape[0] and chosen.group[group * GROUP_WIDTH + UNIT] < 0:
+    if len(state.stops) and chosen.group[group * GROUP_WIDTH + UNIT] < 0:
         state.open[state.scalar[OPEN_COUNT]] = place
         state.scalar[OPEN_COUNT] += 1
         return
@@ -184,8 +184,9 @@ def begin(plan, chosen, state):
     state.scalar[DYNAMIC_FJ] = 0
     state.scalar[BUSY_PS] = 0
     state.scalar[IN_TRANSITION] = 0
-    state.scalar[OPEN_COUNT] = 0
-    state.scalar[OPEN_UNIT] = -1
+    if len(state.stops):
+        state.scalar[OPEN_COUNT] = 0
+        state.scalar[OPEN_UNIT] = -1
     for execution in range(state.log.shape[0] // LOG_WIDTH):
         state.log[execution * LOG_WIDTH + LOG_END] = -1
     for u in range(plan.units):
@@ -234,10 +235,10 @@ def _end_group(plan, chosen, state, now, u):
     group = np.uint32(state.place[place * PLACE_WIDTH + PLACE_GROUP])
     base = np.int64(place) - np.int64(instance)
     ran = now - state.unit[u * UNIT_WIDTH + STARTED]
-    if state.slot[slot * SLOT_WIDTH + FRAME] >= state.scalar[COUNT_FROM]:
+    if not len(state.warms_up) or state.slot[slot * SLOT_WIDTH + FRAME] >= state.scalar[COUNT_FROM]:
         state.scalar[DYNAMIC_FJ] += chosen.group[group * GROUP_WIDTH + DYNAMIC] * ran
         state.scalar[BUSY_PS] += ran
-    if state.log.shape[0]:
+    if len(state.logs):
         execution = state.slot[slot * SLOT_WIDTH + FRAME] * plan.instances + np.int64(instance)
         state.log[execution * LOG_WIDTH + LOG_READY] = state.place[place * PLACE_WIDTH + READY]
         state.log[execution * LOG_WIDTH + LOG_START] = state.unit[u * UNIT_WIDTH + STARTED]
@@ -254,8 +255,11 @@ def _end_group(plan, chosen, state, now, u):
         target = np.uint32(plan.outgoing[i * OUTGOING_WIDTH + TARGET])
         target_group = np.uint32(plan.outgoing[i * OUTGOING_WIDTH + TARGET_GROUP])
         edge = np.uint32(plan.outgoing[i * OUTGOING_WIDTH + EDGE_ROW])
-        # A unit that is open (-1) delays nothing: the timeline stops before it matters.
-        to = np.uint32(max(chosen.group[target_group * GROUP_WIDTH + UNIT], 0))
+        to = chosen.group[target_group * GROUP_WIDTH + UNIT]
+        if len(state.stops):
+            # A unit that is open (-1) delays nothing: the timeline stops before it matters.
+            to = max(to, 0)
+        to = np.uint32(to)
         at = np.uint32(base + np.int64(target))
         ready = now + plan.transition_ps[np.int64(edge) + u * plan.units + np.int64(to)]
         if plan.instance[target * INSTANCE_WIDTH + INCOMING] > 1:
@@ -316,7 +320,7 @@ def _start_group(plan, chosen, state, now, u):
 def advance(plan, chosen, state):
     """Starts what can start now, then moves to the next event; False where there is none, or where
     a choice is open."""
-    if state.open.shape[0] and state.scalar[OPEN_COUNT]:
+    if len(state.stops) and state.scalar[OPEN_COUNT]:
         return False
     now = state.scalar[NOW]
     moving = plan.units * state.scalar[HEAP_SIZE]
@@ -338,7 +342,7 @@ def advance(plan, chosen, state):
             place,
         )
         state.unit[unit * UNIT_WIDTH + QUEUED] += 1
-    if state.open.shape[0]:
+    if len(state.stops):
         for u in range(plan.units):
             if state.unit[u * UNIT_WIDTH + FREE] and state.unit[u * UNIT_WIDTH + QUEUED] > 0:
                 place = np.uint32(state.heap[u * state.scalar[HEAP_SIZE] + HEAP_PLACE])
