@@ -12,13 +12,13 @@ def sift_up(heap, base, size, ready, priority, place):
     at = size
     while at > 0:
         parent = (at - 1) >> 1
-        over = base + parent * HEAP_WIDTH
+        over = np.uint32(base + parent * HEAP_WIDTH)
         above = heap[over + HEAP_READY]
         if above < ready or (above == ready and heap[over + HEAP_PRIORITY] < priority):
             break
-        _copy_entry(heap, over, base + at * HEAP_WIDTH)
+        _copy_entry(heap, over, np.uint32(base + at * HEAP_WIDTH))
         at = parent
-    entry = base + at * HEAP_WIDTH
+    entry = np.uint32(base + at * HEAP_WIDTH)
     heap[entry + HEAP_READY] = ready
     heap[entry + HEAP_PRIORITY] = priority
     heap[entry + HEAP_PLACE] = place
@@ -27,16 +27,16 @@ def sift_up(heap, base, size, ready, priority, place):
 @jit
 def sift_down(heap, base, size):
     """Removes the first entry of the heap at ``base``; ``size`` is what is left."""
-    last = base + size * HEAP_WIDTH
+    last = np.uint32(base + size * HEAP_WIDTH)
     ready, priority = heap[last + HEAP_READY], heap[last + HEAP_PRIORITY]
     at = np.int64(0)
     while True:
         child = 2 * at + 1
         if child >= size:
             break
-        under = base + child * HEAP_WIDTH
+        under = np.uint32(base + child * HEAP_WIDTH)
         if child + 1 < size:
-            beside = under + HEAP_WIDTH
+            beside = np.uint32(under + HEAP_WIDTH)
             if heap[beside + HEAP_READY] < heap[under + HEAP_READY] or (
                 heap[beside + HEAP_READY] == heap[under + HEAP_READY]
                 and heap[beside + HEAP_PRIORITY] < heap[under + HEAP_PRIORITY]
@@ -46,9 +46,9 @@ def sift_down(heap, base, size):
         below = heap[under + HEAP_READY]
         if ready < below or (ready == below and priority < heap[under + HEAP_PRIORITY]):
             break
-        _copy_entry(heap, under, base + at * HEAP_WIDTH)
+        _copy_entry(heap, under, np.uint32(base + at * HEAP_WIDTH))
         at = child
-    _copy_entry(heap, last, base + at * HEAP_WIDTH)
+    _copy_entry(heap, last, np.uint32(base + at * HEAP_WIDTH))
 
 
 @jit

@@ -32,7 +32,7 @@ MINOR_NUM, MINOR_DEN, PROPORTIONAL_NUM, PROPORTIONAL_DEN, INTENSIVE_NUM, INTENSI
 # Columns of Plan.instance.
 GROUP, JOB, INCOMING, OUT_START, OUT_END = range(5)
 # Columns of Plan.outgoing.
-TARGET, TARGET_GROUP, EDGE_ROW = range(3)
+TARGET, TARGET_GROUP, EDGE_ROW, TARGET_JOINS = range(4)
 # Columns of Plan.job.
 SOURCE_START, SOURCE_END, SINKS, WAITS, NETWORK, NEXT, FIRST = range(7)
 # Columns of Plan.network.
@@ -63,7 +63,9 @@ class Plan(NamedTuple):
     ``outgoing``."""
     outgoing: IntArray
     """[edges of all instances, OUTGOING_WIDTH]: the instance fed, its group, where the edge begins
-    in ``transition_ps``."""
+    in ``transition_ps``, 1 where the instance has other incoming edges too."""
+    join: IntArray
+    """Instances with several incoming edges."""
     job: IntArray
     """[jobs, JOB_WIDTH]: rows in ``source``; groups that feed no other; other jobs to wait for (the
     previous repeat, or the networks waited for); its network; the next repeat or -1; 1 for a first
@@ -123,7 +125,8 @@ def make_plan(problem: Problem) -> Plan:
             for group in network.groups:
                 first_out = len(outgoing)
                 outgoing += [
-                    [base + head, head, e * units * units] for head, e in edges_from.get(group, ())
+                    [base + head, head, e * units * units, int(incoming[head] > 1)]
+                    for head, e in edges_from.get(group, ())
                 ]
                 instance.append([group, len(job), incoming[group], first_out, len(outgoing)])
             job.append(
@@ -158,6 +161,9 @@ def make_plan(problem: Problem) -> Plan:
         jobs=len(job),
         instance=_table(instance, INSTANCE_WIDTH),
         outgoing=_table(outgoing, OUTGOING_WIDTH),
+        join=np.array(
+            [i for i, row in enumerate(instance) if row[INCOMING] > 1], dtype=np.int64
+        ),
         job=_table(job, JOB_WIDTH),
         source=np.array(source, dtype=np.int64),
         network=_table(network_rows, NETWORK_WIDTH),

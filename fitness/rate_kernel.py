@@ -11,6 +11,8 @@ from fitness.timeline_state import (
     HEAVY_DEN,
     HEAVY_NUM,
     HEAVY_OFFSET,
+    NEVER,
+    NEXT_END,
     OWN,
     RATE,
     RUNNING_CHANGED,
@@ -29,11 +31,12 @@ def _ceil_div(numerator, denominator):
 
 
 @jit
-def update_rates(plan, chosen, state, now):
-    """A new contention interval: rates, and ends where a rate has changed."""
-    total = np.int64(0)
-    for u in range(plan.units):
-        total += state.unit[u * UNIT_WIDTH + OWN]
+def update_rates(plan, chosen, state, now, total):
+    """A new contention interval: rates, ends where a rate has changed, and which end is next.
+
+    ``total`` is the demand of all running groups in kB/s.
+    """
+    next_end = NEVER
     for u in range(plan.units):
         if state.unit[u * UNIT_WIDTH + FREE]:
             continue
@@ -60,4 +63,6 @@ def update_rates(plan, chosen, state, now):
             state.unit[u * UNIT_WIDTH + SINCE] = now
             state.unit[u * UNIT_WIDTH + RATE] = rate
             state.unit[u * UNIT_WIDTH + END] = now + _ceil_div(work, rate)
+        next_end = min(next_end, state.unit[u * UNIT_WIDTH + END])
+    state.scalar[NEXT_END] = next_end
     state.scalar[RUNNING_CHANGED] = 0

@@ -45,6 +45,7 @@ from fitness.plan import (
     SOURCE_START,
     TARGET,
     TARGET_GROUP,
+    TARGET_JOINS,
     TOTAL,
     WAITS,
 )
@@ -82,6 +83,7 @@ from fitness.timeline_state import (
     MISSING,
     NETWORKS_LEFT,
     NEVER,
+    NEXT_END,
     NOW,
     OPEN_COUNT,
     OPEN_UNIT,
@@ -109,7 +111,8 @@ from results.problem import WORK_PER_PS
 @jit
 def _enqueue(plan, chosen, state, now, place, instance, group, slot, ready):
     """Puts an instance, all of whose inputs are on their way, where it waits."""
-    state.place[place * PLACE_WIDTH + READY] = ready
+    if len(state.logs) or len(state.stops):
+        state.place[place * PLACE_WIDTH + READY] = ready
     if len(state.stops) and chosen.group[group * GROUP_WIDTH + UNIT] < 0:
         state.open[state.scalar[OPEN_COUNT]] = place
         state.scalar[OPEN_COUNT] += 1
@@ -119,7 +122,7 @@ def _enqueue(plan, chosen, state, now, place, instance, group, slot, ready):
         unit = np.uint32(chosen.group[group * GROUP_WIDTH + UNIT])
         sift_up(
             state.heap,
-            unit * state.scalar[HEAP_SIZE],
+            np.uint32(unit * state.scalar[HEAP_SIZE]),
             state.unit[unit * UNIT_WIDTH + QUEUED],
             ready,
             priority,
@@ -129,7 +132,7 @@ def _enqueue(plan, chosen, state, now, place, instance, group, slot, ready):
     else:
         sift_up(
             state.heap,
-            plan.units * state.scalar[HEAP_SIZE],
+            np.uint32(plan.units * state.scalar[HEAP_SIZE]),
             state.scalar[IN_TRANSITION],
             ready,
             priority,
@@ -160,12 +163,11 @@ def _release_frame(plan, chosen, state, now, slot, frame):
     state.slot[slot * SLOT_WIDTH + RELEASE] = now
     state.slot[slot * SLOT_WIDTH + NETWORKS_LEFT] = plan.networks
     base = slot * plan.instances
-    for i in range(plan.instances):
-        if plan.instance[i * INSTANCE_WIDTH + INCOMING] > 1:
-            state.place[(base + i) * PLACE_WIDTH + MISSING] = plan.instance[
-                i * INSTANCE_WIDTH + INCOMING
-            ]
-            state.place[(base + i) * PLACE_WIDTH + READY] = 0
+    for i in plan.join:
+        state.place[(base + i) * PLACE_WIDTH + MISSING] = plan.instance[
+            i * INSTANCE_WIDTH + INCOMING
+        ]
+        state.place[(base + i) * PLACE_WIDTH + READY] = 0
     base = slot * plan.jobs
     for job in range(plan.jobs):
         state.job[(base + job) * JOB_STATE_WIDTH + JOB_WAITS] = plan.job[job * JOB_WIDTH + WAITS]
@@ -181,6 +183,7 @@ def begin(plan, chosen, state):
     state.scalar[NOW] = 0
     state.scalar[FRAMES_LEFT] = state.scalar[FRAMES]
     state.scalar[RUNNING_CHANGED] = 0
+    state.scalar[NEXT_END] = NEVER
     state.scalar[DYNAMIC_FJ] = 0
     state.scalar[BUSY_PS] = 0
     state.scalar[IN_TRANSITION] = 0
@@ -251,7 +254,8 @@ def _end_group(plan, chosen, state, now, u):
         plan.instance[instance * INSTANCE_WIDTH + OUT_START],
         plan.instance[instance * INSTANCE_WIDTH + OUT_END],
     )
-    for i in range(first, end):
+    for edge_of in range(first, end):
+        i = np.uint32(edge_of)
         target = np.uint32(plan.outgoing[i * OUTGOING_WIDTH + TARGET])
         target_group = np.uint32(plan.outgoing[i * OUTGOING_WIDTH + TARGET_GROUP])
         edge = np.uint32(plan.outgoing[i * OUTGOING_WIDTH + EDGE_ROW])
@@ -262,7 +266,7 @@ def _end_group(plan, chosen, state, now, u):
         to = np.uint32(to)
         at = np.uint32(base + np.int64(target))
         ready = now + plan.transition_ps[np.int64(edge) + u * plan.units + np.int64(to)]
-        if plan.instance[target * INSTANCE_WIDTH + INCOMING] > 1:
+        if plan.outgoing[i * OUTGOING_WIDTH + TARGET_JOINS]:
             ready = max(ready, state.place[at * PLACE_WIDTH + READY])
             state.place[at * PLACE_WIDTH + READY] = ready
             state.place[at * PLACE_WIDTH + MISSING] -= 1
@@ -281,11 +285,12 @@ def _end_group(plan, chosen, state, now, u):
 @jit
 def _start_group(plan, chosen, state, now, u):
     """The first group in the unit's queue starts now."""
-    place = np.uint32(state.heap[u * state.scalar[HEAP_SIZE] + HEAP_PLACE])
+    queue = np.uint32(u * state.scalar[HEAP_SIZE])
+    place = np.uint32(state.heap[queue + HEAP_PLACE])
     queued = state.unit[u * UNIT_WIDTH + QUEUED] - 1
     state.unit[u * UNIT_WIDTH + QUEUED] = queued
     if queued > 0:
-        sift_down(state.heap, u * state.scalar[HEAP_SIZE], queued)
+        sift_down(state.heap, queue, queued)
     group = np.uint32(state.place[place * PLACE_WIDTH + PLACE_GROUP])
     own = chosen.group[group * GROUP_WIDTH + DEMAND]
     state.scalar[RUNNING_CHANGED] = 1
@@ -323,7 +328,7 @@ def advance(plan, chosen, state):
     if len(state.stops) and state.scalar[OPEN_COUNT]:
         return False
     now = state.scalar[NOW]
-    moving = plan.units * state.scalar[HEAP_SIZE]
+    moving = np.uint32(plan.units * state.scalar[HEAP_SIZE])
     while state.scalar[IN_TRANSITION] > 0 and state.heap[moving + HEAP_READY] <= now:
         ready, priority = state.heap[moving + HEAP_READY], state.heap[moving + HEAP_PRIORITY]
         place = np.uint32(state.heap[moving + HEAP_PLACE])
@@ -335,7 +340,7 @@ def advance(plan, chosen, state):
         unit = np.uint32(chosen.group[group * GROUP_WIDTH + UNIT])
         sift_up(
             state.heap,
-            unit * state.scalar[HEAP_SIZE],
+            np.uint32(unit * state.scalar[HEAP_SIZE]),
             state.unit[unit * UNIT_WIDTH + QUEUED],
             ready,
             priority,
@@ -350,14 +355,14 @@ def advance(plan, chosen, state):
                 if chosen.group[group * GROUP_WIDTH + ALONE] < 0:
                     state.scalar[OPEN_UNIT] = u
                     return False
+    demand = np.int64(0)
     for u in range(plan.units):
         if state.unit[u * UNIT_WIDTH + FREE] and state.unit[u * UNIT_WIDTH + QUEUED] > 0:
             _start_group(plan, chosen, state, now, u)
+        demand += state.unit[u * UNIT_WIDTH + OWN]
     if state.scalar[RUNNING_CHANGED]:
-        update_rates(plan, chosen, state, now)
-    later = NEVER
-    for u in range(plan.units):
-        later = min(later, state.unit[u * UNIT_WIDTH + END])
+        update_rates(plan, chosen, state, now, demand)
+    later = state.scalar[NEXT_END]
     if state.scalar[IN_TRANSITION] > 0 and state.heap[moving + HEAP_READY] < later:
         state.scalar[NOW] = state.heap[moving + HEAP_READY]
         return True

@@ -12,8 +12,8 @@ NEVER = np.int64((1 << 63) - 1)
 
 # Entries of State.scalar.
 NOW, FRAMES, IN_FLIGHT, FRAMES_LEFT, RUNNING_CHANGED, IN_TRANSITION, HEAP_SIZE = range(7)
-COUNT_FROM, DYNAMIC_FJ, BUSY_PS, OPEN_COUNT, OPEN_UNIT = range(7, 12)
-SCALARS = 12
+COUNT_FROM, DYNAMIC_FJ, BUSY_PS, OPEN_COUNT, OPEN_UNIT, NEXT_END = range(7, 13)
+SCALARS = 13
 # Columns of Chosen.group.
 UNIT, ALONE, DEMAND, DYNAMIC = range(4)
 # Columns of State.unit.
@@ -63,7 +63,7 @@ class State(NamedTuple):
     changed since rates were computed; groups in transition; entries of a heap; the first frame,
     from 0, whose dynamic energy and busy time are counted; these two so far; groups whose unit is
     open and that wait for nothing else; the unit that is about to start a group at open clocks, or
-    -1."""
+    -1; when the next running group ends, NEVER where none runs."""
     unit: IntArray
     """[units, UNIT_WIDTH]: place of the running group; 1 where nothing runs; its start; work left
     at SINCE; rate; SINCE; when it ends at that rate, NEVER where nothing runs; its demand, else 0;
