@@ -161,9 +161,7 @@ def make_plan(problem: Problem) -> Plan:
         jobs=len(job),
         instance=_table(instance, INSTANCE_WIDTH),
         outgoing=_table(outgoing, OUTGOING_WIDTH),
-        join=np.array(
-            [i for i, row in enumerate(instance) if row[INCOMING] > 1], dtype=np.int64
-        ),
+        join=np.array([i for i, row in enumerate(instance) if row[INCOMING] > 1], dtype=np.int64),
         job=_table(job, JOB_WIDTH),
         source=np.array(source, dtype=np.int64),
         network=_table(network_rows, NETWORK_WIDTH),
