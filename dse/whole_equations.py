@@ -1,4 +1,4 @@
-"""Eq. 1 to 9 of HaX-CoNN as Z3 constraints over integers, in the paper's order.
+"""Eq. 1 to 11 of HaX-CoNN as Z3 constraints over integers, in the paper's order.
 
 The paper's symbols are the names here: ``S`` mapping, ``TR`` transition, ``st`` and ``et`` start
 and end, ``tau`` transition time, ``I`` overlap. Two things are said more exactly than the paper
@@ -14,6 +14,7 @@ from itertools import permutations, product
 from typing import Any
 
 from dse.whole_instances import Choice, Layers
+from dse.whole_rates import RateBound
 from results.problem import WORK_PER_PS, Problem
 
 Term = Any
@@ -38,7 +39,7 @@ class WholeEquations:
     never above another's. A solution of ``PAPER`` is one of ``DISPATCH`` in which nothing waits.
     """
 
-    def __init__(self, problem: Problem, setting: Setting) -> None:
+    def __init__(self, problem: Problem, setting: Setting, *, sums_rates: bool = False) -> None:
         import z3
 
         self._z3 = z3
@@ -62,6 +63,8 @@ class WholeEquations:
         self.st = [z3.Int(f"st_{i}") for i in layers]
         self.et = [z3.Int(f"et_{i}") for i in layers]
         self.makespan = z3.Int("makespan")
+        self.latency = [z3.Int(f"T_{n}") for n in range(len(problem.networks))]
+        self.rate = [z3.Int(f"rate_{n}") for n in range(len(problem.networks))]
         self._equation_1()
         self._equations_2_and_3()
         self._equation_4()
@@ -70,6 +73,10 @@ class WholeEquations:
         if setting is Setting.DISPATCH:
             self._dispatch_rule()
         self._equation_11()
+        self.objective: Term = self.makespan
+        self.rate_bounds: list[RateBound] = []
+        if sums_rates:
+            self._equation_10()
         self._limits()
 
     def _equation_1(self) -> None:
@@ -242,6 +249,18 @@ class WholeEquations:
                 if u in self.S[layer.group]
             ]
             self._add(self.makespan >= z3.Sum(load))
+
+    def _equation_10(self) -> None:
+        """1 / T of every network, bounded from above (:mod:`dse.whole_rates`); minimised is the
+        negative sum."""
+        for n, network in enumerate(self.problem.networks):
+            ends = [self.et[i] - network.arrival_ps for i in self.table.last_layers(n)]
+            self._add(*(self.latency[n] >= end for end in ends))
+            self._add(self._z3.Or([self.latency[n] == end for end in ends]))
+            bound = RateBound(self.latency[n], self.rate[n], self.table.least_latency_ps(n))
+            self._add(*bound.constraints())
+            self.rate_bounds.append(bound)
+        self.objective = -self._z3.Sum(self.rate)
 
     def _limits(self) -> None:
         """At most so many transitions of a network and segments on a unit; deadlines; period."""

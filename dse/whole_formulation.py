@@ -20,6 +20,7 @@ from enum import Enum
 import numpy as np
 
 from dse.whole_equations import Setting, Term, WholeEquations
+from dse.whole_rates import rate_uhz
 from results.errors import ResultError
 from results.problem import DesignPoint, Problem
 from results.schedule import Schedule, ScheduledGroup
@@ -28,7 +29,7 @@ __all__ = ["Setting", "WholeSolution", "WholeStatus", "solve_whole"]
 
 
 CLOSE = 64
-"""Bounds are near each other when they differ by less than this part of the makespan."""
+"""Bounds are near each other when they differ by less than this part of the best value."""
 
 
 class WholeStatus(Enum):
@@ -39,31 +40,37 @@ class WholeStatus(Enum):
     INFEASIBLE = "infeasible"
     """There is no solution."""
     STOPPED = "stopped"
-    """The effort was spent: no solution is below ``bound_ps``; the one found may be above it."""
+    """The effort was spent: no solution is below ``bound``; the one found may be above it."""
 
 
 @dataclass(frozen=True)
 class WholeSolution:
-    """The fastest solution found, None where there is none, and what was proved of it."""
+    """The best solution found, None where there is none, and what was proved of it.
+
+    Values are makespans in ps, or -sum of floor(10^18 / T_n) in uHz.
+    """
 
     status: WholeStatus
     setting: Setting
-    bound_ps: int
-    """No solution has a smaller makespan; 0 where nothing is proved, or nothing feasible."""
-    makespan_ps: int | None
+    bound: int
+    """No solution has a smaller value; the trivial bound where nothing is feasible."""
+    value: int | None
     design: DesignPoint | None
     schedule: Schedule | None
     checks: int
     """Questions put to Z3."""
 
 
-def solve_whole(problem: Problem, setting: Setting, *, effort: int | None = None) -> WholeSolution:
-    """Minimises the makespan (Eq. 11) of one frame.
+def solve_whole(
+    problem: Problem, setting: Setting, *, sums_rates: bool = False, effort: int | None = None
+) -> WholeSolution:
+    """Minimises the makespan of one frame (Eq. 11), or maximises the sum of 1 / T (Eq. 10).
 
     Honoured: what is allowed (units, operating points), limits on transitions, segments, deadlines
     and the period.
 
     Args:
+        sums_rates: minimise -sum of floor(10^18 / T_n) in uHz, T_n in ps, instead of the makespan.
         effort: most that Z3 may spend on one question, in its own units (about 10 million are a
             second), so that the answer is the same on any machine; None: until it is proved.
 
@@ -79,44 +86,73 @@ def solve_whole(problem: Problem, setting: Setting, *, effort: int | None = None
             )
     import z3
 
-    equations = WholeEquations(problem, setting)
+    equations = WholeEquations(problem, setting, sums_rates=sums_rates)
     # Not Solver(): its preprocessing is made for one check, and here there are several.
     solver = z3.SimpleSolver()
     solver.add(equations.constraints)
     if effort is not None:
         solver.set("rlimit", effort)
-    bound, checks = 0, 0
+    bound, checks = _trivial_bound(equations), 0
     best: Term = None
-    best_ps: int | None = None
-    while best_ps is None or bound < best_ps:
-        target = None if best_ps is None else _target(bound, best_ps, checks)
+    best_value: int | None = None
+    while best_value is None or bound < best_value:
+        target = None if best_value is None else _target(bound, best_value, checks)
         solver.push()
         if target is not None:
-            solver.add(equations.makespan <= target)
+            solver.add(equations.objective <= target)
         answer = solver.check()
         checks += 1
-        if answer == z3.sat:
-            best = solver.model()
-            best_ps = _makespan(equations, best)
+        model = solver.model() if answer == z3.sat else None
         solver.pop()
         if answer == z3.unknown:
             return _solution(equations, WholeStatus.STOPPED, bound, best, checks)
         if answer == z3.unsat:
             if target is None:
-                return _solution(equations, WholeStatus.INFEASIBLE, 0, None, checks)
+                return _solution(equations, WholeStatus.INFEASIBLE, bound, None, checks)
             bound = target + 1
+            continue
+        found = _value(equations, model)
+        if best_value is None or found < best_value:
+            best, best_value = model, found
+        # Where the model's rates are only its secants', these are split here.
+        if equations.rate_bounds:
+            latencies = _latencies(equations, model)
+            for rate_bound, latency in zip(equations.rate_bounds, latencies, strict=True):
+                solver.add(rate_bound.refine(latency))
     return _solution(equations, WholeStatus.OPTIMAL, bound, best, checks)
 
 
-def _target(bound: int, best_ps: int, checks: int) -> int:
-    """The makespan to ask for: halfway, since models shortly below the best one are hard to find;
+def _trivial_bound(equations: WholeEquations) -> int:
+    """No makespan is negative; no network is faster than its smallest times."""
+    table = equations.table
+    networks = range(len(equations.problem.networks))
+    if not equations.rate_bounds:
+        return 0
+    return -sum(rate_uhz(table.least_latency_ps(n)) for n in networks)
+
+
+def _target(bound: int, best: int, checks: int) -> int:
+    """The value to ask for: halfway, since models shortly below the best one are hard to find;
     near the end in turn with the next smaller one, which may prove the optimum at once."""
-    if CLOSE * (best_ps - bound) < best_ps and checks % 2:
-        return best_ps - 1
-    return (bound + best_ps - 1) // 2
+    if CLOSE * (best - bound) < abs(best) and checks % 2:
+        return best - 1
+    return (bound + best - 1) // 2
 
 
-def _makespan(equations: WholeEquations, model: Term) -> int:
+def _latencies(equations: WholeEquations, model: Term) -> list[int]:
+    """Per network, in ps."""
+    networks = enumerate(equations.problem.networks)
+    return [
+        max(int(model[equations.et[i]].as_long()) for i in equations.table.last_layers(n))
+        - network.arrival_ps
+        for n, network in networks
+    ]
+
+
+def _value(equations: WholeEquations, model: Term) -> int:
+    """What the model's schedule is worth, whatever its own rates say."""
+    if equations.rate_bounds:
+        return -sum(rate_uhz(latency) for latency in _latencies(equations, model))
     return max(int(model[end].as_long()) for end in equations.et)
 
 
@@ -152,8 +188,8 @@ def _solution(
     return WholeSolution(
         status=status,
         setting=equations.setting,
-        bound_ps=bound,
-        makespan_ps=_makespan(equations, model),
+        bound=bound,
+        value=_value(equations, model),
         design=design,
         schedule=Schedule(rows),
         checks=checks,

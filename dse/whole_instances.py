@@ -109,6 +109,16 @@ class Layers:
             if layer.network == n and layer.repeat == repeats and layer.group in last
         ]
 
+    def least_latency_ps(self, n: int) -> int:
+        """Longest path of the network's smallest stand-alone times; no transition, no waiting."""
+        ends: dict[int, int] = {}
+        for i, layer in enumerate(self.layers):
+            if layer.network == n:
+                least = min((choice.alone_ps for choice in self.choices[layer.group]), default=1)
+                before = [j for _, j in layer.inputs] + list(layer.waits)
+                ends[i] = least + max((ends[j] for j in before if j in ends), default=0)
+        return max(ends[i] for i in self.last_layers(n))
+
     @cached_property
     def before(self) -> tuple[frozenset[int], ...]:
         """Per layer: those that have ended before it can be ready, whatever is chosen."""

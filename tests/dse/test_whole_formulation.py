@@ -13,6 +13,7 @@ from fitness import plain_timeline
 from fitness.outcomes import make_outcomes
 from fitness.timeline import design_of
 from results.errors import ResultError
+from results.problem import Objective, ObjectiveKind
 
 CHAINS = RandomShape(
     networks=(1, 2), groups=(1, 3), units=(2, 2), points=(1, 1), graphs=False, waiting=False
@@ -44,10 +45,20 @@ def small_problem(seed, shape, most=2_000):
             return problem
 
 
+def latencies(problem, rows):
+    return [
+        max(row.end_ps for row in rows if row.network == n) - network.arrival_ps
+        for n, network in enumerate(problem.networks)
+    ]
+
+
 def check_schedule(problem, solution, *, waiting):
     """Ready times, exclusive units and the work done in every contention interval."""
     rows = solution.schedule.groups
-    assert max(row.end_ps for row in rows) == solution.makespan_ps
+    if problem.objectives[0].kind is ObjectiveKind.INVERSE_LATENCY:
+        assert -sum(10**18 // latency for latency in latencies(problem, rows)) == solution.value
+    else:
+        assert max(row.end_ps for row in rows) == solution.value
     for row in rows:
         assert row.start_ps >= row.ready_ps
         assert waiting or row.start_ps == row.ready_ps
@@ -75,20 +86,22 @@ def check_schedule(problem, solution, *, waiting):
 
 
 def check_settings(problem):
+    """Makespan or Eq. 10, as the problem's first objective says."""
+    sums_rates = problem.objectives[0].kind is ObjectiveKind.INVERSE_LATENCY
     rows, makespans = best_rows(problem)
-    dispatch = solve_whole(problem, Setting.DISPATCH)
+    dispatch = solve_whole(problem, Setting.DISPATCH, sums_rates=sums_rates)
     if not len(rows):
         assert dispatch.status is WholeStatus.INFEASIBLE
-        assert dispatch.makespan_ps is None
+        assert dispatch.value is None
         return None
     optimum = int(makespans.min())
     assert dispatch.status is WholeStatus.OPTIMAL
-    assert dispatch.makespan_ps == dispatch.bound_ps == optimum
+    assert dispatch.value == dispatch.bound == optimum
     replayed = plain_timeline.play(problem, dispatch.design)
-    assert replayed.frame_end_ps == (optimum,)
+    assert sums_rates or replayed.frame_end_ps == (optimum,)
     assert dispatch.schedule == replayed.schedule
 
-    paper = solve_whole(problem, Setting.PAPER)
+    paper = solve_whole(problem, Setting.PAPER, sums_rates=sums_rates)
     nothing_waits = [
         makespan
         for row, makespan in zip(rows, makespans.tolist(), strict=True)
@@ -97,15 +110,15 @@ def check_settings(problem):
             for group in plain_timeline.play(problem, design_of(problem, row)).schedule.groups
         )
     ]
-    assert paper.makespan_ps == min(nothing_waits, default=None)
-    if paper.makespan_ps is not None:
-        assert paper.makespan_ps >= optimum
+    assert paper.value == min(nothing_waits, default=None)
+    if paper.value is not None:
+        assert paper.value >= optimum
         check_schedule(problem, paper, waiting=False)
-    free = solve_whole(problem, Setting.FREE, effort=FREE_EFFORT)
-    assert free.bound_ps <= optimum
+    free = solve_whole(problem, Setting.FREE, sums_rates=sums_rates, effort=FREE_EFFORT)
+    assert free.bound <= optimum
     if free.status is WholeStatus.OPTIMAL:
-        assert free.makespan_ps == free.bound_ps
-    if free.makespan_ps is not None:
+        assert free.value == free.bound
+    if free.value is not None:
         check_schedule(problem, free, waiting=True)
     return optimum, dispatch, paper, free
 
@@ -115,6 +128,15 @@ def check_settings(problem):
 def test_two_chains(seed, contention):
     shape = replace(CHAINS, contention=contention, ties=seed % 2 == 1)
     check_settings(small_problem(seed, shape))
+
+
+@pytest.mark.parametrize("contention", [False, True])
+@pytest.mark.parametrize("seed", range(6))
+def test_sum_of_rates(seed, contention):
+    """Eq. 10, where the fastest network may be worth more than the makespan."""
+    shape = replace(CHAINS, networks=(2, 2), contention=contention, ties=seed % 2 == 1)
+    problem = small_problem(400 + seed, shape)
+    check_settings(replace(problem, objectives=(Objective(ObjectiveKind.INVERSE_LATENCY),)))
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -155,7 +177,7 @@ def test_nothing_meets_the_period():
     problem = limited(0)
     optimum = int(best_rows(problem)[1].min())
     kept = solve_whole(replace(problem, period_ps=optimum), Setting.DISPATCH)
-    assert kept.makespan_ps == optimum
+    assert kept.value == optimum
     missed = solve_whole(replace(problem, period_ps=optimum - 1), Setting.DISPATCH)
     assert missed.status is WholeStatus.INFEASIBLE
     assert missed.schedule is None
@@ -166,8 +188,8 @@ def test_little_effort_claims_little():
     optimum = int(best_rows(problem)[1].min())
     stopped = solve_whole(problem, Setting.DISPATCH, effort=5_000)
     assert stopped.status is WholeStatus.STOPPED
-    assert stopped.bound_ps <= optimum
-    assert stopped.makespan_ps is None or stopped.makespan_ps >= optimum
+    assert stopped.bound <= optimum
+    assert stopped.value is None or stopped.value >= optimum
 
 
 @pytest.mark.parametrize("field", ["power_cap_mw", "energy_budget_fj"])
@@ -216,7 +238,7 @@ def test_idling_and_order_gain_what_the_dispatch_rule_cannot():
     problem = one_unit([100, 10], [0, 1])
     hurried = replace(problem.networks[1], deadline_ps=50)
     tight = replace(problem, networks=(problem.networks[0], hurried))
-    assert solve_whole(problem, Setting.DISPATCH).makespan_ps == 110
+    assert solve_whole(problem, Setting.DISPATCH).value == 110
     assert solve_whole(tight, Setting.DISPATCH).status is WholeStatus.INFEASIBLE
     assert solve_whole(tight, Setting.PAPER).status is WholeStatus.INFEASIBLE
-    assert solve_whole(tight, Setting.FREE).makespan_ps == 111
+    assert solve_whole(tight, Setting.FREE).value == 111
