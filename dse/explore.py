@@ -117,7 +117,7 @@ def explore_problem(
         problem=built.problem,
         members=make_members(built.problem, result.rows, result.objectives),
         provenance=Provenance(
-            version=_version(),
+            version=program_version(),
             engine=engine.name,
             seed=seed,
             evaluations=result.evaluations,
@@ -167,7 +167,8 @@ def _share(
     return HypervolumePoint(snapshot.evaluations, round(share, 9))
 
 
-def _version() -> str:
+def program_version() -> str:
+    """Version of the installed program, for provenance."""
     try:
         return version("paretosoc")
     except PackageNotFoundError:

@@ -1,0 +1,172 @@
+"""Schedules that get better and end with a proof: the steps of D-HaX-CoNN (HaX-CoNN, 3.5 and 5.3)."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from dse.baselines.gpu_and_dsa import GpuAndDsa
+from dse.baselines.gpu_only import GpuOnly
+from dse.certify import MAKESPAN, RATE_SUM, certified_objective, certify, default_nodes
+from dse.design_space import DesignSpace
+from dse.exact_search import ExactResult, Snapshot, find_fastest
+from dse.small_front import front_of_rows
+from fitness.outcomes import make_outcomes
+from fitness.timeline import row_of
+from results.certificate import Certificate, CertificateStatus
+from results.errors import ResultError
+from results.objectives import objective_names
+from results.problem import DesignPoint, IntArray, Problem
+from results.problem_file import problem_sha256
+
+START = (GpuOnly, GpuAndDsa)
+"""The naive schedules. HaX-CoNN starts from the best of these, too (its footnote 1)."""
+FIRST_SLICE, LARGEST_SLICE = 200, 20_000
+"""Nodes of the search between two looks at what it has found; each slice is twice the last."""
+SEARCH = "search"
+
+Clock = Callable[[], float]
+
+
+@dataclass(frozen=True, eq=False)
+class Published:
+    """A schedule that is better than all before it.
+
+    ``value``: its makespan in ps (Eq. 11), or minus its sum of rates in uHz (Eq. 10); ``source``:
+    the label of a baseline, or ``search``; ``nodes`` of the search and ``seconds`` until then.
+    """
+
+    design: DesignPoint
+    value: int
+    source: str
+    nodes: int
+    seconds: float
+
+
+@dataclass(frozen=True, eq=False)
+class Ended:
+    """The end: nothing better will come. ``best`` is None where nothing keeps all constraints.
+
+    ``searched_s``: seconds until the search had nothing left; None where it was ended before.
+    ``certificate``: the proof, or with ``GAP`` the bound; None without any schedule.
+    """
+
+    best: Published | None
+    certificate: Certificate | None
+    nodes: int
+    searched_s: float | None
+    seconds: float
+
+
+def improve(
+    problem: Problem,
+    *,
+    most_nodes: int | None = None,
+    time_limit_s: float | None = None,
+    clock: Clock = time.monotonic,
+    stopped: Callable[[], bool] = lambda: False,
+) -> Iterator[Published | Ended]:
+    """The best naive schedule, then better ones as branch and bound finds them, then the end.
+
+    What is published depends on the problem and the number of nodes alone; when, on the machine.
+
+    Args:
+        most_nodes: of the search; None: as many as ``dse certify`` has.
+        time_limit_s: by ``clock``, looked at between slices of the search.
+        stopped: asked between slices; once it is true, the search ends as at a time limit.
+
+    Raises:
+        ResultError: where neither makespan nor Eq. 10 is an objective, or a constraint has no
+            lemmas.
+    """
+    began = clock()
+    objective = certified_objective(problem)
+    if objective is None:
+        raise ResultError("schedules that improve need latency or inverse-latency as objective")
+    best = _naive(problem, objective, began, clock)
+    if best is not None:
+        yield best
+    left = default_nodes(problem) if most_nodes is None else most_nodes
+    size = FIRST_SLICE
+    snapshot: Snapshot | None = None
+    while True:
+        result = find_fastest(
+            problem,
+            known_ps=None if best is None else best.value,
+            sums_rates=objective == RATE_SUM,
+            most_nodes=min(size, left),
+            going_on=snapshot,
+        )
+        snapshot = result.snapshot
+        if result.best is not None and (best is None or _value(result) < best.value):
+            best = Published(result.best, _value(result), SEARCH, result.nodes, clock() - began)
+            yield best
+        if result.complete:
+            break
+        left -= min(size, left)
+        size = min(2 * size, LARGEST_SLICE)
+        late = time_limit_s is not None and clock() - began >= time_limit_s
+        if late or left <= 0 or stopped():
+            gap = None if best is None else _gap(problem, objective, best, result)
+            yield Ended(best, gap, result.nodes, None, clock() - began)
+            return
+    searched_s = clock() - began
+    proof = None
+    if best is not None:
+        (row,) = DesignSpace(problem).canonical(row_of(best.design)[None])
+        front = front_of_rows(problem, row[None], engine=SEARCH)
+        # Once more from the optimum: so the lemmas are fewer, and the same however it was found.
+        proof = certify(front, most_nodes=result.nodes + 1).certificate
+    yield Ended(best, proof, result.nodes, searched_s, clock() - began)
+
+
+def _naive(problem: Problem, objective: str, began: float, clock: Clock) -> Published | None:
+    """The best naive schedule that keeps all constraints."""
+    space = DesignSpace(problem)
+    column = objective_names(problem).index(objective)
+    evaluate = make_outcomes(problem)
+    best: tuple[int, IntArray, str] | None = None
+    for method in START:
+        rows = method(space).ask()
+        if len(rows) == 0:
+            continue
+        outcomes = evaluate(rows)
+        values = np.where(outcomes.feasible, outcomes.objectives[:, column], np.iinfo(np.int64).max)
+        index = int(values.argmin())
+        if outcomes.feasible[index] and (best is None or int(values[index]) < best[0]):
+            best = int(values[index]), rows[index], method.label
+    if best is None:
+        return None
+    value, row, label = best
+    design = DesignPoint(row[: space.groups].copy(), row[space.groups :].copy())
+    return Published(design, value, label, 0, clock() - began)
+
+
+def _value(result: ExactResult) -> int:
+    assert result.best_ps is not None, "a design point that was found has a value"
+    return result.best_ps
+
+
+def _gap(problem: Problem, objective: str, best: Published, result: ExactResult) -> Certificate:
+    return Certificate(
+        status=CertificateStatus.GAP,
+        problem_sha256=problem_sha256(problem),
+        objective=objective,
+        optimum=best.value,
+        bound=min(result.bound_ps, best.value),
+        member=0,
+        lemmas=result.lemmas,
+        nodes=result.nodes,
+        search_seconds=round(result.seconds, 3),
+        cover_seconds=None,
+        solvers=(),
+        search=result.snapshot.arrays,
+    )
+
+
+def value_in_words(objective: str, value: int) -> str:
+    """``13.01 ms``, or ``152.3 inferences/s`` where Eq. 10 is the objective."""
+    return f"{value / 1e9:.4g} ms" if objective == MAKESPAN else f"{-value / 1e6:.4g} inferences/s"
