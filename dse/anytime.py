@@ -1,7 +1,7 @@
 """D-HaX-CoNN (HaX-CoNN, 3.5 and 5.3): an anytime scheduler for workloads that change.
 
-A runtime submits a workload whenever it changes, and asks for the best schedule whenever it starts a
-frame. In between a thread looks for better ones, until none can be better.
+A runtime submits a workload whenever it changes, and asks for the best schedule whenever it starts
+a frame. In between a thread looks for better ones, until none can be better.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Iterator
 from types import TracebackType
 
-from dse.improving import Clock, Ended, Published, improve
+from dse.improving import Clock, Ended, Published, improve, naive_schedule
 from dse.options import Options
 from dse.problem_builder import build_problem
 from dse.workload import Workload
@@ -62,7 +62,8 @@ class AnytimeScheduler:
         self._on_publish = on_publish
         self._prepared: dict[Workload, Problem] = {}
         self._changed = threading.Condition()
-        self._turn = 0
+        self._cancelled: threading.Event | None = None
+        """Of the present workload's search; None before the first workload."""
         self._best: Published | None = None
         self._ended: Ended | None = None
         self._failure: BaseException | None = None
@@ -94,21 +95,25 @@ class AnytimeScheduler:
                 scheduler stays with the workload before it.
         """
         problem = self.prepare(workload)
+        first = naive_schedule(problem, clock=self._clock)
+        cancelled = threading.Event()
+        steps = improve(
+            problem,
+            first,
+            most_nodes=self._most_nodes,
+            time_limit_s=self._budget_s,
+            clock=self._clock,
+            stopped=cancelled.is_set,
+        )
         with self._changed:
-            turn = self._turn + 1
-            steps = improve(
-                problem,
-                most_nodes=self._most_nodes,
-                time_limit_s=self._budget_s,
-                clock=self._clock,
-                stopped=lambda: self._turn != turn,
-            )
-            first = next(steps)
-            self._turn = turn
+            if self._cancelled is not None:
+                self._cancelled.set()
+            self._cancelled = cancelled
             self._best, self._ended, self._failure = None, None, None
-            self._take(first)
+            if first is not None:
+                self._take(first)
             self._thread = threading.Thread(
-                target=self._run, args=(turn, steps), name="anytime scheduler", daemon=True
+                target=self._run, args=(cancelled, steps), name="anytime scheduler", daemon=True
             )
             self._thread.start()
 
@@ -147,7 +152,8 @@ class AnytimeScheduler:
     def close(self) -> None:
         """Ends the search, and waits for its thread; the best schedule stays."""
         with self._changed:
-            self._turn += 1
+            if self._cancelled is not None:
+                self._cancelled.set()
             thread = self._thread
         if thread is not None:
             thread.join()
@@ -164,7 +170,7 @@ class AnytimeScheduler:
         self.close()
 
     def _check(self) -> None:
-        if self._turn == 0:
+        if self._cancelled is None:
             raise RuntimeError("no workload was submitted")
         if self._failure is not None:
             raise RuntimeError("the search has failed") from self._failure
@@ -179,15 +185,15 @@ class AnytimeScheduler:
             self._ended = step
         self._changed.notify_all()
 
-    def _run(self, turn: int, steps: Iterator[Published | Ended]) -> None:
+    def _run(self, cancelled: threading.Event, steps: Iterator[Published | Ended]) -> None:
         try:
             for step in steps:
                 with self._changed:
-                    if self._turn != turn:
+                    if self._cancelled is not cancelled:
                         return
                     self._take(step)
         except Exception as error:  # A thread's failure is told to whoever asks next.
             with self._changed:
-                if self._turn == turn:
+                if self._cancelled is cancelled:
                     self._failure = error
                     self._changed.notify_all()

@@ -17,6 +17,7 @@ from dse import (
     command_lists,
     command_network,
     command_platform,
+    command_replay,
     command_robustness,
     command_sdf,
     command_show,
@@ -35,6 +36,7 @@ command_baselines.register(app)
 command_certify.register(app)
 command_costs.register(app)
 command_evaluate.register(app)
+command_replay.register(app)
 command_robustness.register(app)
 command_compare.register(app)
 command_lists.register(app)

@@ -1,4 +1,4 @@
-"""Schedules that get better and end with a proof: the steps of D-HaX-CoNN (HaX-CoNN, 3.5 and 5.3)."""
+"""Schedules that get better and end with a proof: the steps of D-HaX-CoNN (HaX-CoNN, 5.3)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from dse.baselines.gpu_and_dsa import GpuAndDsa
 from dse.baselines.gpu_only import GpuOnly
-from dse.certify import MAKESPAN, RATE_SUM, certified_objective, certify, default_nodes
+from dse.certify import RATE_SUM, certified_objective, certify, default_nodes
 from dse.design_space import DesignSpace
 from dse.exact_search import ExactResult, Snapshot, find_fastest
 from dse.small_front import front_of_rows
@@ -61,19 +61,49 @@ class Ended:
     seconds: float
 
 
+def naive_schedule(problem: Problem, *, clock: Clock = time.monotonic) -> Published | None:
+    """The best naive schedule that keeps all constraints; None where none does.
+
+    Raises:
+        ResultError: where neither makespan nor Eq. 10 is an objective.
+    """
+    began = clock()
+    column = objective_names(problem).index(_objective(problem))
+    space = DesignSpace(problem)
+    evaluate = make_outcomes(problem)
+    best: tuple[int, IntArray, str] | None = None
+    for method in START:
+        rows = method(space).ask()
+        if len(rows) == 0:
+            continue
+        outcomes = evaluate(rows)
+        values = np.where(outcomes.feasible, outcomes.objectives[:, column], np.iinfo(np.int64).max)
+        index = int(values.argmin())
+        if outcomes.feasible[index] and (best is None or int(values[index]) < best[0]):
+            best = int(values[index]), rows[index], method.label
+    if best is None:
+        return None
+    value, row, label = best
+    design = DesignPoint(row[: space.groups].copy(), row[space.groups :].copy())
+    return Published(design, value, label, 0, clock() - began)
+
+
 def improve(
     problem: Problem,
+    start: Published | None,
     *,
     most_nodes: int | None = None,
     time_limit_s: float | None = None,
     clock: Clock = time.monotonic,
     stopped: Callable[[], bool] = lambda: False,
 ) -> Iterator[Published | Ended]:
-    """The best naive schedule, then better ones as branch and bound finds them, then the end.
+    """Schedules better than ``start`` as branch and bound finds them, then the end.
 
     What is published depends on the problem and the number of nodes alone; when, on the machine.
+    Seconds count on from those of ``start``.
 
     Args:
+        start: what :func:`naive_schedule` gave.
         most_nodes: of the search; None: as many as ``dse certify`` has.
         time_limit_s: by ``clock``, looked at between slices of the search.
         stopped: asked between slices; once it is true, the search ends as at a time limit.
@@ -82,13 +112,9 @@ def improve(
         ResultError: where neither makespan nor Eq. 10 is an objective, or a constraint has no
             lemmas.
     """
-    began = clock()
-    objective = certified_objective(problem)
-    if objective is None:
-        raise ResultError("schedules that improve need latency or inverse-latency as objective")
-    best = _naive(problem, objective, began, clock)
-    if best is not None:
-        yield best
+    began = clock() - (0.0 if start is None else start.seconds)
+    objective = _objective(problem)
+    best = start
     left = default_nodes(problem) if most_nodes is None else most_nodes
     size = FIRST_SLICE
     snapshot: Snapshot | None = None
@@ -123,26 +149,11 @@ def improve(
     yield Ended(best, proof, result.nodes, searched_s, clock() - began)
 
 
-def _naive(problem: Problem, objective: str, began: float, clock: Clock) -> Published | None:
-    """The best naive schedule that keeps all constraints."""
-    space = DesignSpace(problem)
-    column = objective_names(problem).index(objective)
-    evaluate = make_outcomes(problem)
-    best: tuple[int, IntArray, str] | None = None
-    for method in START:
-        rows = method(space).ask()
-        if len(rows) == 0:
-            continue
-        outcomes = evaluate(rows)
-        values = np.where(outcomes.feasible, outcomes.objectives[:, column], np.iinfo(np.int64).max)
-        index = int(values.argmin())
-        if outcomes.feasible[index] and (best is None or int(values[index]) < best[0]):
-            best = int(values[index]), rows[index], method.label
-    if best is None:
-        return None
-    value, row, label = best
-    design = DesignPoint(row[: space.groups].copy(), row[space.groups :].copy())
-    return Published(design, value, label, 0, clock() - began)
+def _objective(problem: Problem) -> str:
+    objective = certified_objective(problem)
+    if objective is None:
+        raise ResultError("schedules that improve need latency or inverse-latency as objective")
+    return objective
 
 
 def _value(result: ExactResult) -> int:
@@ -165,8 +176,3 @@ def _gap(problem: Problem, objective: str, best: Published, result: ExactResult)
         solvers=(),
         search=result.snapshot.arrays,
     )
-
-
-def value_in_words(objective: str, value: int) -> str:
-    """``13.01 ms``, or ``152.3 inferences/s`` where Eq. 10 is the objective."""
-    return f"{value / 1e9:.4g} ms" if objective == MAKESPAN else f"{-value / 1e6:.4g} inferences/s"

@@ -87,8 +87,7 @@ def read_workload(data: bytes, path: str) -> Workload:
         # The readers are shared with platform files.
         raise WorkloadError(str(error)) from None
     try:
-        workload = _workload(document, os.path.dirname(path) or os.curdir)
-        check_workload(workload)
+        workload = workload_of_document(document, os.path.dirname(path) or os.curdir)
     except WorkloadError as error:
         raise WorkloadError(f"{path}: {error}") from None
     digest = hashlib.sha256(data).hexdigest()
@@ -98,6 +97,17 @@ def read_workload(data: bytes, path: str) -> Workload:
         frames_per_second=workload.frames_per_second,
         inputs=((os.path.basename(path), digest),),
     )
+
+
+def workload_of_document(document: dict[str, Any], folder: str) -> Workload:
+    """The workload that content under the schema means; paths in it are relative to ``folder``.
+
+    Raises:
+        WorkloadError: where it contradicts itself.
+    """
+    workload = _workload(document, folder)
+    check_workload(workload)
+    return workload
 
 
 def _workload(document: dict[str, Any], folder: str) -> Workload:
