@@ -66,7 +66,7 @@ def test_the_printed_schedule_is_infeasible():
 
 
 def test_the_printed_mapping_is_slower_than_the_certified_optimum():
-    """15 % below what that mapping takes by the dispatch rule, and that is below what was printed."""
+    """15 % below what that mapping takes by the dispatch rule, which is below what was printed."""
     problem = hax_sample(max_transitions=1)
     (played,) = plain_timeline.play(problem, printed_design(problem)).frame_end_ps
     assert played == 3_931_283_378
