@@ -18,6 +18,7 @@ from dse import (
     command_network,
     command_platform,
     command_replay,
+    command_report,
     command_robustness,
     command_sdf,
     command_show,
@@ -33,6 +34,7 @@ app = typer.Typer(
 command_explore.register(app)
 command_show.register(app)
 command_baselines.register(app)
+command_report.register(app)
 command_certify.register(app)
 command_costs.register(app)
 command_evaluate.register(app)

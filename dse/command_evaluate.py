@@ -84,6 +84,7 @@ def evaluate(
     from dse.evaluate import evaluate_row, evaluated_document
     from dse.mapping_file import load_mapping, mapping_of_member, row_of_mapping
     from dse.options import Options
+    from dse.output_file import check_output_file
     from results.front_file import read_results
     from results.member_choice import choose_member
 
@@ -106,7 +107,7 @@ def evaluate(
     asked = bool(options != Options() or profile or dim or platform)
     _check_combination(networks, platform, mapping, source, asked=asked)
     if gantt is not None:
-        _check_picture(gantt, overwrite=force)
+        check_output_file(gantt, option="--gantt", overwrite=force, suffixes=(".svg", ".png"))
     front = None if source is None else read_results(source)
     problem, origins = _problem(networks, platform, source, options, profile, dim)
     if front is not None:
@@ -171,28 +172,12 @@ def _problem(
     return problem, read_costs(source, problem)
 
 
-def _check_picture(path: Path, *, overwrite: bool) -> None:
-    from dse.errors import WorkloadError
-
-    if path.suffix not in (".svg", ".png"):
-        raise WorkloadError(f"--gantt {path}: a name that ends in .svg or .png is required")
-    if path.exists() and not overwrite:
-        raise WorkloadError(f"--gantt {path}: exists already; --force replaces it")
-    if not path.parent.is_dir():
-        raise WorkloadError(f"--gantt {path}: there is no folder {path.parent}")
-
-
 def _draw(path: Path, result: Evaluated) -> None:
+    from dse.output_file import write_output_file
     from results.gantt_picture import gantt_png, gantt_svg
 
     draw = gantt_svg if path.suffix == ".svg" else gantt_png
-    picture = draw(result.problem, result.member)
-    part = path.with_name(f".{path.name}.part")
-    try:
-        part.write_bytes(picture)
-        part.replace(path)
-    finally:
-        part.unlink(missing_ok=True)
+    write_output_file(path, draw(result.problem, result.member))
 
 
 def _print(result: Evaluated) -> None:

@@ -33,6 +33,21 @@ def clocks_mhz(problem: Problem, member: Member) -> dict[str, float | None]:
     }
 
 
+def varying_domains(front: Front) -> list[int]:
+    """Domains that are on at different clocks in different members; those of the units that take
+    most energy first."""
+    problem = front.problem
+    energy = [sum(m.energy_by_unit_fj[u] for m in front.members) for u in range(len(problem.units))]
+    by_energy = sorted(range(len(energy)), key=lambda u: -energy[u])
+    domains = [domain for u in by_energy for domain in problem.units[u].clocks]
+    clocks = [clocks_mhz(problem, member) for member in front.members]
+    return [
+        domain
+        for domain in dict.fromkeys((*domains, *range(len(problem.domains))))
+        if len({entry[problem.domains[domain].name] for entry in clocks} - {None}) > 1
+    ]
+
+
 def transition_count(problem: Problem, member: Member) -> int:
     """Edges whose ends are on different units."""
     units = member.design.units

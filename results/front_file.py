@@ -25,10 +25,12 @@ PROBLEM_FILE = "problem.json"
 COSTS_FILE = "costs.json"
 CERTIFICATE_FILE = "certificate.json"
 SMTLIB_FILE = "certificate.smt2"
+REPORT_FILE = "report.html"
 RESULT_FILES = frozenset(
     {
         *(FRONT_FILE, PROBLEM_FILE, COSTS_FILE, CERTIFICATE_FILE, SMTLIB_FILE),
         *("front.svg", "front.png"),
+        REPORT_FILE,
     }
 )
 """All that a result folder may hold; a folder with anything else is never replaced."""

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from results.baseline_marks import BaselineMark, baseline_marks
-from results.comparison import clocks_mhz, groups_by_unit
+from results.comparison import clocks_mhz, groups_by_unit, varying_domains
 from results.front import Front
 from results.label_placement import Box, place_label, staircase_boxes
 from results.marks import mark_members
@@ -134,16 +134,11 @@ def _colouring(front: Front) -> _Colouring | None:
         return _Colouring(
             f"{label[0].upper()}{label[1:]} ({objective_unit(objective)})", values, None
         )
-    energy = [sum(m.energy_by_unit_fj[u] for m in front.members) for u in range(len(problem.units))]
-    by_energy = sorted(range(len(energy)), key=lambda u: -energy[u])
-    domains = [domain for u in by_energy for domain in problem.units[u].clocks]
-    clocks = [clocks_mhz(problem, member) for member in front.members]
-    for domain in dict.fromkeys((*domains, *range(len(problem.domains)))):
+    for domain in varying_domains(front)[:1]:
         name = problem.domains[domain].name
-        megahertz = tuple(entry[name] for entry in clocks)
+        megahertz = tuple(clocks_mhz(problem, member)[name] for member in front.members)
         levels = tuple(sorted({clock for clock in megahertz if clock is not None}))
-        if len(levels) > 1:
-            return _Colouring(f"{name} clock (MHz)", megahertz, levels)
+        return _Colouring(f"{name} clock (MHz)", megahertz, levels)
     return None
 
 

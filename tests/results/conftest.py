@@ -188,11 +188,16 @@ def play_member(problem: Problem, document: dict, design: DesignPoint) -> Member
     )
 
 
-def build_front(problem: Problem, samples=250, seed=0) -> Front:
-    """The non-dominated of so many random design points."""
+def build_members(problem: Problem, count, seed=0) -> list[Member]:
+    """So many random design points."""
     rng = np.random.default_rng(seed)
     document = problem_to_document(problem)
-    members = [play_member(problem, document, random_design(problem, rng)) for _ in range(samples)]
+    return [play_member(problem, document, random_design(problem, rng)) for _ in range(count)]
+
+
+def build_front(problem: Problem, samples=250, seed=0) -> Front:
+    """The non-dominated of so many random design points."""
+    members = build_members(problem, samples, seed)
     values = np.array([member.objectives for member in members], dtype=np.int64)
     kept = sorted(non_dominated(values), key=lambda i: members[i].objectives)
     return Front(
@@ -249,3 +254,8 @@ def make_design():
 @pytest.fixture(scope="session")
 def make_front():
     return build_front
+
+
+@pytest.fixture(scope="session")
+def make_members():
+    return build_members

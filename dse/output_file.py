@@ -1,0 +1,51 @@
+"""One file as the result of a command: refused before the work where it cannot be written, and
+written whole or not at all."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from collections.abc import Sequence
+from pathlib import Path
+
+from dse.errors import WorkloadError
+
+
+def check_output_file(
+    path: Path, *, option: str, overwrite: bool, suffixes: Sequence[str] = ()
+) -> None:
+    """Accepts a path that :func:`write_output_file` may write.
+
+    Args:
+        option: names the path in messages.
+        suffixes: the name must end in one of these, if there are any.
+
+    Raises:
+        WorkloadError: on another ending, a file that exists (without ``overwrite``), or a folder
+            that does not.
+    """
+    if suffixes and path.suffix not in suffixes:
+        *others, last = suffixes
+        endings = f"{', '.join(others)} or {last}" if others else last
+        raise WorkloadError(f"{option} {path}: a name that ends in {endings} is required")
+    if path.is_dir():
+        raise WorkloadError(f"{option} {path}: is a folder")
+    if path.exists() and not overwrite:
+        raise WorkloadError(f"{option} {path}: exists already; --force replaces it")
+    if not path.parent.is_dir():
+        raise WorkloadError(f"{option} {path}: there is no folder {path.parent}")
+
+
+def write_output_file(path: Path, content: bytes) -> None:
+    """Writes a file beside its target first, which is then renamed.
+
+    Raises:
+        OSError: where it cannot be written.
+    """
+    path = Path(os.path.realpath(path))
+    part = path.with_name(f".{path.name}.{os.getpid()}-{secrets.token_hex(4)}.part")
+    try:
+        part.write_bytes(content)
+        part.replace(path)
+    finally:
+        part.unlink(missing_ok=True)

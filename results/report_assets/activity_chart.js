@@ -1,0 +1,42 @@
+// Under the schedule: power and the memory bandwidth asked for, as steps over the same time.
+function activityChart(page, index, { title, unit, base, value, factor, zoom }) {
+  const { data } = page, member = pointsOf(data)[index], executions = executionsOf(data, member);
+  const place = el("div", { class: "chart" });
+  if (zoom > 1) place.style.width = `${zoom * 100}%`;
+  const steps = activitySteps(executions, value, base(member));
+  const mostOf = (i) => Math.max(...activitySteps(executionsOf(data, pointsOf(data)[i]), value, base(pointsOf(data)[i])).map(([, v]) => v));
+
+  function paint(width) {
+    const used = [...new Set(executions.map((e) => e.unit))];
+    const left = 10 + 7.3 * Math.max(...used.map((u) => data.units[u].length)), right = width - 12, height = 84;
+    const sides = [page.state.a, page.state.b].filter((i) => i !== null);
+    const x = scale([0, ...sides.map((i) => ms(lastEnd(data, pointsOf(data)[i])))], left, right, { zero: true, margin: 0.01 });
+    const y = scale([0, ...sides.map((i) => mostOf(i) / factor)], height - 8, 22, { zero: true });
+    const svg = draw("svg", { viewBox: `0 0 ${width} ${height}`, height, "aria-hidden": "true" });
+    svg.append(draw("text", { class: "title", x: left, y: 13 }, `${title} (${unit})`));
+    for (const tick of y.ticks(2))
+      svg.append(draw("line", { class: "grid", x1: left, x2: right, y1: y(tick), y2: y(tick) }),
+        draw("text", { x: left - 9, y: y(tick) + 4, "text-anchor": "end" }, tickText(tick)));
+    const top = steps.map(([at, v], k) => `${k ? "H" : "M"}${x(ms(at)).toFixed(1)}${k ? "V" : " "}${y(v / factor).toFixed(1)}`).join("");
+    const end = x(ms(steps.at(-1)[0])).toFixed(1);
+    svg.append(draw("path", { class: "area", fill: "var(--shade)", d: `${top}L${end} ${y(0)}H${x(0)}Z` }),
+      draw("path", { class: "outline", d: top }));
+    svg.addEventListener("pointermove", (event) => {
+      const box = svg.getBoundingClientRect(), mouse = ((event.clientX - box.left) / box.width) * width;
+      const now = steps.findLast(([at]) => x(ms(at)) <= mouse);
+      if (now) tip.show([`${number(now[1] / factor)} ${unit}`, `from ${number(ms(now[0]))} ms`], event.clientX, event.clientY);
+    });
+    svg.addEventListener("pointerleave", tip.hide);
+    return svg;
+  }
+  return { node: el("div", { class: "scroll" }, place), start: () => drawnToWidth(place, paint) };
+}
+
+// [[instant in ps, value from there on], ...]: what runs added up on top of what is always there.
+function activitySteps(executions, value, base) {
+  const changes = new Map([[0, 0]]);
+  const add = (at, difference) => changes.set(at, (changes.get(at) ?? 0) + difference);
+  for (const e of executions) { add(e.start, value(e)); add(e.end, -value(e)); }
+  let now = base;
+  return [...changes].sort((a, b) => a[0] - b[0]).map(([at, difference]) => [at, (now += difference)]);
+}

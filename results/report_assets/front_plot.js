@@ -1,0 +1,250 @@
+// The front: two objectives as axes, forms for the units that work, colours for what is chosen.
+const FORMS = [
+  "M-5 0A5 5 0 1 0 5 0A5 5 0 1 0 -5 0Z", "M-4.6 -4.6H4.6V4.6H-4.6Z", "M0 -5.8L5.6 4.4H-5.6Z",
+  "M0 -6L6 0L0 6L-6 0Z", "M0 5.8L5.6 -4.4H-5.6Z", "M-2 -6H2V-2H6V2H2V6H-2V2H-6V-2H-2Z",
+  "M0 -6L5.7 -1.9L3.5 4.9H-3.5L-5.7 -1.9Z", "M-6 -2.6L0 -6L6 -2.6V2.6L0 6L-6 2.6Z",
+];
+const BASELINE_FORM = "M-5 -5L5 5M-5 5L5 -5";
+
+function objectiveTitle(objective) {
+  return `${capital(objective.label)} (${objective.unit})`;
+}
+
+function unitsUsed(data, member) {
+  return [...new Set(member.units)].sort((a, b) => a - b).map((u) => data.units[u]).join(" + ");
+}
+
+// Beside the members, what other methods gave can be chosen, too: by the numbers after theirs.
+function pointsOf(data) {
+  data.points ??= [...data.members, ...data.baselines];
+  return data.points;
+}
+
+function memberName(data, index) {
+  const baseline = data.baselines[index - data.members.length];
+  if (baseline) return `baseline ${baseline.label}`;
+  const marks = data.marks[index];
+  return marks ? `member ${index}, ${marks.join(", ")}` : `member ${index}`;
+}
+
+function objectiveTexts(data, member) {
+  return data.objectives.map((o, k) => `${capital(o.label)} ${number(member.objectives[k])} ${o.unit}`);
+}
+
+function clockTexts(data, member) {
+  return data.domains.map((d, k) =>
+    member.points[k] === null ? `${d.name} off` : `${d.name} ${megahertz(d.khz[member.points[k]])} MHz`);
+}
+
+function memberTip(data, index) {
+  const member = pointsOf(data)[index];
+  const groups = data.units
+    .map((unit, u) => [unit, member.units.filter((v) => v === u).length])
+    .filter(([, groups]) => groups).map(([unit, groups]) => `${unit} ${groups}`);
+  const proof = data.certificate?.member === index ? [`Proof: ${data.certificate.status}`] : [];
+  const broken = member.breaks?.length ? [`Breaks ${member.breaks.join(", ")}`] : [];
+  return [capital(memberName(data, index)), ...objectiveTexts(data, member), ...broken,
+    `Groups on ${groups.join(", ")}`, `Clocks: ${clockTexts(data, member).join(", ")}`, ...proof];
+}
+
+// What colours may stand for: [title, value of a member] each; the first is the one to begin with.
+function colourings(data) {
+  const objectives = data.objectives.map((o, k) => [objectiveTitle(o), (m) => m.objectives[k]]);
+  const clocks = data.varying_domains.map((d) => [
+    `${data.domains[d].name} clock (MHz)`,
+    (m) => (m.points[d] === null ? null : data.domains[d].khz[m.points[d]] / 1000),
+  ]);
+  return [...objectives.slice(2), ...clocks, ...objectives.slice(0, 2)];
+}
+
+function frontPlot(page) {
+  const { data } = page;
+  const place = byId("plot");
+  const kinds = [...new Set(data.members.map((m) => unitsUsed(data, m)))];
+  const often = (kind) => data.members.filter((m) => unitsUsed(data, m) === kind).length;
+  const rank = new Map(kinds.sort((a, b) => often(b) - often(a)).map((kind, k) => [kind, k]));
+  const form = (member) => FORMS[Math.min(rank.get(unitsUsed(data, member)), FORMS.length - 1)];
+  const colours = colourings(data);
+  const view = { x: 0, y: Math.min(1, data.objectives.length - 1), colour: 0 };
+  let positions = [], rings = null;
+
+  function paint(width) {
+    const height = Math.round(Math.min(Math.max(width * 0.62, 300), 520));
+    const box = { left: 58, right: width - 14, top: 14, bottom: height - 46 };
+    const all = [...data.members, ...inSight()];
+    const x = scale(all.map((m) => m.objectives[view.x]), box.left, box.right);
+    const y = scale(all.map((m) => m.objectives[view.y]), box.bottom, box.top);
+    const at = (m) => [x(m.objectives[view.x]), y(m.objectives[view.y])];
+    positions = pointsOf(data).map((m) => (all.includes(m) ? at(m) : [NaN, NaN]));
+    const svg = draw("svg", { viewBox: `0 0 ${width} ${height}`, height, "aria-hidden": "true" });
+    svg.append(axes(x, y, box), provedRegion(x, y, box), staircase());
+    const [, valueOf] = colours[view.colour];
+    const values = data.members.map(valueOf).filter((value) => value !== null);
+    const low = Math.min(...values), span = Math.max(...values) - low || 1;
+    const colour = (m) => (valueOf(m) === null ? "var(--line)" : viridis((valueOf(m) - low) / span));
+    const shrink = data.members.length > 150 ? 0.72 : 1;
+    data.members.forEach((member, i) => {
+      if (!positions[i].every(Number.isFinite)) return;
+      const size = data.marks[i] ? 1.35 : shrink;
+      const mark = draw("path", { d: form(member), class: "mark", fill: colour(member), "data-member": i,
+        transform: `translate(${positions[i].map((v) => v.toFixed(1))}) scale(${size})`,
+        onclick: (event) => page.choose(i, event.shiftKey) });
+      svg.append(withTip(mark, () => memberTip(data, i)));
+    });
+    data.baselines.forEach((point, k) => {
+      const index = data.members.length + k;
+      if (!positions[index].every(Number.isFinite)) return;
+      const cross = draw("g", { class: "cross", "data-member": index, transform: `translate(${positions[index]})`,
+        onclick: (event) => page.choose(index, event.shiftKey) },
+        draw("rect", { x: -8, y: -8, width: 16, height: 16, fill: "transparent" }), draw("path", { d: BASELINE_FORM, class: "baseline" }));
+      svg.append(withTip(cross, () => memberTip(data, index)));
+    });
+    svg.append(names(box));
+    rings = draw("g");
+    svg.append(rings);
+    paintRings();
+    return svg;
+  }
+
+  // A baseline far away would leave no room for the front: it is named below the plot instead.
+  function inSight() {
+    const near = (point, k) => {
+      const known = data.members.map((m) => m.objectives[k]).filter((value) => value !== null);
+      const low = Math.min(...known), high = Math.max(...known), room = 0.6 * (high - low || Math.abs(high));
+      return point.objectives[k] >= low - room && point.objectives[k] <= high + room;
+    };
+    return data.baselines.filter((point) => near(point, view.x) && near(point, view.y));
+  }
+
+  function axes(x, y, box) {
+    const g = draw("g");
+    for (const tick of x.ticks(Math.max(3, (box.right - box.left) / 90))) {
+      g.append(draw("line", { class: "grid", x1: x(tick), x2: x(tick), y1: box.top, y2: box.bottom }),
+        draw("text", { x: x(tick), y: box.bottom + 17, "text-anchor": "middle" }, tickText(tick)));
+    }
+    for (const tick of y.ticks((box.bottom - box.top) / 60)) {
+      g.append(draw("line", { class: "grid", x1: box.left, x2: box.right, y1: y(tick), y2: y(tick) }),
+        draw("text", { x: box.left - 8, y: y(tick) + 4, "text-anchor": "end" }, tickText(tick)));
+    }
+    const middle = (box.top + box.bottom) / 2;
+    g.append(
+      draw("line", { class: "axis", x1: box.left, x2: box.right, y1: box.bottom, y2: box.bottom }),
+      draw("line", { class: "axis", x1: box.left, x2: box.left, y1: box.top, y2: box.bottom }),
+      draw("text", { class: "title", x: (box.left + box.right) / 2, y: box.bottom + 38, "text-anchor": "middle" }, objectiveTitle(data.objectives[view.x])),
+      draw("text", { class: "title", x: 13, y: middle, "text-anchor": "middle", transform: `rotate(-90 13 ${middle})` }, objectiveTitle(data.objectives[view.y])));
+    return g;
+  }
+
+  // Beyond the bound of a proof there is no design point: shaded, with a line at the bound.
+  function provedRegion(x, y, box) {
+    const g = draw("g"), proof = data.certificate;
+    if (!proof || proof.bound === null || (proof.objective !== view.x && proof.objective !== view.y)) return g;
+    const larger = data.objectives[proof.objective].larger_is_better;
+    const gap = proof.status === "certified" ? "" : " gap";
+    if (proof.objective === view.x) {
+      const at = Math.min(Math.max(x(proof.bound), box.left), box.right);
+      const [from, to] = larger ? [at, box.right] : [box.left, at];
+      g.append(draw("rect", { class: "proved", x: from, width: to - from, y: box.top, height: box.bottom - box.top }),
+        draw("line", { class: `proved-line${gap}`, x1: at, x2: at, y1: box.top, y2: box.bottom }));
+      const turned = `rotate(-90 ${at - 6} ${box.bottom - 10})`;
+      g.append(draw("text", { class: "proved-name", x: at - 6, y: box.bottom - 10, transform: turned }, proof.status === "certified" ? "proved: none beyond" : `${proof.status}: bound`));
+    } else {
+      const at = Math.min(Math.max(y(proof.bound), box.top), box.bottom);
+      const [from, to] = larger ? [box.top, at] : [at, box.bottom];
+      g.append(draw("rect", { class: "proved", x: box.left, width: box.right - box.left, y: from, height: to - from }),
+        draw("line", { class: `proved-line${gap}`, x1: box.left, x2: box.right, y1: at, y2: at }));
+    }
+    return g;
+  }
+
+  // With two objectives, the best known between two members is the worse of both: a step.
+  function staircase() {
+    if (data.objectives.length !== 2 || view.x === view.y) return draw("g");
+    const sorted = positions.slice(0, data.members.length).filter((p) => p.every(Number.isFinite)).sort((p, q) => p[0] - q[0] || p[1] - q[1]);
+    const first = data.objectives[view.x].larger_is_better;
+    const d = sorted.map(([x, y], i) => (i === 0 ? `M${x} ${y}` : first ? `V${y}H${x}` : `H${x}V${y}`)).join("");
+    return draw("path", { class: "stairs", d });
+  }
+
+  // Names of marked members and baselines, each at the free place nearest to its point.
+  function names(box) {
+    const g = draw("g"), places = new Map();
+    data.baselines.forEach((point, k) => {
+      const at = positions[data.members.length + k], label = point.label + (point.breaks.length ? "*" : "");
+      places.set(String(at), [at, places.has(String(at)) ? `${places.get(String(at))[1]}, ${label}` : label]);
+    });
+    const wanted = [
+      ...Object.entries(data.marks).map(([i, marks]) => [positions[i], marks.join(", ")]),
+      ...places.values(),
+    ].filter(([at]) => at.every(Number.isFinite));
+    const taken = [], points = positions;
+    for (const [[px, py], text] of wanted) {
+      const wide = 7.1 * text.length + 6, tall = 15;
+      let best = null;
+      for (const away of [9, 18, 30, 46])
+        for (const [dx, dy] of [[1, -1], [1, 1], [-1, -1], [-1, 1], [1, 0], [-1, 0], [0, -1], [0, 1]]) {
+          const left = px + dx * away + ((dx - 1) / 2) * wide, top = py + dy * away + ((dy - 1) / 2) * tall;
+          const out = left < box.left || left + wide > box.right || top < box.top || top + tall > box.bottom;
+          const covers = taken.filter((t) => left < t[2] && left + wide > t[0] && top < t[3] && top + tall > t[1]).length;
+          const hides = points.filter(([x, y]) => x > left - 5 && x < left + wide + 5 && y > top - 5 && y < top + tall + 5).length;
+          const cost = 100 * out + 60 * covers + 3 * hides + away / 10;
+          if (!best || cost < best.cost) best = { cost, left, top };
+        }
+      const { left, top } = best;
+      taken.push([left, top, left + wide, top + tall]);
+      const ex = Math.min(Math.max(px, left), left + wide), ey = Math.min(Math.max(py, top), top + tall);
+      g.append(draw("line", { class: "leader", x1: px, y1: py, x2: ex, y2: ey }),
+        draw("text", { class: "name", x: left + 3, y: top + 11.5 }, text));
+    }
+    return g;
+  }
+
+  function paintRings() {
+    if (!rings) return;
+    rings.replaceChildren();
+    for (const side of ["b", "a"]) {
+      const index = page.state[side];
+      if (index === null || !positions[index]?.every(Number.isFinite)) continue;
+      const [x, y] = positions[index];
+      rings.append(draw("circle", { class: `ring ${side}`, cx: x, cy: y, r: side === "a" ? 11 : 14 }),
+        draw("text", { class: `letter ${side}`, x: x + (side === "a" ? -16 : 16), y: y + 18, "text-anchor": "middle" }, side.toUpperCase()));
+    }
+  }
+
+  function legend() {
+    const [title, valueOf] = colours[view.colour];
+    const values = data.members.map(valueOf).filter((value) => value !== null);
+    const forms = [...rank].slice(0, FORMS.length).map(([kind, k]) => el("span", {},
+      draw("svg", { viewBox: "-7 -7 14 14", "aria-hidden": "true" }, draw("path", { d: FORMS[k], class: "mark", fill: "none" })), kind));
+    const ramp = el("span", { class: "ramp" }, `${title}: `, el("span", {}, number(Math.min(...values))),
+      el("i", { style: `background:${VIRIDIS_RAMP}` }), el("span", {}, number(Math.max(...values))));
+    const broken = data.baselines.some((point) => point.breaks.length) ? " (* breaks a limit)" : "";
+    const crosses = data.baselines.length ? [el("span", {}, draw("svg", { viewBox: "-7 -7 14 14", "aria-hidden": "true" },
+      draw("path", { d: BASELINE_FORM, class: "baseline" })), `other methods${broken}`)] : [];
+    const seen = inSight();
+    const far = data.baselines.filter((point) => !seen.includes(point)).map((point) =>
+      `${point.label} (${data.objectives.map((o, k) => `${number(point.objectives[k])} ${o.unit}`).join(", ")})`);
+    byId("plot-legend").replaceChildren(...forms, ...crosses, ...(values.length ? [ramp] : []),
+      ...(far.length ? [el("span", {}, `Out of sight: ${far.join("; ")}`)] : []));
+  }
+
+  const again = drawnToWidth(place, paint);
+  const change = (key) => (value) => { view[key] = Number(value); again(); legend(); };
+  const objectives = data.objectives.map((o, k) => [k, objectiveTitle(o)]);
+  const controls = byId("plot-controls");
+  if (data.objectives.length > 2)
+    controls.append(choice("Across", objectives, view.x, change("x")), choice("Up", objectives, view.y, change("y")));
+  if (colours.length > 1)
+    controls.append(choice("Colour", colours.map(([title], k) => [k, title]), view.colour, change("colour")));
+  legend();
+  place.setAttribute("role", "group");
+  place.setAttribute("aria-label", `The front, ${data.members.length} members. Arrow keys go from member to member, with Shift for B.`);
+  const order = () => positions.map((_, i) => i).filter((i) => positions[i].every(Number.isFinite)).sort((i, j) => positions[i][0] - positions[j][0] || i - j);
+  const side = (event) => (event.shiftKey || page.state.target === "b" ? "b" : "a");
+  keysThrough(place, {
+    length: () => order().length,
+    current: (event) => order().indexOf(page.state[side(event)] ?? page.state.a),
+    go: (step, event) => page.choose(order()[step], event.shiftKey),
+  });
+  page.listen(paintRings);
+}

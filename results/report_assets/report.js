@@ -1,0 +1,122 @@
+// Unpacks the content, keeps what is chosen (A, and B beside it), and wires the parts together.
+async function unpack() {
+  const packed = Uint8Array.from(atob(byId("content").textContent.trim()), (c) => c.charCodeAt(0));
+  const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"));
+  return new Response(stream).json();
+}
+
+function makePage(data) {
+  const listeners = [];
+  const state = { a: 0, b: null, target: "a", zoom: 1 };
+  const page = {
+    data, state,
+    listen: (listener) => listeners.push(listener),
+    changed: () => { tip.hide(); remember(state); listeners.forEach((listener) => listener()); },
+    choose(index, second) {
+      const side = second || state.target === "b" ? "b" : "a";
+      state[side] = index;
+      page.changed();
+      page.announce(`${side.toUpperCase()}: ${memberTip(data, index).join(". ")}`);
+    },
+    announce(text) { byId("announce").textContent = text; },
+  };
+  return page;
+}
+
+// The address says what is shown (#a=3&b=70), so that a link leads to it.
+function remember(state) {
+  const hash = `#a=${state.a}${state.b === null ? "" : `&b=${state.b}`}`;
+  try { history.replaceState(null, "", hash); } catch { /* not where the page has no address */ }
+}
+function recall(page) {
+  const asked = new URLSearchParams(location.hash.slice(1));
+  const member = (text) => (/^\d+$/.test(text ?? "") && Number(text) < pointsOf(page.data).length ? Number(text) : null);
+  const knee = Object.entries(page.data.marks).find(([, marks]) => marks.includes("knee"));
+  page.state.a = member(asked.get("a")) ?? Number(knee?.[0] ?? 0);
+  page.state.b = member(asked.get("b"));
+}
+
+function heading(page) {
+  const { data } = page;
+  const objectives = data.objectives.map((o) => o.label);
+  const proof = data.certificate;
+  byId("subtitle").append(`${data.members.length} members, ${objectives.join(objectives.length === 2 ? " against " : ", ")} `,
+    el("span", { class: `badge ${proof?.status ?? "none"}` }, proof ? proof.status : "not proved"));
+}
+
+function cards(page) {
+  const { data } = page;
+  const nodes = Object.entries(data.marks).map(([index, marks]) => el("button", { type: "button", class: "card", "data-card": index,
+    onclick: (event) => page.choose(Number(index), event.shiftKey) },
+    el("strong", {}, marks.join(", ")),
+    el("span", {}, data.objectives.map((o, k) => `${number(data.members[index].objectives[k])} ${o.unit}`).join(", "), ` (member ${index})`)));
+  byId("cards").append(...nodes);
+  byId("words").append(...data.sentences.map((sentence) => el("p", {}, sentence)));
+  const mark = () => nodes.forEach((node) => node.setAttribute("aria-current", String(Number(node.dataset.card) === page.state.a)));
+  page.listen(mark);
+  mark();
+}
+
+function memberControls(page) {
+  const { data, state } = page;
+  const names = pointsOf(data).map((_, i) => [i, capital(memberName(data, i))]);
+  const sides = {
+    a: choice("A", names, state.a, (value) => { state.a = Number(value); page.changed(); }),
+    b: choice("B", [["", "none"], ...names], state.b ?? "", (value) => { state.b = value === "" ? null : Number(value); page.changed(); }),
+  };
+  const targets = Object.keys(sides).map((side) => el("button", { type: "button", "data-target": side,
+    onclick: () => { state.target = side; again(); } }, side.toUpperCase()));
+  const zooms = [["−", 0.5, "Shorter time axis"], ["+", 2, "Longer time axis"]].map(([text, factor, name]) =>
+    el("button", { type: "button", "aria-label": name, "data-zoom": factor,
+      onclick: () => { state.zoom = Math.min(Math.max(state.zoom * factor, 1), 32); page.changed(); } }, text));
+  const again = () => {
+    targets.forEach((button) => button.setAttribute("aria-pressed", String(button.dataset.target === state.target)));
+    for (const [side, label] of Object.entries(sides)) label.querySelector("select").value = state[side] ?? "";
+  };
+  byId("member-controls").append(
+    el("span", { class: "switch-label" }, "A click sets", el("span", { class: "switch", role: "group", "aria-label": "What a click sets" }, targets)),
+    sides.a, sides.b,
+    el("span", { class: "switch-label" }, "Time", el("span", { class: "switch", role: "group", "aria-label": "Zoom of the schedule" }, zooms)));
+  page.listen(again);
+  again();
+}
+
+function memberPanels(page) {
+  const show = () => {
+    const sides = ["a", "b"].filter((side) => page.state[side] !== null);
+    const panels = sides.map((side) => memberPanel(page, side, page.state[side]));
+    byId("panels").classList.toggle("pair", sides.length === 2);
+    byId("panels").replaceChildren(...panels.map((panel) => panel.node));
+    panels.forEach((panel) => panel.start());
+  };
+  page.listen(show);
+  show();
+}
+
+startTheme();
+unpack().then((data) => {
+  if (!data.members.length) {
+    byId("front").hidden = byId("members").hidden = byId("table").parentNode.hidden = true;
+    byId("failure").textContent = "The front is empty: no design point met all constraints.";
+    byId("failure").hidden = false;
+  }
+  const page = makePage(data);
+  heading(page);
+  if (data.members.length) {
+    recall(page);
+    frontPlot(page);
+    parallelPlot(page);
+    cards(page);
+    memberControls(page);
+    memberPanels(page);
+    memberTable(page);
+  }
+  convergenceChart(page);
+  proofDetails(page);
+  provenanceDetails(page);
+  document.documentElement.dataset.ready = "true";
+}).catch((error) => {
+  byId("failure").textContent = `This browser cannot show the report (${error.message}); 'dse show' prints the front.`;
+  byId("failure").hidden = false;
+  throw error;
+});

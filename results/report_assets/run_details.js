@@ -1,0 +1,62 @@
+// How the front was reached: convergence, proof, provenance.
+function convergenceChart(page) {
+  const points = page.data.provenance.convergence;
+  const place = byId("convergence");
+  if (!points.length) {
+    place.append(el("p", { class: "soft" }, "Not recorded."));
+    return;
+  }
+  drawnToWidth(place, (width) => {
+    const height = 240, left = 48, right = width - 14, top = 12, bottom = height - 42;
+    const x = scale([0, ...points.map(([n]) => n)], left, right, { zero: true, margin: 0.02 });
+    const y = scale([0, 100], bottom, top, { zero: true, margin: 0.03 });
+    const svg = draw("svg", { viewBox: `0 0 ${width} ${height}`, height, role: "img",
+      "aria-label": `Hypervolume over evaluations: ${number(100 * points[0][1])} % after ${points[0][0]}, 100 % at the end.` });
+    for (const tick of x.ticks(width / 100)) svg.append(draw("text", { x: Math.min(x(tick), right - 12), y: bottom + 17, "text-anchor": "middle" }, count(tick)));
+    for (const tick of y.ticks(4)) svg.append(draw("line", { class: "grid", x1: left, x2: right, y1: y(tick), y2: y(tick) }),
+      draw("text", { x: left - 8, y: y(tick) + 4, "text-anchor": "end" }, tickText(tick)));
+    const d = points.map(([n, share], k) => (k ? `H${x(n).toFixed(1)}V${y(100 * share).toFixed(1)}` : `M${x(n).toFixed(1)} ${y(100 * share).toFixed(1)}`)).join("");
+    svg.append(draw("path", { class: "growth", d }),
+      draw("text", { class: "title", x: (left + right) / 2, y: height - 6, "text-anchor": "middle" }, "Design points evaluated"));
+    return svg;
+  });
+  place.before(el("p", { class: "hint" }, "Hypervolume of the front so far, in % of the final one"));
+}
+
+function proofDetails(page) {
+  const { certificate: proof, objectives } = page.data;
+  if (!proof) {
+    byId("proof").append(el("p", {}, el("span", { class: "badge none" }, "not proved")),
+      el("p", { class: "soft" }, "Nothing was proved about this front: better members may exist."));
+    return;
+  }
+  const objective = objectives[proof.objective];
+  const better = objective.label === "latency" ? "faster" : "better";
+  const value = (v) => `${v === null ? "–" : v.toFixed(6)} ${objective.unit}`;
+  const sentence = {
+    certified: `No design point is ${better} than member ${proof.member} (${value(proof.optimum)}): every lemma holds, and together they leave none out.`,
+    searched: `The search met no design point ${better} than member ${proof.member} (${value(proof.optimum)}) and was complete, but its lemmas are too many to be checked by a solver.`,
+    gap: `Member ${proof.member} has ${value(proof.optimum)}; no design point is ${better} than ${value(proof.bound)}. What lies between is open.`,
+  }[proof.status];
+  byId("proof").append(el("p", {}, el("span", { class: `badge ${proof.status}` }, proof.status)), el("p", {}, sentence),
+    facts([["Space", proof.space], ["Lemmas", count(proof.lemmas)], ["Nodes", count(proof.nodes)],
+      ["Checked by", proof.solvers.join(", ") || "–"], ["Time", `${number(proof.seconds)} s`]]),
+    el("p", { class: "hint" }, "Of the whole front, only this member is proved to be best at something; dse verify checks the proof."));
+}
+
+function provenanceDetails(page) {
+  const source = page.data.provenance;
+  byId("provenance").append(facts([
+    ["Command", source.command ? el("code", {}, source.command) : "called from Python"],
+    ["Program", `paretosoc ${source.version}`],
+    ["Search", `${source.engine}, seed ${source.seed}: ${count(source.evaluations)} design points in ${number(source.seconds)} s, stopped by ${source.stopped_by}`],
+    ["Platform", source.platform],
+    ...(source.precision ? [["Precision", source.precision]] : []),
+    ["Energy is counted over", { frame: "one frame", pipeline: "a period of the running pipeline", periodic: "the given period" }[page.data.energy_use]],
+    ...source.inputs.map(([name, hash]) => [`Input ${name}`, el("span", { class: "hash" }, `sha256 ${hash}`)]),
+    ["problem.json", el("span", { class: "hash" }, `sha256 ${source.problem_sha256}`)],
+    ["front.json, content", el("span", { class: "hash" }, `sha256 ${source.front_sha256}`)],
+  ]));
+}
+
+const facts = (rows) => el("dl", { class: "facts" }, rows.flatMap(([name, value]) => [el("dt", {}, name), el("dd", {}, value)]));

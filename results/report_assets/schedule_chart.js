@@ -1,0 +1,152 @@
+// A schedule: units as rows, networks as colours, what contention adds hatched, transitions as
+// arrows. All schedules on the page share one scale of time, so that lengths can be compared.
+const ROW = 46, BAR = 30, MOST_ARROWS = 400;
+
+// The executions of a member, unpacked; the order is frame, network, repeat, group.
+function executionsOf(data, member) {
+  if (member.executions) return member.executions;
+  const order = [];
+  let first = 0;
+  data.networks.forEach((network, n) => {
+    for (let repeat = 1; repeat <= network.repeats; repeat += 1)
+      network.groups.forEach((name, g) => order.push({ network: n, repeat, group: first + g, local: g, name }));
+    first += network.groups.length;
+  });
+  let start = 0;
+  member.executions = member.start_ps.map((difference, i) => {
+    const about = order[i % order.length];
+    start += difference;
+    return {
+      ...about, frame: 1 + Math.floor(i / order.length), unit: member.units[about.group],
+      start, end: start + member.busy_ps[i], alone: member.busy_ps[i] - member.stretch_ps[i],
+      stretch: member.stretch_ps[i], waited: member.waited_ps[i],
+      demand: member.demand_kbps[i], power: member.dynamic_mw[i],
+    };
+  });
+  return member.executions;
+}
+
+const lastEnd = (data, member) => Math.max(...executionsOf(data, member).map((e) => e.end));
+
+function executionTip(data, e) {
+  const network = data.networks[e.network];
+  const detail = network.details?.[e.local];
+  const lines = [`${network.name}, group ${e.local}: ${e.name}`];
+  if (e.frame > 1) lines.push(`Frame ${e.frame}`);
+  if (network.repeats > 1) lines.push(`Repeat ${e.repeat}`);
+  lines.push(`${data.units[e.unit]}, ${number(ms(e.start))} to ${number(ms(e.end))} ms`);
+  const slower = e.alone ? (e.end - e.start) / e.alone : 1;
+  lines.push(`Alone ${number(ms(e.alone))} ms` + (e.stretch
+    ? `; contention adds ${number(ms(e.stretch))} ms (${slower.toFixed(3)}×)` : "; no contention"));
+  if (e.waited) lines.push(`Waited ${number(ms(e.waited))} ms for the unit`);
+  lines.push(`Asks for ${number(e.demand / 1e6)} GB/s, draws ${number(e.power / 1000)} W more than idle`);
+  if (detail) {
+    const names = detail.layers.slice(0, 6).join(", ") + (detail.layers.length > 6 ? ", …" : "");
+    lines.push(`${detail.layers.length} layers: ${names}`, `${number(detail.macs / 1e6)} M multiply-accumulates, cost ${detail.origins[e.unit]}`);
+  }
+  return lines;
+}
+
+function hatch(id) {
+  return draw("pattern", { id, width: 5, height: 5, patternUnits: "userSpaceOnUse", patternTransform: "rotate(45)" },
+    draw("rect", { width: 2, height: 5, fill: "var(--panel)", opacity: 0.75 }));
+}
+
+// Dark ink on light fills: of the networks' colours only the blue and the vermillion are dark.
+const inkOn = (network) => ([0, 5].includes(network % 8) ? "on-dark" : "on-light");
+
+function scheduleChart(page, side, index, zoom) {
+  const { data } = page, member = pointsOf(data)[index], executions = executionsOf(data, member);
+  const used = [...new Set(executions.map((e) => e.unit))].sort((a, b) => a - b);
+  const row = new Map(used.map((unit, k) => [unit, k]));
+  const place = el("div", { class: "chart", role: "group",
+    "aria-label": `Schedule of member ${index}: arrow keys go from group to group.` });
+  const outer = el("div", { class: "scroll" }, place);
+  const state = { at: -1, bars: [] };
+  const byStart = executions.map((_, i) => i).sort((i, j) => executions[i].start - executions[j].start || i - j);
+
+  function paint(width) {
+    const left = 10 + 7.3 * Math.max(...used.map((u) => data.units[u].length)), right = width - 12;
+    const bottom = 8 + ROW * used.length, height = bottom + 40;
+    const ends = [page.state.a, page.state.b].filter((i) => i !== null).map((i) => lastEnd(data, pointsOf(data)[i]));
+    const x = scale([0, ...ends].map(ms), left, right, { zero: true, margin: 0.01 });
+    const svg = draw("svg", { viewBox: `0 0 ${width} ${height}`, height, "aria-hidden": "true" });
+    const pattern = `hatch-${side}`;
+    svg.append(draw("defs", {}, hatch(pattern)));
+    for (const tick of x.ticks(Math.max(3, (right - left) / 80)))
+      svg.append(draw("line", { class: "grid", x1: x(tick), x2: x(tick), y1: 4, y2: bottom }),
+        draw("text", { x: x(tick), y: bottom + 16, "text-anchor": "middle" }, tickText(tick)));
+    svg.append(draw("text", { class: "title", x: right, y: bottom + 34, "text-anchor": "end" }, "Time (ms)"));
+    used.forEach((unit, k) => svg.append(
+      draw("line", { class: "axis", x1: left, x2: right, y1: 8 + (k + 1) * ROW - 4, y2: 8 + (k + 1) * ROW - 4 }),
+      draw("text", { class: "title", x: left - 9, y: 8 + k * ROW + BAR / 2 + 10, "text-anchor": "end" }, data.units[unit])));
+    data.networks.forEach((network) => {
+      const at = network.deadline_ps === null ? null : x(ms(network.arrival_ps + network.deadline_ps));
+      if (at !== null && at <= right)
+        svg.append(withTip(draw("line", { class: "deadline", x1: at, x2: at, y1: 4, y2: bottom }), () => [`Deadline of ${network.name}`]));
+    });
+    state.bars = executions.map((e) => bar(e, x, pattern));
+    svg.append(...state.bars, transitions(x));
+    return svg;
+  }
+
+  function bar(e, x, pattern) {
+    const top = 8 + row.get(e.unit) * ROW + 4, from = x(ms(e.start)), middle = x(ms(e.start + e.alone)), to = x(ms(e.end));
+    const colour = `n${e.network % 8}`, wide = Math.max(to - from, 0.6);
+    const g = draw("g", { class: "bar", "data-group": e.group, "data-start": e.start },
+      draw("rect", { class: colour, x: from, y: top, width: Math.max(middle - from, 0.4), height: BAR }));
+    if (e.stretch) g.append(
+      draw("rect", { class: colour, x: middle, y: top, width: to - middle, height: BAR, opacity: 0.72 }),
+      draw("rect", { fill: `url(#${pattern})`, x: middle, y: top, width: to - middle, height: BAR }));
+    g.append(draw("rect", { class: "frame", x: from, y: top, width: wide, height: BAR }));
+    const repeat = data.networks[e.network].repeats > 1 ? `·${e.repeat}` : "";
+    const label = [`${e.local}${repeat} ${e.name}`, `${e.local}${repeat}`].find((text) => 6.3 * text.length + 6 < wide);
+    if (label) g.append(draw("text", { class: inkOn(e.network), x: from + wide / 2, y: top + BAR / 2 + 4, "text-anchor": "middle" }, label));
+    return withTip(g, () => executionTip(data, e));
+  }
+
+  // From the end of the source, for as long as the transition takes, to its target's row.
+  function transitions(x) {
+    const g = draw("g"), total = data.units.length, ends = new Map();
+    executions.forEach((e) => ends.set(`${e.group} ${e.frame} ${e.repeat}`, e));
+    const moves = data.edges.map(([s, t], k) => [s, t, k]).filter(([s, t]) => member.units[s] !== member.units[t]);
+    if (moves.length * (executions.length / member.units.length) > MOST_ARROWS) return g;
+    for (const e of executions)
+      for (const [source, target, k] of moves) {
+        if (e.group !== source) continue;
+        const [u, v] = [member.units[source], member.units[target]];
+        const delay = data.transition_ps[(k * total + u) * total + v];
+        const down = row.get(v) > row.get(u);
+        const x1 = x(ms(e.end)), y1 = 12 + row.get(u) * ROW + (down ? BAR : 0);
+        const x2 = x(ms(e.end + delay)), y2 = 12 + row.get(v) * ROW + (down ? 0 : BAR);
+        const tilt = (Math.atan2(y2 - y1, x2 - x1) * 180) / Math.PI;
+        g.append(draw("line", { class: "arrow", x1, y1, x2, y2, "data-edge": k }),
+          draw("path", { class: "arrow-head", d: "M0 0L-7 -3.2V3.2Z", transform: `translate(${x2} ${y2}) rotate(${tilt})` }));
+      }
+    return g;
+  }
+
+  function goTo(step) {
+    state.bars[byStart[state.at]]?.classList.remove("current");
+    state.at = step;
+    const node = state.bars[byStart[step]];
+    node.classList.add("current");
+    node.scrollIntoView({ block: "nearest", inline: "nearest", behavior: "instant" });
+    tipAt(node, () => executionTip(data, executions[byStart[step]]));
+    page.announce(executionTip(data, executions[byStart[step]]).slice(0, 4).join(". "));
+  }
+  keysThrough(place, {
+    length: () => executions.length, current: () => state.at, go: goTo,
+    leave: () => { state.bars[byStart[state.at]]?.classList.remove("current"); tip.hide(); },
+  });
+  if (zoom > 1) place.style.width = `${zoom * 100}%`;
+  return { node: outer, start: () => drawnToWidth(place, paint) };
+}
+
+function scheduleLegend(data, member) {
+  const shown = executionsOf(data, member);
+  const entries = data.networks.map((network, n) => el("span", {}, el("i", { class: "swatch", style: `background:var(--n${n % 8})` }), network.name));
+  if (shown.some((e) => e.stretch)) entries.push(el("span", {}, el("i", { class: "swatch hatched" }), "added by contention"));
+  if (data.edges.some(([s, t]) => member.units[s] !== member.units[t])) entries.push(el("span", {}, "→ transition"));
+  return el("div", { class: "legend" }, entries);
+}

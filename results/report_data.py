@@ -1,0 +1,171 @@
+"""What ``report.html`` shows, as one JSON content; ``report_assets`` has the program that draws it.
+
+Times are picoseconds, powers mW, demands kB/s, energies fJ, as in the other files; objectives are
+in the units for people. Lists of one entry per execution follow the order of schedules: frame,
+network, repeat, group.
+"""
+
+from __future__ import annotations
+
+import math
+
+from results.activity import activity
+from results.canonical_json import Json
+from results.comparison import describe_front, varying_domains
+from results.cost_origins import CostOrigins
+from results.front import CertificateClaim, Front, Member
+from results.front_document import front_to_document
+from results.marks import mark_members
+from results.objectives import (
+    larger_is_better,
+    objective_label,
+    objective_names,
+    objective_unit,
+    objective_value,
+)
+from results.problem import Problem
+from results.problem_file import problem_sha256
+
+
+def report_data(front: Front, costs: CostOrigins | None = None) -> dict[str, Json]:
+    """The content; with ``costs`` layers, operations and the origin of costs are in it."""
+    problem = front.problem
+    marks = mark_members(front)
+    return {
+        "networks": _networks(problem, costs),
+        "units": [unit.name for unit in problem.units],
+        "domains": [
+            {
+                "name": domain.name,
+                "khz": list(domain.frequencies_khz),
+                "mv": list(domain.voltages_mv),
+            }
+            for domain in problem.domains
+        ],
+        "edges": [[source, target] for source, target in problem.edges],
+        "transition_ps": problem.transition_ps.reshape(-1).tolist(),
+        "objectives": [
+            {
+                "label": objective_label(problem, objective),
+                "unit": objective_unit(objective),
+                "larger_is_better": larger_is_better(objective),
+            }
+            for objective in problem.objectives
+        ],
+        "varying_domains": list(varying_domains(front)),
+        "energy_use": problem.energy_use.value,
+        "marks": {str(index): list(names) for index, names in marks.items()},
+        "sentences": [f"{text[0].upper()}{text[1:]}." for text in describe_front(front)],
+        "members": [_member(problem, member) for member in front.members],
+        "baselines": [
+            {
+                "label": point.label,
+                "breaks": list(point.breaks),
+                **_member(problem, point.member),
+            }
+            for point in front.baselines
+        ],
+        "certificate": _certificate(front, front.certificate),
+        "provenance": _provenance(front, costs),
+    }
+
+
+def _networks(problem: Problem, costs: CostOrigins | None) -> list[Json]:
+    return [
+        {
+            "name": network.name,
+            "groups": list(network.group_names),
+            "repeats": network.repeats,
+            "arrival_ps": network.arrival_ps,
+            "deadline_ps": network.deadline_ps,
+            "details": None
+            if costs is None
+            else [
+                {
+                    "layers": list(group.layers),
+                    "macs": group.macs,
+                    "origins": [entry.origin.value for entry in group.by_unit],
+                }
+                for group in costs.networks[n].groups
+            ],
+        }
+        for n, network in enumerate(problem.networks)
+    ]
+
+
+def _member(problem: Problem, member: Member) -> dict[str, Json]:
+    figures = activity(problem, member)
+    rows = member.schedule.groups
+    return {
+        "objectives": [
+            _finite(objective_value(objective, value))
+            for objective, value in zip(problem.objectives, member.objectives, strict=True)
+        ],
+        "makespan_ps": member.makespan_ps,
+        "latencies_ps": list(member.latencies_ps),
+        "energy_fj": member.energy_fj,
+        "energy_by_unit_fj": list(member.energy_by_unit_fj),
+        "units": member.design.units.tolist(),
+        "points": [
+            point if on else None
+            for point, on in zip(
+                member.design.operating_points.tolist(), member.domain_on, strict=True
+            )
+        ],
+        "start_ps": _differences([row.start_ps for row in rows]),
+        "busy_ps": [row.end_ps - row.start_ps for row in rows],
+        "stretch_ps": [row.end_ps - row.start_ps - row.alone_ps for row in rows],
+        "waited_ps": [row.start_ps - row.ready_ps for row in rows],
+        "demand_kbps": list(figures.demand_kbps),
+        "dynamic_mw": list(figures.dynamic_mw),
+        "idle_mw": list(figures.idle_mw),
+        "base_mw": figures.base_mw,
+    }
+
+
+def _finite(value: float) -> float | None:
+    """None for what JSON cannot say: the rate of a pipeline that takes no time."""
+    return value if math.isfinite(value) else None
+
+
+def _differences(values: list[int]) -> list[Json]:
+    """The first value, and what each other one adds to the one before: short, and they compress."""
+    return [now - before for before, now in zip([0, *values], values, strict=False)]
+
+
+def _certificate(front: Front, claim: CertificateClaim | None) -> Json:
+    if claim is None:
+        return None
+    place = objective_names(front.problem).index(claim.objective)
+    objective = front.problem.objectives[place]
+    return {
+        "status": claim.status.value,
+        "member": claim.member,
+        "objective": place,
+        "optimum": _finite(objective_value(objective, claim.optimum)),
+        "bound": _finite(objective_value(objective, claim.bound)),
+        "space": claim.space,
+        "lemmas": claim.lemmas,
+        "nodes": claim.nodes,
+        "solvers": list(claim.solvers),
+        "seconds": claim.seconds,
+    }
+
+
+def _provenance(front: Front, costs: CostOrigins | None) -> dict[str, Json]:
+    source = front.provenance
+    return {
+        "version": source.version,
+        "command": source.command,
+        "platform": source.platform,
+        "engine": source.engine,
+        "seed": source.seed,
+        "evaluations": source.evaluations,
+        "stopped_by": source.stopped_by,
+        "seconds": source.seconds,
+        "precision": None if costs is None else costs.precision,
+        "inputs": [[file.name, file.sha256] for file in source.inputs],
+        "problem_sha256": problem_sha256(front.problem),
+        "front_sha256": front_to_document(front)["content_sha256"],
+        "convergence": [[p.evaluations, p.hypervolume] for p in source.convergence],
+    }

@@ -1,0 +1,58 @@
+"""``report.html``: a front as one page that needs no network and no program but a browser."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import json
+from html import escape
+from importlib.resources import files
+
+from results.cost_origins import CostOrigins
+from results.front import Front
+from results.report_data import report_data
+
+_SCRIPTS = (
+    "page.js",
+    "scales.js",
+    "keyboard.js",
+    "front_plot.js",
+    "parallel_plot.js",
+    "schedule_chart.js",
+    "activity_chart.js",
+    "member_panel.js",
+    "member_table.js",
+    "run_details.js",
+    "report.js",
+)
+"""In the order in which they run; they share one scope."""
+
+
+def report_html(front: Front, costs: CostOrigins | None = None) -> str:
+    """The page; equal fronts and costs give equal text.
+
+    The content is packed (gzip, base64): with hundreds of schedules it is most of the page, and no
+    text of the user's, such as a network's name, can be taken for markup.
+
+    Raises:
+        ResultError: where the front is not sound.
+    """
+    content = json.dumps(report_data(front, costs), separators=(",", ":"), allow_nan=False)
+    packed = gzip.compress(content.encode(), mtime=0)
+    scripts = "\n".join(_asset(name) for name in _SCRIPTS)
+    names = " + ".join(network.name for network in front.problem.networks)
+    parts = {
+        "TITLE": escape(f"{names} on {front.provenance.platform}"),
+        "STYLE": _asset("report.css"),
+        "CONTENT": base64.b64encode(packed).decode(),
+        "SCRIPT": f'(() => {{\n"use strict";\n{scripts}\n}})();',
+    }
+    page = _asset("report.html")
+    pieces = page.split("{{")
+    return pieces[0] + "".join(
+        parts[name] + rest for name, _, rest in (piece.partition("}}") for piece in pieces[1:])
+    )
+
+
+def _asset(name: str) -> str:
+    return files("results.report_assets").joinpath(name).read_text("utf-8")

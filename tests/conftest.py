@@ -1,0 +1,56 @@
+"""A real browser for the tests of pages: Debian's Chromium, or whichever is on the path."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+
+CHROMIUMS = ("chromium", "chromium-browser", "google-chrome", "chrome")
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Iterator[Any]:
+    """Headless Chromium; skips where there is none."""
+    program = next((path for name in CHROMIUMS if (path := shutil.which(name))), None)
+    if program is None:
+        pytest.skip(f"no browser: none of {', '.join(CHROMIUMS)} is on the path")
+    playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    with playwright.sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=program, args=["--no-sandbox"])
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def open_page(chromium, tmp_path):
+    """Opens the text of a page without a network; at the end, complaints and requests fail it."""
+
+    @contextmanager
+    def opened(html, *, width=1400, height=900, dark=False, hash=""):
+        file = tmp_path / "page.html"
+        file.write_text(html, "utf-8")
+        context = chromium.new_context(
+            viewport={"width": width, "height": height},
+            color_scheme="dark" if dark else "light",
+            offline=True,
+        )
+        page = context.new_page()
+        complaints: list[str] = []
+        asked: list[str] = []
+        page.on("console", lambda message: complaints.append(f"{message.type}: {message.text}"))
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+        page.on("request", lambda request: asked.append(request.url))
+        try:
+            page.goto(f"file://{file}{hash}")
+            page.wait_for_selector("html[data-ready]")
+            yield page
+            assert complaints == []
+            assert [url.partition("#")[0] for url in asked] == [f"file://{file}"]
+        finally:
+            context.close()
+
+    return opened
