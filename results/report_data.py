@@ -43,7 +43,7 @@ def report_data(front: Front, costs: CostOrigins | None = None) -> dict[str, Jso
             for domain in problem.domains
         ],
         "edges": [[source, target] for source, target in problem.edges],
-        "transition_ps": problem.transition_ps.reshape(-1).tolist(),
+        "transition_ps": [*problem.transition_ps.reshape(-1).tolist()],
         "objectives": [
             {
                 "label": objective_label(problem, objective),

@@ -11,7 +11,7 @@ import pytest
 
 from results.certificate import CertificateStatus
 from results.comparison import clocks_mhz, groups_by_unit
-from results.front import CertificateClaim
+from results.front import BaselinePoint, CertificateClaim
 from results.front_file import write_results
 from results.marks import KNEE, marked_member
 from results.objectives import format_number
@@ -179,6 +179,36 @@ def test_what_is_proved_is_marked(front, open_page):
     with open_page(report_html(front)) as page:
         assert page.locator(".proved").count() == 0
         assert "not proved" in page.locator("#proof").inner_text()
+
+
+def test_other_methods_are_marked_and_can_be_chosen(front, make_members, open_page):
+    others = make_members(front.problem, 30, seed=9)
+    low, high = (
+        [pick(m.objectives[k] for m in front.members) for k in range(2)] for pick in (min, max)
+    )
+
+    def near(member):
+        spans = [0.6 * (b - a) for a, b in zip(low, high, strict=True)]
+        return all(
+            a - span <= value <= b + span
+            for value, a, b, span in zip(member.objectives, low, high, spans, strict=True)
+        )
+
+    close, far = next(m for m in others if near(m)), next(m for m in others if not near(m))
+    baselines = (
+        BaselinePoint("close", "Close one", close, ("deadline",)),
+        BaselinePoint("far", "Far one", far),
+    )
+    count = len(front.members)
+    with open_page(report_html(dataclasses.replace(front, baselines=baselines))) as page:
+        assert page.locator("g.cross").count() == 1
+        assert "Far one" in page.locator("#plot-legend").inner_text()
+        page.locator("g.cross").click(force=True)
+        assert shown(page) == [count]
+        assert bars(page) == expected_bars(close)
+        assert "breaks deadline" in page.locator("article header").inner_text()
+        page.locator(f"tr[data-row='{count + 1}'] button").press("Enter")
+        assert bars(page) == expected_bars(far)
 
 
 def test_three_objectives(three_objective_front, open_page):
