@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from dse.neighbours import MOST_NEIGHBOURS
 from dse.nsga2 import NEIGHBOURHOODS, POPULATION
+from examples.hax import fig5, fig6, table6, table7, table8
+from examples.hax.published import METHODS, experiments, pairs, standalone_ms
 from results.front_file import read_results
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
@@ -30,3 +35,56 @@ def test_explore_two_networks(tmp_path: Path) -> None:
     assert f"{fastest.makespan_ps / 1e9:.3f} ms" in first
     assert len(rest) == 3
     assert 500 <= front.provenance.evaluations < 500 + POPULATION + NEIGHBOURHOODS * MOST_NEIGHBOURS
+
+
+def test_the_published_tables_of_hax_conn() -> None:
+    rows = experiments()
+    assert [row.number for row in rows] == list(range(1, 11))
+    assert rows[0].published_ms == dict(
+        zip(METHODS, (17.05, 16.05, 19.73, 16.55, 13.01), strict=True)
+    )
+    assert rows[4].title == "googlenet > resnet152 + fcn_resnet18"
+    assert table6.published_best(rows[3]) == ("gpu-only", 0.0)
+    cells = {pair.networks: pair for pair in pairs()}
+    assert len(cells) == 55
+    assert sum(pair.gain >= table8.NO_GAIN for pair in cells.values()) == 45
+    assert cells["resnet18", "inception_resnet_v2"].gain == pytest.approx(0.32)
+    assert cells["resnet152", "inception_v4"].best_baseline == "herald"
+    assert standalone_ms("xavier")["densenet121"] == (7.84, None)
+
+
+def test_table_6_has_an_experiment_predicted_with_contention_and_without() -> None:
+    (experiment,) = [row for row in experiments() if row.number == 6]
+    (result,) = results = table6.predicted([experiment])
+    _, prediction, free = result
+    # Table 5: 1.07 + 2.19 ms, one after the other.
+    assert prediction.ms["gpu-only"] == pytest.approx(3.26, abs=0.001)
+    assert min(prediction.ms.values()) == prediction.ms["optimum"]
+    assert prediction.status == "certified"
+    assert free.ms["gpu-and-dsa"] < prediction.ms["gpu-and-dsa"]
+    assert table6.error(experiment, prediction, "gpu-only") == pytest.approx(3.26 / 3.95 - 1, 0.01)
+    document = json.loads(json.dumps(table6.document(results)))
+    assert document["median_error"]["with_contention"]["gpu-only"] == pytest.approx(0.175, abs=0.01)
+    assert document["experiments"] == 1
+
+
+def test_a_cell_of_table_8_is_certified() -> None:
+    (pair,) = [p for p in pairs() if p.networks == ("resnet18", "densenet121")]
+    result = (pair, table8.predicted(pair))
+    assert result[1].status == "certified"
+    assert max(network.repeats for network in result[1].comparison.problem.networks) == 5
+    (cell,) = table8.document([result])["cells"]
+    assert cell["published"] == {"best_baseline": "gpu-and-dsa", "gain": pytest.approx(0.14)}
+    assert cell["predicted"]["gain"] >= 0
+
+
+def test_two_instances_slowdown_and_cpu_time() -> None:
+    prediction = fig5.predicted("resnet18")
+    assert prediction.status == "certified"
+    assert fig5.gain(prediction) >= 0
+    slowdown = fig6.predicted("resnet18")
+    assert slowdown.naive > 0
+    assert slowdown.optimum >= 0
+    cost = table7.measured("resnet18")
+    assert cost.status == "certified"
+    assert 0 <= cost.until_optimum_s <= cost.until_proof_s

@@ -1,0 +1,1 @@
+"""What can be done with paretosoc, as scripts; nothing imports them."""
