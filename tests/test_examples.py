@@ -51,6 +51,9 @@ def test_the_published_tables_of_hax_conn() -> None:
     assert cells["resnet18", "inception_resnet_v2"].gain == pytest.approx(0.32)
     assert cells["resnet152", "inception_v4"].best_baseline == "herald"
     assert standalone_ms("xavier")["densenet121"] == (7.84, None)
+    above = table6.gpu_above_alone(rows)
+    assert list(above) == [1, 2, 4, 6, 7, 8]
+    assert above[1] == pytest.approx(17.05 / (5.95 + 7.7) - 1)
 
 
 def test_table_6_has_an_experiment_predicted_with_contention_and_without() -> None:
