@@ -14,6 +14,7 @@ from dse import (
     command_costs,
     command_evaluate,
     command_explore,
+    command_import,
     command_lists,
     command_network,
     command_platform,
@@ -44,6 +45,7 @@ command_compare.register(app)
 command_lists.register(app)
 command_network.register(app)
 command_platform.register(app)
+command_import.register(app)
 command_sdf.register(app)
 
 BAD_INPUT = 2

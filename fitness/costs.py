@@ -211,7 +211,7 @@ def _unit_costs(
             powers[index] = _measured_power(platform, unit, powers[index], entries)
         if timed:
             origins.append(CostOrigin.MEASURED)
-            notes.append(timed[0].profile.source.text)
+            notes.append(timed[0].source)
         else:
             origins.append(draft.origin)
             notes.append(draft.note)

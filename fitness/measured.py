@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from fitness.calibration import clock_ratios, scale_to
 from fitness.fusion import Launch
+from fitness.measured_blocks import (
+    aligned_records,
+    convolutions_of,
+    is_by_order,
+    measured_blocks,
+)
 from fitness.roofline import TimeParts
 from platforms.errors import PlatformError
 from platforms.exact_json import rounded_half_up
-from platforms.measurement import NetworkProfile, PartMeasurement, UnitMeasurement, is_same_network
+from platforms.measurement import NetworkProfile, UnitMeasurement, is_same_network
 from platforms.platform import Platform, Unit
 from sdf.groups import GroupedNetwork
-from sdf.layer import LayerKind
 
 
 @dataclass(frozen=True)
@@ -22,23 +27,16 @@ class MeasuredGroup:
     """A group on a unit, as measured at one set of clocks.
 
     ``power_mw`` is the power above idle at those clocks, None where it was not measured.
-    ``is_alone``: the measurement was of this group and nothing else.
+    ``is_alone``: the measurement was of this group and nothing else. ``source``: in words.
     """
 
     profile: NetworkProfile
     parts: TimeParts
     has_time: bool
+    has_demand: bool
     is_alone: bool
     power_mw: int | None
-
-
-@dataclass(frozen=True)
-class _Block:
-    """What was measured together: consecutive groups, and the sums over the records of them."""
-
-    groups: range
-    records: range
-    units: dict[str, UnitMeasurement]
+    source: str
 
 
 def profiles_for(
@@ -69,56 +67,15 @@ def profiles_for(
     ]
 
 
-def _convolutions(network: GroupedNetwork) -> list[int]:
-    return [
-        sum(layer.kind is LayerKind.CONVOLUTION for layer in group.layers)
-        for group in network.groups
-    ]
-
-
 def _matches(profile: NetworkProfile, network: GroupedNetwork) -> bool:
-    """Whether a profile's groups are those of the network, by name or in order."""
-    if any(part.name for part in profile.groups):
+    """Whether a profile's layers and groups are those of the network, by name or in order."""
+    layers = {layer.name for group in network.groups for layer in group.layers}
+    if any(name not in layers for part in profile.layers for name in part.names):
+        return False
+    if not is_by_order(profile):
         names = {group.name for group in network.groups}
-        return all(part.name in names for part in profile.groups)
-    return not profile.groups or bool(_aligned(profile.groups, _convolutions(network)))
-
-
-def _aligned(parts: Sequence[PartMeasurement], counts: Sequence[int]) -> list[tuple[range, range]]:
-    """Records and groups that belong together: the smallest (records, groups) ranges, in order.
-
-    Records tell their numbers of convolutions, so a finer or coarser grouping of the same network
-    can be laid beside them: a boundary common to both is one where as many convolutions have
-    passed. Groups without any belong to what is before them. Where no record tells a number,
-    there must be as many groups as records. Empty where the two cannot be laid side by side.
-    """
-    if any(part.convolutions is None for part in parts):
-        same = len(parts) == len(counts) and all(
-            part.convolutions in (None, count) for part, count in zip(parts, counts, strict=True)
-        )
-        return [(range(k, k + 1), range(k, k + 1)) for k in range(len(parts))] if same else []
-    by_record = _boundaries([part.convolutions or 0 for part in parts])
-    by_group = _boundaries(counts)
-    if not by_record or not by_group or list(by_record)[-1] != list(by_group)[-1]:
-        return []
-    result: list[tuple[range, range]] = []
-    record = group = 0
-    for total in by_record:
-        if total in by_group:
-            result.append((range(record, by_record[total]), range(group, by_group[total])))
-            record, group = by_record[total], by_group[total]
-    return result
-
-
-def _boundaries(counts: Sequence[int]) -> dict[int, int]:
-    """Convolutions passed to the number of parts passed, the latest where there are several."""
-    result: dict[int, int] = {}
-    total = 0
-    for index, count in enumerate(counts):
-        total += count
-        if total:
-            result[total] = index + 1
-    return result
+        return all(name in names for part in profile.groups for name in part.names)
+    return bool(aligned_records(profile.groups, convolutions_of(network)))
 
 
 def _check_names(profile: NetworkProfile, network: GroupedNetwork) -> None:
@@ -129,14 +86,13 @@ def _check_names(profile: NetworkProfile, network: GroupedNetwork) -> None:
         ("group", profile.groups, groups),
         ("layer", profile.layers, layers),
     ):
-        for part in parts:
-            if part.name and part.name not in known:
+        for name in (name for part in parts for name in part.names):
+            if name not in known:
                 raise PlatformError(
-                    f"{label}: there is no {what} {part.name!r}; the network has {len(known)}, "
+                    f"{label}: there is no {what} {name!r}; the network has {len(known)}, "
                     f"such as {min(known)!r}"
                 )
-    by_order = profile.groups and not any(part.name for part in profile.groups)
-    count = len(profile.groups) if by_order else len(network.groups)
+    count = len(profile.groups) if is_by_order(profile) else len(network.groups)
     for transition in profile.transitions:
         after = transition.after
         there = after in groups if isinstance(after, str) else after < count
@@ -148,7 +104,7 @@ def _check_names(profile: NetworkProfile, network: GroupedNetwork) -> None:
     if not _matches(profile, network):
         raise PlatformError(
             f"{label}: groups without names must be those of the network in order "
-            f"({len(network.groups)}, with {_convolutions(network)} convolutions), "
+            f"({len(network.groups)}, with {convolutions_of(network)} convolutions), "
             f"got {len(profile.groups)}"
         )
 
@@ -169,106 +125,83 @@ def measured_groups(
     precision.
     """
     result: dict[tuple[str, int], MeasuredGroup] = {}
-    for block in _blocks(network, launches, profile):
-        found = {name: item for name, item in block.units.items() if name in estimates}
-        made = {
-            name: _scaled(
+    for block in measured_blocks(network, launches, profile):
+        for name, item in block.units.items():
+            if name not in estimates:
+                continue
+            before = [result.get((name, index)) for index in block.groups]
+            made = _scaled(
                 platform.unit_by_name[name],
                 platform,
                 profile,
-                [estimates[name][index] for index in block.groups],
+                [
+                    estimates[name][index] if entry is None else entry.parts
+                    for index, entry in zip(block.groups, before, strict=True)
+                ],
                 item,
             )
-            for name, item in found.items()
-        }
-        teller = next((name for name, item in found.items() if item.demand_kbps is not None), None)
-        for name, unit_estimates in estimates.items():
-            measurement = found.get(name)
-            if measurement is None and teller is None:
-                continue
-            for place, index in enumerate(block.groups):
-                parts = unit_estimates[index] if measurement is None else made[name][place]
-                if teller and (measurement is None or measurement.demand_kbps is None):
-                    traffic = made[teller][place].traffic
-                    parts = TimeParts(parts.compute, parts.memory, parts.fixed, traffic)
+            for index, parts, entry in zip(block.groups, made, before, strict=True):
+                result[name, index] = _joined(entry, parts, profile, item, len(block.groups) == 1)
+    for index in range(len(network.groups)):
+        known = [result[name, index] for name in estimates if (name, index) in result]
+        teller = next((entry for entry in known if entry.has_demand), None)
+        if teller is None:
+            continue
+        for name in estimates:
+            entry = result.get((name, index))
+            if entry is None:
+                told = replace(estimates[name][index], traffic=teller.parts.traffic)
                 result[name, index] = MeasuredGroup(
-                    profile=profile,
-                    parts=parts,
-                    has_time=measurement is not None and measurement.time_ps is not None,
-                    is_alone=len(block.groups) == 1,
-                    power_mw=None if measurement is None else measurement.power_mw,
+                    profile, told, False, False, False, None, teller.source
                 )
+            elif not entry.has_demand:
+                parts = replace(entry.parts, traffic=teller.parts.traffic)
+                result[name, index] = replace(entry, parts=parts)
     return result
+
+
+def _joined(
+    before: MeasuredGroup | None,
+    parts: TimeParts,
+    profile: NetworkProfile,
+    item: UnitMeasurement,
+    is_alone: bool,
+) -> MeasuredGroup:
+    """What was known of a group on a unit, and what a further measurement adds or replaces."""
+    source = item.note or profile.source.text
+    now = MeasuredGroup(
+        profile=profile,
+        parts=parts,
+        has_time=item.time_ps is not None,
+        has_demand=item.demand_kbps is not None,
+        is_alone=is_alone,
+        power_mw=item.power_mw,
+        source=source,
+    )
+    if before is None:
+        return now
+    if now.has_time:
+        return replace(
+            now,
+            has_demand=now.has_demand or before.has_demand,
+            power_mw=before.power_mw if item.power_mw is None else item.power_mw,
+        )
+    sources = (before.source,) if source in before.source else (before.source, source)
+    return replace(
+        before,
+        parts=parts,
+        has_demand=now.has_demand or before.has_demand,
+        power_mw=before.power_mw if item.power_mw is None else item.power_mw,
+        source="; ".join(sources),
+    )
 
 
 def last_groups(network: GroupedNetwork, profile: NetworkProfile) -> dict[int, int]:
     """Index of a profile's record to the network's group that ends where the record ends."""
-    if not profile.groups or any(part.name for part in profile.groups):
+    if not is_by_order(profile):
         return {index: index for index in range(len(network.groups))}
-    blocks = _aligned(profile.groups, _convolutions(network))
+    blocks = aligned_records(profile.groups, convolutions_of(network))
     return {records[-1]: groups[-1] for records, groups in blocks}
-
-
-def _blocks(
-    network: GroupedNetwork, launches: Sequence[Sequence[Launch]], profile: NetworkProfile
-) -> list[_Block]:
-    by_layer = (
-        [_from_layers(profile, group) for group in launches]
-        if profile.layers
-        else [{} for _ in launches]
-    )
-    if profile.groups and not any(part.name for part in profile.groups):
-        blocks = []
-        for records, groups in _aligned(profile.groups, _convolutions(network)):
-            units = _summed([profile.groups[index] for index in records])
-            blocks.append(_Block(groups, records, units))
-        return blocks
-    named = {part.name: part for part in profile.groups}
-    blocks = []
-    for index, group in enumerate(network.groups):
-        part = named.get(group.name)
-        own = {} if part is None else {item.unit: item for item in part.units}
-        blocks.append(_Block(range(index, index + 1), range(0), by_layer[index] | own))
-    return blocks
-
-
-def _summed(parts: Sequence[PartMeasurement]) -> dict[str, UnitMeasurement]:
-    """Records one after the other as one; only units that all of them measured."""
-    if len(parts) == 1:
-        return {item.unit: item for item in parts[0].units}
-    tables = [{item.unit: item for item in part.units} for part in parts]
-    result = {}
-    for name in tables[0]:
-        items = [table.get(name) for table in tables]
-        if any(item is None or item.time_ps is None for item in items):
-            continue
-        time, traffic, energy = 0, _Total(), _Total()
-        for item in items:
-            assert item is not None
-            assert item.time_ps is not None
-            time += item.time_ps
-            traffic.add(item.demand_kbps, item.time_ps)
-            energy.add(item.power_mw, item.time_ps)
-        result[name] = UnitMeasurement(name, time, traffic.mean(time), energy.mean(time))
-    return result
-
-
-class _Total:
-    """A sum of rate x time; unknown as soon as one rate is."""
-
-    def __init__(self) -> None:
-        self.value: int | None = 0
-
-    def add(self, rate: int | None, time_ps: int) -> None:
-        """Adds one part."""
-        if self.value is None or rate is None:
-            self.value = None
-        else:
-            self.value += rate * time_ps
-
-    def mean(self, time_ps: int) -> int | None:
-        """The mean rate over the whole time, rounded half up."""
-        return None if self.value is None else rounded_half_up(Fraction(self.value, time_ps))
 
 
 def _scaled(
@@ -289,29 +222,3 @@ def _scaled(
         TimeParts(part.compute, part.memory, part.fixed, rounded_half_up(demand * part.at(*ratios)))
         for part in parts
     ]
-
-
-def _from_layers(profile: NetworkProfile, launches: Sequence[Launch]) -> dict[str, UnitMeasurement]:
-    """Sums over the layers of a group, for units on which every launch was measured."""
-    entries = {part.name: part for part in profile.layers}
-    costly = [launch for launch in launches if not launch.is_free]
-    found: dict[str, list[UnitMeasurement]] = {}
-    covered: dict[str, int] = {}
-    for launch in costly:
-        items = [
-            item
-            for layer in launch.layers
-            if layer.name in entries
-            for item in entries[layer.name].units
-            if item.time_ps is not None
-        ]
-        for item in items:
-            found.setdefault(item.unit, []).append(item)
-        for name in {item.unit for item in items}:
-            covered[name] = covered.get(name, 0) + 1
-    result: dict[str, UnitMeasurement] = {}
-    for name, items in found.items():
-        if covered[name] == len(costly):
-            parts = [PartMeasurement("", None, (item,)) for item in items]
-            result |= _summed(parts)
-    return result

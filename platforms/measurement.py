@@ -32,24 +32,27 @@ class NetworkTime:
 class UnitMeasurement:
     """What was measured of one group or layer on one unit; None where it was not.
 
-    ``power_mw`` is the power above idle while it runs.
+    ``power_mw`` is the power above idle while it runs. ``note`` says where these figures are from,
+    where that is more than the record's source.
     """
 
     unit: str
     time_ps: int | None
     demand_kbps: int | None
     power_mw: int | None
+    note: str = ""
 
 
 @dataclass(frozen=True)
 class PartMeasurement:
-    """One group or one layer of a network.
+    """One group of a network, or one or several of its layers.
 
-    ``name`` is the group's or layer's name; empty: groups are matched by their order, and by
-    ``convolutions``, the number of convolution layers in the group, where that is given.
+    ``names`` is the group's name, or the layers that were measured together; empty: groups are
+    matched by their order, and by ``convolutions``, the number of convolution layers in the group,
+    where that is given.
     """
 
-    name: str
+    names: tuple[str, ...]
     convolutions: int | None
     units: tuple[UnitMeasurement, ...]
 

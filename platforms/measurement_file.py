@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from fractions import Fraction
@@ -21,6 +22,8 @@ from platforms.platform import Domain, Memory, Unit
 from platforms.source import Source, Status
 
 PS_PER_MS = 10**9
+_FIGURES = ("ms", "demand_gbps", "demand_percent", "power_mw")
+"""What a part gives by unit."""
 
 
 def read_source(figure: Mapping[str, Any]) -> Source:
@@ -109,7 +112,7 @@ def _read_parts(
     result = []
     for index, part in enumerate(parts):
         path = f"{where}[{index}]"
-        for key in ("ms", "demand_gbps", "demand_percent", "power_mw"):
+        for key in (*_FIGURES, "notes"):
             for name in part.get(key, {}):
                 _check_unit(name, units, clocks, precision, f"{path}.{key}")
         both = set(part.get("demand_gbps", {})) & set(part.get("demand_percent", {}))
@@ -118,14 +121,7 @@ def _read_parts(
                 f"{path} must give the demand of a unit once, "
                 f"got both demand_gbps and demand_percent of {min(both)!r}"
             )
-        named = [
-            name
-            for name in units
-            if any(
-                name in part.get(key, {})
-                for key in ("ms", "demand_gbps", "demand_percent", "power_mw")
-            )
-        ]
+        named = [name for name in units if any(name in part.get(key, {}) for key in _FIGURES)]
         measurements = []
         for name in named:
             time = part.get("ms", {}).get(name)
@@ -144,12 +140,38 @@ def _read_parts(
                     time_ps=None if time is None else max(1, _ps(time)),
                     demand_kbps=demand,
                     power_mw=None if power is None else rounded_half_up(Fraction(power)),
+                    note=part.get("notes", {}).get(name, ""),
                 )
             )
+        names = tuple(part["names"]) if "names" in part else (part.get("name", ""),)
         result.append(
-            PartMeasurement(part.get("name", ""), part.get("convolutions"), tuple(measurements))
+            PartMeasurement(
+                tuple(filter(None, names)), part.get("convolutions"), tuple(measurements)
+            )
         )
     return tuple(result)
+
+
+def _check_names(key: str, entries: Sequence[PartMeasurement], where: str) -> None:
+    """Every part has a name or none has; nothing is measured twice on one unit."""
+    named = [part for part in entries if part.names]
+    if named and len(named) < len(entries):
+        raise PlatformError(f"{where}.{key} must name all of its items or none")
+    for names, count in Counter(part.names for part in named).items():
+        if count > 1:
+            raise PlatformError(f"{where}.{key} must name each once, got {names[0]!r} twice")
+    seen: set[tuple[str, str, str]] = set()
+    for part in named:
+        for item in part.units:
+            for figure in ("time_ps", "demand_kbps", "power_mw"):
+                if getattr(item, figure) is None:
+                    continue
+                for name in part.names:
+                    if (name, item.unit, figure) in seen:
+                        raise PlatformError(
+                            f"{where}.{key} must name each once, got {name!r} twice on {item.unit}"
+                        )
+                    seen.add((name, item.unit, figure))
 
 
 def _ps(ms: int | Decimal) -> int:
@@ -176,12 +198,7 @@ def read_network_profile(
         for key in ("groups", "layers")
     }
     for key, entries in parts.items():
-        names = [part.name for part in entries if part.name]
-        if names and len(names) < len(entries):
-            raise PlatformError(f"{where}.{key} must name all of its items or none")
-        repeated = sorted({name for name in names if names.count(name) > 1})
-        if repeated:
-            raise PlatformError(f"{where}.{key} must name each once, got {repeated[0]!r} twice")
+        _check_names(key, entries, where)
     transitions = []
     for index, transition in enumerate(record.get("transitions", ())):
         for key in ("from", "to"):

@@ -1,0 +1,146 @@
+"""``dse import``: measurements of other tools become a profile that ``--profile`` takes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from dse import command_import_tables
+from dse.command_options import Dimensions, GroupCount, PlatformName, Precision
+
+Network = Annotated[
+    str, typer.Option("--network", "-n", help="The network: a name or the .onnx file.")
+]
+At = Annotated[
+    list[str] | None,
+    typer.Option("--at", help="DOMAIN=MHZ it was measured at, each clock; or max for all."),
+]
+Output = Annotated[
+    Path | None, typer.Option("--output", "-o", help="The profile file. [default: only report]")
+]
+Merge = Annotated[bool, typer.Option("--merge", help="Add to the profile in the output file.")]
+Replace = Annotated[bool, typer.Option("--force", help="Replace the output file.")]
+Source = Annotated[
+    str | None, typer.Option("--source", help="Board and software, kept with every figure.")
+]
+
+
+def register(app: typer.Typer) -> None:
+    """Adds the command with one subcommand per tool."""
+    group = typer.Typer(
+        name="import",
+        help="Make a profile of your own measurements out of what other tools print.",
+        no_args_is_help=True,
+    )
+    group.command("trtexec")(trtexec)
+    group.command("onnxruntime")(onnxruntime)
+    command_import_tables.register(group)
+    app.add_typer(group)
+
+
+def trtexec(
+    files: Annotated[
+        list[Path],
+        typer.Argument(help="--exportProfile JSON or --dumpProfile logs.", metavar="FILE..."),
+    ],
+    network: Network,
+    platform: PlatformName,
+    at: At = None,
+    unit: Annotated[
+        str, typer.Option("--unit", help="Unit of the plain rows; several with commas.")
+    ] = "gpu",
+    dla: Annotated[
+        str | None,
+        typer.Option("--dla", help="Unit that ran the DLA parts; several with commas."),
+    ] = None,
+    median: Annotated[
+        bool, typer.Option("--median", help="Medians of the iterations, not means.")
+    ] = False,
+    precision: Precision = None,
+    dim: Dimensions = None,
+    groups: GroupCount = None,
+    source: Source = None,
+    output: Output = None,
+    merge: Merge = False,
+    force: Replace = False,
+) -> None:
+    """Take times per layer from TensorRT's profiles."""
+    from dse.imported_profile import finish, measured_network, unit_names
+    from fitness.input_text import read_log
+    from fitness.trtexec_import import import_trtexec
+    from fitness.trtexec_profile import parse_trtexec_profile
+
+    units, dlas = unit_names(unit), unit_names(dla) if dla is not None else ()
+    measured = measured_network(
+        network, platform, [*units, *dlas], at, precision, dim, groups=groups
+    )
+    document, report = import_trtexec(
+        [(file.name, parse_trtexec_profile(read_log(file), str(file))) for file in files],
+        measured.layers,
+        measured.platform,
+        measured.subject,
+        units=units,
+        dla=dlas,
+        use_median=median,
+        source=_source(source, "trtexec", files),
+    )
+    finish(measured, document, output, merge=merge, force=force, report=report)
+
+
+def onnxruntime(
+    files: Annotated[
+        list[Path], typer.Argument(help="Profiles that a session wrote.", metavar="FILE...")
+    ],
+    network: Network,
+    platform: PlatformName,
+    at: At = None,
+    unit: Annotated[
+        list[str] | None,
+        typer.Option("--unit", help="UNIT of all nodes, or PROVIDER=UNIT each. [default: cpu]"),
+    ] = None,
+    skip: Annotated[int, typer.Option(min=0, help="Runs to leave out at the start.")] = 1,
+    median: Annotated[bool, typer.Option("--median", help="Medians of the runs.")] = False,
+    precision: Precision = None,
+    dim: Dimensions = None,
+    groups: GroupCount = None,
+    source: Source = None,
+    output: Output = None,
+    merge: Merge = False,
+    force: Replace = False,
+) -> None:
+    """Take times per node from ONNX Runtime's profiles."""
+    from dse.imported_profile import finish, measured_network, parse_providers
+    from fitness.input_text import read_log
+    from fitness.onnxruntime_import import import_onnxruntime
+    from fitness.onnxruntime_profile import parse_onnxruntime_profile
+
+    providers = parse_providers(unit or ["cpu"])
+    measured = measured_network(
+        network,
+        platform,
+        [name for names in providers.values() for name in names],
+        at,
+        precision,
+        dim,
+        groups=groups,
+    )
+    document, report = import_onnxruntime(
+        [
+            (file.name, parse_onnxruntime_profile(read_log(file), str(file), skip=skip))
+            for file in files
+        ],
+        measured.layers,
+        measured.platform,
+        measured.subject,
+        providers=providers,
+        use_median=median,
+        source=_source(source, "ONNX Runtime profile", files),
+    )
+    finish(measured, document, output, merge=merge, force=force, report=report)
+
+
+def _source(given: str | None, tool: str, files: list[Path]) -> str:
+    names = ", ".join(file.name for file in files[:5]) + (", ..." if len(files) > 5 else "")
+    return f"{given}: {tool}, {names}" if given else f"{tool}, {names}"

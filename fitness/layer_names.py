@@ -1,0 +1,117 @@
+"""From the names in a runtime's profile to the layers of a network.
+
+Runtimes fuse layers and name the result after all of them: ``conv1 + relu1``, ``a || b`` (merged
+side by side), ``PWN(x, y)`` (element-wise), ``{a,b,c}`` and ``{ForeignNode[a...c]}`` (a part given
+to a DLA or a compiler).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from platforms.measurement import plain_name
+
+_FOREIGN = re.compile(r"\{ForeignNode\[(.*)\]\}")
+_SEPARATORS = (" + ", " || ", ", ")
+_OPENING, _CLOSING = "([{", ")]}"
+
+
+@dataclass(frozen=True)
+class NamedLayers:
+    """``layers`` of the network in its order, and parts of the name that are none of them.
+
+    ``is_range``: only the first and the last one were named; those between are meant, too.
+    """
+
+    layers: tuple[str, ...]
+    unknown: tuple[str, ...]
+    is_range: bool = False
+
+
+class LayerNames:
+    """Looks up names of a profile among the layers of one network."""
+
+    def __init__(self, layers: Sequence[str]) -> None:
+        self._order = {name: index for index, name in enumerate(layers)}
+        self._layers = tuple(layers)
+        plain: dict[str, list[str]] = {}
+        for name in layers:
+            plain.setdefault(plain_name(name), []).append(name)
+        self._plain = {key: names[0] for key, names in plain.items() if len(names) == 1}
+
+    def find(self, text: str) -> NamedLayers:
+        """The layers that the name of a row stands for."""
+        known = self._known(text)
+        if known is not None:
+            return NamedLayers((known,), ())
+        foreign = _FOREIGN.fullmatch(text)
+        if foreign:
+            return self._between(foreign[1])
+        if text.startswith("{") and text.endswith("}"):
+            return self._all(text[1:-1].split(","))
+        return self._all(_atoms(text))
+
+    def in_order(self, names: Sequence[str] | set[str] | frozenset[str]) -> tuple[str, ...]:
+        """``names`` in the network's order."""
+        return tuple(sorted(names, key=self._order.__getitem__))
+
+    def place(self, names: frozenset[str]) -> int:
+        """The place of the first of ``names`` in the network's order."""
+        return min(self._order[name] for name in names)
+
+    def _known(self, atom: str) -> str | None:
+        """The layer of that name; TensorRT calls a node without a name after its result."""
+        for name in (atom, atom.removeprefix("node_of_")):
+            if name in self._order:
+                return name
+        return self._plain.get(plain_name(atom)) if plain_name(atom) else None
+
+    def _all(self, atoms: Sequence[str]) -> NamedLayers:
+        pairs = [(atom.strip(), self._known(atom.strip())) for atom in atoms if atom.strip()]
+        found = {name for _, name in pairs if name is not None}
+        return NamedLayers(
+            self.in_order(found), tuple(atom for atom, name in pairs if name is None)
+        )
+
+    def _between(self, text: str) -> NamedLayers:
+        """Layers from the first to the last named, in the network's order of execution."""
+        for cut in re.finditer(r"\.\.\.", text):
+            ends = [
+                self._all(_atoms(part)).layers for part in (text[: cut.start()], text[cut.end() :])
+            ]
+            if not all(ends):
+                continue
+            first = min(self._order[name] for name in ends[0])
+            last = max(self._order[name] for name in ends[1])
+            if first <= last:
+                return NamedLayers(self._layers[first : last + 1], (), is_range=True)
+        return NamedLayers((), (text,))
+
+
+def _atoms(text: str) -> list[str]:
+    """The single names in a fused one; separators inside brackets belong to a name."""
+    result: list[str] = []
+    for part in _split(text):
+        inner = re.fullmatch(r"(?:PWN|COPY)\((.*)\)", part)
+        if inner:
+            result += _atoms(inner[1])
+        elif part != text:
+            result += _atoms(part)
+        else:
+            result.append(part)
+    return result
+
+
+def _split(text: str) -> list[str]:
+    parts, depth, start, place = [], 0, 0, 0
+    while place < len(text):
+        depth += (text[place] in _OPENING) - (text[place] in _CLOSING)
+        separator = next((s for s in _SEPARATORS if text.startswith(s, place)), None)
+        if depth == 0 and separator is not None:
+            parts.append(text[start:place])
+            place = start = place + len(separator)
+        else:
+            place += 1
+    return [*parts, text[start:]]

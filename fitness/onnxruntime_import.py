@@ -1,0 +1,82 @@
+"""From ONNX Runtime's profiles to a profile of a network's layers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+
+from fitness.import_report import ImportReport, ms_text, short_name
+from fitness.layer_names import LayerNames
+from fitness.measured_layers import LayerTime, joined
+from fitness.onnxruntime_profile import SessionProfile
+from fitness.profile_document import Document, Subject, add_layer_times, new_document
+from platforms.errors import PlatformError
+from platforms.platform import Platform
+
+ANY_PROVIDER = ""
+"""Key of the units for nodes of every provider that is not named."""
+_FUSION = "Fusion"
+
+
+def import_onnxruntime(
+    profiles: Sequence[tuple[str, SessionProfile]],
+    layers: Sequence[str],
+    platform: Platform,
+    subject: Subject,
+    *,
+    providers: Mapping[str, Sequence[str]],
+    use_median: bool,
+    source: str,
+) -> tuple[Document, ImportReport]:
+    """The measured layers as a profile document.
+
+    Args:
+        profiles: (file name, what was read from it).
+        layers: names of the network's layers in its order.
+        providers: execution provider to the units that take its times.
+
+    Raises:
+        PlatformError: where no node is a layer of the network.
+    """
+    names = LayerNames(layers)
+    report = ImportReport()
+    by_units: dict[tuple[str, ...], list[list[LayerTime]]] = {}
+    for label, profile in profiles:
+        report.flagged += [f"{label}: {text}" for text in profile.warnings]
+        found: dict[tuple[str, ...], list[LayerTime]] = {}
+        total = used = Fraction(0)
+        for node in profile.nodes:
+            time = node.median_ps if use_median else node.mean_ps
+            total += time
+            units = tuple(providers.get(node.provider, providers.get(ANY_PROVIDER, ())))
+            matched = names.find(_base(node.name)).layers if node.name else ()
+            if not matched or not units or not time:
+                why = "is no layer of the network" if not matched else "took no time"
+                why = why if units else f"ran on {node.provider}, for which no --unit is given"
+                shown = short_name(node.name) if node.name else f"a nameless {node.operation}"
+                report.flagged.append(f"{label}: {shown} {why}; {ms_text(time)} not used")
+                continue
+            used += time
+            found.setdefault(units, []).append(LayerTime(frozenset(matched), time))
+        for units, items in found.items():
+            by_units.setdefault(units, []).append(joined(items))
+        report.lines.append(
+            f"{label}: {len(profile.nodes)} nodes, {ms_text(total)} a run in {profile.runs} runs; "
+            f"{ms_text(used)} belong to layers"
+        )
+    if not by_units:
+        raise PlatformError(
+            f"no node is a layer of network {subject.network!r}, which has "
+            f"{', '.join(map(repr, layers[:3]))}, ...; the profile has "
+            f"{', '.join(repr(node.name[:40]) for node in profiles[0][1].nodes[:3])}, ..."
+        )
+    document = new_document(platform, subject, source)
+    for units, measured in by_units.items():
+        report.flagged += add_layer_times(document, names, units, measured, subtract=False)
+    return document, report
+
+
+def _base(name: str) -> str:
+    """A node that an optimisation made is named after the first it replaced, and the fusion."""
+    head, _, tail = name.rpartition("/")
+    return head if head and tail.endswith(_FUSION) else name

@@ -1,0 +1,139 @@
+"""Profiles that ONNX Runtime writes: chrome-trace events, one per node and run, times in us.
+
+The closing bracket is missing if the session died; nodes may have no name, older versions no
+provider; the first runs allocate and tune, and are left out.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from bisect import bisect_right
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from statistics import median
+from typing import Any
+
+from platforms.errors import PlatformError
+
+PS_PER_US = 10**6
+_NODE = re.compile(r"(.*)_kernel_time")
+_RUN = "model_run"
+
+
+@dataclass(frozen=True)
+class NodeTime:
+    """A node's time per run, ps; empty name where the model gave none."""
+
+    name: str
+    operation: str
+    provider: str
+    mean_ps: Fraction
+    median_ps: Fraction
+
+
+@dataclass(frozen=True)
+class SessionProfile:
+    """The nodes in the order of their first execution, over so many runs."""
+
+    nodes: tuple[NodeTime, ...]
+    runs: int
+    warnings: tuple[str, ...]
+
+
+def parse_onnxruntime_profile(text: str, label: str, *, skip: int) -> SessionProfile:
+    """The profile of a session without its first ``skip`` runs; ``label`` starts messages.
+
+    Raises:
+        PlatformError: where it is no such profile, or no run is left.
+    """
+    events, warnings = _events(text, label)
+    starts = sorted(
+        (int(event["ts"]), int(event["ts"]) + int(event["dur"]))
+        for event in events
+        if event.get("cat") == "Session" and event.get("name") == _RUN and _timed(event)
+    )
+    if not starts:
+        raise PlatformError(
+            f"{label}: must hold a finished run (an event {_RUN!r}), got {len(events)} events "
+            "without one"
+        )
+    used = starts[skip:]
+    if not used:
+        raise PlatformError(
+            f"{label}: must hold more runs than the {skip} left out (--skip), got {len(starts)}"
+        )
+    samples: dict[tuple[str, str, str], list[int]] = {}
+    outside = 0
+    begins = [begin for begin, _ in starts]
+    for event in events:
+        found = _NODE.fullmatch(str(event.get("name", "")))
+        if event.get("cat") != "Node" or found is None or not _timed(event):
+            continue
+        run = bisect_right(begins, int(event["ts"])) - 1
+        if run < 0 or int(event["ts"]) > starts[run][1]:
+            outside += 1
+            continue
+        if run < skip:
+            continue
+        args = event.get("args")
+        args = args if isinstance(args, Mapping) else {}
+        key = (found[1], str(args.get("op_name", "")), str(args.get("provider", "")))
+        samples.setdefault(key, [0] * len(used))[run - skip] += int(event["dur"])
+    if outside:
+        warnings.append(f"{outside} nodes ran outside a finished run; not used")
+    if not samples:
+        raise PlatformError(f"{label}: must hold times of nodes, got none")
+    nodes = [
+        NodeTime(
+            *key,
+            Fraction(sum(values) * PS_PER_US, len(values)),
+            Fraction(median(values)) * PS_PER_US,
+        )
+        for key, values in samples.items()
+    ]
+    return SessionProfile(tuple(nodes), len(used), tuple(warnings))
+
+
+def _timed(event: Mapping[str, Any]) -> bool:
+    return all(
+        isinstance(event.get(key), int) and not isinstance(event[key], bool) and event[key] >= 0
+        for key in ("ts", "dur")
+    )
+
+
+def _events(text: str, label: str) -> tuple[list[Mapping[str, Any]], list[str]]:
+    """All events that can be read; one that is cut off is left out."""
+    start = re.match(r"\s*\[", text)
+    if start is None:
+        raise PlatformError(f"{label}: must be a JSON list of trace events, got something else")
+    decoder = json.JSONDecoder()
+    events: list[Mapping[str, Any]] = []
+    warnings: list[str] = []
+    place = start.end()
+    while True:
+        place = _skip(text, place)
+        if place >= len(text):
+            warnings.append("the closing bracket is missing: the session may have died")
+            break
+        if text[place] == "]":
+            break
+        try:
+            event, place = decoder.raw_decode(text, place)
+        except (ValueError, RecursionError):
+            line_end = text.find("\n", place)
+            warnings.append(f"an event cannot be read, and is left out: {text[place:][:60]!r}")
+            if line_end < 0:
+                break
+            place = line_end
+            continue
+        if isinstance(event, Mapping):
+            events.append(event)
+    return events, warnings
+
+
+def _skip(text: str, place: int) -> int:
+    while place < len(text) and text[place] in " \t\r\n,":
+        place += 1
+    return place

@@ -1,0 +1,184 @@
+"""Logs of NVIDIA's tegrastats: one line a sample, groups that may each be missing.
+
+``EMC_FREQ 24%@2133`` is the share of the memory controller's cycles in use, and its clock (left out
+without root rights); ``GR3D_FREQ 99%@1377`` or ``@[1300,1300]`` the GPU's load and clock;
+``NVDLA0_FREQ @1600`` or ``NVDLA0 off``; ``CPU [12%@2265,off,...]``; rails ``NAME now/mean`` in mW,
+with or without unit, since JetPack 7 with a third figure. ``GPU@45C`` is a temperature and
+``GPU 3571mW/1868mW`` a rail; -256C is a sensor that is off; ``NC`` is no rail. The mean in a rail
+counts from the start of tegrastats, so only the first figure is of this sample.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from statistics import fmean, median
+
+from platforms.errors import PlatformError
+
+_STAMP = re.compile(r"^\d\d-\d\d-\d{4} \d\d:\d\d:\d\d ")
+_LOAD = re.compile(r"(EMC_FREQ|GR3D_FREQ) (?:(\d+)%)?(?:@(?:\[([\d,]+)\]|(\d+)))?(?= |$)")
+_DLA = re.compile(r"NVDLA(\d)(?:_FREQ)? (?:@(\d+)|off)(?= |$)")
+_CPU = re.compile(r"CPU \[([^\]]*)\](?= |$)")
+_CORE = re.compile(r"(\d+)%@\d+")
+_RAIL = re.compile(r"(?<=\s)([A-Z][A-Z0-9_]*) (\d+)(?:mW)?/(\d+)(?:mW)?(?:/\d+(?:mW)?)?(?= |$)")
+_NOT_A_RAIL = frozenset({"RAM", "SWAP", "IRAM", "NC"})
+INSIDE_ANOTHER = frozenset({"VDDQ_VDD2_1V8AO"})
+"""Rails of the AGX Orin that hang behind another one: not to be added."""
+BOARD_RAIL = "VDD_IN"
+"""Where there is one, it measures all the others."""
+
+
+@dataclass(frozen=True)
+class Sample:
+    """One line; None where it does not tell. Loads in percent, clocks in MHz."""
+
+    emc_percent: int | None
+    emc_mhz: int | None
+    gpu_percent: int | None
+    gpu_mhz: int | None
+    dla_mhz: dict[int, int]
+    """Clocks of the DLAs that are on."""
+    cpu_percent: Fraction | None
+    """Mean over the cores that are on."""
+    rails_mw: dict[str, int]
+
+    @property
+    def board_mw(self) -> int | None:
+        """Power of the board: its own rail, or the sum of those that do not contain each other."""
+        if not self.rails_mw:
+            return None
+        if BOARD_RAIL in self.rails_mw:
+            return self.rails_mw[BOARD_RAIL]
+        return sum(mw for name, mw in self.rails_mw.items() if name not in INSIDE_ANOTHER)
+
+
+@dataclass(frozen=True)
+class TegrastatsLog:
+    """The samples of a log; ``warnings`` says what could not be read."""
+
+    samples: tuple[Sample, ...]
+    warnings: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """Statistics of one quantity over the samples that tell it."""
+
+    name: str
+    unit: str
+    samples: int
+    median: float
+    mean: float
+    least: float
+    most: float
+
+
+def parse_tegrastats(text: str, label: str) -> TegrastatsLog:
+    """The samples in a log's text; a line that is cut off at the end is left out.
+
+    Raises:
+        PlatformError: where there is no sample; the message begins with ``label``.
+    """
+    samples: list[Sample] = []
+    warnings: list[str] = []
+    for number, line in enumerate(text.splitlines(keepends=True), 1):
+        body = _STAMP.sub("", line.strip())
+        if not body:
+            continue
+        if not body.startswith("RAM "):
+            warnings.append(f"line {number} is no sample; left out")
+        elif (
+            not line.endswith(("\n", "\r")) and samples and _width(body) < len(samples[-1].rails_mw)
+        ):
+            warnings.append(f"line {number}, the last one, is cut off; left out")
+        else:
+            samples.append(_sample(body))
+    if not samples:
+        raise PlatformError(f"{label}: must hold lines that tegrastats wrote, got none")
+    return TegrastatsLog(tuple(samples), tuple(warnings))
+
+
+def _width(body: str) -> int:
+    return len(_rails(body))
+
+
+def _rails(body: str) -> dict[str, int]:
+    return {
+        found[1]: int(found[2]) for found in _RAIL.finditer(body) if found[1] not in _NOT_A_RAIL
+    }
+
+
+def _sample(body: str) -> Sample:
+    loads: dict[str, tuple[int | None, int | None]] = {}
+    for found in _LOAD.finditer(body):
+        mhz = found[3].split(",")[0] if found[3] else found[4]
+        loads[found[1]] = (
+            int(found[2]) if found[2] else None,
+            int(mhz) if mhz else None,
+        )
+    emc = loads.get("EMC_FREQ", (None, None))
+    gpu = loads.get("GR3D_FREQ", (None, None))
+    cores = _CPU.search(body)
+    busy = [int(load) for load in _CORE.findall(cores[1])] if cores else []
+    return Sample(
+        emc_percent=emc[0],
+        emc_mhz=emc[1],
+        gpu_percent=gpu[0],
+        gpu_mhz=gpu[1],
+        dla_mhz={int(found[1]): int(found[2]) for found in _DLA.finditer(body) if found[2]},
+        cpu_percent=Fraction(sum(busy), len(busy)) if busy else None,
+        rails_mw=_rails(body),
+    )
+
+
+def quantities(samples: Sequence[Sample]) -> list[Quantity]:
+    """Statistics of all that the samples tell, loads and clocks first, then rails."""
+    tables: list[tuple[str, str, Callable[[Sample], float | int | None]]] = [
+        ("EMC load", "%", lambda sample: sample.emc_percent),
+        ("EMC clock", "MHz", lambda sample: sample.emc_mhz),
+        ("GPU load", "%", lambda sample: sample.gpu_percent),
+        ("GPU clock", "MHz", lambda sample: sample.gpu_mhz),
+        ("CPU load", "%", lambda s: None if s.cpu_percent is None else float(s.cpu_percent)),
+    ]
+    for dla in sorted({number for sample in samples for number in sample.dla_mhz}):
+        tables.append((f"DLA {dla} clock", "MHz", lambda s, dla=dla: s.dla_mhz.get(dla)))  # type: ignore[misc]
+    for rail in dict.fromkeys(name for sample in samples for name in sample.rails_mw):
+        tables.append((rail, "mW", lambda s, rail=rail: s.rails_mw.get(rail)))  # type: ignore[misc]
+    tables.append(("board", "mW", lambda sample: sample.board_mw))
+    result = []
+    for name, unit, get in tables:
+        values = [value for sample in samples if (value := get(sample)) is not None]
+        if values:
+            result.append(
+                Quantity(
+                    name, unit, len(values), median(values), fmean(values), min(values), max(values)
+                )
+            )
+    return result
+
+
+def emc_percent(log: TegrastatsLog, label: str) -> Fraction:
+    """The memory controller's load: the median, which short idle times at both ends do not move.
+
+    Raises:
+        PlatformError: where no sample tells it.
+    """
+    values = [sample.emc_percent for sample in log.samples if sample.emc_percent is not None]
+    if not values:
+        raise PlatformError(f"{label}: must tell EMC_FREQ, got {len(log.samples)} lines without it")
+    return Fraction(median(values))
+
+
+def board_mw(log: TegrastatsLog, label: str) -> Fraction:
+    """The board's power in the same way.
+
+    Raises:
+        PlatformError: where no sample has a rail.
+    """
+    values = [mw for sample in log.samples if (mw := sample.board_mw) is not None]
+    if not values:
+        raise PlatformError(f"{label}: must have power rails, got {len(log.samples)} lines without")
+    return Fraction(median(values))
