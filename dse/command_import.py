@@ -9,22 +9,16 @@ import typer
 
 from dse import command_import_tables
 from dse.command_options import Dimensions, GroupCount, PlatformName, Precision
-
-Network = Annotated[
-    str, typer.Option("--network", "-n", help="The network: a name or the .onnx file.")
-]
-At = Annotated[
-    list[str] | None,
-    typer.Option("--at", help="DOMAIN=MHZ it was measured at, each clock; or max for all."),
-]
-Output = Annotated[
-    Path | None, typer.Option("--output", "-o", help="The profile file. [default: only report]")
-]
-Merge = Annotated[bool, typer.Option("--merge", help="Add to the profile in the output file.")]
-Replace = Annotated[bool, typer.Option("--force", help="Replace the output file.")]
-Source = Annotated[
-    str | None, typer.Option("--source", help="Board and software, kept with every figure.")
-]
+from dse.import_options import (
+    At,
+    Medians,
+    Merge,
+    NetworkName,
+    Output,
+    Replace,
+    Source,
+    source_text,
+)
 
 
 def register(app: typer.Typer) -> None:
@@ -45,7 +39,7 @@ def trtexec(
         list[Path],
         typer.Argument(help="--exportProfile JSON or --dumpProfile logs.", metavar="FILE..."),
     ],
-    network: Network,
+    network: NetworkName,
     platform: PlatformName,
     at: At = None,
     unit: Annotated[
@@ -55,9 +49,7 @@ def trtexec(
         str | None,
         typer.Option("--dla", help="Unit that ran the DLA parts; several with commas."),
     ] = None,
-    median: Annotated[
-        bool, typer.Option("--median", help="Medians of the iterations, not means.")
-    ] = False,
+    median: Medians = False,
     precision: Precision = None,
     dim: Dimensions = None,
     groups: GroupCount = None,
@@ -84,7 +76,7 @@ def trtexec(
         units=units,
         dla=dlas,
         use_median=median,
-        source=_source(source, "trtexec", files),
+        source=source_text(source, "trtexec", files),
     )
     finish(measured, document, output, merge=merge, force=force, report=report)
 
@@ -93,7 +85,7 @@ def onnxruntime(
     files: Annotated[
         list[Path], typer.Argument(help="Profiles that a session wrote.", metavar="FILE...")
     ],
-    network: Network,
+    network: NetworkName,
     platform: PlatformName,
     at: At = None,
     unit: Annotated[
@@ -101,7 +93,7 @@ def onnxruntime(
         typer.Option("--unit", help="UNIT of all nodes, or PROVIDER=UNIT each. [default: cpu]"),
     ] = None,
     skip: Annotated[int, typer.Option(min=0, help="Runs to leave out at the start.")] = 1,
-    median: Annotated[bool, typer.Option("--median", help="Medians of the runs.")] = False,
+    median: Medians = False,
     precision: Precision = None,
     dim: Dimensions = None,
     groups: GroupCount = None,
@@ -136,11 +128,6 @@ def onnxruntime(
         measured.subject,
         providers=providers,
         use_median=median,
-        source=_source(source, "ONNX Runtime profile", files),
+        source=source_text(source, "ONNX Runtime profile", files),
     )
     finish(measured, document, output, merge=merge, force=force, report=report)
-
-
-def _source(given: str | None, tool: str, files: list[Path]) -> str:
-    names = ", ".join(file.name for file in files[:5]) + (", ..." if len(files) > 5 else "")
-    return f"{given}: {tool}, {names}" if given else f"{tool}, {names}"

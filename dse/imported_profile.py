@@ -6,7 +6,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from dse.errors import WorkloadError
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from fitness.import_report import ImportReport
     from fitness.profile_document import Document, Subject
     from fitness.profile_file import Profile
-    from platforms.platform import Platform
+    from platforms.platform import Platform, Unit
     from sdf.groups import GroupedNetwork
     from sdf.onnx_import import ImportedNetwork
 
@@ -40,13 +40,13 @@ class Measured:
 def measured_network(
     network: str,
     platform: str,
-    units: Sequence[str],
+    units: Sequence[str] | None,
     at: Sequence[str] | None,
     precision: str | None,
     dimensions: Sequence[str] | None,
     groups: int | None = None,
 ) -> Measured:
-    """Reads what the options of an import name.
+    """Reads what the options of an import name; ``units`` None: only the memory's clock is needed.
 
     Raises:
         GraphError, PlatformError, WorkloadError: on what does not exist or is missing.
@@ -66,7 +66,7 @@ def measured_network(
     layers = [actor.layer for actor in imported.graph.actors if actor.layer is not None]
     grouped = group_network(imported.graph, layer_support(layers, chip, form).table, groups=groups)
     clocks = _clocks(chip, at or ())
-    _need_clocks(chosen, dict(clocks))
+    _need_clocks([] if units is None else chosen, chip, dict(clocks))
     macs = sum(group.macs for group in grouped.groups)
     return Measured(imported, grouped, chip, Subject(imported.graph.name, macs, form, clocks))
 
@@ -118,10 +118,11 @@ def _clocks(platform: Platform, texts: Sequence[str]) -> tuple[tuple[str, int], 
     return tuple(clocks.items())
 
 
-def _need_clocks(units: Sequence[Any], clocks: dict[str, int]) -> None:
-    from fitness.profile_document import missing_clocks
-
-    missing = missing_clocks(units, clocks)
+def _need_clocks(units: Sequence[Unit], platform: Platform, clocks: dict[str, int]) -> None:
+    needed = [clock for unit in units for clock in unit.clocks if clock != unit.host]
+    missing = [
+        name for name in dict.fromkeys([*needed, platform.memory.domain]) if name not in clocks
+    ]
     if missing:
         raise WorkloadError(
             f"--at: the clocks at which it was measured are required, missing are "

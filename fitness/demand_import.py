@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 from fitness.demand_estimate import estimate_demand
 from fitness.import_report import ImportReport
@@ -47,7 +48,7 @@ def import_demand(
         key, name = _named(row, network)
         gbps = _throughput(row, peak)
         loads = [row.number_or_file(column, path.parent, _load) for column in COLUMNS[-2:]]
-        figures = {"demand_gbps": dict.fromkeys(gpu, rounded(gbps, 6)), "notes": {}}
+        figures: dict[str, dict[str, Any]] = {"demand_gbps": dict.fromkeys(gpu, rounded(gbps, 6))}
         if loads[0] is None or loads[1] is None:
             report.flagged.append(
                 f"{row.where}: the demand on {', '.join(dla)} needs gpu_emc and dla_emc; not made"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
@@ -13,7 +13,7 @@ from fitness.measured_layers import LayerTime, combined
 from platforms.errors import PlatformError
 from platforms.exact_json import rounded_half_up
 from platforms.measurement import Clocks
-from platforms.platform import Platform, Unit
+from platforms.platform import Platform
 from results.canonical_json import canonical_bytes
 
 Document = dict[str, Any]
@@ -97,12 +97,6 @@ def _number(value: int, scale: int) -> int | float:
     if value % scale == 0:
         return value // scale
     return float(Decimal(value) / scale)
-
-
-def missing_clocks(units: Iterable[Unit], given: Iterable[str]) -> list[str]:
-    """The domains that a measurement on these units must name, and ``given`` does not."""
-    needed = dict.fromkeys(clock for unit in units for clock in unit.clocks if clock != unit.host)
-    return [name for name in needed if name not in set(given)]
 
 
 def merged(first: Document, second: Document) -> Document:

@@ -1,0 +1,53 @@
+"""Times of whole runs that trtexec prints: its summary in a log, or ``--exportTimes``."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from fractions import Fraction
+from math import sqrt
+from statistics import stdev
+
+from platforms.errors import PlatformError
+from platforms.exact_json import exact_decimal, parse_exact
+
+PS_PER_MS = 10**9
+_SUMMARY = re.compile(r"GPU Compute(?: Time)?: .*?mean = ([0-9.]+) ms")
+
+
+@dataclass(frozen=True)
+class RunTime:
+    """The mean time of one run, ps, and its standard error where single runs are known."""
+
+    mean_ps: Fraction
+    error_ps: float | None
+
+
+def parse_run_time(text: str, label: str) -> RunTime:
+    """The compute time of a run; ``label`` starts messages.
+
+    Raises:
+        PlatformError: where the text is neither, or holds several summaries.
+    """
+    if re.match(r"\s*\[\s*\{", text):
+        return _from_samples(text, label)
+    found = _SUMMARY.findall(text)
+    if len(found) != 1:
+        raise PlatformError(
+            f"{label}: must be a log of trtexec with one line 'GPU Compute Time: ... mean = ...', "
+            f"or what --exportTimes writes, got {len(found)} such lines"
+        )
+    return RunTime(Fraction(exact_decimal(found[0])) * PS_PER_MS, None)
+
+
+def _from_samples(text: str, label: str) -> RunTime:
+    values = [
+        Fraction(entry["computeMs"]) * PS_PER_MS
+        for entry in parse_exact(text.encode(), label)
+        if isinstance(entry, dict) and not isinstance(entry.get("computeMs"), (str, type(None)))
+    ]
+    if not values:
+        raise PlatformError(f"{label}: must have entries with computeMs, got none")
+    mean = sum(values, Fraction(0)) / len(values)
+    error = stdev(map(float, values)) / sqrt(len(values)) if len(values) > 1 else None
+    return RunTime(mean, error)
