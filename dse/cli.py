@@ -11,6 +11,7 @@ from dse import (
     command_baselines,
     command_certify,
     command_compare,
+    command_contention,
     command_costs,
     command_evaluate,
     command_explore,
@@ -46,6 +47,7 @@ command_lists.register(app)
 command_network.register(app)
 command_platform.register(app)
 command_import.register(app)
+command_contention.register(app)
 command_sdf.register(app)
 
 BAD_INPUT = 2

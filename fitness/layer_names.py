@@ -43,9 +43,8 @@ class LayerNames:
 
     def find(self, text: str) -> NamedLayers:
         """The layers that the name of a row stands for."""
-        known = self._known(text)
-        if known is not None:
-            return NamedLayers((known,), ())
+        if self._known(text) is not None:
+            return self._all([text])
         foreign = _FOREIGN.fullmatch(text)
         if foreign:
             return self._between(foreign[1])
@@ -78,9 +77,7 @@ class LayerNames:
     def _between(self, text: str) -> NamedLayers:
         """Layers from the first to the last named, in the network's order of execution."""
         for cut in re.finditer(r"\.\.\.", text):
-            ends = [
-                self._all(_atoms(part)).layers for part in (text[: cut.start()], text[cut.end() :])
-            ]
+            ends = [self.find(part).layers for part in (text[: cut.start()], text[cut.end() :])]
             if not all(ends):
                 continue
             first = min(self._order[name] for name in ends[0])

@@ -168,7 +168,7 @@ def _joined(
     is_alone: bool,
 ) -> MeasuredGroup:
     """What was known of a group on a unit, and what a further measurement adds or replaces."""
-    source = item.note or profile.source.text
+    text = profile.source.text
     now = MeasuredGroup(
         profile=profile,
         parts=parts,
@@ -176,7 +176,7 @@ def _joined(
         has_demand=item.demand_kbps is not None,
         is_alone=is_alone,
         power_mw=item.power_mw,
-        source=source,
+        source=f"{text} ({item.note})" if item.note else text,
     )
     if before is None:
         return now
@@ -186,13 +186,13 @@ def _joined(
             has_demand=now.has_demand or before.has_demand,
             power_mw=before.power_mw if item.power_mw is None else item.power_mw,
         )
-    sources = (before.source,) if source in before.source else (before.source, source)
+    added = item.note or text
     return replace(
         before,
         parts=parts,
         has_demand=now.has_demand or before.has_demand,
         power_mw=before.power_mw if item.power_mw is None else item.power_mw,
-        source="; ".join(sources),
+        source=before.source if added in before.source else f"{before.source}; {added}",
     )
 
 

@@ -110,8 +110,8 @@ def merged(first: Document, second: Document) -> Document:
             f"profiles of one platform are required to be merged, got {first['platform']!r} and "
             f"{second['platform']!r}"
         )
-    records = [dict(record) for record in first["networks"]]
-    for new in second["networks"]:
+    records = _plain(first["networks"])
+    for new in _plain(second["networks"]):
         old = next((record for record in records if _joins(record, new)), None)
         if old is None:
             records.append(new)
