@@ -41,7 +41,8 @@ class AxoNN(Baseline):
         for n, network in enumerate(space.problem.networks):
             own = shares[n] // network.repeats
             if budget is not None:
-                own = budget * shares[n] // (sum(shares) * network.repeats)
+                # A chip without any power figure takes no energy.
+                own = budget * shares[n] // max(1, sum(shares) * network.repeats)
             mapping += fastest_within(space, costs, n, own)
         return self._row(mapping)
 

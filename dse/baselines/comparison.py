@@ -121,7 +121,8 @@ def improvement(objective: Objective, value: int, reference: int) -> float:
     """
     if objective.kind is ObjectiveKind.INVERSE_LATENCY:
         return value / reference - 1
-    return reference / value - 1
+    # A window may be empty where many units end their frames at one instant.
+    return reference / max(1, value) - 1
 
 
 def rate_sum(member: Member) -> float:

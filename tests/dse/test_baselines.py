@@ -139,6 +139,19 @@ def test_gpu_and_dsa_of_very_many_networks_balances_whole_networks():
     assert len(set(rows[0, : space.groups].tolist())) == 3
 
 
+def test_gpu_and_dsa_uses_two_units_even_where_one_is_far_faster():
+    (problem,) = problems(
+        RandomShape(networks=(9, 9), groups=(1, 2), units=(3, 3), unsupported=0.0), 1, 5
+    )
+    fast, *others = problem.units
+    slow = tuple(replace(unit, time_ps=1000 * unit.time_ps) for unit in others)
+    space = DesignSpace(replace(problem, units=(fast, *slow)))
+    (row,) = GpuAndDsa(space).ask()
+    whole = [set(row[list(network.groups)].tolist()) for network in problem.networks]
+    assert all(len(units) == 1 for units in whole)
+    assert sum(units != {0} for units in whole) == 1
+
+
 def test_mensa_takes_the_unit_on_which_a_group_ends_soonest():
     for problem in problems(replace(CHAINS, graphs=True), 30, 6):
         space = DesignSpace(problem)
@@ -225,6 +238,24 @@ def test_axonn_without_a_budget_takes_no_more_energy_than_the_gpu():
         gpu, axonn = points[GpuOnly.name], points[AxoNN.name]
         assert axonn.energy_fj <= gpu.energy_fj
         assert axonn.makespan_ps <= gpu.makespan_ps
+
+
+def test_axonn_can_do_without_any_figure_of_power():
+    for problem in problems(ALONE, 3, 14):
+        powerless = replace(
+            problem,
+            units=tuple(
+                replace(unit, dynamic_mw=0 * unit.dynamic_mw, idle_mw=0 * unit.idle_mw)
+                for unit in problem.units
+            ),
+            domains=tuple(
+                replace(domain, static_mw=0 * domain.static_mw) for domain in problem.domains
+            ),
+            board_mw=0,
+            energy_budget_fj=1,
+        )
+        points = {point.name: point for point in baseline_points(DesignSpace(powerless))}
+        assert not points[AxoNN.name].breaks
 
 
 def test_axonn_leaves_graphs_to_others():

@@ -282,8 +282,8 @@ def test_certify_and_verify_from_the_command_line(
 
     table = dse("verify", folder, "--json")
     assert table.status == 0
-    assert [row["check"] for row in json.loads(table.out)][:5] == [
-        *("files", "members", "claim", "lemmas", "formula")
+    assert [row["check"] for row in json.loads(table.out)][:6] == [
+        *("files", "members", "baselines", "claim", "lemmas", "formula")
     ]
     solver = subprocess.run(
         [smt_cover._z3_program(), str(folder / "certificate.smt2")],
