@@ -61,6 +61,7 @@ def trtexec(
     """Take times per layer from TensorRT's profiles."""
     from dse.imported_profile import finish, measured_network, unit_names
     from fitness.input_text import read_log
+    from fitness.layer_names import names_of
     from fitness.trtexec_import import import_trtexec
     from fitness.trtexec_profile import parse_trtexec_profile
 
@@ -70,7 +71,7 @@ def trtexec(
     )
     document, report = import_trtexec(
         [(file.name, parse_trtexec_profile(read_log(file), str(file))) for file in files],
-        measured.layers,
+        names_of(measured.grouped),
         measured.platform,
         measured.subject,
         units=units,
@@ -105,6 +106,7 @@ def onnxruntime(
     """Take times per node from ONNX Runtime's profiles."""
     from dse.imported_profile import finish, measured_network, parse_providers
     from fitness.input_text import read_log
+    from fitness.layer_names import names_of
     from fitness.onnxruntime_import import import_onnxruntime
     from fitness.onnxruntime_profile import parse_onnxruntime_profile
 
@@ -123,7 +125,7 @@ def onnxruntime(
             (file.name, parse_onnxruntime_profile(read_log(file), str(file), skip=skip))
             for file in files
         ],
-        measured.layers,
+        names_of(measured.grouped),
         measured.platform,
         measured.subject,
         providers=providers,

@@ -31,11 +31,6 @@ class Measured:
     platform: Platform
     subject: Subject
 
-    @property
-    def layers(self) -> tuple[str, ...]:
-        """Names of the network's layers in its order."""
-        return tuple(layer.name for group in self.grouped.groups for layer in group.layers)
-
 
 def measured_network(
     network: str,

@@ -2,18 +2,23 @@
 
 Runtimes fuse layers and name the result after all of them: ``conv1 + relu1``, ``a || b`` (merged
 side by side), ``PWN(x, y)`` (element-wise), ``{a,b,c}`` and ``{ForeignNode[a...c]}`` (a part given
-to a DLA or a compiler).
+to a DLA or a compiler). What they make anew, or what had no name, they call after its result:
+``node_of_r1`` (TensorRT), ``r1_nchwc`` (ONNX Runtime).
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from platforms.measurement import plain_name
+from sdf.groups import GroupedNetwork
 
 _FOREIGN = re.compile(r"\{ForeignNode\[(.*)\]\}")
+_OF_RESULT = re.compile(r"node_of_(.+)|(.+)_nchwc(?:_token_\d+)?")
+_FUSION = re.compile(r"(.+)/\w*Fusion")
+"""A node that an optimisation of ONNX Runtime made, after the first node that it replaced."""
 _SEPARATORS = (" + ", " || ", ", ")
 _OPENING, _CLOSING = "([{", ")]}"
 
@@ -31,11 +36,15 @@ class NamedLayers:
 
 
 class LayerNames:
-    """Looks up names of a profile among the layers of one network."""
+    """Looks up names of a profile among the layers of one network.
 
-    def __init__(self, layers: Sequence[str]) -> None:
+    ``results``: tensor name to the layer that makes it.
+    """
+
+    def __init__(self, layers: Sequence[str], results: Mapping[str, str] | None = None) -> None:
         self._order = {name: index for index, name in enumerate(layers)}
-        self._layers = tuple(layers)
+        self._results = dict(results or {})
+        self.layers = tuple(layers)
         plain: dict[str, list[str]] = {}
         for name in layers:
             plain.setdefault(plain_name(name), []).append(name)
@@ -61,10 +70,17 @@ class LayerNames:
         return min(self._order[name] for name in names)
 
     def _known(self, atom: str) -> str | None:
-        """The layer of that name; TensorRT calls a node without a name after its result."""
-        for name in (atom, atom.removeprefix("node_of_")):
-            if name in self._order:
-                return name
+        """The layer of that name, or that makes the tensor of that name."""
+        if atom in self._order:
+            return atom
+        result = _OF_RESULT.fullmatch(atom)
+        tensor = (result[1] or result[2]) if result else atom
+        if tensor in self._results:
+            return self._results[tensor]
+        fused = _FUSION.fullmatch(atom)
+        base = fused[1] if fused else tensor
+        if base in self._order:
+            return base
         return self._plain.get(plain_name(atom)) if plain_name(atom) else None
 
     def _all(self, atoms: Sequence[str]) -> NamedLayers:
@@ -83,8 +99,23 @@ class LayerNames:
             first = min(self._order[name] for name in ends[0])
             last = max(self._order[name] for name in ends[1])
             if first <= last:
-                return NamedLayers(self._layers[first : last + 1], (), is_range=True)
+                return NamedLayers(self.layers[first : last + 1], (), is_range=True)
         return NamedLayers((), (text,))
+
+
+def names_of(network: GroupedNetwork) -> LayerNames:
+    """The names of a network's layers and of what they make."""
+    layers = {
+        actor.name: actor.layer.name for actor in network.graph.actors if actor.layer is not None
+    }
+    return LayerNames(
+        [layer.name for group in network.groups for layer in group.layers],
+        {
+            channel.name: layers[channel.source]
+            for channel in network.graph.channels
+            if channel.name and channel.source in layers
+        },
+    )
 
 
 def _atoms(text: str) -> list[str]:

@@ -15,12 +15,11 @@ from platforms.platform import Platform
 
 ANY_PROVIDER = ""
 """Key of the units for nodes of every provider that is not named."""
-_FUSION = "Fusion"
 
 
 def import_onnxruntime(
     profiles: Sequence[tuple[str, SessionProfile]],
-    layers: Sequence[str],
+    names: LayerNames,
     platform: Platform,
     subject: Subject,
     *,
@@ -32,13 +31,12 @@ def import_onnxruntime(
 
     Args:
         profiles: (file name, what was read from it).
-        layers: names of the network's layers in its order.
+        names: of the network's layers.
         providers: execution provider to the units that take its times.
 
     Raises:
         PlatformError: where no node is a layer of the network.
     """
-    names = LayerNames(layers)
     report = ImportReport()
     by_units: dict[tuple[str, ...], list[list[LayerTime]]] = {}
     for label, profile in profiles:
@@ -49,7 +47,7 @@ def import_onnxruntime(
             time = node.median_ps if use_median else node.mean_ps
             total += time
             units = tuple(providers.get(node.provider, providers.get(ANY_PROVIDER, ())))
-            matched = names.find(_base(node.name)).layers if node.name else ()
+            matched = names.find(node.name).layers if node.name else ()
             if not matched or not units or not time:
                 why = "is no layer of the network" if not matched else "took no time"
                 why = why if units else f"ran on {node.provider}, for which no --unit is given"
@@ -67,16 +65,10 @@ def import_onnxruntime(
     if not by_units:
         raise PlatformError(
             f"no node is a layer of network {subject.network!r}, which has "
-            f"{', '.join(map(repr, layers[:3]))}, ...; the profile has "
+            f"{', '.join(map(repr, names.layers[:3]))}, ...; the profile has "
             f"{', '.join(repr(node.name[:40]) for node in profiles[0][1].nodes[:3])}, ..."
         )
     document = new_document(platform, subject, source)
     for units, measured in by_units.items():
         report.flagged += add_layer_times(document, names, units, measured, subtract=False)
     return document, report
-
-
-def _base(name: str) -> str:
-    """A node that an optimisation made is named after the first it replaced, and the fusion."""
-    head, _, tail = name.rpartition("/")
-    return head if head and tail.endswith(_FUSION) else name

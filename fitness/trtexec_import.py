@@ -17,7 +17,7 @@ from platforms.platform import Platform
 
 def import_trtexec(
     profiles: Sequence[tuple[str, EngineProfile]],
-    layers: Sequence[str],
+    names: LayerNames,
     platform: Platform,
     subject: Subject,
     *,
@@ -30,14 +30,13 @@ def import_trtexec(
 
     Args:
         profiles: (file name, what was read from it).
-        layers: names of the network's layers in its order.
+        names: of the network's layers.
         units: that the plain rows were measured on; all of them take the times.
         dla: that the engine's DLA parts were measured on; empty where there is none.
 
     Raises:
         PlatformError: where no row belongs to a layer of the network.
     """
-    names = LayerNames(layers)
     report = ImportReport()
     plain: list[list[LayerTime]] = []
     blocks: list[list[LayerTime]] = []
@@ -53,8 +52,8 @@ def import_trtexec(
         example = profiles[0][1].rows[0].name
         raise PlatformError(
             f"no row belongs to a layer of network {subject.network!r}, which has "
-            f"{', '.join(map(repr, layers[:3]))}, ...; the profile has {example[:80]!r}, ...: give "
-            "the .onnx file that the engine was built from"
+            f"{', '.join(map(repr, names.layers[:3]))}, ...; the profile has {example[:80]!r}, ...: "
+            "give the .onnx file that the engine was built from"
         )
     document = new_document(platform, subject, source)
     report.flagged += add_layer_times(document, names, units, plain, subtract=False)

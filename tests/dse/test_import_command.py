@@ -4,8 +4,10 @@ import json
 
 import pytest
 
+from fitness.layer_names import names_of
 from results.front_file import read_results
 from sdf.catalogue import load_network
+from sdf.grouping import group_network
 from sdf.layer import LayerKind
 
 NETWORK = "caffenet"
@@ -176,3 +178,12 @@ def test_what_is_wrong_is_one_line(dse, folder):
     assert dse("import", "trtexec", gpu, *COMMON, "-o", made, "--force").status == 0
     assert dse("import", "tegrastats", gpu).status == 2
     assert dse("import", "tegrastats", gpu, "--group", 1).status == 2
+
+
+def test_nodes_that_a_runtime_renamed_are_found_by_what_they_make():
+    network = group_network(load_network("squeezenet").graph, None)
+    names = names_of(network)
+    # n1, an activation, makes r1; ONNX Runtime calls the convolution it was fused into r1_nchwc.
+    assert names.find("r1_nchwc").layers == names.find("node_of_r1").layers == ("n1",)
+    assert names.find("n1").layers == ("n1",)
+    assert names.find("r999_nchwc").layers == ()

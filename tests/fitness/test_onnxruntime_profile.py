@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fitness.layer_names import LayerNames
 from fitness.onnxruntime_import import ANY_PROVIDER, import_onnxruntime
 from fitness.onnxruntime_profile import parse_onnxruntime_profile
 from fitness.profile_document import Subject
@@ -115,7 +116,7 @@ def test_nodes_become_layers_on_the_unit_of_their_provider() -> None:
     profile = parse_onnxruntime_profile(text_of(events), "f", skip=0)
     document, report = import_onnxruntime(
         [("f", profile)],
-        ["c", "r", "fc", "g"],
+        LayerNames(["c", "r", "fc", "g"]),
         XAVIER,
         SUBJECT,
         providers={ANY_PROVIDER: ("cpu",), "CUDAExecutionProvider": ("gpu",)},
@@ -135,7 +136,7 @@ def test_nodes_become_layers_on_the_unit_of_their_provider() -> None:
     with pytest.raises(PlatformError, match="no node is a layer of network 'net'"):
         import_onnxruntime(
             [("f", profile)],
-            ["x"],
+            LayerNames(["x"]),
             XAVIER,
             SUBJECT,
             providers={ANY_PROVIDER: ("cpu",)},

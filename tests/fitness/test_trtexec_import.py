@@ -18,7 +18,7 @@ from platforms.platform_file import load_platform
 XAVIER = load_platform("jetson-agx-xavier")
 SUBJECT = Subject("net", 1000, "fp16", (("gpu", 1377000), ("emc", 2133000), ("dla", 1395200)))
 LAYERS = ["conv1", "relu1", "pool1", "conv2", "relu2", "conv3", "relu3", "fc", "prob"]
-NAMES = LayerNames(LAYERS)
+NAMES = LayerNames(LAYERS, {"t1": "conv1", "t2": "relu1", "conv1": "prob"})
 US = 10**6
 
 
@@ -33,6 +33,11 @@ def rows(*items: tuple[str, float]) -> list[EngineRow]:
         ("conv1 + relu1", ["conv1", "relu1"], []),
         ("conv2 + relu2 || conv3 + relu3", ["conv2", "relu2", "conv3", "relu3"], []),
         ("node_of_conv2", ["conv2"], []),
+        ("node_of_t2 + node_of_pool1", ["relu1", "pool1"], []),
+        ("t1_nchwc", ["conv1"], []),
+        ("t2_nchwc_token_7", ["relu1"], []),
+        ("node_of_conv1", ["prob"], []),
+        ("conv2/MatMulAddFusion", ["conv2"], []),
         ("Conv2 + RELU_2", ["conv2", "relu2"], []),
         ("conv2 + PWN(PWN(relu2), relu3)", ["conv2", "relu2", "relu3"], []),
         ("conv2 + w + q", ["conv2"], ["w", "q"]),
@@ -153,7 +158,7 @@ def imported(
     ]
     document, report = import_trtexec(
         profiles,
-        LAYERS,
+        NAMES,
         XAVIER,
         SUBJECT,
         units=["gpu"],
