@@ -52,8 +52,8 @@ def import_trtexec(
         example = profiles[0][1].rows[0].name
         raise PlatformError(
             f"no row belongs to a layer of network {subject.network!r}, which has "
-            f"{', '.join(map(repr, names.layers[:3]))}, ...; the profile has {example[:80]!r}, ...: "
-            "give the .onnx file that the engine was built from"
+            f"{', '.join(map(repr, names.layers[:3]))}, ...; the profile has {example[:80]!r}, "
+            "...: give the .onnx file that the engine was built from"
         )
     document = new_document(platform, subject, source)
     report.flagged += add_layer_times(document, names, units, plain, subtract=False)
