@@ -19,11 +19,13 @@ from dse import (
     command_lists,
     command_network,
     command_platform,
+    command_plot,
     command_replay,
     command_report,
     command_robustness,
     command_sdf,
     command_show,
+    command_trace,
 )
 
 app = typer.Typer(
@@ -37,6 +39,8 @@ command_explore.register(app)
 command_show.register(app)
 command_baselines.register(app)
 command_report.register(app)
+command_trace.register(app)
+command_plot.register(app)
 command_certify.register(app)
 command_costs.register(app)
 command_evaluate.register(app)

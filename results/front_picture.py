@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from results.baseline_marks import BaselineMark, baseline_marks
 from results.comparison import clocks_mhz, groups_by_unit, varying_domains
 from results.front import Front
-from results.label_placement import Box, place_label, staircase_boxes
+from results.label_placement import place_labels, staircase_boxes
 from results.marks import mark_members
 from results.objectives import (
     format_number,
@@ -30,14 +30,15 @@ from results.picture_style import (
     png_bytes,
     svg_bytes,
 )
+from results.problem import Objective, Problem
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-_MARKERS = ("o", "s", "^", "D", "v", "P", "X", "p")
+MARKERS = ("o", "s", "^", "D", "v", "P", "X", "p")
 _HEIGHT_INCHES = 2.6
-_LOG_RATIO = 30
+LOG_RATIO = 30
 """An axis whose values span more than this is logarithmic."""
 
 
@@ -55,6 +56,12 @@ def front_png(front: Front) -> bytes:
     """``front.png``; as :func:`front_svg`."""
     with picture_settings():
         return png_bytes(draw_front(front))
+
+
+def axis_title(problem: Problem, objective: Objective) -> str:
+    """``Latency of vgg19 (ms)``."""
+    label = objective_label(problem, objective)
+    return f"{label[0].upper()}{label[1:]} ({objective_unit(objective)})"
 
 
 @dataclass(frozen=True)
@@ -92,12 +99,8 @@ def draw_front(front: Front) -> Figure:
     ]
     xs, ys = [point[0] for point in points], [point[1] for point in points]
     for place, (name, values) in enumerate((("x", xs), ("y", ys))):
-        objective = objectives[place]
-        label = objective_label(front.problem, objective)
-        getattr(axes, f"set_{name}label")(
-            f"{label[0].upper()}{label[1:]} ({objective_unit(objective)})"
-        )
-        if min(values) > 0 and max(values) > _LOG_RATIO * min(values):
+        getattr(axes, f"set_{name}label")(axis_title(front.problem, objectives[place]))
+        if min(values) > 0 and max(values) > LOG_RATIO * min(values):
             getattr(axes, f"set_{name}scale")("log")
     axes.margins(0.12)
     if len(objectives) == 2:
@@ -130,10 +133,7 @@ def _colouring(front: Front) -> _Colouring | None:
     if len(problem.objectives) > 2:
         objective = problem.objectives[2]
         values = tuple(objective_value(objective, m.objectives[2]) for m in front.members)
-        label = objective_label(problem, objective)
-        return _Colouring(
-            f"{label[0].upper()}{label[1:]} ({objective_unit(objective)})", values, None
-        )
+        return _Colouring(axis_title(problem, objective), values, None)
     for domain in varying_domains(front)[:1]:
         name = problem.domains[domain].name
         megahertz = tuple(clocks_mhz(problem, member)[name] for member in front.members)
@@ -183,12 +183,12 @@ def _scatter(figure: Figure, axes: Axes, front: Front, xs: list[float], ys: list
             [xs[i] for i in chosen],
             [ys[i] for i in chosen],
             c=[colours[i] for i in chosen],
-            marker=_MARKERS[min(k, len(_MARKERS) - 1)],
+            marker=MARKERS[min(k, len(MARKERS) - 1)],
             s=[34 if i in marked else 18 for i in chosen],
             linewidths=[1.0 if i in marked else 0.4 for i in chosen],
             edgecolors=INK,
             zorder=2,
-            label=kind if k < len(_MARKERS) else None,
+            label=kind if k < len(MARKERS) else None,
         )
     # Above the axes: on a long front no place inside is free of points and labels.
     legend = figure.legend(
@@ -209,8 +209,6 @@ def _annotate(
 ) -> None:
     """Names and figures of marked members, and names of baselines, each where it hides least."""
     units = [objective_unit(objective) for objective in front.problem.objectives[:2]]
-    from matplotlib.text import Text
-
     # Fixes the layout, so that positions on the page are known; the labels do not change it.
     figure.draw_without_rendering()
     places = [*zip(xs, ys, strict=True), *((mark.x, mark.y) for mark in baselines)]
@@ -223,7 +221,6 @@ def _annotate(
         steps = axes.get_lines()[0].get_drawstyle()
         lines = staircase_boxes(sorted(points), down_last=steps == "steps-post")
         obstacles += [(line, 1.0) for line in lines]
-    taken: list[Box] = []
     frame = axes.get_window_extent().extents
     texts = [
         (
@@ -239,19 +236,37 @@ def _annotate(
         (place, (mark.x, mark.y), mark.label, GREY)
         for place, mark in zip(crosses, baselines, strict=True)
     ]
-    for point, at, words, colour in texts:
+    looks: list[dict[str, Any]] = [
+        {"fontsize": 6.5 if colour == INK else 6.0, "color": colour} for *_, colour in texts
+    ]
+    sizes = [
+        _size_on_page(axes, words, look)
+        for (_, _, words, _), look in zip(texts, looks, strict=True)
+    ]
+    placements = place_labels([point for point, *_ in texts], sizes, frame, obstacles)
+    for (_, at, words, colour), look, place in zip(texts, looks, placements, strict=True):
         text = axes.annotate(
             words,
             at,
-            xytext=(0, 0),
+            xytext=(place.dx * points_per_dot, place.dy * points_per_dot),
             textcoords="offset points",
-            fontsize=6.5 if colour == INK else 6.0,
-            color=colour,
-            arrowprops={"arrowstyle": "-", "linewidth": 0.5, "color": colour, "shrinkB": 3},
+            # The line leads to the nearest point of the label, as the placement reckons:
+            # matplotlib's own choice, the label's middle, may run through another label.
+            arrowprops={
+                "arrowstyle": "-",
+                "linewidth": 0.5,
+                "color": colour,
+                "shrinkB": 3,
+                "relpos": place.nearest,
+            },
             zorder=4,
+            **look,
         )
         text.set_in_layout(False)
-        size = Text.get_window_extent(text)
-        place = place_label(point, (size.width, size.height), frame, obstacles, taken)
-        text.xyann = (place.dx * points_per_dot, place.dy * points_per_dot)
-        taken.append(place.box)
+
+
+def _size_on_page(axes: Axes, words: str, look: dict[str, Any]) -> tuple[float, float]:
+    text = axes.text(0, 0, words, **look)
+    extent = text.get_window_extent()
+    text.remove()
+    return extent.width, extent.height

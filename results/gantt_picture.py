@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from results.comparison import transition_count
 from results.front import Member
 from results.picture_style import (
     COLOURS,
-    COLUMN_INCHES,
     GREY,
     INK,
+    PAGE_INCHES,
     ink_on,
     picture_settings,
     png_bytes,
@@ -22,7 +24,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _PS_PER_MS = 1e9
-_WIDTH_INCHES = 2 * COLUMN_INCHES
 _ROW_INCHES = 0.42
 _BAR = 0.62
 _NUMBER_SHARE = 0.018
@@ -44,7 +45,12 @@ def gantt_png(problem: Problem, member: Member, *, title: str = "") -> bytes:
 
 
 def draw_gantt(problem: Problem, member: Member, *, title: str = "") -> Figure:
-    """The schedule as a matplotlib figure, two columns wide.
+    """The schedule as a matplotlib figure, two columns wide; as :func:`draw_gantts`."""
+    return draw_gantts([(title, problem, member)])
+
+
+def draw_gantts(schedules: Sequence[tuple[str, Problem, Member]]) -> Figure:
+    """Schedules, each under its title, one below the other over the same time.
 
     A bar is one execution of a group, with the group's number in its network (and the frame, where
     there are several). The solid part is its stand-alone time, the hatched rest what contention
@@ -52,38 +58,45 @@ def draw_gantt(problem: Problem, member: Member, *, title: str = "") -> Figure:
     """
     from matplotlib.figure import Figure
 
-    used = sorted(set(member.design.units.tolist()))
-    row_of = {unit: row for row, unit in enumerate(used)}
-    height = 1.15 + _ROW_INCHES * len(used)
-    figure = Figure(figsize=(_WIDTH_INCHES, height), layout="constrained")
-    axes = figure.add_subplot()
-    axes.grid(True, axis="x")
-    span = member.schedule.makespan_ps / _PS_PER_MS
-    _draw_bars(axes, problem, member, row_of, span)
-    _draw_transitions(axes, problem, member, row_of)
-    axes.set_yticks(range(len(used)), [problem.units[unit].name for unit in used])
-    axes.set_ylim(len(used) - 0.5, -0.5)
-    axes.set_xlim(0, span * 1.01)
-    axes.set_xlabel("Time (ms)")
-    axes.spines["left"].set_visible(False)
-    axes.tick_params(axis="y", length=0)
-    if title:
-        axes.set_title(title, fontsize=8, loc="left")
-    _add_legend(figure, problem, member)
+    rows = [sorted(set(member.design.units.tolist())) for _, _, member in schedules]
+    titles = sum(bool(title) for title, _, _ in schedules)
+    height = 0.95 + sum(0.2 + _ROW_INCHES * len(used) for used in rows) + 0.15 * titles
+    figure = Figure(figsize=(PAGE_INCHES, height), layout="constrained")
+    places = figure.subplots(
+        len(schedules), sharex=True, squeeze=False, height_ratios=[len(used) for used in rows]
+    )[:, 0]
+    networks = {network.name: None for _, problem, _ in schedules for network in problem.networks}
+    colours = {name: COLOURS[n % len(COLOURS)] for n, name in enumerate(networks)}
+    span = max(member.schedule.makespan_ps for _, _, member in schedules) / _PS_PER_MS
+    for axes, used, (title, problem, member) in zip(places, rows, schedules, strict=True):
+        row_of = {unit: row for row, unit in enumerate(used)}
+        axes.grid(True, axis="x")
+        _draw_bars(axes, problem, member, row_of, span, colours)
+        _draw_transitions(axes, problem, member, row_of)
+        axes.set_yticks(range(len(used)), [problem.units[unit].name for unit in used])
+        axes.set_ylim(len(used) - 0.5, -0.5)
+        axes.spines["left"].set_visible(False)
+        axes.tick_params(axis="y", length=0)
+        if title:
+            axes.set_title(title, fontsize=8, loc="left")
+    places[-1].set_xlim(0, span * 1.01)
+    places[-1].set_xlabel("Time (ms)")
+    _add_legend(figure, schedules, colours)
     return figure
 
 
-def _colour(network: int) -> str:
-    return COLOURS[network % len(COLOURS)]
-
-
 def _draw_bars(
-    axes: Axes, problem: Problem, member: Member, row_of: dict[int, int], span: float
+    axes: Axes,
+    problem: Problem,
+    member: Member,
+    row_of: dict[int, int],
+    span: float,
+    colours: dict[str, str],
 ) -> None:
     several_frames = member.schedule.groups[-1].frame > 1
     for execution in member.schedule.groups:
         network = problem.networks[execution.network]
-        colour = _colour(execution.network)
+        colour = colours[network.name]
         row = row_of[execution.unit]
         start, end = execution.start_ps / _PS_PER_MS, execution.end_ps / _PS_PER_MS
         alone = execution.alone_ps / _PS_PER_MS
@@ -144,18 +157,18 @@ def _draw_transitions(axes: Axes, problem: Problem, member: Member, row_of: dict
             )
 
 
-def _add_legend(figure: Figure, problem: Problem, member: Member) -> None:
+def _add_legend(
+    figure: Figure, schedules: Sequence[tuple[str, Problem, Member]], colours: dict[str, str]
+) -> None:
     from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
 
     handles: list[Patch | Line2D] = [
-        Patch(facecolor=_colour(n), label=network.name)
-        for n, network in enumerate(problem.networks)
+        Patch(facecolor=colour, label=name) for name, colour in colours.items()
     ]
-    if any(e.end_ps - e.start_ps > e.alone_ps for e in member.schedule.groups):
+    if any(e.end_ps - e.start_ps > e.alone_ps for *_, m in schedules for e in m.schedule.groups):
         handles.append(Patch(facecolor=GREY, alpha=0.55, hatch="//////", label="contention"))
-    units = member.design.units
-    if any(units[source] != units[target] for source, target in problem.edges):
+    if any(transition_count(problem, member) for _, problem, member in schedules):
         handles.append(Line2D([], [], color=INK, linewidth=0.7, marker=">", markersize=3))
         handles[-1].set_label("transition")
     figure.legend(

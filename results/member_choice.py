@@ -39,3 +39,9 @@ def choose_member(front: Front, text: str) -> int:
     near = difflib.get_close_matches(text, list(by_name), n=2)
     hint = f"did you mean {' or '.join(near)}?" if near else f"marks: {', '.join(by_name)}"
     raise ResultError(f"member {text!r}: a number from 0 to {count - 1} or a mark ({hint})")
+
+
+def member_title(front: Front, index: int) -> str:
+    """``member 3`` or ``member 0 (fastest)``."""
+    marks = mark_members(front).get(index)
+    return f"member {index}" + (f" ({', '.join(marks)})" if marks else "")

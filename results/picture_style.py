@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
 COLUMN_INCHES = 3.5
 """Width of one column of a two-column page."""
+PAGE_INCHES = 2 * COLUMN_INCHES
 
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442", "#999999")
 """Okabe and Ito's palette for colour-blind readers."""
@@ -42,6 +43,7 @@ _SETTINGS: Any = {
     "hatch.color": "white",
     "svg.hashsalt": "paretosoc",
     "svg.fonttype": "path",
+    "pdf.fonttype": 42,
     "path.simplify": False,
 }
 
@@ -70,8 +72,25 @@ def svg_bytes(figure: Figure) -> bytes:
     return buffer.getvalue()
 
 
+def pdf_bytes(figure: Figure) -> bytes:
+    """The figure as PDF with its fonts in it; equal figures give equal bytes."""
+    buffer = io.BytesIO()
+    figure.savefig(
+        buffer, format="pdf", metadata={"CreationDate": None, "Creator": None, "Producer": None}
+    )
+    return buffer.getvalue()
+
+
 def png_bytes(figure: Figure) -> bytes:
     """The figure as PNG, 300 dots an inch; equal figures give equal bytes."""
     buffer = io.BytesIO()
     figure.savefig(buffer, format="png", dpi=300, metadata={"Software": None})
     return buffer.getvalue()
+
+
+PICTURE_MAKERS: dict[str, Callable[[Any], bytes]] = {
+    ".svg": svg_bytes,
+    ".pdf": pdf_bytes,
+    ".png": png_bytes,
+}
+"""By the ending of a file's name."""

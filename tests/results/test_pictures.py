@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from results.front_file import write_results
 from results.front_picture import draw_front, front_png, front_svg
 from results.gantt_picture import draw_gantt, gantt_png, gantt_svg
-from results.label_placement import overlap, place_label, staircase_boxes
+from results.label_placement import overlap, place_labels, staircase_boxes
 from results.picture_style import ink_on, picture_settings
 from results.problem import Objective, ObjectiveKind
 
@@ -109,12 +109,30 @@ def test_gantt_draws_every_execution_and_transition(front):
 def test_labels_stay_inside_and_do_not_cover_each_other_where_room_is(point, others):
     frame = (0.0, 0.0, 200.0, 100.0)
     obstacles = [((x, y, x, y), 1.0) for x, y in others]
-    first = place_label(point, (30.0, 10.0), frame, obstacles, [])
-    second = place_label(point, (30.0, 10.0), frame, obstacles, [first.box])
+    first, second = place_labels([point, point], [(30.0, 10.0)] * 2, frame, obstacles)
     assert not overlap(first.box, second.box)
     for box in (first.box, second.box):
         assert 0 <= box[0] <= box[2] <= 200
         assert 0 <= box[1] <= box[3] <= 100
+
+
+def test_an_early_label_makes_room_for_a_later_ones_line():
+    # The knee's and the most frugal member's points and labels of the demo: the second label has
+    # no place but above the first one's, unless that moves.
+    points, size = [(174.0, 70.0), (264.0, 56.0)], (92.0, 23.0)
+    frame = (48.0, 40.0, 287.0, 204.0)
+    steps = [((x, 56.0, x + 6.0, 68.0), 3.0) for x in range(174, 264, 8)]
+    knee, frugal = place_labels(points, [size, size], frame, steps)
+    end = (
+        frugal.box[0] + frugal.nearest[0] * size[0],
+        frugal.box[1] + frugal.nearest[1] * size[1],
+    )
+    line = [
+        tuple(a + (b - a) * k / 100 for a, b in zip(points[1], end, strict=True))
+        for k in range(101)
+    ]
+    assert not any(overlap((*dot, *dot), knee.box) for dot in line)
+    assert not overlap(knee.box, frugal.box)
 
 
 def test_staircase_goes_through_the_corners():

@@ -1,0 +1,114 @@
+"""``dse plot``: figures for papers from one or several result folders."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from dse.command_options import Force
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from results.front import Front, Member
+    from results.problem import Problem
+
+
+class Plot(StrEnum):
+    """What is drawn."""
+
+    FRONT = "front"
+    GANTT = "gantt"
+    CONVERGENCE = "convergence"
+    ENERGY = "energy"
+
+
+_DEFAULT_MEMBERS = {Plot.GANTT: ("fastest",), Plot.ENERGY: ("fastest", "frugal")}
+
+
+def register(app: typer.Typer) -> None:
+    """Adds the command."""
+    app.command("plot")(plot)
+
+
+def plot(
+    what: Annotated[Plot, typer.Argument(metavar="front|gantt|convergence|energy")],
+    folders: Annotated[list[Path], typer.Argument(help="Result folders.", metavar="DIR...")],
+    output: Annotated[
+        Path, typer.Option("--output", "-o", help="The picture: .svg, .pdf or .png (300 dpi).")
+    ],
+    member: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--member",
+            help="For gantt and energy, of each result: a number, fastest, frugal, knee or another "
+            "mark; may be given again. [default: fastest; for energy also frugal]",
+        ),
+    ] = None,
+    label: Annotated[
+        list[str] | None,
+        typer.Option("--label", help="A name for each result, in order. [default: the folder's]"),
+    ] = None,
+    force: Force = False,
+) -> None:
+    """Draw fronts, schedules, convergence or energy of results, one or two columns wide."""
+    from dse.errors import WorkloadError
+    from dse.output_file import check_output_file, write_output_file
+    from results.front_file import read_results
+    from results.picture_style import PICTURE_MAKERS, picture_settings
+
+    if member and what not in _DEFAULT_MEMBERS:
+        raise WorkloadError(f"--member: is for gantt and energy, not for {what.value}")
+    if label and len(label) != len(folders):
+        raise WorkloadError(f"--label: {len(folders)} are required, got {len(label)}")
+    check_output_file(output, option="--output", overwrite=force, suffixes=tuple(PICTURE_MAKERS))
+    names = label or _names(folders)
+    fronts = [(name, read_results(folder)) for name, folder in zip(names, folders, strict=True)]
+    with picture_settings():
+        figure = _figure(what, fronts, member)
+        picture = PICTURE_MAKERS[output.suffix](figure)
+    write_output_file(output, picture)
+    print(f"Written to {output}")
+
+
+def _names(folders: list[Path]) -> list[str]:
+    """The folders' own names, or their paths where these are not different."""
+    names = [folder.resolve().name for folder in folders]
+    return names if len(set(names)) == len(names) else [str(folder) for folder in folders]
+
+
+def _figure(what: Plot, fronts: list[tuple[str, Front]], member: list[str] | None) -> Figure:
+    from results.convergence_picture import draw_convergence
+    from results.energy_picture import draw_energy
+    from results.front_picture import draw_front
+    from results.fronts_picture import draw_fronts
+    from results.gantt_picture import draw_gantts
+
+    match what:
+        case Plot.FRONT:
+            return draw_front(fronts[0][1]) if len(fronts) == 1 else draw_fronts(fronts)
+        case Plot.CONVERGENCE:
+            return draw_convergence(fronts)
+        case Plot.GANTT:
+            return draw_gantts(_members(fronts, member or _DEFAULT_MEMBERS[what]))
+        case Plot.ENERGY:
+            return draw_energy(_members(fronts, member or _DEFAULT_MEMBERS[what]))
+
+
+def _members(
+    fronts: list[tuple[str, Front]], texts: tuple[str, ...] | list[str]
+) -> list[tuple[str, Problem, Member]]:
+    from results.member_choice import choose_member, member_title
+
+    return [
+        (
+            member_title(front, index) if len(fronts) == 1 else f"{name}, member {index}",
+            front.problem,
+            front.members[index],
+        )
+        for name, front in fronts
+        for index in dict.fromkeys(choose_member(front, text) for text in texts)
+    ]

@@ -1,0 +1,42 @@
+"""``dse trace``: schedules for Perfetto and other viewers of traces."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from dse.command_options import Folder, Force
+
+
+def register(app: typer.Typer) -> None:
+    """Adds the command."""
+    app.command("trace")(trace)
+
+
+def trace(
+    folder: Folder,
+    output: Annotated[Path, typer.Option("--output", "-o", help="The trace, .json.")],
+    member: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--member",
+            help="A number, or fastest, frugal, knee or another mark; may be given again. "
+            "[default: fastest]",
+        ),
+    ] = None,
+    force: Force = False,
+) -> None:
+    """Write schedules in the Trace Event Format: open them in ui.perfetto.dev or chrome://tracing."""
+    from dse.output_file import check_output_file, write_output_file
+    from results.front_file import read_results
+    from results.member_choice import FASTEST, choose_member, member_title
+    from results.trace_file import trace_bytes
+
+    front = read_results(folder)
+    check_output_file(output, option="--output", overwrite=force, suffixes=(".json",))
+    chosen = dict.fromkeys(choose_member(front, text) for text in member or [FASTEST])
+    titles = [(member_title(front, index), front.members[index]) for index in chosen]
+    write_output_file(output, trace_bytes(front.problem, titles))
+    print(f"Written to {output}: {', '.join(title for title, _ in titles)}")
