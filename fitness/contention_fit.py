@@ -12,7 +12,7 @@ small.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -34,9 +34,13 @@ MOST_PERCENT = 95.0
 SMALLEST_GBPS = 0.01
 GRID = 24
 """Values of each threshold in the coarse search."""
+MOST_THRESHOLDS = 32
+"""Of more own demands, such as measured ones that all differ, so many bound the gaps tried."""
 CANDIDATES = 3
 """Starts of the local search, for each normalBW."""
 REFITS = 40
+STEPS = 15
+"""Of a refit, which starts near its end."""
 SEED = 2021
 LARGEST_ERROR = 1 / 3
 """A parameter whose error is a larger share of it is refused: the sweep does not determine it."""
@@ -62,8 +66,11 @@ class ContentionFit:
     samples: int
 
 
-def loss_percent(own: FloatArray, external: FloatArray, values: FloatArray) -> FloatArray:
-    """R in percent for parameters in the order of ``PARAMETERS``; arrays [samples]."""
+def loss_percent(
+    own: FloatArray, external: FloatArray, values: FloatArray | Sequence[float | FloatArray]
+) -> FloatArray:
+    """R in percent for parameters in the order of ``PARAMETERS``; arrays [samples], or, where
+    parameters are [cases, 1], [cases, samples]."""
     normal, total, balance, peak, minor, rate = values
     light = minor * np.minimum(external, peak) / peak
     span = np.maximum(own + balance - total, 0.0)
@@ -146,7 +153,11 @@ class _Fit:
             for index, name in enumerate(PARAMETERS)
             if name not in given and name != "normal_gbps"
         ]
-        self.gaps = [(float(low), float(high)) for low, high in pairwise(np.unique(sweep.own))]
+        demands = np.unique(sweep.own)
+        if len(demands) > MOST_THRESHOLDS:
+            shares = np.linspace(0, 1, MOST_THRESHOLDS)
+            demands = np.unique(np.quantile(demands, shares, method="nearest"))
+        self.gaps = [(float(low), float(high)) for low, high in pairwise(demands)]
         self.reach = float(sweep.own.max() + sweep.external.max())
 
     def best(self) -> tuple[FloatArray, float]:
@@ -179,7 +190,7 @@ class _Fit:
         return self._polish(middle, self.lost), (high - low) / 2
 
     def _best_at(self, normal: float) -> FloatArray:
-        starts = self._coarse(normal)[:CANDIDATES]
+        starts = self._coarse(normal)
         polished = [self._polish(values, self.lost) for _, values in starts]
         return min(polished, key=lambda values: self._error(values, self.lost))
 
@@ -193,7 +204,7 @@ class _Fit:
         free = max(len(residuals) - len(self.free), 1)
         residuals = (residuals - residuals.mean()) * np.sqrt(len(residuals) / free)
         refits = [
-            self._polish(values, model + generator.choice(residuals, len(residuals)))
+            self._polish(values, model + generator.choice(residuals, len(residuals)), STEPS)
             for _ in range(REFITS)
         ]
         errors: FloatArray = np.std(np.array(refits), axis=0, ddof=1)
@@ -220,28 +231,39 @@ class _Fit:
         """The best starts for one normalBW, with their squared errors."""
         light = self.sweep.own < normal
         peak, minor = self._minor(light)
-        values = np.array([normal, self.reach, SMALLEST_GBPS, peak, minor, 0.0])
-        for name, value in self.given.items():
-            values[PARAMETERS.index(name)] = value
+        minor = self.given.get("max_minor_percent", minor)
         if light.all():
+            values = np.array([normal, self.reach, SMALLEST_GBPS, peak, minor, 0.0])
+            for name, value in self.given.items():
+                values[PARAMETERS.index(name)] = value
             return [(self._error(values, self.lost), values)]
-        own, external = self.sweep.own[~light], self.sweep.external[~light]
-        lost = self.lost[~light]
-        found: list[tuple[float, FloatArray]] = []
-        for total in self._choices("total_gbps", self.reach):
-            for balance in self._choices("balance_gbps", float(external.max())):
-                trial = values.copy()
-                trial[1], trial[2], trial[5] = total, balance, 1.0
-                shape = loss_percent(own, external, trial * [1, 1, 1, 1, 0, 1])
-                norm = float(shape @ shape)
-                if norm == 0:
-                    continue
-                trial[5] = self.given.get(
-                    "rate_percent_per_gbps", max(float(shape @ lost) / norm, 0.0)
-                )
-                found.append((self._error(trial, self.lost), trial))
-        found.sort(key=lambda item: item[0])
-        return found[:CANDIDATES]
+        totals, balances = (
+            axis.reshape(-1, 1)
+            for axis in np.meshgrid(
+                self._choices("total_gbps", self.reach),
+                self._choices("balance_gbps", float(self.sweep.external[~light].max())),
+            )
+        )
+        # At a rate of 1 and without minor contention the loss is what the rate multiplies.
+        shape = loss_percent(
+            self.sweep.own[~light],
+            self.sweep.external[~light],
+            (normal, totals, balances, peak, 0.0, 1.0),
+        )
+        norms = np.maximum((shape**2).sum(axis=1), 1e-12)
+        rates = np.maximum(shape @ self.lost[~light] / norms, 0.0)
+        if "rate_percent_per_gbps" in self.given:
+            rates[:] = self.given["rate_percent_per_gbps"]
+        grid = (normal, totals, balances, peak, minor, rates[:, None])
+        rest = loss_percent(self.sweep.own, self.sweep.external, grid) - self.lost
+        errors = (rest**2).sum(axis=1)
+        return [
+            (
+                float(errors[place]),
+                np.array([normal, totals[place, 0], balances[place, 0], peak, minor, rates[place]]),
+            )
+            for place in np.argsort(errors, kind="stable")[:CANDIDATES]
+        ]
 
     def _choices(self, name: str, largest: float) -> FloatArray:
         if name in self.given:
@@ -265,7 +287,9 @@ class _Fit:
         rest = loss_percent(self.sweep.own, self.sweep.external, values) - lost
         return float(rest @ rest)
 
-    def _polish(self, values: FloatArray, lost: FloatArray) -> FloatArray:
+    def _polish(
+        self, values: FloatArray, lost: FloatArray, most_steps: int | None = None
+    ) -> FloatArray:
         from scipy.optimize import least_squares
 
         if not self.free:
@@ -280,7 +304,13 @@ class _Fit:
         low = np.array([0, SMALLEST_GBPS, SMALLEST_GBPS, SMALLEST_GBPS, 0, 0])[self.free]
         high = np.array([0, self.reach, self.reach, self.reach, 95, 100])[self.free]
         start = np.clip(values[self.free], low, high)
-        found = least_squares(residuals, start, bounds=(low, high), x_scale=np.maximum(start, 1.0))
+        found = least_squares(
+            residuals,
+            start,
+            bounds=(low, high),
+            x_scale=np.maximum(start, 1.0),
+            max_nfev=most_steps,
+        )
         result = values.copy()
         result[self.free] = found.x
         return result

@@ -2,10 +2,11 @@
 
 Rows come in the order of execution: layers (fused ones as one row), reformatting and copies, which
 belong to the layer they are named after, and the parts given to a DLA. Such a part, ``{...}``, is
-only handed over in its own row; its work shows as the wait in the first row afterwards that reads
-its result: ``... from nvm``, ``{...} output reformatter N``, or, if neither is there, the input
-reformatter of the next layer. ``... to nvm`` and the part's own input reformatter bring its inputs;
-``... finish`` only signals.
+only handed over in its own row where the engine does not wait there; its work then shows as the
+wait in the first row afterwards that reads its result: ``... from nvm``, ``{...} output reformatter
+N``, or, if neither is there, the input reformatter of the next layer. ``... to nvm`` and the part's
+own input reformatter bring its inputs; ``... finish`` only signals. Newer versions (TensorRT 8.5 on
+Orin) have no such rows: they wait in the part's own row, which then holds all its time.
 """
 
 from __future__ import annotations
@@ -98,7 +99,8 @@ def sort_rows(
     between = 0
     kinds = [kind_of(row.name) for row in rows]
     signs = {RowKind.TO_DLA, RowKind.FROM_DLA, RowKind.FINISH}
-    if not has_dla and any(kind in signs for kind, _ in kinds):
+    waits_later = any(kind in signs for kind, _ in kinds)
+    if not has_dla and waits_later:
         sign = next(row.name for row, (kind, _) in zip(rows, kinds, strict=True) if kind in signs)
         raise PlatformError(
             f"{label}: a part of the engine ran on a DLA ({sign[-60:]!r}); "
@@ -108,7 +110,10 @@ def sort_rows(
         time = _time_of(row, use_median, label)
         dla = has_dla and is_block(owner)
         if dla and kind is RowKind.LAYERS:
-            pending.append(TimedRow(owner, time))
+            if waits_later:
+                pending.append(TimedRow(owner, time))
+            else:
+                result.blocks.append(((owner,), time))
             continue
         if kind is RowKind.FINISH or kind is RowKind.TO_DLA or (dla and kind is RowKind.INPUT):
             result.handed_over.append(TimedRow(row.name, time))

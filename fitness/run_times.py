@@ -12,7 +12,11 @@ from platforms.errors import PlatformError
 from platforms.exact_json import exact_decimal, parse_exact
 
 PS_PER_MS = 10**9
-_SUMMARY = re.compile(r"GPU Compute(?: Time)?: .*?mean = ([0-9.]+) ms")
+_SUMMARY = re.compile(
+    r"GPU Compute(?: Time)?: .*?mean = ([0-9.]+) ms"
+    # TensorRT 7: one line each.
+    r"|GPU Compute\n(?:.*(?:min|max): .*\n)*.*mean: ([0-9.]+) ms"
+)
 
 
 @dataclass(frozen=True)
@@ -31,7 +35,7 @@ def parse_run_time(text: str, label: str) -> RunTime:
     """
     if re.match(r"\s*\[\s*\{", text):
         return _from_samples(text, label)
-    found = _SUMMARY.findall(text)
+    found = [one or other for one, other in _SUMMARY.findall(text)]
     if len(found) != 1:
         raise PlatformError(
             f"{label}: must be a log of trtexec with one line 'GPU Compute Time: ... mean = ...', "

@@ -26,7 +26,7 @@ _ENTRY = re.compile(
     r'\s*,\s*"percentage"\s*:\s*(?:' + _NUMBER + r")\s*\}"
 )
 _COUNT = re.compile(r'\{\s*"count"\s*:\s*([0-9]+)\s*\}')
-_STAMP = re.compile(r"^\[[^\]]*\] \[[A-Z]\] ?")
+_STAMP = re.compile(r"^(?:\[[^\]]*\] )?\[[A-Z]\] ?")
 _TITLE = re.compile(r"=== Profile \(([0-9]+) iterations ?\) ===")
 _PLAIN_NUMBER = re.compile(r"-?[0-9]+(?:\.[0-9]+)?%?")
 
@@ -160,6 +160,7 @@ def _from_log(text: str, label: str) -> EngineProfile:
     warnings: list[str] = []
     rows: list[EngineRow] = []
     total: Fraction | None = None
+    added = slack = Fraction(0)
     for line in after:
         cells = _cells(line, columns, name_first)
         if cells is None:
@@ -167,16 +168,18 @@ def _from_log(text: str, label: str) -> EngineProfile:
                 break
             continue
         name, numbers = cells
-        if name == "Total":
-            total = _time(numbers[1])
-            break
-        # The mean has four decimals, too few for short layers; the total over all iterations more.
         printed, summed = _time(numbers[1]), _time(numbers[0])
+        slack += _half_unit(numbers[0])
+        if name == "Total":
+            total = summed
+            break
+        if summed is not None:
+            added += summed
+        # The mean has four decimals, in old versions two: too few for short layers. The total over
+        # all iterations says more.
         if iterations and printed is not None and summed is not None:
             mean = summed / iterations
-            if abs(mean - printed) <= PS_PER_MS * (
-                Fraction(1, 20_000) + Fraction(1, 200 * iterations)
-            ):
+            if abs(mean - printed) <= _half_unit(numbers[1]) + _half_unit(numbers[0]) / iterations:
                 rows.append(EngineRow(name, mean, _time(numbers[2]) if columns == 4 else None))
                 continue
         row = _row(
@@ -190,11 +193,14 @@ def _from_log(text: str, label: str) -> EngineProfile:
         rows += [row] if row else []
     if total is None:
         warnings.append("the row Total is missing: the log may be cut off")
-    elif abs(sum(row.mean_ps for row in rows) - total) > PS_PER_MS * Fraction(
-        len(rows) + 1, 10_000
-    ):
+    elif abs(added - total) > slack:
         warnings.append("the rows do not add up to the row Total: some may be missing")
     return EngineProfile(tuple(rows), iterations, tuple(warnings))
+
+
+def _half_unit(number: str) -> Fraction:
+    """What rounding to the decimals of a printed number of ms may hide, ps."""
+    return Fraction(PS_PER_MS, 2 * 10 ** len(number.partition(".")[2]))
 
 
 def _cells(line: str, columns: int, name_first: bool) -> tuple[str, Sequence[str]] | None:

@@ -140,6 +140,18 @@ def test_the_error_told_is_that_of_the_integers_used() -> None:
     assert used.worst_sample == errors.argmax()
 
 
+def test_measured_demands_that_all_differ() -> None:
+    even = sweep_of(STEP, 0, 0)
+    random = np.random.default_rng(1)
+    own = even.own + random.uniform(-4, 4, len(even.own))
+    lost = loss_percent(own, even.external, np.array(STEP))
+    fit = fit_contention(Sweep(own, even.external, 100 / (100 - lost)))
+    for name, value in list(zip(PARAMETERS, STEP, strict=True))[1:]:
+        assert fit.parameters[name].value == pytest.approx(value, rel=0.02), name
+    normal = fit.parameters["normal_gbps"]
+    assert abs(normal.value - STEP[0]) <= normal.error + 4
+
+
 @pytest.mark.parametrize(
     ("sweep", "parameter"),
     [
@@ -179,7 +191,7 @@ def test_what_is_given_is_kept_and_makes_up_for_samples() -> None:
 
 
 def test_the_same_sweep_gives_the_same_fit() -> None:
-    first, second = (fit_contention(sweep_of(STEP, 0.01, 3)) for _ in range(2))
+    first, second = (fit_contention(sweep_of(STEP, 0.01, 3, own=(30, 61))) for _ in range(2))
     assert first == second
 
 

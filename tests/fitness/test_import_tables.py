@@ -192,6 +192,12 @@ def test_what_is_wrong_with_runs_is_named(text: str, expected: str, tmp_path: Pa
     assert expected in str(caught.value)
 
 
+def test_the_summary_of_an_old_version_is_read() -> None:
+    lines = ("GPU Compute", "min: 3.6 ms", "max: 4.1 ms", "mean: 3.68 ms", "median: 3.66 ms")
+    text = "[I] Host Latency\n[I] mean: 9 ms\n" + "".join(f"[I] {line}\n" for line in lines)
+    assert parse_run_time(text, "f").mean_ps == Fraction("3.68") * 10**9
+
+
 @pytest.mark.parametrize("text", ["", "[]", "[{}]", LOG.format(1) * 2, '[{"computeMs": "x"}]'])
 def test_a_file_without_a_time_is_refused(text: str) -> None:
     with pytest.raises(PlatformError, match=r"^f: must"):

@@ -120,13 +120,34 @@ def test_an_input_reformatter_is_not_the_wait_where_the_part_is_read_later() -> 
 
 def test_a_wait_that_hides_in_a_layer_is_flagged() -> None:
     times = sort_rows(
-        rows((PART, 8), ("fc", 507), ("prob", 1)), has_dla=True, use_median=False, label="f"
+        rows(("x to nvm", 1), (PART, 8), ("fc", 507), ("prob", 1)),
+        has_dla=True,
+        use_median=False,
+        label="f",
     )
     assert times.blocks == []
     assert [row.name for row in times.layers] == ["prob"]
     assert "'fc': may hold the wait" in times.flagged[0]
-    alone = sort_rows(rows((PART, 8)), has_dla=True, use_median=False, label="f")
+    alone = sort_rows(rows(("x to nvm", 1), (PART, 8)), has_dla=True, use_median=False, label="f")
     assert "no row waits for it" in alone.flagged[0]
+
+
+def test_an_engine_that_waits_in_the_parts_own_row_has_all_its_time_there() -> None:
+    times = sort_rows(
+        rows(
+            (f"Reformatting CopyNode for Input Tensor 0 to {PART}", 41),
+            (PART, 1032),
+            ("Reformatting CopyNode for Input Tensor 0 to fc", 17),
+            ("fc", 18),
+        ),
+        has_dla=True,
+        use_median=False,
+        label="f",
+    )
+    assert times.blocks == [((PART,), Fraction(1032 * US))]
+    assert [(row.name, row.time_ps) for row in times.layers] == [("fc", 17 * US), ("fc", 18 * US)]
+    assert [row.time_ps for row in times.handed_over] == [41 * US]
+    assert times.flagged == []
 
 
 def test_two_parts_before_one_wait_are_one() -> None:

@@ -49,6 +49,20 @@ OLD_LOG = """=== Profile (400 iterations ) ===
 """
 
 
+TRT7_LOG = """[I] GPU Compute
+[I] min: 3.60 ms
+[I]
+[I] === Profile (1500 iterations ) ===
+[I]                           Layer   Time (ms)   Avg. Time (ms)   Time %
+[I]                     data to nvm       69.00             0.05      1.2
+[I]                  {conv1,conv2}      300.00             0.20      5.4
+[I]        prob input reformatter 0     5046.37             3.36     93.2
+[I]                 classifier done        4.50             0.00      0.1
+[I]                           Total     5419.87             3.61    100.0
+[I]
+"""
+
+
 @pytest.mark.parametrize("median", [True, False])
 def test_json_with_names_that_are_not_escaped(median: bool) -> None:
     profile = parse_trtexec_profile(exported(ROWS, median=median), "f")
@@ -110,6 +124,17 @@ def test_the_layout_with_the_name_first() -> None:
         ("images to nvm", 0.085, None),
         ("{ForeignNode[Conv_0...Cat_9]}", 0.0085, None),
         ("head 3 from nvm", 7.674, None),
+    ]
+    assert profile.warnings == ()
+
+
+def test_the_oldest_layout_whose_means_have_two_decimals() -> None:
+    profile = parse_trtexec_profile(TRT7_LOG, "f")
+    assert [(row.name, float(row.mean_ps / MS)) for row in profile.rows] == [
+        ("data to nvm", 0.046),
+        ("{conv1,conv2}", 0.2),
+        ("prob input reformatter 0", pytest.approx(3.364247, abs=1e-6)),
+        ("classifier done", 0.003),
     ]
     assert profile.warnings == ()
 
