@@ -10,15 +10,24 @@ from typing import Any
 import numpy as np
 
 from fitness.contention import contention_table, lost_rate
-from fitness.contention_fit import PARAMETERS, ContentionFit
+from fitness.contention_fit import ContentionFit, FittedParameter
 from fitness.contention_sweep import FloatArray, Sweep
 from platforms.platform import Contention
 from platforms.source import Source, Status
 from results.errors import ResultError
 from results.problem import WORK_PER_PS
 
-DECIMALS = ((3, 5), (2, 4), (2, 3), (1, 3), (1, 2))
-"""Of bandwidths in GB/s and of percentages: the first that the integer model can hold is taken."""
+BANDWIDTH_DECIMALS = (2, 1)
+"""Of GB/s; what fits better is taken."""
+DENOMINATORS = tuple(
+    sorted(
+        2**twos * 5**fives for twos in range(12) for fives in range(6) if 2**twos * 5**fives <= 4000
+    )
+)
+"""Of percentages: those of short decimals. The integer model needs small numerators, and of these
+fractions one is near any value."""
+MARGIN = Fraction(5, 4)
+"""Own demands up to so much above the sweep's can be computed with, too."""
 KBPS_PER_GBPS = 10**6
 
 
@@ -44,22 +53,17 @@ def used_fit(fit: ContentionFit, sweep: Sweep) -> UsedFit:
     Raises:
         ResultError: where the parameters do not fit into its integers.
     """
-    own, external = (_kbps(values) for values in (sweep.own, sweep.external))
-    for number, (bandwidth, percent) in enumerate(DECIMALS):
-        parameters = {
-            name: Fraction(str(round(fit.parameters[name].value, decimals)))
-            for name in PARAMETERS
-            for decimals in (percent if "percent" in name else bandwidth,)
-        }
-        try:
-            table = contention_table(_contention(parameters), [Fraction(1)], [max(own)])
-        except ResultError:
-            if number + 1 == len(DECIMALS):
-                raise
+    best: tuple[float, dict[str, Fraction], FloatArray] | None = None
+    for decimals in BANDWIDTH_DECIMALS:
+        made = _nearest(fit, sweep, decimals)
+        if made is None:
             continue
-        break
-    lost = [lost_rate(table, 0, x, y) for x, y in zip(own, external, strict=True)]
-    predicted = WORK_PER_PS / (WORK_PER_PS - np.array(lost, dtype=np.float64))
+        error = float(np.sum(np.log(made[1] / sweep.slowdown) ** 2))
+        if best is None or error < best[0]:
+            best = (error, *made)
+    if best is None:
+        raise ResultError("the parameters fitted do not fit into the integers of the timeline")
+    _, parameters, predicted = best
     errors = np.abs(predicted - sweep.slowdown) / sweep.slowdown
     return UsedFit(
         parameters=parameters,
@@ -69,6 +73,37 @@ def used_fit(fit: ContentionFit, sweep: Sweep) -> UsedFit:
         largest_error=float(errors.max()),
         worst_sample=int(errors.argmax()),
     )
+
+
+def _nearest(
+    fit: ContentionFit, sweep: Sweep, decimals: int
+) -> tuple[dict[str, Fraction], FloatArray] | None:
+    """The parameters nearest to the fit that the integers can hold, and the slowdowns by them."""
+    own, external = (_kbps(values) for values in (sweep.own, sweep.external))
+    parameters = {
+        name: max(Fraction(str(round(item.value, decimals))), Fraction(1, 10**decimals))
+        for name, item in fit.parameters.items()
+    }
+    parameters["max_minor_percent"] = _fractions(fit.parameters["max_minor_percent"])[0]
+    largest = round(MARGIN * max(*own, *external))
+    for rate in _fractions(fit.parameters["rate_percent_per_gbps"]):
+        parameters["rate_percent_per_gbps"] = rate
+        try:
+            table = contention_table(_contention(parameters), [Fraction(1)], [largest])
+        except ResultError:
+            continue
+        lost = [lost_rate(table, 0, x, y) for x, y in zip(own, external, strict=True)]
+        return parameters, WORK_PER_PS / (WORK_PER_PS - np.array(lost, dtype=np.float64))
+    return None
+
+
+def _fractions(item: FittedParameter) -> list[Fraction]:
+    """Short decimals, the nearest to the value first; a given value alone."""
+    exact = Fraction(item.value)
+    if item.is_given:
+        return [Fraction(str(item.value))]
+    near = {Fraction(round(exact * bottom), bottom) for bottom in DENOMINATORS}
+    return sorted(near, key=lambda value: (abs(value - exact), value))
 
 
 def _kbps(gbps: FloatArray) -> list[int]:

@@ -1,13 +1,13 @@
 """Fitting the contention model (PCCS, section of the model) to a sweep of co-runs.
 
-The loss of speed R(x, y) of :mod:`fitness.contention` is fitted to measured slowdowns by least
-squares. It never falls in x or y and is never negative whatever its parameters, so every fit is
-monotone. The fit has two stages: a coarse search over the thresholds, the rates following linearly,
-and for the best candidates a local one (scipy) over all parameters but normalBW. That one is a
-threshold in x alone, which the samples know up to gaps between own demands. Below TBWDC - CBP it
-has no effect; where the sweep shows no other threshold, it is put there. Errors of the others are
-the spread over refits to resampled residuals (bootstrap): kinks make the usual covariance too
-small.
+The loss of speed R(x, y) of :mod:`fitness.contention` is fitted by least squares of ln(s), with s =
+100 / (100 - R) the slowdown: of its relative error, as times are measured. R never falls in x or y
+and is never negative whatever its parameters, so every fit is monotone. There are two stages: a
+coarse search over the thresholds, the rates following linearly, and for the best candidates a local
+one (scipy) over all parameters but normalBW. That one is a threshold in x alone, which the samples
+know up to gaps between own demands. Below TBWDC - CBP it has no effect; where the sweep shows no
+other threshold, it is put there. Errors of the others are the spread over refits to resampled
+residuals (bootstrap): kinks make the usual covariance too small.
 """
 
 from __future__ import annotations
@@ -148,6 +148,9 @@ class _Fit:
         self.sweep = sweep
         self.given = given
         self.lost = sweep.lost_percent
+        # A loss of speed is known the better the larger it is: d ln(s) = dR / (100 - R).
+        self.weights = sweep.slowdown
+        self.measured = 100 * np.log(sweep.slowdown)
         self.free = [
             index
             for index, name in enumerate(PARAMETERS)
@@ -168,17 +171,17 @@ class _Fit:
             PlatformError: where a normalBW beside all own demands fits as well.
         """
         found = {normal: self._best_at(normal) for normal in self._normals()}
-        values = min(found.values(), key=lambda values: self._error(values, self.lost))
+        values = min(found.values(), key=lambda values: self._error(values, self.measured))
         if "normal_gbps" in self.given:
             return values, 0.0
         # Two standard deviations of the squared error's own noise.
-        free = max(len(self.lost) - len(self.free), 1)
-        bound = self._error(values, self.lost) * (1 + 4 / free) + 1e-9
+        free = max(len(self.measured) - len(self.free), 1)
+        bound = self._error(values, self.measured) * (1 + 4 / free) + 1e-9
         idle = values.copy()
         idle[0] = max(values[1] - values[2], SMALLEST_GBPS)
-        if idle[0] > self.sweep.own.min() and self._error(idle, self.lost) <= bound:
+        if idle[0] > self.sweep.own.min() and self._error(idle, self.measured) <= bound:
             return idle, 0.0
-        fitting = [n for n, at in found.items() if self._error(at, self.lost) <= bound]
+        fitting = [n for n, at in found.items() if self._error(at, self.measured) <= bound]
         if fitting[0] < self.sweep.own.min():
             raise _undetermined("normal_gbps", "all own demands may be above it")
         if fitting[-1] > self.sweep.own.max():
@@ -187,19 +190,19 @@ class _Fit:
         high = min(gap[1] for gap in self.gaps if gap[1] > fitting[-1])
         middle = values.copy()
         middle[0] = (low + high) / 2
-        return self._polish(middle, self.lost), (high - low) / 2
+        return self._polish(middle, self.measured), (high - low) / 2
 
     def _best_at(self, normal: float) -> FloatArray:
         starts = self._coarse(normal)
-        polished = [self._polish(values, self.lost) for _, values in starts]
-        return min(polished, key=lambda values: self._error(values, self.lost))
+        polished = [self._polish(values, self.measured) for _, values in starts]
+        return min(polished, key=lambda values: self._error(values, self.measured))
 
     def errors(self, values: FloatArray, threshold_error: float) -> FloatArray:
         """One standard deviation of every free parameter; that of normalBW is given, or, where it
         is 0, follows from TBWDC and CBP."""
         generator = np.random.default_rng(SEED)
-        model = loss_percent(self.sweep.own, self.sweep.external, values)
-        residuals = self.lost - model
+        model = self._predicted(values)
+        residuals = self.measured - model
         # Refits have fewer degrees of freedom than samples; the residuals are widened for it.
         free = max(len(residuals) - len(self.free), 1)
         residuals = (residuals - residuals.mean()) * np.sqrt(len(residuals) / free)
@@ -212,8 +215,7 @@ class _Fit:
         for index in self.free:
             moved = values.copy()
             moved[index] *= 1.1
-            changed = loss_percent(self.sweep.own, self.sweep.external, moved)
-            if np.allclose(changed, model, rtol=0, atol=1e-9):
+            if np.allclose(self._predicted(moved), model, rtol=0, atol=1e-9):
                 errors[index] = np.inf
         errors[0] = threshold_error or np.hypot(errors[1], errors[2])
         return errors
@@ -236,7 +238,7 @@ class _Fit:
             values = np.array([normal, self.reach, SMALLEST_GBPS, peak, minor, 0.0])
             for name, value in self.given.items():
                 values[PARAMETERS.index(name)] = value
-            return [(self._error(values, self.lost), values)]
+            return [(self._error(values, self.measured), values)]
         totals, balances = (
             axis.reshape(-1, 1)
             for axis in np.meshgrid(
@@ -250,13 +252,13 @@ class _Fit:
             self.sweep.external[~light],
             (normal, totals, balances, peak, 0.0, 1.0),
         )
+        shape = shape * self.weights[~light]
         norms = np.maximum((shape**2).sum(axis=1), 1e-12)
-        rates = np.maximum(shape @ self.lost[~light] / norms, 0.0)
+        rates = np.maximum(shape @ (self.lost * self.weights)[~light] / norms, 0.0)
         if "rate_percent_per_gbps" in self.given:
             rates[:] = self.given["rate_percent_per_gbps"]
         grid = (normal, totals, balances, peak, minor, rates[:, None])
-        rest = loss_percent(self.sweep.own, self.sweep.external, grid) - self.lost
-        errors = (rest**2).sum(axis=1)
+        errors = ((self._predicted(grid) - self.measured) ** 2).sum(axis=1)
         return [
             (
                 float(errors[place]),
@@ -283,23 +285,27 @@ class _Fit:
             best = min(best, (error, float(peak), minor))
         return best[1], best[2]
 
-    def _error(self, values: FloatArray, lost: FloatArray) -> float:
-        rest = loss_percent(self.sweep.own, self.sweep.external, values) - lost
+    def _predicted(self, values: FloatArray | Sequence[float | FloatArray]) -> FloatArray:
+        """ln(s) in percent."""
+        lost = loss_percent(self.sweep.own, self.sweep.external, values)
+        return -100 * np.log1p(-lost / 100)
+
+    def _error(self, values: FloatArray, measured: FloatArray) -> float:
+        rest = self._predicted(values) - measured
         return float(rest @ rest)
 
     def _polish(
-        self, values: FloatArray, lost: FloatArray, most_steps: int | None = None
+        self, values: FloatArray, measured: FloatArray, most_steps: int | None = None
     ) -> FloatArray:
         from scipy.optimize import least_squares
 
         if not self.free:
             return values
-        own, external = self.sweep.own, self.sweep.external
 
         def residuals(free: FloatArray) -> FloatArray:
             trial = values.copy()
             trial[self.free] = free
-            return loss_percent(own, external, trial) - lost
+            return self._predicted(trial) - measured
 
         low = np.array([0, SMALLEST_GBPS, SMALLEST_GBPS, SMALLEST_GBPS, 0, 0])[self.free]
         high = np.array([0, self.reach, self.reach, self.reach, 95, 100])[self.free]
