@@ -183,29 +183,14 @@ def _draw(path: Path, result: Evaluated) -> None:
 def _print(result: Evaluated) -> None:
     from rich.console import Console
 
-    from results.comparison import clocks_mhz, groups_by_unit, transition_count
-    from results.objectives import (
-        format_objectives,
-        objective_label,
-        objective_unit,
-    )
+    from results.member_text import member_lines
     from results.schedule_table import schedule_table
 
     problem, member = result.problem, result.member
     console = Console(highlight=False)
-    for objective, value in zip(problem.objectives, member.objectives, strict=True):
-        (text,) = format_objectives(objective, [value])
-        console.print(f"{objective_label(problem, objective)}: {text} {objective_unit(objective)}")
-    console.print(f"makespan of one frame alone: {member.makespan_ps / 1e9:.4g} ms")
-    for network, latency in zip(problem.networks, member.latencies_ps, strict=True):
-        console.print(f"latency of {network.name}: {latency / 1e9:.4g} ms")
-    used = ", ".join(f"{name} {count}" for name, count in groups_by_unit(problem, member).items())
-    clocks = ", ".join(
-        f"{name} {'off' if mhz is None else f'{mhz:g}'}"
-        for name, mhz in clocks_mhz(problem, member).items()
-    )
-    console.print(f"groups on units: {used}; transitions: {transition_count(problem, member)}")
-    console.print(f"clocks (MHz): {clocks}\n")
+    for line in member_lines(problem, member):
+        console.print(line, markup=False)
+    console.print()
     console.print(schedule_table(problem, member.schedule))
     for state in result.constraints:
         mark = "met " if state.met else "FAILS"

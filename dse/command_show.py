@@ -1,16 +1,16 @@
-"""``dse show``: the front in a result folder, as a table or as JSON."""
+"""``dse show``: the front in a result folder, or one of its members, as a table or as JSON."""
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from dse.command_certify import claim_in_words
+from dse.command_options import AsJson, Folder
 
-Folder = Annotated[Path, typer.Argument(help="A result folder, as 'dse explore' writes it.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
+if TYPE_CHECKING:
+    from results.front import Front
 
 
 def register(app: typer.Typer) -> None:
@@ -20,31 +20,77 @@ def register(app: typer.Typer) -> None:
 
 def show(
     folder: Folder,
+    member: Annotated[
+        str | None,
+        typer.Option(
+            "--member",
+            help="One member: its mapping, clocks and schedule. A number, or fastest, frugal, knee "
+            "or another mark.",
+        ),
+    ] = None,
     as_json: AsJson = False,
     all_rows: Annotated[bool, typer.Option("--all", help="Every member of a long front.")] = False,
 ) -> None:
-    """Show the front in a result folder."""
+    """Show the front in a result folder, or one of its members."""
+    import json
+
+    from results.front_document import member_to_document
     from results.front_file import read_results
-    from results.table import front_table, table_rows
+    from results.member_choice import choose_member
+    from results.table import table_rows
 
     front = read_results(folder)
-    if as_json:
-        import json
-
+    if member is not None:
+        index = choose_member(front, member)
+        if as_json:
+            document = member_to_document(front.problem, front.members[index])
+            print(json.dumps({"member": index, **document}, indent=2))
+        else:
+            _print_member(front, index)
+    elif as_json:
         print(json.dumps(table_rows(front), indent=2))
-        return
+    else:
+        _print_front(front, all_rows=all_rows)
+
+
+def _print_front(front: Front, *, all_rows: bool) -> None:
     from rich.console import Console
 
-    console = Console()
-    rows = {"max_rows": None} if all_rows else {}
-    console.print(front_table(front, width=console.width, **rows))
+    from results.table import DEFAULT_ROWS, front_table
+
+    console = Console(highlight=False)
+    console.print(
+        front_table(front, width=console.width, max_rows=None if all_rows else DEFAULT_ROWS)
+    )
     source = front.provenance
     console.print(
         f"{', '.join(network.name for network in front.problem.networks)} on {source.platform}: "
         f"{len(front.members)} members, {source.evaluations:,} design points in "
         f"{source.seconds:.1f} s by {source.engine}, seed {source.seed}, "
         f"stopped by {source.stopped_by}",
-        highlight=False,
     )
     if front.certificate is not None:
-        console.print(claim_in_words(front.certificate), highlight=False)
+        console.print(claim_in_words(front.certificate))
+
+
+def _print_member(front: Front, index: int) -> None:
+    from rich.console import Console
+
+    from results.comparison import describe_difference
+    from results.member_choice import FASTEST, choose_member, member_title
+    from results.member_text import member_lines
+    from results.schedule_table import schedule_table
+
+    problem, member = front.problem, front.members[index]
+    console = Console(highlight=False)
+    console.print(member_title(front, index).capitalize(), style="bold", markup=False)
+    for line in member_lines(problem, member):
+        console.print(line, markup=False)
+    fastest = choose_member(front, FASTEST)
+    if index != fastest:
+        words = describe_difference(problem, front.members[fastest], member)
+        console.print(f"against the fastest, member {fastest}: {words}", markup=False)
+    console.print()
+    console.print(schedule_table(problem, member.schedule))
+    if front.certificate is not None and front.certificate.member == index:
+        console.print(claim_in_words(front.certificate))

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from results.certificate import CertificateStatus
 from results.problem import DesignPoint, Problem
-from results.schedule import Schedule
+from results.schedule import Schedule, ScheduleView
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,3 +105,18 @@ class Front:
     provenance: Provenance
     certificate: CertificateClaim | None = None
     baselines: tuple[BaselinePoint, ...] = ()
+
+    def to_pandas(self) -> DataFrame:
+        """A row per member; see :func:`results.pandas_tables.front_frame`."""
+        from results.pandas_tables import front_frame
+
+        return front_frame(self)
+
+    def schedule_view(self, member: int) -> ScheduleView:
+        """A member's schedule with the names of its networks and units."""
+        return ScheduleView(self.members[member].schedule, self.problem)
+
+    def _repr_html_(self) -> str:
+        from results.notebook_view import front_html
+
+        return front_html(self)

@@ -3,6 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+    from results.problem import Problem
 
 
 @dataclass(frozen=True, order=True)
@@ -34,3 +40,31 @@ class Schedule:
     def makespan_ps(self) -> int:
         """End of the last execution."""
         return max((group.end_ps for group in self.groups), default=0)
+
+    def to_pandas(self, problem: Problem | None = None) -> DataFrame:
+        """A row per execution; see :func:`results.pandas_tables.schedule_frame`."""
+        from results.pandas_tables import schedule_frame
+
+        return schedule_frame(self, problem)
+
+    def _repr_html_(self) -> str:
+        from results.notebook_view import schedule_html
+
+        return schedule_html(self)
+
+
+@dataclass(frozen=True, eq=False)
+class ScheduleView:
+    """A schedule with the problem whose names it is shown under."""
+
+    schedule: Schedule
+    problem: Problem
+
+    def to_pandas(self) -> DataFrame:
+        """A row per execution, with names."""
+        return self.schedule.to_pandas(self.problem)
+
+    def _repr_html_(self) -> str:
+        from results.notebook_view import schedule_html
+
+        return schedule_html(self.schedule, self.problem)

@@ -1,0 +1,27 @@
+"""Packages that only some commands need: imported where they are used, or asked for by extra."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+from results.errors import ResultError
+
+
+def optional_import(module: str, *, extra: str, purpose: str) -> Any:
+    """The module.
+
+    Args:
+        module: its name.
+        extra: the extra of this program that installs it.
+        purpose: what needs it, for the message.
+
+    Raises:
+        ResultError: where it is not installed; it says how to install it.
+    """
+    try:
+        return import_module(module)
+    except ImportError:
+        raise ResultError(
+            f"{purpose} needs the package {module}: pip install 'paretosoc[{extra}]'"
+        ) from None
