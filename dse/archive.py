@@ -6,7 +6,7 @@ import numpy as np
 
 from fitness.outcomes import Outcomes
 from results.dominance import non_dominated
-from results.problem import IntArray
+from results.problem import BoolArray, IntArray
 
 
 class Archive:
@@ -15,16 +15,22 @@ class Archive:
     def __init__(self, width: int, objectives: int, constraints: int) -> None:
         self.rows: IntArray = np.zeros((0, width), dtype=np.int64)
         self.objectives: IntArray = np.zeros((0, objectives), dtype=np.int64)
+        self.numbers: IntArray = np.zeros(0, dtype=np.int64)
+        """[members], rising: how many rows had been added before it."""
         self.least_figures: IntArray = np.full(constraints, np.iinfo(np.int64).max)
         """[constraints]: the smallest value of each limited figure, feasible or not."""
+        self.added = 0
+        """Rows, members or not."""
 
     def add(self, rows: IntArray, outcomes: Outcomes) -> bool:
         """Takes rows in; whether the front has changed."""
+        begin = self.added
+        self.added += len(rows)
         if outcomes.possible.any() and outcomes.figures.shape[1]:
             least = outcomes.figures[outcomes.possible].min(axis=0)
             self.least_figures = np.minimum(self.least_figures, least)
-        feasible = outcomes.feasible
-        if not feasible.any():
+        feasible = np.flatnonzero(outcomes.feasible)
+        if len(feasible) == 0:
             return False
         known = len(self.rows)
         objectives = np.concatenate((self.objectives, outcomes.objectives[feasible]))
@@ -32,5 +38,13 @@ class Archive:
         if len(kept) == known and (known == 0 or kept[-1] < known):
             return False
         self.rows = np.concatenate((self.rows, rows[feasible]))[kept]
+        self.numbers = np.concatenate((self.numbers, begin + feasible))[kept]
         self.objectives = objectives[kept]
         return True
+
+    def joined(self, count: int) -> BoolArray:
+        """[count]: which of the last ``count`` rows added are members now."""
+        mask = np.zeros(count, dtype=np.bool_)
+        numbers = self.numbers - (self.added - count)
+        mask[numbers[numbers >= 0]] = True
+        return mask

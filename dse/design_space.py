@@ -60,6 +60,29 @@ class DesignSpace:
         return np.array([d for d, points in enumerate(self.points) if len(points) > 1], np.int64)
 
     @cached_property
+    def point_count(self) -> IntArray:
+        """[domains]: how many points may be chosen."""
+        return np.array([len(points) for points in self.points], dtype=np.int64)
+
+    @cached_property
+    def point_at(self) -> IntArray:
+        """[domains, places]: the points that may be chosen, slowest first; the last one repeated."""
+        places = np.minimum(np.arange(int(self.point_count.max())), self.point_count[:, None] - 1)
+        return np.stack([self.points[d][row] for d, row in enumerate(places)])
+
+    @cached_property
+    def place_of_point(self) -> IntArray:
+        """[domains, points]: the place of a point in ``point_at``, or of the next faster one."""
+        most = max(len(domain.allowed) for domain in self.problem.domains)
+        places = [np.searchsorted(points, np.arange(most)) for points in self.points]
+        return np.minimum(np.stack(places), self.point_count[:, None] - 1).astype(np.int64)
+
+    @cached_property
+    def allowed_on(self) -> BoolArray:
+        """[units, groups]: the problem's ``allowed``, transposed."""
+        return np.ascontiguousarray(self.problem.allowed.T)
+
+    @cached_property
     def fastest_time(self) -> IntArray:
         """[groups, units]: stand-alone time at the fastest clocks; huge where not allowed."""
         times = np.empty((self.groups, len(self.problem.units)), dtype=np.int64)
@@ -86,23 +109,88 @@ class DesignSpace:
             count *= len(points)
         return count
 
-    def canonical(self, rows: IntArray) -> IntArray:
-        """The same rows with 0 for the operating point of every domain that is off."""
-        used = np.zeros((len(rows), len(self.problem.units)), dtype=np.bool_)
-        np.put_along_axis(used, rows[:, : self.groups], True, axis=1)
-        result = rows.copy()
-        for d, on in enumerate(self.domains_on(used).T):
-            result[~on, self.groups + d] = 0
-        return result
+    @cached_property
+    def drives(self) -> BoolArray:
+        """[domains, units]: whether the unit's costs depend on the domain."""
+        table = np.zeros((len(self.problem.domains), len(self.problem.units)), dtype=np.bool_)
+        for u, unit in enumerate(self.problem.units):
+            table[list(unit.clocks), u] = True
+        return table
+
+    @cached_property
+    def resting_domains(self) -> tuple[int, ...]:
+        """Domains with a choice that always draw power, also where nothing mapped needs them."""
+        return tuple(
+            d
+            for d in self.free_domains.tolist()
+            if not self.problem.domains[d].may_be_off and d != self.problem.memory_domain
+        )
+
+    def units_used(self, rows: IntArray) -> BoolArray:
+        """[n, units]: whether something is mapped on the unit."""
+        mapping = rows[:, : self.groups]
+        units = range(len(self.problem.units))
+        return np.stack([(mapping == u).any(axis=1) for u in units], axis=1)
+
+    def domains_used(self, rows: IntArray) -> BoolArray:
+        """[n, domains]: whether a unit that something is mapped on depends on the domain."""
+        return self.units_used(rows) @ self.drives.T
 
     def domains_on(self, used: BoolArray) -> BoolArray:
         """[n, domains] from the units used [n, units]."""
-        columns = []
+        always = np.array([not domain.may_be_off for domain in self.problem.domains])
+        return always | (used @ self.drives.T)
+
+    def canonical(self, rows: IntArray) -> IntArray:
+        """The same rows with 0 for the operating point of every domain that is off."""
+        result = rows.copy()
+        self._switch_off(result, self.domains_used(rows))
+        return result
+
+    def _switch_off(self, rows: IntArray, used: BoolArray) -> None:
         for d, domain in enumerate(self.problem.domains):
-            users = [u for u, unit in enumerate(self.problem.units) if d in unit.clocks]
-            always = np.full(len(used), not domain.may_be_off)
-            columns.append(always | used[:, users].any(axis=1))
-        return np.stack(columns, axis=1)
+            if domain.may_be_off:
+                rows[~used[:, d], self.groups + d] = 0
+
+    def _rest(self, rows: IntArray, used: BoolArray) -> None:
+        """Sets every domain that is on and not used to the point at which least power is drawn:
+        nothing else depends on it, so the row can only gain."""
+        for d in self.resting_domains:
+            idle = np.flatnonzero(~used[:, d])
+            if len(idle) == 0:
+                continue
+            points, domain = self.points[d], self.problem.domains[d]
+            power = np.tile(domain.static_mw[points], (len(idle), 1))
+            for u in np.flatnonzero(self.drives[d]).tolist():
+                unit = self.problem.units[u]
+                own = self.problem.domains[unit.clocks[0]]
+                on = ~np.bool_(own.may_be_off) | used[idle, unit.clocks[0]]
+                at = tuple(
+                    points[None] if clock == d else rows[idle, self.groups + clock, None]
+                    for clock in unit.clocks
+                )
+                power = power + np.where(on[:, None], unit.idle_mw[at], 0)
+            rows[idle, self.groups + d] = points[power.argmin(axis=1)]
+
+    def _wake(self, rng: Random, rows: IntArray, asleep: BoolArray) -> None:
+        """Draws the operating points of domains ``asleep`` [n, domains]: the fastest with a
+        probability of a third, else any."""
+        for d in self.free_domains.tolist():
+            chosen = np.flatnonzero(asleep[:, d])
+            if len(chosen):
+                points = self.points[d]
+                at = rng.integers(0, len(points), len(chosen))
+                at = np.where(rng.random(len(chosen)) < 1 / 3, len(points) - 1, at)
+                rows[chosen, self.groups + d] = points[at]
+
+    def nearest_points(self, rows: IntArray) -> IntArray:
+        """The same rows with every operating point that may not be chosen replaced by the next
+        faster one that may, or the fastest."""
+        result = rows.copy()
+        domains = np.arange(len(self.problem.domains))
+        places = self.place_of_point[domains, rows[:, self.groups :]]
+        result[:, self.groups :] = self.point_at[domains, places]
+        return result
 
     def random(self, rng: Random, n: int) -> IntArray:
         """[n, width]: each network on one to three units in turn, any clocks."""
@@ -120,9 +208,14 @@ class DesignSpace:
         rows = np.concatenate((mapping, np.stack(clocks, axis=1)), axis=1)
         return self.repair(rng, rows)
 
-    def repair(self, rng: Random, rows: IntArray) -> IntArray:
+    def repair(self, rng: Random, rows: IntArray, awake: BoolArray | None = None) -> IntArray:
         """Moves groups off units that they may not have, and joins stretches where a network has
-        more transitions than it may; canonical. What cannot be joined stays."""
+        more transitions than it may; canonical, and idle clocks at rest. What cannot be joined
+        stays.
+
+        ``awake`` [n, domains]: whether the row's operating point was chosen for a mapping that
+        used it; where it was not, and the mapping uses it now, another one is drawn.
+        """
         mapping = self._supported(rows[:, : self.groups])
         for n, network in enumerate(self.problem.networks):
             if network.max_transitions is not None and self.size[n] > 1:
@@ -130,12 +223,20 @@ class DesignSpace:
                 mapping[:, block] = self._joined(
                     rng, mapping[:, block], self.problem.allowed[block], network.max_transitions
                 )
-        return self.canonical(np.concatenate((mapping, rows[:, self.groups :]), axis=1))
+        result = np.concatenate((mapping, rows[:, self.groups :]), axis=1)
+        used = self.domains_used(result)
+        if awake is not None:
+            self._wake(rng, result, used & ~awake)
+        self._switch_off(result, used)
+        self._rest(result, used)
+        return result
 
     def _supported(self, mapping: IntArray) -> IntArray:
         """A group that may not be where it is goes where the group before it is, if it may, else
         where the next one is, else to its fastest unit."""
         mapping = mapping.copy()
+        if self.problem.allowed.all():
+            return mapping
         wrong = ~self.problem.allowed[np.arange(self.groups), mapping]
         for g in np.flatnonzero(wrong.any(axis=0)):
             bad = np.flatnonzero(wrong[:, g])

@@ -6,6 +6,7 @@ import itertools
 
 import numpy as np
 
+from dse.balanced_mappings import balanced_rows
 from dse.baselines.standing import baseline_rows
 from dse.design_space import DesignSpace, Random, unique_rows
 from results.problem import IntArray
@@ -38,15 +39,17 @@ def obvious_rows(space: DesignSpace) -> IntArray:
 
 
 def first_population(space: DesignSpace, rng: Random, size: int) -> IntArray:
-    """[at most size, width]: the baselines, the obvious rows, then random ones; no row twice.
+    """[at most size, width]: the baselines, the obvious rows, as far as these fill one half; then
+    balanced rows and, where that is not enough, random ones; no row twice.
 
     Baselines come as they are, and once more with what constraints on the mapping make of them.
     """
     known = baseline_rows(space)
     repaired = space.repair(rng, np.concatenate((known, obvious_rows(space))))
     obvious = np.concatenate((known, repaired))
-    obvious = obvious[unique_rows(obvious)][:size]
-    rows = np.concatenate((obvious, space.random(rng, 2 * size)))
+    obvious = obvious[unique_rows(obvious)][: size - size // 2]
+    balanced = space.repair(rng, balanced_rows(space, rng, size - len(obvious)))
+    rows = np.concatenate((obvious, balanced, space.random(rng, 2 * size)))
     return rows[unique_rows(rows)][:size]
 
 

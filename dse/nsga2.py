@@ -1,43 +1,39 @@
-"""NSGA-II by pymoo, behind the engine protocol: the only file that knows pymoo."""
+"""NSGA-II over whole arrays, with a local search on the front."""
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from pymoo.algorithms.moo.nsga2 import NSGA2
-from pymoo.core.crossover import Crossover
-from pymoo.core.duplicate import DuplicateElimination
-from pymoo.core.evaluator import Evaluator
-from pymoo.core.mutation import Mutation
-from pymoo.core.population import Population
-from pymoo.core.problem import Problem as PymooProblem
-from pymoo.core.repair import Repair
-from pymoo.core.sampling import Sampling
-from pymoo.core.termination import NoTermination
-from pymoo.problems.static import StaticProblem
 
 from dse.archive import Archive
-from dse.design_space import DesignSpace, unique_rows
+from dse.design_space import DesignSpace
+from dse.engine import EngineState, Violation
 from dse.first_population import first_population
+from dse.generator_state import generator_from, state_of
 from dse.neighbours import neighbours
 from dse.operators import mutate, segment_crossover
+from dse.seen_rows import SeenRows
+from dse.survival import survive, tournament
 from fitness.outcomes import Outcomes, constraints_of
+from results.dominance import FloatArray
 from results.problem import IntArray
 
 POPULATION = 200
-NEIGHBOURHOODS = 4
-"""Members of the front whose neighbours go with each generation."""
+NEIGHBOURS = 200
+"""Rows of a generation that come from the local search, about."""
+CROSSOVER_RATE = 0.9
+ATTEMPTS = 4
+"""Matings in a row where hardly any child is new."""
 
 
 class Nsga2Engine:
-    """NSGA-II (Deb et al. 2002) with the operators of :mod:`dse.operators`, and a local search.
+    """NSGA-II (Deb et al. 2002): selection, ranking and crowding as pymoo has them, no object per
+    individual, the operators of :mod:`dse.operators`; rows that were proposed before are left out.
 
-    With each generation go the neighbours of a few front members whose neighbourhood is new, and
+    With each generation go neighbours of members of the front that had least of that before, and
     those of them that reach the front join the population.
 
-    All random numbers come from generators seeded with ``seed``: pymoo's, which it hands to the
-    operators, and one for the neighbours. So a seed gives the same rows in any process.
+    All random numbers come from one generator seeded with ``seed``, so a seed gives the same rows
+    in any process.
     """
 
     name = "nsga2"
@@ -48,124 +44,121 @@ class Nsga2Engine:
         *,
         seed: int,
         population: int = POPULATION,
-        neighbourhoods: int = NEIGHBOURHOODS,
+        neighbours: int = NEIGHBOURS,
     ) -> None:
-        limits = [entry.limit for entry in constraints_of(space.problem)]
-        self._limits = np.array(limits, dtype=np.float64)
         self._space = space
-        self._problem = PymooProblem(
-            n_var=space.width,
-            n_obj=len(space.problem.objectives),
-            n_ieq_constr=1 + len(limits),
-            vtype=int,
-        )
-        self._algorithm: Any = NSGA2(
-            pop_size=population,
-            sampling=_FirstPopulation(space),
-            crossover=_SegmentCrossover(space),
-            mutation=_Mutation(space),
-            repair=_Repair(space),
-            eliminate_duplicates=_RowDuplicates(),
-        )
-        # Where hardly any new row is left, pymoo would try a hundred times to make one.
-        self._algorithm.mating.n_max_iterations = 4
-        self._algorithm.setup(self._problem, termination=NoTermination(), seed=seed)
-        self._offspring: Any = None
-        self._neighbourhoods = neighbourhoods
-        self._rng = np.random.default_rng([seed, 1])
-        self._archive = Archive(space.width, len(space.problem.objectives), len(limits))
-        self._searched: set[bytes] = set()
+        self._size = population
+        self._most_neighbours = neighbours
+        self._rng = np.random.default_rng(seed)
+        self._violation_of = Violation(space.problem)
+        self._seen = SeenRows(space.width)
+        self._rows: IntArray = np.zeros((0, space.width), dtype=np.int64)
+        self._objectives: FloatArray = np.zeros((0, len(space.problem.objectives)))
+        self._violation: FloatArray = np.zeros(0)
+        self._crowding: FloatArray = np.zeros(0)
+        constraints = len(constraints_of(space.problem))
+        self._archive = Archive(space.width, len(space.problem.objectives), constraints)
+        self._visits: IntArray = np.zeros(0, dtype=np.int64)
+        self._offspring = 0
 
     def ask(self) -> IntArray:
-        """The next generation and the neighbours; none where no new row could be made."""
-        self._offspring = self._algorithm.ask()
-        rows = [self._neighbours()]
-        if self._offspring is not None and len(self._offspring):
-            rows.insert(0, self._offspring.get("X").astype(np.int64))
+        """The next generation, then neighbours; none where no new row could be made."""
+        if len(self._rows) == 0:
+            first = first_population(self._space, self._rng, self._size)
+            rows = [first[self._seen.first_seen(first)]]
         else:
-            self._offspring = None
+            rows = [self._children()]
+        self._offspring = len(rows[0])
+        rows.append(self._neighbours())
         return np.concatenate(rows)
 
     def tell(self, rows: IntArray, outcomes: Outcomes) -> None:
         """Survival of the fittest; a violated limit counts by how many times it is passed."""
-        known = 0 if self._offspring is None else len(self._offspring)
-        before = {row.tobytes() for row in self._archive.rows}
-        self._archive.add(rows, outcomes)
-        fresh = {row.tobytes() for row in self._archive.rows} - before
-        joining = [i for i in range(known, len(rows)) if rows[i].tobytes() in fresh]
-        told = [*range(known), *joining]
-        if not told:
-            return
-        population = Population.new("X", rows[joining])
-        if self._offspring is not None:
-            population = Population.merge(self._offspring, population)
-        excess = (outcomes.figures[told] - self._limits) / np.maximum(self._limits, 1.0)
-        impossible = (~outcomes.possible[told, None]).astype(np.float64)
-        static = StaticProblem(
-            self._problem,
-            F=outcomes.objectives[told].astype(np.float64),
-            G=np.concatenate((impossible, excess), axis=1),
+        before = self._archive.numbers
+        if self._archive.add(rows, outcomes):
+            self._visits = _carried(before, self._visits, self._archive.numbers)
+        told = self._archive.joined(len(rows))
+        told[: self._offspring] = True
+        merged = np.concatenate((self._rows, rows[told]))
+        objectives = np.concatenate(
+            (self._objectives, outcomes.objectives[told].astype(np.float64))
         )
-        Evaluator().eval(static, population)
-        self._algorithm.tell(infills=population)
+        violation = np.concatenate((self._violation, self._violation_of(outcomes)[told]))
+        survivors = survive(objectives, violation, self._size)
+        self._rows = merged[survivors.chosen]
+        self._objectives = objectives[survivors.chosen]
+        self._violation = violation[survivors.chosen]
+        self._crowding = survivors.crowding
+
+    def _children(self) -> IntArray:
+        """[at most the population's size]: new rows; where hardly any are, more is tried."""
+        found: list[IntArray] = []
+        count = 0
+        for _ in range(ATTEMPTS):
+            children = self._mated()
+            fresh = children[self._seen.first_seen(children)][: self._size - count]
+            found.append(fresh)
+            count += len(fresh)
+            if count >= self._size // 4:
+                break
+        return np.concatenate(found)
+
+    def _mated(self) -> IntArray:
+        """Children of parents that won tournaments, one for each place in the population."""
+        space, rng = self._space, self._rng
+        pairs = -(-self._size // 2)
+        parents = tournament(rng, self._objectives, self._violation, self._crowding, 2 * pairs)
+        first, second = self._rows[parents[:pairs]], self._rows[parents[pairs:]]
+        a, b = segment_crossover(space, rng, first, second)
+        alone = rng.random(pairs) >= CROSSOVER_RATE
+        a[alone], b[alone] = first[alone], second[alone]
+        children = np.concatenate((a, b))[: self._size]
+        awake = space.domains_used(children)
+        return space.repair(rng, mutate(space, rng, children), awake)
 
     def _neighbours(self) -> IntArray:
-        """Neighbours of a few members of the front that have not had their turn."""
-        rows = self._archive.rows
-        waiting = [i for i, row in enumerate(rows) if row.tobytes() not in self._searched]
-        if not waiting or self._neighbourhoods == 0:
+        """New neighbours of the members whose turn it is."""
+        if len(self._archive.rows) == 0 or self._most_neighbours == 0:
             return np.zeros((0, self._space.width), dtype=np.int64)
-        count = min(self._neighbourhoods, len(waiting))
-        chosen = self._rng.choice(np.array(waiting), count, replace=False)
-        self._searched |= {rows[i].tobytes() for i in chosen}
-        return np.concatenate([neighbours(self._space, self._rng, rows[i]) for i in chosen])
+        turn = np.lexsort((self._rng.random(len(self._visits)), self._visits))[:4]
+        self._visits[turn] += 1
+        near = neighbours(self._space, self._rng, self._archive.rows[turn], most=self._most_neighbours)
+        return near[self._seen.first_seen(near)]
+
+    def state(self) -> EngineState:
+        """Population, archive, visits, and what was proposed."""
+        return EngineState(
+            arrays={
+                "population": self._rows,
+                "objectives": self._objectives,
+                "violation": self._violation,
+                "crowding": self._crowding,
+                **self._archive.arrays("archive_"),
+                "visits": self._visits,
+                "offspring": np.array([self._offspring]),
+                "seen": self._seen.entries,
+            },
+            generator=state_of(self._rng),
+        )
+
+    def restore(self, state: EngineState) -> None:
+        """Goes on from there."""
+        self._rows = state.rows("population", self._space)
+        count = len(self._rows)
+        width = self._objectives.shape[1]
+        self._objectives = state.array("objectives", np.float64, (count, width))
+        self._violation = state.array("violation", np.float64, (count,))
+        self._crowding = state.array("crowding", np.float64, (count,))
+        self._archive.restore(state, "archive_", self._space)
+        self._visits = state.array("visits", np.int64, (len(self._archive.rows),))
+        self._offspring = int(state.array("offspring", np.int64, (1,), least=0)[0])
+        self._seen.entries = state.array("seen", np.uint64, (None,), least=1)
+        self._rng = generator_from(state.generator)
 
 
-class _FirstPopulation(Sampling):
-    def __init__(self, space: DesignSpace) -> None:
-        super().__init__()
-        self.space = space
-
-    def _do(self, problem: Any, n_samples: int, *args: Any, **kwargs: Any) -> IntArray:
-        return first_population(self.space, kwargs["random_state"], n_samples)
-
-
-class _SegmentCrossover(Crossover):
-    def __init__(self, space: DesignSpace) -> None:
-        super().__init__(n_parents=2, n_offsprings=2, prob=0.9)
-        self.space = space
-
-    def _do(self, problem: Any, X: Any, *args: Any, **kwargs: Any) -> Any:
-        rows = X.astype(np.int64)
-        return np.stack(segment_crossover(self.space, kwargs["random_state"], rows[0], rows[1]))
-
-
-class _Mutation(Mutation):
-    def __init__(self, space: DesignSpace) -> None:
-        super().__init__(prob=1.0)
-        self.space = space
-
-    def _do(self, problem: Any, X: Any, *args: Any, **kwargs: Any) -> Any:
-        return mutate(self.space, kwargs["random_state"], X.astype(np.int64))
-
-
-class _Repair(Repair):
-    def __init__(self, space: DesignSpace) -> None:
-        super().__init__()
-        self.space = space
-
-    def _do(self, problem: Any, X: Any, **kwargs: Any) -> Any:
-        rng = kwargs.get("random_state") or np.random.default_rng(0)
-        return self.space.repair(rng, X.astype(np.int64))
-
-
-class _RowDuplicates(DuplicateElimination):
-    """Equal rows by a set of their bytes: pymoo's own compares all pairs."""
-
-    def _do(self, pop: Any, other: Any, is_duplicate: Any) -> Any:
-        rows = pop.get("X").astype(np.int64)
-        seen = None
-        if other is not None:
-            seen = {row.tobytes() for row in other.get("X").astype(np.int64)}
-        is_duplicate[~unique_rows(rows, seen)] = True
-        return is_duplicate
+def _carried(before: IntArray, visits: IntArray, now: IntArray) -> IntArray:
+    """The visits of members numbered ``before``, for those numbered ``now``; 0 for new ones."""
+    result = np.zeros(len(now), dtype=np.int64)
+    _, here, there = np.intersect1d(now, before, assume_unique=True, return_indices=True)
+    result[here] = visits[there]
+    return result

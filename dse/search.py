@@ -96,6 +96,8 @@ def search(
             if len(rows) == 0:
                 stopped_by = StoppedBy.EXHAUSTED
                 break
+            whole = len(rows)
+            rows = rows[: budget.evaluations - evaluations]
             outcomes = evaluate(rows)
             if archive is None:
                 archive = Archive(
@@ -115,7 +117,8 @@ def search(
                         hypervolume=_share_of_box(archive.objectives, reference),
                     )
                 )
-            engine.tell(rows, outcomes)
+            if len(rows) == whole:
+                engine.tell(rows, outcomes)
     if archive is None:
         archive = Archive(0, 0, 0)
     return SearchResult(
