@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
-import numpy as np
+from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
+from dse.design_space import DesignSpace
+from dse.engine import EngineState
 from fitness.outcomes import Outcomes
 from results.dominance import non_dominated
 from results.problem import BoolArray, IntArray
@@ -41,6 +46,36 @@ class Archive:
         self.numbers = np.concatenate((self.numbers, begin + feasible))[kept]
         self.objectives = objectives[kept]
         return True
+
+    def arrays(self, prefix: str) -> dict[str, NDArray[Any]]:
+        """All of it, by names that begin with ``prefix``, for :meth:`restore`."""
+        return {
+            f"{prefix}rows": self.rows,
+            f"{prefix}objectives": self.objectives,
+            f"{prefix}numbers": self.numbers,
+            f"{prefix}least_figures": self.least_figures,
+            f"{prefix}added": np.array([self.added]),
+        }
+
+    def restore(self, state: EngineState, prefix: str, space: DesignSpace) -> None:
+        """Takes the place of what the arrays of ``state`` hold.
+
+        Raises:
+            ValueError: where they are not those of an archive of this space.
+        """
+        rows = state.rows(f"{prefix}rows", space)
+        added = int(state.array(f"{prefix}added", np.int64, (1,), least=0)[0])
+        width = len(space.problem.objectives)
+        self.objectives = state.array(f"{prefix}objectives", np.int64, (len(rows), width))
+        numbers = state.array(
+            f"{prefix}numbers", np.int64, (len(rows),), least=0, most=max(0, added - 1)
+        )
+        if (np.diff(numbers) <= 0).any():
+            raise ValueError(f"{prefix}numbers: rising numbers are required")
+        self.least_figures = state.array(
+            f"{prefix}least_figures", np.int64, self.least_figures.shape
+        )
+        self.rows, self.numbers, self.added = rows, numbers, added
 
     def joined(self, count: int) -> BoolArray:
         """[count]: which of the last ``count`` rows added are members now."""

@@ -1,17 +1,18 @@
 """Mappings that share the work out well on paper, as a start for searches.
 
-At given clocks no mapping ends before the largest load of a unit, nor before the longest network has
-gone through its groups and transitions. Weights p_u on the units and q_n on the networks, all of
-them adding up to 1, make of that one bound: the sum over groups of (p_u + q_n) x time, plus q_n x
-transitions, which the best mapping of each network minimises alone, by dynamic programming along its
-groups. Weights that grow with what they weigh (multiplicative weights: Arora, Hazan, Kale 2012)
-raise the bound round by round, and mappings near it appear on the way. Contention and queueing are
-left to the evaluation.
+At given clocks no mapping ends before the largest load of a unit, nor before the longest network
+has gone through its groups and transitions. Weights p_u on the units and q_n on the networks, all
+of them adding up to 1, make of that one bound: the sum over groups of (p_u + q_n) x time, plus
+q_n x transitions, which the best mapping of each network minimises alone, by dynamic programming
+along its groups. Weights that grow with what they weigh (multiplicative weights: Arora, Hazan,
+Kale 2012) raise the bound round by round, and mappings near it appear on the way. Contention and
+queueing are left to the evaluation.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -74,9 +75,9 @@ def _costs(space: DesignSpace, points: IntArray) -> _Costs:
     shape = (len(points), space.groups, len(problem.units))
     time, energy = np.empty(shape), np.empty(shape)
     for u, unit in enumerate(problem.units):
-        at = tuple(points[:, clock] for clock in unit.clocks)
-        time[:, :, u] = unit.time_ps[(slice(None), *at)].T
-        energy[:, :, u] = time[:, :, u] * unit.dynamic_mw[(slice(None), *at)].T
+        at: tuple[Any, ...] = (slice(None), *(points[:, clock] for clock in unit.clocks))
+        time[:, :, u] = unit.time_ps[at].T
+        energy[:, :, u] = time[:, :, u] * unit.dynamic_mw[at].T
     # What all groups take on their best units: one for times and transitions, one for energies.
     allowed = problem.allowed[None]
     usual_time = np.where(allowed, time, np.inf).min(axis=2).sum(axis=1)
@@ -139,9 +140,7 @@ def _segments(space: DesignSpace, mapping: IntArray) -> FloatArray:
     )
 
 
-def _lengths(
-    space: DesignSpace, costs: _Costs, mapping: IntArray
-) -> tuple[FloatArray, FloatArray]:
+def _lengths(space: DesignSpace, costs: _Costs, mapping: IntArray) -> tuple[FloatArray, FloatArray]:
     """([n, units + networks] loads and path lengths, [n] energies) of mappings [n, groups]."""
     n, units = len(mapping), costs.time.shape[2]
     rows = np.arange(n)[:, None]

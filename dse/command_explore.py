@@ -31,6 +31,7 @@ from dse.command_options import (
     ScenarioName,
     Units,
 )
+from dse.engine_names import EngineName
 
 if TYPE_CHECKING:
     from dse.certify import Certified
@@ -64,10 +65,29 @@ def explore(
     pin: Pins = None,
     profile: ProfileFile = None,
     dim: Dimensions = None,
+    engine: Annotated[
+        EngineName,
+        typer.Option(help="What searches. nsga3 and sms-emoa: for three and more objectives."),
+    ] = EngineName.NSGA2,
     max_evaluations: Annotated[
-        int, typer.Option(min=1, help="Design points to evaluate.")
+        int, typer.Option(min=1, help="Design points to evaluate, at most.")
     ] = 100_000,
     time_limit: Annotated[float | None, typer.Option(min=0.001, help="Most seconds.")] = None,
+    stop_when_stalled: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            metavar="EVALUATIONS",
+            help="End when within so many the hypervolume has grown by less than 0.01 %.",
+        ),
+    ] = None,
+    checkpoint: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Keep the state of the search there, every 10 s."),
+    ] = None,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on from the checkpoint, where there is one.")
+    ] = False,
     no_certify: Annotated[
         bool, typer.Option("--no-certify", help="Do not prove the fastest member.")
     ] = False,
@@ -105,6 +125,7 @@ def explore(
         pin=pin,
     )
     check_output_folder(output, overwrite=force)
+    _check_checkpoint(checkpoint, resume=resume, force=force)
     built, chip = problem_from_texts(
         networks,
         platform,
@@ -118,8 +139,12 @@ def explore(
         front = explore_problem(
             built,
             platform=chip.name,
+            engine=engine,
             max_evaluations=max_evaluations,
             time_limit_s=time_limit,
+            stop_when_stalled=stop_when_stalled,
+            checkpoint=checkpoint,
+            resume=resume,
             seed=seed,
             jobs=jobs,
             command=["dse", *sys.argv[1:]],
@@ -145,6 +170,19 @@ def explore(
     if not quiet:
         _print_front(front, output)
     return 130 if front.provenance.stopped_by == "interrupt" else 0
+
+
+def _check_checkpoint(checkpoint: Path | None, *, resume: bool, force: bool) -> None:
+    from dse.errors import WorkloadError
+
+    if checkpoint is None:
+        if resume:
+            raise WorkloadError("--resume: the file is required that --checkpoint FILE names")
+    elif checkpoint.exists() and not (resume or force):
+        raise WorkloadError(
+            f"--checkpoint: {checkpoint} exists already; --resume goes on from it, --force "
+            "replaces it"
+        )
 
 
 def _certified(

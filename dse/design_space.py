@@ -66,7 +66,7 @@ class DesignSpace:
 
     @cached_property
     def point_at(self) -> IntArray:
-        """[domains, places]: the points that may be chosen, slowest first; the last one repeated."""
+        """[domains, places]: the points that may be chosen, slowest first, the last repeated."""
         places = np.minimum(np.arange(int(self.point_count.max())), self.point_count[:, None] - 1)
         return np.stack([self.points[d][row] for d, row in enumerate(places)])
 

@@ -12,22 +12,26 @@ from pathlib import Path
 import numpy as np
 
 from dse.baselines.standing import baseline_points
+from dse.checkpoint import CheckpointFile, Identity, Snapshot
 from dse.design_space import DesignSpace
+from dse.engine_names import EngineName
+from dse.engines import make_engine
 from dse.errors import InfeasibleError
 from dse.infeasible import explain_infeasible
 from dse.members import make_members
 from dse.options import Options
 from dse.problem_builder import BuiltProblem, build_problem
-from dse.search import Budget, Progress, SearchResult, Snapshot, StoppedBy, search
+from dse.search import Budget, Progress, SearchResult, StoppedBy, search
 from dse.workload import Workload
 from dse.workload_file import workload_from
-from fitness.outcomes import make_outcomes
+from fitness.outcomes import constraints_of, make_outcomes
 from fitness.profile_file import Profile, load_profile
 from fitness.timeline import row_of
 from platforms.platform import Platform
 from platforms.platform_file import load_platform
 from results.dominance import hypervolume, non_dominated, reference_point
 from results.front import BaselinePoint, Front, HypervolumePoint, Provenance
+from results.problem_file import problem_sha256
 
 DEFAULT_EVALUATIONS = 100_000
 MOST_SNAPSHOTS = 200
@@ -39,8 +43,12 @@ def explore(
     *,
     options: Options | None = None,
     profile: str | Path | None = None,
+    engine: EngineName = EngineName.NSGA2,
     max_evaluations: int = DEFAULT_EVALUATIONS,
     time_limit_s: float | None = None,
+    stop_when_stalled: int | None = None,
+    checkpoint: Path | None = None,
+    resume: bool = False,
     seed: int = 0,
     jobs: int | None = None,
     on_progress: Callable[[Progress], None] | None = None,
@@ -53,8 +61,12 @@ def explore(
         platform: a name, a file, or a platform.
         options: objectives, constraints, grouping; by default latency against energy.
         profile: a file of the user's own measurements.
-        max_evaluations: design points to evaluate; the last generation may pass it.
+        engine: what searches, see :mod:`dse.engines`.
+        max_evaluations: design points to evaluate, at most.
         time_limit_s: ends the search earlier; the front then depends on the machine.
+        stop_when_stalled: ends it where the hypervolume has hardly grown in so many evaluations.
+        checkpoint: a file that the state of the search is kept in.
+        resume: go on from the checkpoint, where there is one.
         seed: the same seed gives the same front, whatever ``jobs``.
         jobs: threads that evaluate; by default one per core.
         on_progress: called after each generation.
@@ -71,8 +83,12 @@ def explore(
         built,
         platform=chip.name,
         profile=measured,
+        engine=engine,
         max_evaluations=max_evaluations,
         time_limit_s=time_limit_s,
+        stop_when_stalled=stop_when_stalled,
+        checkpoint=checkpoint,
+        resume=resume,
         seed=seed,
         jobs=jobs,
         on_progress=on_progress,
@@ -84,8 +100,12 @@ def explore_problem(
     *,
     platform: str,
     profile: Profile | None = None,
+    engine: EngineName = EngineName.NSGA2,
     max_evaluations: int = DEFAULT_EVALUATIONS,
     time_limit_s: float | None = None,
+    stop_when_stalled: int | None = None,
+    checkpoint: Path | None = None,
+    resume: bool = False,
     seed: int = 0,
     jobs: int | None = None,
     command: Sequence[str] = (),
@@ -96,15 +116,19 @@ def explore_problem(
     Raises:
         InfeasibleError: where no design point found meets all constraints.
     """
-    from dse.nsga2 import Nsga2Engine
-
     workers = jobs if jobs is not None else os.cpu_count() or 1
     space = DesignSpace(built.problem)
-    engine = Nsga2Engine(space, seed=seed)
+    searching = make_engine(engine, space, seed)
+    kept = None
+    if checkpoint is not None:
+        identity = Identity(problem_sha256(built.problem), engine.value, seed, program_version())
+        kept = CheckpointFile(checkpoint, identity, space, len(constraints_of(built.problem)))
     result = search(
-        engine,
+        searching,
         make_outcomes(built.problem, jobs=workers),
-        Budget(max_evaluations, time_limit_s),
+        Budget(max_evaluations, time_limit_s, stop_when_stalled),
+        checkpoint=kept,
+        resume=resume,
         on_progress=on_progress,
     )
     if len(result.rows) == 0 and result.stopped_by is StoppedBy.INTERRUPT:
@@ -118,7 +142,7 @@ def explore_problem(
         members=make_members(built.problem, result.rows, result.objectives),
         provenance=Provenance(
             version=program_version(),
-            engine=engine.name,
+            engine=searching.name,
             seed=seed,
             evaluations=result.evaluations,
             stopped_by=result.stopped_by.value,

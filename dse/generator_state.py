@@ -22,10 +22,9 @@ def generator_from(state: dict[str, Any]) -> Random:
     """
     bits = np.random.PCG64(0)
     try:
-        inner = {name: int(state["state"][name]) for name in ("state", "inc")}
         bits.state = {
             "bit_generator": "PCG64",
-            "state": inner,
+            "state": {"state": int(state["state"]["state"]), "inc": int(state["state"]["inc"])},
             "has_uint32": int(state["has_uint32"]),
             "uinteger": int(state["uinteger"]),
         }

@@ -198,9 +198,7 @@ def _two_clocks(space: DesignSpace, rows: IntArray) -> Changes:
     able = ((there >= 0) & (there < space.point_count[free[pair]])).all(axis=2)
     source, which = np.nonzero(able)
     domains = free[pair[which]]
-    return _changes(
-        source, domains=domains, points=space.point_at[domains, there[source, which]]
-    )
+    return _changes(source, domains=domains, points=space.point_at[domains, there[source, which]])
 
 
 def _places(space: DesignSpace, rows: IntArray) -> IntArray:

@@ -122,7 +122,9 @@ class Nsga2Engine:
             return np.zeros((0, self._space.width), dtype=np.int64)
         turn = np.lexsort((self._rng.random(len(self._visits)), self._visits))[:4]
         self._visits[turn] += 1
-        near = neighbours(self._space, self._rng, self._archive.rows[turn], most=self._most_neighbours)
+        near = neighbours(
+            self._space, self._rng, self._archive.rows[turn], most=self._most_neighbours
+        )
         return near[self._seen.first_seen(near)]
 
     def state(self) -> EngineState:

@@ -168,9 +168,7 @@ class _Mutation(Mutation):
 
     def _do(self, problem: Any, X: Any, *args: Any, **kwargs: Any) -> Any:
         rows, rng = X.astype(np.int64), kwargs["random_state"]
-        return self.space.repair(
-            rng, mutate(self.space, rng, rows), self.space.domains_used(rows)
-        )
+        return self.space.repair(rng, mutate(self.space, rng, rows), self.space.domains_used(rows))
 
 
 class _Repair(Repair):

@@ -10,11 +10,17 @@ from enum import Enum
 import numpy as np
 
 from dse.archive import Archive
-from dse.engine import Engine
+from dse.checkpoint import CheckpointFile, SearchState, Snapshot
+from dse.engine import Engine, ResumableEngine
+from dse.errors import WorkloadError
 from dse.interrupts import deferred_interrupt
-from fitness.outcomes import OutcomeFunction
+from fitness.outcomes import OutcomeFunction, Outcomes
 from results.dominance import FloatArray, hypervolume, reference_point
 from results.problem import IntArray
+
+LEAST_GROWTH = 1e-4
+"""A hypervolume that grew by a smaller share than this has stalled."""
+MOST_SNAPSHOTS = 400
 
 
 class StoppedBy(Enum):
@@ -22,16 +28,22 @@ class StoppedBy(Enum):
 
     BUDGET = "budget"
     TIME_LIMIT = "time limit"
+    STALLED = "stalled"
     INTERRUPT = "interrupt"
     EXHAUSTED = "exhausted"
 
 
 @dataclass(frozen=True)
 class Budget:
-    """How much a search may do; a time limit makes the result depend on the machine."""
+    """How much a search may do, at most; a time limit makes the result depend on the machine.
+
+    ``stalled``: it ends where within so many evaluations the hypervolume has grown by less than
+    ``LEAST_GROWTH``, both fronts measured up to 1.1 x the nadir of the two together.
+    """
 
     evaluations: int
     seconds: float | None = None
+    stalled: int | None = None
 
 
 @dataclass(frozen=True)
@@ -43,14 +55,6 @@ class Progress:
     members: int
     hypervolume: float
     """Up to 1.1 x the nadir of the first front found, as a share of the box from the origin."""
-
-
-@dataclass(frozen=True, eq=False)
-class Snapshot:
-    """The front after so many evaluations."""
-
-    evaluations: int
-    objectives: IntArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,65 +75,193 @@ def search(
     evaluate: OutcomeFunction,
     budget: Budget,
     *,
+    checkpoint: CheckpointFile | None = None,
+    resume: bool = False,
     on_progress: Callable[[Progress], None] | None = None,
 ) -> SearchResult:
     """Runs an engine within a budget. Ctrl-C ends it and keeps what was found so far.
 
     The result depends on the engine and the number of evaluations alone, unless a time limit or
-    Ctrl-C ends the search.
+    Ctrl-C ends the search. A search that goes on from a checkpoint gives what it would have given
+    without interruption, also with a larger budget.
+
+    Args:
+        checkpoint: where the state is kept, from time to time and at the end.
+        resume: go on from there, if there is something.
+
+    Raises:
+        WorkloadError: on a checkpoint for an engine that cannot go on from one.
+        ResultError: where the checkpoint cannot be read or written, or is another search's.
     """
-    began = time.monotonic()
-    archive: Archive | None = None
-    snapshots: list[Snapshot] = []
-    evaluations = 0
-    reference: FloatArray | None = None
-    stopped_by = StoppedBy.BUDGET
+    run = _Run(engine, evaluate, budget, checkpoint, on_progress)
+    if checkpoint is not None and resume:
+        state = checkpoint.read()
+        if state is not None:
+            run.restore(state)
     with deferred_interrupt() as interrupt:
-        while evaluations < budget.evaluations:
-            if interrupt.requested:
-                stopped_by = StoppedBy.INTERRUPT
-                break
-            if budget.seconds is not None and time.monotonic() - began >= budget.seconds:
-                stopped_by = StoppedBy.TIME_LIMIT
-                break
-            rows = engine.ask()
-            if len(rows) == 0:
-                stopped_by = StoppedBy.EXHAUSTED
-                break
-            whole = len(rows)
-            rows = rows[: budget.evaluations - evaluations]
-            outcomes = evaluate(rows)
-            if archive is None:
-                archive = Archive(
-                    rows.shape[1], outcomes.objectives.shape[1], outcomes.figures.shape[1]
-                )
-            evaluations += len(rows)
-            if archive.add(rows, outcomes):
-                snapshots.append(Snapshot(evaluations, archive.objectives))
-            if on_progress is not None:
-                if reference is None and len(archive.objectives):
-                    reference = reference_point(archive.objectives)
-                on_progress(
-                    Progress(
-                        evaluations=evaluations,
-                        seconds=time.monotonic() - began,
-                        members=len(archive.rows),
-                        hypervolume=_share_of_box(archive.objectives, reference),
-                    )
-                )
-            if len(rows) == whole:
-                engine.tell(rows, outcomes)
-    if archive is None:
-        archive = Archive(0, 0, 0)
-    return SearchResult(
-        rows=archive.rows,
-        objectives=archive.objectives,
-        least_figures=archive.least_figures,
-        evaluations=evaluations,
-        seconds=time.monotonic() - began,
-        stopped_by=stopped_by,
-        snapshots=tuple(snapshots),
-    )
+        while True:
+            run.propose()
+            stopped_by = run.reason_to_stop(interrupted=interrupt.requested)
+            run.keep(last=stopped_by is not None)
+            if stopped_by is not None:
+                return run.result(stopped_by)
+            run.advance()
+
+
+class _Run:
+    """One search while it goes on."""
+
+    def __init__(
+        self,
+        engine: Engine,
+        evaluate: OutcomeFunction,
+        budget: Budget,
+        checkpoint: CheckpointFile | None,
+        on_progress: Callable[[Progress], None] | None,
+    ) -> None:
+        if checkpoint is not None and not isinstance(engine, ResumableEngine):
+            raise WorkloadError(f"--checkpoint: the engine {engine.name} cannot go on from one")
+        self._engine = engine
+        self._evaluate = evaluate
+        self._budget = budget
+        self._checkpoint = checkpoint
+        self._on_progress = on_progress
+        self._began = time.monotonic()
+        self._archive: Archive | None = None
+        self._snapshots: list[Snapshot] = []
+        self._mark: Snapshot | None = None
+        self._evaluations = 0
+        self._pending: IntArray | None = None
+        self._cut_short = False
+        self._reference: FloatArray | None = None
+
+    @property
+    def _seconds(self) -> float:
+        return time.monotonic() - self._began
+
+    def propose(self) -> None:
+        """Asks for the next rows; also after the last ones, if their state is to be kept."""
+        if self._pending is None and (self._left > 0 or self._checkpoint is not None):
+            self._pending = self._engine.ask()
+
+    @property
+    def _left(self) -> int:
+        return self._budget.evaluations - self._evaluations
+
+    def reason_to_stop(self, *, interrupted: bool) -> StoppedBy | None:
+        """Why not to go on, if there is a reason."""
+        limit = self._budget.seconds
+        if self._left <= 0:
+            return StoppedBy.BUDGET
+        if interrupted:
+            return StoppedBy.INTERRUPT
+        if limit is not None and self._seconds >= limit:
+            return StoppedBy.TIME_LIMIT
+        if self._pending is not None and len(self._pending) == 0:
+            return StoppedBy.EXHAUSTED
+        return StoppedBy.STALLED if self._has_stalled() else None
+
+    def _has_stalled(self) -> bool:
+        span, archive = self._budget.stalled, self._archive
+        if span is None or archive is None or len(archive.objectives) == 0:
+            return False
+        now = Snapshot(self._evaluations, archive.objectives)
+        if self._mark is None:
+            self._mark = now
+        if self._evaluations - self._mark.evaluations < span:
+            return False
+        reference = reference_point(np.concatenate((self._mark.objectives, now.objectives)))
+        before = hypervolume(self._mark.objectives, reference)
+        if hypervolume(now.objectives, reference) <= before * (1.0 + LEAST_GROWTH):
+            return True
+        self._mark = now
+        return False
+
+    def keep(self, *, last: bool) -> None:
+        """Writes the checkpoint, if it is time to, or nothing comes after this."""
+        checkpoint, engine, pending = self._checkpoint, self._engine, self._pending
+        if checkpoint is None or pending is None or not isinstance(engine, ResumableEngine):
+            return
+        if self._cut_short:
+            # What a larger budget goes on from was written before.
+            return
+        if not (last or len(pending) > self._left or checkpoint.due()):
+            return
+        checkpoint.write(
+            SearchState(
+                evaluations=self._evaluations,
+                seconds=self._seconds,
+                pending=pending,
+                archive=self._archive or checkpoint.empty_archive(),
+                snapshots=tuple(self._snapshots),
+                mark=self._mark,
+                engine=engine.state(),
+            )
+        )
+
+    def restore(self, state: SearchState) -> None:
+        """Goes on from there."""
+        assert isinstance(self._engine, ResumableEngine)
+        self._engine.restore(state.engine)
+        self._began -= state.seconds
+        self._evaluations = state.evaluations
+        self._pending = state.pending
+        self._archive = state.archive
+        self._snapshots = list(state.snapshots)
+        self._mark = state.mark
+
+    def advance(self) -> None:
+        """Evaluates what was proposed, as far as the budget goes; the engine learns of whole
+        batches only, as a part would change what it does with a larger budget."""
+        assert self._pending is not None
+        rows = self._pending[: self._left]
+        whole = len(rows) == len(self._pending)
+        outcomes = self._evaluate(rows)
+        self._evaluations += len(rows)
+        self._add(rows, outcomes)
+        if whole:
+            self._engine.tell(rows, outcomes)
+            self._pending = None
+        else:
+            self._cut_short = True
+        if self._on_progress is not None:
+            self._on_progress(self._progress())
+
+    def _add(self, rows: IntArray, outcomes: Outcomes) -> None:
+        if self._archive is None:
+            self._archive = Archive(
+                rows.shape[1], outcomes.objectives.shape[1], outcomes.figures.shape[1]
+            )
+        if not self._archive.add(rows, outcomes):
+            return
+        self._snapshots.append(Snapshot(self._evaluations, self._archive.objectives))
+        if len(self._snapshots) > MOST_SNAPSHOTS:
+            self._snapshots = self._snapshots[(len(self._snapshots) - 1) % 2 :: 2]
+
+    def _progress(self) -> Progress:
+        assert self._archive is not None
+        objectives = self._archive.objectives
+        if self._reference is None and len(objectives):
+            self._reference = reference_point(objectives)
+        return Progress(
+            evaluations=self._evaluations,
+            seconds=self._seconds,
+            members=len(objectives),
+            hypervolume=_share_of_box(objectives, self._reference),
+        )
+
+    def result(self, stopped_by: StoppedBy) -> SearchResult:
+        """What was found."""
+        archive = self._archive or Archive(0, 0, 0)
+        return SearchResult(
+            rows=archive.rows,
+            objectives=archive.objectives,
+            least_figures=archive.least_figures,
+            evaluations=self._evaluations,
+            seconds=self._seconds,
+            stopped_by=stopped_by,
+            snapshots=tuple(self._snapshots),
+        )
 
 
 def _share_of_box(objectives: IntArray, reference: FloatArray | None) -> float:

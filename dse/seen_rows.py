@@ -35,7 +35,8 @@ class SeenRows:
     @property
     def entries(self) -> Hashes:
         """What is remembered."""
-        return self._table[self._table != 0]
+        kept: Hashes = self._table[self._table != 0]
+        return kept
 
     @entries.setter
     def entries(self, hashes: Hashes) -> None:
