@@ -11,7 +11,6 @@ import json
 import os
 import secrets
 import time
-import zipfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -71,13 +70,13 @@ class CheckpointFile:
         space: DesignSpace,
         constraints: int,
         *,
-        seconds_between: float = SECONDS_BETWEEN,
+        seconds_between: float | None = None,
     ) -> None:
-        self._path = path
+        self.path = path
         self._identity = identity
         self._space = space
         self._constraints = constraints
-        self._seconds_between = seconds_between
+        self._seconds_between = SECONDS_BETWEEN if seconds_between is None else seconds_between
         self._written = time.monotonic()
 
     def empty_archive(self) -> Archive:
@@ -95,24 +94,24 @@ class CheckpointFile:
             ResultError: where the file cannot be written.
         """
         data = _bytes_of(state, self._identity)
-        part = self._path.with_name(f".{self._path.name}.{os.getpid()}-{secrets.token_hex(4)}.part")
+        part = self.path.with_name(f".{self.path.name}.{os.getpid()}-{secrets.token_hex(4)}.part")
         try:
-            self._path.parent.mkdir(parents=True, exist_ok=True)
+            self.path.parent.mkdir(parents=True, exist_ok=True)
             try:
                 with part.open("wb") as file:
                     file.write(data)
                     file.flush()
                     os.fsync(file.fileno())
-                part.replace(self._path)
+                part.replace(self.path)
             finally:
                 part.unlink(missing_ok=True)
-            folder = os.open(self._path.parent, os.O_RDONLY)
+            folder = os.open(self.path.parent, os.O_RDONLY)
             try:
                 os.fsync(folder)
             finally:
                 os.close(folder)
         except OSError as error:
-            raise ResultError(f"{self._path}: cannot be written: {error.strerror}") from None
+            raise ResultError(f"{self.path}: cannot be written: {error.strerror}") from None
         self._written = time.monotonic()
 
     def read(self) -> SearchState | None:
@@ -122,15 +121,15 @@ class CheckpointFile:
             ResultError: where the file cannot be read, is no checkpoint, or one of another search.
         """
         try:
-            data = self._path.read_bytes()
+            data = self.path.read_bytes()
         except FileNotFoundError:
             return None
         except OSError as error:
-            raise ResultError(f"{self._path}: cannot be read: {error.strerror}") from None
+            raise ResultError(f"{self.path}: cannot be read: {error.strerror}") from None
         try:
             return _state_from(data, self._identity, self._space, self._constraints)
         except ValueError as error:
-            raise ResultError(f"{self._path}: {error}") from None
+            raise ResultError(f"{self.path}: {error}") from None
 
 
 def _bytes_of(state: SearchState, identity: Identity) -> bytes:
@@ -208,7 +207,8 @@ def _arrays_from(data: bytes) -> dict[str, NDArray[Any]]:
     try:
         with np.load(io.BytesIO(data), allow_pickle=False) as file:
             return {name: file[name] for name in file.files}
-    except (OSError, EOFError, KeyError, TypeError, ValueError, zipfile.BadZipFile):
+    except Exception:
+        # zipfile, zlib and numpy have a dozen kinds of errors for damaged files.
         raise ValueError("is not a checkpoint, or a damaged one") from None
 
 

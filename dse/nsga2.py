@@ -17,7 +17,8 @@ from fitness.outcomes import Outcomes, constraints_of
 from results.dominance import FloatArray
 from results.problem import IntArray
 
-POPULATION = 200
+LEAST_POPULATION = 200
+"""For rows of up to 100 genes; else twice as many as genes."""
 NEIGHBOURS = 200
 """Rows of a generation that come from the local search, about."""
 CROSSOVER_RATE = 0.9
@@ -43,11 +44,11 @@ class Nsga2Engine:
         space: DesignSpace,
         *,
         seed: int,
-        population: int = POPULATION,
+        population: int | None = None,
         neighbours: int = NEIGHBOURS,
     ) -> None:
         self._space = space
-        self._size = population
+        self._size = population or max(LEAST_POPULATION, 2 * space.width)
         self._most_neighbours = neighbours
         self._rng = np.random.default_rng(seed)
         self._violation_of = Violation(space.problem)

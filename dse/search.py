@@ -16,6 +16,7 @@ from dse.errors import WorkloadError
 from dse.interrupts import deferred_interrupt
 from fitness.outcomes import OutcomeFunction, Outcomes
 from results.dominance import FloatArray, hypervolume, reference_point
+from results.errors import ResultError
 from results.problem import IntArray
 
 LEAST_GROWTH = 1e-4
@@ -97,7 +98,10 @@ def search(
     if checkpoint is not None and resume:
         state = checkpoint.read()
         if state is not None:
-            run.restore(state)
+            try:
+                run.restore(state)
+            except ValueError as error:
+                raise ResultError(f"{checkpoint.path}: {error}") from None
     with deferred_interrupt() as interrupt:
         while True:
             run.propose()

@@ -1,9 +1,9 @@
 """Who survives in NSGA-II and who wins a tournament, over whole arrays.
 
 Deb, Pratap, Agarwal, Meyarivan: A fast and elitist multiobjective genetic algorithm, IEEE TEVC
-6(2), 2002. Objectives are minimised; they are compared as floats, which decides what is tried next and
-never what the front is. ``violation``: 0 for what keeps all constraints, else by how much it does
-not.
+6(2), 2002. Objectives are minimised; they are compared as floats, which decides what is tried next
+and never what the front is. ``violation``: 0 for what keeps all constraints, else by how much it
+does not.
 """
 
 from __future__ import annotations

@@ -8,10 +8,10 @@ import pytest
 from benchmarks.random_problem import RandomShape, random_problem
 from dse.design_space import DesignSpace, unique_rows
 from dse.first_population import first_population, obvious_rows
-from dse.neighbours import neighbours
+from dse.neighbours import all_changes, neighbours
 from dse.operators import mutate, segment_crossover
 from fitness.plain_timeline import canonical_points
-from fitness.timeline import design_of
+from fitness.timeline import design_of, make_evaluator
 
 SHAPE = RandomShape(networks=(1, 3), groups=(1, 7), units=(1, 4), points=(1, 4))
 
@@ -70,13 +70,20 @@ def test_repair_brings_transitions_below_the_limit_where_units_can_be_joined():
     assert met > 1000
 
 
-def test_children_have_their_parents_genes_and_lose_none():
+def test_children_have_their_parents_genes_and_lose_none_that_has_a_use():
     for rng, space in spaces(30):
         first, second = wild_rows(rng, space), wild_rows(rng, space)
         a, b = segment_crossover(space, rng, first, second)
         kept = (a == first) & (b == second)
         swapped = (a == second) & (b == first)
-        assert (kept | swapped).all()
+        mine, theirs = space.domains_used(first), space.domains_used(second)
+        both = np.ones_like(kept)
+        both[:, space.groups :] = mine == theirs
+        assert (kept | swapped)[both].all()
+        for child in (a, b):
+            clocks = child[:, space.groups :]
+            assert np.array_equal(clocks[mine & ~theirs], first[:, space.groups :][mine & ~theirs])
+            assert np.array_equal(clocks[theirs & ~mine], second[:, space.groups :][theirs & ~mine])
 
 
 def test_crossover_exchanges_one_stretch_per_network():
@@ -106,21 +113,81 @@ def test_mutation_stays_inside_changes_rows_and_repeats_with_its_seed():
             assert (mutated != rows).any()
 
 
-def test_neighbours_are_inside_new_and_reach_every_single_change():
+def test_neighbours_are_inside_and_reach_every_group_on_every_unit():
     for rng, space in spaces(40):
-        row = space.random(rng, 1)[0]
-        near = neighbours(space, rng, row)
+        rows = space.random(rng, 3)
+        near = neighbours(space, rng, rows)
         assert_inside(space, near)
-        assert unique_rows(near, {row.tobytes()}).all()
-        known = {entry.tobytes() for entry in near}
-        for g in range(space.groups):
-            for u in np.flatnonzero(space.problem.allowed[g]):
-                changed = row.copy()
-                changed[g] = u
-                changed = space.canonical(changed[None])[0]
-                # A change may switch a domain on, whose clock then is what the row holds for it.
-                if not np.array_equal(changed, row) and len(near) < 300:
-                    assert changed.tobytes() in known
+        mappings = {row[: space.groups].tobytes() for row in near}
+        for row in rows:
+            for g in range(space.groups):
+                for u in np.flatnonzero(space.problem.allowed[g]):
+                    changed = row[: space.groups].copy()
+                    changed[g] = u
+                    assert u == row[g] or changed.tobytes() in mappings
+
+
+def test_neighbours_reach_every_single_step_of_a_clock_in_use():
+    for rng, space in spaces(40):
+        (row,) = space.random(rng, 1)
+        near = {entry.tobytes() for entry in neighbours(space, rng, row[None])}
+        used = space.domains_used(row[None])[0]
+        for d in space.free_domains[used[space.free_domains]]:
+            at = int(np.flatnonzero(space.points[d] == row[space.groups + d])[0])
+            for place in (at - 1, at + 1):
+                if 0 <= place < len(space.points[d]):
+                    changed = row.copy()
+                    changed[space.groups + d] = space.points[d][place]
+                    if space.problem.memory_domain != d or not space.resting_domains:
+                        assert changed.tobytes() in near
+
+
+def test_fewer_neighbours_are_some_of_all():
+    for rng, space in spaces(20):
+        rows = space.random(rng, 2)
+        assert len(neighbours(space, rng, rows, most=5)) <= 5
+        changes = all_changes(space, rows)
+        assert len(neighbours(space, rng, rows)) == len(changes)
+
+
+def test_an_idle_clock_rests_where_least_power_is_drawn_and_nothing_else_changes():
+    rested = 0
+    for rng, space in spaces(60):
+        rows = space.canonical(wild_rows(rng, space))
+        rows = rows[space.problem.allowed[np.arange(space.groups), rows[:, : space.groups]].all(1)]
+        if len(rows) == 0:
+            continue
+        after = space.repair(rng, rows)
+        evaluate = make_evaluator(space.problem)
+        before_, after_ = evaluate(rows), evaluate(after)
+        assert np.array_equal(before_.makespan_ps, after_.makespan_ps)
+        assert np.array_equal(before_.dynamic_fj, after_.dynamic_fj)
+        assert (after_.idle_mw <= before_.idle_mw).all()
+        rested += int((after_.idle_mw < before_.idle_mw).sum())
+        used = space.domains_used(after)
+        for d in space.resting_domains:
+            for point in space.points[d]:
+                other = after[~used[:, d]].copy()
+                other[:, space.groups + d] = point
+                assert (evaluate(other).idle_mw >= after_.idle_mw[~used[:, d]]).all()
+    assert rested > 50
+
+
+def test_a_unit_that_is_woken_gets_a_clock_drawn_for_it():
+    fastest = []
+    for rng, space in spaces(60):
+        rows = space.random(rng, 50)
+        asleep = ~space.domains_used(rows)
+        mutated = mutate(space, rng, rows)
+        new = space.domains_used(mutated) & asleep
+        after = space.repair(rng, mutated, ~asleep)
+        assert np.array_equal(after[:, : space.groups], mutated[:, : space.groups]) or (
+            not space.problem.allowed.all()
+        )
+        for d in space.free_domains:
+            fastest += (after[new[:, d], space.groups + d] == space.points[d][-1]).tolist()
+    assert len(fastest) > 100
+    assert 0.4 < np.mean(fastest) < 0.9, "a third of the time, and by chance"
 
 
 def test_obvious_rows_hold_each_unit_alone_at_the_fastest_and_slowest_clocks():
