@@ -21,6 +21,7 @@ $(VENV)/.warmed: $(VENV)/.installed $(JIT_SOURCES)
 demo: setup
 	$(BIN)/dse explore vgg19 resnet50 --platform jetson-agx-xavier --max-transitions 1 \
 		--max-evaluations 20000 --output runs/demo --force
+	$(BIN)/dse report runs/demo
 
 test: setup lint types unit
 

@@ -20,7 +20,7 @@ function memberPanel(page, side, index) {
       marks ? el("span", { class: "soft" }, marks.join(", ")) : null,
       member.breaks ? el("span", { class: "soft" }, `another method${member.breaks.length ? `; breaks ${member.breaks.join(", ")}` : ""}`) : null,
       data.certificate?.member === index ? el("span", { class: `badge ${data.certificate.status}` }, data.certificate.status) : null),
-    figures(data, member, base),
+    figures(data, member, base, page.state.b !== null),
     part("Schedule", scheduleLegend(data, member), charts.map((chart) => chart.node)),
     part("Mapping along the layers", mapping.node),
     el("div", { class: "columns" },
@@ -37,7 +37,7 @@ function linkScrolling(nodes) {
     }));
 }
 
-function figures(data, member, base) {
+function figures(data, member, base, pair) {
   const rows = data.objectives.map((o, k) => [capital(o.label), member.objectives[k], o.unit, base?.objectives[k]]);
   const labels = data.objectives.map((o) => o.label);
   if (!labels.includes("latency")) rows.push(["Makespan", ms(member.makespan_ps), "ms", base && ms(base.makespan_ps)]);
@@ -49,7 +49,8 @@ function figures(data, member, base) {
     });
   return el("dl", { class: "figures" }, rows.map(([label, value, unit, before]) => el("div", {},
     el("dt", {}, label), el("dd", {}, number(value), el("small", {}, ` ${unit}`)),
-    base ? el("span", { class: "against" }, ratio(value, before)) : null)));
+    // Beside B, A keeps the line free, so that both schedules begin at the same height.
+    pair ? el("span", { class: "against" }, base ? ratio(value, before) : "\u00a0") : null)));
 }
 
 // A strip for each network, a cell for each group, in the colour of its unit.
