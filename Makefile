@@ -2,7 +2,7 @@
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 VENV := .venv
 BIN := $(VENV)/bin
-JIT_SOURCES := $(wildcard fitness/*.py) results/problem.py
+JIT_SOURCES := $(wildcard fitness/*.py) results/pipeline_model.py results/problem.py
 
 .PHONY: setup demo test lint types unit clean
 

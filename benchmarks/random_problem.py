@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import numpy as np
@@ -11,9 +11,12 @@ from numpy.typing import NDArray
 
 from fitness.contention import contention_table
 from platforms.platform import Contention, Source, Status
+from results.pipeline_model import PipelineTime, ThroughputModel
 from results.problem import (
+    ChannelCosts,
     ContentionTable,
     DesignPoint,
+    EnergyUse,
     Objective,
     ObjectiveKind,
     Problem,
@@ -122,6 +125,31 @@ def random_problem(rng: np.random.Generator, shape: RandomShape) -> Problem:
         board_mw=int(rng.integers(0, 5000)),
         allowed=supported,
         objectives=(Objective(ObjectiveKind.LATENCY), Objective(ObjectiveKind.ENERGY)),
+    )
+
+
+def random_pipeline(
+    rng: np.random.Generator,
+    problem: Problem,
+    model: ThroughputModel,
+    time: PipelineTime = PipelineTime.PERIOD,
+) -> Problem:
+    """The problem as an analytic pipeline with throughput and energy as objectives; what its
+    channels take is drawn."""
+    units = []
+    for unit in problem.units:
+        clock = int(rng.choice(unit.clocks))
+        points = len(problem.domains[clock].frequencies_khz)
+        write, read, power = (rng.integers(0, high, points) for high in (3000, 3000, 5000))
+        units.append(replace(unit, channels=ChannelCosts(clock, write, read, power)))
+    return replace(
+        problem,
+        units=tuple(units),
+        edge_tokens=rng.integers(0, 10**6, len(problem.edges)),
+        objectives=(Objective(ObjectiveKind.THROUGHPUT), Objective(ObjectiveKind.ENERGY)),
+        energy_use=EnergyUse.PIPELINE,
+        throughput_model=model,
+        pipeline_time=time,
     )
 
 

@@ -15,6 +15,7 @@ from dse.options import (
     parse_positive,
 )
 from dse.workload import Workload
+from results.pipeline_model import PipelineTime, ThroughputModel
 
 
 def make_options(
@@ -32,6 +33,8 @@ def make_options(
     deadline: Sequence[str] | None,
     fps: str | None,
     pin: Sequence[str] | None,
+    throughput_model: ThroughputModel = ThroughputModel.TIMELINE,
+    pipeline_time: PipelineTime = PipelineTime.PERIOD,
     least_objectives: int = 2,
 ) -> Options:
     """Options from texts; None where an option was not given.
@@ -65,6 +68,8 @@ def make_options(
         deadlines_ms=tuple(parse_deadline(text) for text in deadline or ()),
         frames_per_second=None if fps is None else parse_positive(fps, "--fps"),
         pins=tuple(parse_pin(text) for text in pin or ()),
+        throughput_model=throughput_model,
+        pipeline_time=pipeline_time,
     )
 
 

@@ -22,11 +22,14 @@ from dse.command_options import (
     MemberName,
     Objectives,
     Pins,
+    PipelineTimeName,
     PowerCap,
     Precision,
     ProfileFile,
+    ThroughputModelName,
     Units,
 )
+from results.pipeline_model import PipelineTime, ThroughputModel
 
 if TYPE_CHECKING:
     from dse.evaluate import Evaluated
@@ -72,6 +75,8 @@ def evaluate(
     fps: FrameRate = None,
     pin: Pins = None,
     profile: ProfileFile = None,
+    throughput_model: ThroughputModelName = ThroughputModel.TIMELINE,
+    pipeline_time: PipelineTimeName = PipelineTime.PERIOD,
     dim: Dimensions = None,
     gantt: Annotated[
         Path | None, typer.Option(help="Draw the schedule into this .svg or .png file.")
@@ -102,6 +107,8 @@ def evaluate(
         deadline=deadline,
         fps=fps,
         pin=pin,
+        throughput_model=throughput_model,
+        pipeline_time=pipeline_time,
         least_objectives=1,
     )
     asked = bool(options != Options() or profile or dim or platform)

@@ -24,14 +24,17 @@ from dse.command_options import (
     NetworkNames,
     Objectives,
     Pins,
+    PipelineTimeName,
     PlatformName,
     PowerCap,
     Precision,
     ProfileFile,
     ScenarioName,
+    ThroughputModelName,
     Units,
 )
 from dse.engine_names import EngineName
+from results.pipeline_model import PipelineTime, ThroughputModel
 
 if TYPE_CHECKING:
     from dse.certify import Certified
@@ -64,6 +67,8 @@ def explore(
     fps: FrameRate = None,
     pin: Pins = None,
     profile: ProfileFile = None,
+    throughput_model: ThroughputModelName = ThroughputModel.TIMELINE,
+    pipeline_time: PipelineTimeName = PipelineTime.PERIOD,
     dim: Dimensions = None,
     engine: Annotated[
         EngineName,
@@ -123,6 +128,8 @@ def explore(
         deadline=deadline,
         fps=fps,
         pin=pin,
+        throughput_model=throughput_model,
+        pipeline_time=pipeline_time,
     )
     check_output_folder(output, overwrite=force)
     _check_checkpoint(checkpoint, resume=resume, force=force)

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from dse.scenarios import Scenario
+from results.pipeline_model import PipelineTime, ThroughputModel
 
 NetworkNames = Annotated[
     list[str],
@@ -83,4 +84,18 @@ ScenarioName = Annotated[
 ]
 Balance = Annotated[
     bool, typer.Option("--balance", help="Repeat faster networks to match the slowest.")
+]
+ThroughputModelName = Annotated[
+    ThroughputModel,
+    typer.Option(
+        help="What throughput and its energy are: counted on the timeline; or Tang's closed form, "
+        "with the channels between units, or with all channels.",
+    ),
+]
+PipelineTimeName = Annotated[
+    PipelineTime,
+    typer.Option(
+        help="Of a closed form: the time over which a frame draws idle power; the sum is Tang's "
+        "Eq. 12.",
+    ),
 ]

@@ -42,6 +42,8 @@ def check_magnitudes(problem: Problem) -> None:
         slowed = _slowed(problem, u)
         slowest = np.maximum(slowest, np.where(problem.allowed[:, u], slowed, 0.0))
         power += int(unit.idle_mw.max(initial=0)) + int(unit.dynamic_mw.max(initial=0))
+        if unit.channels is not None:
+            power += int(unit.channels.busy_mw.max(initial=0))
     power += sum(int(domain.static_mw.max(initial=0)) for domain in problem.domains)
     horizon = 0.0
     for network in problem.networks:
@@ -51,7 +53,12 @@ def check_magnitudes(problem: Problem) -> None:
             if source in network.groups
         )
         work = float(slowest[list(network.groups)].sum())
-        horizon += network.arrival_ps + network.repeats * (work + passing)
+        copying = sum(
+            _longest_copy(problem, e)
+            for e, (source, _) in enumerate(problem.edges)
+            if source in network.groups
+        )
+        horizon += network.arrival_ps + network.repeats * (work + passing + copying)
     if problem.energy_use is EnergyUse.PIPELINE:
         horizon *= PIPELINE_FRAMES
     horizon = max(horizon, float(problem.period_ps or 0))
@@ -62,6 +69,16 @@ def check_magnitudes(problem: Problem) -> None:
             f"{power / 1000:.3g} W: more than 63 bits hold in femtojoules; leave out the slowest "
             "clocks (--fix) or units (--units)"
         )
+
+
+def _longest_copy(problem: Problem, e: int) -> float:
+    """The longest time of writing an edge's tokens to a channel and reading them."""
+    if problem.edge_tokens is None:
+        return 0.0
+    channels = [unit.channels for unit in problem.units if unit.channels is not None]
+    write = max((int(entry.write_fs.max(initial=0)) for entry in channels), default=0)
+    read = max((int(entry.read_fs.max(initial=0)) for entry in channels), default=0)
+    return float(problem.edge_tokens[e]) * (write + read) / 1000 + 2
 
 
 def _slowed(problem: Problem, u: int) -> FloatArray:

@@ -7,17 +7,19 @@ from collections.abc import Sequence
 import numpy as np
 
 from dse.design_space import DesignSpace
-from fitness.outcomes import whole_time_and_energy
+from fitness.outcomes import WholeTime, make_whole_time
+from fitness.plain_analytic import plain_loads
 from fitness.timeline import (
     PIPELINE_FRAMES,
     PIPELINE_WARM_UP,
+    Timeline,
     design_of,
     make_evaluator,
-    make_pipeline_evaluator,
     play,
+    row_of,
 )
 from results.front import Member
-from results.problem import BoolArray, EnergyUse, IntArray, Problem
+from results.problem import BoolArray, DesignPoint, EnergyUse, IntArray, Problem
 from results.schedule import ScheduledGroup
 
 
@@ -25,9 +27,7 @@ def make_members(problem: Problem, rows: IntArray, objectives: IntArray) -> tupl
     """Members by rising objectives, the first first; rows [n, groups + domains], canonical."""
     order = np.lexsort(objectives.T[::-1])
     frame = make_evaluator(problem)(rows)
-    pipelined = problem.energy_use is EnergyUse.PIPELINE
-    pipeline = make_pipeline_evaluator(problem)(rows) if pipelined else None
-    time, energy = whole_time_and_energy(problem, frame, pipeline)
+    whole_time = make_whole_time(problem)(rows, frame)
     space = DesignSpace(problem)
     used = np.zeros((len(rows), len(problem.units)), dtype=np.bool_)
     np.put_along_axis(used, rows[:, : space.groups], True, axis=1)
@@ -36,15 +36,6 @@ def make_members(problem: Problem, rows: IntArray, objectives: IntArray) -> tupl
     for index in order:
         design = design_of(problem, rows[index])
         timeline = play(problem, design)
-        counted = timeline.schedule.groups
-        frames = 1
-        if pipeline is not None:
-            whole = play(
-                problem, design, frames=PIPELINE_FRAMES, in_flight=problem.frames_in_flight
-            )
-            counted = tuple(e for e in whole.schedule.groups if e.frame > PIPELINE_WARM_UP)
-            frames = PIPELINE_FRAMES - PIPELINE_WARM_UP
-        idle_ps = int(time[index]) if pipeline is None else int(pipeline.window_ps[index])
         members.append(
             Member(
                 design=design,
@@ -53,14 +44,38 @@ def make_members(problem: Problem, rows: IntArray, objectives: IntArray) -> tupl
                 schedule=timeline.schedule,
                 latencies_ps=timeline.latency_ps[0],
                 makespan_ps=timeline.frame_end_ps[0],
-                energy_fj=int(energy[index]),
-                energy_by_unit_fj=tuple(
-                    _unit_energy(problem, rows[index], on[index], u, idle_ps, counted) // frames
-                    for u in range(len(problem.units))
+                energy_fj=int(whole_time.energy_fj[index]),
+                energy_by_unit_fj=_energy_by_unit(
+                    problem, design, on[index], timeline, whole_time, int(index)
                 ),
             )
         )
     return tuple(members)
+
+
+def _energy_by_unit(
+    problem: Problem,
+    design: DesignPoint,
+    on: BoolArray,
+    frame: Timeline,
+    whole_time: WholeTime,
+    index: int,
+) -> tuple[int, ...]:
+    """Per unit: idle and dynamic energy of one frame, fJ."""
+    if problem.is_analytic:
+        return plain_loads(problem, design).energy_by_unit_fj
+    counted, frames = frame.schedule.groups, 1
+    idle_ps = int(whole_time.time_ps[index])
+    if problem.energy_use is EnergyUse.PIPELINE:
+        whole = play(problem, design, frames=PIPELINE_FRAMES, in_flight=problem.frames_in_flight)
+        counted = tuple(e for e in whole.schedule.groups if e.frame > PIPELINE_WARM_UP)
+        frames = PIPELINE_FRAMES - PIPELINE_WARM_UP
+        idle_ps = int(whole_time.window_ps[index])
+    row = row_of(design)
+    return tuple(
+        _unit_energy(problem, row, on, u, idle_ps, counted) // frames
+        for u in range(len(problem.units))
+    )
 
 
 def _unit_energy(

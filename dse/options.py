@@ -9,6 +9,7 @@ from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 
 from dse.errors import WorkloadError
+from results.pipeline_model import PipelineTime, ThroughputModel
 from results.problem import Objective, ObjectiveKind
 
 SMALLEST, LARGEST = Fraction(1, 10**9), 10**9
@@ -38,6 +39,8 @@ class Options:
     deadlines_ms: tuple[tuple[str | None, Fraction], ...] = ()
     frames_per_second: Fraction | None = None
     pins: tuple[tuple[str, int, int, str], ...] = ()
+    throughput_model: ThroughputModel = ThroughputModel.TIMELINE
+    pipeline_time: PipelineTime = PipelineTime.PERIOD
 
 
 def parse_objective(text: str, network_names: tuple[str, ...]) -> Objective:

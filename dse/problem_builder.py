@@ -15,6 +15,7 @@ from dse.magnitudes import check_magnitudes
 from dse.options import Options, parse_objective
 from dse.workload import Workload, WorkloadNetwork
 from dse.workload_check import check_workload
+from fitness.channel_costs import channel_costs
 from fitness.contention import contention_table, round_half_up
 from fitness.cost_table import NetworkCosts
 from fitness.costs import choose_precision, choose_units, network_costs
@@ -24,7 +25,9 @@ from fitness.unit_power import unit_idle_mw
 from platforms.platform import Platform, Unit
 from results.canonical_json import INT64_MAX
 from results.front import InputFile
+from results.pipeline_model import PipelineTime, ThroughputModel
 from results.problem import (
+    ChannelCosts,
     EnergyUse,
     IntArray,
     Objective,
@@ -92,7 +95,7 @@ def build_problem(
     keys = [(network.source, network.dimensions) for network in workload.networks]
     groups = tuple(grouped[key] for key in keys)
     tables = tuple(costs[key] for key in keys)
-    problem = _assemble(workload, platform, options, units, groups, tables)
+    problem = _assemble(workload, platform, options, units, groups, tables, precision)
     check_magnitudes(problem)
     return BuiltProblem(
         problem=problem,
@@ -147,12 +150,14 @@ def _assemble(
     units: Sequence[Unit],
     networks: Sequence[GroupedNetwork],
     costs: Sequence[NetworkCosts],
+    precision: str,
 ) -> Problem:
     names = tuple(network.name for network in workload.networks)
     first = np.cumsum([0] + [len(network.groups) for network in networks]).tolist()
     domains = problem_domains(platform, units, options.fixed)
     index = {domain.name: d for d, domain in enumerate(domains)}
     memory = index[platform.memory.domain]
+    timeline = options.throughput_model is ThroughputModel.TIMELINE
     problem_units = tuple(
         _unit(
             platform,
@@ -161,6 +166,7 @@ def _assemble(
             [table.units[u].demand_kbps for table in costs],
             [table.units[u].dynamic_mw for table in costs],
             index,
+            None if timeline else channel_costs(platform, unit, precision, index),
         )
         for u, unit in enumerate(units)
     )
@@ -168,6 +174,7 @@ def _assemble(
     if len(set(objectives)) != len(objectives):
         raise WorkloadError(f"objectives: each at most once, got {', '.join(options.objectives)}")
     rate = options.frames_per_second or workload.frames_per_second
+    _check_throughput_model(options, objectives)
     deadlines = _deadlines(options, names)
     return Problem(
         networks=tuple(
@@ -191,7 +198,30 @@ def _assemble(
         period_ps=None if rate is None else round_half_up(1000 * PS_PER_MS / rate),
         power_cap_mw=_scaled(options.power_cap_w, 1000),
         energy_budget_fj=_scaled(options.energy_budget_mj, FJ_PER_MJ),
+        edge_tokens=_edge_tokens(networks),
+        throughput_model=options.throughput_model,
+        pipeline_time=options.pipeline_time,
     )
+
+
+def _edge_tokens(networks: Sequence[GroupedNetwork]) -> IntArray | None:
+    """[edges]: tokens are tensor elements; None where there is no edge."""
+    tokens = [edge.elements for network in networks for edge in network.edges]
+    return np.array(tokens, dtype=np.int64) if tokens else None
+
+
+def _check_throughput_model(options: Options, objectives: Sequence[Objective]) -> None:
+    if options.throughput_model is ThroughputModel.TIMELINE:
+        if options.pipeline_time is not PipelineTime.PERIOD:
+            raise WorkloadError(
+                f"--pipeline-time {options.pipeline_time.value} needs an analytic "
+                "--throughput-model, got timeline"
+            )
+    elif not any(objective.kind is ObjectiveKind.THROUGHPUT for objective in objectives):
+        raise WorkloadError(
+            f"--throughput-model {options.throughput_model.value} needs the objective throughput, "
+            f"got {', '.join(options.objectives)}"
+        )
 
 
 def _energy_use(objectives: Sequence[Objective], rate: Fraction | None) -> EnergyUse:
@@ -249,6 +279,7 @@ def _unit(
     demands: Sequence[IntArray],
     powers: Sequence[IntArray],
     index: dict[str, int],
+    channels: ChannelCosts | None,
 ) -> ProblemUnit:
     demand = np.concatenate(demands)
     contention = None
@@ -269,4 +300,5 @@ def _unit(
         idle_mw=unit_idle_mw(platform, unit),
         contention=contention,
         max_segments=unit.max_segments,
+        channels=channels,
     )

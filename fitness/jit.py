@@ -18,6 +18,7 @@ COMPILED_IN = (
     HERE / "plan.py",
     HERE / "timeline_state.py",
     *sorted(HERE.glob("*_kernel.py")),
+    HERE.parent / "results" / "pipeline_model.py",
     HERE.parent / "results" / "problem.py",
 )
 """Files whose code or constants end up in the machine code."""

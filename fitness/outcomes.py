@@ -4,9 +4,11 @@ Every objective is minimised and has the name and unit that :mod:`results.object
 
 * latency: the makespan of one frame alone (Eq. 11 of HaX-CoNN), or one network's latency, ps;
 * inverse-latency: -sum over networks of floor(10^18 ps / T_n), in uHz (Eq. 10);
-* throughput: from the end of frame 4 to the end of frame 12 of the pipeline, ps;
+* throughput: from the end of frame 4 to the end of frame 12 of the pipeline, ps; of an analytic
+  pipeline (Tang Eq. 1-7) eight times the largest load;
 * energy: fJ over the whole time W of the energy use: idle power x W + dynamic energy. *frame*: one
   frame, W its makespan; *periodic*: one frame, W the period; *pipeline*: an eighth of eight frames;
+  of an analytic pipeline one frame, W by its ``pipeline_time`` (Tang Eq. 8-13);
 * power: that energy over that time, in uW, rounded down;
 * stretch: what contention adds to the time that units are busy, ppm, rounded down.
 """
@@ -19,11 +21,11 @@ from enum import Enum
 
 import numpy as np
 
+from fitness.analytic import make_load_evaluator
 from fitness.timeline import (
     BoolArray,
     Evaluation,
     IntArray,
-    Pipeline,
     make_evaluator,
     make_pipeline_evaluator,
 )
@@ -112,39 +114,54 @@ def constraints_of(problem: Problem) -> tuple[Constraint, ...]:
     return tuple(limits)
 
 
+@dataclass(frozen=True, eq=False)
+class WholeTime:
+    """What a frame takes and draws over the whole time W of the energy use, arrays [n]."""
+
+    possible: BoolArray
+    window_ps: IntArray
+    """Eight frames of the pipeline; 0 where there is none."""
+    time_ps: IntArray
+    """W, at least 1."""
+    energy_fj: IntArray
+
+
 def make_outcomes(problem: Problem, *, jobs: int = 1) -> OutcomeFunction:
     """A function from rows [n, groups + domains] to objectives and what constraints limit."""
-    play = make_evaluator(problem, jobs=jobs)
-    pipelined = problem.energy_use is EnergyUse.PIPELINE
-    play_pipeline = make_pipeline_evaluator(problem, jobs=jobs) if pipelined else None
+    play = make_evaluator(problem, jobs=jobs) if _needs_frame(problem) else None
+    whole_time = make_whole_time(problem, jobs=jobs)
     limits = np.array([entry.limit for entry in constraints_of(problem)], dtype=np.int64)
     count_segments = make_segment_counter(problem)
 
     def evaluate(rows: IntArray) -> Outcomes:
         rows = np.asarray(rows, dtype=np.int64)
-        frame = play(rows)
-        pipeline = None if play_pipeline is None else play_pipeline(rows)
-        time, energy = whole_time_and_energy(problem, frame, pipeline)
+        frame = None if play is None else play(rows)
+        whole = whole_time(rows, frame)
+        time, energy = whole.time_ps, whole.energy_fj
         power = (energy // time) * 1000 + (energy % time) * 1000 // time
         columns = [
-            _objective(problem, entry, rows, frame, pipeline, energy, power)
-            for entry in problem.objectives
+            _objective(problem, entry, rows, frame, whole, power) for entry in problem.objectives
         ]
-        transitions, segments = count_segments(rows)
-        figures = [
-            transitions[:, n]
-            for n, network in enumerate(problem.networks)
-            if network.max_transitions is not None
-        ]
-        figures += [
-            segments[:, u] for u, unit in enumerate(problem.units) if unit.max_segments is not None
-        ]
-        figures += [
-            frame.latency_ps[:, n]
-            for n, network in enumerate(problem.networks)
-            if network.deadline_ps is not None
-        ]
-        if problem.period_ps is not None:
+        figures: list[IntArray] = []
+        if any(entry.kind in _COUNTED for entry in constraints_of(problem)):
+            transitions, segments = count_segments(rows)
+            figures += [
+                transitions[:, n]
+                for n, network in enumerate(problem.networks)
+                if network.max_transitions is not None
+            ]
+            figures += [
+                segments[:, u]
+                for u, unit in enumerate(problem.units)
+                if unit.max_segments is not None
+            ]
+        if frame is not None:
+            figures += [
+                frame.latency_ps[:, n]
+                for n, network in enumerate(problem.networks)
+                if network.deadline_ps is not None
+            ]
+        if problem.period_ps is not None and frame is not None:
             figures.append(frame.makespan_ps)
         if problem.power_cap_mw is not None:
             # Rounded up: a power just above the cap must not pass for the cap.
@@ -153,38 +170,86 @@ def make_outcomes(problem: Problem, *, jobs: int = 1) -> OutcomeFunction:
             figures.append(energy)
         table = np.stack(figures, axis=1) if figures else np.zeros((len(rows), 0), dtype=np.int64)
         return Outcomes(
-            possible=frame.possible,
+            possible=whole.possible,
             objectives=np.stack(columns, axis=1),
             figures=table,
-            feasible=frame.possible & (table <= limits).all(axis=1),
+            feasible=whole.possible & (table <= limits).all(axis=1),
         )
 
     return evaluate
 
 
-def whole_time_and_energy(
-    problem: Problem, frame: Evaluation, pipeline: Pipeline | None
-) -> tuple[IntArray, IntArray]:
-    """([n] ps, [n] fJ): the time over which idle power counts, and the energy of one frame."""
-    if problem.energy_use is EnergyUse.PERIODIC:
-        period = np.full(len(frame.makespan_ps), problem.period_ps, dtype=np.int64)
-        return period, frame.idle_mw * period + frame.dynamic_fj
-    if pipeline is not None:
-        eight = frame.idle_mw * pipeline.window_ps + pipeline.dynamic_fj
-        period = np.maximum(pipeline.window_ps // PIPELINE_COUNTED, 1)
-        return period, eight // PIPELINE_COUNTED
-    return np.maximum(frame.makespan_ps, 1), frame.energy_fj
+_COUNTED = (ConstraintKind.TRANSITIONS, ConstraintKind.SEGMENTS)
+_IN_CLOSED_FORM = (ObjectiveKind.THROUGHPUT, ObjectiveKind.ENERGY, ObjectiveKind.POWER)
+
+
+def _needs_frame(problem: Problem) -> bool:
+    """Whether a frame must be played: always, but for an analytic pipeline where nothing asked for
+    looks at the timeline."""
+    return (
+        not problem.is_analytic
+        or problem.period_ps is not None
+        or any(network.deadline_ps is not None for network in problem.networks)
+        or any(objective.kind not in _IN_CLOSED_FORM for objective in problem.objectives)
+    )
+
+
+WholeTimeFunction = Callable[[IntArray, Evaluation | None], WholeTime]
+
+
+def make_whole_time(problem: Problem, *, jobs: int = 1) -> WholeTimeFunction:
+    """A function from rows, and what one frame alone gives, to time and energy; an analytic
+    pipeline does not look at the frame."""
+    if problem.is_analytic:
+        load = make_load_evaluator(problem, jobs=jobs)
+
+        def closed_form(rows: IntArray, frame: Evaluation | None) -> WholeTime:
+            del frame
+            loads = load(rows)
+            return WholeTime(
+                possible=loads.possible,
+                window_ps=PIPELINE_COUNTED * loads.period_ps,
+                time_ps=np.maximum(loads.idle_time_ps, 1),
+                energy_fj=loads.energy_fj,
+            )
+
+        return closed_form
+    pipelined = problem.energy_use is EnergyUse.PIPELINE
+    play_pipeline = make_pipeline_evaluator(problem, jobs=jobs) if pipelined else None
+
+    def played(rows: IntArray, frame: Evaluation | None) -> WholeTime:
+        assert frame is not None, "only an analytic pipeline needs no frame"
+        if play_pipeline is not None:
+            pipeline = play_pipeline(rows)
+            eight = frame.idle_mw * pipeline.window_ps + pipeline.dynamic_fj
+            period = np.maximum(pipeline.window_ps // PIPELINE_COUNTED, 1)
+            return WholeTime(frame.possible, pipeline.window_ps, period, eight // PIPELINE_COUNTED)
+        none = np.zeros(len(rows), dtype=np.int64)
+        if problem.energy_use is EnergyUse.PERIODIC:
+            period = np.full(len(rows), problem.period_ps, dtype=np.int64)
+            energy = frame.idle_mw * period + frame.dynamic_fj
+            return WholeTime(frame.possible, none, period, energy)
+        return WholeTime(frame.possible, none, np.maximum(frame.makespan_ps, 1), frame.energy_fj)
+
+    return played
 
 
 def _objective(
     problem: Problem,
     objective: Objective,
     rows: IntArray,
-    frame: Evaluation,
-    pipeline: Pipeline | None,
-    energy: IntArray,
+    frame: Evaluation | None,
+    whole: WholeTime,
     power: IntArray,
 ) -> IntArray:
+    match objective.kind:
+        case ObjectiveKind.THROUGHPUT:
+            return whole.window_ps
+        case ObjectiveKind.ENERGY:
+            return whole.energy_fj
+        case ObjectiveKind.POWER:
+            return power
+    assert frame is not None, "_needs_frame"
     match objective.kind:
         case ObjectiveKind.LATENCY:
             if objective.network is None:
@@ -193,13 +258,6 @@ def _objective(
         case ObjectiveKind.INVERSE_LATENCY:
             rates: IntArray = (UHZ_PS // np.maximum(frame.latency_ps, 1)).sum(axis=1)
             return -rates
-        case ObjectiveKind.THROUGHPUT:
-            assert pipeline is not None, "throughput goes with the energy use PIPELINE"
-            return pipeline.window_ps
-        case ObjectiveKind.ENERGY:
-            return energy
-        case ObjectiveKind.POWER:
-            return power
         case ObjectiveKind.STRETCH:
             alone = np.maximum(alone_times(problem, rows), 1)
             extra = frame.busy_ps - alone

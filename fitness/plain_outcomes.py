@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from fitness.plain_analytic import plain_loads
 from fitness.plain_timeline import PlainTimeline, play
 from results.problem import DesignPoint, EnergyUse, ObjectiveKind, Problem
 
@@ -38,7 +39,11 @@ def plain_outcome(problem: Problem, design: DesignPoint) -> PlainOutcome:
     latency = frame.latency_ps[0]
     idle = _idle_mw(problem, design)
     window = 0
-    if problem.energy_use is EnergyUse.PIPELINE:
+    if problem.is_analytic:
+        loads = plain_loads(problem, design)
+        window, energy = COUNTED * loads.period_ps, loads.energy_fj
+        time = max(loads.idle_time_ps, 1)
+    elif problem.energy_use is EnergyUse.PIPELINE:
         pipeline = play(problem, design, frames=PIPELINE_FRAMES, in_flight=problem.frames_in_flight)
         window = pipeline.frame_end_ps[-1] - pipeline.frame_end_ps[WARM_UP_FRAMES - 1]
         dynamic = _dynamic_fj(problem, design, pipeline, first=WARM_UP_FRAMES + 1)

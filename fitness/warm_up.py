@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
+from fitness.analytic import make_load_evaluator
 from fitness.branching import make_branching
 from fitness.plan import make_plan
 from fitness.search_space import make_search_space
 from fitness.timeline import make_evaluator, make_pipeline_evaluator, play
 from fitness.timeline_state import make_chosen, make_state
+from results.pipeline_model import ThroughputModel
 from results.problem import (
+    ChannelCosts,
     DesignPoint,
+    EnergyUse,
     Objective,
     ObjectiveKind,
     Problem,
@@ -55,6 +61,19 @@ def smallest_problem() -> Problem:
     )
 
 
+def smallest_pipeline() -> Problem:
+    """The same in closed form."""
+    problem = smallest_problem()
+    one = np.ones(1, dtype=np.int64)
+    (unit,) = problem.units
+    return replace(
+        problem,
+        units=(replace(unit, channels=ChannelCosts(0, one, one, one)),),
+        energy_use=EnergyUse.PIPELINE,
+        throughput_model=ThroughputModel.ANALYTIC,
+    )
+
+
 def warm_up() -> None:
     """Compiles, or finds the machine code of an earlier time."""
     from fitness.branch_kernel import search_on
@@ -63,6 +82,7 @@ def warm_up() -> None:
     row = np.zeros((1, 2), dtype=np.int64)
     make_evaluator(problem)(row)
     make_pipeline_evaluator(problem)(row)
+    make_load_evaluator(smallest_pipeline())(row)
     play(problem, DesignPoint(row[0, :1], row[0, 1:]))
     plan = make_plan(problem)
     state = make_state(plan, frames=1, in_flight=1, log=True, stops=True)

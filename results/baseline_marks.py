@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -14,11 +15,15 @@ _ROOM = 0.6
 
 @dataclass(frozen=True)
 class BaselineMark:
-    """One place in the first two objectives; ``label`` names all methods that are there."""
+    """One place in the first two objectives; ``label`` names all methods that are there.
+
+    ``in_front``: a point of a method that has several, a front of its own.
+    """
 
     x: float
     y: float
     label: str
+    in_front: bool = False
 
 
 def baseline_marks(
@@ -26,7 +31,9 @@ def baseline_marks(
 ) -> tuple[BaselineMark, ...]:
     """Marks of the baselines near the members at ``xs``, ``ys``: one far away would leave no room
     for the front. Methods with equal values share a mark; one that breaks a limit has ``*``."""
+    counts = Counter(point.label for point in front.baselines)
     labels: dict[tuple[float, float], list[str]] = {}
+    series = []
     for point in front.baselines:
         x, y = (
             objective_value(objective, value)
@@ -34,9 +41,14 @@ def baseline_marks(
                 front.problem.objectives[:2], point.member.objectives[:2], strict=True
             )
         )
-        if _near(x, xs) and _near(y, ys):
+        if not (_near(x, xs) and _near(y, ys)):
+            continue
+        if counts[point.label] > 1:
+            series.append(BaselineMark(x, y, point.label, in_front=True))
+        else:
             labels.setdefault((x, y), []).append(point.label + ("*" if point.breaks else ""))
-    return tuple(BaselineMark(x, y, ", ".join(names)) for (x, y), names in labels.items())
+    single = [BaselineMark(x, y, ", ".join(names)) for (x, y), names in labels.items()]
+    return (*single, *series)
 
 
 def _near(value: float, values: Sequence[float]) -> bool:

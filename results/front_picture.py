@@ -22,6 +22,7 @@ from results.objectives import (
     objective_value,
 )
 from results.picture_style import (
+    COLOURS,
     COLUMN_INCHES,
     GREY,
     INK,
@@ -109,7 +110,20 @@ def draw_front(front: Front) -> Figure:
         where = "steps-pre" if descending else "steps-post"
         line = sorted(zip(xs, ys, strict=True))
         axes.plot(*zip(*line, strict=True), color=GREY, linewidth=0.7, drawstyle=where, zorder=1)
-    baselines = baseline_marks(front, xs, ys)
+    marks = baseline_marks(front, xs, ys)
+    baselines = tuple(mark for mark in marks if not mark.in_front)
+    for name in dict.fromkeys(mark.label for mark in marks if mark.in_front):
+        chosen = [mark for mark in marks if mark.in_front and mark.label == name]
+        axes.scatter(
+            [mark.x for mark in chosen],
+            [mark.y for mark in chosen],
+            marker="x",
+            s=16,
+            c=COLOURS[5],
+            linewidths=0.9,
+            zorder=1.6,
+            label=f"front of {name}",
+        )
     if baselines:
         axes.scatter(
             [mark.x for mark in baselines],

@@ -12,6 +12,8 @@ from enum import Enum
 import numpy as np
 from numpy.typing import NDArray
 
+from results.pipeline_model import PipelineTime, ThroughputModel
+
 IntArray = NDArray[np.int64]
 BoolArray = NDArray[np.bool_]
 
@@ -92,6 +94,23 @@ class ProblemDomain:
 
 
 @dataclass(frozen=True, eq=False)
+class ChannelCosts:
+    """What a unit spends on reading and writing channels (Tang Eq. 7), arrays [operating points of
+    the domain ``clock``]: that of the core which does it, a GPU's host.
+
+    Writing n tokens takes ceil(n * write_fs / 1000) ps.
+    """
+
+    clock: int
+    write_fs: IntArray
+    """Per token."""
+    read_fs: IntArray
+    """Per token."""
+    busy_mw: IntArray
+    """Power above idle meanwhile."""
+
+
+@dataclass(frozen=True, eq=False)
 class ProblemUnit:
     """A unit; tables have shape [groups of all networks, *operating points of ``clocks``]."""
 
@@ -105,6 +124,8 @@ class ProblemUnit:
     """[*operating points of clocks]; drawn while the unit's own domain is on."""
     contention: ContentionTable | None
     max_segments: int | None = None
+    channels: ChannelCosts | None = None
+    """Given where the throughput model is analytic."""
 
 
 @dataclass(frozen=True)
@@ -134,6 +155,8 @@ class Problem:
 
     ``edges``: (source, target) group indices; ``transition_ps`` [edges, units, units].
     ``allowed`` [groups, units]: what the search may choose (support, pins, ``--units``).
+    ``edge_tokens`` [edges]: tokens (tensor elements) that pass an edge in one inference; None where
+    they are not known.
     """
 
     networks: tuple[ProblemNetwork, ...]
@@ -150,6 +173,14 @@ class Problem:
     period_ps: int | None = None
     power_cap_mw: int | None = None
     energy_budget_fj: int | None = None
+    edge_tokens: IntArray | None = None
+    throughput_model: ThroughputModel = ThroughputModel.TIMELINE
+    pipeline_time: PipelineTime = PipelineTime.PERIOD
+
+    @property
+    def is_analytic(self) -> bool:
+        """Whether throughput and energy follow Tang's closed form instead of the timeline."""
+        return self.throughput_model is not ThroughputModel.TIMELINE
 
     @property
     def group_count(self) -> int:

@@ -7,8 +7,10 @@ from itertools import pairwise
 import numpy as np
 
 from results.errors import ResultError
+from results.pipeline_model import PipelineTime
 from results.problem import (
     TIME_LIMIT_PS,
+    ChannelCosts,
     ContentionTable,
     EnergyUse,
     IntArray,
@@ -37,6 +39,7 @@ def check_problem(problem: Problem) -> None:
         _check_unit(problem, unit, f"$.units[{u}]")
     _check_allowed(problem)
     _check_objectives(problem)
+    _check_throughput_model(problem)
 
 
 def _require(condition: bool, path: str, requirement: str) -> None:
@@ -101,6 +104,9 @@ def _check_edges(problem: Problem) -> None:
         problem.transition_ps, (len(problem.edges), units, units), "$.edges[*].transition_ps"
     )
     _check_range(problem.transition_ps, 0, TIME_LIMIT_PS - 1, "$.edges[*].transition_ps")
+    if problem.edge_tokens is not None:
+        _check_array(problem.edge_tokens, (len(problem.edges),), "$.edges[*].tokens")
+        _check_range(problem.edge_tokens, 0, np.iinfo(np.int64).max, "$.edges[*].tokens")
 
 
 def _check_array(array: IntArray, shape: tuple[int, ...], path: str) -> None:
@@ -184,6 +190,13 @@ def _check_unit(problem: Problem, unit: ProblemUnit, path: str) -> None:
         memory = problem.memory_domain
         count = 1 if memory is None else len(problem.domains[memory].frequencies_khz)
         _check_contention(unit.contention, count, f"{path}.contention")
+    if unit.channels is not None:
+        _require(
+            unit.channels.clock in unit.clocks,
+            f"{path}.channels.clock",
+            "must be one of the unit's clocks",
+        )
+        _check_channels(problem, unit.channels, f"{path}.channels")
 
 
 def _check_contention(table: ContentionTable, count: int, path: str) -> None:
@@ -191,6 +204,47 @@ def _check_contention(table: ContentionTable, count: int, path: str) -> None:
         _check_array(array, (count,), f"{path}.{name}")
         low = 1 if name.endswith("_den") else 0
         _check_range(array, low, np.iinfo(np.int64).max, f"{path}.{name}")
+
+
+def _check_channels(problem: Problem, channels: ChannelCosts, path: str) -> None:
+    points = len(problem.domains[channels.clock].frequencies_khz)
+    tokens = 0 if problem.edge_tokens is None else int(problem.edge_tokens.max(initial=0))
+    for name, array in (("write_fs", channels.write_fs), ("read_fs", channels.read_fs)):
+        _check_array(array, (points,), f"{path}.{name}")
+        _check_range(array, 0, np.iinfo(np.int64).max, f"{path}.{name}")
+        _require(
+            tokens * int(array.max(initial=0)) < 1000 * TIME_LIMIT_PS,
+            f"{path}.{name}",
+            f"one channel must take less than 2**47 ps (140 s); the largest has {tokens} tokens",
+        )
+    _check_array(channels.busy_mw, (points,), f"{path}.busy_mw")
+    _check_range(channels.busy_mw, 0, np.iinfo(np.int64).max, f"{path}.busy_mw")
+
+
+def _check_throughput_model(problem: Problem) -> None:
+    if not problem.is_analytic:
+        _require(
+            problem.pipeline_time is PipelineTime.PERIOD,
+            "$.pipeline_time",
+            'must be "period" where the throughput model is "timeline"',
+        )
+        return
+    _require(
+        problem.energy_use is EnergyUse.PIPELINE,
+        "$.energy_use",
+        'must be "pipeline" where the throughput model is analytic',
+    )
+    _require(
+        problem.edge_tokens is not None or not problem.edges,
+        "$.edges[*].tokens",
+        "must be given where the throughput model is analytic",
+    )
+    for u, unit in enumerate(problem.units):
+        _require(
+            unit.channels is not None,
+            f"$.units[{u}].channels",
+            "must be given where the throughput model is analytic",
+        )
 
 
 def _check_allowed(problem: Problem) -> None:

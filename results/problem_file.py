@@ -13,8 +13,10 @@ import numpy as np
 from results.canonical_json import Json, canonical_bytes, parse, sha256_of
 from results.errors import ResultError
 from results.objectives import objective_name
+from results.pipeline_model import PipelineTime, ThroughputModel
 from results.problem import (
     BoolArray,
+    ChannelCosts,
     ContentionTable,
     EnergyUse,
     IntArray,
@@ -101,6 +103,8 @@ def problem_to_document(problem: Problem) -> dict[str, Json]:
         ],
         "energy_use": problem.energy_use.value,
         "period_ps": problem.period_ps,
+        "throughput_model": problem.throughput_model.value,
+        "pipeline_time": problem.pipeline_time.value,
         "frames_in_flight": problem.frames_in_flight,
         "power_cap_mw": problem.power_cap_mw,
         "energy_budget_fj": problem.energy_budget_fj,
@@ -126,6 +130,7 @@ def problem_to_document(problem: Problem) -> dict[str, Json]:
             {
                 "source": source,
                 "target": target,
+                "tokens": None if problem.edge_tokens is None else int(problem.edge_tokens[e]),
                 "transition_ps": problem.transition_ps[e].tolist(),
             }
             for e, (source, target) in enumerate(problem.edges)
@@ -138,6 +143,7 @@ def problem_to_document(problem: Problem) -> dict[str, Json]:
                 "max_segments": unit.max_segments,
                 "idle_mw": unit.idle_mw.tolist(),
                 "contention": _contention_to_document(unit.contention),
+                "channels": _channels_to_document(unit.channels, domain_names),
                 "time_ps": unit.time_ps.tolist(),
                 "demand_kbps": unit.demand_kbps.tolist(),
                 "dynamic_mw": unit.dynamic_mw.tolist(),
@@ -169,6 +175,17 @@ def _contention_to_document(table: ContentionTable | None) -> Json:
     if table is None:
         return None
     return {name: array.tolist() for name, array in vars(table).items()}
+
+
+def _channels_to_document(channels: ChannelCosts | None, domain_names: list[str]) -> Json:
+    if channels is None:
+        return None
+    return {
+        "clock": domain_names[channels.clock],
+        "write_fs": channels.write_fs.tolist(),
+        "read_fs": channels.read_fs.tolist(),
+        "busy_mw": channels.busy_mw.tolist(),
+    }
 
 
 def problem_from_document(document: Json) -> Problem:
@@ -230,6 +247,9 @@ def problem_from_document(document: Json) -> Problem:
         period_ps=content["period_ps"],
         power_cap_mw=content["power_cap_mw"],
         energy_budget_fj=content["energy_budget_fj"],
+        edge_tokens=_tokens(edges),
+        throughput_model=ThroughputModel(content["throughput_model"]),
+        pipeline_time=PipelineTime(content["pipeline_time"]),
     )
     check_problem(problem)
     for i, objective in enumerate(problem.objectives):
@@ -252,7 +272,7 @@ def _domain_from_document(domain: Any) -> ProblemDomain:
 
 
 def _unit_from_document(unit: Any, domains: dict[str, int], path: str) -> ProblemUnit:
-    contention = unit["contention"]
+    contention, channels = unit["contention"], unit["channels"]
     tables = {
         name: _integers(unit[name], f"{path}.{name}")
         for name in ("time_ps", "demand_kbps", "dynamic_mw", "idle_mw")
@@ -269,8 +289,26 @@ def _unit_from_document(unit: Any, domains: dict[str, int], path: str) -> Proble
             }
         ),
         max_segments=unit["max_segments"],
+        channels=None
+        if channels is None
+        else ChannelCosts(
+            clock=_look_up(domains, channels["clock"], f"{path}.channels.clock"),
+            **{
+                name: _integers(channels[name], f"{path}.channels.{name}")
+                for name in ("write_fs", "read_fs", "busy_mw")
+            },
+        ),
         **tables,
     )
+
+
+def _tokens(edges: list[Any]) -> IntArray | None:
+    known = [edge["tokens"] for edge in edges if edge["tokens"] is not None]
+    if not known:
+        return None
+    if len(known) < len(edges):
+        raise ResultError("$.edges[*].tokens: must be known for all edges or for none")
+    return _integers(known, "$.edges[*].tokens")
 
 
 def _indices(path: str, things: list[Any]) -> dict[str, int]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import textwrap
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -108,9 +109,11 @@ def front_table(
 
 
 def _baseline_texts(front: Front) -> list[str]:
-    """``GPU only 13.65 ms, 394.9 mJ`` for each baseline, and what it breaks."""
+    """``GPU only 13.65 ms, 394.9 mJ`` for each baseline, and what it breaks; of one that has a
+    front, its first point and how many there are."""
     texts = []
-    for point in front.baselines:
+    counts = Counter(point.name for point in front.baselines)
+    for point in {point.name: point for point in reversed(front.baselines)}.values():
         figures = ", ".join(
             f"{format_number(objective_value(objective, value))} {objective_unit(objective)}"
             for objective, value in zip(
@@ -118,8 +121,9 @@ def _baseline_texts(front: Front) -> list[str]:
             )
         )
         broken = f" (breaks {', '.join(point.breaks)})" if point.breaks else ""
-        texts.append(f"{point.label} {figures}{broken}")
-    return texts
+        others = f" and {counts[point.name] - 1} more" if counts[point.name] > 1 else ""
+        texts.append(f"{point.label} {figures}{others}{broken}")
+    return texts[::-1]
 
 
 def _wrapped(text: str, width: int) -> str:

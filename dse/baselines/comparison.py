@@ -95,7 +95,11 @@ def compare(
     applied = {point.name for point in front.baselines}
     return Comparison(
         problem=problem,
-        standings=tuple(standing(point) for point in front.baselines),
+        # Of a method that has a front, the point that is best at what is compared: it comes first.
+        standings=tuple(
+            standing(point)
+            for point in {point.name: point for point in reversed(front.baselines)}.values()
+        )[::-1],
         optimum=standing(BaselinePoint("optimum", "optimum", optimum)),
         best=None if best is None else best.name,
         left_out=tuple(method.label for method in BASELINES if method.name not in applied),

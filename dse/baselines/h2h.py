@@ -10,6 +10,7 @@ import numpy as np
 from dse.baselines.herald import balanced_mapping
 from dse.baselines.method import Baseline, at_fastest_clocks
 from dse.design_space import DesignSpace
+from fitness.analytic import make_load_evaluator
 from fitness.timeline import make_evaluator, make_pipeline_evaluator
 from results.problem import EnergyUse, IntArray, Problem
 
@@ -52,6 +53,9 @@ class H2h(Baseline):
 def cost_without_contention(space: DesignSpace) -> Callable[[IntArray], IntArray]:
     """A function from mappings [n, groups] to what H2H wants small, [n] ps."""
     problem = without_contention(space.problem)
+    if problem.is_analytic:
+        load = make_load_evaluator(problem)
+        return lambda mappings: load(at_fastest_clocks(space, mappings)).period_ps
     if problem.energy_use is EnergyUse.PIPELINE:
         play_pipeline = make_pipeline_evaluator(problem)
         return lambda mappings: play_pipeline(at_fastest_clocks(space, mappings)).window_ps

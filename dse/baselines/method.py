@@ -18,13 +18,15 @@ GPU = "gpu"
 class Baseline(ABC):
     """An engine (:mod:`dse.engine`) that proposes what a method constructs, and then has ended.
 
-    All baselines run at the fastest clocks that may be chosen: their papers know no others. They
+    Those of HaX-CoNN run at the fastest clocks that may be chosen: their papers know no others. All
     keep no constraint but what a unit can run and, where a method has one, the energy budget.
     """
 
     name: ClassVar[str]
     label: ClassVar[str]
     """For people: in tables and pictures."""
+    has_front: ClassVar[bool] = False
+    """Whether the method stands for all non-dominated rows that it proposes, not the best alone."""
 
     def __init__(self, space: DesignSpace) -> None:
         self._space = space

@@ -13,14 +13,24 @@ from dse.baselines.h2h import H2h
 from dse.baselines.herald import Herald
 from dse.baselines.mensa import Mensa
 from dse.baselines.method import Baseline
+from dse.baselines.tensorrt_style import TensorRtStyle
 from dse.design_space import DesignSpace
 from dse.members import make_members
 from fitness.outcomes import constraints_of, make_outcomes
+from results.dominance import non_dominated
 from results.front import BaselinePoint
 from results.problem import IntArray, ObjectiveKind, Problem
 
-BASELINES: tuple[type[Baseline], ...] = (GpuOnly, GpuAndDsa, Mensa, Herald, H2h, AxoNN)
-"""In the order of HaX-CoNN's tables."""
+BASELINES: tuple[type[Baseline], ...] = (
+    GpuOnly,
+    GpuAndDsa,
+    Mensa,
+    Herald,
+    H2h,
+    AxoNN,
+    TensorRtStyle,
+)
+"""In the order of HaX-CoNN's tables; then Tang's."""
 
 _COMPARED = (ObjectiveKind.LATENCY, ObjectiveKind.INVERSE_LATENCY, ObjectiveKind.THROUGHPUT)
 
@@ -37,7 +47,8 @@ def compared_objective(problem: Problem) -> int:
 @lru_cache(maxsize=2)
 def baseline_points(space: DesignSpace) -> tuple[BaselinePoint, ...]:
     """Each method that applies, with the best of what it proposes: first those that keep all
-    constraints, then by :func:`compared_objective`, then by the other objectives.
+    constraints, then by :func:`compared_objective`, then by the other objectives. A method that
+    has a front comes with all of it, that best one first.
 
     Kept for the last spaces: the first population and the front both ask.
     """
@@ -56,19 +67,24 @@ def baseline_points(space: DesignSpace) -> tuple[BaselinePoint, ...]:
         # The last key of lexsort is the first to count.
         others = np.delete(outcomes.objectives, column, axis=1)
         keys = (*others.T[::-1], outcomes.objectives[:, column], ~outcomes.feasible)
-        best = int(np.lexsort(keys)[0])
-        (member,) = make_members(problem, rows[[best]], outcomes.objectives[[best]])
-        breaks = tuple(
-            constraint.name
-            for constraint, value in zip(constraints, outcomes.figures[best], strict=True)
-            if value > constraint.limit
-        )
-        points.append(BaselinePoint(method.name, method.label, member, breaks))
+        order = np.lexsort(keys)
+        chosen = order[:1]
+        if method.has_front and outcomes.feasible[order[0]]:
+            feasible = order[outcomes.feasible[order]]
+            chosen = feasible[non_dominated(outcomes.objectives[feasible])]
+        for index in chosen.tolist():
+            (member,) = make_members(problem, rows[[index]], outcomes.objectives[[index]])
+            breaks = tuple(
+                constraint.name
+                for constraint, value in zip(constraints, outcomes.figures[index], strict=True)
+                if value > constraint.limit
+            )
+            points.append(BaselinePoint(method.name, method.label, member, breaks))
     return tuple(points)
 
 
 def baseline_rows(space: DesignSpace) -> IntArray:
-    """[methods, width]: what the methods stand for, for a first population."""
+    """[points, width]: what the methods stand for, for a first population."""
     rows = [
         np.concatenate((point.member.design.units, point.member.design.operating_points))
         for point in baseline_points(space)

@@ -122,9 +122,17 @@ def figures(problem, unit_of, point, rows):
     result["stretch_ppm"] = (busy - alone) * 10**6 // alone
 
     counted, idle_ps, frames = rows, makespan, 1
+    spent = dict.fromkeys(units, 0)
     if problem["energy_use"] == "periodic":
         idle_ps = problem["period_ps"]
-    if problem["energy_use"] == "pipeline":
+    if problem["throughput_model"] != "timeline":
+        load, spent = closed_form(problem, unit_of, point)
+        result["window_of_8_frames_ps"] = 8 * max(load.values())
+        counted = {}
+        idle_ps = max(load.values())
+        if problem["pipeline_time"] == "sum-of-loads":
+            idle_ps = sum(load.values())
+    elif problem["energy_use"] == "pipeline":
         played = replay(problem, unit_of, point, 12, problem["frames_in_flight"])
         ends = [max(t[2] for key, t in played.items() if key[0] == f) for f in range(1, 13)]
         result["window_of_8_frames_ps"] = idle_ps = ends[11] - ends[3]
@@ -140,15 +148,45 @@ def figures(problem, unit_of, point, rows):
     for unit in problem["units"]:
         index = [point[clock] for clock in unit["clocks"]]
         idle = at(unit["idle_mw"], index) if unit["clocks"][0] in needed else 0
-        by_unit[unit["name"]] = idle * idle_ps + sum(
-            at(unit["dynamic_mw"][key[3]], index) * (end - start)
-            for key, (_, start, end) in counted.items()
-            if unit_of[key[3]] == unit["name"]
+        by_unit[unit["name"]] = (
+            spent[unit["name"]]
+            + idle * idle_ps
+            + sum(
+                at(unit["dynamic_mw"][key[3]], index) * (end - start)
+                for key, (_, start, end) in counted.items()
+                if unit_of[key[3]] == unit["name"]
+            )
         )
     energy = (energy + sum(by_unit.values())) // frames
     result["energy_fj"] = energy
     result["power_uw"] = 1000 * energy // max(1, idle_ps // frames)
     return result, {name: value // frames for name, value in by_unit.items()}
+
+
+def closed_form(problem, unit_of, point):
+    """Per unit: its load in ps, and what it draws above idle in fJ, channels included."""
+    units = {unit["name"]: unit for unit in problem["units"]}
+    repeats = [n["repeats"] for n in problem["networks"] for _ in n["group_names"]]
+    load, spent = dict.fromkeys(units, 0), dict.fromkeys(units, 0)
+
+    def busy(name, time, milliwatts):
+        load[name] += time
+        spent[name] += time * milliwatts
+
+    for g, name in enumerate(unit_of):
+        index = [point[clock] for clock in units[name]["clocks"]]
+        time = at(units[name]["time_ps"][g], index) * repeats[g]
+        busy(name, time, at(units[name]["dynamic_mw"][g], index))
+    for e in problem["edges"]:
+        ends = unit_of[e["source"]], unit_of[e["target"]]
+        if ends[0] == ends[1] and problem["throughput_model"] == "analytic":
+            continue
+        for name, rate in zip(ends, ("write_fs", "read_fs"), strict=True):
+            channels = units[name]["channels"]
+            k = point[channels["clock"]]
+            time = -(-e["tokens"] * channels[rate][k] // 1000) * repeats[e["source"]]
+            busy(name, time, channels["busy_mw"][k])
+    return load, spent
 
 
 def main(folder):

@@ -1,0 +1,133 @@
+"""Design points per second of Tang's closed form (phi_1 and phi_2) on one core.
+
+The size is that of the example in Tang et al. (SAMOS'21), Fig. 3: 23 actors and 24 channels, on
+six units with the ladders of a Jetson TX2; costs are drawn. Random mappings at random clocks. Every
+design point that the plain evaluator adds up is compared with what the compiled one says about it.
+
+Usage: ``python -m benchmarks.analytic [--json]``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+
+import numpy as np
+
+from benchmarks.random_problem import RandomShape, random_pipeline, random_problem
+from benchmarks.report import Column, parser, show
+from benchmarks.timeline import random_rows
+from benchmarks.timing import best_seconds
+from fitness import plain_analytic
+from fitness.analytic import make_load_evaluator
+from fitness.timeline import design_of
+from results.pipeline_model import ThroughputModel
+from results.problem import Problem
+
+COLUMNS = (
+    Column("model", "throughput model"),
+    Column("actors", "actors", in_table=False),
+    Column("channels", "channels", in_table=False),
+    Column("units", "units", in_table=False),
+    Column("required_per_second", "required /s", ",.0f"),
+    Column("compiled_per_second", "compiled /s", ",.0f"),
+    Column("plain_per_second", "plain /s", ",.0f"),
+    Column("ratio", "ratio", ",.0f"),
+    Column("fulfilled", "met"),
+)
+REQUIRED = 1_000_000
+ACTORS = 23
+SEED = 1
+
+
+@dataclass(frozen=True)
+class Speed:
+    """Design points per second."""
+
+    model: str
+    actors: int
+    channels: int
+    units: int
+    required_per_second: int
+    compiled_per_second: float
+    plain_per_second: float
+    ratio: float
+    fulfilled: bool
+
+
+def example(model: ThroughputModel) -> Problem:
+    """23 actors in a chain with two branches past a part of it, six units, twelve points each."""
+    rng = np.random.default_rng(SEED)
+    shape = RandomShape(
+        networks=(1, 1),
+        groups=(ACTORS, ACTORS),
+        units=(6, 6),
+        points=(12, 12),
+        graphs=False,
+        waiting=False,
+        unsupported=0.0,
+    )
+    chain = random_problem(rng, shape)
+    edges = (*chain.edges, (2, 5), (2, 13))
+    zeros = np.zeros((len(edges), 6, 6), dtype=np.int64)
+    return random_pipeline(rng, replace(chain, edges=edges, transition_ps=zeros), model)
+
+
+def measure(model: ThroughputModel, *, rows: int, plain_rows: int, repetitions: int) -> Speed:
+    """The compiled evaluator on ``rows`` design points, the plain one on the first of them.
+
+    Raises:
+        AssertionError: where the two disagree.
+    """
+    problem = example(model)
+    population = random_rows(problem, rows)
+    evaluate = make_load_evaluator(problem)
+    first = evaluate(population[:plain_rows])
+    compiled = rows / best_seconds(lambda: evaluate(population), repetitions=repetitions)
+    designs = [design_of(problem, row) for row in population[:plain_rows]]
+    added: list[plain_analytic.PlainLoads] = []
+
+    def add_all() -> None:
+        added[:] = [plain_analytic.plain_loads(problem, design) for design in designs]
+
+    plain = plain_rows / best_seconds(add_all, repetitions=3)
+    for index, loads in enumerate(added):
+        same = (loads.period_ps, loads.energy_fj) == (
+            first.period_ps[index],
+            first.energy_fj[index],
+        )
+        if not same:
+            raise AssertionError(f"{model.value}: they disagree on design point {index}")
+    return Speed(
+        model=model.value,
+        actors=problem.group_count,
+        channels=len(problem.edges),
+        units=len(problem.units),
+        required_per_second=REQUIRED,
+        compiled_per_second=compiled,
+        plain_per_second=plain,
+        ratio=compiled / plain,
+        fulfilled=compiled >= REQUIRED,
+    )
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Prints the speeds of both variants of Eq. 7."""
+    options = parser(
+        "benchmarks.analytic", "Design points per second of the closed form, one core."
+    ).parse_args(arguments)
+    speeds = [
+        measure(model, rows=50_000, plain_rows=200, repetitions=20)
+        for model in (ThroughputModel.ANALYTIC, ThroughputModel.ANALYTIC_ALL_CHANNELS)
+    ]
+    show(
+        "phi_1 and phi_2 of 23 actors and 24 channels, design points per second on one core",
+        COLUMNS,
+        [asdict(speed) for speed in speeds],
+        as_json=options.json,
+        notes=["Compiled and plain gave the same integers wherever both were run."],
+    )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,98 @@
+"""Tang et al. from end to end: the command, its result folder, and its check without our code."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from dse.cli import run
+from dse.verify import verify
+from results.front_file import read_results
+from results.front_picture import draw_front
+from results.pipeline_model import PipelineTime, ThroughputModel
+
+RECOMPUTE = Path(__file__).parents[1] / "results" / "recompute_front.py"
+COMMAND = (
+    *("explore", "bvlc_alexnet", "-p", "jetson-tx2", "--objective", "throughput"),
+    *("--objective", "energy", "--fix", "emc=max", "--max-evaluations", "2000", "--quiet"),
+)
+
+
+def explored(folder, *options):
+    assert run([*COMMAND, "-o", str(folder), *options]) == 0
+    return read_results(folder)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    where = tmp_path_factory.mktemp("tang") / "run"
+    explored(where, "--throughput-model", "analytic")
+    return where
+
+
+def test_the_folder_holds_by_the_plain_evaluator_and_by_a_script(folder):
+    assert all(check.holds for check in verify(folder))
+    done = subprocess.run(
+        [sys.executable, RECOMPUTE, folder], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout
+
+
+def test_the_other_variants_hold_too(tmp_path):
+    front = explored(
+        tmp_path / "run",
+        *("--throughput-model", "analytic-all-channels", "--pipeline-time", "sum-of-loads"),
+    )
+    assert front.problem.throughput_model is ThroughputModel.ANALYTIC_ALL_CHANNELS
+    assert front.problem.pipeline_time is PipelineTime.SUM_OF_LOADS
+    assert all(check.holds for check in verify(tmp_path / "run"))
+    done = subprocess.run(
+        [sys.executable, RECOMPUTE, tmp_path / "run"], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout
+
+
+def test_a_wrong_load_is_found(folder, tmp_path):
+    front = json.loads((folder / "front.json").read_text())
+    front["members"][0]["objectives"]["window_of_8_frames_ps"] -= 8
+    changed = tmp_path / "changed"
+    changed.mkdir()
+    for name in ("problem.json", "costs.json"):
+        (changed / name).write_bytes((folder / name).read_bytes())
+    (changed / "front.json").write_text(json.dumps(front))
+    assert not all(check.holds for check in verify(changed, ignore_hashes=True))
+
+
+def test_the_tensorrt_front_is_in_the_file_the_picture_and_the_table(dse, folder):
+    front = read_results(folder)
+    points = [point for point in front.baselines if point.name == "tensorrt-style"]
+    assert len(points) > 1
+    gpu = [unit.name for unit in front.problem.units].index("gpu")
+    assert all((point.member.design.units == gpu).all() for point in points)
+    legend = [text.get_text() for text in draw_front(front).legends[0].get_texts()]
+    assert "front of TensorRT-style" in legend
+    assert f"and {len(points) - 1} more" in " ".join(dse("show", folder).out.split())
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (
+            ("latency", "--throughput-model", "analytic"),
+            "--throughput-model analytic needs the objective throughput, got energy, latency",
+        ),
+        (
+            ("throughput", "--pipeline-time", "sum-of-loads"),
+            "--pipeline-time sum-of-loads needs an analytic --throughput-model, got timeline",
+        ),
+    ],
+)
+def test_options_that_do_not_go_together(dse, tmp_path, options, message):
+    command = ("explore", "bvlc_alexnet", "-p", "jetson-tx2", "--objective", "energy")
+    outcome = dse(*command, "--objective", *options, "-o", tmp_path / "no")
+    assert outcome.status == 2
+    assert message in outcome.err
