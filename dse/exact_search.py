@@ -1,71 +1,93 @@
-"""The fastest design point, and the lemmas that prove that none is faster: branch and bound."""
+"""The exact front, and the lemmas that prove it complete: branch and bound."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
+from dse.provable import MOST_POINTS, refuse_unprovable
 from fitness.branching import (
     BACKTRACKING,
-    BEST,
     DEPTH,
     DONE,
-    FASTEST_KNOWN,
     LEMMAS,
+    LEMMAS_FULL,
+    MEMBERS,
+    MEMBERS_FOUND,
+    MEMBERS_FULL,
     NODES,
-    POINT_CHOICE,
+    SLOWER_FIRST,
     UNIT_CHOICE,
     Branching,
     make_branching,
 )
 from fitness.plan import IntArray, Plan, make_plan
-from fitness.search_space import make_search_space
-from fitness.timeline_state import NEVER, make_chosen, make_state
+from fitness.search_space import SearchSpace, exchange_rates, make_search_space
+from fitness.timeline_state import Chosen, State, make_chosen, make_state
 from results.certificate import LemmaTable
+from results.epsilon import epsilon_ppm
 from results.errors import ResultError
-from results.problem import DesignPoint, EnergyUse, Problem
+from results.problem import Problem
 
-NEVER_VALUE = int(NEVER)
 SLICE_NODES = 20_000
 """Nodes between two looks at the clock."""
 BUFFER_LEMMAS = 4096
-MOST_POINTS = 62
-"""Operating points of a domain that fit in the bits of a mask."""
+BUFFER_MEMBERS = 256
+LARGEST = int(np.iinfo(np.int64).max)
 
 
 @dataclass(frozen=True)
 class Proof:
-    """How far a search stands: no design point has a value below ``bound``."""
+    """How far a search stands; ``epsilon_ppm``: see :mod:`results.epsilon`, None: no bound yet."""
 
     nodes: int
     lemmas: int
-    best: int | None
-    bound: int
+    members: int
+    epsilon_ppm: int | None
     seconds: float
 
 
 @dataclass(frozen=True, eq=False)
-class ExactResult:
-    """What the search found, and the lemmas, as far as they were kept.
+class Known:
+    """Objectives [members, objectives] of feasible design points, and their rows [members, groups +
+    domains]; None where only the objectives are known."""
 
-    ``best`` is None where no design point is better than the one that the search started from, or
-    none is feasible; ``best_ps`` is its value, or the one started from (None: neither).
+    objectives: IntArray
+    rows: IntArray | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class ExactResult:
+    """The front of the objectives asked for, as far as it is known, and the lemmas, as far as they
+    were kept.
+
+    ``complete``: for every feasible design point there is a member that is nowhere above it, or
+    (with a tolerance) by no more than that. ``open_bounds``: whatever is not looked at yet is
+    nowhere below one of them.
     """
 
     complete: bool
-    best: DesignPoint | None
-    best_ps: int | None
-    bound_ps: int
+    objectives: IntArray
+    """[members, objectives]"""
+    rows: IntArray
+    """[members, groups + domains]; -1 where only the objectives are known."""
+    found: int
+    """Design points that have joined the members, whether they stayed or not."""
+    open_bounds: IntArray
+    """[open, objectives]"""
+    epsilon_ppm: int | None
+    rates_mw: tuple[int, ...]
+    """Rates of exchange that lemmas rest on."""
     lemmas: LemmaTable
     lemma_count: int
     nodes: int
     seconds: float
     snapshot: Snapshot
-    """Where the search stands, for :func:`find_fastest` to go on from."""
+    """Where the search stands, for :func:`find_front` to go on from."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,179 +103,312 @@ class Snapshot:
 
 STATE_FIELDS = (
     *("scalar", "units", "points", "forced", "transitions", "segments"),
-    *("kind", "subject", "option", "saved", "bound", "best_units", "best_points"),
+    *("kind", "subject", "option", "saved", "bound"),
+    *("objectives", "closing", "member_units", "member_points"),
 )
 
 
-def find_fastest(
+def find_front(
     problem: Problem,
     *,
-    known_ps: int | None = None,
-    sums_rates: bool = False,
+    objectives: Sequence[int] | None = None,
+    known: Known | None = None,
+    tolerance_ppm: int = 0,
     most_lemmas: int = 1_000_000,
     most_nodes: int | None = None,
     time_limit_s: float | None = None,
     going_on: Snapshot | None = None,
     on_progress: Callable[[Proof], None] | None = None,
+    interrupted: Callable[[], bool] = lambda: False,
 ) -> ExactResult:
-    """Finds the smallest makespan over all units, operating points and rules of the problem.
+    """Finds the Pareto front over all units, operating points and rules of the problem.
 
     The timeline is not monotone, so nothing is cut but by a bound that holds for every completion:
     see :mod:`fitness.bound_kernel`.
 
     Args:
-        known_ps: a makespan that some feasible design point has; only faster ones are looked for.
-        sums_rates: minimise -sum of floor(10^18 / T_n) in uHz (Eq. 10) instead; all values are so.
+        objectives: positions of the problem's objectives that count; None: all. With one of them
+            the front is its best design point.
+        known: what is known already; only what these do not dominate is looked for.
+        tolerance_ppm: what is better than a member by no more than so many millionths in any
+            objective need not be found (see :mod:`results.epsilon`).
         most_lemmas: more are counted, but not kept.
         most_nodes: ends the search there, on any machine alike.
-        time_limit_s: ends the search earlier; ``bound_ps`` then is what is proved so far.
-        going_on: where an earlier search of the same problem was ended; ``known_ps`` is not used.
+        time_limit_s: ends the search earlier.
+        going_on: where an earlier search of the same problem was ended; ``known`` is not used.
         on_progress: called every ``SLICE_NODES`` nodes.
+        interrupted: asked as often; true ends the search.
 
     Raises:
-        ResultError: on a pipeline under a power cap or energy budget, for which there is no lemma.
+        ResultError: where no bound is known for an objective or a limit, see
+            :func:`dse.provable.refuse_unprovable`.
     """
-    from fitness.branch_kernel import search_on
-
-    refuse_unprovable(problem)
-    began = time.monotonic() - (0.0 if going_on is None else going_on.seconds)
-    plan = make_plan(problem)
-    space = make_search_space(problem, sums_rates=sums_rates)
-    groups, domains = plan.groups, plan.domains
-    branching = make_branching(problem, plan, lemmas=BUFFER_LEMMAS)
-    scalar = branching.scalar
-    scalar[BEST] = NEVER if known_ps is None else known_ps
-    kept: list[tuple[NDArray[np.int16], IntArray]] = []
-    count = 0
+    columns = tuple(range(len(problem.objectives))) if objectives is None else tuple(objectives)
+    refuse_unprovable(problem, columns)
+    search = _Search(problem, columns, tolerance_ppm)
     if going_on is not None:
-        _restore(branching, going_on.arrays, plan)
-        scalar[FASTEST_KNOWN] = 0
-        kept = [(going_on.lemmas.units.astype(np.int16), going_on.lemmas.points.astype(np.int64))]
-        count = going_on.lemma_count
-    nodes_before = int(scalar[NODES])
-    chosen = make_chosen(plan)
-    state = make_state(plan, frames=1, in_flight=1, log=True, stops=True)
+        search.restore(going_on)
+    elif known is not None:
+        search.learn(known)
+    first_node = search.nodes
     while True:
         left = SLICE_NODES
         if most_nodes is not None:
-            left = min(left, nodes_before + most_nodes - int(scalar[NODES]))
-        ended = search_on(plan, space, chosen, state, branching, left)
-        count += int(scalar[LEMMAS])
-        if count <= most_lemmas:
-            part = slice(0, int(scalar[LEMMAS]))
-            kept.append(
-                (
-                    branching.lemma_units[part].astype(np.int16),
-                    branching.lemma_points[part].copy(),
-                )
-            )
-        scalar[LEMMAS] = 0
-        best = int(scalar[BEST])
-        bound = best if ended == DONE else _open_bound(branching, plan)
-        seconds = time.monotonic() - began
+            left = min(left, first_node + most_nodes - search.nodes)
+        done = search.go_on(left, most_lemmas)
         if on_progress is not None:
-            known = None if best == NEVER_VALUE else best
-            on_progress(Proof(int(scalar[NODES]), count, known, bound, seconds))
-        if ended == DONE:
-            break
-        late = time_limit_s is not None and seconds >= time_limit_s
-        late |= most_nodes is not None and int(scalar[NODES]) - nodes_before >= most_nodes
-        if late:
-            break
-    found = branching.best_units[0] >= 0
-    points = np.array([_lowest_bit(int(mask)) for mask in branching.best_points], dtype=np.int64)
-    lemmas = _table(kept, groups, domains)
-    return ExactResult(
-        complete=ended == DONE,
-        best=DesignPoint(branching.best_units.copy(), points) if found else None,
-        best_ps=None if best == NEVER_VALUE else best,
-        bound_ps=bound,
-        lemmas=lemmas,
-        lemma_count=count,
-        nodes=int(scalar[NODES]),
-        seconds=time.monotonic() - began,
-        snapshot=Snapshot(
-            arrays={name: getattr(branching, name).tolist() for name in STATE_FIELDS},
+            on_progress(search.proof())
+        late = time_limit_s is not None and search.seconds >= time_limit_s
+        late |= most_nodes is not None and search.nodes - first_node >= most_nodes
+        if done or late or interrupted():
+            return search.result(complete=done)
+
+
+@dataclass
+class _Lemmas:
+    """What the search has closed, in parts."""
+
+    units: list[NDArray[np.int16]] = field(default_factory=list)
+    points: list[IntArray] = field(default_factory=list)
+    count: int = 0
+
+    def add(self, units: IntArray, points: IntArray, most: int) -> None:
+        self.count += len(units)
+        if self.count <= most:
+            self.units.append(units.astype(np.int16))
+            self.points.append(points.copy())
+
+    def table(self, groups: int, domains: int) -> LemmaTable:
+        units = [np.zeros((0, groups), dtype=np.int16), *self.units]
+        points = [np.zeros((0, domains), dtype=np.int64), *self.points]
+        return LemmaTable(
+            np.concatenate(units).astype(np.int64), np.concatenate(points).astype(np.uint64)
+        )
+
+
+class _Search:
+    """A search and its buffers."""
+
+    def __init__(self, problem: Problem, columns: tuple[int, ...], tolerance_ppm: int) -> None:
+        self._began = time.monotonic()
+        self._problem = problem
+        self._plan: Plan = make_plan(problem)
+        self.rates_mw = exchange_rates(problem, columns)
+        self._space: SearchSpace = make_search_space(
+            problem, objectives=columns, rates_mw=self.rates_mw, tolerance_ppm=tolerance_ppm
+        )
+        self._branching: Branching = make_branching(
+            problem,
+            self._plan,
+            objectives=len(columns),
+            rates=len(self.rates_mw),
+            members=BUFFER_MEMBERS,
+            lemmas=BUFFER_LEMMAS,
+        )
+        self._chosen: Chosen = make_chosen(self._plan)
+        self._state: State = make_state(self._plan, frames=1, in_flight=1, log=True, stops=True)
+        self._lemmas = _Lemmas()
+        self._tolerance_ppm = tolerance_ppm
+        self._done = False
+
+    @property
+    def nodes(self) -> int:
+        return int(self._branching.scalar[NODES])
+
+    @property
+    def seconds(self) -> float:
+        return time.monotonic() - self._began
+
+    def learn(self, known: Known) -> None:
+        """Takes members in."""
+        from fitness.member_kernel import is_closed, join
+
+        width = self._plan.groups + self._plan.domains
+        rows = np.full((len(known.objectives), width), -1) if known.rows is None else known.rows
+        start = self._branching.units.copy(), self._branching.points.copy()
+        for vector, row in zip(known.objectives, rows, strict=True):
+            b = self._branching
+            if is_closed(b, b.objectives, vector):
+                continue
+            b.units[:] = row[: self._plan.groups]
+            b.points[:] = [1 << max(int(k), 0) for k in row[self._plan.groups :]]
+            join(b, vector, self._tolerance_ppm)
+            self._make_room()
+        self._branching.scalar[MEMBERS_FOUND] = 0
+        self._branching.units[:], self._branching.points[:] = start
+
+    def go_on(self, nodes: int, most_lemmas: int) -> bool:
+        """Whether the search has come to its end."""
+        from fitness.branch_kernel import search_on
+
+        stop = self.nodes + nodes
+        while True:
+            b = self._branching
+            ended = search_on(
+                self._plan, self._space, self._chosen, self._state, b, stop - self.nodes
+            )
+            part = slice(0, int(b.scalar[LEMMAS]))
+            self._lemmas.add(b.lemma_units[part], b.lemma_points[part], most_lemmas)
+            b.scalar[LEMMAS] = 0
+            self._make_room()
+            if ended not in (LEMMAS_FULL, MEMBERS_FULL):
+                self._done = bool(ended == DONE)
+                return self._done
+
+    def _make_room(self) -> None:
+        """Twice as many members as there are."""
+        b = self._branching
+        if b.scalar[MEMBERS] < len(b.objectives):
+            return
+        names = ("objectives", "closing", "member_units", "member_points")
+        wider = {name: np.concatenate([getattr(b, name)] * 2) for name in names}
+        self._branching = b._replace(**wider)
+
+    def proof(self) -> Proof:
+        return Proof(
+            nodes=self.nodes,
+            lemmas=self._lemmas.count,
+            members=int(self._branching.scalar[MEMBERS]),
+            epsilon_ppm=self._epsilon_ppm(),
+            seconds=self.seconds,
+        )
+
+    def result(self, *, complete: bool) -> ExactResult:
+        b = self._branching
+        members = slice(0, int(b.scalar[MEMBERS]))
+        points = np.array(
+            [[_lowest_bit(int(mask)) for mask in row] for row in b.member_points[members]],
+            dtype=np.int64,
+        ).reshape(-1, self._plan.domains)
+        unknown = b.member_units[members, :1] < 0
+        lemmas = self._lemmas.table(self._plan.groups, self._plan.domains)
+        return ExactResult(
+            complete=complete,
+            objectives=b.objectives[members].copy(),
+            rows=np.concatenate((b.member_units[members], np.where(unknown, -1, points)), axis=1),
+            found=int(b.scalar[MEMBERS_FOUND]),
+            open_bounds=self._open_bounds(),
+            epsilon_ppm=self._epsilon_ppm(),
+            rates_mw=self.rates_mw,
             lemmas=lemmas,
-            lemma_count=count,
-            seconds=time.monotonic() - began,
-        ),
-    )
+            lemma_count=self._lemmas.count,
+            nodes=self.nodes,
+            seconds=self.seconds,
+            snapshot=Snapshot(
+                arrays=_arrays(b),
+                lemmas=lemmas,
+                lemma_count=self._lemmas.count,
+                seconds=self.seconds,
+            ),
+        )
+
+    def _epsilon_ppm(self) -> int | None:
+        members = self._branching.objectives[: int(self._branching.scalar[MEMBERS])]
+        if len(members) == 0:
+            return None
+        still_open = epsilon_ppm(members, self._open_bounds())
+        return None if still_open is None else max(still_open, self._tolerance_ppm)
+
+    def _open_bounds(self) -> IntArray:
+        """Of levels that have options left, and of the present choice; a level's bounds hold for
+        all levels below it."""
+        b = self._branching
+        vectors = []
+        highest = np.full(b.bound.shape[1], -LARGEST)
+        for level in range(int(b.scalar[DEPTH])):
+            highest = np.maximum(highest, b.bound[level])
+            options = self._plan.units if b.kind[level] == UNIT_CHOICE else 2
+            if b.option[level] < options:
+                vectors.append(highest)
+        if not self._done and not b.scalar[BACKTRACKING]:
+            vectors.append(highest)
+        return np.array(vectors, dtype=np.int64).reshape(-1, b.bound.shape[1])
+
+    def restore(self, snapshot: Snapshot) -> None:
+        """Sets the search to where an earlier one stood. The kernels check no index, so all are
+        checked here.
+
+        Raises:
+            ResultError: where an array is missing, has another length, or a value out of its range.
+        """
+        plan, domains = self._plan, self._problem.domains
+        ranges = {
+            "units": (-1, plan.units - 1),
+            "points": (1, (1 << MOST_POINTS) - 1),
+            "forced": (0, len(self._branching.kind)),
+            "kind": (-1, SLOWER_FIRST),
+            "subject": (0, max(plan.groups, plan.domains) - 1),
+            "option": (0, max(plan.units, 3)),
+            "member_units": (-1, plan.units - 1),
+        }
+        arrays = snapshot.arrays
+        while len(arrays.get("objectives", ())) >= self._branching.objectives.size:
+            self._branching.scalar[MEMBERS] = len(self._branching.objectives)
+            self._make_room()
+        b = self._branching
+        for name in STATE_FIELDS:
+            array, values = getattr(b, name), arrays.get(name)
+            flat = array.reshape(-1)
+            grows = name in ("objectives", "closing", "member_units", "member_points")
+            if values is None or (len(values) != flat.size and not grows):
+                raise ResultError(f"$.search.{name}: {flat.size} numbers are required to go on")
+            low, high = ranges.get(name, (-LARGEST, LARGEST))
+            if values and not low <= min(values) <= max(values) <= high:
+                raise ResultError(f"$.search.{name}: numbers from {low} to {high} are required")
+            flat[: len(values)] = values
+        members = int(b.scalar[MEMBERS])
+        for name in ("objectives", "closing", "member_units", "member_points"):
+            width = getattr(b, name).shape[1]
+            if len(arrays[name]) != members * width:
+                raise ResultError(f"$.search.{name}: {members * width} numbers are required")
+        depth = int(b.scalar[DEPTH])
+        if not 0 <= depth < len(b.kind) or int(b.scalar[LEMMAS]) != 0:
+            raise ResultError("$.search.scalar: the number of levels is out of range")
+        for level in range(depth):
+            count = plan.groups if b.kind[level] == UNIT_CHOICE else len(domains)
+            if b.kind[level] < 0 or b.subject[level] >= count:
+                raise ResultError(f"$.search: level {level} is not a choice of this problem")
+        self._play_levels(depth)
+        self._lemmas.add(
+            snapshot.lemmas.units, snapshot.lemmas.points.astype(np.int64), len(snapshot.lemmas)
+        )
+        self._lemmas.count = snapshot.lemma_count
+        self._began -= snapshot.seconds
+
+    def _play_levels(self, depth: int) -> None:
+        """Plays to the stop of every level."""
+        from fitness.branch_kernel import keep_stop
+
+        b = self._branching
+        units, points = b.units.copy(), b.points.copy()
+        named = [
+            {int(b.subject[level]), *np.flatnonzero(b.forced == level + 1).tolist()}
+            if b.kind[level] == UNIT_CHOICE
+            else set()
+            for level in range(depth)
+        ]
+        for level in range(depth):
+            later = sorted(set().union(*named[level:]))
+            b.units[:], b.points[:] = units, points
+            b.units[later] = -1
+            for after in range(depth - 1, level - 1, -1):
+                if b.kind[after] != UNIT_CHOICE:
+                    b.points[b.subject[after]] = b.saved[after]
+            b.network_known[:] = 0
+            keep_stop(self._plan, self._space, self._chosen, self._state, b, level)
+        b.units[:], b.points[:] = units, points
+        b.clock_known[:] = 0
+        b.scalar[DEPTH] = depth
 
 
-def _open_bound(branching: Branching, plan: Plan) -> int:
-    """What no design point that is still open is below: the smallest bound of a level that has
-    options left, or of the present choice; a level's bound holds for all levels below it."""
-    scalar = branching.scalar
-    highest = -NEVER_VALUE
-    lowest = int(scalar[BEST])
-    for level in range(int(scalar[DEPTH])):
-        highest = max(highest, int(branching.bound[level]))
-        options = plan.units if branching.kind[level] == UNIT_CHOICE else 2
-        if branching.option[level] < options:
-            lowest = min(lowest, highest)
-    return lowest if scalar[BACKTRACKING] else min(lowest, highest)
-
-
-def _restore(branching: Branching, arrays: dict[str, list[int]], plan: Plan) -> None:
-    """Sets a search to where an earlier one stood. The kernels check no index, so all are checked
-    here.
-
-    Raises:
-        ResultError: where an array is missing, has another length, or a value out of its range.
-    """
-    ranges = {
-        "units": (-1, plan.units - 1),
-        "points": (1, (1 << MOST_POINTS) - 1),
-        "kind": (-1, POINT_CHOICE),
-        "subject": (0, max(plan.groups, plan.domains) - 1),
-        "option": (0, max(plan.units, 3)),
-        "best_units": (-1, plan.units - 1),
-    }
-    for name in STATE_FIELDS:
-        array = getattr(branching, name)
-        values = arrays.get(name)
-        if values is None or len(values) != len(array):
-            raise ResultError(f"$.search.{name}: {len(array)} numbers are required to go on")
-        low, high = ranges.get(name, (-NEVER_VALUE, NEVER_VALUE))
-        if values and not low <= min(values) <= max(values) <= high:
-            raise ResultError(f"$.search.{name}: numbers from {low} to {high} are required")
-        array[:] = values
-    if not 0 <= int(branching.scalar[DEPTH]) < len(branching.kind):
-        raise ResultError("$.search.scalar: the number of levels is out of range")
-    for level in range(int(branching.scalar[DEPTH])):
-        count = plan.groups if branching.kind[level] == UNIT_CHOICE else plan.domains
-        if branching.kind[level] < 0 or branching.subject[level] >= count:
-            raise ResultError(f"$.search: level {level} is not a choice of this problem")
-
-
-def _table(kept: list[tuple[NDArray[np.int16], IntArray]], groups: int, domains: int) -> LemmaTable:
-    units = [part[0] for part in kept] or [np.zeros((0, groups), dtype=np.int16)]
-    points = [part[1] for part in kept] or [np.zeros((0, domains), dtype=np.int64)]
-    return LemmaTable(
-        np.concatenate(units).astype(np.int64), np.concatenate(points).astype(np.uint64)
-    )
+def _arrays(b: Branching) -> dict[str, list[int]]:
+    """What a search needs to go on."""
+    members = slice(0, int(b.scalar[MEMBERS]))
+    kept = {name: getattr(b, name) for name in STATE_FIELDS}
+    for name in ("objectives", "closing", "member_units", "member_points"):
+        kept[name] = kept[name][members]
+    return {name: array.reshape(-1).tolist() for name, array in kept.items()}
 
 
 def _lowest_bit(mask: int) -> int:
     return (mask & -mask).bit_length() - 1 if mask else 0
-
-
-def refuse_unprovable(problem: Problem) -> None:
-    """Accepts a problem whose constraints all have lemmas.
-
-    Raises:
-        ResultError: on a pipeline with a power cap or an energy budget, or too long a ladder.
-    """
-    limited = problem.power_cap_mw is not None or problem.energy_budget_fj is not None
-    if problem.energy_use is EnergyUse.PIPELINE and limited:
-        raise ResultError(
-            "the fastest point cannot be proved where a power cap or energy budget holds for a "
-            "pipeline: no bound on its power is known"
-        )
-    for domain in problem.domains:
-        if len(domain.frequencies_khz) > MOST_POINTS:
-            raise ResultError(
-                f"domain {domain.name!r}: at most {MOST_POINTS} operating points can be proved "
-                f"over, got {len(domain.frequencies_khz)}"
-            )

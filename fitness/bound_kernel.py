@@ -46,32 +46,72 @@ from fitness.timeline_state import (
 from results.problem import WORK_PER_PS
 
 UHZ_PS = 10**18
+POINT_BITS = 63
 
 
 @jit
-def fill_fastest(plan, space, points, fastest):
-    """Smallest stand-alone times [groups x units] over the operating points in the masks ``points``
-    [domains]; NEVER where a group may not be."""
-    for at in range(plan.groups * plan.units):
-        fastest[at] = NEVER
-    for u in range(plan.units):
-        size = np.int64(1)
-        for c in range(plan.clock.shape[1]):
+def fill_unit(plan, space, u, b):
+    """Over the operating points in the masks ``b.points`` of the clocks of unit u: smallest
+    stand-alone times and dynamic energies of all groups, also the two together at every rate of
+    exchange, NEVER where a group may not be; and its smallest idle power."""
+    for g in range(plan.groups):
+        b.fastest[g * plan.units + u] = NEVER
+        b.frugal[g * plan.units + u] = NEVER
+        for r in range(space.rate_mw.shape[0]):
+            b.mixed[(r * plan.groups + g) * plan.units + u] = NEVER
+    b.least_idle[u] = NEVER
+    clocks = plan.clock.shape[1]
+    for c in range(clocks):
+        b.digit[c] = 0
+        if plan.clock[u, c] >= 0:
+            b.digit[c] = _next_point(b.points[plan.clock[u, c]], np.int64(0))
+    while True:
+        index = np.int64(0)
+        for c in range(clocks):
+            index += b.digit[c] * plan.clock_stride[u, c]
+        b.least_idle[u] = min(b.least_idle[u], plan.idle_mw[plan.idle_start[u] + index])
+        row = plan.table_start[u] + index * plan.groups
+        for g in range(plan.groups):
+            at = g * plan.units + u
+            if space.allowed[at]:
+                time = plan.time_ps[row + g]
+                energy = time * plan.dynamic_mw[row + g]
+                b.fastest[at] = min(b.fastest[at], time)
+                b.frugal[at] = min(b.frugal[at], energy)
+                for r in range(space.rate_mw.shape[0]):
+                    mixed = (r * plan.groups + g) * plan.units + u
+                    b.mixed[mixed] = min(b.mixed[mixed], space.rate_mw[r] * time + energy)
+        c = clocks - 1
+        while c >= 0:
             if plan.clock[u, c] >= 0:
-                size *= space.ladder[plan.clock[u, c]]
-        for index in range(size):
-            inside = True
-            for c in range(plan.clock.shape[1]):
-                d = plan.clock[u, c]
-                if d >= 0:
-                    point = (index // plan.clock_stride[u, c]) % space.ladder[d]
-                    inside &= ((points[d] >> point) & 1) == 1
-            if inside:
-                row = plan.table_start[u] + index * plan.groups
-                for g in range(plan.groups):
-                    if space.allowed[g * plan.units + u]:
-                        at = g * plan.units + u
-                        fastest[at] = min(fastest[at], plan.time_ps[row + g])
+                mask = b.points[plan.clock[u, c]]
+                b.digit[c] = _next_point(mask, b.digit[c] + 1)
+                if b.digit[c] < POINT_BITS:
+                    break
+                b.digit[c] = _next_point(mask, np.int64(0))
+            c -= 1
+        if c < 0:
+            return
+
+
+@jit
+def _next_point(mask, k):
+    """The lowest operating point of a mask from k on; POINT_BITS where there is none."""
+    while k < POINT_BITS and ((mask >> k) & 1) == 0:
+        k += 1
+    return k
+
+
+@jit
+def fill_anywhere(plan, b):
+    """The smallest of what :func:`fill_unit` has found, over the units."""
+    for g in range(plan.groups):
+        time, energy = NEVER, NEVER
+        for u in range(plan.units):
+            time = min(time, b.fastest[g * plan.units + u])
+            energy = min(energy, b.frugal[g * plan.units + u])
+        b.fastest_anywhere[g] = time
+        b.frugal_anywhere[g] = energy
 
 
 @jit
@@ -120,30 +160,29 @@ def choose_units(plan, space, units, n, chosen):
 
 
 @jit
-def fill_paths(plan, space, units, n, fastest, least, tail, path):
+def fill_paths(plan, space, n, b):
     """For network n: smallest times [groups], longest paths from a group on [groups], and through
-    the network [networks]."""
-    path[n] = 0
+    the network [networks]; the first open group, where it is a chain."""
+    b.first_open[n] = -1
+    longest = np.int64(0)
     first = space.first[n]
     for back in range(space.size[n]):
         g = first + space.size[n] - 1 - back
-        u = units[g]
-        time = NEVER
-        if u >= 0:
-            time = fastest[g * plan.units + u]
-        else:
-            for v in range(plan.units):
-                time = min(time, fastest[g * plan.units + v])
+        u = b.units[g]
+        time = b.fastest[g * plan.units + u] if u >= 0 else b.fastest_anywhere[g]
         after = np.int64(0)
         for i in range(space.out_start[g], space.out_start[g + 1]):
             h = space.out_group[i]
-            step = tail[h]
-            if u >= 0 and units[h] >= 0:
-                step += plan.transition_ps[space.out_edge[i] + u * plan.units + units[h]]
+            step = b.tail[h]
+            if u >= 0 and b.units[h] >= 0:
+                step += plan.transition_ps[space.out_edge[i] + u * plan.units + b.units[h]]
             after = max(after, step)
-        least[g] = time
-        tail[g] = time + after
-        path[n] = max(path[n], tail[g])
+        if u < 0 and space.is_chain[n]:
+            b.first_open[n] = g
+        b.least[g] = time
+        b.tail[g] = time + after
+        longest = max(longest, b.tail[g])
+    b.path[n] = longest
 
 
 @jit
@@ -218,11 +257,8 @@ def _raise_end(plan, space, state, place, job_end, path, end):
 
 @jit
 def _has_ended(plan, space, state, n):
-    instance = np.int64(0)
-    for m in range(n):
-        instance += space.repeats[m] * space.size[m]
     for i in range(space.repeats[n] * space.size[n]):
-        if state.log[(instance + i) * LOG_WIDTH + LOG_END] < 0:
+        if state.log[(space.first_instance[n] + i) * LOG_WIDTH + LOG_END] < 0:
             return False
     return True
 

@@ -1,9 +1,9 @@
-"""Branch and bound over units and operating points; compiled.
+"""Branch and bound over units and operating points, with one objective or several; compiled.
 
-A node is a partial choice. It is played from the start until a choice matters; its bound either
-closes it, which makes a lemma, or the open choice is branched on: a group on each unit that it may
-have, or the operating points of a domain in two halves. Playing from the start costs a microsecond
-and spares copies of the state.
+A node is a partial choice. Its timeline is played until a choice matters. If a member is nowhere
+above its bounds, it is closed, which makes a lemma; else the open choice is branched on: a group on
+each unit that it may have, or the operating points of a domain in two halves. A complete choice
+that no member closes becomes a member.
 """
 
 import numpy as np
@@ -11,26 +11,37 @@ import numpy as np
 from fitness.bound_kernel import (
     choose_points,
     choose_units,
-    fill_fastest,
+    fill_anywhere,
     fill_paths,
+    fill_unit,
     makespan_bound,
     rate_sum_bound,
 )
 from fitness.branching import (
     BACKTRACKING,
-    BEST,
     DEPTH,
     DONE,
-    FASTEST_KNOWN,
+    FASTER_FIRST,
     LEMMAS,
     LEMMAS_FULL,
+    MEMBERS,
+    MEMBERS_FULL,
     NODE_LIMIT,
     NODES,
-    POINT_CHOICE,
+    SLOWER_FIRST,
     UNIT_CHOICE,
 )
-from fitness.constraint_kernel import breaks_power_limits, fill_least_power
+from fitness.constraint_kernel import (
+    breaks_power_limits,
+    fill_static,
+    least_dynamic_energy,
+    least_idle_power,
+)
 from fitness.jit import jit
+from fitness.member_kernel import closing_makespan, is_closed, join
+from fitness.plan import ARRIVAL, NETWORK_WIDTH
+from fitness.search_space import ENERGY, MAKESPAN, NETWORK_LATENCY, POWER
+from fitness.stop_kernel import go_on, load_stop, named_since, save_stop
 from fitness.timeline_kernel import advance, begin
 from fitness.timeline_state import (
     FRAMES_LEFT,
@@ -40,6 +51,9 @@ from fitness.timeline_state import (
     PLACE_GROUP,
     PLACE_WIDTH,
 )
+from fitness.trade_kernel import fill_gains, is_traded_off
+
+CLOSED, OPEN = range(2)
 
 
 @jit
@@ -90,13 +104,13 @@ def _unname(plan, space, b, g):
 @jit
 def _take(plan, space, b, level):
     """Makes the next choice of a level that the rules allow; False where none is left."""
-    if b.kind[level] == POINT_CHOICE:
+    if b.kind[level] != UNIT_CHOICE:
         d = b.subject[level]
         half = b.option[level]
         b.option[level] += 1
         if half > 1:
             return False
-        # The faster half first: bits above the middle of the set.
+        # The faster half: bits above the middle of the set.
         mask, count = b.saved[level], np.int64(0)
         for k in range(space.ladder[d]):
             count += (mask >> k) & 1
@@ -106,8 +120,9 @@ def _take(plan, space, b, level):
                 seen += 1
                 if 2 * seen > count:
                     upper |= np.int64(1) << k
-        b.points[d] = upper if half == 0 else mask ^ upper
-        b.scalar[FASTEST_KNOWN] = 0
+        upper_now = (half == 0) == (b.kind[level] == FASTER_FIRST)
+        b.points[d] = upper if upper_now else mask ^ upper
+        b.clock_known[d] = 0
         return True
     g = b.subject[level]
     while b.option[level] < plan.units:
@@ -134,9 +149,9 @@ def _take(plan, space, b, level):
 @jit
 def _take_back(plan, space, b, level):
     """Undoes the choice of a level."""
-    if b.kind[level] == POINT_CHOICE:
+    if b.kind[level] != UNIT_CHOICE:
         b.points[b.subject[level]] = b.saved[level]
-        b.scalar[FASTEST_KNOWN] = 0
+        b.clock_known[b.subject[level]] = 0
         return
     g = b.subject[level]
     n = space.network[g]
@@ -149,53 +164,127 @@ def _take_back(plan, space, b, level):
 
 
 @jit
-def _bound_here(plan, space, chosen, state, b):
-    """Plays the present choice until another matters, and bounds what lies below it."""
-    limited = space.power_cap_mw >= 0 or space.energy_budget_fj >= 0
-    if b.scalar[FASTEST_KNOWN] == 0:
-        fill_fastest(plan, space, b.points, b.fastest)
-        if limited:
-            fill_least_power(plan, space, b.points, b.least_energy, b.least_idle, b.least_static)
+def _look_up(plan, space, chosen, b):
+    """Brings costs and paths up to the present choice, where it has changed."""
+    changed = False
+    for d in range(plan.domains):
+        if b.clock_known[d] == 0:
+            changed = True
+            fill_static(plan, space, d, b)
+    if changed:
+        for u in range(plan.units):
+            known = True
+            for c in range(plan.clock.shape[1]):
+                known &= plan.clock[u, c] < 0 or b.clock_known[plan.clock[u, c]] == 1
+            if not known:
+                fill_unit(plan, space, u, b)
+        fill_anywhere(plan, b)
+        fill_gains(plan, space, b)
         choose_points(plan, b.points, chosen)
         for n in range(plan.networks):
             b.network_known[n] = 0
-        b.scalar[FASTEST_KNOWN] = 1
+        for d in range(plan.domains):
+            b.clock_known[d] = 1
     for n in range(plan.networks):
         if b.network_known[n] == 0:
             choose_units(plan, space, b.units, n, chosen)
-            fill_paths(plan, space, b.units, n, b.fastest, b.least, b.tail, b.path)
+            fill_paths(plan, space, n, b)
             b.network_known[n] = 1
-    begin(plan, chosen, state)
-    while state.scalar[FRAMES_LEFT] > 0:
-        if not advance(plan, chosen, state):
-            break
-    bound = makespan_bound(plan, space, b.units, state, b.least, b.tail, b.path, b.end, b.load)
-    if bound == NEVER:
-        return bound
-    if limited and breaks_power_limits(
-        plan,
-        space,
-        b.units,
-        chosen,
-        state,
-        bound,
-        b.scalar[BEST],
-        space.sums_rates == 0,
-        b.least_energy,
-        b.least_idle,
-        b.least_static,
-    ):
-        return NEVER
-    if space.sums_rates:
-        return rate_sum_bound(plan, b.end)
-    return bound
 
 
 @jit
-def _open_level(plan, state, b, bound):
-    """The choice that the timeline has stopped at becomes a level."""
+def _play_on(plan, space, chosen, state, b):
+    """Goes on from the stop at which the last choice was open, until another one matters."""
+    level = b.scalar[DEPTH] - 1
+    if level < 0:
+        begin(plan, chosen, state)
+    else:
+        load_stop(plan, state, b.stop[level])
+        if b.kind[level] == UNIT_CHOICE:
+            g = b.subject[level]
+            named_since(plan, space, chosen, state, g)
+            n = space.network[g]
+            for h in range(g + 1, space.first[n] + space.size[n]):
+                if b.forced[h] == level + 1:
+                    named_since(plan, space, chosen, state, h)
+        go_on(plan, space, chosen, state)
+    while state.scalar[FRAMES_LEFT] > 0:
+        if not advance(plan, chosen, state):
+            break
+
+
+@jit
+def _objective_bounds(plan, space, b, makespan, idle, energy):
+    """Fills ``b.vector`` from the bounds of the makespan and of the ends of networks, and the least
+    idle power and dynamic energy; where it is the makespan's, or -1."""
+    column = -1
+    time = space.period_ps if space.is_periodic else makespan
+    for j in range(b.vector.shape[0]):
+        kind = space.objective[j]
+        if kind == MAKESPAN:
+            b.vector[j] = makespan
+            column = j
+        elif kind == NETWORK_LATENCY:
+            n = space.objective_network[j]
+            b.vector[j] = b.end[n] - plan.network[n * NETWORK_WIDTH + ARRIVAL]
+        elif kind == ENERGY:
+            b.vector[j] = idle * time + energy
+        elif kind == POWER:
+            whole = idle * time + energy
+            b.vector[j] = (whole // time) * 1000 + (whole % time) * 1000 // time
+        else:
+            b.vector[j] = rate_sum_bound(plan, b.end)
+    return column
+
+
+@jit
+def _bound_here(plan, space, chosen, state, b):
+    """Plays the present choice until another matters and bounds what lies below it: whether a
+    member or a limit closes it."""
+    _look_up(plan, space, chosen, b)
+    _play_on(plan, space, chosen, state, b)
+    makespan = makespan_bound(plan, space, b.units, state, b.least, b.tail, b.path, b.end, b.load)
+    if makespan == NEVER:
+        return CLOSED
+    idle, energy = np.int64(0), np.int64(0)
+    if space.needs_power:
+        idle = least_idle_power(plan, b, chosen)
+        energy = least_dynamic_energy(plan, b, chosen, state)
+    column = _objective_bounds(plan, space, b, makespan, idle, energy)
+    if space.power_cap_mw >= 0 or space.energy_budget_fj >= 0:
+        complete = state.scalar[FRAMES_LEFT] == 0
+        closing = NEVER
+        if space.power_cap_mw >= 0 and not space.is_periodic:
+            closing = closing_makespan(b, b.vector, column)
+        if breaks_power_limits(space, idle, energy, makespan, complete, closing):
+            return CLOSED
+    if is_closed(b, b.closing, b.vector):
+        return CLOSED
+    if space.rate_mw.shape[0] == 0 or state.scalar[FRAMES_LEFT] == 0:
+        return OPEN
+    return CLOSED if is_traded_off(plan, space, b, idle, energy) else OPEN
+
+
+@jit
+def _open_power_domain(plan, space, b, chosen):
+    """A domain that is on, whose operating points are open although the timeline is complete; -1
+    where there is none, or power does not count."""
+    if space.needs_power:
+        for d in range(plan.domains):
+            if chosen.domain_on[d] and (b.points[d] & (b.points[d] - 1)) != 0:
+                return np.int64(d)
+    return np.int64(-1)
+
+
+@jit
+def _open_level(plan, state, b, power_domain):
+    """The choice that the timeline has stopped at becomes a level, or the domain given."""
     level = b.scalar[DEPTH]
-    if state.scalar[OPEN_COUNT] > 0:
+    if power_domain >= 0:
+        b.kind[level] = SLOWER_FIRST
+        b.subject[level] = power_domain
+        b.saved[level] = b.points[power_domain]
+    elif state.scalar[OPEN_COUNT] > 0:
         b.kind[level] = UNIT_CHOICE
         b.subject[level] = state.place[state.open[0] * PLACE_WIDTH + PLACE_GROUP]
     else:
@@ -205,21 +294,34 @@ def _open_level(plan, state, b, bound):
             clock = plan.clock[u, plan.clock.shape[1] - 1 - c]
             if clock >= 0 and (b.points[clock] & (b.points[clock] - 1)) != 0:
                 d = clock
-        b.kind[level] = POINT_CHOICE
+        b.kind[level] = FASTER_FIRST
         b.subject[level] = d
         b.saved[level] = b.points[d]
     b.option[level] = 0
-    b.bound[level] = bound
+    for j in range(b.vector.shape[0]):
+        b.bound[level, j] = b.vector[j]
+    save_stop(plan, state, b.stop[level])
     b.scalar[DEPTH] = level + 1
 
 
 @jit
-def search_on(plan, space, chosen, state, b, nodes):
-    """Searches on for at most ``nodes`` nodes; why it ended: DONE, NODE_LIMIT or LEMMAS_FULL.
+def _close(plan, b):
+    """The present choice becomes a lemma."""
+    at = b.scalar[LEMMAS]
+    for g in range(plan.groups):
+        b.lemma_units[at, g] = b.units[g]
+    for d in range(plan.domains):
+        b.lemma_points[at, d] = b.points[d]
+    b.scalar[LEMMAS] = at + 1
+    b.scalar[BACKTRACKING] = 1
 
-    A complete choice that is faster than the best becomes the best; lemmas say "not faster than the
-    best", and what was no faster than an earlier best is no faster than a later one's makespan
-    either, since that is smaller.
+
+@jit
+def search_on(plan, space, chosen, state, b, nodes):
+    """Searches on for at most ``nodes`` nodes; why it ended: DONE, NODE_LIMIT, LEMMAS_FULL or
+    MEMBERS_FULL.
+
+    Lemmas say "no better than a member", and stay true when a better member takes its place.
     """
     stop = b.scalar[NODES] + nodes
     while True:
@@ -239,27 +341,36 @@ def search_on(plan, space, chosen, state, b, nodes):
             continue
         if b.scalar[LEMMAS] == b.lemma_units.shape[0]:
             return LEMMAS_FULL
+        if b.scalar[MEMBERS] == b.objectives.shape[0]:
+            return MEMBERS_FULL
         if b.scalar[NODES] >= stop:
             return NODE_LIMIT
         b.scalar[NODES] += 1
-        bound = _bound_here(plan, space, chosen, state, b)
-        if state.scalar[FRAMES_LEFT] == 0 and bound < b.scalar[BEST]:
-            b.scalar[BEST] = bound
-            for g in range(plan.groups):
-                b.best_units[g] = b.units[g]
-            for d in range(plan.domains):
-                b.best_points[d] = b.points[d]
-        if bound >= b.scalar[BEST]:
-            at = b.scalar[LEMMAS]
-            for g in range(plan.groups):
-                b.lemma_units[at, g] = b.units[g]
-            for d in range(plan.domains):
-                b.lemma_points[at, d] = b.points[d]
-            b.scalar[LEMMAS] = at + 1
-            b.scalar[BACKTRACKING] = 1
+        if _bound_here(plan, space, chosen, state, b) == CLOSED:
+            _close(plan, b)
             continue
-        _open_level(plan, state, b, bound)
+        power_domain = np.int64(-1)
+        if state.scalar[FRAMES_LEFT] == 0:
+            power_domain = _open_power_domain(plan, space, b, chosen)
+            if power_domain < 0:
+                # Near enough is closed already: what comes here is better than all members.
+                join(b, b.vector, space.tolerance_ppm)
+                _close(plan, b)
+                continue
+        _open_level(plan, state, b, power_domain)
         level = b.scalar[DEPTH] - 1
         if not _take(plan, space, b, level):
             b.scalar[DEPTH] = level
             b.scalar[BACKTRACKING] = 1
+
+
+@jit
+def keep_stop(plan, space, chosen, state, b, level):
+    """Plays the choice that was made before ``level`` was opened, and keeps its stop there; for a
+    search that goes on from a file."""
+    b.scalar[DEPTH] = level
+    for d in range(plan.domains):
+        b.clock_known[d] = 0
+    _look_up(plan, space, chosen, b)
+    _play_on(plan, space, chosen, state, b)
+    save_stop(plan, state, b.stop[level])

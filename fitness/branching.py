@@ -7,22 +7,24 @@ from typing import NamedTuple
 import numpy as np
 
 from fitness.plan import IntArray, Plan
+from fitness.timeline_state import JOB_STATE_WIDTH, SCALARS, UNIT_WIDTH
 from results.problem import Problem
 
 # Entries of Branching.scalar.
-DEPTH, BEST, NODES, LEMMAS, FASTEST_KNOWN, BACKTRACKING = range(6)
-BRANCH_SCALARS = 6
+DEPTH, NODES, LEMMAS, BACKTRACKING, MEMBERS, MEMBERS_FOUND, LAST_MEMBER = range(7)
+BRANCH_SCALARS = 7
 # Why a slice of the search ended.
-DONE, NODE_LIMIT, LEMMAS_FULL, IMPROVED = range(4)
-UNIT_CHOICE, POINT_CHOICE = range(2)
+DONE, NODE_LIMIT, LEMMAS_FULL, MEMBERS_FULL = range(4)
+# What a level chooses: a unit; operating points, the faster or the slower half first.
+UNIT_CHOICE, FASTER_FIRST, SLOWER_FIRST = range(3)
 
 
 class Branching(NamedTuple):
     """Where a search stands; all int64. A level is a choice that has been made."""
 
     scalar: IntArray
-    """Levels; the best makespan; nodes so far; lemmas in the buffer; 1 where ``fastest`` belongs to
-    ``points``; 1 where the present choice is closed."""
+    """Levels; nodes so far; lemmas in the buffer; 1 where the present choice is closed; members;
+    how often one has joined; the member that closed last."""
     units: IntArray
     """[groups]: named units, or -1."""
     points: IntArray
@@ -42,18 +44,48 @@ class Branching(NamedTuple):
     saved: IntArray
     """[levels]: the mask before the choice."""
     bound: IntArray
-    """[levels]: what no design point below the choice is faster than."""
-    best_units: IntArray
-    best_points: IntArray
+    """[levels, objectives]: what no design point below the choice is below."""
+    stop: IntArray
+    """[levels, words]: the timeline's state where the choice became open."""
+    objectives: IntArray
+    """[members, objectives]: what is known, non-dominated; by the first objective where there are
+    two."""
+    closing: IntArray
+    """[members, objectives]: from where on a bound is closed: ``objectives``, or what is near
+    enough to them."""
+    member_units: IntArray
+    """[members, groups]: -1 where only the objectives are known."""
+    member_points: IntArray
+    """[members, domains]"""
+    vector: IntArray
+    """[objectives]: bounds of the present choice."""
     fastest: IntArray
-    least_energy: IntArray
+    """[groups x units]: smallest stand-alone times over ``points``."""
+    fastest_anywhere: IntArray
+    """[groups]: the smallest of them."""
+    frugal: IntArray
+    """[groups x units]: smallest dynamic energies alone."""
+    frugal_anywhere: IntArray
+    """[groups]"""
+    mixed: IntArray
+    """[rates x groups x units]: smallest rate x time + energy."""
+    gain: IntArray
+    """[rates x groups]: see :mod:`fitness.trade_kernel`."""
+    first_open: IntArray
+    """[networks]: the first open group of a chain, or -1."""
     least_idle: IntArray
+    """[units]"""
     least_static: IntArray
+    """[domains]"""
     least: IntArray
     tail: IntArray
     path: IntArray
     end: IntArray
     load: IntArray
+    digit: IntArray
+    """[clocks]: work array."""
+    clock_known: IntArray
+    """[domains]: 1 where what was looked up for units of this domain belongs to ``points``."""
     network_known: IntArray
     """[networks]: 1 where ``least``, ``tail``, ``path`` and the costs chosen belong to ``units``
     and ``points``."""
@@ -63,8 +95,11 @@ class Branching(NamedTuple):
     """[buffer, domains]"""
 
 
-def make_branching(problem: Problem, plan: Plan, *, lemmas: int) -> Branching:
-    """A search that has not begun, with room for so many lemmas."""
+def make_branching(
+    problem: Problem, plan: Plan, *, objectives: int, rates: int, members: int, lemmas: int
+) -> Branching:
+    """A search that has not begun, with room for so many members and lemmas; ``rates``: as many as
+    the search space has."""
     groups, domains = plan.groups, plan.domains
     # A set of points can be halved until one is left: at most once for every point.
     levels = groups + sum(int(domain.allowed.sum()) for domain in problem.domains) + 1
@@ -80,11 +115,20 @@ def make_branching(problem: Problem, plan: Plan, *, lemmas: int) -> Branching:
         subject=_zeros(levels),
         option=_zeros(levels),
         saved=_zeros(levels),
-        bound=_zeros(levels),
-        best_units=np.full(groups, -1, dtype=np.int64),
-        best_points=_zeros(domains),
+        bound=_zeros(levels, objectives),
+        stop=_zeros(levels, _stop_words(plan)),
+        objectives=_zeros(members, objectives),
+        closing=_zeros(members, objectives),
+        member_units=_zeros(members, groups),
+        member_points=_zeros(members, domains),
+        vector=_zeros(objectives),
         fastest=_zeros(groups * plan.units),
-        least_energy=_zeros(groups * plan.units),
+        fastest_anywhere=_zeros(groups),
+        frugal=_zeros(groups * plan.units),
+        frugal_anywhere=_zeros(groups),
+        mixed=_zeros(rates * groups * plan.units),
+        gain=_zeros(rates * groups),
+        first_open=_zeros(plan.networks),
         least_idle=_zeros(plan.units),
         least_static=_zeros(domains),
         least=_zeros(groups),
@@ -92,10 +136,20 @@ def make_branching(problem: Problem, plan: Plan, *, lemmas: int) -> Branching:
         path=_zeros(plan.networks),
         end=_zeros(plan.networks),
         load=_zeros(plan.units),
+        digit=_zeros(plan.clock.shape[1]),
+        clock_known=_zeros(domains),
         network_known=_zeros(plan.networks),
         lemma_units=_zeros(lemmas, groups),
         lemma_points=_zeros(lemmas, domains),
     )
+
+
+def _stop_words(plan: Plan) -> int:
+    """Upper bound of what :func:`fitness.stop_kernel.save_stop` writes: scalars, units, what waits
+    (each place once), places with their ends, jobs, the frame, latencies, open places."""
+    places = plan.instances
+    fixed = SCALARS + plan.units * UNIT_WIDTH + plan.jobs * JOB_STATE_WIDTH + 4 + plan.networks
+    return fixed + 7 * places
 
 
 def _zeros(*shape: int) -> IntArray:

@@ -32,12 +32,13 @@ By induction along the waiting no instance ends before L. The bound is the large
   started; each of these occupies one unit for so long, from t on, and a unit runs one at a time;
 * for every unit, t + the same sum over what runs there and what is named for it.
 
-A lemma holds where the bound is at least the certified makespan. Where the sum of rates of Eq. 10
-is certified, it holds where -sum over networks of floor(10**18 / LB_n), in uHz, is at least the
-certified value. It also holds where a constraint must break, for then none of its design points is
-feasible: LB_n above the deadline of a network n, the bound above the period, or a power cap or an
-energy budget (:mod:`fitness.lemma_power`). Limits of transitions and segments play no part here: a
-lemma may name what they force, and the cover of the mapping rules by the lemmas shows that.
+The sum of rates of Eq. 10 is bounded by -sum over networks of floor(10**18 / LB_n), in uHz, energy
+and power by the bound and :mod:`fitness.lemma_power`. A lemma holds where members close these
+bounds (:mod:`fitness.lemma_claim`), or makespan and energy together (:mod:`fitness.lemma_trade`).
+It also holds where a constraint must break, for then none of its design points is feasible: LB_n
+above the deadline of a network n, the bound above the period, or a power cap or an energy budget.
+Limits of transitions and segments play no part here: a lemma may name what they force, and the
+cover of the mapping rules by the lemmas shows that.
 
 Where every choice that matters has one value, the timeline is played to its end; then the bound is
 the makespan.
@@ -49,16 +50,20 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from graphlib import TopologicalSorter
 
+from fitness.lemma_claim import LemmaClaim
 from fitness.lemma_costs import LemmaCosts, LemmaCostTables, Points
 from fitness.lemma_play import Instance, LemmaPlay, State, group_instances
 from fitness.lemma_power import LeastPower, LemmaPower, power_must_break
+from fitness.lemma_trade import LemmaTrades, TradeOff
 from results.certificate import NOT_NAMED, LemmaTable, MaskArray
 from results.errors import ResultError
-from results.problem import WORK_PER_PS, EnergyUse, IntArray, Problem
+from results.objectives import objective_names
+from results.problem import WORK_PER_PS, EnergyUse, IntArray, ObjectiveKind, Problem
 
 MASK_BITS = 64
 UHZ_PS = 10**18
 """1 / (1 ps) in uHz."""
+_TRADED = {ObjectiveKind.LATENCY, ObjectiveKind.ENERGY}
 
 
 @dataclass(frozen=True)
@@ -77,18 +82,44 @@ class LemmaBound:
     latency_ps: tuple[int, ...]
     """[networks]: last end minus arrival."""
     power: LeastPower | None = None
-    """None where the problem limits neither power nor energy."""
+    """None where power and energy are neither asked for nor limited."""
+    trade: TradeOff | None = None
+    """None where no rates are given."""
 
     @property
     def rate_sum_uhz(self) -> int:
         """-sum over networks of floor(10**18 / latency), Eq. 10 of HaX-CoNN, minimised."""
         return -sum(UHZ_PS // max(latency, 1) for latency in self.latency_ps)
 
+    def whole_energy_fj(self, problem: Problem) -> int:
+        """Idle power over the period or the makespan, and dynamic energy."""
+        assert self.power is not None, "asked for"
+        return self.power.idle_mw * self._whole_time(problem) + self.power.dynamic_fj
 
-def check_lemmas(
-    problem: Problem, lemmas: LemmaTable, optimum: int, *, sums_rates: bool = False
-) -> list[LemmaFailure]:
-    """The lemmas that do not hold for the value ``optimum``, by index; empty: all hold.
+    def value(self, problem: Problem, column: int) -> int:
+        """The bound of one of the problem's objectives."""
+        objective = problem.objectives[column]
+        if objective.network is not None:
+            return self.latency_ps[objective.network]
+        if objective.kind is ObjectiveKind.LATENCY:
+            return self.makespan_ps
+        if objective.kind is ObjectiveKind.INVERSE_LATENCY:
+            return self.rate_sum_uhz
+        energy = self.whole_energy_fj(problem)
+        if objective.kind is ObjectiveKind.ENERGY:
+            return energy
+        assert objective.kind is ObjectiveKind.POWER, "others have no bounds"
+        return energy * 1000 // self._whole_time(problem)
+
+    def _whole_time(self, problem: Problem) -> int:
+        if problem.energy_use is EnergyUse.PERIODIC:
+            assert problem.period_ps is not None, "periodic energy goes with a period"
+            return problem.period_ps
+        return self.makespan_ps
+
+
+def check_lemmas(problem: Problem, lemmas: LemmaTable, claim: LemmaClaim) -> list[LemmaFailure]:
+    """The lemmas that do not hold, by index; empty: all hold.
 
     A lemma that names a unit that its group may not use, or no allowed operating point of a domain,
     is refused: a failure, too.
@@ -96,15 +127,14 @@ def check_lemmas(
     Args:
         problem: whose design points the lemmas are about.
         lemmas: their choices.
-        optimum: the certified makespan, in ps, or the certified -sum of rates, in uHz.
-        sums_rates: ``optimum`` is the latter (Eq. 10).
+        claim: the members that none of these design points is better than.
 
     Raises:
-        ResultError: where the tables do not fit the problem, or the problem has constraints that
-            lemmas do not cover (a power cap or an energy budget in a pipeline).
+        ResultError: where the tables do not fit the problem, or the claim or a limit has no bounds
+            (see :meth:`fitness.lemma_claim.LemmaClaim.require_bounds`).
     """
-    _require_covered(problem)
-    checker = _LemmaChecker(problem)
+    claim.require_bounds(problem)
+    checker = _LemmaChecker(problem, claim)
     failures = []
     accepted, choices = [], []
     for index, (units, points) in enumerate(checker.rows(lemmas.units, lemmas.points)):
@@ -115,7 +145,7 @@ def check_lemmas(
         else:
             failures.append(LemmaFailure(index, refusal))
     for position, bound in checker.bounds(choices):
-        reason = _shortfall(problem, bound, optimum, sums_rates=sums_rates)
+        reason = _shortfall(problem, bound, claim)
         if reason is not None:
             failures.append(LemmaFailure(accepted[position], reason))
     return sorted(failures, key=lambda failure: failure.index)
@@ -152,40 +182,25 @@ def lemma_bound(problem: Problem, units_row: IntArray, point_masks: MaskArray) -
     return lemma_bounds(problem, LemmaTable(units_row[None], point_masks[None]))[0].makespan_ps
 
 
-def _require_covered(problem: Problem) -> None:
-    limits = {
-        "power_cap_mw": problem.power_cap_mw,
-        "energy_budget_fj": problem.energy_budget_fj,
-    }
-    for name, limit in limits.items():
-        if limit is None:
-            continue
-        if problem.energy_use is EnergyUse.PIPELINE:
-            raise ResultError(
-                f"{name}: lemmas need an energy use without a pipeline (no bound on its power is "
-                f"known) or no limit, got {limit}"
-            )
-        if problem.energy_use is EnergyUse.PERIODIC and problem.period_ps is None:
-            raise ResultError(f"period_ps: periodic energy with {name} needs a period, got none")
-
-
-def _shortfall(
-    problem: Problem, bound: LemmaBound, optimum: int, *, sums_rates: bool
-) -> str | None:
+def _shortfall(problem: Problem, bound: LemmaBound, claim: LemmaClaim) -> str | None:
     """Why the bound does not make the lemma hold; None where it does."""
-    value = bound.rate_sum_uhz if sums_rates else bound.makespan_ps
-    if value >= optimum or _constraint_must_break(problem, bound):
+    values = [bound.value(problem, column) for column in claim.objectives]
+    if claim.is_closed(values) or _constraint_must_break(problem, bound):
         return None
-    optimum_ps = None if sums_rates else optimum
-    if bound.power is not None and power_must_break(
-        problem, bound.power, bound.makespan_ps, optimum_ps
+    if bound.power is not None:
+        closing_ps = claim.closing_makespan(problem, values)
+        if power_must_break(problem, bound.power, bound.makespan_ps, closing_ps):
+            return None
+    if bound.trade is not None and claim.is_traded_off(
+        problem, bound.trade, bound.makespan_ps, bound.whole_energy_fj(problem)
     ):
         return None
-    name, unit = ("sum of rates", "uHz") if sums_rates else ("makespan", "ps")
-    return (
-        f"its bound must be at least the certified {name}, {optimum} {unit}, or break a "
-        f"constraint; it is {value} {unit}"
+    names = objective_names(problem)
+    told = ", ".join(
+        f"{names[column]} {value}" for column, value in zip(claim.objectives, values, strict=True)
     )
+    nearest = f", such as {list(claim.closing[0])}" if claim.closing else " (there is none)"
+    return f"its bounds must be closed by a member{nearest}, or break a constraint; they are {told}"
 
 
 def _constraint_must_break(problem: Problem, bound: LemmaBound) -> bool:
@@ -201,14 +216,19 @@ def _constraint_must_break(problem: Problem, bound: LemmaBound) -> bool:
 class _LemmaChecker:
     """Bounds of lemmas of one problem."""
 
-    def __init__(self, problem: Problem) -> None:
+    def __init__(self, problem: Problem, claim: LemmaClaim | None = None) -> None:
         self._problem = problem
         self._instances = group_instances(problem)
         self._order = _inputs_first(self._instances)
         self._play = LemmaPlay(problem, self._instances)
         self._costs = LemmaCostTables(problem)
-        limited = problem.power_cap_mw is not None or problem.energy_budget_fj is not None
-        self._power = LemmaPower(problem, self._instances) if limited else None
+        needed = problem.power_cap_mw is not None or problem.energy_budget_fj is not None
+        kinds = {problem.objectives[c].kind for c in (() if claim is None else claim.objectives)}
+        needed |= bool(kinds & {ObjectiveKind.ENERGY, ObjectiveKind.POWER})
+        self._power = LemmaPower(problem, self._instances) if needed else None
+        self._trades: LemmaTrades | None = None
+        if claim is not None and claim.rates_mw and kinds == _TRADED:
+            self._trades = LemmaTrades(problem, self._instances, claim.rates_mw)
         self._transition_ps: list[list[list[int]]] = problem.transition_ps.tolist()
         self._allowed_units: list[list[bool]] = problem.allowed.tolist()
         self._ladders = [
@@ -295,13 +315,30 @@ class _LemmaChecker:
                 least_end[i] = self._least_start(state, i, units, least_end) + alone
             network_end[instance.network] = max(network_end[instance.network], least_end[i])
         on_units = [-(-total // len(busy)), *busy]
+        power = None if self._power is None else self._power.least(state, units, points)
+        trade = None
+        if self._trades is not None and power is not None:
+            whole_fj = 0
+            periodic = self._problem.energy_use is EnergyUse.PERIODIC
+            if periodic:
+                assert self._problem.period_ps is not None, "periodic energy goes with a period"
+                whole_fj = power.idle_mw * self._problem.period_ps
+            trade = self._trades.of(
+                state,
+                units,
+                points,
+                network_end,
+                fixed_fj=whole_fj + power.dynamic_fj,
+                power_mw=0 if periodic else power.idle_mw,
+            )
         return LemmaBound(
             makespan_ps=max(*network_end, now + max(on_units)),
             latency_ps=tuple(
                 end - network.arrival_ps
                 for end, network in zip(network_end, self._problem.networks, strict=True)
             ),
-            power=None if self._power is None else self._power.least(state, units, points),
+            power=power,
+            trade=trade,
         )
 
     def _least_start(self, state: State, i: int, units: list[int], least_end: list[int]) -> int:

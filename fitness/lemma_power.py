@@ -112,11 +112,11 @@ class LemmaPower:
         dynamic, alone, idle = [], [], []
         for unit in self._problem.units:
             own = tuple(points[clock] for clock in unit.clocks)
-            power = _over_points(unit.dynamic_mw, own)
-            energy = power * _over_points(unit.time_ps, own)
+            power = over_points(unit.dynamic_mw, own)
+            energy = power * over_points(unit.time_ps, own)
             dynamic.append(tuple(power.min(axis=1).tolist()))
             alone.append(tuple(energy.min(axis=1).tolist()))
-            idle.append(int(_over_points(unit.idle_mw[None], own).min()))
+            idle.append(int(over_points(unit.idle_mw[None], own).min()))
         anywhere = tuple(
             min(alone[unit][group] for unit in allowed)
             for group, allowed in enumerate(self._allowed)
@@ -128,7 +128,7 @@ class LemmaPower:
         return _LeastTables(tuple(dynamic), (*alone, anywhere), tuple(idle), static)
 
 
-def _over_points(table: IntArray, points: Sequence[Points]) -> np.ndarray:
+def over_points(table: IntArray, points: Sequence[Points]) -> np.ndarray:
     """[first axis of ``table``, choices of points] of Python integers, which cannot overflow."""
     rows = len(table)
     chosen = table[np.ix_(range(rows), *points)].reshape(rows, -1)

@@ -9,9 +9,20 @@ from typing import NamedTuple
 import numpy as np
 
 from fitness.plan import IntArray
-from results.problem import EnergyUse, Problem
+from results.problem import EnergyUse, ObjectiveKind, Problem
 
 UNLIMITED = -1
+RATES = 8
+"""Exchange rates that are tried: four times the largest power of all, and halves of it."""
+RATE_TIMES_TIME = 1 << 61
+# What is minimised, entries of SearchSpace.objective.
+MAKESPAN, NETWORK_LATENCY, RATE_SUM, ENERGY, POWER = range(5)
+_OBJECTIVES = {
+    ObjectiveKind.LATENCY: MAKESPAN,
+    ObjectiveKind.INVERSE_LATENCY: RATE_SUM,
+    ObjectiveKind.ENERGY: ENERGY,
+    ObjectiveKind.POWER: POWER,
+}
 
 
 class SearchSpace(NamedTuple):
@@ -26,7 +37,8 @@ class SearchSpace(NamedTuple):
     """[groups]"""
     in_start: IntArray
     in_group: IntArray
-    """Groups that feed a group."""
+    in_edge: IntArray
+    """Groups that feed a group, and where the edge begins in ``Plan.transition_ps``."""
     out_start: IntArray
     out_group: IntArray
     out_edge: IntArray
@@ -36,6 +48,7 @@ class SearchSpace(NamedTuple):
     size: IntArray
     repeats: IntArray
     first_job: IntArray
+    first_instance: IntArray
     order: IntArray
     """[networks]: every network after those that it waits for."""
     wait_start: IntArray
@@ -50,8 +63,21 @@ class SearchSpace(NamedTuple):
     """[networks]: most latency in ps, or ``UNLIMITED``."""
     ladder: IntArray
     """[domains]: operating points."""
-    sums_rates: int
-    """1 where the objective is Eq. 10 of HaX-CoNN instead of the makespan."""
+    objective: IntArray
+    """[objectives]: what is minimised, such as ``MAKESPAN``."""
+    objective_network: IntArray
+    """[objectives]: whose latency, or -1."""
+    needs_power: int
+    """1 where power or energy is minimised or limited."""
+    rate_mw: IntArray
+    """[rates]: what time may be exchanged for in energy, see :mod:`fitness.trade_kernel`; none
+    where makespan and energy are not the two objectives."""
+    trade_time: int
+    """Which of the two is the makespan."""
+    trade_longest: int
+    """Larger makespans times rates could leave int64."""
+    tolerance_ppm: int
+    """What is near enough to a member to be closed."""
     power_cap_mw: int
     energy_budget_fj: int
     period_ps: int
@@ -60,16 +86,30 @@ class SearchSpace(NamedTuple):
     """1 where energy and power are counted over the period."""
 
 
-def make_search_space(problem: Problem, *, sums_rates: bool = False) -> SearchSpace:
-    """Lays the choices of a problem out."""
+def make_search_space(
+    problem: Problem,
+    *,
+    objectives: Sequence[int],
+    rates_mw: Sequence[int] = (),
+    tolerance_ppm: int = 0,
+) -> SearchSpace:
+    """Lays the choices of a problem out; ``objectives``: positions of those that count;
+    ``rates_mw``: of :func:`exchange_rates`, or none."""
     units = len(problem.units)
     groups = problem.group_count
-    incoming: list[list[int]] = [[] for _ in range(groups)]
+    incoming: list[list[tuple[int, int]]] = [[] for _ in range(groups)]
     outgoing: list[list[tuple[int, int]]] = [[] for _ in range(groups)]
     for e, (source, target) in enumerate(problem.edges):
-        incoming[target].append(source)
+        incoming[target].append((source, e * units * units))
         outgoing[source].append((target, e * units * units))
     networks = problem.networks
+    minimised = [problem.objectives[column] for column in objectives]
+    limited = problem.power_cap_mw is not None or problem.energy_budget_fj is not None
+    kinds = [
+        NETWORK_LATENCY if entry.network is not None else _OBJECTIVES[entry.kind]
+        for entry in minimised
+    ]
+    instances = [network.repeats * len(network.group_names) for network in networks]
     order = TopologicalSorter({n: set(network.waits_for) for n, network in enumerate(networks)})
     edges = set(problem.edges)
     chains = [
@@ -81,7 +121,8 @@ def make_search_space(problem: Problem, *, sums_rates: bool = False) -> SearchSp
         allowed=problem.allowed.astype(np.int64).reshape(-1),
         network=_ints([n for n, network in enumerate(networks) for _ in network.groups]),
         in_start=_starts(incoming),
-        in_group=_ints([g for row in incoming for g in row]),
+        in_group=_ints([g for row in incoming for g, _ in row]),
+        in_edge=_ints([edge for row in incoming for _, edge in row]),
         out_start=_starts(outgoing),
         out_group=_ints([g for row in outgoing for g, _ in row]),
         out_edge=_ints([edge for row in outgoing for _, edge in row]),
@@ -89,6 +130,7 @@ def make_search_space(problem: Problem, *, sums_rates: bool = False) -> SearchSp
         size=_ints([len(network.group_names) for network in networks]),
         repeats=_ints([network.repeats for network in networks]),
         first_job=_ints([sum(o.repeats for o in networks[:n]) for n in range(len(networks))]),
+        first_instance=_ints([sum(instances[:n]) for n in range(len(networks))]),
         order=_ints(list(order.static_order())),
         wait_start=_starts([network.waits_for for network in networks]),
         wait_network=_ints([m for network in networks for m in network.waits_for]),
@@ -97,12 +139,50 @@ def make_search_space(problem: Problem, *, sums_rates: bool = False) -> SearchSp
         segments=_ints([_limit(unit.max_segments) for unit in problem.units]),
         deadline=_ints([_limit(network.deadline_ps) for network in networks]),
         ladder=_ints([len(domain.frequencies_khz) for domain in problem.domains]),
-        sums_rates=int(sums_rates),
+        objective=_ints(kinds),
+        objective_network=_ints([-1 if o.network is None else o.network for o in minimised]),
+        needs_power=int(limited or ENERGY in kinds or POWER in kinds),
+        rate_mw=_ints(list(rates_mw)),
+        trade_time=kinds.index(MAKESPAN) if rates_mw else -1,
+        trade_longest=RATE_TIMES_TIME // (max(rates_mw, default=1) * (len(networks) + 2)),
+        tolerance_ppm=tolerance_ppm,
         power_cap_mw=_limit(problem.power_cap_mw),
         energy_budget_fj=_limit(problem.energy_budget_fj),
         period_ps=_limit(problem.period_ps),
         is_periodic=int(problem.energy_use is EnergyUse.PERIODIC),
     )
+
+
+def exchange_rates(problem: Problem, objectives: Sequence[int]) -> tuple[int, ...]:
+    """Rates that are worth trying, in mW, where the objectives are makespan and energy; else none.
+
+    A group gains where a rate is near what its units differ by, in energy over time.
+    """
+    chosen = [problem.objectives[column] for column in objectives]
+    if len(chosen) != 2 or {(o.kind, o.network) for o in chosen} != {
+        (ObjectiveKind.LATENCY, None),
+        (ObjectiveKind.ENERGY, None),
+    }:
+        return ()
+    if problem.energy_use is EnergyUse.PIPELINE:
+        return ()
+    power = problem.board_mw + sum(int(domain.static_mw.max()) for domain in problem.domains)
+    for unit in problem.units:
+        power += int(unit.idle_mw.max()) + int(unit.dynamic_mw.max())
+    rates = {(power << 2) >> halvings for halvings in range(RATES)}
+    return tuple(sorted(rate for rate in rates if 0 < rate <= _largest_rate(problem)))
+
+
+def _largest_rate(problem: Problem) -> int:
+    """Rates times the times of all groups, for every network, stay in int64."""
+    slowest = np.max(
+        [unit.time_ps.reshape(problem.group_count, -1).max(1) for unit in problem.units], axis=0
+    )
+    total = sum(
+        network.repeats * int(slowest[network.groups.start : network.groups.stop].sum())
+        for network in problem.networks
+    )
+    return RATE_TIMES_TIME // (max(total, 1) * (len(problem.networks) + 2))
 
 
 def _limit(value: int | None) -> int:

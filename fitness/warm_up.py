@@ -76,7 +76,8 @@ def smallest_pipeline() -> Problem:
 
 def warm_up() -> None:
     """Compiles, or finds the machine code of an earlier time."""
-    from fitness.branch_kernel import search_on
+    from fitness.branch_kernel import keep_stop, search_on
+    from fitness.member_kernel import is_closed, join
 
     problem = smallest_problem()
     row = np.zeros((1, 2), dtype=np.int64)
@@ -86,8 +87,13 @@ def warm_up() -> None:
     play(problem, DesignPoint(row[0, :1], row[0, 1:]))
     plan = make_plan(problem)
     state = make_state(plan, frames=1, in_flight=1, log=True, stops=True)
-    branching = make_branching(problem, plan, lemmas=1)
-    search_on(plan, make_search_space(problem), make_chosen(plan), state, branching, 1)
+    branching = make_branching(problem, plan, objectives=2, rates=1, members=1, lemmas=1)
+    space = make_search_space(problem, objectives=(0, 1), rates_mw=(1,))
+    chosen = make_chosen(plan)
+    search_on(plan, space, chosen, state, branching, 1)
+    keep_stop(plan, space, chosen, state, branching, 0)
+    is_closed(branching, branching.closing, branching.vector)
+    join(branching, branching.vector, 0)
 
 
 if __name__ == "__main__":
