@@ -21,10 +21,11 @@ from benchmarks.job_shop import has_solver, solve_job_shop
 from benchmarks.reference_problem import DLA_CONTENTION, GPU_CONTENTION, reference_problem
 from benchmarks.report import Column, parser, show
 from benchmarks.timing import best_seconds
-from dse.exact_search import ExactResult, find_fastest
+from dse.fastest_search import FastestResult, find_fastest
 from dse.smt_cover import cover_smtlib, prove_cover
 from fitness.contention import contention_table
 from fitness.lemma_check import check_lemmas
+from fitness.lemma_claim import LemmaClaim
 from results.problem import (
     Objective,
     ObjectiveKind,
@@ -215,12 +216,12 @@ def measure(instance: Instance, *, time_limit_s: float = TIME_LIMIT_S) -> Measur
     """
     problem = instance.make()
     first, first_s = _timed_search(problem, None, time_limit_s)
-    proof, proof_s = _timed_search(problem, first.best_ps, time_limit_s)
-    best = proof.best_ps
-    if first.complete and proof.complete and (best != first.best_ps or proof.best is not None):
-        raise AssertionError(f"{instance.name}: {first.best_ps} ps, then {best} ps")
+    proof, proof_s = _timed_search(problem, first.best_value, time_limit_s)
+    best = proof.best_value
+    if first.complete and proof.complete and (best != first.best_value or proof.best is not None):
+        raise AssertionError(f"{instance.name}: {first.best_value} ps, then {best} ps")
     # A search that did not end proves less than the other one may have.
-    bound = max(first.bound_ps, proof.bound_ps)
+    bound = max(first.bound, proof.bound)
     cover_s = cover = check_s = failed = None
     if best is not None and proof.complete and len(proof.lemmas) == proof.lemma_count:
         verdicts: list[str] = []
@@ -231,9 +232,10 @@ def measure(instance: Instance, *, time_limit_s: float = TIME_LIMIT_S) -> Measur
             repetitions=1,
         )
         cover = verdicts[0]
+        claim = LemmaClaim((0,), ((best,),))
         failures: list[int] = []
         check_s = best_seconds(
-            lambda: failures.append(len(check_lemmas(problem, proof.lemmas, best))), repetitions=1
+            lambda: failures.append(len(check_lemmas(problem, proof.lemmas, claim))), repetitions=1
         )
         failed = failures[0]
     shop = solve_job_shop(problem, time_limit_s=time_limit_s) if has_solver() else None
@@ -265,13 +267,13 @@ def measure(instance: Instance, *, time_limit_s: float = TIME_LIMIT_S) -> Measur
 
 def _timed_search(
     problem: Problem, known_ps: int | None, time_limit_s: float
-) -> tuple[ExactResult, float]:
-    results: list[ExactResult] = []
+) -> tuple[FastestResult, float]:
+    results: list[FastestResult] = []
 
     def search() -> None:
         results[:] = [
             find_fastest(
-                problem, known_ps=known_ps, most_lemmas=MOST_LEMMAS, time_limit_s=time_limit_s
+                problem, known=known_ps, most_lemmas=MOST_LEMMAS, time_limit_s=time_limit_s
             )
         ]
 

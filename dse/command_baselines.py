@@ -136,6 +136,7 @@ def _document(result: Comparison) -> dict[str, object]:
     from results.objectives import objective_names
 
     names = objective_names(result.problem)
+    best = dict(zip(names, result.optimum.member.objectives, strict=True))
     units = [unit.name for unit in result.problem.units]
     return {
         "networks": [
@@ -174,9 +175,9 @@ def _document(result: Comparison) -> dict[str, object]:
             if result.claim is None
             else {
                 "status": result.claim.status.value,
-                "objective": result.claim.objective,
-                "optimum": result.claim.optimum,
-                "bound": result.claim.bound,
+                "objective": result.claim.objectives[0],
+                "optimum": best[result.claim.objectives[0]],
+                "epsilon_ppm": result.claim.epsilon_ppm,
                 "lemmas": result.claim.lemmas,
                 "nodes": result.claim.nodes,
                 "solvers": list(result.claim.solvers),
@@ -237,4 +238,4 @@ def _print(result: Comparison, chip: str) -> None:
     if result.claim is None:
         console.print("The optimum is the best that was found: nothing is proved of it")
     else:
-        console.print(claim_in_words(result.claim))
+        console.print(claim_in_words(problem, result.claim, result.optimum.member.objectives))

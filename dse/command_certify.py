@@ -1,23 +1,28 @@
-"""``dse certify`` and ``dse verify``: prove the fastest member of a front, and check the proof."""
+"""``dse certify`` and ``dse verify``: prove a front, and check the proof."""
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from dse.command_options import AsJson, Folder
+from results.objectives import objective_names, objective_unit, objective_value
+from results.problem import Objective, ObjectiveKind, Problem
 
 if TYPE_CHECKING:
     from dse.exact_search import Proof
-    from results.front import CertificateClaim
+    from dse.front_proof import Goal
+    from results.front import CertificateClaim, Front
 
 MaxNodes = Annotated[
     int | None,
     typer.Option(
         "--max-nodes",
         min=1,
-        help="Nodes of the proof's search, then the gap. [default: 40 million / groups]",
+        help="Nodes of each of the proof's searches. [default: 40 million / groups]",
     ),
 ]
 
@@ -32,38 +37,45 @@ def certify(
     folder: Folder,
     max_nodes: MaxNodes = None,
     time_limit: Annotated[float | None, typer.Option(min=0.001, help="Most seconds.")] = None,
+    fastest: Annotated[
+        bool, typer.Option("--fastest", help="Only that nothing is faster than the fastest.")
+    ] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only.")] = False,
-) -> None:
-    """Prove that no design point is faster than the front's fastest; goes on where it was ended."""
-    from dse import certify as proofs
-    from results.certificate import CertificateStatus
+) -> int:
+    """Prove that a front is complete, or how far from it, and that nothing is faster."""
+    from dse.certify import MOST_LEMMAS, Limits
+    from dse.front_proof import Goal, prove_front
     from results.front_file import read_certificate, read_costs, read_results, write_results
 
     front = read_results(folder)
-    found = read_certificate(folder, front.problem)
-    earlier = None if found is None else found[0]
-    if earlier is not None and earlier.status is not CertificateStatus.GAP:
-        if not quiet and front.certificate is not None:
-            print(claim_in_words(front.certificate))
-        return
+    earlier = read_certificate(folder, front.problem)
+    goal = Goal.FASTEST if fastest else Goal.WHOLE_FRONT
+    if is_reached(front, goal):
+        if not quiet:
+            print("\n".join(claims_in_words(front)))
+        return 0
     with ProofProgress(quiet=quiet) as on_progress:
-        result = proofs.certify(
+        proof = prove_front(
             front,
-            most_nodes=max_nodes,
-            time_limit_s=time_limit,
+            goal=goal,
+            limits=Limits(max_nodes, time_limit),
+            front_lemmas=MOST_LEMMAS,
             earlier=earlier,
             on_progress=on_progress,
         )
     write_results(
         folder,
-        result.front,
+        proof.front,
         costs=read_costs(folder, front.problem),
-        certificate=result.certificate,
-        smtlib=result.smtlib,
+        certificate=proof.certificate,
+        epsilon=proof.epsilon,
         overwrite=True,
     )
-    if not quiet and result.front.certificate is not None:
-        print(claim_in_words(result.front.certificate))
+    if proof.refused is not None and not quiet:
+        print(f"dse: the front is not proved: {proof.refused}", file=sys.stderr)
+    if not quiet:
+        print("\n".join(claims_in_words(proof.front)))
+    return 130 if proof.interrupted else 0
 
 
 def verify(
@@ -88,35 +100,70 @@ def verify(
     return 0 if all(row["holds"] for row in rows) else 1
 
 
-def claim_in_words(claim: CertificateClaim) -> str:
-    """What is proved of a front's best member, in a sentence or two."""
-    if claim.objective == "latency_ps":
-        value, bound = f"{claim.optimum / 1e9:.6f} ms", f"{claim.bound / 1e9:.6f} ms"
-        relation = "is faster than"
-    else:
-        value, bound = (f"{-v / 1e6:.3f} inferences/s" for v in (claim.optimum, claim.bound))
-        relation = "is better than"
+def claims_in_words(front: Front) -> list[str]:
+    """What is proved of a front, a sentence or two for each certificate."""
+    return [
+        claim_in_words(front.problem, claim, front.members[claim.members[0]].objectives)
+        for claim in (front.certificate, front.epsilon)
+        if claim is not None
+    ]
+
+
+def claim_in_words(problem: Problem, claim: CertificateClaim, best: Sequence[int]) -> str:
+    """What is proved; ``best``: the objectives of the first member that it is about."""
+    from results.certificate import CertificateStatus
+    from results.epsilon import least_within, percent
+
     size = f"{claim.lemmas:,} lemmas, {claim.nodes:,} nodes, {claim.seconds:.2f} s"
-    match claim.status.value:
-        case "certified":
-            return (
-                f"certified: no design point {relation} member {claim.member} ({value}); {size}, "
-                f"covered by {', '.join(claim.solvers)}. Space: {claim.space}."
-            )
-        case "searched":
-            return (
-                f"searched: no design point {relation} member {claim.member} ({value}) by the "
-                f"search's own account; {size}, too many to be covered. Space: {claim.space}."
-            )
-    gap = abs(claim.optimum - claim.bound) / abs(claim.optimum) if claim.optimum else 0.0
-    return (
-        f"gap: member {claim.member} has {value}, no design point {relation} {bound} "
-        f"(gap {gap:.1%}); {size}. 'dse certify' goes on. Space: {claim.space}."
-    )
+    space = f"Space: {claim.space}."
+    how = f"{size}, covered by {', '.join(claim.solvers)}. {space}"
+    if claim.status is CertificateStatus.SEARCHED:
+        how = f"by the search's own account; {size}, too many to be covered. {space}"
+    epsilon = claim.epsilon_ppm
+    if len(claim.objectives) > 1:
+        if claim.status is CertificateStatus.GAP:
+            how = f"by the search's own account; {size}. 'dse certify' goes further. {space}"
+        if epsilon == 0:
+            return f"complete: no design point is missing from the {len(claim.members)}; {how}"
+        return (
+            f"within {percent(epsilon)}: for every design point a member is worse in no objective "
+            f"by more; {how}"
+        )
+    names = objective_names(problem)
+    column = names.index(claim.objectives[0])
+    value = _value_in_words(problem.objectives[column], best[column])
+    is_time = problem.objectives[column].kind is ObjectiveKind.LATENCY
+    relation = "is faster than" if is_time else "is better than"
+    if claim.status is CertificateStatus.GAP:
+        bound = "no known bound"
+        if epsilon is not None:
+            bound = _value_in_words(problem.objectives[column], least_within(best[column], epsilon))
+        return (
+            f"gap: member {claim.members[0]} has {value}, no design point {relation} {bound} "
+            f"(gap {percent(epsilon)}); {size}. 'dse certify' goes on. {space}"
+        )
+    status = claim.status.value
+    return f"{status}: no design point {relation} member {claim.members[0]} ({value}); {how}"
+
+
+def _value_in_words(objective: Objective, value: int) -> str:
+    digits = 6 if objective.kind is ObjectiveKind.LATENCY else 3
+    return f"{objective_value(objective, value):.{digits}f} {objective_unit(objective)}"
+
+
+def is_reached(front: Front, goal: Goal) -> bool:
+    """Whether there is nothing more to prove."""
+    from dse.front_proof import Goal
+    from results.certificate import CertificateStatus
+
+    claim = front.certificate
+    if claim is None or claim.status is CertificateStatus.GAP:
+        return False
+    return goal is Goal.FASTEST or len(claim.objectives) == len(front.problem.objectives)
 
 
 class ProofProgress:
-    """A line on stderr with nodes, lemmas, bound and gap; nothing if quiet."""
+    """A line on stderr with members, nodes, lemmas and epsilon; nothing if quiet."""
 
     def __init__(self, *, quiet: bool) -> None:
         from rich.console import Console
@@ -140,8 +187,9 @@ class ProofProgress:
         self._bar.stop()
 
     def __call__(self, proof: Proof) -> None:
-        told = f"{proof.nodes:,} nodes, {proof.lemmas:,} lemmas"
-        if proof.best is not None and proof.best:
-            gap = max(0.0, (proof.best - proof.bound) / abs(proof.best))
-            told += f", gap {gap:.2%}"
+        from results.epsilon import PPM, percent
+
+        told = f"{proof.members} members, {proof.nodes:,} nodes, {proof.lemmas:,} lemmas"
+        if proof.epsilon_ppm is not None and proof.epsilon_ppm < PPM:
+            told += f", within {percent(proof.epsilon_ppm)}"
         self._bar.update(self._task, told=told)

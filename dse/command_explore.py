@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from dse.command_certify import MaxNodes, ProofProgress, claim_in_words
+from dse.command_certify import MaxNodes, ProofProgress, claims_in_words
 from dse.command_options import (
     Balance,
     Branches,
@@ -37,7 +37,7 @@ from dse.engine_names import EngineName
 from results.pipeline_model import PipelineTime, ThroughputModel
 
 if TYPE_CHECKING:
-    from dse.certify import Certified
+    from dse.front_proof import FrontProof, Goal
     from dse.search import Progress
     from results.front import Front
 
@@ -72,8 +72,12 @@ def explore(
     dim: Dimensions = None,
     engine: Annotated[
         EngineName,
-        typer.Option(help="What searches. nsga3 and sms-emoa: for three and more objectives."),
-    ] = EngineName.NSGA2,
+        typer.Option(
+            help="What searches. auto: NSGA-II, then the exact search from its front; exact: the "
+            "exact search alone; of others only the fastest is proved. nsga3 and sms-emoa: for "
+            "three and more objectives."
+        ),
+    ] = EngineName.AUTO,
     max_evaluations: Annotated[
         int, typer.Option(min=1, help="Design points to evaluate, at most.")
     ] = 100_000,
@@ -94,7 +98,7 @@ def explore(
         bool, typer.Option("--resume", help="Go on from the checkpoint, where there is one.")
     ] = False,
     no_certify: Annotated[
-        bool, typer.Option("--no-certify", help="Do not prove the fastest member.")
+        bool, typer.Option("--no-certify", help="Do not prove anything.")
     ] = False,
     max_nodes: MaxNodes = None,
     seed: Annotated[
@@ -110,6 +114,8 @@ def explore(
     from dse.cli_options import make_options
     from dse.cli_problem import problem_from_texts
     from dse.cost_origins import cost_origins
+    from dse.engines import ENGINES
+    from dse.errors import WorkloadError
     from dse.explore import explore_problem
     from dse.scenarios import scenario_objectives
     from results.front_file import check_output_folder, write_results
@@ -131,6 +137,9 @@ def explore(
         throughput_model=throughput_model,
         pipeline_time=pipeline_time,
     )
+    info = ENGINES[engine]
+    if no_certify and info.needs_proof:
+        raise WorkloadError(f"--no-certify: --engine {engine.value} finds its front by proving it")
     check_output_folder(output, overwrite=force)
     _check_checkpoint(checkpoint, resume=resume, force=force)
     built, chip = problem_from_texts(
@@ -158,25 +167,26 @@ def explore(
             on_progress=on_progress,
         )
     costs = cost_origins(built)
-    proof: Certified | None = None
+    proof: FrontProof | None = None
     prove = not no_certify and front.provenance.stopped_by != "interrupt"
     if prove:
         # Written before the proof, too: whatever ends that does not take the front along.
         write_results(output, front, costs=costs, overwrite=force, pictures=False)
-        proof = _certified(front, max_nodes, time_limit, quiet=quiet)
-    write_results(
-        output,
-        front if proof is None else proof.front,
-        costs=costs,
-        certificate=None if proof is None else proof.certificate,
-        smtlib=None if proof is None else proof.smtlib,
-        overwrite=force or prove,
-    )
+        proof = _proved(front, info.goal, max_nodes, time_limit, quiet=quiet)
     if proof is not None:
         front = proof.front
+    write_results(
+        output,
+        front,
+        costs=costs,
+        certificate=None if proof is None else proof.certificate,
+        epsilon=None if proof is None else proof.epsilon,
+        overwrite=force or prove,
+    )
     if not quiet:
         _print_front(front, output)
-    return 130 if front.provenance.stopped_by == "interrupt" else 0
+    ended = front.provenance.stopped_by == "interrupt" or (proof is not None and proof.interrupted)
+    return 130 if ended else 0
 
 
 def _check_checkpoint(checkpoint: Path | None, *, resume: bool, force: bool) -> None:
@@ -192,23 +202,27 @@ def _check_checkpoint(checkpoint: Path | None, *, resume: bool, force: bool) -> 
         )
 
 
-def _certified(
-    front: Front, max_nodes: int | None, time_limit_s: float | None, *, quiet: bool
-) -> Certified | None:
-    """The front with its certificate; None, and why on stderr, where there can be none."""
-    from dse.certify import certified_objective, certify
+def _proved(
+    front: Front, goal: Goal, max_nodes: int | None, time_limit_s: float | None, *, quiet: bool
+) -> FrontProof | None:
+    """The front with its proof; None, and why on stderr, where there can be none."""
+    from dse.certify import Limits, certified_column
+    from dse.front_proof import Goal, prove_front
     from results.errors import ResultError
 
-    if certified_objective(front.problem) is None:
+    if goal is Goal.FASTEST and certified_column(front.problem) is None:
         return None
     try:
         with ProofProgress(quiet=quiet) as on_progress:
-            return certify(
-                front, most_nodes=max_nodes, time_limit_s=time_limit_s, on_progress=on_progress
+            proof = prove_front(
+                front, goal=goal, limits=Limits(max_nodes, time_limit_s), on_progress=on_progress
             )
     except ResultError as error:
         print(f"dse: not certified: {error}", file=sys.stderr)
         return None
+    if proof.refused is not None and not quiet:
+        print(f"dse: the front is not proved: {proof.refused}", file=sys.stderr)
+    return proof
 
 
 class _progress:
@@ -259,8 +273,8 @@ def _print_front(front: Front, folder: Path) -> None:
         f"(seed {source.seed}, stopped by {source.stopped_by})",
         highlight=False,
     )
-    if front.certificate is not None:
-        console.print(claim_in_words(front.certificate), highlight=False)
+    for sentence in claims_in_words(front):
+        console.print(sentence, highlight=False)
     console.print(
         f"Written to {folder}: {', '.join(sorted(p.name for p in folder.iterdir()))}",
         highlight=False,

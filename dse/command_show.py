@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from dse.command_certify import claim_in_words
+from dse.command_certify import claims_in_words
 from dse.command_options import AsJson, Folder
 
 if TYPE_CHECKING:
@@ -69,8 +69,8 @@ def _print_front(front: Front, *, all_rows: bool) -> None:
         f"{source.seconds:.1f} s by {source.engine}, seed {source.seed}, "
         f"stopped by {source.stopped_by}",
     )
-    if front.certificate is not None:
-        console.print(claim_in_words(front.certificate))
+    for sentence in claims_in_words(front):
+        console.print(sentence)
 
 
 def _print_member(front: Front, index: int) -> None:
@@ -92,5 +92,5 @@ def _print_member(front: Front, index: int) -> None:
         console.print(f"against the fastest, member {fastest}: {words}", markup=False)
     console.print()
     console.print(schedule_table(problem, member.schedule))
-    if front.certificate is not None and front.certificate.member == index:
-        console.print(claim_in_words(front.certificate))
+    if front.certificate is not None and index in front.certificate.members:
+        console.print(claims_in_words(front)[0])

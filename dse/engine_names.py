@@ -8,6 +8,8 @@ from enum import Enum
 class EngineName(Enum):
     """Names for ``--engine``."""
 
+    AUTO = "auto"
+    EXACT = "exact"
     NSGA2 = "nsga2"
     PYMOO_NSGA2 = "pymoo-nsga2"
     NSGA3 = "nsga3"

@@ -9,6 +9,7 @@ from dse.design_space import DesignSpace
 from dse.engine import Engine
 from dse.engine_names import EngineName
 from dse.errors import WorkloadError
+from dse.front_proof import Goal
 
 
 @dataclass(frozen=True)
@@ -17,10 +18,14 @@ class EngineInfo:
 
     ``least_objectives``: it is made for so many and more. ``resumable``: its state can be kept in
     a checkpoint.
+    ``goal``: what is proved of its front afterwards. ``needs_proof``: it finds a front by proving
+    it, so the proof cannot be left out.
     """
 
     summary: str
     make: Callable[[DesignSpace, int], Engine]
+    goal: Goal = Goal.FASTEST
+    needs_proof: bool = False
     least_objectives: int = 1
     resumable: bool = True
 
@@ -83,7 +88,25 @@ def _exhaustive(space: DesignSpace, seed: int) -> Engine:
     return ExhaustiveEngine(space, seed=seed)
 
 
+def _exact(space: DesignSpace, seed: int) -> Engine:
+    from dse.exact_engine import ExactEngine
+
+    return ExactEngine(space, seed=seed)
+
+
 ENGINES = {
+    EngineName.AUTO: EngineInfo(
+        "NSGA-II with a local search, then the exact search from its front",
+        _nsga2,
+        Goal.WHOLE_FRONT,
+    ),
+    EngineName.EXACT: EngineInfo(
+        "the exact search, from the obvious answers",
+        _exact,
+        Goal.WHOLE_FRONT,
+        needs_proof=True,
+        resumable=False,
+    ),
     EngineName.NSGA2: EngineInfo("NSGA-II with a local search", _nsga2),
     EngineName.PYMOO_NSGA2: EngineInfo("NSGA-II as pymoo has it", _pymoo_nsga2, resumable=False),
     EngineName.NSGA3: EngineInfo(

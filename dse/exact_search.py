@@ -102,7 +102,7 @@ class Snapshot:
 
 
 STATE_FIELDS = (
-    *("scalar", "units", "points", "forced", "transitions", "segments"),
+    *("scalar", "units", "points", "forced", "transitions", "segments", "named_on"),
     *("kind", "subject", "option", "saved", "bound"),
     *("objectives", "closing", "member_units", "member_points"),
 )

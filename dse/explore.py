@@ -61,7 +61,8 @@ def explore(
         platform: a name, a file, or a platform.
         options: objectives, constraints, grouping; by default latency against energy.
         profile: a file of the user's own measurements.
-        engine: what searches, see :mod:`dse.engines`.
+        engine: what searches, see :mod:`dse.engines`; the proof that goes with it is
+            :func:`dse.front_proof.prove_front`'s.
         max_evaluations: design points to evaluate, at most.
         time_limit_s: ends the search earlier; the front then depends on the machine.
         stop_when_stalled: ends it where the hypervolume has hardly grown in so many evaluations.

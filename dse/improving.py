@@ -10,16 +10,18 @@ import numpy as np
 
 from dse.baselines.gpu_and_dsa import GpuAndDsa
 from dse.baselines.gpu_only import GpuOnly
-from dse.certify import RATE_SUM, certified_objective, certify, default_nodes
+from dse.certify import Limits, certified_column, default_nodes, prove
 from dse.design_space import DesignSpace
-from dse.exact_search import ExactResult, Snapshot, find_fastest
+from dse.exact_search import Snapshot
+from dse.fastest_search import FastestResult, find_fastest
 from dse.small_front import front_of_rows
 from fitness.outcomes import make_outcomes
 from fitness.timeline import row_of
 from results.certificate import Certificate, CertificateStatus
+from results.epsilon import epsilon_ppm
 from results.errors import ResultError
 from results.objectives import objective_names
-from results.problem import DesignPoint, IntArray, Problem
+from results.problem import DesignPoint, IntArray, ObjectiveKind, Problem
 from results.problem_file import problem_sha256
 
 START = (GpuOnly, GpuAndDsa)
@@ -68,7 +70,7 @@ def naive_schedule(problem: Problem, *, clock: Clock = time.monotonic) -> Publis
         ResultError: where neither makespan nor Eq. 10 is an objective.
     """
     began = clock()
-    column = objective_names(problem).index(_objective(problem))
+    column = _column(problem)
     space = DesignSpace(problem)
     evaluate = make_outcomes(problem)
     best: tuple[int, IntArray, str] | None = None
@@ -113,7 +115,8 @@ def improve(
             lemmas.
     """
     began = clock() - (0.0 if start is None else start.seconds)
-    objective = _objective(problem)
+    column = _column(problem)
+    sums_rates = problem.objectives[column].kind is ObjectiveKind.INVERSE_LATENCY
     best = start
     left = default_nodes(problem) if most_nodes is None else most_nodes
     size = FIRST_SLICE
@@ -121,8 +124,8 @@ def improve(
     while True:
         result = find_fastest(
             problem,
-            known_ps=None if best is None else best.value,
-            sums_rates=objective == RATE_SUM,
+            known=None if best is None else best.value,
+            sums_rates=sums_rates,
             most_nodes=min(size, left),
             going_on=snapshot,
         )
@@ -136,7 +139,7 @@ def improve(
         size = min(2 * size, LARGEST_SLICE)
         late = time_limit_s is not None and clock() - began >= time_limit_s
         if late or left <= 0 or stopped():
-            gap = None if best is None else _gap(problem, objective, best, result)
+            gap = None if best is None else _gap(problem, column, best, result)
             yield Ended(best, gap, result.nodes, None, clock() - began)
             return
     searched_s = clock() - began
@@ -145,34 +148,36 @@ def improve(
         (row,) = DesignSpace(problem).canonical(row_of(best.design)[None])
         front = front_of_rows(problem, row[None], engine=SEARCH)
         # Once more from the optimum: so the lemmas are fewer, and the same however it was found.
-        proof = certify(front, most_nodes=result.nodes + 1).certificate
+        proof = prove(front, (column,), limits=Limits(result.nodes + 1)).files.certificate
     yield Ended(best, proof, result.nodes, searched_s, clock() - began)
 
 
-def _objective(problem: Problem) -> str:
-    objective = certified_objective(problem)
-    if objective is None:
+def _column(problem: Problem) -> int:
+    column = certified_column(problem)
+    if column is None:
         raise ResultError("schedules that improve need latency or inverse-latency as objective")
-    return objective
+    return column
 
 
-def _value(result: ExactResult) -> int:
-    assert result.best_ps is not None, "a design point that was found has a value"
-    return result.best_ps
+def _value(result: FastestResult) -> int:
+    assert result.best_value is not None, "a design point that was found has a value"
+    return result.best_value
 
 
-def _gap(problem: Problem, objective: str, best: Published, result: ExactResult) -> Certificate:
+def _gap(problem: Problem, column: int, best: Published, result: FastestResult) -> Certificate:
+    bound = min(result.bound, best.value)
     return Certificate(
         status=CertificateStatus.GAP,
         problem_sha256=problem_sha256(problem),
-        objective=objective,
-        optimum=best.value,
-        bound=min(result.bound_ps, best.value),
-        member=0,
+        objectives=(objective_names(problem)[column],),
+        members=((best.value,),),
+        epsilon_ppm=epsilon_ppm(np.array([[best.value]]), np.array([[bound]])),
+        rates_mw=(),
         lemmas=result.lemmas,
         nodes=result.nodes,
         search_seconds=round(result.seconds, 3),
         cover_seconds=None,
         solvers=(),
+        bounds=((bound,),),
         search=result.snapshot.arrays,
     )

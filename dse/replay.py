@@ -12,7 +12,7 @@ from fractions import Fraction
 
 from dse.certify import default_nodes
 from dse.errors import InfeasibleError
-from dse.exact_search import find_fastest
+from dse.fastest_search import find_fastest
 from dse.improving import Clock, Ended, Published, improve, naive_schedule
 from dse.options import Options
 from dse.problem_builder import build_problem
@@ -86,7 +86,7 @@ def replay(
                 baseline_ps=published[0].value,
                 oracle_ps=min(
                     published[-1].value,
-                    published[-1].value if oracle.best_ps is None else oracle.best_ps,
+                    published[-1].value if oracle.best_value is None else oracle.best_value,
                 ),
                 oracle_proved=oracle.complete,
                 nodes=ended.nodes,

@@ -10,15 +10,20 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from dse.certify import MAKESPAN, RATE_SUM, space_in_words
+import numpy as np
+
+from dse.certify import space_in_words
 from dse.smt_cover import confirm_cover, cover_smtlib, prove_cover
 from fitness.lemma_check import check_lemmas
+from fitness.lemma_claim import LemmaClaim
 from fitness.plain_outcomes import plain_outcome
-from results.certificate import Certificate, CertificateStatus
+from results.certificate import Certificate, CertificateStatus, ProofFiles
+from results.dominance import non_dominated
+from results.epsilon import epsilon_ppm, percent
 from results.errors import ResultError
 from results.front import CertificateClaim, Front, Member
-from results.front_file import read_certificate, read_costs, read_results
-from results.objectives import objective_names
+from results.front_file import CERTIFICATE, EPSILON, read_certificate, read_costs, read_results
+from results.objectives import objective_names, objective_unit, objective_value
 from results.problem import Problem
 
 SOLVER_SECONDS = 600.0
@@ -44,7 +49,14 @@ def verify(folder: Path, *, ignore_hashes: bool = False) -> Iterator[Check]:
 def _checks(folder: Path, *, check_hashes: bool) -> Iterator[Check]:
     try:
         front = read_results(folder, check_hashes=check_hashes)
-        found = read_certificate(folder, front.problem, check_hashes=check_hashes)
+        proofs = [
+            (
+                name,
+                claim,
+                read_certificate(folder, front.problem, name=name, check_hashes=check_hashes),
+            )
+            for name, claim in ((CERTIFICATE, front.certificate), (EPSILON, front.epsilon))
+        ]
         if check_hashes:
             read_costs(folder, front.problem)
     except ResultError as error:
@@ -55,15 +67,24 @@ def _checks(folder: Path, *, check_hashes: bool) -> Iterator[Check]:
     yield _members_hold(front)
     if front.baselines:
         yield _baselines_hold(front)
-    if front.certificate is None and found is None:
+    if all(claim is None and files is None for _, claim, files in proofs):
         yield Check("certificate", True, "there is none, and none is claimed")
         return
-    if front.certificate is None or found is None:
-        missing = "front.json" if front.certificate is None else "certificate.json"
-        yield Check("certificate", False, f"{missing} does not have it")
-        return
-    certificate, text = found
-    yield _claim_holds(front, front.certificate, certificate)
+    for name, claim, files in proofs:
+        if claim is None and files is None:
+            continue
+        if claim is None or files is None:
+            missing = "front.json" if claim is None else f"{name}.json"
+            yield Check(name, False, f"{missing} does not have it")
+            return
+        yield from _proof_holds(front, name, claim, files)
+
+
+def _proof_holds(
+    front: Front, name: str, claim: CertificateClaim, files: ProofFiles
+) -> Iterator[Check]:
+    certificate = files.certificate
+    yield _claim_holds(front, name, claim, certificate)
     if certificate.status is CertificateStatus.GAP:
         yield Check("bound", True, "not checked: the lemmas of a search that was ended are open")
         return
@@ -71,7 +92,7 @@ def _checks(folder: Path, *, check_hashes: bool) -> Iterator[Check]:
     if certificate.status is CertificateStatus.SEARCHED:
         yield Check("cover", True, "not claimed: the search is complete by its own account only")
         return
-    yield from _cover_holds(front.problem, certificate, text)
+    yield from _cover_holds(front.problem, name, files)
 
 
 def _members_hold(front: Front) -> Check:
@@ -116,66 +137,85 @@ def _wrong(problem: Problem, member: Member, *, may_break: bool) -> str | None:
     return None
 
 
-def _claim_holds(front: Front, claim: CertificateClaim, certificate: Certificate) -> Check:
-    """The claim in the front is the certificate's, of this space, and the optimum the best member's
-    value."""
-    pairs = (
+def _claim_holds(
+    front: Front, name: str, claim: CertificateClaim, certificate: Certificate
+) -> Check:
+    """The claim in the front is the certificate's, of this space, and about the members that are
+    best in its objectives."""
+
+    def fails(why: str) -> Check:
+        return Check("claim", False, f"{name}.json: {why}")
+
+    for what, said, proved in (
         ("status", claim.status, certificate.status),
-        ("member", claim.member, certificate.member),
-        ("objective", claim.objective, certificate.objective),
-        ("optimum", claim.optimum, certificate.optimum),
-        ("bound", claim.bound, certificate.bound),
+        ("objectives", claim.objectives, certificate.objectives),
+        ("epsilon_ppm", claim.epsilon_ppm, certificate.epsilon_ppm),
         ("solvers", claim.solvers, certificate.solvers),
         ("nodes", claim.nodes, certificate.nodes),
         ("space", claim.space, space_in_words(front.problem)),
-    )
-    for name, said, proved in pairs:
+    ):
         if said != proved:
-            return Check("claim", False, f"{name}: front.json says something else")
+            return fails(f"{what}: front.json says something else")
     names = objective_names(front.problem)
-    if certificate.objective not in names:
-        return Check("claim", False, f"{certificate.objective} is no objective of the problem")
-    column = names.index(certificate.objective)
-    values = [member.objectives[column] for member in front.members]
-    if not certificate.member < len(values):
-        return Check("claim", False, f"there is no member {certificate.member}")
-    if values[certificate.member] != certificate.optimum or min(values) != certificate.optimum:
-        return Check(
-            "claim",
-            False,
-            f"the optimum is {certificate.optimum}, the best member's {min(values)}, "
-            f"member {certificate.member}'s {values[certificate.member]}",
-        )
+    foreign = [entry for entry in certificate.objectives if entry not in names]
+    if foreign or len(set(certificate.objectives)) != len(certificate.objectives):
+        return fails(f"objectives: {', '.join(certificate.objectives)} are not the problem's")
+    columns = [names.index(entry) for entry in certificate.objectives]
+    if name == EPSILON and len(columns) != len(names):
+        return fails("objectives: all are required")
+    if not front.members:
+        return fails("there are no members")
+    values = np.array([member.objectives for member in front.members], dtype=np.int64)
+    best = non_dominated(values[:, columns]).tolist()
+    if list(claim.members) != best:
+        return fails(f"members: those that no other beats are {best}, not {list(claim.members)}")
+    if certificate.members != tuple(tuple(values[index, columns].tolist()) for index in best):
+        return fails("members: their values are other ones")
     gap = certificate.status is CertificateStatus.GAP
-    if (certificate.bound != certificate.optimum) and not gap:
-        return Check("claim", False, "the bound must be the optimum where there is no gap")
-    if certificate.bound > certificate.optimum:
-        return Check("claim", False, "the bound is above the optimum")
+    bounds = np.array(certificate.bounds, dtype=np.int64).reshape(-1, len(columns))
+    needed = epsilon_ppm(values[best][:, columns], bounds)
+    if not gap and (certificate.epsilon_ppm is None or len(bounds)):
+        return fails("a search that is complete has an epsilon and no bounds")
+    if certificate.epsilon_ppm is not None and (needed is None or needed > certificate.epsilon_ppm):
+        return fails(f"epsilon_ppm is {certificate.epsilon_ppm}, its bounds need {needed}")
+    if not gap and name == CERTIFICATE and certificate.epsilon_ppm != 0:
+        return fails(f"epsilon_ppm must be 0, got {certificate.epsilon_ppm}")
     if certificate.status is CertificateStatus.CERTIFIED:
         if not certificate.solvers:
-            return Check("claim", False, "no solver is named")
+            return fails("no solver is named")
         if claim.lemmas != len(certificate.lemmas):
-            return Check(
-                "claim", False, f"lemmas: {claim.lemmas} claimed, {len(certificate.lemmas)} there"
-            )
-    if certificate.status is not CertificateStatus.SEARCHED and not gap:
-        return Check("claim", True, _told(certificate))
-    return Check("claim", True, f"{_told(certificate)}; {certificate.status.value} only")
+            return fails(f"lemmas: {claim.lemmas} claimed, {len(certificate.lemmas)} there")
+    told = _told(front, certificate, best)
+    if certificate.status is not CertificateStatus.CERTIFIED:
+        told += f"; {certificate.status.value} only"
+    return Check("claim", True, told)
 
 
-def _told(certificate: Certificate) -> str:
-    if certificate.objective == MAKESPAN:
-        return f"member {certificate.member} with {certificate.optimum / 1e9:.6f} ms"
-    return f"member {certificate.member} with {-certificate.optimum / 1e6:.6f} inferences/s"
+def _told(front: Front, certificate: Certificate, members: list[int]) -> str:
+    epsilon = certificate.epsilon_ppm
+    within = "" if epsilon == 0 else f" within {percent(epsilon)}"
+    if len(certificate.objectives) > 1:
+        return f"complete{within}: {len(members)} members"
+    objective = front.problem.objectives[
+        objective_names(front.problem).index(certificate.objectives[0])
+    ]
+    value = f"{objective_value(objective, certificate.members[0][0]):.6f}"
+    return f"member {members[0]} with {value} {objective_unit(objective)}{within}"
 
 
 def _lemmas_hold(problem: Problem, certificate: Certificate) -> Check:
+    names = objective_names(problem)
+    assert certificate.epsilon_ppm is not None, "looked at with the claim"
     try:
         failures = check_lemmas(
             problem,
             certificate.lemmas,
-            certificate.optimum,
-            sums_rates=certificate.objective == RATE_SUM,
+            LemmaClaim(
+                tuple(names.index(name) for name in certificate.objectives),
+                certificate.members,
+                certificate.epsilon_ppm,
+                certificate.rates_mw,
+            ),
         )
     except ResultError as error:
         return Check("lemmas", False, str(error))
@@ -185,19 +225,19 @@ def _lemmas_hold(problem: Problem, certificate: Certificate) -> Check:
     return Check("lemmas", True, f"{len(certificate.lemmas)} hold by the plain checker")
 
 
-def _cover_holds(problem: Problem, certificate: Certificate, text: str | None) -> Iterator[Check]:
+def _cover_holds(problem: Problem, name: str, files: ProofFiles) -> Iterator[Check]:
     try:
-        anew = cover_smtlib(problem, certificate.lemmas)
+        anew = cover_smtlib(problem, files.certificate.lemmas)
     except ResultError as error:
         yield Check("formula", False, str(error))
         return
-    if text is None:
-        yield Check("formula", False, "certificate.smt2 is missing")
+    if files.smtlib is None:
+        yield Check("formula", False, f"{name}.smt2 is missing")
         return
-    if text != anew:
-        yield Check("formula", False, "certificate.smt2 is not what the lemmas and rules give")
+    if files.smtlib != anew:
+        yield Check("formula", False, f"{name}.smt2 is not what the lemmas and rules give")
         return
-    yield Check("formula", True, "certificate.smt2 is what the lemmas and rules give")
+    yield Check("formula", True, f"{name}.smt2 is what the lemmas and rules give")
     result = prove_cover(anew, timeout_s=SOLVER_SECONDS)
     yield Check("cover", result.verdict == "unsat", f"{result.solver} says {result.verdict}")
     second = confirm_cover(anew, timeout_s=SOLVER_SECONDS)

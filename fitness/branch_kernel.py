@@ -60,6 +60,7 @@ CLOSED, OPEN = range(2)
 def _name(plan, space, b, g, u):
     """Puts group g on unit u; False where a rule forbids it. The caller undoes it either way."""
     b.units[g] = u
+    b.named_on[u] += 1
     n = space.network[g]
     b.network_known[n] = 0
     begins = True
@@ -83,6 +84,7 @@ def _name(plan, space, b, g, u):
 @jit
 def _unname(plan, space, b, g):
     u = b.units[g]
+    b.named_on[u] -= 1
     n = space.network[g]
     b.network_known[n] = 0
     begins = True

@@ -35,6 +35,8 @@ class Branching(NamedTuple):
     """[networks]"""
     segments: IntArray
     """[units]"""
+    named_on: IntArray
+    """[units]: named groups."""
     kind: IntArray
     """[levels]"""
     subject: IntArray
@@ -111,6 +113,7 @@ def make_branching(
         forced=_zeros(groups),
         transitions=_zeros(plan.networks),
         segments=_zeros(plan.units),
+        named_on=_zeros(plan.units),
         kind=_zeros(levels),
         subject=_zeros(levels),
         option=_zeros(levels),

@@ -52,12 +52,7 @@ def least_idle_power(plan, b, chosen):
     for d in range(plan.domains):
         chosen.domain_on[d] = 1 - plan.may_be_off[d]
     for u in range(plan.units):
-        b.load[u] = 0
-    for g in range(plan.groups):
-        if b.units[g] >= 0:
-            b.load[b.units[g]] = 1
-    for u in range(plan.units):
-        if b.load[u]:
+        if b.named_on[u]:
             for c in range(plan.clock.shape[1]):
                 if plan.clock[u, c] >= 0:
                     chosen.domain_on[plan.clock[u, c]] = 1

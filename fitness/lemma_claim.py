@@ -9,15 +9,17 @@ its smallest value: no design point is faster.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 from fitness.lemma_trade import TradeOff
+from results.epsilon import least_within
 from results.errors import ResultError
 from results.problem import EnergyUse, ObjectiveKind, Problem
 
-PPM = 10**6
+LARGEST = 1 << 63
 
 
 @dataclass(frozen=True)
@@ -34,11 +36,19 @@ class LemmaClaim:
     @cached_property
     def closing(self) -> list[tuple[int, ...]]:
         """[members]: the smallest bounds that a member closes, by rising values."""
-        rows = [tuple(_closing(v, self.tolerance_ppm) for v in row) for row in self.members]
+        rows = [tuple(least_within(v, self.tolerance_ppm) for v in row) for row in self.members]
         return sorted(set(rows))
+
+    @cached_property
+    def _steps(self) -> list[tuple[int, int]]:
+        """With two objectives: what closes most, by the first; the second falls."""
+        return _staircase((row[0], row[1]) for row in self.closing)
 
     def is_closed(self, bounds: Sequence[int]) -> bool:
         """Whether a member closes the bounds of all objectives."""
+        if len(self.objectives) == 2:
+            at = bisect_right(self._steps, (bounds[0], LARGEST)) - 1
+            return at >= 0 and self._steps[at][1] <= bounds[1]
         return any(
             all(value <= least for value, least in zip(row, bounds, strict=True))
             for row in self.closing
@@ -66,11 +76,13 @@ class LemmaClaim:
         energy = self._position(problem, ObjectiveKind.ENERGY)
         if len(self.objectives) != 2 or time is None or energy is None or not self.closing:
             return False
-        steps = _staircase((row[time], row[energy]) for row in self.closing)
+        steps = self._steps
+        if time == 1:
+            steps = [(makespan, least) for least, makespan in reversed(steps)]
         if makespan_ps < steps[0][0]:
             return False
         for (_, wanted), later in zip(steps, [*steps[1:], None], strict=True):
-            if wanted <= energy_fj:
+            if wanted <= energy_fj or (later is not None and later[0] <= makespan_ps):
                 continue
             if later is not None:
                 longest = later[0]
@@ -120,13 +132,6 @@ class LemmaClaim:
             if objective.kind is kind and objective.network is None:
                 return position
         return None
-
-
-def _closing(value: int, tolerance_ppm: int) -> int:
-    """The smallest bound that is not better than the value by more than the tolerance."""
-    if value >= 0:
-        return -(-value * PPM // (PPM + tolerance_ppm))
-    return -(-value * (PPM + tolerance_ppm) // PPM)
 
 
 def _staircase(pairs: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:

@@ -40,23 +40,47 @@ class TradeOff:
 
     def least_fj(self, time_ps: int) -> int:
         """F(T)."""
-        chains = (max(value - rate * time_ps for rate, value in lines) for lines in self.lines)
-        return self.fixed_fj + self.power_mw * time_ps + sum(chains)
+        return self._line_at(time_ps)[0]
 
     def is_reached(self, wanted_fj: int, shortest_ps: int, longest_ps: int) -> bool:
-        """Whether F is at least so much from one makespan to the other, both included."""
+        """Whether F is at least so much from one makespan to the other, both included.
+
+        F is convex: above each of its tangents. What is not settled yet lies between a makespan
+        where it falls and one where it rises; where their tangents meet is looked at next.
+        """
         low, high = shortest_ps, longest_ps
-        while low < high:
-            middle = (low + high) // 2
-            here = self.least_fj(middle)
+        at_low, fall = self._line_at(low)
+        if at_low < wanted_fj or fall >= 0:
+            return at_low >= wanted_fj
+        at_high, rise = self._line_at(high)
+        if at_high < wanted_fj or rise <= 0:
+            return at_high >= wanted_fj
+        while high - low > 1:
+            # The first makespan at which the left tangent is below, the last for the right one.
+            first = low + (at_low - wanted_fj) // -fall + 1
+            last = high - (at_high - wanted_fj) // rise - 1
+            if first > last:
+                return True
+            middle = min(max((first + last) // 2, low + 1), high - 1)
+            here, growth = self._line_at(middle)
             if here < wanted_fj:
                 return False
-            # Convex: the smallest value lies on the side to which F falls.
-            if self.least_fj(middle + 1) < here:
-                low = middle + 1
+            if growth < 0:
+                low, at_low, fall = middle, here, growth
+            elif growth > 0:
+                high, at_high, rise = middle, here, growth
             else:
-                high = middle
-        return self.least_fj(low) >= wanted_fj
+                return True
+        return True
+
+    def _line_at(self, time_ps: int) -> tuple[int, int]:
+        """F(T), and how much more it is a picosecond later on the lines that make it up."""
+        least, growth = self.fixed_fj + self.power_mw * time_ps, self.power_mw
+        for lines in self.lines:
+            most, rate = max((value - rate * time_ps, -rate) for rate, value in lines)
+            least += most
+            growth += rate
+        return least, growth
 
 
 class LemmaTrades:

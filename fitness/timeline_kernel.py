@@ -109,7 +109,7 @@ from results.problem import WORK_PER_PS
 
 
 @jit
-def _enqueue(plan, chosen, state, now, place, instance, group, slot, ready):
+def enqueue(plan, chosen, state, now, place, instance, group, slot, ready):
     """Puts an instance, all of whose inputs are on their way, where it waits."""
     if len(state.logs) or len(state.stops):
         state.place[place * PLACE_WIDTH + READY] = ready
@@ -154,7 +154,7 @@ def _begin_job(plan, chosen, state, now, slot, job):
         instance = plan.source[i]
         group = plan.instance[instance * INSTANCE_WIDTH + GROUP]
         place = slot * plan.instances + instance
-        _enqueue(plan, chosen, state, now, place, instance, group, slot, ready)
+        enqueue(plan, chosen, state, now, place, instance, group, slot, ready)
 
 
 @jit
@@ -272,7 +272,7 @@ def _end_group(plan, chosen, state, now, u):
             state.place[at * PLACE_WIDTH + MISSING] -= 1
             if state.place[at * PLACE_WIDTH + MISSING] > 0:
                 continue
-        _enqueue(plan, chosen, state, now, at, np.int64(target), target_group, slot, ready)
+        enqueue(plan, chosen, state, now, at, np.int64(target), target_group, slot, ready)
     if first == end:
         job = plan.instance[instance * INSTANCE_WIDTH + JOB]
         at_job = np.uint32(np.int64(slot) * plan.jobs + job)

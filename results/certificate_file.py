@@ -1,5 +1,5 @@
-"""``certificate.json``: the lemmas and what they prove, for anybody to check again; described in
-``schemas/certificate.schema.json``.
+"""``certificate.json``, ``epsilon.json``: the lemmas and what they prove, for anybody to check;
+described in ``schemas/certificate.schema.json``.
 
 A lemma is one text: per group its unit in base 36 (``.`` where it is not named), a bar, and per
 domain the set of operating points as a hexadecimal mask, bit k for point k. Units take one
@@ -19,7 +19,7 @@ from results.problem import IntArray, Problem
 from results.problem_file import problem_sha256
 from results.schema_check import check_against_schema
 
-CERTIFICATE_FORMAT = "paretosoc-certificate/1"
+CERTIFICATE_FORMAT = "paretosoc-certificate/2"
 _BASE = 36
 _CHARACTERS = np.frombuffer(b".0123456789abcdefghijklmnopqrstuvwxyz", dtype=np.uint8)
 """The character of the digit d at d + 1; before all, that of ``NOT_NAMED``."""
@@ -58,10 +58,11 @@ def certificate_to_document(certificate: Certificate) -> dict[str, Json]:
         "format": CERTIFICATE_FORMAT,
         "problem_sha256": certificate.problem_sha256,
         "status": certificate.status.value,
-        "objective": certificate.objective,
-        "optimum": certificate.optimum,
-        "bound": certificate.bound,
-        "member": certificate.member,
+        "objectives": list(certificate.objectives),
+        "members": [list(values) for values in certificate.members],
+        "epsilon_ppm": certificate.epsilon_ppm,
+        "bounds": [list(values) for values in certificate.bounds],
+        "rates_mw": list(certificate.rates_mw),
         "nodes": certificate.nodes,
         "search_seconds": certificate.search_seconds,
         "cover_seconds": certificate.cover_seconds,
@@ -95,14 +96,16 @@ def certificate_from_document(
         signed = {key: value for key, value in content.items() if key != "content_sha256"}
         if content["content_sha256"] != content_sha256(signed):
             raise ResultError("$.content_sha256: the content was changed after it was written")
+    names = tuple(content["objectives"])
     cover_seconds = content["cover_seconds"]
     return Certificate(
         status=CertificateStatus(content["status"]),
         problem_sha256=content["problem_sha256"],
-        objective=content["objective"],
-        optimum=content["optimum"],
-        bound=content["bound"],
-        member=content["member"],
+        objectives=names,
+        members=_vectors(content, "members", len(names)),
+        epsilon_ppm=content["epsilon_ppm"],
+        bounds=_vectors(content, "bounds", len(names)),
+        rates_mw=tuple(content["rates_mw"]),
         lemmas=_lemmas_of(content["lemmas"], problem),
         nodes=content["nodes"],
         search_seconds=float(content["search_seconds"]),
@@ -110,6 +113,14 @@ def certificate_from_document(
         solvers=tuple(content["solvers"]),
         search=content["search"],
     )
+
+
+def _vectors(content: Any, key: str, width: int) -> tuple[tuple[int, ...], ...]:
+    """Rows of values, one for each objective."""
+    for index, row in enumerate(content[key]):
+        if len(row) != width:
+            raise ResultError(f"$.{key}[{index}]: must be {width} values, got {len(row)}")
+    return tuple(tuple(row) for row in content[key])
 
 
 def _texts_of(lemmas: LemmaTable) -> list[Json]:

@@ -30,10 +30,20 @@ def epsilon_ppm(members: IntArray, bounds: IntArray) -> int | None:
     return largest
 
 
-def reaches(member: Sequence[int], bound: Iterable[int], tolerance_ppm: int) -> bool:
-    """Whether the member reaches the bound within ``tolerance_ppm``."""
-    needed = _needed_ppm(member, bound)
-    return needed is not None and needed <= tolerance_ppm
+def percent(ppm: int | None) -> str:
+    """An epsilon for people, rounded up: ``0.83 %``."""
+    if ppm is None:
+        return "no known bound"
+    digits = 4 if ppm < 100 else 2
+    step = 10 ** (4 - digits)
+    return f"{-(-ppm // step) * step / 10**4:.{digits}f} %"
+
+
+def least_within(value: int, ppm: int) -> int:
+    """The smallest bound that a value reaches within ``ppm``."""
+    if value >= 0:
+        return -(-value * PPM // (PPM + ppm))
+    return -(-value * (PPM + ppm) // PPM)
 
 
 def _needed_ppm(member: Sequence[int], bound: Iterable[int]) -> int | None:

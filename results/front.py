@@ -67,16 +67,15 @@ class Provenance:
 
 @dataclass(frozen=True)
 class CertificateClaim:
-    """What the certificate beside the front claims; :mod:`results.certificate` has the proof."""
+    """What a certificate beside the front claims; :mod:`results.certificate` has the proof."""
 
     status: CertificateStatus
-    member: int
-    """Position of the member that is certified."""
-    objective: str
-    """Name of the objective that it is best at, as in ``front.json``."""
-    optimum: int
-    bound: int
-    """No design point of the space is below; the optimum itself unless ``status`` is ``GAP``."""
+    objectives: tuple[str, ...]
+    """Names, as in ``front.json``, of those that count."""
+    members: tuple[int, ...]
+    """Positions of the members that it is about: the best in one objective, or all."""
+    epsilon_ppm: int | None
+    """No feasible design point is better than every one of them by more; None: nothing is known."""
     space: str
     """The space in words."""
     lemmas: int
@@ -105,6 +104,8 @@ class Front:
     members: tuple[Member, ...]
     provenance: Provenance
     certificate: CertificateClaim | None = None
+    epsilon: CertificateClaim | None = None
+    """About all members, where ``certificate`` is about one."""
     baselines: tuple[BaselinePoint, ...] = ()
 
     def to_pandas(self) -> DataFrame:
@@ -121,3 +122,14 @@ class Front:
         from results.notebook_view import front_html
 
         return front_html(self)
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether nothing is missing, by a proof or at least by the search's own account."""
+        return any(
+            claim is not None
+            and claim.status is not CertificateStatus.GAP
+            and claim.epsilon_ppm == 0
+            and len(claim.objectives) == len(self.problem.objectives)
+            for claim in (self.certificate, self.epsilon)
+        )

@@ -58,6 +58,7 @@ def front_to_document(front: Front) -> dict[str, Json]:
         "objectives": list(objective_names(problem)),
         "members": [member_to_document(problem, member) for member in front.members],
         "certificate": _claim_to_document(front.certificate),
+        "epsilon": _claim_to_document(front.epsilon),
         "baselines": [
             {
                 "name": point.name,
@@ -80,10 +81,9 @@ def _claim_to_document(claim: CertificateClaim | None) -> Json:
         return None
     return {
         "status": claim.status.value,
-        "member": claim.member,
-        "objective": claim.objective,
-        "optimum": claim.optimum,
-        "bound": claim.bound,
+        "objectives": list(claim.objectives),
+        "members": list(claim.members),
+        "epsilon_ppm": claim.epsilon_ppm,
         "space": claim.space,
         "lemmas": claim.lemmas,
         "nodes": claim.nodes,
@@ -97,10 +97,9 @@ def _claim_from_document(content: Any) -> CertificateClaim | None:
         return None
     return CertificateClaim(
         status=CertificateStatus(content["status"]),
-        member=content["member"],
-        objective=content["objective"],
-        optimum=content["optimum"],
-        bound=content["bound"],
+        objectives=tuple(content["objectives"]),
+        members=tuple(content["members"]),
+        epsilon_ppm=content["epsilon_ppm"],
         space=content["space"],
         lemmas=content["lemmas"],
         nodes=content["nodes"],
@@ -174,6 +173,7 @@ def front_from_document(document: Json, problem: Problem, *, check_hashes: bool 
         ),
         provenance=_provenance_from_document(content["provenance"]),
         certificate=_claim_from_document(content["certificate"]),
+        epsilon=_claim_from_document(content["epsilon"]),
         baselines=tuple(
             BaselinePoint(
                 name=entry["name"],

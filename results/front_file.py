@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from results.canonical_json import canonical_bytes, parse
-from results.certificate import Certificate
+from results.certificate import ProofFiles
 from results.certificate_file import certificate_bytes, certificate_from_bytes
 from results.cost_origins import CostOrigins
 from results.costs_file import costs_bytes, costs_from_bytes
@@ -23,14 +23,13 @@ from results.problem_file import problem_bytes, problem_from_bytes
 FRONT_FILE = "front.json"
 PROBLEM_FILE = "problem.json"
 COSTS_FILE = "costs.json"
-CERTIFICATE_FILE = "certificate.json"
-SMTLIB_FILE = "certificate.smt2"
 REPORT_FILE = "report.html"
+CERTIFICATE, EPSILON = "certificate", "epsilon"
+"""Names of proofs: of the whole front or its best member; of the whole front within an epsilon."""
 RESULT_FILES = frozenset(
     {
-        *(FRONT_FILE, PROBLEM_FILE, COSTS_FILE, CERTIFICATE_FILE, SMTLIB_FILE),
-        *("front.svg", "front.png"),
-        REPORT_FILE,
+        *(FRONT_FILE, PROBLEM_FILE, COSTS_FILE, "front.svg", "front.png", REPORT_FILE),
+        *(f"{name}.{ending}" for name in (CERTIFICATE, EPSILON) for ending in ("json", "smt2")),
     }
 )
 """All that a result folder may hold; a folder with anything else is never replaced."""
@@ -43,14 +42,14 @@ def write_results(
     front: Front,
     *,
     costs: CostOrigins | None = None,
-    certificate: Certificate | None = None,
-    smtlib: str | None = None,
+    certificate: ProofFiles | None = None,
+    epsilon: ProofFiles | None = None,
     overwrite: bool = False,
     pictures: bool = True,
 ) -> None:
     """Writes ``front.json``, ``problem.json``, ``costs.json`` (with ``costs``),
-    ``certificate.json`` and ``certificate.smt2`` (with these) and, for a front with members,
-    ``front.svg`` and ``front.png``.
+    ``certificate`` and ``epsilon`` as ``.json`` and ``.smt2`` (with these) and, for a front with
+    members, ``front.svg`` and ``front.png``.
 
     Everything goes to a hidden folder beside the target first, which is then renamed: at no
     instant is there a half-written result. With ``overwrite`` an older result is replaced.
@@ -67,10 +66,9 @@ def write_results(
     }
     if costs is not None:
         makers[COSTS_FILE] = lambda: costs_bytes(costs, front.problem)
-    if certificate is not None:
-        makers[CERTIFICATE_FILE] = lambda: certificate_bytes(certificate)
-    if smtlib is not None:
-        makers[SMTLIB_FILE] = lambda: smtlib.encode()
+    for name, proof in ((CERTIFICATE, certificate), (EPSILON, epsilon)):
+        if proof is not None:
+            makers |= _proof_makers(name, proof)
     if pictures and front.members:
         from results.front_picture import front_png, front_svg
 
@@ -79,6 +77,16 @@ def write_results(
         _write_folder(folder, makers, overwrite=overwrite)
     except OSError as error:
         raise ResultError(f"{folder}: cannot be written: {error.strerror}") from None
+
+
+def _proof_makers(name: str, proof: ProofFiles) -> dict[str, FileMaker]:
+    makers: dict[str, FileMaker] = {
+        f"{name}.json": lambda: certificate_bytes(proof.certificate),
+    }
+    text = proof.smtlib
+    if text is not None:
+        makers[f"{name}.smt2"] = lambda: text.encode()
+    return makers
 
 
 def check_output_folder(folder: Path, *, overwrite: bool) -> None:
@@ -218,15 +226,18 @@ def read_costs(folder: Path, problem: Problem) -> CostOrigins | None:
 
 
 def read_certificate(
-    folder: Path, problem: Problem, *, check_hashes: bool = True
-) -> tuple[Certificate, str | None] | None:
-    """The certificate and the SMT-LIB text beside it; None where the folder has none.
+    folder: Path, problem: Problem, *, name: str = CERTIFICATE, check_hashes: bool = True
+) -> ProofFiles | None:
+    """A certificate and the SMT-LIB text beside it; None where the folder has none.
+
+    Args:
+        name: ``CERTIFICATE`` or ``EPSILON``.
 
     Raises:
-        ResultError: where ``certificate.json`` cannot be read, does not follow its schema, was
-            changed, or is not of this problem; it names the file and the JSON path.
+        ResultError: where the file cannot be read, does not follow its schema, was changed, or is
+            not of this problem; it names the file and the JSON path.
     """
-    path, text_path = folder / CERTIFICATE_FILE, folder / SMTLIB_FILE
+    path, text_path = folder / f"{name}.json", folder / f"{name}.smt2"
     if not path.exists():
         return None
     try:
@@ -236,7 +247,7 @@ def read_certificate(
     text = None
     if text_path.exists():
         text = _read(text_path).decode(errors="replace")
-    return certificate, text
+    return ProofFiles(certificate, text)
 
 
 def _read(path: Path) -> bytes:

@@ -13,6 +13,7 @@ from results.activity import activity
 from results.canonical_json import Json
 from results.comparison import describe_front, varying_domains
 from results.cost_origins import CostOrigins
+from results.epsilon import least_within, percent
 from results.front import CertificateClaim, Front, Member
 from results.front_document import front_to_document
 from results.marks import mark_members
@@ -136,14 +137,21 @@ def _differences(values: list[int]) -> list[Json]:
 def _certificate(front: Front, claim: CertificateClaim | None) -> Json:
     if claim is None:
         return None
-    place = objective_names(front.problem).index(claim.objective)
+    place = objective_names(front.problem).index(claim.objectives[0])
     objective = front.problem.objectives[place]
+    optimum = front.members[claim.members[0]].objectives[place]
+    bound = None if claim.epsilon_ppm is None else least_within(optimum, claim.epsilon_ppm)
+    whole = len(claim.objectives) == len(front.problem.objectives)
+    within = front.epsilon if front.epsilon is not None else claim if whole else None
     return {
         "status": claim.status.value,
-        "member": claim.member,
+        "member": claim.members[0],
+        "whole": whole,
+        "within": None if within is None else percent(within.epsilon_ppm),
+        "within_status": None if within is None else within.status.value,
         "objective": place,
-        "optimum": _finite(objective_value(objective, claim.optimum)),
-        "bound": _finite(objective_value(objective, claim.bound)),
+        "optimum": _finite(objective_value(objective, optimum)),
+        "bound": None if bound is None else _finite(objective_value(objective, bound)),
         "space": claim.space,
         "lemmas": claim.lemmas,
         "nodes": claim.nodes,

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dse.baselines.standing import BASELINES, baseline_points, compared_objective
-from dse.certify import certified_objective, certify
+from dse.certify import Limits, certified_column, certify, default_nodes
 from dse.design_space import DesignSpace
 from dse.explore import explore_problem
 from dse.problem_builder import BuiltProblem
@@ -78,8 +78,9 @@ def compare(
         front = explore_problem(
             built, platform=platform, max_evaluations=max_evaluations, seed=seed, jobs=jobs
         )
-    if provable and certified_objective(problem) is not None:
-        front = certify(front, most_nodes=max_nodes, time_limit_s=time_limit_s).front
+    if provable and certified_column(problem) is not None:
+        limits = Limits(max_nodes or default_nodes(problem), time_limit_s)
+        front = certify(front, limits=limits)
     objective = problem.objectives[column]
     values = [member.objectives[column] for member in front.members]
     optimum = front.members[values.index(min(values))]

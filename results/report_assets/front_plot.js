@@ -41,7 +41,7 @@ function memberTip(data, index) {
   const groups = data.units
     .map((unit, u) => [unit, member.units.filter((v) => v === u).length])
     .filter(([, groups]) => groups).map(([unit, groups]) => `${unit} ${groups}`);
-  const proof = data.certificate?.member === index ? [`Proof: ${data.certificate.status}`] : [];
+  const proof = data.certificate && (data.certificate.whole || data.certificate.member === index) ? [`Proof: ${data.certificate.status}`] : [];
   const broken = member.breaks?.length ? [`Breaks ${member.breaks.join(", ")}`] : [];
   return [capital(memberName(data, index)), ...objectiveTexts(data, member), ...broken,
     `Groups on ${groups.join(", ")}`, `Clocks: ${clockTexts(data, member).join(", ")}`, ...proof];

@@ -19,7 +19,7 @@ function memberPanel(page, side, index) {
     el("header", {}, el("span", { class: "which" }, side.toUpperCase()), el("h2", {}, index < data.members.length ? `Member ${index}` : member.label),
       marks ? el("span", { class: "soft" }, marks.join(", ")) : null,
       member.breaks ? el("span", { class: "soft" }, `another method${member.breaks.length ? `; breaks ${member.breaks.join(", ")}` : ""}`) : null,
-      data.certificate?.member === index ? el("span", { class: `badge ${data.certificate.status}` }, data.certificate.status) : null),
+      data.certificate && (data.certificate.whole ? index < data.members.length : data.certificate.member === index) ? el("span", { class: `badge ${data.certificate.status}` }, data.certificate.status) : null),
     figures(data, member, base, page.state.b !== null),
     part("Schedule", scheduleLegend(data, member), charts.map((chart) => chart.node)),
     part("Mapping along the layers", mapping.node),

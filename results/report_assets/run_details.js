@@ -38,10 +38,14 @@ function proofDetails(page) {
     searched: `The search met no design point ${better} than member ${proof.member} (${value(proof.optimum)}) and was complete, but its lemmas are too many to be checked by a solver.`,
     gap: `Member ${proof.member} has ${value(proof.optimum)}; no design point is ${better} than ${value(proof.bound)}. What lies between is open.`,
   }[proof.status];
+  const complete = proof.whole && proof.status !== "gap" && proof.within.startsWith("0.0000");
+  const front = proof.within === null ? "Of the whole front, only this member is proved to be best at something."
+    : complete ? "The front is complete: no design point is missing."
+    : `The whole front: for every design point a member is worse in no objective by more than ${proof.within} (${proof.within_status}).`;
   byId("proof").append(el("p", {}, el("span", { class: `badge ${proof.status}` }, proof.status)), el("p", {}, sentence),
     facts([["Space", proof.space], ["Lemmas", count(proof.lemmas)], ["Nodes", count(proof.nodes)],
       ["Checked by", proof.solvers.join(", ") || "–"], ["Time", `${number(proof.seconds)} s`]]),
-    el("p", { class: "hint" }, "Of the whole front, only this member is proved to be best at something; dse verify checks the proof."));
+    el("p", {}, front), el("p", { class: "hint" }, "dse verify checks the proof."));
 }
 
 function provenanceDetails(page) {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import subprocess
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,16 +14,17 @@ from random_spaces import NOTHING, space_of
 
 from dse import exact_search, smt_cover
 from dse import verify as verifying
-from dse.certify import RATE_SUM, certified_objective, certify, default_nodes
-from dse.exact_search import find_fastest
+from dse.certify import MOST_LEMMAS, Limits, certified_column, certify, default_nodes, prove
 from dse.explore import explore
+from dse.fastest_search import find_fastest
 from dse.members import make_members
 from dse.options import Options
 from fitness.outcomes import make_outcomes
 from fitness.timeline import row_of
-from results.certificate import Certificate, CertificateStatus
+from results.certificate import Certificate, CertificateStatus, ProofFiles
 from results.certificate_file import certificate_bytes, certificate_from_bytes
 from results.dominance import non_dominated
+from results.epsilon import least_within
 from results.errors import ResultError
 from results.front import Front
 from results.front_check import check_front
@@ -47,6 +48,42 @@ def without_fastest(front: Front) -> Front:
     return replace(front, members=front.members[1:])
 
 
+@dataclass(frozen=True)
+class Done:
+    """A front whose fastest was proved, and the proof."""
+
+    front: Front
+    certificate: Certificate
+    smtlib: str | None
+
+    @property
+    def optimum(self) -> int:
+        return self.certificate.members[0][0]
+
+    @property
+    def bound(self) -> int:
+        bound = min([self.optimum, *(row[0] for row in self.certificate.bounds)])
+        assert self.certificate.epsilon_ppm is not None
+        # Whole millionths, rounded up.
+        assert least_within(self.optimum, self.certificate.epsilon_ppm) <= bound
+        return bound
+
+
+def proved(
+    front: Front,
+    *,
+    nodes: int | None = None,
+    lemmas: int = MOST_LEMMAS,
+    earlier: Certificate | None = None,
+) -> Done:
+    column = certified_column(front.problem)
+    assert column is not None
+    done = prove(front, (column,), limits=Limits(nodes, None, lemmas), earlier=earlier)
+    assert done.files.certificate.bounds == () or done.status is CertificateStatus.GAP
+    front = replace(done.front, certificate=done.claim)
+    return Done(front, done.files.certificate, done.files.smtlib)
+
+
 def through_file(front: Front, certificate: Certificate) -> Certificate:
     return certificate_from_bytes(certificate_bytes(certificate), front.problem)
 
@@ -64,14 +101,15 @@ def slow_front(front: Front) -> Front:
 
 
 def test_a_front_is_certified(front: Front) -> None:
-    done = certify(front)
+    done = proved(front)
     claim = done.front.certificate
     assert claim is not None
     assert claim.status is done.certificate.status is CertificateStatus.CERTIFIED
     best = optimum_of(front)
-    assert claim.optimum == claim.bound == done.certificate.optimum == best
-    assert done.front.members[claim.member].objectives[0] == best
-    assert find_fastest(front.problem).best_ps == best
+    assert done.optimum == done.bound == best
+    assert (claim.epsilon_ppm, claim.objectives, claim.members) == (0, ("latency_ps",), (0,))
+    assert done.front.members[claim.members[0]].objectives[0] == best
+    assert find_fastest(front.problem).best_value == best
     assert claim.lemmas == len(done.certificate.lemmas) > 100
     assert claim.solvers == done.certificate.solvers
     assert len(claim.solvers) == 1
@@ -84,11 +122,12 @@ def test_a_front_is_certified(front: Front) -> None:
 
 def test_the_fastest_comes_back_and_what_it_dominates_goes(front: Front, slow_front: Front) -> None:
     for start in (without_fastest(front), slow_front):
-        done = certify(start)
+        done = proved(start)
         best = optimum_of(front)
         assert start.members[0].objectives[0] > best
         assert done.certificate.status is CertificateStatus.CERTIFIED
-        assert done.certificate.member == 0
+        assert done.front.certificate is not None
+        assert done.front.certificate.members == (0,)
         assert done.front.members[0].objectives[0] == best
         check_front(done.front)
         found = {m.objectives for m in done.front.members} - {m.objectives for m in start.members}
@@ -108,7 +147,7 @@ def test_members_that_the_better_one_dominates_go(front: Front) -> None:
     outcomes = make_outcomes(front.problem)(space.rows)
     worst = int(np.argmax(outcomes.objectives.astype(float).prod(axis=1)))
     members = make_members(front.problem, space.rows[worst][None], outcomes.objectives[worst][None])
-    done = certify(replace(front, members=members))
+    done = proved(replace(front, members=members))
     assert len(done.front.members) == 1
     assert done.front.members[0].objectives[0] == optimum_of(front)
     assert members[0].objectives not in {m.objectives for m in done.front.members}
@@ -117,10 +156,10 @@ def test_members_that_the_better_one_dominates_go(front: Front) -> None:
 def test_ended_early_and_gone_on_through_the_file(
     slow_front: Front, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    whole = certify(slow_front)
+    whole = proved(slow_front)
     monkeypatch.setattr(exact_search, "SLICE_NODES", 50)
     best = optimum_of(slow_front)
-    done = certify(slow_front, most_nodes=50)
+    done = proved(slow_front, nodes=50)
     bounds: list[int] = []
     while done.certificate.status is CertificateStatus.GAP:
         assert done.smtlib is None
@@ -128,15 +167,15 @@ def test_ended_early_and_gone_on_through_the_file(
         assert done.front.certificate is not None
         assert done.front.certificate.status is CertificateStatus.GAP
         assert done.certificate.nodes == 50 * (len(bounds) + 1)
-        assert done.certificate.bound <= best <= done.certificate.optimum
-        assert done.certificate.optimum == min(m.objectives[0] for m in done.front.members)
-        bounds.append(done.certificate.bound)
+        assert done.bound <= best <= done.optimum
+        assert done.optimum == min(m.objectives[0] for m in done.front.members)
+        bounds.append(done.bound)
         earlier = through_file(done.front, done.certificate)
-        done = certify(done.front, most_nodes=50, earlier=earlier)
+        done = proved(done.front, nodes=50, earlier=earlier)
     assert len(bounds) > 5
     assert bounds == sorted(bounds)
     assert done.certificate.status is CertificateStatus.CERTIFIED
-    assert done.certificate.optimum == done.certificate.bound == best
+    assert done.optimum == done.bound == best
     assert done.certificate.nodes == whole.certificate.nodes
     assert done.certificate.lemmas.units.tolist() == whole.certificate.lemmas.units.tolist()
     assert done.certificate.lemmas.points.tolist() == whole.certificate.lemmas.points.tolist()
@@ -148,18 +187,18 @@ def test_no_search_goes_on_from_another_problem(
     front: Front, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(exact_search, "SLICE_NODES", 50)
-    earlier = certify(front, most_nodes=50).certificate
+    earlier = proved(front, nodes=50).certificate
     assert earlier.search is not None
     foreign = replace(earlier, problem_sha256="0" * 64)
-    again = certify(front, most_nodes=50, earlier=foreign)
+    again = proved(front, nodes=50, earlier=foreign)
     assert again.certificate.nodes == 50
 
 
 def test_too_many_lemmas_are_searched_only(front: Front) -> None:
-    whole = certify(front)
-    done = certify(front, most_lemmas=100)
+    whole = proved(front)
+    done = proved(front, lemmas=100)
     assert done.certificate.status is CertificateStatus.SEARCHED
-    assert done.certificate.optimum == done.certificate.bound == optimum_of(front)
+    assert done.optimum == done.bound == optimum_of(front)
     assert (done.certificate.solvers, done.certificate.cover_seconds, done.smtlib) == (
         (),
         None,
@@ -177,13 +216,13 @@ def test_lemmas_that_leave_a_point_out_are_reported(
     answer = smt_cover.CoverResult("sat", "z3 0", 1.5, left_over)
     monkeypatch.setattr("dse.certify.prove_cover", lambda *_, **__: answer)
     with pytest.raises(ResultError, match="leave out a design point"):
-        certify(front)
+        proved(front)
 
 
 def test_what_no_solver_covers_is_searched(front: Front, monkeypatch: pytest.MonkeyPatch) -> None:
     answer = smt_cover.CoverResult("unknown", "z3 0", 1.5)
     monkeypatch.setattr("dse.certify.prove_cover", lambda *_, **__: answer)
-    done = certify(front)
+    done = proved(front)
     assert done.certificate.status is CertificateStatus.SEARCHED
     assert done.certificate.solvers == ()
     assert done.certificate.cover_seconds is not None
@@ -193,16 +232,19 @@ def test_what_no_solver_covers_is_searched(front: Front, monkeypatch: pytest.Mon
 def test_the_sum_of_rates_is_certified(tmp_path: Path) -> None:
     options = replace(OPTIONS, objectives=("inverse-latency", "energy"))
     front = explore(NETWORKS, "jetson-agx-xavier", options=options, max_evaluations=2000)
-    assert certified_objective(front.problem) == RATE_SUM
+    assert certified_column(front.problem) == 0
     best = optimum_of(front)
     for start in (front, without_fastest(front)):
-        done = certify(start)
+        done = proved(start)
         assert done.certificate.status is CertificateStatus.CERTIFIED
-        assert done.certificate.objective == RATE_SUM
-        assert done.certificate.optimum == done.front.members[0].objectives[0] == best < 0
+        assert done.certificate.objectives == ("negative_rate_sum_uhz",)
+        assert done.optimum == done.front.members[0].objectives[0] == best < 0
     folder = tmp_path / "rates"
     write_results(
-        folder, done.front, certificate=done.certificate, smtlib=done.smtlib, pictures=False
+        folder,
+        done.front,
+        certificate=ProofFiles(done.certificate, done.smtlib),
+        pictures=False,
     )
     checks = list(verifying.verify(folder))
     assert all(check.holds for check in checks), checks
@@ -212,13 +254,13 @@ def test_the_sum_of_rates_is_certified(tmp_path: Path) -> None:
 def test_what_is_certified(front: Front) -> None:
     problem = front.problem
 
-    def with_objectives(*objectives: Objective) -> str | None:
-        return certified_objective(replace(problem, objectives=objectives))
+    def with_objectives(*objectives: Objective) -> int | None:
+        return certified_column(replace(problem, objectives=objectives))
 
     latency = Objective(ObjectiveKind.LATENCY)
     rates, energy = Objective(ObjectiveKind.INVERSE_LATENCY), Objective(ObjectiveKind.ENERGY)
-    assert with_objectives(energy, rates, latency) == "latency_ps"
-    assert with_objectives(energy, rates) == RATE_SUM
+    assert with_objectives(energy, rates, latency) == 2
+    assert with_objectives(energy, rates) == 1
     assert with_objectives(energy, Objective(ObjectiveKind.LATENCY, 0)) is None
     other = replace(front, problem=replace(problem, objectives=(energy,)))
     with pytest.raises(ValueError, match="needs latency or inverse-latency"):
@@ -259,7 +301,7 @@ def test_certify_and_verify_from_the_command_line(
     costs = (folder / "costs.json").read_bytes()
 
     monkeypatch.setattr(exact_search, "SLICE_NODES", 50)
-    ended = dse("certify", folder, "--max-nodes", "50")
+    ended = dse("certify", folder, "--fastest", "--max-nodes", "50")
     assert ended.status == 0
     assert ended.out.startswith("gap: member 0 has 2.38")
     assert not (folder / "certificate.smt2").exists()
@@ -267,15 +309,15 @@ def test_certify_and_verify_from_the_command_line(
     assert checked.status == 0
     assert "holds  bound: not checked" in checked.out
 
-    done = dse("certify", folder)
+    done = dse("certify", folder, "--fastest")
     assert done.status == 0
     assert done.out.startswith("certified: no design point is faster than member 0 (2.38")
     assert (folder / "costs.json").read_bytes() == costs
     front = read_results(folder)
     found = read_certificate(folder, front.problem)
     assert found is not None
-    assert found[0].status is CertificateStatus.CERTIFIED
-    assert found[0].optimum == optimum_of(front)
+    assert found.certificate.status is CertificateStatus.CERTIFIED
+    assert found.certificate.members[0][0] == optimum_of(front)
     checked = dse("verify", folder)
     assert checked.status == 0
     assert {line.split()[0] for line in checked.out.splitlines()} == {"holds"}
@@ -304,7 +346,7 @@ def test_certify_and_verify_from_the_command_line(
 
 
 def test_a_certified_row_is_what_the_search_found(slow_front: Front) -> None:
-    done = certify(slow_front)
+    done = proved(slow_front)
     result = find_fastest(slow_front.problem)
     assert result.best is not None
     mine = row_of(done.front.members[0].design)[None]

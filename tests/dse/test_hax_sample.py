@@ -9,10 +9,11 @@ import numpy as np
 import pytest
 
 from benchmarks.hax_sample import DATA, KNOWN_BEST_MAKESPAN_PS, hax_sample
-from dse.exact_search import find_fastest
+from dse.fastest_search import find_fastest
 from dse.smt_cover import confirm_cover, cover_smtlib, prove_cover
 from fitness import plain_timeline
 from fitness.lemma_check import check_lemmas
+from fitness.lemma_claim import LemmaClaim
 from results.problem import DesignPoint
 
 PRINTED = DATA.with_name("hax_printed_schedule.json")
@@ -35,14 +36,15 @@ def test_the_optimum_is_certified(contention, limit):
     best_ps = KNOWN_BEST_MAKESPAN_PS[contention, limit]
     found = find_fastest(problem)
     assert found.complete
-    assert found.best_ps == best_ps
+    assert found.best_value == best_ps
     assert plain_timeline.play(problem, found.best).frame_end_ps == (best_ps,)
-    assert check_lemmas(problem, found.lemmas, best_ps) == []
+    assert check_lemmas(problem, found.lemmas, LemmaClaim((0,), ((best_ps,),))) == []
     text = cover_smtlib(problem, found.lemmas)
     assert prove_cover(text)
     assert confirm_cover(text)
     # One picosecond less is not proved: the best design point itself is in the way.
-    assert check_lemmas(problem, found.lemmas, best_ps + 1) != []
+    less = LemmaClaim((0,), ((best_ps + 1,),))
+    assert check_lemmas(problem, found.lemmas, less) != []
 
 
 def test_the_printed_schedule_is_infeasible():

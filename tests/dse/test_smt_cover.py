@@ -12,7 +12,7 @@ import pytest
 from random_spaces import Space, random_limited_problem, size_of, space_of
 
 from benchmarks.random_problem import RandomShape, random_problem
-from dse.exact_search import find_fastest
+from dse.fastest_search import find_fastest
 from dse.smt_cover import confirm_cover, cover_smtlib, prove_cover
 from fitness.timeline import row_of
 from results.certificate import NOT_NAMED, LemmaTable

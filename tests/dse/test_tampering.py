@@ -21,22 +21,24 @@ from random_spaces import Space, space_of
 
 from dse import exact_search
 from dse import verify as verifying
-from dse.certify import certify, space_in_words
+from dse.certify import Limits, prove, space_in_words
 from dse.explore import explore
+from dse.front_proof import prove_front
 from dse.members import make_members
 from dse.options import Options
 from dse.smt_cover import cover_smtlib
 from fitness.outcomes import make_outcomes
 from fitness.timeline import play, row_of
 from results.canonical_json import canonical_bytes, parse
-from results.certificate import LemmaTable
+from results.certificate import CertificateStatus, LemmaTable
 from results.certificate_file import certificate_from_document
 from results.dominance import non_dominated
 from results.errors import ResultError
 from results.front import Front
 from results.front_document import front_from_document, front_to_document
 from results.front_file import write_results
-from results.problem import Problem
+from results.objectives import objective_names
+from results.problem import IntArray, Problem
 from results.problem_file import problem_from_document
 
 OPTIONS = Options(
@@ -94,7 +96,7 @@ class Files:
         claim = self.front["certificate"]
         if claim is None:
             return "nothing is claimed"
-        for key in ("status", "member", "objective", "optimum", "bound", "solvers"):
+        for key in ("status", "objectives", "epsilon_ppm", "solvers"):
             if claim[key] != self.certificate[key]:
                 return f"two values of {key}"
         if self.certificate["status"] != "certified" or not self.certificate["solvers"]:
@@ -107,23 +109,39 @@ class Files:
                 return "a member's objective is another one"
             if play(problem, member.design).schedule != member.schedule:
                 return "a member's schedule is another one"
+        names = list(objective_names(problem))
+        if not set(self.certificate["objectives"]) <= set(names):
+            return "no such objective"
+        columns = [names.index(name) for name in self.certificate["objectives"]]
+        if len(set(columns)) != len(columns):
+            return "an objective twice"
+        best = outcomes.objectives[:, columns]
+        if claim["members"] != non_dominated(best).tolist():
+            return "the members are other ones"
+        if self.certificate["members"] != best[claim["members"]].tolist():
+            return "the members' values are other ones"
+        if self.certificate["epsilon_ppm"] != 0:
+            return "not exact"
         space = space_of(problem)
-        best = int(space.value.min())
-        optimum = self.certificate["optimum"]
-        if not best == optimum == self.certificate["bound"]:
-            return f"the optimum is {best}"
-        member_index = self.certificate["member"]
-        if member_index >= len(front.members):
-            return "there is no such member"
-        if front.members[member_index].objectives[0] != best:
-            return "the member is another one"
-        return false_lemma(space, lemmas, optimum) or left_over(space, lemmas)
+        better = better_cells(space, columns, best[claim["members"]])
+        if better.any():
+            return "a design point is better"
+        return false_lemma(space, lemmas, better) or left_over(space, lemmas)
 
 
-def false_lemma(space: Space, lemmas: LemmaTable, optimum: int) -> str | None:
+def better_cells(space: Space, columns: list[int], members: IntArray) -> np.ndarray:
+    """Feasible design points that every member is above in some objective."""
+    outcomes = make_outcomes(space.problem)(space.rows)
+    values = outcomes.objectives[:, columns]
+    better = outcomes.feasible.copy()
+    for member in members:
+        better &= (values < member).any(axis=1)
+    return better.reshape(space.obeys_mapping_rules.shape)
+
+
+def false_lemma(space: Space, lemmas: LemmaTable, better: np.ndarray) -> str | None:
     for index in range(len(lemmas)):
-        cells = space.value[space.cells(lemmas, index)]
-        if (cells < optimum).any():
+        if better[space.cells(lemmas, index)].any():
             return f"lemma {index} is false"
     return None
 
@@ -176,7 +194,7 @@ def without_points_not_allowed(problem: Problem) -> Problem:
 
 @pytest.fixture(scope="module")
 def explored() -> Front:
-    """Three members of a front; small, so that it is verified fast."""
+    """The exact front; small, so that it is verified fast."""
     front = explore(
         ["squeezenet", "bvlc_alexnet"], "jetson-agx-xavier", options=OPTIONS, max_evaluations=500
     )
@@ -186,17 +204,16 @@ def explored() -> Front:
     rows, objectives = rows[outcomes.feasible], outcomes.objectives[outcomes.feasible]
     kept = non_dominated(objectives)
     members = make_members(problem, rows[kept], objectives[kept])
-    return replace(front, problem=problem, members=members[:3], baselines=())
+    return replace(front, problem=problem, members=members, baselines=())
 
 
 @pytest.fixture(scope="module")
 def certified(explored: Front, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A certified result folder: never written to."""
     folder = tmp_path_factory.mktemp("certified") / "result"
-    done = certify(explored)
-    write_results(
-        folder, done.front, certificate=done.certificate, smtlib=done.smtlib, pictures=False
-    )
+    done = prove_front(explored)
+    assert done.front.is_complete
+    write_results(folder, done.front, certificate=done.certificate, pictures=False)
     checks = list(verifying.verify(folder))
     assert all(check.holds for check in checks), checks
     return folder
@@ -323,18 +340,33 @@ def test_changed_lemmas(files: Files) -> None:
     assert seen["holds"] > 10, seen
 
 
-@pytest.mark.parametrize("change", [-1, 1, -1000, 10**6, -(10**9), 10**18])
-@pytest.mark.parametrize("keys", [("optimum",), ("bound",), ("optimum", "bound")])
 @pytest.mark.parametrize("names", [("front",), ("certificate",), ("front", "certificate")])
-def test_another_optimum_or_bound_is_refused(
-    files: Files, change: int, keys: tuple[str, ...], names: tuple[str, ...]
-) -> None:
-    for name in names:
-        claim = files.certificate if name == "certificate" else files.front["certificate"]
-        for key in keys:
-            claim[key] += change
-    assert files.falsehood is not None
-    assert not files.verdict().holds
+def test_another_claim_is_refused(files: Files, names: tuple[str, ...]) -> None:
+    """Members, epsilon and objectives, in one file or in both."""
+    random_ = random.Random(4)
+    seen: Counter[str] = Counter()
+    for _ in range(40):
+        changed = files.copy()
+        index = random_.randrange(len(changed.certificate["members"]))
+        change = random_.choice([-1, 1, -1000, 10**6, -(10**9), 10**18])
+        how = random_.randrange(5)
+        for name in names:
+            is_proof = name == "certificate"
+            claim = changed.certificate if is_proof else changed.front["certificate"]
+            if how == 0:
+                claim["epsilon_ppm"] = abs(change)
+            elif how == 1:
+                claim["objectives"] = claim["objectives"][::-1]
+            elif how == 2:
+                claim["objectives"] = claim["objectives"][:1]
+            elif how == 3:
+                del claim["members"][index]
+            elif is_proof:
+                claim["members"][index][random_.randrange(2)] += change
+            else:
+                claim["members"][index] += 1
+        judge(seen, changed)
+    assert seen["true"] == 0, seen
 
 
 def test_changed_members(files: Files) -> None:
@@ -382,11 +414,15 @@ def test_members_taken_away_or_another_one_named(files: Files) -> None:
         changed = files.copy()
         del changed.front["members"][index]
         judge(Counter(), changed)
-    for member in (1, 2, 3, 2**63 - 1):
+    for index in range(len(files.front["members"])):
+        # The proof follows: its lemmas need the member, or the cover would be another one.
         changed = files.copy()
-        changed.certificate["member"] = changed.front["certificate"]["member"] = member
-        assert changed.falsehood is not None
-        assert not changed.verdict().holds
+        del changed.front["members"][index]
+        del changed.certificate["members"][index]
+        changed.front["certificate"]["members"].pop()
+        assert changed.falsehood == "a design point is better"
+        verdict = changed.verdict()
+        assert (verdict.name, verdict.holds) == ("lemmas", False)
     changed = files.copy()
     changed.front["members"] = []
     assert not changed.verdict().holds
@@ -403,7 +439,7 @@ def test_members_taken_away_or_another_one_named(files: Files) -> None:
 
 
 def test_costs_lowered_and_everything_else_made_to_fit(files: Files) -> None:
-    """Members, optimum and formula follow the new costs; the lemmas are the old ones."""
+    """Members, claim and formula follow the new costs; the lemmas are the old ones."""
     random_ = random.Random(3)
     seen: Counter[str] = Counter()
     for _ in range(80):
@@ -427,10 +463,10 @@ def test_costs_lowered_and_everything_else_made_to_fit(files: Files) -> None:
         )
         changed.front.clear()
         changed.front.update(json.loads(canonical_bytes(front_to_document(front))))
-        optimum = min(member.objectives[0] for member in front.members)
-        for claim in (changed.certificate, changed.front["certificate"]):
-            claim["optimum"] = claim["bound"] = optimum
-            claim["member"] = 0
+        claim = changed.front["certificate"]
+        claim["members"] = list(range(len(front.members)))
+        values = [list(member.objectives) for member in front.members]
+        changed.certificate["members"] = values
         judge(seen, changed)
     assert seen["false"] >= 10, seen
     assert seen["lemmas"] >= 10, seen
@@ -455,9 +491,14 @@ def test_a_status_is_not_raised(
 ) -> None:
     monkeypatch.setattr(exact_search, "SLICE_NODES", 10)
     monkeypatch.setattr(exact_search, "BUFFER_LEMMAS", 5)
-    done = certify(explored, most_nodes=10) if how == "gap" else certify(explored, most_lemmas=10)
+    done = prove(explored, (0, 1), limits=Limits(10) if how == "gap" else Limits(lemmas=10))
     folder = files.folder / "lesser"
-    write_results(folder, done.front, certificate=done.certificate, pictures=False)
+    write_results(
+        folder,
+        replace(done.front, certificate=done.claim),
+        certificate=done.files,
+        pictures=False,
+    )
     assert list(verifying.verify(folder))[-1].holds
     contents = [
         json.loads((folder / f"{name}.json").read_text())
@@ -465,14 +506,38 @@ def test_a_status_is_not_raised(
     ]
     lesser = Files(folder, *contents)
     assert lesser.certificate["status"] == how
+    lesser.certificate["bounds"] = []
     for claim in (lesser.front["certificate"], lesser.certificate):
         claim["status"] = "certified"
-        claim["bound"] = claim["optimum"]
+        claim["epsilon_ppm"] = 0
         claim["solvers"] = ["z3 5.4.0.0"]
     lesser.front["certificate"]["lemmas"] = len(lesser.certificate["lemmas"])
     assert lesser.falsehood == "a design point is left"
     verdict = lesser.verdict()
     assert (verdict.name, verdict.holds) == ("cover", False)
+
+
+def test_a_smaller_epsilon_is_refused(explored: Front, tmp_path: Path) -> None:
+    """Of a proof within a tolerance, and of a gap."""
+    few = replace(explored, members=explored.members[::3])
+    near = prove(few, (0, 1), tolerance_ppm=150_000)
+    assert near.status is CertificateStatus.CERTIFIED
+    gap = prove(few, (0, 1), limits=Limits(40))
+    assert gap.claim.epsilon_ppm is not None
+    assert gap.claim.epsilon_ppm > 0
+    for number, done in enumerate((near, gap)):
+        folder = tmp_path / str(number)
+        for epsilon in (done.claim.epsilon_ppm, 20_000, 0):
+            certificate = replace(done.files.certificate, epsilon_ppm=epsilon)
+            front = replace(done.front, epsilon=replace(done.claim, epsilon_ppm=epsilon))
+            proof = replace(done.files, certificate=certificate)
+            write_results(folder, front, epsilon=proof, pictures=False, overwrite=True)
+            verdict = list(verifying.verify(folder))[-1]
+            assert verdict.holds == (epsilon == done.claim.epsilon_ppm), verdict
+    # What is within a tolerance is no certificate of the whole front.
+    front = replace(near.front, certificate=near.claim)
+    write_results(folder, front, certificate=near.files, pictures=False, overwrite=True)
+    assert list(verifying.verify(folder))[-1].name == "claim"
 
 
 def places(content: Any) -> Iterator[tuple[Any, Any]]:

@@ -9,8 +9,9 @@ from itertools import product
 import numpy as np
 
 from benchmarks.random_problem import RandomShape, random_problem
+from fitness.lemma_claim import LemmaClaim
 from results.certificate import NOT_NAMED, LemmaTable
-from results.problem import IntArray, Problem, ProblemUnit
+from results.problem import IntArray, Objective, ObjectiveKind, Problem, ProblemUnit
 
 MOST_DESIGNS = 10_000
 
@@ -118,3 +119,14 @@ def _named(rng: np.random.Generator, problem: Problem) -> Iterator[int]:
                 or (kind == 3 and rng.random() < share)
             ):
                 yield group
+
+
+def fastest(optimum: int) -> LemmaClaim:
+    """That no design point is below this value of the first objective."""
+    return LemmaClaim((0,), ((optimum,),))
+
+
+def of_rates(chip: Problem, *, sums_rates: bool) -> Problem:
+    """The problem with the makespan, or the sum of rates, as its first objective."""
+    kind = ObjectiveKind.INVERSE_LATENCY if sums_rates else ObjectiveKind.LATENCY
+    return replace(chip, objectives=(Objective(kind),))

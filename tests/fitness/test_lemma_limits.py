@@ -7,7 +7,14 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from random_lemmas import all_designs, random_lemmas, small_problem, with_choices
+from random_lemmas import (
+    all_designs,
+    fastest,
+    of_rates,
+    random_lemmas,
+    small_problem,
+    with_choices,
+)
 from small_problems import network, problem
 
 from fitness.lemma_check import check_lemmas, lemma_bounds
@@ -95,7 +102,7 @@ def without_each_limit(chip: Problem) -> dict[str, Problem]:
 
 
 def failing(chip: Problem, lemmas: LemmaTable, optimum: int, sums_rates: bool) -> set[int]:
-    failures = check_lemmas(chip, lemmas, optimum, sums_rates=sums_rates)
+    failures = check_lemmas(of_rates(chip, sums_rates=sums_rates), lemmas, fastest(optimum))
     return {failure.index for failure in failures}
 
 
@@ -161,7 +168,7 @@ def powered() -> Problem:
 def holds(chip: Problem, units: list[int], optimum: int, *, sums_rates: bool = False) -> bool:
     masks = np.ones((1, len(chip.domains)), dtype=np.uint64)
     lemmas = LemmaTable(np.array([units]), masks)
-    return not check_lemmas(chip, lemmas, optimum, sums_rates=sums_rates)
+    return not check_lemmas(of_rates(chip, sums_rates=sums_rates), lemmas, fastest(optimum))
 
 
 @pytest.mark.parametrize(

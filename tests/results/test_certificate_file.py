@@ -10,7 +10,13 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 from results.canonical_json import canonical_bytes, content_sha256
-from results.certificate import NOT_NAMED, Certificate, CertificateStatus, LemmaTable
+from results.certificate import (
+    NOT_NAMED,
+    Certificate,
+    CertificateStatus,
+    LemmaTable,
+    ProofFiles,
+)
 from results.certificate_file import certificate_bytes, certificate_from_bytes
 from results.errors import ResultError
 from results.front_file import read_certificate, write_results
@@ -28,10 +34,10 @@ def make_certificate(problem, lemmas, **changes):
     certificate = Certificate(
         status=CertificateStatus.CERTIFIED,
         problem_sha256=problem_sha256(problem),
-        objective="latency_ps",
-        optimum=7_325_701_000,
-        bound=7_325_701_000,
-        member=0,
+        objectives=("latency_ps", "energy_fj"),
+        members=((7_325_701_000, 5), (7_325_701_001, 4)),
+        epsilon_ppm=0,
+        rates_mw=(1, 70),
         lemmas=lemmas,
         nodes=4711,
         search_seconds=0.004,
@@ -77,7 +83,8 @@ def strangers_lemmas(texts, groups):
     count=st.integers(0, 30),
     most_units=st.sampled_from([1, 3, 36, 37, 100, 1296]),
     status=st.sampled_from(CertificateStatus),
-    optimum=st.integers(-(1 << 63), (1 << 63) - 1),
+    value=st.integers(-(1 << 63), (1 << 63) - 1),
+    epsilon_ppm=st.none() | st.integers(0, (1 << 63) - 1),
     cover_seconds=st.none() | st.floats(0, 1e6),
     solvers=st.lists(st.text(), max_size=3),
     search=st.none()
@@ -86,7 +93,7 @@ def strangers_lemmas(texts, groups):
     ),
 )
 def test_round_trip(
-    problem, seed, count, most_units, status, optimum, cover_seconds, solvers, search
+    problem, seed, count, most_units, status, value, epsilon_ppm, cover_seconds, solvers, search
 ):
     rng = np.random.default_rng(seed)
     groups, domains = problem.group_count, len(problem.domains)
@@ -94,7 +101,10 @@ def test_round_trip(
         problem,
         random_table(rng, count, groups, domains, most_units),
         status=status,
-        optimum=optimum,
+        objectives=("latency_ps",),
+        members=((value,),),
+        bounds=((value,), (-1,)),
+        epsilon_ppm=epsilon_ppm,
         cover_seconds=cover_seconds,
         solvers=tuple(solvers),
         search=search,
@@ -136,27 +146,28 @@ def test_too_many_units_are_refused(problem, certificate):
         certificate_bytes(replace(certificate, lemmas=lemmas))
 
 
-def test_beside_a_front(front, tmp_path):
+@pytest.mark.parametrize("name", ["certificate", "epsilon"])
+def test_beside_a_front(front, tmp_path, name):
     rng = np.random.default_rng(2)
     problem = front.problem
     lemmas = random_table(rng, 5, problem.group_count, len(problem.domains))
     certificate = make_certificate(problem, lemmas)
-    write_results(
-        tmp_path / "run", front, certificate=certificate, smtlib="(check-sat)\n", pictures=False
-    )
-    found = read_certificate(tmp_path / "run", problem)
+    folder = tmp_path / "run"
+    proof = {name: ProofFiles(certificate, "(check-sat)\n")}
+    write_results(folder, front, **proof, pictures=False)
+    found = read_certificate(folder, problem, name=name)
     assert found is not None
-    assert_same(certificate, found[0])
-    assert found[1] == "(check-sat)\n"
-    (tmp_path / "run" / "certificate.smt2").unlink()
-    found = read_certificate(tmp_path / "run", problem)
+    assert_same(certificate, found.certificate)
+    assert found.smtlib == "(check-sat)\n"
+    (folder / f"{name}.smt2").unlink()
+    found = read_certificate(folder, problem, name=name)
     assert found is not None
-    assert found[1] is None
-    (tmp_path / "run" / "certificate.json").write_bytes(b"{")
-    with pytest.raises(ResultError, match=r"certificate\.json: is not JSON"):
-        read_certificate(tmp_path / "run", problem)
-    (tmp_path / "run" / "certificate.json").unlink()
-    assert read_certificate(tmp_path / "run", problem) is None
+    assert found.smtlib is None
+    (folder / f"{name}.json").write_bytes(b"{")
+    with pytest.raises(ResultError, match=rf"{name}\.json: is not JSON"):
+        read_certificate(folder, problem, name=name)
+    (folder / f"{name}.json").unlink()
+    assert read_certificate(folder, problem, name=name) is None
 
 
 def test_another_problem_is_refused(problem, make_problem, certificate):
@@ -169,10 +180,11 @@ def test_another_problem_is_refused(problem, make_problem, certificate):
 
 EDITS = {
     "status": "searched",
-    "objective": "negative_rate_sum_uhz",
-    "optimum": 7_325_700_999,
-    "bound": 0,
-    "member": 1,
+    "objectives": ["energy_fj", "latency_ps"],
+    "members": [[7_325_700_999, 5]],
+    "epsilon_ppm": 1,
+    "bounds": [[1, 2]],
+    "rates_mw": [],
     "nodes": 4712,
     "search_seconds": 0.005,
     "cover_seconds": None,
@@ -214,13 +226,15 @@ def test_every_changed_character_of_a_lemma_is_seen(problem, certificate):
 @pytest.mark.parametrize(
     ("key", "value", "complaint"),
     [
-        ("format", "paretosoc-certificate/2", r"\$\.format"),
+        ("format", "paretosoc-certificate/1", r"\$\.format"),
         ("status", "proved", r"\$\.status"),
-        ("objective", "energy_fj", r"\$\.objective"),
-        ("optimum", 1.0, r"\$\.optimum"),
-        ("optimum", 1 << 63, r"\$\.optimum"),
-        ("optimum", True, r"\$\.optimum"),
-        ("member", -1, r"\$\.member"),
+        ("objectives", [], r"\$\.objectives"),
+        ("members", [[1.0, 2]], r"\$\.members"),
+        ("members", [[1 << 63, 2]], r"\$\.members"),
+        ("members", [[1]], r"\$\.members\[0\]: must be 2 values, got 1"),
+        ("bounds", [[1, 2], [3]], r"\$\.bounds\[1\]: must be 2 values, got 1"),
+        ("epsilon_ppm", -1, r"\$\.epsilon_ppm"),
+        ("rates_mw", [-1], r"\$\.rates_mw"),
         ("search_seconds", -0.5, r"\$\.search_seconds"),
         ("cover_seconds", "1", r"\$\.cover_seconds"),
         ("solvers", "z3", r"\$\.solvers"),

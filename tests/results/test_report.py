@@ -11,10 +11,11 @@ import pytest
 
 from results.certificate import CertificateStatus
 from results.comparison import clocks_mhz, groups_by_unit
+from results.epsilon import least_within
 from results.front import BaselinePoint, CertificateClaim
 from results.front_file import write_results
 from results.marks import KNEE, marked_member
-from results.objectives import format_number
+from results.objectives import format_number, objective_names
 from results.problem import Objective, ObjectiveKind
 from results.report_data import report_data
 from results.report_page import report_html
@@ -30,10 +31,9 @@ print(hashlib.sha256(report_html(read_results(Path(sys.argv[1]))).encode()).hexd
 
 
 def claim(front, status=CertificateStatus.CERTIFIED):
-    optimum = front.members[0].objectives[0]
-    bound = optimum if status is CertificateStatus.CERTIFIED else optimum * 9 // 10
+    epsilon = 0 if status is CertificateStatus.CERTIFIED else 100_000
     return CertificateClaim(
-        status, 0, "latency_ps", optimum, bound, "all units", 12, 34, ("z3 1.2",), 0.5
+        status, ("latency_ps",), (0,), epsilon, "all units", 12, 34, ("z3 1.2",), 0.5
     )
 
 
@@ -174,8 +174,18 @@ def test_what_is_proved_is_marked(front, open_page):
     open_gap = dataclasses.replace(front, certificate=claim(front, CertificateStatus.GAP))
     with open_page(report_html(open_gap)) as page:
         assert page.locator(".proved-line.gap").count() == 1
-        bound = open_gap.certificate.bound / 1e9
+        bound = least_within(front.members[0].objectives[0], 100_000) / 1e9
         assert f"{bound:.6f} ms" in page.locator("#proof").inner_text()
+    names = tuple(objective_names(front.problem))
+    every = tuple(range(len(front.members)))
+    whole = dataclasses.replace(claim(front), objectives=names, members=every)
+    with open_page(report_html(dataclasses.replace(front, certificate=whole)), hash="#a=2") as page:
+        assert page.locator("article .badge").inner_text() == "certified"
+        assert "The front is complete" in page.locator("#proof").inner_text()
+    near = dataclasses.replace(whole, epsilon_ppm=12_345)
+    both = dataclasses.replace(front, certificate=claim(front), epsilon=near)
+    with open_page(report_html(both)) as page:
+        assert "by more than 1.24 %" in page.locator("#proof").inner_text()
     with open_page(report_html(front)) as page:
         assert page.locator(".proved").count() == 0
         assert "not proved" in page.locator("#proof").inner_text()

@@ -1,0 +1,214 @@
+"""Exact fronts on one core: time, nodes and lemmas, from nothing and from an explorer's front.
+
+An instance that does not end within the time limit is proved within an epsilon instead, as ``dse
+explore`` does it: by searches with smaller and smaller tolerances.
+
+Usage: ``python -m benchmarks.exact_front [--json] [--time-limit S] [--only TEXT]``.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+
+from benchmarks.reference_problem import reference_problem
+from benchmarks.report import Column, parser, show
+from benchmarks.timing import best_seconds
+from dse.certify import Limits
+from dse.design_space import DesignSpace
+from dse.exact_search import ExactResult, Known, find_front
+from dse.front_proof import TOLERANCES_PPM
+from dse.nsga2 import Nsga2Engine
+from dse.options import Options
+from dse.problem_builder import build_problem
+from dse.search import Budget, search
+from dse.workload import workload_of
+from fitness.outcomes import make_outcomes
+from platforms.platform_file import load_platform
+from results.epsilon import PPM
+from results.problem import Problem
+
+TIME_LIMIT_S = 30.0
+EVALUATIONS = 20_000
+"""Of NSGA-II, whose front the second search starts from."""
+SHORT_S = 1.0
+"""What is done sooner is done again, and the shortest time taken."""
+REPETITIONS = 5
+SEED = 1
+COLUMNS = (
+    Column("instance", "instance"),
+    Column("groups", "groups", ",", in_table=False),
+    Column("members", "members", ","),
+    Column("complete", "complete"),
+    Column("epsilon", "epsilon", ".3%"),
+    Column("first_s", "from nothing s", ",.3f"),
+    Column("first_nodes", "nodes", ","),
+    Column("explorer_s", "NSGA-II s", ",.2f"),
+    Column("proof_s", "from its front s", ",.3f"),
+    Column("proof_nodes", "nodes", ","),
+    Column("lemmas", "lemmas", ","),
+    Column("required_s", "required s", ",.1f"),
+    Column("fulfilled", "met"),
+)
+
+
+@dataclass(frozen=True)
+class Instance:
+    """``required_s``: what the search from nothing may take; ``members`` of its front, if known."""
+
+    name: str
+    required_s: float
+    make: Callable[[], Problem]
+    members: int | None = None
+
+
+@dataclass(frozen=True)
+class Measured:
+    """One row; ``epsilon``: a share, None where nothing is known; None for a search from nothing
+    that was left out because the other one did not end."""
+
+    instance: str
+    groups: int
+    members: int
+    complete: bool
+    epsilon: float | None
+    first_s: float | None
+    first_nodes: int | None
+    explorer_s: float
+    proof_s: float
+    proof_nodes: int
+    lemmas: int
+    required_s: float
+    fulfilled: bool
+
+
+def xavier_pair(
+    *, units: tuple[str, ...] | None = None, fixed: tuple[tuple[str, str], ...] = ()
+) -> Problem:
+    """VGG-19 and ResNet-50 on Xavier, at most two transitions each."""
+    platform = load_platform("jetson-agx-xavier")
+    options = Options(units=units, fixed=fixed, max_transitions=2)
+    return build_problem(workload_of(["vgg19", "resnet50"]), platform, options).problem
+
+
+INSTANCES = (
+    Instance("reference, 1 transition", 0.05, lambda: reference_problem(max_transitions=1), 35),
+    Instance("reference, 2 transitions", 0.1, lambda: reference_problem(max_transitions=2), 60),
+    Instance("reference, any transitions", 0.3, reference_problem, 73),
+    Instance(
+        "Xavier, GPU and a DLA, memory fixed",
+        2.0,
+        lambda: xavier_pair(units=("gpu", "dla0"), fixed=(("emc", "max"),)),
+    ),
+    Instance("Xavier, all units and clocks", 120.0, xavier_pair),
+)
+
+
+def measure(instance: Instance, *, time_limit_s: float = TIME_LIMIT_S) -> Measured:
+    """One instance.
+
+    Raises:
+        AssertionError: where two searches disagree, or with what is known.
+    """
+    problem = instance.make()
+    known, explorer_s = _explored(problem)
+    proof, proof_s = _timed(lambda: _narrowed(problem, known, time_limit_s))
+    first: ExactResult | None = None
+    first_s = None
+    if proof.complete and proof.epsilon_ppm == 0:
+        first, first_s = _timed(lambda: find_front(problem, most_lemmas=0))
+        if (first.objectives != proof.objectives).any():
+            raise AssertionError(f"{instance.name}: two searches found different fronts")
+        if instance.members not in (None, len(first.objectives)):
+            raise AssertionError(f"{instance.name}: {len(first.objectives)} members")
+    complete = first is not None
+    return Measured(
+        instance=instance.name,
+        groups=problem.group_count,
+        members=len(proof.objectives),
+        complete=complete,
+        epsilon=None if proof.epsilon_ppm is None else proof.epsilon_ppm / PPM,
+        first_s=first_s,
+        first_nodes=None if first is None else first.nodes,
+        explorer_s=explorer_s,
+        proof_s=proof_s,
+        proof_nodes=proof.nodes,
+        lemmas=proof.lemma_count,
+        required_s=instance.required_s,
+        fulfilled=first_s is not None and first_s <= instance.required_s,
+    )
+
+
+def _explored(problem: Problem) -> tuple[Known, float]:
+    engine = Nsga2Engine(DesignSpace(problem), seed=SEED)
+    result = search(engine, make_outcomes(problem), Budget(EVALUATIONS))
+    return Known(result.objectives, result.rows), result.seconds
+
+
+def _narrowed(problem: Problem, known: Known, time_limit_s: float) -> ExactResult:
+    """The exact search within a quarter of the time; else the smallest tolerance that is proved in
+    what is left of it."""
+    limits = Limits(seconds=time_limit_s)
+    exact = find_front(problem, known=known, most_lemmas=0, time_limit_s=time_limit_s / 4)
+    if exact.complete:
+        return exact
+    best, left = exact, time_limit_s - exact.seconds
+    for tolerance in (*TOLERANCES_PPM, 0):
+        result = find_front(
+            problem,
+            known=Known(best.objectives, best.rows),
+            tolerance_ppm=tolerance,
+            most_nodes=limits.nodes,
+            most_lemmas=0,
+            time_limit_s=left,
+        )
+        left -= result.seconds
+        if not result.complete:
+            return best
+        best = result
+        print(f"  within {tolerance / PPM:.2%}: {result.seconds:.1f} s", file=sys.stderr)
+        if left <= 0:
+            return best
+    return best
+
+
+def _timed(run: Callable[[], ExactResult]) -> tuple[ExactResult, float]:
+    results: list[ExactResult] = []
+
+    def once() -> None:
+        results[:] = [run()]
+
+    seconds = best_seconds(once, repetitions=1)
+    if seconds < SHORT_S:
+        seconds = min(seconds, best_seconds(once, repetitions=REPETITIONS))
+    return results[0], seconds
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Prints the table."""
+    options = parser("benchmarks.exact_front", "Exact fronts, one core.")
+    options.add_argument(
+        "--time-limit", type=float, default=TIME_LIMIT_S, help="seconds, from the explorer's front"
+    )
+    options.add_argument("--only", default="", help="instances whose names contain this")
+    chosen = options.parse_args(arguments)
+    instances = [instance for instance in INSTANCES if chosen.only in instance.name]
+    if not instances:
+        options.error(f"--only: no instance has {chosen.only!r} in its name")
+    # Compiled, or read from the cache, before anything is measured.
+    find_front(reference_problem(max_transitions=1, points=False))
+    rows = []
+    for instance in instances:
+        print(f"{instance.name} ...", file=sys.stderr)
+        rows.append(asdict(measure(instance, time_limit_s=chosen.time_limit)))
+    notes = [
+        f"From NSGA-II's front after {EVALUATIONS:,} evaluations, seed {SEED}.",
+        f"Not complete within {chosen.time_limit:g} s: epsilon is what was proved, nodes and lemmas"
+        " those of the search that proved it.",
+    ]
+    show("Exact fronts", COLUMNS, rows, as_json=chosen.json, notes=notes)
+
+
+if __name__ == "__main__":
+    main()
