@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from dse.command_certify import MaxNodes, claim_in_words
+from dse.command_certify import MaxNodes
 from dse.command_options import (
     AsJson,
     Balance,
@@ -192,6 +192,7 @@ def _print(result: Comparison, chip: str) -> None:
     from rich.table import Table
 
     from dse.baselines.comparison import rate_sum
+    from dse.claim_words import claim_in_words
     from results.comparison import groups_by_unit, transition_count
     from results.objectives import format_objectives
     from results.problem import ObjectiveKind

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from dse.command_options import AsJson, Folder
-from results.objectives import objective_names, objective_unit, objective_value
-from results.problem import Objective, ObjectiveKind, Problem
 
 if TYPE_CHECKING:
     from dse.exact_search import Proof
     from dse.front_proof import Goal
-    from results.front import CertificateClaim, Front
+    from results.front import Front
 
 MaxNodes = Annotated[
     int | None,
@@ -44,6 +41,7 @@ def certify(
 ) -> int:
     """Prove that a front is complete, or how far from it, and that nothing is faster."""
     from dse.certify import MOST_LEMMAS, Limits
+    from dse.claim_words import claims_in_words
     from dse.front_proof import Goal, prove_front
     from results.front_file import read_certificate, read_costs, read_results, write_results
 
@@ -98,57 +96,6 @@ def verify(
 
         print(json.dumps(rows, indent=2))
     return 0 if all(row["holds"] for row in rows) else 1
-
-
-def claims_in_words(front: Front) -> list[str]:
-    """What is proved of a front, a sentence or two for each certificate."""
-    return [
-        claim_in_words(front.problem, claim, front.members[claim.members[0]].objectives)
-        for claim in (front.certificate, front.epsilon)
-        if claim is not None
-    ]
-
-
-def claim_in_words(problem: Problem, claim: CertificateClaim, best: Sequence[int]) -> str:
-    """What is proved; ``best``: the objectives of the first member that it is about."""
-    from results.certificate import CertificateStatus
-    from results.epsilon import least_within, percent
-
-    size = f"{claim.lemmas:,} lemmas, {claim.nodes:,} nodes, {claim.seconds:.2f} s"
-    space = f"Space: {claim.space}."
-    how = f"{size}, covered by {', '.join(claim.solvers)}. {space}"
-    if claim.status is CertificateStatus.SEARCHED:
-        how = f"by the search's own account; {size}, too many to be covered. {space}"
-    epsilon = claim.epsilon_ppm
-    if len(claim.objectives) > 1:
-        if claim.status is CertificateStatus.GAP:
-            how = f"by the search's own account; {size}. 'dse certify' goes further. {space}"
-        if epsilon == 0:
-            return f"complete: no design point is missing from the {len(claim.members)}; {how}"
-        return (
-            f"within {percent(epsilon)}: for every design point a member is worse in no objective "
-            f"by more; {how}"
-        )
-    names = objective_names(problem)
-    column = names.index(claim.objectives[0])
-    value = _value_in_words(problem.objectives[column], best[column])
-    is_time = problem.objectives[column].kind is ObjectiveKind.LATENCY
-    relation = "is faster than" if is_time else "is better than"
-    if claim.status is CertificateStatus.GAP:
-        bound = "no known bound"
-        if epsilon is not None:
-            bound = _value_in_words(problem.objectives[column], least_within(best[column], epsilon))
-        return (
-            f"gap: member {claim.members[0]} has {value}, no design point {relation} {bound} "
-            f"(gap {percent(epsilon)}); {size}. 'dse certify' goes on. {space}"
-        )
-    status = claim.status.value
-    return f"{status}: no design point {relation} member {claim.members[0]} ({value}); {how}"
-
-
-def _value_in_words(objective: Objective, value: int) -> str:
-    digits = 6 if objective.kind is ObjectiveKind.LATENCY else 3
-    return f"{objective_value(objective, value):.{digits}f} {objective_unit(objective)}"
 
 
 def is_reached(front: Front, goal: Goal) -> bool:

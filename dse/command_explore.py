@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from dse.command_certify import MaxNodes, ProofProgress, claims_in_words
+from dse.command_certify import MaxNodes, ProofProgress
 from dse.command_options import (
     Balance,
     Branches,
@@ -263,6 +263,7 @@ class _progress:
 def _print_front(front: Front, folder: Path) -> None:
     from rich.console import Console
 
+    from dse.claim_words import claims_in_words
     from results.table import front_table
 
     console = Console()

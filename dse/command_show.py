@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from dse.command_certify import claims_in_words
 from dse.command_options import AsJson, Folder
 
 if TYPE_CHECKING:
@@ -56,6 +55,7 @@ def show(
 def _print_front(front: Front, *, all_rows: bool) -> None:
     from rich.console import Console
 
+    from dse.claim_words import claims_in_words
     from results.table import DEFAULT_ROWS, front_table
 
     console = Console(highlight=False)
@@ -76,6 +76,7 @@ def _print_front(front: Front, *, all_rows: bool) -> None:
 def _print_member(front: Front, index: int) -> None:
     from rich.console import Console
 
+    from dse.claim_words import claims_in_words
     from results.comparison import describe_difference
     from results.member_choice import FASTEST, choose_member, member_title
     from results.member_text import member_lines
