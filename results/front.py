@@ -54,8 +54,8 @@ class Provenance:
     seed: int
     evaluations: int
     stopped_by: str
-    """``budget``, ``time limit``, ``stalled``: the hypervolume hardly grew any more, ``interrupt``, or
-    ``exhausted``: no new design point to try."""
+    """``budget``, ``time limit``, ``interrupt``, ``stalled`` (the hypervolume hardly grew any more)
+    or ``exhausted`` (no new design point to try)."""
     seconds: float
     inputs: tuple[InputFile, ...]
     platform: str

@@ -116,7 +116,8 @@ def test_engines_for_three_objectives_refuse_two(name):
 def test_what_is_declared_resumable_is(name):
     engine = make_engine(name, space_for(name, 0), 0)
     assert isinstance(engine, ResumableEngine) == ENGINES[name].resumable
-    assert engine.name == name.value
+    # What explores is NSGA-II; the exact search comes after it.
+    assert engine.name == ("nsga2" if name is EngineName.AUTO else name.value)
 
 
 def test_our_loop_is_as_good_as_pymoos_with_the_same_operators():
