@@ -2,7 +2,8 @@
 
 Times are picoseconds, powers mW, demands kB/s, energies fJ, as in the other files; objectives are
 in the units for people. Lists of one entry per execution follow the order of schedules: frame,
-network, repeat, group.
+network, repeat, group. What recurs is written once: with hundreds of members and groups, schedules
+are most of the page.
 """
 
 from __future__ import annotations
@@ -32,6 +33,16 @@ def report_data(front: Front, costs: CostOrigins | None = None) -> dict[str, Jso
     """The content; with ``costs`` layers, operations and the origin of costs are in it."""
     problem = front.problem
     marks = mark_members(front)
+    costs_seen: _CostsSeen = [{} for _ in range(problem.group_count)]
+    members: list[Json] = [_member(problem, member, costs_seen) for member in front.members]
+    baselines: list[Json] = [
+        {
+            "label": point.label,
+            "breaks": list(point.breaks),
+            **_member(problem, point.member, costs_seen),
+        }
+        for point in front.baselines
+    ]
     return {
         "networks": _networks(problem, costs),
         "units": [unit.name for unit in problem.units],
@@ -57,15 +68,9 @@ def report_data(front: Front, costs: CostOrigins | None = None) -> dict[str, Jso
         "energy_use": problem.energy_use.value,
         "marks": {str(index): list(names) for index, names in marks.items()},
         "sentences": [f"{text[0].upper()}{text[1:]}." for text in describe_front(front)],
-        "members": [_member(problem, member) for member in front.members],
-        "baselines": [
-            {
-                "label": point.label,
-                "breaks": list(point.breaks),
-                **_member(problem, point.member),
-            }
-            for point in front.baselines
-        ],
+        "group_costs": [[list(cost) for cost in seen] for seen in costs_seen],
+        "members": members,
+        "baselines": baselines,
         "certificate": _certificate(front, front.certificate),
         "provenance": _provenance(front, costs),
     }
@@ -94,9 +99,16 @@ def _networks(problem: Problem, costs: CostOrigins | None) -> list[Json]:
     ]
 
 
-def _member(problem: Problem, member: Member) -> dict[str, Json]:
+_CostsSeen = list[dict[tuple[int, int, int], int]]
+"""Per group: (alone_ps, demand_kbps, dynamic_mw) to the place where it stands in the content."""
+
+
+def _member(problem: Problem, member: Member, costs_seen: _CostsSeen) -> dict[str, Json]:
     figures = activity(problem, member)
     rows = member.schedule.groups
+    costs = zip(
+        (row.alone_ps for row in rows), figures.demand_kbps, figures.dynamic_mw, strict=True
+    )
     return {
         "objectives": [
             _finite(objective_value(objective, value))
@@ -113,12 +125,14 @@ def _member(problem: Problem, member: Member) -> dict[str, Json]:
                 member.design.operating_points.tolist(), member.domain_on, strict=True
             )
         ],
-        "start_ps": _differences([row.start_ps for row in rows]),
-        "busy_ps": [row.end_ps - row.start_ps for row in rows],
+        # From the end of the execution before in the list, mostly that of the group before.
+        "gap_ps": [row.start_ps - (rows[i - 1].end_ps if i else 0) for i, row in enumerate(rows)],
         "stretch_ps": [row.end_ps - row.start_ps - row.alone_ps for row in rows],
         "waited_ps": [row.start_ps - row.ready_ps for row in rows],
-        "demand_kbps": list(figures.demand_kbps),
-        "dynamic_mw": list(figures.dynamic_mw),
+        "cost": [
+            costs_seen[row.group].setdefault(cost, len(costs_seen[row.group]))
+            for row, cost in zip(rows, costs, strict=True)
+        ],
         "idle_mw": list(figures.idle_mw),
         "base_mw": figures.base_mw,
     }
@@ -127,11 +141,6 @@ def _member(problem: Problem, member: Member) -> dict[str, Json]:
 def _finite(value: float) -> float | None:
     """None for what JSON cannot say: the rate of a pipeline that takes no time."""
     return value if math.isfinite(value) else None
-
-
-def _differences(values: list[int]) -> list[Json]:
-    """The first value, and what each other one adds to the one before: short, and they compress."""
-    return [now - before for before, now in zip([0, *values], values, strict=False)]
 
 
 def _certificate(front: Front, claim: CertificateClaim | None) -> Json:

@@ -30,12 +30,13 @@ def open_page(chromium, tmp_path):
     """Opens the text of a page without a network; at the end, complaints and requests fail it."""
 
     @contextmanager
-    def opened(html, *, width=1400, height=900, dark=False, hash=""):
+    def opened(html, *, width=1400, height=900, dark=False, touch=False, hash=""):
         file = tmp_path / "page.html"
         file.write_text(html, "utf-8")
         context = chromium.new_context(
             viewport={"width": width, "height": height},
             color_scheme="dark" if dark else "light",
+            has_touch=touch,
             offline=True,
         )
         page = context.new_page()

@@ -53,8 +53,11 @@ const tip = {
   },
 };
 function withTip(node, lines) {
-  node.addEventListener("pointermove", (event) => tip.show(lines(), event.clientX, event.clientY));
-  node.addEventListener("pointerleave", tip.hide);
+  const show = (event) => tip.show(lines(), event.clientX, event.clientY);
+  node.addEventListener("pointermove", show);
+  // A finger leaves when it lifts: then the tip stays until the next touch elsewhere.
+  node.addEventListener("pointerup", show);
+  node.addEventListener("pointerleave", (event) => { if (event.pointerType !== "touch") tip.hide(); });
   return node;
 }
 function tipAt(node, lines) {

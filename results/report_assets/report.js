@@ -94,6 +94,7 @@ function memberPanels(page) {
 }
 
 startTheme();
+document.addEventListener("pointerdown", tip.hide);
 unpack().then((data) => {
   if (!data.members.length) {
     byId("front").hidden = byId("members").hidden = byId("table").parentNode.hidden = true;

@@ -12,15 +12,15 @@ function executionsOf(data, member) {
       network.groups.forEach((name, g) => order.push({ network: n, repeat, group: first + g, local: g, name }));
     first += network.groups.length;
   });
-  let start = 0;
-  member.executions = member.start_ps.map((difference, i) => {
+  let end = 0;
+  member.executions = member.gap_ps.map((gap, i) => {
     const about = order[i % order.length];
-    start += difference;
+    const [alone, demand, power] = data.group_costs[about.group][member.cost[i]];
+    const start = end + gap, stretch = member.stretch_ps[i];
+    end = start + alone + stretch;
     return {
       ...about, frame: 1 + Math.floor(i / order.length), unit: member.units[about.group],
-      start, end: start + member.busy_ps[i], alone: member.busy_ps[i] - member.stretch_ps[i],
-      stretch: member.stretch_ps[i], waited: member.waited_ps[i],
-      demand: member.demand_kbps[i], power: member.dynamic_mw[i],
+      start, end, alone, stretch, waited: member.waited_ps[i], demand, power,
     };
   });
   return member.executions;

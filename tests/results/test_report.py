@@ -6,9 +6,9 @@ import os
 import subprocess
 import sys
 
-import numpy as np
 import pytest
 
+from results.activity import activity
 from results.certificate import CertificateStatus
 from results.comparison import clocks_mhz, groups_by_unit
 from results.epsilon import least_within
@@ -282,14 +282,21 @@ def test_the_page_is_the_same_in_a_fresh_process(front, tmp_path):
 def test_the_content_unpacks_to_the_schedules(front):
     content = json.loads(json.dumps(report_data(front)))
     for member, entry in zip(front.members, content["members"], strict=True):
-        starts = np.cumsum(entry["start_ps"]).tolist()
-        rows = zip(starts, entry["busy_ps"], entry["stretch_ps"], entry["waited_ps"], strict=True)
-        assert list(rows) == [
-            (
-                row.start_ps,
-                row.end_ps - row.start_ps,
-                row.end_ps - row.start_ps - row.alone_ps,
-                row.start_ps - row.ready_ps,
-            )
-            for row in member.schedule.groups
-        ]
+        figures = activity(front.problem, member)
+        end = 0
+        for i, row in enumerate(member.schedule.groups):
+            alone, demand, power = content["group_costs"][row.group][entry["cost"][i]]
+            start = end + entry["gap_ps"][i]
+            end = start + alone + entry["stretch_ps"][i]
+            assert (start, end, alone) == (row.start_ps, row.end_ps, row.alone_ps)
+            assert start - entry["waited_ps"][i] == row.ready_ps
+            assert (demand, power) == (figures.demand_kbps[i], figures.dynamic_mw[i])
+
+
+def test_a_finger_sees_what_the_pointer_sees(front, open_page):
+    with open_page(report_html(front), width=390, touch=True, hash="#a=0") as page:
+        bar = page.locator("g.bar[data-group]").first
+        bar.tap(force=True)
+        assert "group 0" in page.locator("#tip").inner_text()
+        page.locator("h1").tap()
+        assert page.locator("#tip").is_hidden()
