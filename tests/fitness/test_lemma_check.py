@@ -176,7 +176,7 @@ def test_verdicts_at_the_bound() -> None:
     failures = check_lemmas(CHAIN, lemmas, fastest(94))
     assert [failure.index for failure in failures] == [0]
     assert "[94]" in failures[0].reason
-    assert "80 ps" in failures[0].reason
+    assert "latency_ps 80" in failures[0].reason
     assert [failure.index for failure in check_lemmas(CHAIN, lemmas, fastest(111))] == [0, 1, 2]
 
 
