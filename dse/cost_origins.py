@@ -13,6 +13,7 @@ def cost_origins(built: BuiltProblem) -> CostOrigins:
         networks=tuple(
             NetworkOrigins(
                 name=entry.name,
+                source=source,
                 groups=tuple(
                     GroupOrigins(
                         name=group.name,
@@ -26,8 +27,8 @@ def cost_origins(built: BuiltProblem) -> CostOrigins:
                     for g, group in enumerate(network.groups)
                 ),
             )
-            for entry, network, table in zip(
-                built.problem.networks, built.networks, built.costs, strict=True
+            for entry, source, network, table in zip(
+                built.problem.networks, built.sources, built.networks, built.costs, strict=True
             )
         ),
     )

@@ -24,6 +24,7 @@ from fitness.support import layer_support
 from fitness.unit_power import unit_idle_mw
 from platforms.platform import Platform, Unit
 from results.canonical_json import INT64_MAX
+from results.cost_origins import NetworkSource
 from results.front import InputFile
 from results.pipeline_model import PipelineTime, ThroughputModel
 from results.problem import (
@@ -51,6 +52,8 @@ class BuiltProblem:
 
     problem: Problem
     networks: tuple[GroupedNetwork, ...]
+    sources: tuple[NetworkSource, ...]
+    """The model of each network."""
     costs: tuple[NetworkCosts, ...]
     precision: str
     inputs: tuple[InputFile, ...]
@@ -100,6 +103,10 @@ def build_problem(
     return BuiltProblem(
         problem=problem,
         networks=groups,
+        sources=tuple(
+            NetworkSource(source, imported[source, dimensions].sha256, tuple(sorted(dimensions)))
+            for source, dimensions in keys
+        ),
         costs=tables,
         precision=precision,
         inputs=(

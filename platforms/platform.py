@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 
+from platforms.deployment import Deployment
 from platforms.measurement import NetworkProfile, NetworkTime
 from platforms.source import Source, Status
 
@@ -187,6 +188,7 @@ class Platform:
     """Measured groups of networks."""
     sha256: str
     """Of the resolved JSON document, canonical form."""
+    deployment: Deployment | None = None
 
     @cached_property
     def domain_by_name(self) -> dict[str, Domain]:

@@ -7,6 +7,7 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import Any
 
+from platforms.deployment_file import read_deployment
 from platforms.errors import PlatformError
 from platforms.exact_json import rounded_half_up
 from platforms.measurement_file import (
@@ -79,6 +80,7 @@ def build_platform(document: Mapping[str, Any], sha256: str) -> Platform:
             for index, entry in enumerate(document.get("profiles", ()))
         ),
         sha256=sha256,
+        deployment=read_deployment(document.get("deployment"), domain_by_name, unit_by_name),
     )
 
 

@@ -24,6 +24,7 @@ MERGED_BY = {
     "transitions": "unit",
     "peaks": "precision",
     "power": "domain",
+    "controls": "domain",
 }
 """Lists whose entries are merged one by one, and the key that tells which is which."""
 

@@ -37,10 +37,23 @@ class GroupOrigins:
 
 
 @dataclass(frozen=True)
+class NetworkSource:
+    """The model that a network was read from."""
+
+    reference: str
+    """A name of the catalogue, or the file's path as it was given."""
+    sha256: str
+    """Of the bytes of the model, without what it keeps in other files."""
+    dimensions: tuple[tuple[str, int], ...] = ()
+    """Sizes that were given for dynamic dimensions."""
+
+
+@dataclass(frozen=True)
 class NetworkOrigins:
-    """The groups of one network, in the problem's order."""
+    """The groups of one network, in the problem's order, and the model they were cut from."""
 
     name: str
+    source: NetworkSource
     groups: tuple[GroupOrigins, ...]
 
 

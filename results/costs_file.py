@@ -11,6 +11,7 @@ from results.cost_origins import (
     CostOrigins,
     GroupOrigins,
     NetworkOrigins,
+    NetworkSource,
     UnitOrigin,
 )
 from results.errors import ResultError
@@ -62,6 +63,11 @@ def costs_to_document(origins: CostOrigins, problem: Problem) -> dict[str, Json]
         networks.append(
             {
                 "name": network.name,
+                "source": {
+                    "reference": network.source.reference,
+                    "sha256": network.source.sha256,
+                    "dimensions": dict(network.source.dimensions),
+                },
                 "groups": [
                     {
                         "name": group.name,
@@ -110,6 +116,11 @@ def costs_from_document(document: Json, problem: Problem) -> CostOrigins:
         networks.append(
             NetworkOrigins(
                 name=network["name"],
+                source=NetworkSource(
+                    reference=network["source"]["reference"],
+                    sha256=network["source"]["sha256"],
+                    dimensions=tuple(network["source"]["dimensions"].items()),
+                ),
                 groups=tuple(
                     GroupOrigins(
                         name=group["name"],

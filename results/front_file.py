@@ -4,8 +4,6 @@ not at all."""
 from __future__ import annotations
 
 import os
-import secrets
-import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -19,6 +17,7 @@ from results.front import Front
 from results.front_document import FRONT_FORMAT, front_from_document, front_to_document
 from results.problem import Problem
 from results.problem_file import problem_bytes, problem_from_bytes
+from results.whole_folder import remove_files, write_whole_folder
 
 FRONT_FILE = "front.json"
 PROBLEM_FILE = "problem.json"
@@ -73,10 +72,17 @@ def write_results(
         from results.front_picture import front_png, front_svg
 
         makers |= {"front.svg": lambda: front_svg(front), "front.png": lambda: front_png(front)}
-    try:
-        _write_folder(folder, makers, overwrite=overwrite)
-    except OSError as error:
-        raise ResultError(f"{folder}: cannot be written: {error.strerror}") from None
+
+    def fill(part: Path) -> None:
+        for name, make in makers.items():
+            (part / name).write_bytes(make())
+
+    write_whole_folder(
+        folder,
+        fill,
+        check=lambda: check_output_folder(folder, overwrite=overwrite),
+        remove=lambda old: remove_files(old, RESULT_FILES),
+    )
 
 
 def _proof_makers(name: str, proof: ProofFiles) -> dict[str, FileMaker]:
@@ -126,60 +132,6 @@ def _is_front(path: Path) -> bool:
     with path.open("rb") as file:
         head = file.read(200)
     return f'"format": "{FRONT_FORMAT.split("/")[0]}/'.encode() in head
-
-
-def _write_folder(folder: Path, makers: dict[str, FileMaker], *, overwrite: bool) -> None:
-    # A link stays a link: what it points to is replaced.
-    folder = Path(os.path.realpath(folder))
-    parent = folder.parent
-    parent.mkdir(parents=True, exist_ok=True)
-    stem = f".{folder.name}.{os.getpid()}-{secrets.token_hex(4)}"
-    part, old = parent / f"{stem}.part", parent / f"{stem}.old"
-    part.mkdir()
-    try:
-        for name, make in makers.items():
-            with (part / name).open("wb") as file:
-                file.write(make())
-                file.flush()
-                os.fsync(file.fileno())
-        _sync_folder(part)
-        _move_in_place(part, folder, old, overwrite=overwrite)
-        _sync_folder(parent)
-    finally:
-        shutil.rmtree(part, ignore_errors=True)
-
-
-def _move_in_place(part: Path, folder: Path, old: Path, *, overwrite: bool) -> None:
-    # The search took its time: whatever appeared at the target meanwhile is looked at again.
-    check_output_folder(folder, overwrite=overwrite)
-    if not folder.exists():
-        part.rename(folder)
-        return
-    folder.rename(old)
-    try:
-        part.rename(folder)
-    except BaseException:
-        old.rename(folder)
-        raise
-    _remove_result(old)
-
-
-def _remove_result(folder: Path) -> None:
-    """Removes our files and the folder; a file that somebody put there meanwhile keeps it."""
-    try:
-        for name in RESULT_FILES:
-            (folder / name).unlink(missing_ok=True)
-        folder.rmdir()
-    except OSError:
-        return
-
-
-def _sync_folder(folder: Path) -> None:
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def read_results(folder: Path, *, check_hashes: bool = True) -> Front:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from sdf import catalogue_classic, catalogue_inception, catalogue_mobile, catalogue_residual
 from sdf.errors import GraphError
-from sdf.onnx_import import ImportedNetwork, import_onnx, import_onnx_bytes
+from sdf.onnx_import import ImportedNetwork, import_onnx_bytes, read_model
 
 _PACKAGE_ORIGIN = "ONNX model zoo, graph without weights in the onnx package"
 
@@ -76,33 +76,53 @@ def catalogue() -> tuple[CatalogueEntry, ...]:
     return tuple(sorted(_IN_PACKAGE + _BUILT, key=lambda entry: entry.name))
 
 
+@dataclass(frozen=True)
+class ModelFile:
+    """The bytes of a model, and where it lies."""
+
+    name: str
+    data: bytes
+    folder: Path | None
+    """Where it may keep data in other files; None for a model that a program builds."""
+    label: str
+    """Starts messages."""
+
+
+def model_file(name_or_path: str) -> ModelFile:
+    """The model of a network of the catalogue, or an ``.onnx`` file.
+
+    A name of the catalogue wins over a file of that name; ``./NAME`` means the file.
+
+    Raises:
+        GraphError: if there is neither, or the file cannot be read.
+    """
+    if any(entry.name == name_or_path for entry in _IN_PACKAGE):
+        path = _package_folder() / f"light_{name_or_path}.onnx"
+        return ModelFile(name_or_path, read_model(path), path.parent, str(path))
+    if name_or_path in _BUILDER_BY_NAME:
+        return ModelFile(name_or_path, _BUILDER_BY_NAME[name_or_path](), None, name_or_path)
+    path = Path(name_or_path)
+    if path.suffix == ".onnx" or path.is_file():
+        if not path.is_file():
+            raise GraphError(f"there is no file {name_or_path!r}")
+        return ModelFile(path.stem, read_model(path), path.parent, str(path))
+    raise GraphError(
+        f"no network {name_or_path!r} in the catalogue, and no such .onnx file; "
+        f"{nearest_names(name_or_path)}"
+    )
+
+
 def load_network(
     name_or_path: str, *, dimensions: Mapping[str, int] | None = None
 ) -> ImportedNetwork:
     """A network of the catalogue, or one from an ``.onnx`` file.
 
-    A name of the catalogue wins over a file of that name; ``./NAME`` means the file.
-
     Raises:
-        GraphError: if there is neither, or the file cannot be used.
+        GraphError: as :func:`model_file`, or if the model cannot be used.
     """
-    if any(entry.name == name_or_path for entry in _IN_PACKAGE):
-        return import_onnx(
-            _package_folder() / f"light_{name_or_path}.onnx",
-            name=name_or_path,
-            dimensions=dimensions,
-        )
-    if name_or_path in _BUILDER_BY_NAME:
-        model = _BUILDER_BY_NAME[name_or_path]()
-        return import_onnx_bytes(model, name=name_or_path, dimensions=dimensions)
-    path = Path(name_or_path)
-    if path.suffix == ".onnx" or path.is_file():
-        if not path.is_file():
-            raise GraphError(f"there is no file {name_or_path!r}")
-        return import_onnx(path, dimensions=dimensions)
-    raise GraphError(
-        f"no network {name_or_path!r} in the catalogue, and no such .onnx file; "
-        f"{nearest_names(name_or_path)}"
+    file = model_file(name_or_path)
+    return import_onnx_bytes(
+        file.data, name=file.name, folder=file.folder, dimensions=dimensions, label=file.label
     )
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from sdf.onnx_file import parse_model
 from sdf.onnx_layers import make_layer
 from sdf.onnx_nodes import Shape, printable
 from sdf.onnx_walk import Walk, walk_model
+from sdf.operations import operation_name
 
 
 @dataclass(frozen=True)
@@ -53,17 +55,25 @@ def import_onnx(
         GraphError: if the file cannot be read, is not a sound model, refers to data outside its
             folder, has control flow, or a dynamic dimension without a size.
     """
-    try:
-        data = path.read_bytes()
-    except OSError as error:
-        raise GraphError(f"{path}: cannot be read: {error.strerror or error}") from None
     return import_onnx_bytes(
-        data,
+        read_model(path),
         name=path.stem if name is None else name,
         folder=path.parent,
         dimensions=dimensions,
         label=str(path),
     )
+
+
+def read_model(path: Path) -> bytes:
+    """The bytes of a file.
+
+    Raises:
+        GraphError: if it cannot be read.
+    """
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise GraphError(f"{path}: cannot be read: {error.strerror or error}") from None
 
 
 def import_onnx_bytes(
@@ -79,10 +89,16 @@ def import_onnx_bytes(
     Raises:
         GraphError: as :func:`import_onnx`.
     """
-    label = name if label is None else label
-    try:
+    with model_errors(name if label is None else label):
         walk = walk_model(parse_model(data, folder), dict(dimensions or {}))
         return _network(walk, name, hashlib.sha256(data).hexdigest())
+
+
+@contextmanager
+def model_errors(label: str) -> Iterator[None]:
+    """Whatever a model breaks becomes a GraphError that starts with ``label``."""
+    try:
+        yield
     except GraphError as error:
         raise GraphError(printable(f"{label}: {error}")) from None
     except Exception as error:
@@ -117,7 +133,13 @@ def _network(walk: Walk, name: str, sha256: str) -> ImportedNetwork:
         graph=SdfGraph(name, tuple(actors), tuple(channels)),
         inputs=tuple((tensor, walk.tensors[tensor].shape) for tensor in walk.inputs),
         outputs=tuple((tensor, walk.tensors[tensor].shape) for tensor in walk.outputs),
-        constant_operations=tuple(sorted(walk.constant_operations.items())),
+        constant_operations=tuple(
+            sorted(
+                Counter(
+                    operation_name(node.domain, node.operator) for node in walk.constants
+                ).items()
+            )
+        ),
         warnings=tuple(map(printable, walk.warnings)),
         sha256=sha256,
     )

@@ -43,7 +43,8 @@ class Walk:
     """In an order of execution, names unique."""
     inputs: list[str]
     outputs: list[str]
-    constant_operations: Counter[str] = field(default_factory=Counter)
+    constants: list[Node]
+    """Nodes that are computed before the network runs (weights, shape arithmetic), in order."""
     warnings: list[str] = field(default_factory=list)
 
 
@@ -64,7 +65,7 @@ def walk_model(model: Any, dimensions: dict[str, int]) -> Walk:
     state.read_initializers(nodes)
     for node in nodes:
         state.visit(node)
-    walk = Walk(state.tensors, state.layers, [], outputs, state.constant_operations)
+    walk = Walk(state.tensors, state.layers, [], outputs, state.constants)
     for name in outputs:
         if name not in state.tensors:
             raise GraphError(f"output {name!r} is computed by no node; the file may be cut off")
@@ -150,7 +151,7 @@ class _State:
         self.tensors: dict[str, Tensor] = {}
         self.layers: list[Node] = []
         self.free_inputs: list[str] = []
-        self.constant_operations: Counter[str] = Counter()
+        self.constants: list[Node] = []
         self._dimensions = _checked(dimensions)
         self._used_dimensions: set[str] = set()
         self._batch: list[str] = []
@@ -189,7 +190,7 @@ class _State:
         """Works out a node's outputs, and whether it is a layer."""
         inputs = [self._input(node, name) for name in node.inputs]
         if self._fold(node, inputs):
-            self.constant_operations[operation_name(node.domain, node.operator)] += 1
+            self.constants.append(node)
             return
         fixed = bool(node.outputs) and all(tensor is None or tensor.constant for tensor in inputs)
         if fixed and not any(inputs) and not knows(node):
@@ -201,7 +202,7 @@ class _State:
             shape, dtype = found or self._declared_type(name) or self._guess(node, inputs, index)
             self._set(name, Tensor(shape, dtype, constant=fixed))
         if fixed:
-            self.constant_operations[operation_name(node.domain, node.operator)] += 1
+            self.constants.append(node)
             return
         if not knows(node):
             self._unknown[operation_name(node.domain, node.operator)] += 1

@@ -1,0 +1,83 @@
+"""How a board's clocks are set, and what its units are called by the tools that build for it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+from platforms.source import Source
+
+
+class ControlKind(Enum):
+    """Which files of sysfs set a clock."""
+
+    CPUFREQ = "cpufreq"
+    """``scaling_min_freq``, ``scaling_max_freq``, ``scaling_available_frequencies``; kHz."""
+    DEVFREQ = "devfreq"
+    """``min_freq``, ``max_freq``, ``available_frequencies``; Hz."""
+    BPMP = "bpmp"
+    """``rate``, ``mrq_rate_locked``, ``min_rate``, ``max_rate``, and ``state`` if it is there; Hz.
+    Locking keeps other clients of the firmware from changing the rate."""
+
+
+@dataclass(frozen=True)
+class ClockControl:
+    """The folders in sysfs that set one clock domain."""
+
+    domain: str
+    kind: ControlKind
+    nodes: tuple[tuple[str, ...], ...]
+    """Every folder that has to be set; of each the paths that it has in different releases."""
+    online: tuple[str, ...]
+    """Files that take CPUs off line by 0 where the domain is off."""
+    source: Source
+
+
+@dataclass(frozen=True)
+class ModeParameter:
+    """How nvpmodel's file names a clock domain."""
+
+    domain: str
+    hertz: int
+    """Of one unit of its values: 1000 where they are kHz."""
+    names: tuple[tuple[str, ...], ...]
+    """One set of parameters for each of the spellings that releases have, the usual first."""
+    has_minimum: bool
+    """Whether ``MIN_FREQ`` can be set, too: without it, the clock is only capped."""
+
+
+@dataclass(frozen=True)
+class PowerMode:
+    """A power mode that comes with the board."""
+
+    number: int
+    name: str
+    cores: int
+    """CPU cores on line."""
+    all_gpu: bool
+    """Whether the GPU keeps all the processors that it has in the first mode."""
+    caps_khz: tuple[tuple[str, int | None], ...]
+    """Domain to its cap, None: as fast as it goes, 0: off."""
+
+
+@dataclass(frozen=True)
+class PowerModes:
+    """nvpmodel on a board."""
+
+    parameters: tuple[ModeParameter, ...]
+    modes: tuple[PowerMode, ...]
+    """The first is without limits."""
+    settings: tuple[str, ...]
+    """Lines of a mode that are no clocks, as the first mode has them: cores on line, the mask of
+    GPU processors."""
+    source: Source
+
+
+@dataclass(frozen=True)
+class Deployment:
+    """What is known of setting up a board."""
+
+    controls: tuple[ClockControl, ...]
+    power_modes: PowerModes | None
+    tensorrt: tuple[tuple[str, int | None], ...]
+    """Units that TensorRT builds for: None is the GPU, a number a DLA core."""

@@ -1,0 +1,96 @@
+"""The section ``deployment`` of a platform file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from platforms.deployment import (
+    ClockControl,
+    ControlKind,
+    Deployment,
+    ModeParameter,
+    PowerMode,
+    PowerModes,
+)
+from platforms.errors import PlatformError
+from platforms.measurement_file import read_source, whole
+
+
+def read_deployment(
+    entry: Mapping[str, Any] | None, domains: Iterable[str], units: Iterable[str]
+) -> Deployment | None:
+    """The section, or None where the file has none.
+
+    Raises:
+        PlatformError: where it names a domain or unit that is not there, or one twice.
+    """
+    if entry is None:
+        return None
+    here = "$.deployment"
+    known = tuple(domains)
+    controls = tuple(
+        ClockControl(
+            domain=control["domain"],
+            kind=ControlKind(control["kind"]),
+            nodes=tuple(tuple(paths) for paths in control["nodes"]),
+            online=tuple(control.get("online", ())),
+            source=read_source(control),
+        )
+        for control in entry["controls"]
+    )
+    _check_names([control.domain for control in controls], known, f"{here}.controls", "domain")
+    tensorrt = tuple(entry.get("tensorrt", {}).items())
+    _check_names([unit for unit, _ in tensorrt], tuple(units), f"{here}.tensorrt", "unit")
+    modes = entry.get("power_modes")
+    return Deployment(
+        controls=controls,
+        power_modes=None if modes is None else _power_modes(modes, known, f"{here}.power_modes"),
+        tensorrt=tensorrt,
+    )
+
+
+def _power_modes(entry: Mapping[str, Any], domains: tuple[str, ...], where: str) -> PowerModes:
+    parameters = tuple(
+        ModeParameter(
+            domain=parameter["domain"],
+            hertz=parameter["hertz"],
+            names=tuple(tuple(names) for names in parameter["names"]),
+            has_minimum=parameter["has_minimum"],
+        )
+        for parameter in entry["parameters"]
+    )
+    named = [parameter.domain for parameter in parameters]
+    _check_names(named, domains, f"{where}.parameters", "domain")
+    modes = []
+    for index, mode in enumerate(entry["modes"]):
+        here = f"{where}.modes[{index}].max_mhz"
+        if set(mode["max_mhz"]) != set(named):
+            raise PlatformError(
+                f"{here} must have the domains of the parameters ({', '.join(named)}), "
+                f"got {', '.join(mode['max_mhz'])}"
+            )
+        modes.append(
+            PowerMode(
+                number=mode["id"],
+                name=mode["name"],
+                cores=mode["cores"],
+                all_gpu=mode["all_gpu"],
+                caps_khz=tuple(
+                    (domain, None if mhz is None else whole(mhz, 1000, f"{here}.{domain}", "kHz"))
+                    for domain, mhz in mode["max_mhz"].items()
+                ),
+            )
+        )
+    numbers = [mode.number for mode in modes]
+    if len(set(numbers)) != len(numbers):
+        raise PlatformError(f"{where}.modes must have distinct ids, got {numbers}")
+    return PowerModes(parameters, tuple(modes), tuple(entry["settings"]), read_source(entry))
+
+
+def _check_names(names: list[str], known: tuple[str, ...], where: str, what: str) -> None:
+    for name in names:
+        if name not in known:
+            raise PlatformError(f"{where} must name a {what} ({', '.join(known)}), got {name!r}")
+        if names.count(name) > 1:
+            raise PlatformError(f"{where} must have distinct {what}s, got {name!r} twice")

@@ -1,0 +1,168 @@
+"""NVIDIA's nvpmodel files: the parameters and power modes that a board's own file names."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from platforms.deployment import ModeParameter, PowerMode, PowerModes
+from platforms.source import Source, Status
+from results.errors import ResultError
+
+_HEADER = re.compile(r"<\s*(PARAM|POWER_MODEL|PM_CONFIG|FAN_CONFIG)\b([^<>]*)>")
+_FIELD = re.compile(r"(\w+)\s*=\s*(\S+)")
+_UNLIMITED = (-1, 0)
+"""Of a cap: -1 is the largest integer, and a memory cap of 0 is none."""
+
+
+@dataclass(frozen=True)
+class ConfMode:
+    """A power mode as it stands in a file: (parameter, argument, value) per line."""
+
+    number: int
+    name: str
+    lines: tuple[tuple[str, str, str], ...]
+
+
+@dataclass(frozen=True)
+class NvpmodelConf:
+    """What a file says; ``parameters``: name to its arguments."""
+
+    parameters: dict[str, tuple[str, ...]]
+    modes: tuple[ConfMode, ...]
+
+
+def parse_nvpmodel_conf(text: str, label: str) -> NvpmodelConf:
+    """Reads a file of nvpmodel.
+
+    Args:
+        text: of the file.
+        label: starts messages.
+
+    Raises:
+        ResultError: on a line that is none of its grammar, or a file without a power mode; names
+            the line.
+    """
+    parameters: dict[str, list[str]] = {}
+    modes: list[tuple[int, str, list[tuple[str, str, str]]]] = []
+    section = ""
+    for number, raw in enumerate(text.splitlines(), start=1):
+        line = raw.partition("#")[0].strip()
+        here = f"{label}: line {number}"
+        if not line:
+            continue
+        header = _HEADER.fullmatch(line)
+        words = line.split()
+        if header is not None:
+            section, fields = header[1], dict(_FIELD.findall(header[2]))
+            if section == "PARAM":
+                section = _field(fields, "NAME", here)
+                parameters[section] = []
+            elif section == "POWER_MODEL":
+                mode = _integer(_field(fields, "ID", here), f"{here}: ID")
+                modes.append((mode, _field(fields, "NAME", here), []))
+        elif section == "POWER_MODEL" and len(words) == 3:
+            modes[-1][2].append((words[0], words[1], words[2]))
+        elif section in parameters and len(words) == 2:
+            parameters[section].append(words[0])
+        else:
+            raise ResultError(f"{here}: is neither a section nor a line of one: {line[:60]!r}")
+    if not modes:
+        raise ResultError(f"{label}: has no < POWER_MODEL ID=... NAME=... >")
+    return NvpmodelConf(
+        {name: tuple(arguments) for name, arguments in parameters.items()},
+        tuple(ConfMode(number, name, tuple(lines)) for number, name, lines in modes),
+    )
+
+
+def _field(fields: dict[str, str], name: str, here: str) -> str:
+    if name not in fields:
+        raise ResultError(f"{here}: must have {name}=")
+    return fields[name]
+
+
+def _integer(text: str, here: str) -> int:
+    if not re.fullmatch(r"-?[0-9]{1,18}", text):
+        raise ResultError(f"{here}: must be an integer, got {text!r}")
+    return int(text)
+
+
+def power_modes_of(conf: NvpmodelConf, known: PowerModes, label: str) -> PowerModes:
+    """What a board's own file says instead of what the platform knows.
+
+    Args:
+        conf: the file.
+        known: of the platform; it tells which domains the parameters set.
+        label: starts messages.
+
+    Raises:
+        ResultError: where the file has no parameter for one of the domains, a value that is no
+            integer, or no mode without caps.
+    """
+    parameters = tuple(_spelled(parameter, conf, label) for parameter in known.parameters)
+    clocks = {name: p for p in parameters for name in p.names[0]}
+    free = [
+        mode
+        for mode in conf.modes
+        if all(cap is None for _, cap in _caps(mode, parameters, label))
+    ]
+    if not free:
+        raise ResultError(f"{label}: has no power mode without caps, such as MAXN")
+    rest = [mode for mode in conf.modes if mode is not free[0]]
+    return PowerModes(
+        parameters=parameters,
+        modes=tuple(
+            PowerMode(
+                number=mode.number,
+                name=mode.name,
+                cores=_cores(mode),
+                all_gpu=_gpu_mask(mode) == _gpu_mask(free[0]),
+                caps_khz=_caps(mode, parameters, label),
+            )
+            for mode in (free[0], *rest)
+        ),
+        settings=tuple(" ".join(line) for line in free[0].lines if line[0] not in clocks),
+        source=Source(Status.MEASURED, label),
+    )
+
+
+def _spelled(parameter: ModeParameter, conf: NvpmodelConf, label: str) -> ModeParameter:
+    """The parameter with the spelling that the file has."""
+    for names in parameter.names:
+        present = tuple(name for name in names if name in conf.parameters)
+        if present:
+            return ModeParameter(parameter.domain, parameter.hertz, (present,),
+                                 parameter.has_minimum)  # fmt: skip
+    spellings = " or ".join(names[0] for names in parameter.names)
+    raise ResultError(f"{label}: has no PARAM {spellings}, which would set {parameter.domain!r}")
+
+
+def _caps(
+    mode: ConfMode, parameters: tuple[ModeParameter, ...], label: str
+) -> tuple[tuple[str, int | None], ...]:
+    """Per domain its cap, kHz; 0 where a clock that has a lower limit, too, is not named."""
+    caps: list[tuple[str, int | None]] = []
+    for parameter in parameters:
+        values = [
+            _integer(value, f"{label}: mode {mode.number}: {name} {argument}")
+            for name, argument, value in mode.lines
+            if name in parameter.names[0] and argument.startswith("MAX_FREQ")
+        ]
+        cap: int | None = None
+        if values and not any(value in _UNLIMITED for value in values):
+            cap = min(values) * parameter.hertz // 1000
+        elif not values and parameter.has_minimum:
+            cap = 0
+        caps.append((parameter.domain, cap))
+    return tuple(caps)
+
+
+def _cores(mode: ConfMode) -> int:
+    """Cores on line; CPU 0 always is, whether the file names it or not."""
+    states = {core: value for name, core, value in mode.lines if name == "CPU_ONLINE"}
+    states["CORE_0"] = "1"
+    return sum(value == "1" for value in states.values())
+
+
+def _gpu_mask(mode: ConfMode) -> str | None:
+    return next((value for _, name, value in mode.lines if name == "TPC_PG_MASK"), None)

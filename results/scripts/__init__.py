@@ -1,0 +1,1 @@
+"""Beginnings of the scripts that deployments write."""

@@ -1,0 +1,87 @@
+"""Folders that are written whole or not at all."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import shutil
+from collections.abc import Callable, Collection
+from pathlib import Path
+
+from results.errors import ResultError
+
+
+def write_whole_folder(
+    folder: Path,
+    fill: Callable[[Path], None],
+    *,
+    check: Callable[[], None],
+    remove: Callable[[Path], None],
+) -> None:
+    """Has ``fill`` write to a hidden folder beside the target, which is then renamed: at no instant
+    is there a half-written one. What stood there is moved aside first and removed at the end.
+
+    Args:
+        folder: the target; a link stays a link, and what it points to is replaced.
+        fill: writes the files into the folder that it is given.
+        check: raises where the target must not be replaced; it is asked once more at the end, since
+            ``fill`` takes its time.
+        remove: removes what was replaced.
+
+    Raises:
+        ResultError: where the folder cannot be written.
+    """
+    try:
+        _write(Path(os.path.realpath(folder)), fill, check, remove)
+    except OSError as error:
+        raise ResultError(f"{folder}: cannot be written: {error.strerror}") from None
+
+
+def _write(
+    folder: Path,
+    fill: Callable[[Path], None],
+    check: Callable[[], None],
+    remove: Callable[[Path], None],
+) -> None:
+    parent = folder.parent
+    parent.mkdir(parents=True, exist_ok=True)
+    stem = f".{folder.name}.{os.getpid()}-{secrets.token_hex(4)}"
+    part, old = parent / f"{stem}.part", parent / f"{stem}.old"
+    part.mkdir()
+    try:
+        fill(part)
+        for path in part.iterdir():
+            _sync(path)
+        _sync(part)
+        check()
+        if not folder.exists():
+            part.rename(folder)
+        else:
+            folder.rename(old)
+            try:
+                part.rename(folder)
+            except BaseException:
+                old.rename(folder)
+                raise
+            remove(old)
+        _sync(parent)
+    finally:
+        shutil.rmtree(part, ignore_errors=True)
+
+
+def remove_files(folder: Path, names: Collection[str]) -> None:
+    """Removes our files and the folder; a file that somebody put there meanwhile keeps it."""
+    try:
+        for name in names:
+            (folder / name).unlink(missing_ok=True)
+        folder.rmdir()
+    except OSError:
+        return
+
+
+def _sync(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
