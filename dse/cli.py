@@ -13,6 +13,7 @@ from dse import (
     command_compare,
     command_contention,
     command_costs,
+    command_deploy,
     command_evaluate,
     command_explore,
     command_import,
@@ -43,6 +44,7 @@ command_trace.register(app)
 command_plot.register(app)
 command_certify.register(app)
 command_costs.register(app)
+command_deploy.register(app)
 command_evaluate.register(app)
 command_replay.register(app)
 command_robustness.register(app)

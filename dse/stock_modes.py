@@ -29,9 +29,7 @@ def _mode_cost(deployment: Deployment, modes: PowerModes, mode: PowerMode) -> Mo
         if exact is None:
             clocks.append((domain.name, None))
             continue
-        below = [
-            p for p, khz in enumerate(domain.frequencies_khz) if cap is None or khz <= cap
-        ]
+        below = [p for p, khz in enumerate(domain.frequencies_khz) if cap is None or khz <= cap]
         if not below:
             missing.append(domain.name)
             clocks.append((domain.name, None))
@@ -56,9 +54,7 @@ def _mode_cost(deployment: Deployment, modes: PowerModes, mode: PowerMode) -> Mo
     )
 
 
-def _takes_longer(
-    deployment: Deployment, modes: PowerModes, mode: PowerMode
-) -> tuple[str, ...]:
+def _takes_longer(deployment: Deployment, modes: PowerModes, mode: PowerMode) -> tuple[str, ...]:
     """Why the figures are at best: units that the mode takes something away from."""
     problem, platform = deployment.problem, deployment.platform
     used = {problem.units[u].name for u in deployment.member.design.units.tolist()}

@@ -22,8 +22,11 @@ def read_deployment(
 ) -> Deployment | None:
     """The section, or None where the file has none.
 
+    What it says of domains and units that the platform does not have is left out: a file that
+    extends another one may have removed them.
+
     Raises:
-        PlatformError: where it names a domain or unit that is not there, or one twice.
+        PlatformError: where a domain stands twice, or power modes contradict themselves.
     """
     if entry is None:
         return None
@@ -38,10 +41,11 @@ def read_deployment(
             source=read_source(control),
         )
         for control in entry["controls"]
+        if control["domain"] in known
     )
-    _check_names([control.domain for control in controls], known, f"{here}.controls", "domain")
-    tensorrt = tuple(entry.get("tensorrt", {}).items())
-    _check_names([unit for unit, _ in tensorrt], tuple(units), f"{here}.tensorrt", "unit")
+    _check_names([control.domain for control in controls], known, f"{here}.controls")
+    there = set(units)
+    tensorrt = tuple(item for item in entry.get("tensorrt", {}).items() if item[0] in there)
     modes = entry.get("power_modes")
     return Deployment(
         controls=controls,
@@ -61,7 +65,7 @@ def _power_modes(entry: Mapping[str, Any], domains: tuple[str, ...], where: str)
         for parameter in entry["parameters"]
     )
     named = [parameter.domain for parameter in parameters]
-    _check_names(named, domains, f"{where}.parameters", "domain")
+    _check_names(named, domains, f"{where}.parameters")
     modes = []
     for index, mode in enumerate(entry["modes"]):
         here = f"{where}.modes[{index}].max_mhz"
@@ -88,9 +92,9 @@ def _power_modes(entry: Mapping[str, Any], domains: tuple[str, ...], where: str)
     return PowerModes(parameters, tuple(modes), tuple(entry["settings"]), read_source(entry))
 
 
-def _check_names(names: list[str], known: tuple[str, ...], where: str, what: str) -> None:
+def _check_names(names: list[str], known: tuple[str, ...], where: str) -> None:
     for name in names:
         if name not in known:
-            raise PlatformError(f"{where} must name a {what} ({', '.join(known)}), got {name!r}")
+            raise PlatformError(f"{where} must name a domain ({', '.join(known)}), got {name!r}")
         if names.count(name) > 1:
-            raise PlatformError(f"{where} must have distinct {what}s, got {name!r} twice")
+            raise PlatformError(f"{where} must have distinct domains, got {name!r} twice")

@@ -11,6 +11,7 @@ from results.errors import ResultError
 from results.front import Front, Member
 from results.marks import mark_members
 from results.problem import Problem
+from sdf.onnx_nodes import printable
 
 
 @dataclass(frozen=True)
@@ -60,7 +61,7 @@ class Deployment:
         """The member in a line."""
         names = ", ".join(network.name for network in self.problem.networks)
         marks = f" ({', '.join(self.marks)})" if self.marks else ""
-        return f"{names} on {self.platform.name}: member {self.index}{marks}"
+        return printable(f"{names} on {self.platform.name}: member {self.index}{marks}")
 
     @property
     def clocks_khz(self) -> dict[str, int | None]:

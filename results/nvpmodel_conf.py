@@ -102,9 +102,7 @@ def power_modes_of(conf: NvpmodelConf, known: PowerModes, label: str) -> PowerMo
     parameters = tuple(_spelled(parameter, conf, label) for parameter in known.parameters)
     clocks = {name: p for p in parameters for name in p.names[0]}
     free = [
-        mode
-        for mode in conf.modes
-        if all(cap is None for _, cap in _caps(mode, parameters, label))
+        mode for mode in conf.modes if all(cap is None for _, cap in _caps(mode, parameters, label))
     ]
     if not free:
         raise ResultError(f"{label}: has no power mode without caps, such as MAXN")

@@ -34,7 +34,7 @@ def sysfs_script(deployment: Deployment) -> str:
     settings = "\n".join(f"    {line}" for line in lines)
     return (
         f"#!/bin/sh\n# Clocks of {deployment.title}.\n#\n{body}\n"
-        f"settings() {{\n{settings}\n}}\n\nmain \"$@\"\n"
+        f'settings() {{\n{settings}\n}}\n\nmain "$@"\n'
     )
 
 

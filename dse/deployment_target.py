@@ -1,0 +1,15 @@
+"""What a deployment can be written for."""
+
+from __future__ import annotations
+
+from enum import Enum
+
+
+class Target(Enum):
+    """Values are the names on the command line."""
+
+    NVPMODEL = "nvpmodel"
+    SYSFS = "sysfs"
+    TRTEXEC = "trtexec"
+    ONNX = "onnx"
+    JSON = "json"

@@ -1,0 +1,76 @@
+"""The section ``deployment`` of platform files: agrees with the platform; errors name the path."""
+
+import json
+
+import pytest
+
+from platforms.errors import PlatformError
+from platforms.platform_file import load_platform, platform_names
+
+WITH_SECTION = [name for name in platform_names() if load_platform(name).deployment is not None]
+
+
+@pytest.mark.parametrize("name", WITH_SECTION)
+def test_every_clock_of_a_board_can_be_set(name):
+    chip = load_platform(name)
+    assert [control.domain for control in chip.deployment.controls] == [
+        domain.name for domain in chip.domains
+    ]
+    modes = chip.deployment.power_modes
+    assert {parameter.domain for parameter in modes.parameters} == set(chip.domain_by_name)
+    # The first mode is without limits, and no cap of another passes the ladder.
+    assert all(cap is None for _, cap in modes.modes[0].caps_khz)
+    for mode in modes.modes[1:]:
+        assert mode.cores <= modes.modes[0].cores
+        for domain, cap in mode.caps_khz:
+            ladder = [p.frequency_khz for p in chip.domain_by_name[domain].operating_points]
+            assert cap is None or cap == 0 or ladder[0] <= cap <= ladder[-1]
+
+
+def load(tmp_path, **more):
+    path = tmp_path / "mine.json"
+    path.write_text(json.dumps({"extends": "jetson-agx-xavier", "name": "mine", **more}))
+    return load_platform(path)
+
+
+def test_a_file_that_extends_a_board_has_its_section(tmp_path):
+    base = load_platform("jetson-agx-xavier").deployment
+    assert load(tmp_path).deployment == base
+    without = load(
+        tmp_path,
+        units=[{"name": "dla1", "remove": True}],
+        transitions=[{"unit": "dla1", "remove": True}],
+        measurements=[],
+        profiles=[],
+    )
+    assert dict(without.deployment.tensorrt) == {"gpu": None, "dla0": 0}
+    node = {"domain": "gpu", "nodes": [["/sys/devices/gpu.1"]]}
+    moved = load(tmp_path, deployment={"controls": [node]})
+    assert [c.domain for c in moved.deployment.controls] == [c.domain for c in base.controls]
+    assert moved.deployment.controls[1].nodes == (("/sys/devices/gpu.1",),)
+
+
+@pytest.mark.parametrize(
+    ("section", "message"),
+    [
+        ({"controls": [{"domain": "gpu", "nodes": [["/etc/passwd"]]}]}, "nodes"),
+        ({"controls": [{"domain": "gpu", "nodes": [["/sys/a b; rm -rf /"]]}]}, "nodes"),
+        ({"controls": [{"domain": "gpu", "kind": "magic"}]}, "kind"),
+        ({"power_modes": {"modes": []}}, "modes"),
+        (
+            {
+                "power_modes": {
+                    "modes": [
+                        {"id": 0, "name": "A", "cores": 1, "all_gpu": True, "max_mhz": {"gpu": 1}}
+                    ]
+                }
+            },
+            r"modes\[0\].max_mhz must have the domains of the parameters",
+        ),
+        ({"power_modes": {"settings": ["CPU_ONLINE CORE_0 1\nGPU"]}}, "settings"),
+        ({"tensorrt": {"gpu": "GPU"}}, "tensorrt"),
+    ],
+)
+def test_what_is_wrong_is_named(tmp_path, section, message):
+    with pytest.raises(PlatformError, match=message):
+        load(tmp_path, deployment=section)
