@@ -9,6 +9,7 @@ import typer
 
 from dse import (
     command_baselines,
+    command_calibrate,
     command_certify,
     command_compare,
     command_contention,
@@ -42,6 +43,7 @@ command_baselines.register(app)
 command_report.register(app)
 command_trace.register(app)
 command_plot.register(app)
+command_calibrate.register(app)
 command_certify.register(app)
 command_costs.register(app)
 command_deploy.register(app)

@@ -98,7 +98,8 @@ def build_problem(
     keys = [(network.source, network.dimensions) for network in workload.networks]
     groups = tuple(grouped[key] for key in keys)
     tables = tuple(costs[key] for key in keys)
-    problem = _assemble(workload, platform, options, units, groups, tables, precision)
+    board = platform.board_mw if profile is None or profile.board_mw is None else profile.board_mw
+    problem = _assemble(workload, platform, options, units, groups, tables, precision, board)
     check_magnitudes(problem)
     return BuiltProblem(
         problem=problem,
@@ -158,6 +159,7 @@ def _assemble(
     networks: Sequence[GroupedNetwork],
     costs: Sequence[NetworkCosts],
     precision: str,
+    board_mw: int,
 ) -> Problem:
     names = tuple(network.name for network in workload.networks)
     first = np.cumsum([0] + [len(network.groups) for network in networks]).tolist()
@@ -197,7 +199,7 @@ def _assemble(
         domains=domains,
         units=problem_units,
         memory_domain=memory,
-        board_mw=platform.board_mw,
+        board_mw=board_mw,
         allowed=allowed_units(workload, options.pins, networks, problem_units),
         objectives=objectives,
         energy_use=_energy_use(objectives, rate),

@@ -14,6 +14,7 @@ from fitness.cost_table import CostOrigin, IntArray, NetworkCosts, UnitCosts
 from fitness.fusion import Launch, network_launches
 from fitness.ladder import ladder_costs
 from fitness.measured import MeasuredGroup, measured_groups, profiles_for
+from fitness.modelled_costs import ModelledGroup, modelled_groups, models_for
 from fitness.profile_file import Profile
 from fitness.roofline import TimeParts, group_parts, unit_model
 from fitness.support import Support, layer_support
@@ -34,8 +35,9 @@ def network_costs(
 ) -> NetworkCosts:
     """What every group costs on every unit: t = t_compute f0/f + t_memory m0/m + t_fixed.
 
-    A measured group wins over a calibration on the whole network's measured time, that over an
-    estimate. All are exact rationals, rounded half up to whole ps, kB/s and mW.
+    A measured group wins over a fit over clocks (a profile's ``models``), that over a calibration
+    on the whole network's measured time, that over an estimate. All but the fits are exact
+    rationals, rounded half up to whole ps, kB/s and mW.
 
     Args:
         network: the groups.
@@ -80,10 +82,27 @@ def network_costs(
                 id(entries[0].profile) in user_profiles
             ):
                 entries.append(entry)
+    fits = models_for(network, asked, () if profile is None else profile.models)
+    board = platform.board_mw if profile is None or profile.board_mw is None else profile.board_mw
+    modelled = {
+        unit.name: modelled_groups(
+            network, launches, platform, unit, drafts[unit.name].parts, fits, board
+        )
+        for unit in chosen
+        if unit.name in drafts
+    }
     return NetworkCosts(
         network=network.name,
         units=tuple(
-            _unit_costs(network, platform, unit, drafts.get(unit.name), measured, support)
+            _unit_costs(
+                network,
+                platform,
+                unit,
+                drafts.get(unit.name),
+                measured,
+                modelled.get(unit.name, {}),
+                support,
+            )
             for unit in chosen
         ),
         transition_ps=transition_times(network, platform, chosen, asked, profiles),
@@ -181,6 +200,7 @@ def _unit_costs(
     unit: Unit,
     draft: _Draft | None,
     measured: dict[tuple[str, int], list[MeasuredGroup]],
+    modelled: dict[int, ModelledGroup],
     support: Support,
 ) -> UnitCosts:
     shape = ladder_shape(platform, unit)
@@ -197,6 +217,15 @@ def _unit_costs(
         if draft is None or (reason is not None and not any(e.is_alone for e in timed)):
             origins.append(CostOrigin.CANNOT_RUN)
             notes.append(reason or "")
+            continue
+        model = None if timed else modelled.get(index)
+        if model is not None:
+            times[index], demands[index] = model.time_ps, model.demand_kbps
+            powers[index] = busy + traffic_mw(platform, demands[index])
+            if model.dynamic_mw is not None:
+                powers[index] = model.dynamic_mw
+            origins.append(CostOrigin.CALIBRATED)
+            notes.append(model.note)
             continue
         label = f"network {network.name!r}, group {network.groups[index].name!r} on {unit.name}"
         times[index], demands[index] = _over_ladder(

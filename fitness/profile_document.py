@@ -110,14 +110,15 @@ def merged(first: Document, second: Document) -> Document:
             f"profiles of one platform are required to be merged, got {first['platform']!r} and "
             f"{second['platform']!r}"
         )
-    records = _plain(first["networks"])
-    for new in _plain(second["networks"]):
+    records = _plain(first.get("networks", []))
+    for new in _plain(second.get("networks", [])):
         old = next((record for record in records if _joins(record, new)), None)
         if old is None:
             records.append(new)
         else:
             _merge_record(old, new)
-    return {"platform": first["platform"], "networks": records}
+    others = {key: value for document in (second, first) for key, value in document.items()}
+    return {**others, "platform": first["platform"], "networks": records}
 
 
 def _joins(old: Document, new: Document) -> bool:
@@ -173,14 +174,12 @@ def _names(part: Document) -> tuple[str, ...]:
 
 def document_bytes(document: Document) -> bytes:
     """The file's text; lists without entries are left out."""
-    plain = {
-        "platform": document["platform"],
-        "networks": [
-            {key: _plain(value) for key, value in record.items() if value != []}
-            for record in document["networks"]
-        ],
-    }
-    return canonical_bytes(plain)
+    plain = {key: _plain(value) for key, value in document.items()}
+    records = [
+        {key: value for key, value in record.items() if value != []}
+        for record in plain.pop("networks", [])
+    ]
+    return canonical_bytes(plain | ({"networks": records} if records else {}))
 
 
 def _plain(value: Any) -> Any:

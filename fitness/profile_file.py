@@ -6,6 +6,7 @@ import hashlib
 from dataclasses import dataclass
 from pathlib import Path
 
+from fitness.clock_profile import ClockProfile, read_clock_profile
 from platforms.errors import PlatformError
 from platforms.exact_json import parse_exact
 from platforms.measurement import NetworkProfile
@@ -22,6 +23,9 @@ class Profile:
     networks: tuple[NetworkProfile, ...]
     sha256: str
     """Of the file's bytes."""
+    models: tuple[ClockProfile, ...] = ()
+    board_mw: int | None = None
+    """Takes the place of the platform's board power; None: it stays."""
 
 
 def load_profile(path: str | Path, platform: Platform) -> Profile:
@@ -62,8 +66,18 @@ def read_profile(data: bytes, platform: Platform, label: str) -> Profile:
                 platform.memory,
                 f"$.networks[{index}]",
             )
-            for index, record in enumerate(document["networks"])
+            for index, record in enumerate(document.get("networks", ()))
+        )
+        models = tuple(
+            read_clock_profile(record, platform, f"$.models[{index}]")
+            for index, record in enumerate(document.get("models", ()))
         )
     except PlatformError as error:
         raise PlatformError(f"{label}: {error}") from None
-    return Profile(networks, hashlib.sha256(data).hexdigest())
+    board = document.get("board_mw")
+    return Profile(
+        networks,
+        hashlib.sha256(data).hexdigest(),
+        models,
+        None if board is None else int(board),
+    )

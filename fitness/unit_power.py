@@ -67,3 +67,25 @@ def _along(values: IntArray, axis: int, dimensions: int) -> IntArray:
     shape = [1] * dimensions
     shape[axis] = len(values)
     return values.reshape(shape)
+
+
+def alone_idle_mw(platform: Platform, unit: Unit, board_mw: int) -> IntArray:
+    """[*operating points of the unit's clocks]: drawn all the time while only ``unit`` is in use.
+
+    The board, and every domain that is on, with its units; domains that are not among the unit's
+    clocks and are never off stand at their parked point.
+    """
+    shape = ladder_shape(platform, unit)
+    total = np.full(shape, board_mw, dtype=np.int64)
+    for domain in platform.domains:
+        if domain.may_be_off and domain.name not in unit.clocks:
+            continue
+        drawn = domain_static_mw(platform, domain.name)
+        for other in platform.units:
+            if other.clocks[0] == domain.name:
+                drawn = drawn + np.array(other.power[0].idle_mw, dtype=np.int64)
+        if domain.name in unit.clocks:
+            total += _along(drawn, unit.clocks.index(domain.name), len(shape))
+        else:
+            total += int(drawn[domain.parked])
+    return total

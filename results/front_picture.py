@@ -137,7 +137,7 @@ def draw_front(front: Front) -> Figure:
             + (" (* breaks a limit)" if any("*" in mark.label for mark in baselines) else ""),
         )
     _scatter(figure, axes, front, xs, ys)
-    _annotate(figure, axes, front, xs, ys, baselines)
+    _annotate(figure, axes, front, xs, ys, marks)
     return figure
 
 
@@ -249,6 +249,7 @@ def _annotate(
     texts += [
         (place, (mark.x, mark.y), mark.label, GREY)
         for place, mark in zip(crosses, baselines, strict=True)
+        if not mark.in_front
     ]
     looks: list[dict[str, Any]] = [
         {"fontsize": 6.5 if colour == INK else 6.0, "color": colour} for *_, colour in texts

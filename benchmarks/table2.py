@@ -1,0 +1,292 @@
+"""Predictions against the measurements of Tang et al. (SAMOS'21), Table 2.
+
+For each of the three networks a model is calibrated on five of the nine clock pairs (the corners
+and the centre of CPU and GPU clock), and the other four are predicted. Beside that stands what the
+paper's own model says, which saw measurements at every clock. All forms of the model are compared:
+on the rows held out, and with each of the nine pairs left out in turn.
+
+Usage: ``python -m benchmarks.table2 [--json]``.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from functools import lru_cache
+from pathlib import Path
+
+import numpy as np
+
+from benchmarks.report import Column, parser, show
+from fitness.clock_calibration import (
+    Calibrated,
+    calibrate_rows,
+    power_errors,
+    predicted,
+    time_errors,
+)
+from fitness.clock_measurements import ClockMeasurement
+from fitness.clock_model import FloatArray, PowerForm, TimeForm, point_at
+from fitness.measurement_table import read_table
+from platforms.errors import PlatformError
+from platforms.platform import Platform
+from platforms.platform_file import load_platform
+
+DATA = Path(__file__).parent / "data" / "tang_table2.csv"
+PLATFORM = "jetson-tx2"
+CALIBRATED = (0, 2, 4, 6, 8)
+"""Places among the nine pairs of a network: corners and centre."""
+LIMITS = {"throughput_median": 0.06, "throughput_largest": 0.30, "energy_median": 0.10}
+TIME_FORM, POWER_FORM = TimeForm.OVERLAP_STALL, PowerForm.VOLTAGE_CLOCK
+
+WHERE = (
+    Column("network", "network"),
+    Column("cpu_mhz", "CPU MHz", ".0f"),
+    Column("gpu_mhz", "GPU MHz", ".0f"),
+    Column("used", "in fit"),
+)
+THROUGHPUT_COLUMNS = (
+    *WHERE,
+    Column("fps", "images/s", ".4g"),
+    Column("predicted_fps", "model", ".4g"),
+    Column("fps_error", "error", "+.1%"),
+    Column("paper_fps_error", "paper's", "+.1%"),
+)
+ENERGY_COLUMNS = (
+    *WHERE,
+    Column("mj", "mJ/image", ".4g"),
+    Column("predicted_mj", "model", ".4g"),
+    Column("mj_error", "error", "+.1%"),
+    Column("paper_mj_error", "paper's", "+.1%"),
+)
+FORM_COLUMNS = (
+    Column("of", "of"),
+    Column("form", "form"),
+    Column("parameters", "free"),
+    Column("held_out_median", "held out", ".1%"),
+    Column("held_out_largest", "worst", ".1%"),
+    Column("left_out_median", "in turn", ".1%"),
+    Column("left_out_largest", "worst", ".1%"),
+)
+
+
+@dataclass(frozen=True)
+class Row:
+    """One of the 27 rows; errors are relative, positive where too much is predicted."""
+
+    network: str
+    cpu_mhz: float
+    gpu_mhz: float
+    used: bool
+    fps: float
+    predicted_fps: float
+    fps_error: float
+    paper_fps_error: float
+    mj: float
+    predicted_mj: float
+    mj_error: float
+    paper_mj_error: float
+
+
+@dataclass(frozen=True)
+class FormError:
+    """How far off one form is, as shares; None where the rows cannot determine it."""
+
+    of: str
+    form: str
+    parameters: int
+    held_out_median: float | None
+    held_out_largest: float | None
+    left_out_median: float | None
+    left_out_largest: float | None
+
+
+@dataclass(frozen=True)
+class Published:
+    """A row of the paper's table: what was measured, and what its model says."""
+
+    measurement: ClockMeasurement
+    fps: float
+    mj: float
+    phi_fps: float
+    phi_mj: float
+
+
+@lru_cache(maxsize=1)
+def published() -> dict[str, tuple[Published, ...]]:
+    """Network -> its nine rows, in the paper's order."""
+    platform = load_platform(PLATFORM)
+    unit = platform.unit_by_name["gpu"]
+    columns = ("network", "unit", "a57_mhz", "gpu_mhz", "fps", "mj", "phi_fps", "phi_mj")
+    found: dict[str, list[Published]] = {}
+    for row in read_table(DATA, columns):
+        figures = {name: float(row.number(name) or 0) for name in columns[2:]}
+        points = []
+        for domain in unit.clocks:
+            ladder = platform.domain_by_name[domain].operating_points
+            megahertz = figures.get(f"{domain}_mhz")
+            points.append(
+                len(ladder) - 1
+                if megahertz is None
+                else point_at(platform, domain, round(1000 * megahertz), row.where)
+            )
+        measurement = ClockMeasurement(
+            network=row.cells["network"],
+            layer="",
+            unit="gpu",
+            points=tuple(points),
+            ms=float(1000 / (row.number("fps") or 1)),
+            mw=None,
+            mj=figures["mj"],
+        )
+        found.setdefault(measurement.network, []).append(
+            Published(
+                measurement, figures["fps"], figures["mj"], figures["phi_fps"], figures["phi_mj"]
+            )
+        )
+    return {name: tuple(rows) for name, rows in found.items()}
+
+
+def run(time_form: TimeForm = TIME_FORM, power_form: PowerForm = POWER_FORM) -> list[Row]:
+    """All 27 rows by models that were calibrated on five of each nine.
+
+    Raises:
+        PlatformError: where five rows cannot determine the form.
+    """
+    platform = load_platform(PLATFORM)
+    rows = []
+    for network, nine in published().items():
+        measurements = [entry.measurement for entry in nine]
+        model = _calibrated(measurements, platform, time_form, power_form)
+        times, powers = predicted(model, measurements, platform)
+        assert powers is not None, "every row has an energy"
+        for place, (entry, ms, mw) in enumerate(zip(nine, times, powers, strict=True)):
+            fps, mj = 1000 / float(ms), float(ms * mw) / 1000
+            gpu, cpu, _ = (
+                platform.domain_by_name[name].operating_points[point].frequency_khz / 1000
+                for name, point in zip(
+                    platform.unit_by_name["gpu"].clocks, entry.measurement.points, strict=True
+                )
+            )
+            rows.append(
+                Row(
+                    network=network,
+                    cpu_mhz=cpu,
+                    gpu_mhz=gpu,
+                    used=place in CALIBRATED,
+                    fps=entry.fps,
+                    predicted_fps=fps,
+                    fps_error=fps / entry.fps - 1,
+                    paper_fps_error=entry.phi_fps / entry.fps - 1,
+                    mj=entry.mj,
+                    predicted_mj=mj,
+                    mj_error=mj / entry.mj - 1,
+                    paper_mj_error=entry.phi_mj / entry.mj - 1,
+                )
+            )
+    return rows
+
+
+def _calibrated(
+    nine: Sequence[ClockMeasurement],
+    platform: Platform,
+    time_form: TimeForm,
+    power_form: PowerForm,
+) -> Calibrated:
+    five = [nine[place] for place in CALIBRATED]
+    return calibrate_rows(five, platform, time_form=time_form, power_form=power_form, resamples=0)
+
+
+def summary(rows: Sequence[Row]) -> dict[str, float | bool]:
+    """Median and largest absolute errors of the rows held out, the paper's beside them, and whether
+    the limits are kept."""
+    held = [row for row in rows if not row.used]
+    figures: dict[str, float | bool] = {}
+    for name, values in (
+        ("throughput", [row.fps_error for row in held]),
+        ("energy", [row.mj_error for row in held]),
+        ("paper_throughput", [row.paper_fps_error for row in held]),
+        ("paper_energy", [row.paper_mj_error for row in held]),
+    ):
+        figures[f"{name}_median"] = float(np.median(np.abs(values)))
+        figures[f"{name}_largest"] = float(np.max(np.abs(values)))
+    figures["fulfilled"] = all(figures[name] <= limit for name, limit in LIMITS.items())
+    return figures
+
+
+def compare_forms() -> list[FormError]:
+    """Every form of time and of power (with the default form of time)."""
+    return [
+        *(_form_error("throughput", form, POWER_FORM) for form in TimeForm),
+        *(_form_error("energy", TIME_FORM, form) for form in PowerForm),
+    ]
+
+
+def _form_error(of: str, time_form: TimeForm, power_form: PowerForm) -> FormError:
+    platform = load_platform(PLATFORM)
+    by_time = of == "throughput"
+    rows = [row for row in run(time_form, power_form) if not row.used]
+    held = np.abs([row.fps_error if by_time else row.mj_error for row in rows])
+    left: list[FloatArray] = []
+    parameters = 0
+    try:
+        for nine in published().values():
+            measurements = [entry.measurement for entry in nine]
+            model = calibrate_rows(
+                measurements, platform, time_form=time_form, power_form=power_form, resamples=0
+            )
+            if by_time:
+                # Of a throughput, as everywhere here, not of its inverse.
+                errors = 1 / (1 + time_errors(measurements, platform, time_form)) - 1
+                parameters = len(model.time.errors)
+            else:
+                errors = power_errors(measurements, platform, power_form, model.time.values)
+                parameters = len(model.power.errors) if model.power is not None else 0
+            left.append(errors)
+    except PlatformError:
+        left = []
+    each = np.abs(np.concatenate(left)) if left else None
+    return FormError(
+        of=of,
+        form=(time_form if by_time else power_form).value,
+        parameters=parameters,
+        held_out_median=float(np.median(held)),
+        held_out_largest=float(held.max()),
+        left_out_median=None if each is None else float(np.median(each)),
+        left_out_largest=None if each is None else float(each.max()),
+    )
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Prints the rows, the comparison of forms, and the summary."""
+    options = parser("benchmarks.table2", "Table 2 of Tang et al., predicted.").parse_args(
+        arguments
+    )
+    rows, forms = run(), compare_forms()
+    figures = summary(rows)
+    if options.json:
+        document = {
+            "rows": [asdict(row) for row in rows],
+            "forms": [asdict(form) for form in forms],
+            "summary": figures,
+        }
+        json.dump(document, sys.stdout, indent=1)
+        print()
+        return
+    for of, columns in (("throughput", THROUGHPUT_COLUMNS), ("energy", ENERGY_COLUMNS)):
+        title = f"Table 2 of Tang et al., {of}: five clock pairs of each network in the fit"
+        show(title, columns, [asdict(row) for row in rows], as_json=False)
+    show("Forms of the model", FORM_COLUMNS, [asdict(form) for form in forms], as_json=False)
+    for of in ("throughput", "energy"):
+        print(
+            f"Held out, {of}: {figures[f'{of}_median']:.1%} in the median, "
+            f"{figures[f'{of}_largest']:.1%} at worst; the paper's model, which saw every clock: "
+            f"{figures[f'paper_{of}_median']:.1%} and {figures[f'paper_{of}_largest']:.1%}."
+        )
+    print(f"Within the limits asked for: {'yes' if figures['fulfilled'] else 'no'}.")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,171 @@
+"""Time and power of a piece of work over clocks: forms that are fitted to measurements.
+
+With x = f0/f of the unit's own clock, y = h0/h of its host's, z = m0/m of the memory's (each 1 at
+the fastest point):
+
+    t = |compute x, memory z, host y|_p * (1 + stall (y - 1)) + fixed
+
+|.|_p is the p-norm, (a^p + b^p + c^p)^(1/p): p = 1 adds the parts (nothing overlaps), a large p
+takes the largest (all overlaps). ``stall`` is a host that holds up the unit's own work, whatever
+that unit's clock.
+
+    P = static + own v(f) [share] + clock f/f0 + host v(h),      v(f) = f V^2 / (f0 V0^2)
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+import numpy as np
+from numpy.typing import NDArray
+
+from platforms.errors import PlatformError
+from platforms.platform import Platform, Unit
+
+FloatArray = NDArray[np.float64]
+
+FULL_OVERLAP = 64.0
+"""A p-norm with this p is the largest part to within 2 %."""
+
+
+class TimeForm(Enum):
+    """Which parameters of a time are free, and how its parts overlap."""
+
+    SUM = "sum"
+    OVERLAP = "overlap"
+    MAXIMUM = "maximum"
+    OVERLAP_FITTED = "overlap-fitted"
+    OVERLAP_STALL = "overlap-stall"
+
+
+class PowerForm(Enum):
+    """Which parameters of a power are free."""
+
+    VOLTAGE = "voltage"
+    SHARE = "share"
+    """The unit's own part counts for the share of the time that it computes."""
+    VOLTAGE_CLOCK = "voltage-clock"
+
+
+HELD_OVERLAP = {
+    TimeForm.SUM: 1.0,
+    TimeForm.OVERLAP: 3.0,
+    TimeForm.MAXIMUM: FULL_OVERLAP,
+    TimeForm.OVERLAP_FITTED: None,
+    TimeForm.OVERLAP_STALL: 3.0,
+}
+"""The p of a form; None: fitted. 3 is what Tang's Table 2 asks for (docs/tang.md)."""
+
+
+@dataclass(frozen=True, eq=False)
+class Clocks:
+    """How much slower than its fastest point each clock is, arrays of one shape; at least 1 up to
+    what a ladder allows. ``own_v`` and ``host_v``: v(f) and v(h)."""
+
+    own: FloatArray
+    host: FloatArray
+    memory: FloatArray
+    own_v: FloatArray
+    host_v: FloatArray
+
+
+def time_parameters(form: TimeForm, *, hosted: bool, fixed: bool = False) -> tuple[str, ...]:
+    """Names of the free parameters; ``fixed`` asks for a part that no clock changes."""
+    names = ["compute_ms", "memory_ms"]
+    if hosted:
+        names.append("host_ms")
+    if hosted and form is TimeForm.OVERLAP_STALL:
+        names.append("stall")
+    if fixed:
+        names.append("fixed_ms")
+    if form is TimeForm.OVERLAP_FITTED:
+        names.append("overlap")
+    return tuple(names)
+
+
+def power_parameters(form: PowerForm, *, hosted: bool) -> tuple[str, ...]:
+    """Names of the free parameters."""
+    names = ["static_mw", "own_mw"]
+    if form is PowerForm.VOLTAGE_CLOCK:
+        names.append("clock_mw")
+    if hosted:
+        names.append("host_mw")
+    return tuple(names)
+
+
+def time_ms(values: dict[str, float], clocks: Clocks) -> FloatArray:
+    """Milliseconds; parameters that are not given are 0, ``overlap`` 1."""
+    whole = parts_norm(
+        values.get("compute_ms", 0.0) * clocks.own,
+        values.get("memory_ms", 0.0) * clocks.memory,
+        values.get("host_ms", 0.0) * clocks.host,
+        values.get("overlap", 1.0),
+    )
+    stalled: FloatArray = whole * (1.0 + values.get("stall", 0.0) * (clocks.host - 1.0))
+    return stalled + values.get("fixed_ms", 0.0)
+
+
+def parts_norm(
+    compute: FloatArray, memory: FloatArray, host: FloatArray, overlap: float
+) -> FloatArray:
+    """The p-norm of three parts >= 0, with the largest taken out so that no power overflows."""
+    largest = np.maximum(np.maximum(compute, memory), np.maximum(host, 1e-300))
+    total = sum((part / largest) ** overlap for part in (compute, memory, host))
+    result: FloatArray = largest * np.asarray(total) ** (1.0 / overlap)
+    return result
+
+
+def power_mw(
+    values: dict[str, float], clocks: Clocks, form: PowerForm, times: dict[str, float]
+) -> FloatArray:
+    """Milliwatts, mean over the run; ``times``: parameters of the time, for the form SHARE."""
+    own = values.get("own_mw", 0.0) * clocks.own_v
+    if form is PowerForm.SHARE:
+        share = times.get("compute_ms", 0.0) * clocks.own / time_ms(times, clocks)
+        own = own * np.minimum(share, 1.0)
+    result: FloatArray = (
+        values.get("static_mw", 0.0)
+        + own
+        + values.get("clock_mw", 0.0) / clocks.own
+        + values.get("host_mw", 0.0) * clocks.host_v
+    )
+    return result
+
+
+def clocks_of(platform: Platform, unit: Unit, points: NDArray[np.int64]) -> Clocks:
+    """The clocks at operating points [n, clocks of the unit]."""
+    slower, volts = {}, {}
+    for column, name in enumerate(unit.clocks):
+        ladder = platform.domain_by_name[name].operating_points
+        khz = np.array([point.frequency_khz for point in ladder], dtype=np.float64)
+        known = all(point.voltage_mv is not None for point in ladder)
+        mv = np.array([point.voltage_mv if known else 1 for point in ladder], dtype=np.float64)
+        v = khz * mv**2
+        slower[name] = (khz[-1] / khz)[points[:, column]]
+        volts[name] = (v / v[-1])[points[:, column]]
+    one = np.ones(len(points), dtype=np.float64)
+    own, memory = unit.clocks[0], unit.clocks[-1]
+    return Clocks(
+        own=slower[own],
+        host=one if unit.host is None else slower[unit.host],
+        memory=slower[memory],
+        own_v=volts[own],
+        host_v=one if unit.host is None else volts[unit.host],
+    )
+
+
+def point_at(platform: Platform, domain: str, khz: int, where: str) -> int:
+    """Index of a frequency on a domain's ladder.
+
+    Raises:
+        PlatformError: where it is not there; starts with ``where``.
+    """
+    ladder = [point.frequency_khz for point in platform.domain_by_name[domain].operating_points]
+    if khz not in ladder:
+        near = sorted(ladder, key=lambda other: abs(other - khz))[:2]
+        raise PlatformError(
+            f"{where}: {domain} has no {khz / 1000:g} MHz; nearest are "
+            f"{' and '.join(f'{other / 1000:g}' for other in sorted(near))} MHz"
+        )
+    return ladder.index(khz)
