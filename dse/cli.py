@@ -14,6 +14,7 @@ from dse import (
     command_compare,
     command_contention,
     command_costs,
+    command_csdf,
     command_deploy,
     command_evaluate,
     command_explore,
@@ -47,6 +48,7 @@ command_calibrate.register(app)
 command_certify.register(app)
 command_costs.register(app)
 command_deploy.register(app)
+command_csdf.register(app)
 command_evaluate.register(app)
 command_replay.register(app)
 command_robustness.register(app)

@@ -60,6 +60,7 @@ def calibrate(
     """Fit time and power over clocks to measurements at a few."""
     from dse.cli_options import parse_dimensions
     from dse.errors import WorkloadError
+    from dse.output_file import check_output_file, write_output_file
     from fitness.clock_calibration import calibrate_rows, subjects
     from fitness.clock_measurements import read_measurements
     from fitness.clock_model import PowerForm, TimeForm
@@ -75,8 +76,8 @@ def calibrate(
     ):
         if value not in known:
             raise WorkloadError(f"{option}: one of {', '.join(known)} is required, got {value!r}")
-    if output is not None and output.exists() and not force:
-        raise WorkloadError(f"{output} is there already; --force replaces it")
+    if output is not None:
+        check_output_file(output, option="--output", overwrite=force)
     chip = load_platform(platform)
     asked = choose_precision(chip, precision)
     groups = subjects(read_measurements(measurements, chip))
@@ -108,7 +109,7 @@ def calibrate(
         source=source_text(source, "dse calibrate", [measurements]),
     )
     if output is not None:
-        output.write_bytes(canonical_bytes(document))
+        write_output_file(output, canonical_bytes(document))
     errors = _cross_validated(list(groups.values()), results, chip) if cross_validate else []
     if as_json:
         import json

@@ -143,12 +143,12 @@ def format_sdf3(graph: SdfGraph) -> str:
     root = ElementTree.Element("sdf3", {"type": "sdf", "version": "1.0"})
     root.set("xmlns:xsi", "http://www.w3.org/2001/XMLSchema-instance")
     root.set("xsi:noNamespaceSchemaLocation", "http://www.es.ele.tue.nl/sdf3/xsd/sdf3-sdf.xsd")
-    title = _writable(graph.name, where, "name") if graph.name else ""
+    title = xml_text(graph.name, where, "name") if graph.name else ""
     application = ElementTree.SubElement(root, "applicationGraph", {"name": title})
     body = ElementTree.SubElement(application, "sdf", {"name": title, "type": title or "graph"})
     elements = {}
     for actor in graph.actors:
-        label = _writable(actor.name, where, "actor name")
+        label = xml_text(actor.name, where, "actor name")
         elements[actor.name] = ElementTree.SubElement(body, "actor", {"name": label, "type": label})
     for number, channel in enumerate(graph.channels):
         for end, port, direction, rate in (
@@ -161,7 +161,7 @@ def format_sdf3(graph: SdfGraph) -> str:
             )
     for number, channel in enumerate(graph.channels):
         attributes = {
-            "name": _writable(names[number], where, "channel name"),
+            "name": xml_text(names[number], where, "channel name"),
             "srcActor": channel.source,
             "srcPort": f"out{number}",
             "dstActor": channel.target,
@@ -309,7 +309,7 @@ def _write_times(properties: ElementTree.Element, actor: Actor, where: str) -> N
     for position, (kind, time) in enumerate(actor.execution_times):
         if kinds.count(kind) > 1:
             raise GraphError(f"{label}: processor type {kind!r} is there more than once")
-        attributes = {"type": _writable(kind, label, "processor type")}
+        attributes = {"type": xml_text(kind, label, "processor type")}
         attributes["default"] = "false" if position else "true"
         processor = ElementTree.SubElement(element, "processor", attributes)
         text = _countable(time, label, "execution time", least=0)
@@ -354,7 +354,12 @@ def _count(text: str, where: str, least: int) -> int:
     return value
 
 
-def _writable(text: str, where: str, what: str) -> str:
+def xml_text(text: str, where: str, what: str) -> str:
+    """The text itself.
+
+    Raises:
+        GraphError: where it is empty or holds what XML cannot; ``where`` and ``what`` name it.
+    """
     if not text:
         raise GraphError(f"{where}: an empty {what} cannot be written in SDF3")
     found = _NOT_XML.search(text)
