@@ -1,4 +1,4 @@
-"""Mappings that share the work out well on paper, as a start for searches.
+"""Mappings that share the work out well on paper, as a start for searches and as a move of theirs.
 
 At given clocks no mapping ends before the largest load of a unit, nor before the longest network
 has gone through its groups and transitions. Weights p_u on the units and q_n on the networks, all
@@ -12,20 +12,21 @@ queueing are left to the evaluation.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from dse.design_space import DesignSpace, Random
 from results.dominance import FloatArray
-from results.problem import IntArray
+from results.problem import IntArray, ProblemUnit
 
-ROUNDS = 12
+ROUNDS = 8
 FIRST_ENTRY = 0.01
 """What entering a unit costs at first; where segments are limited it grows while they are too many,
 and else it shrinks away."""
-STEP = 1.0
-"""Growth of the weight of what is as large as the largest, per round, in the exponent."""
+SHARPNESS = (1.0, 20.0)
+"""Between these: how much the largest load of a mapping stands out in its weights."""
 
 
 def balanced_rows(space: DesignSpace, rng: Random, count: int) -> IntArray:
@@ -34,123 +35,147 @@ def balanced_rows(space: DesignSpace, rng: Random, count: int) -> IntArray:
     domains = np.arange(len(space.problem.domains))
     # The larger of two draws: fast clocks more often.
     drawn = rng.random((2, count, len(domains))).max(axis=0)
-    places = (drawn * space.point_count).astype(np.int64)
-    points = space.point_at[domains, places]
-    costs = _costs(space, points)
+    points = space.point_at[domains, (drawn * space.point_count).astype(np.int64)]
+    costs = _Costs(space, points)
     importance = rng.random(count) ** 2
     networks, units = len(space.first), len(space.problem.units)
     weights = np.full((count, units + networks), 1.0 / (units + networks))
-    limits = np.array([unit.max_segments or np.inf for unit in space.problem.units])
     entry = np.full((count, units), FIRST_ENTRY)
     best = np.full(count, np.inf)
     mapping = np.zeros((count, space.groups), dtype=np.int64)
+    every = np.repeat(np.arange(count), networks), np.tile(np.arange(networks), count)
     for _ in range(ROUNDS):
-        found = _best_paths(space, costs, weights, importance, entry)
-        lengths, energy = _lengths(space, costs, found)
-        crowded = _segments(space, found) / limits
+        found = np.empty_like(mapping)
+        costs.map_networks(found, *every, weights, importance, entry)
+        lengths, energy, crowded = costs.lengths(found)
         value = (1.0 - importance) * lengths.max(axis=1) + importance * energy
         value += np.maximum(crowded.max(axis=1) - 1.0, 0.0)
         better = value < best
         best[better], mapping[better] = value[better], found[better]
-        weights *= np.exp(STEP * lengths / lengths.max(axis=1, keepdims=True))
+        weights *= np.exp(lengths / lengths.max(axis=1, keepdims=True))
         weights /= weights.sum(axis=1, keepdims=True)
         entry *= np.exp(np.clip(crowded, 0.0, 2.0) - 1.0)
     return np.concatenate((mapping, points), axis=1)
+
+
+def rebalanced_rows(space: DesignSpace, rng: Random, rows: IntArray) -> IntArray:
+    """The same rows [n, width], one network each mapped anew: what is best for it under weights
+    that stand for the loads of the row; energy is of random importance. Not repaired."""
+    costs = _Costs(space, rows[:, space.groups :])
+    mapping = rows[:, : space.groups].copy()
+    lengths, _, crowded = costs.lengths(mapping)
+    low, high = SHARPNESS
+    sharpness = low * (high / low) ** rng.random((len(rows), 1))
+    weights = np.exp(sharpness * (lengths / lengths.max(axis=1, keepdims=True) - 1.0))
+    weights /= weights.sum(axis=1, keepdims=True)
+    importance = rng.random(len(rows)) ** 2
+    # A unit that nothing more may begin on is dear.
+    entry = FIRST_ENTRY * rng.random((len(rows), 1)) * np.where(crowded >= 1.0, 20.0, 1.0)
+    network = rng.integers(0, len(space.first), len(rows))
+    costs.map_networks(mapping, np.arange(len(rows)), network, weights, importance, entry)
+    return np.concatenate((mapping, rows[:, space.groups :]), axis=1)
 
 
 @dataclass(frozen=True, eq=False)
 class _Costs:
     """Costs at n choices of clocks, as shares of what is usual, so that they can be added."""
 
-    time: FloatArray
-    """[n, groups, units]; infinite where not allowed."""
-    energy: FloatArray
-    """[n, groups, units]; above idle."""
-    transition: FloatArray
-    """[n, groups, units, units]: from the group before, where that is an edge, else 0."""
+    space: DesignSpace
+    points: IntArray
+    """[n, domains]"""
 
+    @cached_property
+    def _time(self) -> FloatArray:
+        """[n, groups, units]: in ps; infinite where not allowed."""
+        allowed = self.space.problem.allowed
+        table = np.empty((len(self.points), *allowed.shape))
+        for u, unit in enumerate(self.space.problem.units):
+            table[:, :, u] = unit.time_ps[self._at(unit)].T
+        table[:, ~allowed] = np.inf
+        return table
 
-def _costs(space: DesignSpace, points: IntArray) -> _Costs:
-    problem = space.problem
-    shape = (len(points), space.groups, len(problem.units))
-    time, energy = np.empty(shape), np.empty(shape)
-    for u, unit in enumerate(problem.units):
-        at: tuple[Any, ...] = (slice(None), *(points[:, clock] for clock in unit.clocks))
-        time[:, :, u] = unit.time_ps[at].T
-        energy[:, :, u] = time[:, :, u] * unit.dynamic_mw[at].T
-    # What all groups take on their best units: one for times and transitions, one for energies.
-    allowed = problem.allowed[None]
-    usual_time = np.where(allowed, time, np.inf).min(axis=2).sum(axis=1)
-    usual_energy = np.where(allowed, energy, np.inf).min(axis=2).sum(axis=1)
-    transition = np.zeros((space.groups, shape[2], shape[2]))
-    for edge, (source, target) in enumerate(problem.edges):
-        if source == target - 1:
-            transition[target] = problem.transition_ps[edge]
-    scale = np.maximum(usual_time, 1.0)[:, None, None]
-    return _Costs(
-        time=np.where(allowed, time / scale, np.inf),
-        energy=energy / np.maximum(usual_energy, 1.0)[:, None, None],
-        transition=transition[None] / scale[..., None],
-    )
+    @cached_property
+    def _energy(self) -> FloatArray:
+        """[n, groups, units]: above idle; infinite where not allowed."""
+        power = np.ones_like(self._time)
+        for u, unit in enumerate(self.space.problem.units):
+            power[:, :, u] = np.maximum(unit.dynamic_mw[self._at(unit)].T, 1)
+        return self._time * power
 
+    def _at(self, unit: ProblemUnit) -> tuple[Any, ...]:
+        """Where the unit's tables hold the costs of all groups at the n choices."""
+        return (slice(None), *(self.points[:, clock] for clock in unit.clocks))
 
-def _best_paths(
-    space: DesignSpace,
-    costs: _Costs,
-    weights: FloatArray,
-    importance: FloatArray,
-    entry: FloatArray,
-) -> IntArray:
-    """[n, groups]: for each network the cheapest units under the weights [n, units + networks]."""
-    units = costs.time.shape[2]
-    p, q = weights[:, None, :units], weights[:, units:]
-    slow = (1.0 - importance)[:, None, None]
-    along = q[:, space.owner, None]
-    node = slow * (p + along) * costs.time + importance[:, None, None] * costs.energy
-    edge = (slow * along)[..., None] * costs.transition
-    n, networks, most = len(weights), len(space.first), int(space.size.max())
-    # All networks step by step together; a network that has ended keeps what it has.
-    total = node[:, space.first] + entry[:, None]
-    entering = entry[:, None, None, :] * ~np.eye(units, dtype=np.bool_)
-    came_from = np.zeros((most, n, networks, units), dtype=np.int64)
-    came_from[:] = np.arange(units)
-    for step in range(1, most):
-        going = np.flatnonzero(space.size > step)
-        group = space.first[going] + step
-        reached = total[:, going, :, None] + edge[:, group] + entering
-        came_from[step][:, going] = reached.argmin(axis=2)
-        total[:, going] = reached.min(axis=2) + node[:, group]
-    mapping = np.empty((n, space.groups), dtype=np.int64)
-    unit = total.argmin(axis=2)
-    for step in range(most - 1, -1, -1):
-        going = np.flatnonzero(space.size > step)
-        mapping[:, space.first[going] + step] = unit[:, going]
-        unit = np.take_along_axis(came_from[step], unit[..., None], axis=2)[..., 0]
-    return mapping
+    @cached_property
+    def _usual(self) -> tuple[FloatArray, FloatArray]:
+        """[n, 1, 1] each: what all groups take on their best units, in time and in energy."""
+        time, energy = (
+            np.maximum(table.min(axis=2).sum(axis=1), 1.0)[:, None, None]
+            for table in (self._time, self._energy)
+        )
+        return time, energy
 
+    def map_networks(
+        self,
+        mapping: IntArray,
+        row: IntArray,
+        network: IntArray,
+        weights: FloatArray,
+        importance: FloatArray,
+        entry: FloatArray,
+    ) -> None:
+        """Sets, in ``mapping`` [n, groups], the groups of ``network`` [k] in ``row`` [k] to the
+        cheapest units under weights [n, units + networks], with ``importance`` [n] of energy and
+        ``entry`` [n, units] to be paid for each stretch."""
+        space, units = self.space, len(self.space.problem.units)
+        first, size = space.first[network], space.size[network]
+        slow = (1.0 - importance[row])[:, None]
+        path = slow * weights[row, units + network, None]
+        load = slow * weights[row, :units] + path
+        energy_share = importance[row, None] / self._usual[1][row, 0]
+        time_share = load / self._usual[0][row, 0]
+        along = path / self._usual[0][row, 0]
+        entering = entry[row, None, :] * ~np.eye(units, dtype=np.bool_)
+        total = np.zeros((len(row), units))
+        came_from = []
+        for step in range(int(size.max())):
+            going = step < size
+            group = first + np.minimum(step, size - 1)
+            node = time_share * self._time[row, group] + energy_share * self._energy[row, group]
+            if step:
+                edge = space.transition_before[group] * along[..., None]
+                reached = total[:, :, None] + edge + entering
+                came_from.append(reached.argmin(axis=1))
+                total = np.where(going[:, None], reached.min(axis=1) + node, total)
+            else:
+                total = node + entry[row]
+        unit = total.argmin(axis=1)
+        for step in range(int(size.max()) - 1, -1, -1):
+            there = np.flatnonzero(step < size)
+            mapping[row[there], first[there] + step] = unit[there]
+            if step:
+                unit[there] = came_from[step - 1][there, unit[there]]
 
-def _segments(space: DesignSpace, mapping: IntArray) -> FloatArray:
-    """[n, units]: stretches of groups on each unit."""
-    begins = np.ones(mapping.shape, dtype=np.bool_)
-    same_network = space.owner[1:] == space.owner[:-1]
-    begins[:, 1:] = (mapping[:, 1:] != mapping[:, :-1]) | ~same_network
-    units = range(len(space.problem.units))
-    return np.stack([(begins & (mapping == u)).sum(axis=1) for u in units], axis=1).astype(
-        np.float64
-    )
-
-
-def _lengths(space: DesignSpace, costs: _Costs, mapping: IntArray) -> tuple[FloatArray, FloatArray]:
-    """([n, units + networks] loads and path lengths, [n] energies) of mappings [n, groups]."""
-    n, units = len(mapping), costs.time.shape[2]
-    rows = np.arange(n)[:, None]
-    groups = np.arange(space.groups)
-    time = costs.time[rows, groups, mapping]
-    before = np.roll(mapping, 1, axis=1)
-    moving = np.broadcast_to(costs.transition, (n, *costs.transition.shape[1:]))[
-        rows, groups, before, mapping
-    ]
-    loads = [np.where(mapping == u, time, 0.0).sum(axis=1) for u in range(units)]
-    paths = np.add.reduceat(time + moving, space.first, axis=1)
-    lengths = np.concatenate((np.stack(loads, axis=1), paths), axis=1)
-    return lengths, costs.energy[rows, groups, mapping].sum(axis=1)
+    def lengths(self, mapping: IntArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """([n, units + networks] loads and path lengths, [n] energies, [n, units] segments as
+        shares of the most allowed) of mappings [n, groups]."""
+        space = self.space
+        problem, groups = space.problem, np.arange(space.groups)
+        row = np.arange(len(mapping))[:, None]
+        time = self._time[row, groups, mapping] / self._usual[0][:, :, 0]
+        units = range(len(problem.units))
+        on = [mapping == u for u in units]
+        loads = np.stack([np.where(on[u], time, 0.0).sum(axis=1) for u in units], axis=1)
+        before = np.roll(mapping, 1, axis=1)
+        moving = space.transition_before[groups, before, mapping] / self._usual[0][:, :, 0]
+        paths = np.add.reduceat(time + moving, space.first, axis=1)
+        begins = np.ones(mapping.shape, dtype=np.bool_)
+        same_network = space.owner[1:] == space.owner[:-1]
+        begins[:, 1:] = (mapping[:, 1:] != mapping[:, :-1]) | ~same_network
+        limits = np.array([unit.max_segments or np.inf for unit in problem.units])
+        segments = np.stack([(begins & on[u]).sum(axis=1) for u in units], axis=1)
+        return (
+            np.concatenate((loads, paths), axis=1),
+            self._energy[row, groups, mapping].sum(axis=1) / self._usual[1][:, 0, 0],
+            segments / limits,
+        )

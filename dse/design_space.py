@@ -78,6 +78,11 @@ class DesignSpace:
         return np.minimum(np.stack(places), self.point_count[:, None] - 1).astype(np.int64)
 
     @cached_property
+    def all_allowed(self) -> bool:
+        """Whether every group may be on every unit."""
+        return bool(self.problem.allowed.all())
+
+    @cached_property
     def allowed_on(self) -> BoolArray:
         """[units, groups]: the problem's ``allowed``, transposed."""
         return np.ascontiguousarray(self.problem.allowed.T)
@@ -98,6 +103,16 @@ class DesignSpace:
         """[groups]: the unit that is fastest alone."""
         best: IntArray = self.fastest_time.argmin(axis=1).astype(np.int64)
         return best
+
+    @cached_property
+    def transition_before(self) -> IntArray:
+        """[groups, units, units]: ps from the group before, where that feeds it, else 0."""
+        units = len(self.problem.units)
+        table = np.zeros((self.groups, units, units), dtype=np.int64)
+        for edge, (source, target) in enumerate(self.problem.edges):
+            if source == target - 1:
+                table[target] = self.problem.transition_ps[edge]
+        return table
 
     @cached_property
     def combinations(self) -> int:
@@ -235,7 +250,7 @@ class DesignSpace:
         """A group that may not be where it is goes where the group before it is, if it may, else
         where the next one is, else to its fastest unit."""
         mapping = mapping.copy()
-        if self.problem.allowed.all():
+        if self.all_allowed:
             return mapping
         wrong = ~self.problem.allowed[np.arange(self.groups), mapping]
         for g in np.flatnonzero(wrong.any(axis=0)):

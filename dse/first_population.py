@@ -11,6 +11,7 @@ from dse.baselines.standing import baseline_rows
 from dse.design_space import DesignSpace, Random, unique_rows
 from results.problem import IntArray
 
+BALANCED = 60
 MOST_ASSIGNMENTS = 64
 """All assignments of whole networks to units are tried where there are no more than this."""
 
@@ -48,7 +49,7 @@ def first_population(space: DesignSpace, rng: Random, size: int) -> IntArray:
     repaired = space.repair(rng, np.concatenate((known, obvious_rows(space))))
     obvious = np.concatenate((known, repaired))
     obvious = obvious[unique_rows(obvious)][: size - size // 2]
-    balanced = space.repair(rng, balanced_rows(space, rng, size - len(obvious)))
+    balanced = space.repair(rng, balanced_rows(space, rng, min(BALANCED, size - len(obvious))))
     rows = np.concatenate((obvious, balanced, space.random(rng, 2 * size)))
     return rows[unique_rows(rows)][:size]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from dse.archive import Archive
+from dse.balanced_mappings import rebalanced_rows
 from dse.design_space import DesignSpace
 from dse.engine import EngineState, Violation
 from dse.first_population import first_population
@@ -17,13 +18,17 @@ from fitness.outcomes import Outcomes, constraints_of
 from results.dominance import FloatArray
 from results.problem import IntArray
 
-LEAST_POPULATION = 200
-"""For rows of up to 100 genes; else twice as many as genes."""
-NEIGHBOURS = 200
+POPULATION = 200
+NEIGHBOURS = 100
 """Rows of a generation that come from the local search, about."""
+REBALANCED = 30
+"""Rows of a generation that are a member of the front with one network mapped anew."""
+LONGEST_PAUSE = 15
+"""Generations without a local search, where it hardly found new rows; a new member ends it."""
 CROSSOVER_RATE = 0.9
 ATTEMPTS = 4
-"""Matings in a row where hardly any child is new."""
+"""Matings in a row where no child is new."""
+MOST_MUTATIONS = 8
 
 
 class Nsga2Engine:
@@ -44,12 +49,14 @@ class Nsga2Engine:
         space: DesignSpace,
         *,
         seed: int,
-        population: int | None = None,
+        population: int = POPULATION,
         neighbours: int = NEIGHBOURS,
+        rebalanced: int = REBALANCED,
     ) -> None:
         self._space = space
-        self._size = population or max(LEAST_POPULATION, 2 * space.width)
+        self._size = population
         self._most_neighbours = neighbours
+        self._rebalanced = rebalanced
         self._rng = np.random.default_rng(seed)
         self._violation_of = Violation(space.problem)
         self._seen = SeenRows(space.width)
@@ -60,6 +67,9 @@ class Nsga2Engine:
         constraints = len(constraints_of(space.problem))
         self._archive = Archive(space.width, len(space.problem.objectives), constraints)
         self._visits: IntArray = np.zeros(0, dtype=np.int64)
+        self._mutations = 1
+        self._pause = 0
+        self._waits = 0
         self._offspring = 0
 
     def ask(self) -> IntArray:
@@ -78,6 +88,7 @@ class Nsga2Engine:
         before = self._archive.numbers
         if self._archive.add(rows, outcomes):
             self._visits = _carried(before, self._visits, self._archive.numbers)
+            self._waits = 0
         told = self._archive.joined(len(rows))
         told[: self._offspring] = True
         merged = np.concatenate((self._rows, rows[told]))
@@ -92,17 +103,17 @@ class Nsga2Engine:
         self._crowding = survivors.crowding
 
     def _children(self) -> IntArray:
-        """[at most the population's size]: new rows; where hardly any are, more is tried."""
-        found: list[IntArray] = []
-        count = 0
+        """[at most the population's size]: new rows, by more mutations where few are new."""
         for _ in range(ATTEMPTS):
             children = self._mated()
-            fresh = children[self._seen.first_seen(children)][: self._size - count]
-            found.append(fresh)
-            count += len(fresh)
-            if count >= self._size // 4:
+            fresh = children[self._seen.first_seen(children)]
+            if len(fresh) < self._size // 2:
+                self._mutations = min(self._mutations + 1, MOST_MUTATIONS)
+            elif len(fresh) > self._size * 3 // 4:
+                self._mutations = max(self._mutations - 1, 1)
+            if len(fresh):
                 break
-        return np.concatenate(found)
+        return fresh
 
     def _mated(self) -> IntArray:
         """Children of parents that won tournaments, one for each place in the population."""
@@ -115,18 +126,32 @@ class Nsga2Engine:
         a[alone], b[alone] = first[alone], second[alone]
         children = np.concatenate((a, b))[: self._size]
         awake = space.domains_used(children)
-        return space.repair(rng, mutate(space, rng, children), awake)
+        for _ in range(self._mutations):
+            children = mutate(space, rng, children)
+        return space.repair(rng, children, awake)
 
     def _neighbours(self) -> IntArray:
-        """New neighbours of the members whose turn it is."""
+        """New neighbours of the members whose turn it is, and members with a network anew."""
         if len(self._archive.rows) == 0 or self._most_neighbours == 0:
             return np.zeros((0, self._space.width), dtype=np.int64)
+        if self._waits:
+            self._waits -= 1
+            return np.zeros((0, self._space.width), dtype=np.int64)
+        front = self._archive.rows
+        chosen = front[self._rng.integers(0, len(front), self._rebalanced)]
+        anew = rebalanced_rows(self._space, self._rng, chosen)
+        anew = self._space.repair(self._rng, anew, self._space.domains_used(chosen))
         turn = np.lexsort((self._rng.random(len(self._visits)), self._visits))[:4]
         self._visits[turn] += 1
         near = neighbours(
             self._space, self._rng, self._archive.rows[turn], most=self._most_neighbours
         )
-        return near[self._seen.first_seen(near)]
+        rows = np.concatenate((anew, near))
+        fresh = rows[self._seen.first_seen(rows)]
+        rich = len(fresh) > len(rows) // 10
+        self._pause = 0 if rich else min(2 * self._pause + 1, LONGEST_PAUSE)
+        self._waits = self._pause
+        return fresh
 
     def state(self) -> EngineState:
         """Population, archive, visits, and what was proposed."""
@@ -138,6 +163,8 @@ class Nsga2Engine:
                 "crowding": self._crowding,
                 **self._archive.arrays("archive_"),
                 "visits": self._visits,
+                "mutations": np.array([self._mutations]),
+                "pause": np.array([self._pause, self._waits]),
                 "offspring": np.array([self._offspring]),
                 "seen": self._seen.entries,
             },
@@ -154,6 +181,11 @@ class Nsga2Engine:
         self._crowding = state.array("crowding", np.float64, (count,))
         self._archive.restore(state, "archive_", self._space)
         self._visits = state.array("visits", np.int64, (len(self._archive.rows),))
+        self._mutations = int(
+            state.array("mutations", np.int64, (1,), least=1, most=MOST_MUTATIONS)[0]
+        )
+        pause = state.array("pause", np.int64, (2,), least=0, most=LONGEST_PAUSE)
+        self._pause, self._waits = int(pause[0]), int(pause[1])
         self._offspring = int(state.array("offspring", np.int64, (1,), least=0)[0])
         self._seen.entries = state.array("seen", np.uint64, (None,), least=1)
         self._rng = generator_from(state.generator)

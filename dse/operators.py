@@ -30,14 +30,13 @@ def segment_crossover(
     only one parent has a use for comes from that parent."""
     n, networks = len(first), len(space.problem.networks)
     position = np.arange(space.groups) - space.first[space.owner]
-    ends = np.sort(rng.integers(0, space.size[:, None] + 1, (n, networks, 2)), axis=2)
+    drawn = (rng.random((2, n, networks)) * (space.size + 1)).astype(np.int64)
     whole = rng.random((n, networks))
-    ends[:, :, 0] = np.where(whole < 0.5, 0, ends[:, :, 0])
-    ends[:, :, 1] = np.where(whole < 0.25, space.size, ends[:, :, 1])
-    keep = rng.random((n, networks)) < 0.3
-    ends[:, :, 1] = np.where(keep, ends[:, :, 0], ends[:, :, 1])
+    begin = np.where(whole < 0.5, 0, drawn.min(axis=0))
+    end = np.where(whole < 0.25, space.size, drawn.max(axis=0))
+    end = np.where(rng.random((n, networks)) < 0.3, begin, end)
     swap = np.empty((n, space.width), dtype=np.bool_)
-    begin, end = ends[:, space.owner, 0], ends[:, space.owner, 1]
+    begin, end = begin[:, space.owner], end[:, space.owner]
     swap[:, : space.groups] = (position >= begin) & (position < end)
     odds = rng.random((n, space.width - space.groups)) < 0.5
     mine, theirs = space.domains_used(first), space.domains_used(second)
@@ -81,7 +80,8 @@ def _remapped(space: DesignSpace, rng: Random, rows: IntArray, kind: IntArray) -
         unit[moved] = np.where(has, taken, unit[moved])
     position = np.arange(space.groups)
     inside = (position >= begin[:, None]) & (position < end[:, None])
-    inside &= space.allowed_on[unit]
+    if not space.all_allowed:
+        inside &= space.allowed_on[unit]
     rows[:, : space.groups] = np.where(inside, unit[:, None], rows[:, : space.groups])
     return rows
 

@@ -1,0 +1,63 @@
+"""The problems that searches are compared on."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from benchmarks.reference_problem import reference_problem
+from dse.options import Options
+from dse.problem_builder import BuiltProblem, build_problem
+from dse.workload_file import workload_from
+from platforms.platform_file import load_platform
+from results.problem import IntArray, Problem
+
+REFERENCE_FRONT = Path(__file__).parent / "data" / "reference_front.json"
+TEN_NETWORKS = (
+    *("vgg16", "vgg19", "googlenet", "inception_v1", "resnet18"),
+    *("resnet50", "squeezenet", "shufflenet", "mobilenet_v1", "mobilenet_v2"),
+)
+GROUPS_EACH = 21
+
+
+@dataclass(frozen=True)
+class SearchProblem:
+    """A problem, and its exact front [members, objectives] where that is known."""
+
+    name: str
+    make: Callable[[], Problem]
+    exact: Callable[[], IntArray] | None
+
+
+def reference_front() -> IntArray:
+    """[73, 2]: what exhaustive search over all 58,720,256 design points found, see the file."""
+    document = json.loads(REFERENCE_FRONT.read_text())
+    return np.array(document["objectives"], dtype=np.int64)
+
+
+def two_networks() -> Problem:
+    """VGG-19 and ResNet-50 on the GPU and a DLA of Xavier, memory at its fastest clock, at most two
+    transitions each."""
+    options = Options(units=("gpu", "dla0"), fixed=(("emc", "max"),), max_transitions=2)
+    return _on_xavier(("vgg19", "resnet50"), options).problem
+
+
+def ten_networks_built() -> BuiltProblem:
+    """Ten networks on all units of Xavier at all clocks."""
+    return _on_xavier(TEN_NETWORKS, Options(groups=GROUPS_EACH))
+
+
+def _on_xavier(networks: tuple[str, ...], options: Options) -> BuiltProblem:
+    chip = load_platform("jetson-agx-xavier")
+    return build_problem(workload_from(networks), chip, options)
+
+
+PROBLEMS = (
+    SearchProblem("reference", reference_problem, reference_front),
+    SearchProblem("two networks", two_networks, None),
+    SearchProblem("ten networks", lambda: ten_networks_built().problem, None),
+)
