@@ -21,7 +21,7 @@ from dse.design_space import DesignSpace, Random
 from results.dominance import FloatArray
 from results.problem import IntArray, ProblemUnit
 
-ROUNDS = 8
+ROUNDS = 6
 FIRST_ENTRY = 0.01
 """What entering a unit costs at first; where segments are limited it grows while they are too many,
 and else it shrinks away."""

@@ -12,6 +12,7 @@ from dse.design_space import DesignSpace, Random, unique_rows
 from results.problem import IntArray
 
 BALANCED = 60
+"""Balanced rows, at most."""
 MOST_ASSIGNMENTS = 64
 """All assignments of whole networks to units are tried where there are no more than this."""
 
@@ -41,7 +42,7 @@ def obvious_rows(space: DesignSpace) -> IntArray:
 
 def first_population(space: DesignSpace, rng: Random, size: int) -> IntArray:
     """[at most size, width]: the baselines, the obvious rows, as far as these fill one half; then
-    balanced rows and, where that is not enough, random ones; no row twice.
+    ``BALANCED`` balanced rows, then random ones; no row twice.
 
     Baselines come as they are, and once more with what constraints on the mapping make of them.
     """

@@ -19,12 +19,15 @@ from results.dominance import FloatArray
 from results.problem import IntArray
 
 POPULATION = 200
-NEIGHBOURS = 100
-"""Rows of a generation that come from the local search, about."""
-REBALANCED = 30
-"""Rows of a generation that are a member of the front with one network mapped anew."""
-LONGEST_PAUSE = 15
-"""Generations without a local search, where it hardly found new rows; a new member ends it."""
+NEIGHBOURS = 200
+"""Neighbours of members of the front in a local search, at most."""
+VISITED = 8
+"""Members whose neighbours these are."""
+REBALANCED = 60
+"""Members of the front with one network mapped anew that go with them."""
+SHORTEST_PAUSE, LONGEST_PAUSE = 1, 15
+"""Generations without a local search after one; longer and longer while it hardly finds new rows,
+but a new member ends that."""
 CROSSOVER_RATE = 0.9
 ATTEMPTS = 4
 """Matings in a row where no child is new."""
@@ -35,8 +38,8 @@ class Nsga2Engine:
     """NSGA-II (Deb et al. 2002): selection, ranking and crowding as pymoo has them, no object per
     individual, the operators of :mod:`dse.operators`; rows that were proposed before are left out.
 
-    With each generation go neighbours of members of the front that had least of that before, and
-    those of them that reach the front join the population.
+    With every other generation go neighbours of members of the front that had least of that before,
+    and members with a network mapped anew; those that reach the front join the population.
 
     All random numbers come from one generator seeded with ``seed``, so a seed gives the same rows
     in any process.
@@ -88,7 +91,7 @@ class Nsga2Engine:
         before = self._archive.numbers
         if self._archive.add(rows, outcomes):
             self._visits = _carried(before, self._visits, self._archive.numbers)
-            self._waits = 0
+            self._waits = min(self._waits, SHORTEST_PAUSE)
         told = self._archive.joined(len(rows))
         told[: self._offspring] = True
         merged = np.concatenate((self._rows, rows[told]))
@@ -141,7 +144,7 @@ class Nsga2Engine:
         chosen = front[self._rng.integers(0, len(front), self._rebalanced)]
         anew = rebalanced_rows(self._space, self._rng, chosen)
         anew = self._space.repair(self._rng, anew, self._space.domains_used(chosen))
-        turn = np.lexsort((self._rng.random(len(self._visits)), self._visits))[:4]
+        turn = np.lexsort((self._rng.random(len(self._visits)), self._visits))[:VISITED]
         self._visits[turn] += 1
         near = neighbours(
             self._space, self._rng, self._archive.rows[turn], most=self._most_neighbours
@@ -149,7 +152,7 @@ class Nsga2Engine:
         rows = np.concatenate((anew, near))
         fresh = rows[self._seen.first_seen(rows)]
         rich = len(fresh) > len(rows) // 10
-        self._pause = 0 if rich else min(2 * self._pause + 1, LONGEST_PAUSE)
+        self._pause = SHORTEST_PAUSE if rich else min(2 * self._pause + 1, LONGEST_PAUSE)
         self._waits = self._pause
         return fresh
 
