@@ -26,11 +26,11 @@ GROUPS_EACH = 21
 
 @dataclass(frozen=True)
 class SearchProblem:
-    """A problem, and its exact front [members, objectives] where that is known."""
+    """A problem; ``solved``: the exact search ends on it within seconds."""
 
     name: str
     make: Callable[[], Problem]
-    exact: Callable[[], IntArray] | None
+    solved: bool
 
 
 def reference_front() -> IntArray:
@@ -57,7 +57,7 @@ def _on_xavier(networks: tuple[str, ...], options: Options) -> BuiltProblem:
 
 
 PROBLEMS = (
-    SearchProblem("reference", reference_problem, reference_front),
-    SearchProblem("two networks", two_networks, None),
-    SearchProblem("ten networks", lambda: ten_networks_built().problem, None),
+    SearchProblem("reference", reference_problem, solved=True),
+    SearchProblem("two networks", two_networks, solved=True),
+    SearchProblem("ten networks", lambda: ten_networks_built().problem, solved=False),
 )

@@ -122,7 +122,7 @@ def explore_problem(
     searching = make_engine(engine, space, seed)
     kept = None
     if checkpoint is not None:
-        identity = Identity(problem_sha256(built.problem), engine.value, seed, program_version())
+        identity = Identity(problem_sha256(built.problem), searching.name, seed, program_version())
         kept = CheckpointFile(checkpoint, identity, space, len(constraints_of(built.problem)))
     result = search(
         searching,
