@@ -18,14 +18,17 @@ from dse import (
     command_deploy,
     command_evaluate,
     command_explore,
+    command_fidelity,
     command_import,
     command_lists,
     command_network,
     command_platform,
     command_plot,
+    command_profile,
     command_replay,
     command_report,
     command_robustness,
+    command_run,
     command_sdf,
     command_show,
     command_trace,
@@ -57,6 +60,9 @@ command_lists.register(app)
 command_network.register(app)
 command_platform.register(app)
 command_import.register(app)
+command_profile.register(app)
+command_run.register(app)
+command_fidelity.register(app)
 command_contention.register(app)
 command_sdf.register(app)
 

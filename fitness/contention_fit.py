@@ -81,16 +81,25 @@ def loss_percent(
     return np.where(external > 0, np.minimum(lost, MOST_PERCENT), 0.0)
 
 
-def fit_contention(sweep: Sweep, known: Mapping[str, float] | None = None) -> ContentionFit:
+def fit_contention(
+    sweep: Sweep, known: Mapping[str, float] | None = None, *, keep_undetermined: bool = False
+) -> ContentionFit:
     """The parameters that fit a sweep best; ``known`` ones are kept as they are.
+
+    Args:
+        sweep: the samples.
+        known: values by name.
+        keep_undetermined: keep the best values of parameters that the sweep does not determine,
+            with their errors. They hold within the demands of the sweep, and nowhere else.
 
     Raises:
         PlatformError: where the sweep does not determine a parameter, naming it and what to do.
     """
     given = dict(known or {})
-    fit = _Fit(sweep, given)
+    fit = _Fit(sweep, given, is_strict=not keep_undetermined)
     values, gap = fit.best()
-    _check_regions(fit, values)
+    if not keep_undetermined:
+        _check_regions(fit, values)
     errors = fit.errors(values, gap)
     result: dict[str, FittedParameter] = {}
     for index, name in enumerate(PARAMETERS):
@@ -99,7 +108,8 @@ def fit_contention(sweep: Sweep, known: Mapping[str, float] | None = None) -> Co
             result[name] = FittedParameter(value, 0.0, is_given=True)
             continue
         small = name == "max_minor_percent" and error <= SMALL_PERCENT
-        if not small and (not np.isfinite(error) or error > LARGEST_ERROR * abs(value)):
+        is_vague = not np.isfinite(error) or error > LARGEST_ERROR * abs(value)
+        if is_vague and not small and not keep_undetermined:
             raise _undetermined(name, f"it is {value:.4g} +- {error:.2g}")
         result[name] = FittedParameter(value, error)
     return ContentionFit(result, len(sweep.own))
@@ -144,9 +154,10 @@ def _check_regions(fit: _Fit, values: FloatArray) -> None:
 class _Fit:
     """Least squares over the parameters that are not given."""
 
-    def __init__(self, sweep: Sweep, given: Mapping[str, float]) -> None:
+    def __init__(self, sweep: Sweep, given: Mapping[str, float], *, is_strict: bool) -> None:
         self.sweep = sweep
         self.given = given
+        self.is_strict = is_strict
         self.lost = sweep.lost_percent
         # A loss of speed is known the better the larger it is: d ln(s) = dR / (100 - R).
         self.weights = sweep.slowdown
@@ -182,6 +193,10 @@ class _Fit:
         if idle[0] > self.sweep.own.min() and self._error(idle, self.measured) <= bound:
             return idle, 0.0
         fitting = [n for n, at in found.items() if self._error(at, self.measured) <= bound]
+        if not self.is_strict and not (
+            self.sweep.own.min() <= fitting[0] and fitting[-1] <= self.sweep.own.max()
+        ):
+            return values, np.inf
         if fitting[0] < self.sweep.own.min():
             raise _undetermined("normal_gbps", "all own demands may be above it")
         if fitting[-1] > self.sweep.own.max():

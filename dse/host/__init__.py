@@ -1,0 +1,1 @@
+"""Measuring and running on the machine at hand."""

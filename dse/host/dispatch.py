@@ -1,0 +1,14 @@
+"""The order in which a free unit takes what waits for it."""
+
+from __future__ import annotations
+
+from enum import Enum
+
+
+class Dispatch(Enum):
+    """What a free unit starts next."""
+
+    PLANNED = "planned"
+    """The next of the order that the timeline predicts, even if another one is ready before."""
+    FIFO = "fifo"
+    """Of what is ready the smallest (ready time, frame, network, repeat, group)."""

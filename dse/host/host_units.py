@@ -1,0 +1,104 @@
+"""Units of the machine at hand: CPU cores, or groups of cores, that processes are pinned to."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from results.errors import ResultError
+
+_NAME = re.compile(r"cpu([0-9]{1,4}(?:\.[0-9]{1,4})*)")
+
+
+@dataclass(frozen=True)
+class HostUnit:
+    """Cores that run one group at a time, with a thread on each."""
+
+    cores: tuple[int, ...]
+
+    @property
+    def name(self) -> str:
+        """``cpu0``, or ``cpu0.1`` for two cores."""
+        return "cpu" + ".".join(map(str, self.cores))
+
+
+@dataclass(frozen=True)
+class Host:
+    """What the system tells of itself."""
+
+    processor: str
+    mhz: float
+    energy_readable: bool
+    """Whether the energy counters of the processor (RAPL) can be read."""
+
+
+def free_cores() -> tuple[int, ...]:
+    """Cores that this process may use.
+
+    Raises:
+        ResultError: where the system cannot pin processes to cores.
+    """
+    if not hasattr(os, "sched_getaffinity"):
+        raise ResultError("pinning processes to cores needs Linux")
+    return tuple(sorted(os.sched_getaffinity(0)))
+
+
+def make_units(cores: Sequence[int], threads: int) -> tuple[HostUnit, ...]:
+    """Units of ``threads`` cores each, in order; cores that are left over stay out.
+
+    Raises:
+        ResultError: where there are not enough cores for one unit.
+    """
+    if threads < 1 or threads > len(cores):
+        raise ResultError(
+            f"--threads must be from 1 to the number of cores ({len(cores)}), got {threads}"
+        )
+    count = len(cores) // threads
+    return tuple(HostUnit(tuple(cores[k * threads : (k + 1) * threads])) for k in range(count))
+
+
+def unit_named(name: str) -> HostUnit:
+    """The inverse of :attr:`HostUnit.name`, for cores of this machine.
+
+    Raises:
+        ResultError: where it is no such name, or a core is not there.
+    """
+    match = _NAME.fullmatch(name)
+    if match is None:
+        raise ResultError(
+            f"unit {name!r}: is not one of this machine (cpu0, ...); explore a platform that "
+            "'dse profile' made here"
+        )
+    cores = tuple(int(core) for core in match.group(1).split("."))
+    free = free_cores()
+    for core in cores:
+        if core not in free:
+            raise ResultError(
+                f"unit {name!r}: core {core} is not there, or not free for this process "
+                f"(free: {', '.join(map(str, free))})"
+            )
+    return HostUnit(cores)
+
+
+def describe_host() -> Host:
+    """Name and clock of the processor, as the system tells them."""
+    fields: dict[str, str] = {}
+    try:
+        for line in Path("/proc/cpuinfo").read_text("utf-8", errors="replace").splitlines():
+            key, _, value = line.partition(":")
+            fields.setdefault(key.strip(), value.strip())
+    except OSError:
+        pass
+    try:
+        mhz = float(fields.get("cpu MHz", "1000"))
+    except ValueError:
+        mhz = 1000.0
+    counters = Path("/sys/class/powercap").glob("*rapl*/energy_uj")
+    return Host(
+        processor=fields.get("model name", "unknown processor"),
+        mhz=round(min(max(mhz, 1.0), 100_000.0), 3),
+        energy_readable=any(os.access(path, os.R_OK) for path in counters),
+    )

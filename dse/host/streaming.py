@@ -1,0 +1,63 @@
+"""A process that does nothing but read memory, at a given rate: the co-runner of a sweep."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+CHUNK = 1 << 18
+"""Bytes between two looks at the clock."""
+BUFFER = 1 << 27
+"""Bytes that are read in turn: more than caches hold."""
+
+IntArray = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class StreamLog:
+    """When each chunk was begun and done, ns; arrays [chunks]."""
+
+    begin: IntArray
+    end: IntArray
+
+    @property
+    def gbps(self) -> float:
+        """Bytes over the whole time."""
+        if len(self.begin) < 2:
+            return 0.0
+        return float((len(self.begin) - 1) * CHUNK / (self.begin[-1] - self.begin[0]))
+
+
+def make_buffer() -> IntArray:
+    """Memory to read; written once, so that all of it is there."""
+    return np.ones(BUFFER // 8, dtype=np.int64)
+
+
+def stream(
+    buffer: IntArray, gbps: float | None, is_over: Callable[[], bool], now: Callable[[], int]
+) -> StreamLog:
+    """Reads chunk after chunk until ``is_over``; ``gbps`` None: as fast as it goes."""
+    step = CHUNK // 8
+    chunks = [buffer[k * step : (k + 1) * step] for k in range(len(buffer) // step)]
+    period = 0.0 if gbps is None else CHUNK / gbps
+    begins, ends = array("q"), array("q")
+    due = float(now())
+    place = 0
+    while not is_over():
+        begin = now()
+        np.add.reduce(chunks[place])
+        begins.append(begin)
+        ends.append(now())
+        place = (place + 1) % len(chunks)
+        # What was missed is not caught up with: the rate is a limit.
+        due = max(due + period, ends[-1])
+        while now() < due and not is_over():
+            pass
+    return StreamLog(
+        np.frombuffer(begins, dtype=np.int64).copy() if begins else np.zeros(0, np.int64),
+        np.frombuffer(ends, dtype=np.int64).copy() if ends else np.zeros(0, np.int64),
+    )
