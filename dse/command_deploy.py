@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from dse.command_options import Folder, MemberName
+from dse.command_options import Folder, MemberName, ModelFiles
 from dse.deployment_target import Target
 
 
@@ -29,10 +29,7 @@ def deploy(
         Path | None,
         typer.Option(help="The board's own nvpmodel file: its names and modes are taken."),
     ] = None,
-    model: Annotated[
-        list[str] | None,
-        typer.Option(help="NETWORK=FILE: where its model is, if no longer where it was."),
-    ] = None,
+    model: ModelFiles = None,
     no_check: Annotated[
         bool, typer.Option("--no-check", help="Do not run sub-models against the whole.")
     ] = False,
@@ -41,6 +38,7 @@ def deploy(
     """Write the files that set up a member of a front on a board."""
     from dse.deploy import deploy as write_deployment
     from dse.errors import WorkloadError
+    from dse.searched_models import parse_models
     from platforms.platform_file import load_platform
     from results.deployment import Deployment
     from results.front_file import read_costs, read_results
@@ -50,12 +48,7 @@ def deploy(
         raise WorkloadError("--conf: only --to nvpmodel reads it")
     if (model or no_check) and to not in (Target.ONNX, Target.TRTEXEC):
         raise WorkloadError("--model and --no-check: only --to onnx and --to trtexec have models")
-    models = {}
-    for text in model or ():
-        name, equals, file = text.partition("=")
-        if not (name and equals and file):
-            raise WorkloadError(f"--model: NETWORK=FILE is required, got {text!r}")
-        models[name] = file
+    models = parse_models(model)
     front = read_results(folder)
     deployment = Deployment(
         front=front,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from dse.command_options import AsJson, Folder, Force
+from dse.command_options import AsJson, Folder, Force, ModelFiles
 from dse.command_run import DispatchRule, Seed
 from dse.host.dispatch import Dispatch
 
@@ -30,6 +30,7 @@ def fidelity(
         int, typer.Option(min=5, max=1000, help="Of each design point, in each of three passes.")
     ] = 5,
     dispatch: DispatchRule = Dispatch.PLANNED,
+    model: ModelFiles = None,
     seed: Seed = 0,
     output: Annotated[
         Path | None,
@@ -43,6 +44,7 @@ def fidelity(
     from dse.host.fidelity import measure_fidelity
     from dse.host.running import host_machine
     from dse.output_file import check_output_file, write_output_file
+    from dse.searched_models import parse_models
     from results.fidelity import fidelity_document
     from results.front_file import read_costs, read_results
     from results.picture_style import PICTURE_MAKERS, picture_settings
@@ -52,7 +54,8 @@ def fidelity(
             output, option="--output", overwrite=force, suffixes=tuple(PICTURE_MAKERS)
         )
     front = read_results(folder)
-    with host_machine(front.problem, read_costs(folder, front.problem), seed=seed) as machine:
+    origins, models = read_costs(folder, front.problem), parse_models(model)
+    with host_machine(front.problem, origins, models=models, seed=seed) as machine:
         found = measure_fidelity(
             machine,
             front,

@@ -74,6 +74,10 @@ Dimensions = Annotated[
 MemberName = Annotated[
     str, typer.Option("--member", help="A number, or fastest, frugal, knee or another mark.")
 ]
+ModelFiles = Annotated[
+    list[str] | None,
+    typer.Option("--model", help="NETWORK=FILE: where its model is, if no longer where it was."),
+]
 ScenarioName = Annotated[
     Scenario | None,
     typer.Option(

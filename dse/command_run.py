@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from dse.command_options import AsJson, Folder, MemberName
+from dse.command_options import AsJson, Folder, MemberName, ModelFiles
 from dse.host.dispatch import Dispatch
 
 if TYPE_CHECKING:
@@ -37,11 +37,13 @@ def run(
         int, typer.Option(min=5, max=1000, help="Frames to run one at a time, and in a pipeline.")
     ] = 30,
     dispatch: DispatchRule = Dispatch.PLANNED,
+    model: ModelFiles = None,
     seed: Seed = 0,
     as_json: AsJson = False,
 ) -> None:
     """Run a member on this machine: one pinned process per unit (needs the extra 'host')."""
     from dse.host.running import DesignRuns, host_machine, predict
+    from dse.searched_models import parse_models
     from results.front_file import read_costs, read_results
     from results.member_choice import choose_member, member_title
 
@@ -49,7 +51,8 @@ def run(
     index = choose_member(front, member)
     problem, design = front.problem, front.members[index].design
     runs = DesignRuns(problem, design, dispatch=dispatch)
-    with host_machine(problem, read_costs(folder, problem), seed=seed) as machine:
+    origins, models = read_costs(folder, problem), parse_models(model)
+    with host_machine(problem, origins, models=models, seed=seed) as machine:
         runs.run(machine, frames)
     told, ran = predict(problem, design), runs.result()
     if as_json:
@@ -115,7 +118,9 @@ def _print(problem: Problem, design: DesignPoint, title: str, told: Predicted, r
     for network in problem.networks:
         for g, name in zip(network.groups, network.group_names, strict=True):
             unit = problem.units[int(design.units[g])].name
-            groups.add_row(network.name, name, unit, *cells(told.group_ms[g], ran.group_ns[g] / 1e6))
+            groups.add_row(
+                network.name, name, unit, *cells(told.group_ms[g], ran.group_ns[g] / 1e6)
+            )
     console.print(title)
     console.print(groups)
     whole = table("", "predicted", "measured", "off by")

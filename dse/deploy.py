@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import asdict
@@ -10,6 +9,7 @@ from pathlib import Path
 
 from dse.deployment_target import Target
 from dse.onnx_equality import WrittenPart, check_equality
+from dse.searched_models import check_models, searched_model
 from dse.stock_modes import mode_costs
 from platforms.deployment import PowerModes
 from results.canonical_json import Json
@@ -27,8 +27,6 @@ from results.nvpmodel_section import (
 )
 from results.sysfs_script import sysfs_script
 from results.trtexec_script import NetworkFiles, check_trtexec, trtexec_script
-from sdf.catalogue import ModelFile, model_file
-from sdf.errors import GraphError
 from sdf.onnx_parts import cut_model, save_part
 
 NVPMODEL_FILE = "nvpmodel.conf"
@@ -175,13 +173,13 @@ def _write_models(
     wholes: bool,
 ) -> list[DeployedModel]:
     names = [network.name for network in deployment.problem.networks]
-    for name in models:
-        if name not in names:
-            raise ResultError(f"--model: there is no network {name!r} ({', '.join(names)})")
+    check_models(models, names)
     deployed = []
     for n, files in enumerate(network_files(deployment)):
         layers = [deployment.layers(segment) for segment in deployment.segments(n)]
-        model, dimensions = _model(deployment, n, models)
+        assert deployment.origins is not None, "the layers are known"
+        network = deployment.origins.networks[n]
+        model, dimensions = searched_model(network, models), dict(network.source.dimensions)
         if wholes and len(layers) > 1:
             everything = [name for names in layers for name in names]
             (whole,) = cut_model(
@@ -219,24 +217,3 @@ def _write_models(
             said.append(f"{count}, not compared with the whole.")
         deployed.append(DeployedModel(files.segments, parts, equality))
     return deployed
-
-
-def _model(
-    deployment: Deployment, n: int, models: Mapping[str, str]
-) -> tuple[ModelFile, dict[str, int]]:
-    """The model of a network, if it is the one that was searched."""
-    name = deployment.problem.networks[n].name
-    assert deployment.origins is not None, "the layers are known"
-    source = deployment.origins.networks[n].source
-    try:
-        model = model_file(models.get(name, source.reference))
-    except GraphError as error:
-        raise ResultError(
-            f"network {name!r}: {error}; --model {name}=FILE says where its model is"
-        ) from None
-    if hashlib.sha256(model.data).hexdigest() != source.sha256:
-        raise ResultError(
-            f"network {name!r}: {model.label} is not the model that was explored (another "
-            f"SHA-256); explore it again, or name the old file with --model {name}=FILE"
-        )
-    return model, dict(source.dimensions)

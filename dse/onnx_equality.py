@@ -10,14 +10,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dse.random_tensors import numpy_type, random_input, random_weight, take_fillings
 from results.errors import ResultError
 from results.optional_import import optional_import
 from sdf.onnx_file import parse_model
 from sdf.onnx_parts import ModelPart, PartTensor, fill_absent_weights
 
-_FLOATS = {1: np.float32, 10: np.float16, 11: np.float64}
-_INTEGERS = {2: np.uint8, 3: np.int8, 4: np.uint16, 5: np.int16, 6: np.int32, 7: np.int64,
-             9: np.bool_, 12: np.uint32, 13: np.uint64}  # fmt: skip
 RELATIVE_TOLERANCE = 1e-5
 """Of a tensor's largest value. The same kernels run in the same order: equality to the last bit is
 usual, and only operators that are not deterministic need it."""
@@ -83,17 +81,16 @@ def check_equality(
     whole.graph.input.extend(
         _value_info(tensor) for name, tensor in weights.items() if name not in inputs | held
     )
-    rng = np.random.default_rng(seed)
     fed: Values = {
-        name: _random_weight(rng, shape, dtype) for name, (shape, dtype) in filled.items()
+        name: random_weight(seed, name, shape, dtype) for name, (shape, dtype) in filled.items()
     }
     for name, tensor in weights.items():
-        fed[name] = _random_weight(rng, tensor.shape or (), _dtype(tensor, label))
+        fed[name] = random_weight(seed, name, tensor.shape or (), numpy_type(tensor, label))
     computed = set(wanted)
     for written in parts:
         for tensor in written.part.inputs:
             if tensor.name not in computed and tensor.name not in fed:
-                fed[tensor.name] = _random_input(rng, tensor, _dtype(tensor, label))
+                fed[tensor.name] = random_input(seed, tensor, numpy_type(tensor, label))
     expected = _run(runtime, whole, folder, fed, wanted, label)
     found: Values = dict(fed)
     for written in parts:
@@ -133,35 +130,15 @@ def _difference(expected: NDArray[Any], found: NDArray[Any], label: str) -> floa
 
 
 def _fillings_to_inputs(model: Any) -> dict[str, tuple[tuple[int, ...], Any]]:
-    """Turns ``ConstantOfShape`` nodes into inputs: shapes and types by name.
+    """Turns fillings into inputs: shapes and types by name. All elements equal would hide
+    mistakes."""
+    from onnx import helper
 
-    A model without weights has these in their place. All elements equal would hide mistakes.
-    """
-    from onnx import helper, numpy_helper
-
-    graph = model.graph
-    values = {tensor.name: tensor for tensor in graph.initializer}
-    constants = {
-        node.output[0]: attribute.t
-        for node in graph.node
-        if node.op_type == "Constant"
-        for attribute in node.attribute
-        if attribute.name == "value"
-    }
-    filled: dict[str, tuple[tuple[int, ...], Any]] = {}
-    nodes = []
-    for node in graph.node:
-        shape = values.get(node.input[0]) or constants.get(node.input[0]) if node.input else None
-        fill = [attribute.t.data_type for attribute in node.attribute] or [1]
-        if node.op_type != "ConstantOfShape" or shape is None or fill[0] not in _FLOATS:
-            nodes.append(node)
-            continue
-        size = tuple(int(number) for number in numpy_helper.to_array(shape).reshape(-1))
-        filled[node.output[0]] = (size, _FLOATS[fill[0]])
-        graph.input.append(helper.make_tensor_value_info(node.output[0], fill[0], size))
-    copies = [type(node).FromString(node.SerializeToString()) for node in nodes]
-    del graph.node[:]
-    graph.node.extend(copies)
+    filled = {name: (shape, dtype) for name, shape, dtype in take_fillings(model)}
+    model.graph.input.extend(
+        helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(np.dtype(dtype)), shape)
+        for name, (shape, dtype) in filled.items()
+    )
     return filled
 
 
@@ -169,35 +146,6 @@ def _value_info(tensor: PartTensor) -> Any:
     from onnx import helper
 
     return helper.make_tensor_value_info(tensor.name, tensor.data_type, tensor.shape)
-
-
-def _dtype(tensor: PartTensor, label: str) -> Any:
-    dtype = _FLOATS.get(tensor.data_type) or _INTEGERS.get(tensor.data_type)
-    if dtype is None:
-        raise ResultError(
-            f"{label}: tensor {tensor.name!r} has a type that no random values are made for"
-        )
-    return dtype
-
-
-def _random_weight(rng: np.random.Generator, shape: tuple[int, ...], dtype: Any) -> NDArray[Any]:
-    """Values that keep activations at about their size; positive where they may be variances."""
-    if dtype not in _FLOATS.values():
-        return rng.integers(0, 2, shape).astype(dtype)
-    if len(shape) < 2:
-        return rng.uniform(0.5, 1.5, shape).astype(dtype)
-    spread = np.sqrt(6 / max(1, int(np.prod(shape[1:]))))
-    weights = rng.random(shape, dtype=np.float32)
-    weights -= np.float32(0.5)
-    weights *= np.float32(2 * spread)
-    return weights.astype(dtype, copy=False)
-
-
-def _random_input(rng: np.random.Generator, tensor: PartTensor, dtype: Any) -> NDArray[Any]:
-    shape = tensor.shape or ()
-    if dtype in _FLOATS.values():
-        return rng.uniform(-1, 1, shape).astype(dtype)
-    return rng.integers(0, 2, shape).astype(dtype)
 
 
 def _run(

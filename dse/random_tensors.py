@@ -78,7 +78,7 @@ def give_random_weights(model: Any, absent: Iterable[PartTensor], seed: int, lab
     from onnx import numpy_helper
 
     graph = model.graph
-    shapes = {name: (shape, dtype) for name, shape, dtype in _take_fillings(model)}
+    shapes = {name: (shape, dtype) for name, shape, dtype in take_fillings(model)}
     shapes |= {t.name: (t.shape or (), numpy_type(t, label)) for t in absent}
     kept = [value for value in graph.input if value.name not in shapes]
     copies = [type(value).FromString(value.SerializeToString()) for value in kept]
@@ -91,8 +91,9 @@ def give_random_weights(model: Any, absent: Iterable[PartTensor], seed: int, lab
     return len(shapes)
 
 
-def _take_fillings(model: Any) -> list[tuple[str, tuple[int, ...], Any]]:
-    """Takes the ``ConstantOfShape`` nodes out of a model: names, shapes and types they gave."""
+def take_fillings(model: Any) -> list[tuple[str, tuple[int, ...], Any]]:
+    """Takes the ``ConstantOfShape`` nodes of floats out of a model: names, shapes and types of what
+    they gave. A model without weights has these in their place."""
     from onnx import numpy_helper
 
     graph = model.graph

@@ -53,7 +53,7 @@ def make_calibration(samples: Sequence[tuple[float, float]]) -> Calibration:
 
 
 def chunk_rate(log: StreamLog) -> float:
-    """Rate of the reading itself, GB/s: the median over chunks, so what interrupts it is left out."""
+    """Rate of the reading itself, GB/s: the median over chunks, so interruptions do not count."""
     return float(CHUNK / np.median(log.end - log.begin))
 
 

@@ -22,7 +22,7 @@ from dse.host.streaming import StreamLog
 from dse.host.sub_models import SubModels
 from dse.host.tensor_memory import TensorMemory, fill_inputs, lay_out
 from dse.host.unit_loop import FIRST, GO, STOP, WIDTH, UnitPart
-from dse.host.unit_process import READY, Execute, Load, Request, Stream, now, serve
+from dse.host.unit_process import READY, Execute, Load, Request, Stream, as_board, now, serve
 from results.errors import ResultError
 
 IntArray = NDArray[np.int64]
@@ -91,7 +91,7 @@ class HostMachine:
         try:
             board = SharedMemory(create=True, size=8 * (FIRST + WIDTH * MOST_INSTANCES))
             self._shared.append(board)
-            self._board: memoryview = board.buf.cast("q")
+            self._board = as_board(board)
             tensors = SharedMemory(create=True, size=self.memory.size)
             self._shared.append(tensors)
             fill_inputs(self.memory, tensors.buf, self._models)

@@ -136,9 +136,7 @@ class _Bench:
         plan, execution = self._execute([unit] * self.problem.group_count, beside)
         return self._spreads(plan, execution)
 
-    def handovers(
-        self, alone: Sequence[Sequence[Spread]]
-    ) -> dict[tuple[int, int, int], Spread]:
+    def handovers(self, alone: Sequence[Sequence[Spread]]) -> dict[tuple[int, int, int], Spread]:
         """Groups on two units by turns, both ways round: what a group takes longer, from the
         instant its data are there, than where it stays on the unit."""
         samples: dict[tuple[int, int, int], list[float]] = {}
@@ -217,9 +215,7 @@ class _Bench:
             dtype=np.int64,
         )
         design = DesignPoint(np.array(mapping, dtype=np.int64), points)
-        plan = make_execution_plan(
-            self.problem, design, frames=self.frames + WARM_UP, in_flight=1
-        )
+        plan = make_execution_plan(self.problem, design, frames=self.frames + WARM_UP, in_flight=1)
         execution = self.machine.execute(plan, beside=beside)
         for order in filter(None, plan.order):
             last = max(order, key=lambda i: int(execution.end_ns[i]))

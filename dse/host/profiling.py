@@ -23,7 +23,7 @@ from dse.host.host_documents import (
     sweep_of,
 )
 from dse.host.host_units import Host, HostUnit
-from dse.host.machine import HostMachine, Machine
+from dse.host.machine import HostMachine
 from dse.host.measuring import Measured, measure
 from dse.host.sub_models import write_sub_models
 from dse.options import Options

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -61,7 +61,11 @@ class Ran:
 
 @contextmanager
 def host_machine(
-    problem: Problem, origins: CostOrigins | None, *, seed: int
+    problem: Problem,
+    origins: CostOrigins | None,
+    *,
+    models: Mapping[str, str] | None = None,
+    seed: int,
 ) -> Iterator[HostMachine]:
     """This machine with all groups of a problem on every unit.
 
@@ -70,8 +74,8 @@ def host_machine(
     """
     units = [unit_named(unit.name) for unit in problem.units]
     with tempfile.TemporaryDirectory() as folder:
-        models = write_sub_models(problem, origins, Path(folder), seed=seed)
-        with HostMachine(units, models, slots=max(problem.frames_in_flight, 1)) as machine:
+        parts = write_sub_models(problem, origins, Path(folder), models=models, seed=seed)
+        with HostMachine(units, parts, slots=max(problem.frames_in_flight, 1)) as machine:
             yield machine
 
 

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from dse.random_tensors import give_random_weights, numpy_type
+from dse.searched_models import check_models, searched_model
 from results.cost_origins import CostOrigins, NetworkOrigins
 from results.errors import ResultError
 from results.problem import Problem
-from sdf.catalogue import ModelFile, model_file
-from sdf.errors import GraphError
+from sdf.catalogue import ModelFile
 from sdf.onnx_parts import ModelPart, PartTensor, cut_model, save_part
 
 
@@ -48,7 +47,12 @@ class SubModels:
 
 
 def write_sub_models(
-    problem: Problem, origins: CostOrigins | None, folder: Path, *, seed: int = 0
+    problem: Problem,
+    origins: CostOrigins | None,
+    folder: Path,
+    *,
+    models: Mapping[str, str] | None = None,
+    seed: int = 0,
 ) -> SubModels:
     """Cuts the networks of a problem into its groups, with random weights where there are none.
 
@@ -56,6 +60,7 @@ def write_sub_models(
         problem: networks and groups.
         origins: knows the models and what is in a group.
         folder: where the files go.
+        models: network to the file of its model, where it is no longer where it was.
         seed: of random weights.
 
     Raises:
@@ -67,42 +72,26 @@ def write_sub_models(
             "costs.json: is missing, and only it says which layers are in a group; "
             "'dse explore' writes it"
         )
+    files = dict(models or {})
+    check_models(files, [network.name for network in problem.networks])
     groups: list[SubModel] = []
     random: list[int] = []
     made: dict[tuple[object, ...], tuple[list[SubModel], int]] = {}
     for n, network in enumerate(origins.networks):
         layers = tuple(group.layers for group in network.groups)
-        key = (network.source, layers)
+        key = (network.source, files.get(network.name), layers)
         if key not in made:
-            made[key] = _written(network, layers, folder / str(n), seed)
-        models, count = made[key]
-        groups += [SubModel(n, model.path, model.inputs, model.outputs) for model in models]
+            made[key] = _written(network, searched_model(network, files), folder / str(n), seed)
+        parts, count = made[key]
+        groups += [SubModel(n, part.path, part.inputs, part.outputs) for part in parts]
         random.append(count)
     return SubModels(tuple(groups), tuple(random), seed)
 
 
-def searched_model(network: NetworkOrigins) -> ModelFile:
-    """The model of a network, if it is still the one that was explored.
-
-    Raises:
-        ResultError: where it is not there, or is another one.
-    """
-    try:
-        model = model_file(network.source.reference)
-    except GraphError as error:
-        raise ResultError(f"network {network.name!r}: {error}") from None
-    if hashlib.sha256(model.data).hexdigest() != network.source.sha256:
-        raise ResultError(
-            f"network {network.name!r}: {model.label} is not the model that was explored (another "
-            "SHA-256); explore it again"
-        )
-    return model
-
-
 def _written(
-    network: NetworkOrigins, layers: Sequence[tuple[str, ...]], folder: Path, seed: int
+    network: NetworkOrigins, model: ModelFile, folder: Path, seed: int
 ) -> tuple[list[SubModel], int]:
-    model = searched_model(network)
+    layers = [group.layers for group in network.groups]
     dimensions = dict(network.source.dimensions)
     parts = cut_model(model.data, model.folder, layers, dimensions=dimensions, label=model.label)
     folder.mkdir(parents=True)

@@ -8,8 +8,9 @@ others). A unit that waits looks at the board over and over: its core has nothin
 
 from __future__ import annotations
 
-from collections.abc import Callable, MutableSequence
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Protocol
 
 from dse.host.dispatch import Dispatch
 from dse.host.execution_plan import Instance
@@ -18,7 +19,15 @@ GO, STOP, FIRST, WIDTH = 0, 1, 2, 4
 """Places on the board: the instant of the start, whether to give up, the first instance's entries;
 and how many of these an instance has."""
 
-Board = MutableSequence[int]
+
+class Board(Protocol):
+    """Integers that all units see."""
+
+    def __getitem__(self, place: int, /) -> int:
+        """The integer at a place."""
+
+    def __setitem__(self, place: int, value: int, /) -> None:
+        """Changes it for all."""
 
 
 class Stopped(Exception):

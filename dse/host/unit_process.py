@@ -1,4 +1,4 @@
-"""The process of one unit: pinned to its cores, it holds the sub-models and does what it is told."""
+"""The process of a unit: pinned to its cores, it holds the sub-models and does what it is told."""
 
 from __future__ import annotations
 
@@ -45,6 +45,12 @@ class Stream:
     gbps: float | None
 
 
+def as_board(memory: SharedMemory) -> memoryview[int]:
+    """Shared memory as 64-bit integers."""
+    assert memory.buf is not None, "the memory is open"
+    return memory.buf.cast("q")
+
+
 READY = "ready"
 Request = Load | Execute | Stream
 
@@ -53,7 +59,7 @@ def serve(connection: Connection, unit: HostUnit, board_name: str) -> None:
     """The life of the process. Answers are (True, result) or (False, what went wrong)."""
     os.sched_setaffinity(0, unit.cores)
     board_memory = SharedMemory(board_name)
-    board = board_memory.buf.cast("q")
+    board = as_board(board_memory)
     process = _Process(unit, board)
     try:
         while True:
@@ -96,7 +102,13 @@ class _Process:
             return stream(self._buffer, request.gbps, lambda: bool(board[STOP]), now)
         run = self._run
         ready()
-        run_unit(request.part, self._board, lambda group, slot: run[group][slot](), now, time.thread_time_ns)
+        run_unit(
+            request.part,
+            self._board,
+            lambda group, slot: run[group][slot](),
+            now,
+            time.thread_time_ns,
+        )
         return None
 
     def _load(self, request: Load) -> None:
