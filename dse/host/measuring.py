@@ -33,6 +33,7 @@ class CoRun:
     unit: int
     group: int
     external_gbps: float
+    """What the others ask for alone."""
     slowdown: float
 
 
@@ -103,12 +104,13 @@ def measure(
 
 
 def _calibration(machine: Machine, stream_gbps: Sequence[float]) -> Calibration:
-    """Unit 0 reads at known rates, unit 1 is the probe."""
+    """Unit 0 reads, unit 1 is the probe. A demand is what is asked for alone, so the reader's rate
+    is the one that it was given, not what the probe leaves it."""
     samples = [(0.0, chunk_rate(machine.stream({1: None}, STREAM_S)[1]))]
     for share in (*RATES, None):
         rate = None if share is None else share * stream_gbps[0]
         logs = machine.stream({0: rate, 1: None}, STREAM_S)
-        samples.append((logs[0].gbps, chunk_rate(logs[1])))
+        samples.append((stream_gbps[0] if rate is None else rate, chunk_rate(logs[1])))
     return make_calibration(samples)
 
 
@@ -182,7 +184,7 @@ class _Bench:
             plan, execution = self._execute([unit] * self.problem.group_count, beside)
             slowed = self._spreads(plan, execution)
             after = self.alone(unit)
-            external = sum(log.gbps for log in execution.streams.values())
+            external = sum(stream_gbps[u] if rate is None else rate for u, rate in beside.items())
             for g, spread in enumerate(slowed):
                 own = (before[g].median_ns + after[g].median_ns) / 2
                 found.append(CoRun(unit, g, external, spread.median_ns / own))

@@ -14,6 +14,9 @@ CHUNK = 1 << 18
 BUFFER = 1 << 27
 """Bytes that are read in turn: more than caches hold."""
 
+FEWEST_CHUNKS = 8
+"""However short the time, so that there is a rate."""
+
 IntArray = NDArray[np.int64]
 
 
@@ -27,8 +30,6 @@ class StreamLog:
     @property
     def gbps(self) -> float:
         """Bytes over the whole time."""
-        if len(self.begin) < 2:
-            return 0.0
         return float((len(self.begin) - 1) * CHUNK / (self.begin[-1] - self.begin[0]))
 
 
@@ -40,14 +41,15 @@ def make_buffer() -> IntArray:
 def stream(
     buffer: IntArray, gbps: float | None, is_over: Callable[[], bool], now: Callable[[], int]
 ) -> StreamLog:
-    """Reads chunk after chunk until ``is_over``; ``gbps`` None: as fast as it goes."""
+    """Reads chunk after chunk until ``is_over``, a few at least; ``gbps`` None: as fast as it
+    goes."""
     step = CHUNK // 8
     chunks = [buffer[k * step : (k + 1) * step] for k in range(len(buffer) // step)]
     period = 0.0 if gbps is None else CHUNK / gbps
     begins, ends = array("q"), array("q")
     due = float(now())
     place = 0
-    while not is_over():
+    while len(begins) < FEWEST_CHUNKS or not is_over():
         begin = now()
         np.add.reduce(chunks[place])
         begins.append(begin)
@@ -58,6 +60,5 @@ def stream(
         while now() < due and not is_over():
             pass
     return StreamLog(
-        np.frombuffer(begins, dtype=np.int64).copy() if begins else np.zeros(0, np.int64),
-        np.frombuffer(ends, dtype=np.int64).copy() if ends else np.zeros(0, np.int64),
+        np.frombuffer(begins, dtype=np.int64).copy(), np.frombuffer(ends, dtype=np.int64).copy()
     )
