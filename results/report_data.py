@@ -71,7 +71,11 @@ def report_data(front: Front, costs: CostOrigins | None = None) -> dict[str, Jso
         "group_costs": [[list(cost) for cost in seen] for seen in costs_seen],
         "members": members,
         "baselines": baselines,
-        "certificate": _certificate(front, front.certificate),
+        "proofs": [
+            _proof(front, claim)
+            for claim in (front.certificate, front.epsilon)
+            if claim is not None
+        ],
         "provenance": _provenance(front, costs),
     }
 
@@ -143,24 +147,33 @@ def _finite(value: float) -> float | None:
     return value if math.isfinite(value) else None
 
 
-def _certificate(front: Front, claim: CertificateClaim | None) -> Json:
-    if claim is None:
-        return None
-    place = objective_names(front.problem).index(claim.objectives[0])
-    objective = front.problem.objectives[place]
-    optimum = front.members[claim.members[0]].objectives[place]
-    bound = None if claim.epsilon_ppm is None else least_within(optimum, claim.epsilon_ppm)
-    whole = len(claim.objectives) == len(front.problem.objectives)
-    within = front.epsilon if front.epsilon is not None else claim if whole else None
+def _proof(front: Front, claim: CertificateClaim) -> dict[str, Json]:
+    """``bounds``: per member that the claim is about, and in the order of ``objectives``, the
+    least values that a design point can have which this member reaches within the epsilon; any
+    design point lies beyond the bounds of some member."""
+    names = objective_names(front.problem)
+    places = [names.index(name) for name in claim.objectives]
     return {
         "status": claim.status.value,
-        "member": claim.members[0],
-        "whole": whole,
-        "within": None if within is None else percent(within.epsilon_ppm),
-        "within_status": None if within is None else within.status.value,
-        "objective": place,
-        "optimum": _finite(objective_value(objective, optimum)),
-        "bound": None if bound is None else _finite(objective_value(objective, bound)),
+        "objectives": [*places],
+        "whole": len(places) == len(names),
+        "complete": len(places) == len(names) and claim.epsilon_ppm == 0,
+        "members": list(claim.members),
+        "within": percent(claim.epsilon_ppm),
+        "bounds": None
+        if claim.epsilon_ppm is None
+        else [
+            [
+                _finite(
+                    objective_value(
+                        front.problem.objectives[place],
+                        least_within(front.members[index].objectives[place], claim.epsilon_ppm),
+                    )
+                )
+                for place in places
+            ]
+            for index in claim.members
+        ],
         "space": claim.space,
         "lemmas": claim.lemmas,
         "nodes": claim.nodes,

@@ -27,6 +27,12 @@ function memberName(data, index) {
   return marks ? `member ${index}, ${marks.join(", ")}` : `member ${index}`;
 }
 
+// What is proved of a member: that it is best at something, or one of all that there are.
+function memberProof(data, index) {
+  const about = data.proofs.filter((proof) => proof.members.includes(index) && (!proof.whole || proof.complete));
+  return about.find((proof) => proof.status === "certified")?.status ?? about[0]?.status ?? null;
+}
+
 function objectiveTexts(data, member) {
   return data.objectives.map((o, k) => `${capital(o.label)} ${number(member.objectives[k])} ${o.unit}`);
 }
@@ -41,7 +47,7 @@ function memberTip(data, index) {
   const groups = data.units
     .map((unit, u) => [unit, member.units.filter((v) => v === u).length])
     .filter(([, groups]) => groups).map(([unit, groups]) => `${unit} ${groups}`);
-  const proof = data.certificate && (data.certificate.whole || data.certificate.member === index) ? [`Proof: ${data.certificate.status}`] : [];
+  const status = memberProof(data, index), proof = status ? [`Proof: ${status}`] : [];
   const broken = member.breaks?.length ? [`Breaks ${member.breaks.join(", ")}`] : [];
   return [capital(memberName(data, index)), ...objectiveTexts(data, member), ...broken,
     `Groups on ${groups.join(", ")}`, `Clocks: ${clockTexts(data, member).join(", ")}`, ...proof];
@@ -60,10 +66,10 @@ function colourings(data) {
 function frontPlot(page) {
   const { data } = page;
   const place = byId("plot");
-  const kinds = [...new Set(data.members.map((m) => unitsUsed(data, m)))];
-  const often = (kind) => data.members.filter((m) => unitsUsed(data, m) === kind).length;
-  const rank = new Map(kinds.sort((a, b) => often(b) - often(a)).map((kind, k) => [kind, k]));
-  const form = (member) => FORMS[Math.min(rank.get(unitsUsed(data, member)), FORMS.length - 1)];
+  const kinds = data.members.map((m) => unitsUsed(data, m)), often = new Map();
+  for (const kind of kinds) often.set(kind, (often.get(kind) ?? 0) + 1);
+  const rank = new Map([...often].sort((a, b) => b[1] - a[1]).map(([kind], k) => [kind, k]));
+  const form = (i) => FORMS[Math.min(rank.get(kinds[i]), FORMS.length - 1)];
   const colours = colourings(data);
   const view = { x: 0, y: Math.min(1, data.objectives.length - 1), colour: 0 };
   let positions = [], rings = null;
@@ -77,7 +83,7 @@ function frontPlot(page) {
     const at = (m) => [x(m.objectives[view.x]), y(m.objectives[view.y])];
     positions = pointsOf(data).map((m) => (all.includes(m) ? at(m) : [NaN, NaN]));
     const svg = draw("svg", { viewBox: `0 0 ${width} ${height}`, height, "aria-hidden": "true" });
-    svg.append(axes(x, y, box), provedRegion(x, y, box), staircase());
+    svg.append(axes(x, y, box), provedRegions(x, y, box), staircase());
     const [, valueOf] = colours[view.colour];
     const values = data.members.map(valueOf).filter((value) => value !== null);
     const low = Math.min(...values), span = Math.max(...values) - low || 1;
@@ -86,7 +92,7 @@ function frontPlot(page) {
     data.members.forEach((member, i) => {
       if (!positions[i].every(Number.isFinite)) return;
       const size = data.marks[i] ? 1.35 : shrink;
-      const mark = draw("path", { d: form(member), class: "mark", fill: colour(member), "data-member": i,
+      const mark = draw("path", { d: form(i), class: "mark", fill: colour(member), "data-member": i,
         transform: `translate(${positions[i].map((v) => v.toFixed(1))}) scale(${size})`,
         onclick: (event) => page.choose(i, event.shiftKey) });
       svg.append(withTip(mark, () => memberTip(data, i)));
@@ -135,24 +141,39 @@ function frontPlot(page) {
     return g;
   }
 
-  // Beyond the bound of a proof there is no design point: shaded, with a line at the bound.
-  function provedRegion(x, y, box) {
-    const g = draw("g"), proof = data.certificate;
-    if (!proof || proof.bound === null || (proof.objective !== view.x && proof.objective !== view.y)) return g;
-    const larger = data.objectives[proof.objective].larger_is_better;
-    const gap = proof.status === "certified" ? "" : " gap";
-    if (proof.objective === view.x) {
-      const at = Math.min(Math.max(x(proof.bound), box.left), box.right);
-      const [from, to] = larger ? [at, box.right] : [box.left, at];
-      g.append(draw("rect", { class: "proved", x: from, width: to - from, y: box.top, height: box.bottom - box.top }),
-        draw("line", { class: `proved-line${gap}`, x1: at, x2: at, y1: box.top, y2: box.bottom }));
-      const turned = `rotate(-90 ${at - 6} ${box.bottom - 10})`;
-      g.append(draw("text", { class: "proved-name", x: at - 6, y: box.bottom - 10, transform: turned }, proof.status === "certified" ? "proved: none beyond" : `${proof.status}: bound`));
-    } else {
-      const at = Math.min(Math.max(y(proof.bound), box.top), box.bottom);
-      const [from, to] = larger ? [box.top, at] : [at, box.bottom];
-      g.append(draw("rect", { class: "proved", x: box.left, width: box.right - box.left, y: from, height: to - from }),
-        draw("line", { class: `proved-line${gap}`, x1: box.left, x2: box.right, y1: at, y2: at }));
+  // Where a proof leaves no design point: shaded up to its bounds, which are a line where there is
+  // one objective, else steps. Dashed: a solver has not checked it, or a gap is left.
+  function provedRegions(x, y, box) {
+    const g = draw("g");
+    for (const proof of data.proofs) {
+      if (!proof.bounds || proof.bounds.flat().includes(null)) continue;
+      if (proof.objectives.some((k) => k !== view.x && k !== view.y)) continue;
+      const side = (k, good, bad) => (data.objectives[k].larger_is_better ? [bad, good] : [good, bad]);
+      const [goodX, badX] = side(view.x, box.left, box.right), [goodY, badY] = side(view.y, box.bottom, box.top);
+      const inside = (value, p, q) => Math.min(Math.max(value, Math.min(p, q)), Math.max(p, q)).toFixed(1);
+      const corners = proof.bounds.map((bounds) => {
+        const of = (k) => bounds[proof.objectives.indexOf(k)];
+        return [of(view.x) === undefined ? null : x(of(view.x)), of(view.y) === undefined ? null : y(of(view.y))];
+      });
+      const [first] = corners;
+      let steps;
+      if (first[1] === null) steps = `M${inside(first[0], goodX, badX)} ${badY}V${goodY}`;
+      else if (first[0] === null) steps = `M${badX} ${inside(first[1], goodY, badY)}H${goodX}`;
+      else {
+        corners.sort((p, q) => Math.abs(p[0] - goodX) - Math.abs(q[0] - goodX));
+        steps = `M${inside(first[0], goodX, badX)} ${badY}` + corners.map(([cx, cy]) => `H${inside(cx, goodX, badX)}V${inside(cy, goodY, badY)}`).join("") + `H${badX}`;
+      }
+      const close = first[1] === null ? `H${goodX}V${badY}Z` : first[0] === null ? `V${goodY}H${badX}Z` : `V${goodY}H${goodX}V${badY}Z`;
+      g.append(draw("path", { class: "proved", d: steps + close }),
+        draw("path", { class: `proved-line ${proof.status}`, d: steps }));
+      const text = `${proof.status === "certified" ? "proved" : proof.status}: none beyond`;
+      if (first[1] === null) {
+        const at = Number(inside(first[0], goodX, badX)), shift = goodX < badX ? -6 : 14;
+        g.append(draw("text", { class: "proved-name", x: at + shift, y: box.bottom - 10, transform: `rotate(-90 ${at + shift} ${box.bottom - 10})` }, text));
+      } else if (first[0] !== null) {
+        const left = goodX < badX ? box.left + 8 : box.right - 8;
+        g.append(draw("text", { class: "proved-name", x: left + (data.proofs.length > 1 ? 16 : 0), y: goodY > badY ? box.bottom - 10 : box.top + 18, "text-anchor": goodX < badX ? "start" : "end" }, text));
+      }
     }
     return g;
   }

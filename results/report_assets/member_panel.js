@@ -14,12 +14,12 @@ function memberPanel(page, side, index) {
   const mapping = mappingStrips(page, member);
   starts.push(...charts.map((chart) => chart.start), mapping.start);
   linkScrolling(charts.map((chart) => chart.node));
-  const marks = data.marks[index];
+  const marks = data.marks[index], proof = memberProof(data, index);
   const node = el("article", { class: `panel member ${side}`, "data-side": side, "data-member": index, "aria-label": `${side.toUpperCase()}: ${memberName(data, index)}` },
     el("header", {}, el("span", { class: "which" }, side.toUpperCase()), el("h2", {}, index < data.members.length ? `Member ${index}` : member.label),
       marks ? el("span", { class: "soft" }, marks.join(", ")) : null,
       member.breaks ? el("span", { class: "soft" }, `another method${member.breaks.length ? `; breaks ${member.breaks.join(", ")}` : ""}`) : null,
-      data.certificate && (data.certificate.whole ? index < data.members.length : data.certificate.member === index) ? el("span", { class: `badge ${data.certificate.status}` }, data.certificate.status) : null),
+      proof ? el("span", { class: `badge ${proof}` }, proof) : null),
     figures(data, member, base, page.state.b !== null),
     part("Schedule", scheduleLegend(data, member), charts.map((chart) => chart.node)),
     part("Mapping along the layers", mapping.node),

@@ -24,28 +24,35 @@ function convergenceChart(page) {
 }
 
 function proofDetails(page) {
-  const { certificate: proof, objectives } = page.data;
-  if (!proof) {
-    byId("proof").append(el("p", {}, el("span", { class: "badge none" }, "not proved")),
+  const { proofs } = page.data, place = byId("proof");
+  if (!proofs.length) {
+    place.append(el("p", {}, el("span", { class: "badge none" }, "not proved")),
       el("p", { class: "soft" }, "Nothing was proved about this front: better members may exist."));
     return;
   }
-  const objective = objectives[proof.objective];
-  const better = objective.label === "latency" ? "faster" : "better";
-  const value = (v) => `${v === null ? "–" : v.toFixed(6)} ${objective.unit}`;
-  const sentence = {
-    certified: `No design point is ${better} than member ${proof.member} (${value(proof.optimum)}): every lemma holds, and together they leave none out.`,
-    searched: `The search met no design point ${better} than member ${proof.member} (${value(proof.optimum)}) and was complete, but its lemmas are too many to be checked by a solver.`,
-    gap: `Member ${proof.member} has ${value(proof.optimum)}; no design point is ${better} than ${value(proof.bound)}. What lies between is open.`,
+  for (const proof of proofs)
+    place.append(el("p", {}, el("span", { class: `badge ${proof.status}` }, proof.status)), el("p", {}, proofSentence(page.data, proof)),
+      facts([["Space", proof.space], ["Lemmas", count(proof.lemmas)], ["Nodes", count(proof.nodes)],
+        ["Checked by", proof.solvers.join(", ") || "no solver"], ["Time", `${number(proof.seconds)} s`]]));
+  const open = proofs.some((proof) => proof.whole) ? "" : "Of the whole front, only this member is proved to be best at something. ";
+  place.append(el("p", { class: "hint" }, `${open}dse verify checks what is proved.`));
+}
+
+function proofSentence(data, proof) {
+  const how = {
+    certified: " Every lemma holds, and together they leave none out.",
+    searched: " That is the search's own account: its lemmas are too many to be checked by a solver.",
+    gap: " That is the search's own account; dse certify goes further.",
   }[proof.status];
-  const complete = proof.whole && proof.status !== "gap" && proof.within.startsWith("0.0000");
-  const front = proof.within === null ? "Of the whole front, only this member is proved to be best at something."
-    : complete ? "The front is complete: no design point is missing."
-    : `The whole front: for every design point a member is worse in no objective by more than ${proof.within} (${proof.within_status}).`;
-  byId("proof").append(el("p", {}, el("span", { class: `badge ${proof.status}` }, proof.status)), el("p", {}, sentence),
-    facts([["Space", proof.space], ["Lemmas", count(proof.lemmas)], ["Nodes", count(proof.nodes)],
-      ["Checked by", proof.solvers.join(", ") || "–"], ["Time", `${number(proof.seconds)} s`]]),
-    el("p", {}, front), el("p", { class: "hint" }, "dse verify checks the proof."));
+  if (proof.complete) return `The front is complete: no design point is missing from its ${proof.members.length} members.${how}`;
+  if (proof.whole) return `For every design point a member is worse in no objective by more than ${proof.within}.${how}`;
+  const [k] = proof.objectives, [member] = proof.members, objective = data.objectives[k];
+  const better = objective.label.startsWith("latency") ? "faster" : "better";
+  const value = (v) => `${v === null ? "–" : v.toFixed(6)} ${objective.unit}`;
+  const own = value(data.members[member].objectives[k]);
+  if (proof.status !== "gap") return `No design point is ${better} than member ${member} (${own}).${how}`;
+  const bound = proof.bounds ? `no design point is ${better} than ${value(proof.bounds[0][0])} (gap ${proof.within})` : "no bound is known";
+  return `Member ${member} has ${own}; ${bound}. What lies between is open; dse certify goes further.`;
 }
 
 function provenanceDetails(page) {

@@ -186,6 +186,7 @@ def test_what_is_proved_is_marked(front, open_page):
     both = dataclasses.replace(front, certificate=claim(front), epsilon=near)
     with open_page(report_html(both)) as page:
         assert "by more than 1.24 %" in page.locator("#proof").inner_text()
+        assert page.locator(".proved").count() == 2
     with open_page(report_html(front)) as page:
         assert page.locator(".proved").count() == 0
         assert "not proved" in page.locator("#proof").inner_text()
