@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from dse.command_options import Folder, Force
+
+if TYPE_CHECKING:
+    from results.cost_origins import CostOrigins
+    from results.front import Front
 
 
 def register(app: typer.Typer) -> None:
@@ -21,6 +26,12 @@ def report(
         Path | None,
         typer.Option("--output", "-o", help="The page. [default: DIR/report.html, replaced]"),
     ] = None,
+    platform: Annotated[
+        str | None,
+        typer.Option(
+            "--platform", "-p", help="The platform's file, where it has no name: for deployment."
+        ),
+    ] = None,
     force: Force = False,
 ) -> None:
     """Write the front, its schedules and its proof as one page that needs no network."""
@@ -33,6 +44,30 @@ def report(
     check_output_file(
         path, option="--output", overwrite=force or output is None, suffixes=(".html",)
     )
-    page = report_html(front, read_costs(folder, front.problem)).encode()
+    costs = read_costs(folder, front.problem)
+    page = report_html(front, costs, _deployments(front, costs, platform)).encode()
     write_output_file(path, page)
     print(f"Written to {path}: {len(front.members)} members, {len(page) / 1e6:.2f} MB")
+
+
+def _deployments(
+    front: Front, costs: CostOrigins | None, platform: str | None
+) -> list[dict[str, str]]:
+    """What sets up each member; nothing, and why on stderr, where the board is not known."""
+    from dse.deploy import deployment_texts
+    from platforms.errors import PlatformError
+    from platforms.platform_file import load_platform
+    from results.deployment import Deployment
+    from results.errors import ResultError
+
+    try:
+        chip = load_platform(platform or front.provenance.platform)
+        return [
+            deployment_texts(Deployment(front, index, chip, costs))
+            for index in range(len(front.members))
+        ]
+    except (PlatformError, ResultError) as error:
+        if platform is not None:
+            raise
+        print(f"dse: without deployment: {error}", file=sys.stderr)
+        return []

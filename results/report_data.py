@@ -9,6 +9,7 @@ are most of the page.
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 
 from results.activity import activity
 from results.canonical_json import Json
@@ -29,9 +30,21 @@ from results.problem import Problem
 from results.problem_file import problem_sha256
 
 
-def report_data(front: Front, costs: CostOrigins | None = None) -> dict[str, Json]:
-    """The content; with ``costs`` layers, operations and the origin of costs are in it."""
+def report_data(
+    front: Front,
+    costs: CostOrigins | None = None,
+    deployments: Sequence[Mapping[str, str]] = (),
+) -> dict[str, Json]:
+    """The content.
+
+    Args:
+        front: what is shown.
+        costs: with them layers, operations and the origin of costs are in it.
+        deployments: for each member, the texts that set it up by their format; none at all where
+            the board is not known.
+    """
     problem = front.problem
+    texts: dict[str, int] = {}
     marks = mark_members(front)
     costs_seen: _CostsSeen = [{} for _ in range(problem.group_count)]
     members: list[Json] = [_member(problem, member, costs_seen) for member in front.members]
@@ -70,6 +83,11 @@ def report_data(front: Front, costs: CostOrigins | None = None) -> dict[str, Jso
         "sentences": [f"{text[0].upper()}{text[1:]}." for text in describe_front(front)],
         "group_costs": [[list(cost) for cost in seen] for seen in costs_seen],
         "members": members,
+        "deployments": [
+            {name: texts.setdefault(text, len(texts)) for name, text in deployment.items()}
+            for deployment in deployments
+        ],
+        "deployment_texts": list(texts),
         "baselines": baselines,
         "proofs": [
             _proof(front, claim)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import gzip
 import json
+from collections.abc import Mapping, Sequence
 from html import escape
 from importlib.resources import files
 
@@ -28,8 +29,13 @@ _SCRIPTS = (
 """In the order in which they run; they share one scope."""
 
 
-def report_html(front: Front, costs: CostOrigins | None = None) -> str:
-    """The page; equal fronts and costs give equal text.
+def report_html(
+    front: Front,
+    costs: CostOrigins | None = None,
+    deployments: Sequence[Mapping[str, str]] = (),
+) -> str:
+    """The page; equal content gives equal text. Arguments as those of
+    :func:`results.report_data.report_data`.
 
     The content is packed (gzip, base64): with hundreds of schedules it is most of the page, and no
     text of the user's, such as a network's name, can be taken for markup.
@@ -37,7 +43,8 @@ def report_html(front: Front, costs: CostOrigins | None = None) -> str:
     Raises:
         ResultError: where the front is not sound.
     """
-    content = json.dumps(report_data(front, costs), separators=(",", ":"), allow_nan=False)
+    data = report_data(front, costs, deployments)
+    content = json.dumps(data, separators=(",", ":"), allow_nan=False)
     packed = gzip.compress(content.encode(), mtime=0)
     scripts = "\n".join(_asset(name) for name in _SCRIPTS)
     names = " + ".join(network.name for network in front.problem.networks)

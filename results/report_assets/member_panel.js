@@ -26,7 +26,7 @@ function memberPanel(page, side, index) {
     el("div", { class: "columns" },
       part("Operating points", operatingPoints(data, member, base)),
       part("Energy by unit", energyBars(page, index))),
-    part("Setting it up", deploymentText(data, member, index)));
+    part("Setting it up", deploymentText(page, member, index)));
   return { node, start: () => starts.forEach((start) => start()) };
 }
 
@@ -167,14 +167,24 @@ function mappingFile(data, member) {
   return `{\n  "mapping": {\n${lines(mapping)}\n  },\n  "operating_points": {\n${lines(clocks)}\n  }\n}\n`;
 }
 
-function deploymentText(data, member, index) {
-  const texts = [["Mapping file", mappingFile(data, member), "Units and clocks, for dse evaluate --mapping FILE."]];
-  const body = el("pre", { tabindex: "0" }), about = el("p", { class: "hint" });
+function deploymentText(page, member, index) {
+  const { data } = page;
+  const about = {
+    nvpmodel: "A power mode for the board's own nvpmodel file.",
+    sysfs: "A shell script that sets the clocks and can restore them; a dry run unless told otherwise.",
+    trtexec: "Build and run lines; dse deploy --to trtexec writes them with the ONNX files.",
+  };
+  const texts = [
+    ...Object.entries(data.deployments[index] ?? {}).map(([name, k]) => [name, data.deployment_texts[k], about[name] ?? ""]),
+    ["mapping file", mappingFile(data, member), "Units and clocks, for dse evaluate --mapping FILE."],
+  ];
+  const body = el("pre", { tabindex: "0" }), hint = el("p", { class: "hint" });
   const copy = el("button", { type: "button", onclick: () => copyText(body.textContent, copy) }, "Copy");
-  const show = (k) => { body.textContent = texts[k][1]; about.textContent = texts[k][2]; };
-  show(0);
+  const show = (k) => { body.textContent = texts[k][1]; hint.textContent = texts[k][2]; page.state.format = texts[k][0]; };
+  const kept = Math.max(0, texts.findIndex(([name]) => name === page.state.format));
+  show(kept);
   return el("div", {}, el("div", { class: "controls" },
-    choice("Format", texts.map(([name], k) => [k, name]), 0, (k) => show(Number(k))), copy), about, body);
+    choice("Format", texts.map(([name], k) => [k, name]), kept, (k) => show(Number(k))), copy), hint, body);
 }
 
 async function copyText(text, button) {

@@ -7,7 +7,7 @@ async function unpack() {
 
 function makePage(data) {
   const listeners = [];
-  const state = { a: 0, b: null, target: "a", zoom: 1 };
+  const state = { a: 0, b: null, target: "a", zoom: 1, format: null };
   const page = {
     data, state,
     listen: (listener) => listeners.push(listener),
