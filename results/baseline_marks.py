@@ -30,7 +30,8 @@ def baseline_marks(
     front: Front, xs: Sequence[float], ys: Sequence[float]
 ) -> tuple[BaselineMark, ...]:
     """Marks of the baselines near the members at ``xs``, ``ys``: one far away would leave no room
-    for the front. Methods with equal values share a mark; one that breaks a limit has ``*``."""
+    for the front. Of a method that has a front, all points are there. Methods with equal values
+    share a mark; one that breaks a limit has ``*``."""
     counts = Counter(point.label for point in front.baselines)
     labels: dict[tuple[float, float], list[str]] = {}
     series = []
@@ -41,11 +42,9 @@ def baseline_marks(
                 front.problem.objectives[:2], point.member.objectives[:2], strict=True
             )
         )
-        if not (_near(x, xs) and _near(y, ys)):
-            continue
         if counts[point.label] > 1:
             series.append(BaselineMark(x, y, point.label, in_front=True))
-        else:
+        elif _near(x, xs) and _near(y, ys):
             labels.setdefault((x, y), []).append(point.label + ("*" if point.breaks else ""))
     single = [BaselineMark(x, y, ", ".join(names)) for (x, y), names in labels.items()]
     return (*single, *series)

@@ -6,6 +6,9 @@ that changes most. Three: a scatter, colour by the third. Grey crosses are other
 
 from __future__ import annotations
 
+import re
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -39,6 +42,8 @@ if TYPE_CHECKING:
 
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "p")
 _HEIGHT_INCHES = 2.6
+_LONGEST_KIND = 24
+"""Two names of so many characters stand side by side in the legend."""
 LOG_RATIO = 30
 """An axis whose values span more than this is logarithmic."""
 
@@ -156,13 +161,28 @@ def _colouring(front: Front) -> _Colouring | None:
     return None
 
 
+def _kinds(used: Sequence[tuple[str, ...]]) -> list[str]:
+    """Per member a name for the units it uses: ``dla0 + gpu``. Where such names would be too long
+    for the column, cores of a kind are counted: ``2 a57 + gpu`` for a57-1 and a57-3."""
+    names = [" + ".join(units) for units in used]
+    if max(map(len, names)) <= _LONGEST_KIND:
+        return names
+    shortened = []
+    for units in used:
+        counts = Counter(re.sub(r"[-_]?[0-9]+$", "", unit) or unit for unit in units)
+        shortened.append(
+            " + ".join(f"{count} {name}" if count > 1 else name for name, count in counts.items())
+        )
+    return shortened
+
+
 def _scatter(figure: Figure, axes: Axes, front: Front, xs: list[float], ys: list[float]) -> None:
     from matplotlib import colormaps
     from matplotlib.cm import ScalarMappable
     from matplotlib.colors import BoundaryNorm, Normalize
 
     marked = mark_members(front)
-    used = [" + ".join(groups_by_unit(front.problem, member)) for member in front.members]
+    used = _kinds([tuple(groups_by_unit(front.problem, member)) for member in front.members])
     kinds = sorted(set(used), key=lambda kind: (-used.count(kind), kind))
     colouring = _colouring(front)
     colours: list[Any] = [colormaps["viridis"](0.25)] * len(xs)

@@ -1,0 +1,1 @@
+"""The fronts of Tang et al. (SAMOS 2021) computed anew."""
