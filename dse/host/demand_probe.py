@@ -19,7 +19,9 @@ FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
 RESOLVED = 0.1
-"""The probe must lose this share of its rate beside the fastest reader for demands to be told."""
+"""The probe must lose this share of its rate beside the fastest reader for demands to be told,"""
+CLEAR = 10
+"""and so many times its noise."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,14 +33,20 @@ class Calibration:
 
     reader: FloatArray
     probe: FloatArray
+    noise: float
+    """How far the samples are from ``probe``, GB/s: the root of the mean square."""
 
     @property
     def tells(self) -> bool:
-        """Whether the probe loses enough to tell demands."""
-        return bool(self.probe[-1] < (1 - RESOLVED) * self.probe[0])
+        """Whether the probe loses enough to tell demands: by itself, and beside the noise."""
+        lost = float(self.probe[0] - self.probe[-1])
+        return lost > RESOLVED * float(self.probe[0]) and lost > CLEAR * self.noise
 
-    def demand_of(self, probe_gbps: float) -> float:
-        """The rate of the reader beside which the probe gets so much; within the calibration."""
+    def demand_of(self, probe_gbps: float) -> float | None:
+        """The rate of the reader beside which the probe gets so much; None where it gets less than
+        beside any reader."""
+        if probe_gbps < self.probe[-1] - self.noise:
+            return None
         return float(np.interp(-probe_gbps, -self.probe, self.reader))
 
 
@@ -49,7 +57,8 @@ def make_calibration(samples: Sequence[tuple[float, float]]) -> Calibration:
     ordered = sorted(samples)
     reader = np.array([sample[0] for sample in ordered], dtype=np.float64)
     probe = np.array([sample[1] for sample in ordered], dtype=np.float64)
-    return Calibration(reader, np.asarray(isotonic_regression(probe, increasing=False).x))
+    smooth = np.asarray(isotonic_regression(probe, increasing=False).x)
+    return Calibration(reader, smooth, float(np.sqrt(np.mean((probe - smooth) ** 2))))
 
 
 def chunk_rate(log: StreamLog) -> float:

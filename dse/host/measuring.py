@@ -20,7 +20,11 @@ WARM_UP = 2
 """Frames that are run and not counted."""
 RATES = (0.03, 0.08, 0.15, 0.25, 0.4, 0.55, 0.7, 0.85)
 """Rates of co-runners as shares of what one reads alone; without limit comes last."""
+CALIBRATIONS = 2
+"""Twice, so that noise shows."""
 STREAM_S = 0.3
+SHORTEST_NS = 200_000
+"""Of shorter groups co-runs tell interruptions more than slowdowns."""
 TOLERATED_NS = 20_000
 """Less than this is no loss worth the name."""
 Say = Callable[[str], None]
@@ -106,11 +110,13 @@ def measure(
 def _calibration(machine: Machine, stream_gbps: Sequence[float]) -> Calibration:
     """Unit 0 reads, unit 1 is the probe. A demand is what is asked for alone, so the reader's rate
     is the one that it was given, not what the probe leaves it."""
-    samples = [(0.0, chunk_rate(machine.stream({1: None}, STREAM_S)[1]))]
-    for share in (*RATES, None):
-        rate = None if share is None else share * stream_gbps[0]
-        logs = machine.stream({0: rate, 1: None}, STREAM_S)
-        samples.append((stream_gbps[0] if rate is None else rate, chunk_rate(logs[1])))
+    samples = []
+    for _ in range(CALIBRATIONS):
+        samples.append((0.0, chunk_rate(machine.stream({1: None}, STREAM_S)[1])))
+        for share in (*RATES, None):
+            rate = None if share is None else share * stream_gbps[0]
+            logs = machine.stream({0: rate, 1: None}, STREAM_S)
+            samples.append((stream_gbps[0] if rate is None else rate, chunk_rate(logs[1])))
     return make_calibration(samples)
 
 
@@ -187,6 +193,8 @@ class _Bench:
             external = sum(stream_gbps[u] if rate is None else rate for u, rate in beside.items())
             for g, spread in enumerate(slowed):
                 own = (before[g].median_ns + after[g].median_ns) / 2
+                if own < SHORTEST_NS:
+                    continue
                 found.append(CoRun(unit, g, external, spread.median_ns / own))
             before = after
             if share is None and len(others) == 1:
