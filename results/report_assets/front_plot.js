@@ -171,8 +171,9 @@ function frontPlot(page) {
         const at = Number(inside(first[0], goodX, badX)), shift = goodX < badX ? -6 : 14;
         g.append(draw("text", { class: "proved-name", x: at + shift, y: box.bottom - 10, transform: `rotate(-90 ${at + shift} ${box.bottom - 10})` }, text));
       } else if (first[0] !== null) {
-        const left = goodX < badX ? box.left + 8 : box.right - 8;
-        g.append(draw("text", { class: "proved-name", x: left + (data.proofs.length > 1 ? 16 : 0), y: goodY > badY ? box.bottom - 10 : box.top + 18, "text-anchor": goodX < badX ? "start" : "end" }, text));
+        // Beyond the line of a proof about the first objective, where its own words stand.
+        const left = Number(inside(first[0], goodX, badX)) + (goodX < badX ? 12 : -12);
+        g.append(draw("text", { class: "proved-name", x: left, y: goodY > badY ? box.bottom - 10 : box.top + 18, "text-anchor": goodX < badX ? "start" : "end" }, text));
       }
     }
     return g;

@@ -39,10 +39,10 @@ function recall(page) {
 function heading(page) {
   const { data } = page;
   const objectives = data.objectives.map((o) => o.label);
-  const complete = data.proofs.find((proof) => proof.complete), proof = complete ?? data.proofs[0];
-  const badge = !proof ? "not proved" : complete ? `${complete.status}: complete` : `${proof.status}: ${proof.whole ? `within ${proof.within}` : data.marks[proof.members[0]]?.[0] ?? "best"}`;
+  const told = (proof) => proof.complete ? "complete" : proof.whole ? `within ${proof.within}` : data.marks[proof.members[0]]?.[0] ?? "best";
   byId("subtitle").append(`${data.members.length} members, ${objectives.join(objectives.length === 2 ? " against " : ", ")} `,
-    el("span", { class: `badge ${proof?.status ?? "none"}` }, badge));
+    ...data.proofs.flatMap((proof) => [el("span", { class: `badge ${proof.status}` }, `${proof.status}: ${told(proof)}`), " "]),
+    ...(data.proofs.length ? [] : [el("span", { class: "badge none" }, "not proved")]));
 }
 
 function cards(page) {
