@@ -15,6 +15,7 @@ __all__ = [
     "Domain",
     "Memory",
     "OperatingPoint",
+    "PeArray",
     "Peak",
     "Platform",
     "PowerTable",
@@ -170,6 +171,24 @@ class Memory:
 
 
 @dataclass(frozen=True)
+class PeArray:
+    """Many engines like ``unit``, for periodic schedules.
+
+    The unit's bandwidth is that of one of ``vaults``; with more engines several share one. A
+    transfer within the caches takes bytes over ``cache_bandwidth_kbps`` plus ``cache_fixed_ns``.
+    """
+
+    unit: str
+    counts: tuple[int, ...]
+    vaults: int
+    cache_bytes: int
+    """Of each engine."""
+    cache_bandwidth_kbps: int
+    cache_fixed_ns: int
+    source: Source
+
+
+@dataclass(frozen=True)
 class Platform:
     """A whole chip."""
 
@@ -189,6 +208,7 @@ class Platform:
     sha256: str
     """Of the resolved JSON document, canonical form."""
     deployment: Deployment | None = None
+    pe_array: PeArray | None = None
 
     @cached_property
     def domain_by_name(self) -> dict[str, Domain]:

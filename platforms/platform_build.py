@@ -21,6 +21,7 @@ from platforms.platform import (
     Domain,
     Memory,
     OperatingPoint,
+    PeArray,
     Peak,
     Platform,
     PowerTable,
@@ -81,6 +82,28 @@ def build_platform(document: Mapping[str, Any], sha256: str) -> Platform:
         ),
         sha256=sha256,
         deployment=read_deployment(document.get("deployment"), domain_by_name, unit_by_name),
+        pe_array=_pe_array(document.get("pe_array"), unit_by_name),
+    )
+
+
+def _pe_array(entry: Mapping[str, Any] | None, units: Mapping[str, Unit]) -> PeArray | None:
+    if entry is None:
+        return None
+    if entry["unit"] not in units:
+        raise PlatformError(
+            f"$.pe_array.unit must name a unit ({', '.join(units)}), got {entry['unit']!r}"
+        )
+    counts = tuple(entry["counts"])
+    if list(counts) != sorted(counts):
+        raise PlatformError(f"$.pe_array.counts must rise, got {', '.join(map(str, counts))}")
+    return PeArray(
+        unit=entry["unit"],
+        counts=counts,
+        vaults=entry["vaults"],
+        cache_bytes=whole(entry["cache_kb"], 1024, "$.pe_array.cache_kb", "bytes"),
+        cache_bandwidth_kbps=rounded_half_up(Fraction(entry["cache_gbps"]) * KBPS_PER_GBPS),
+        cache_fixed_ns=whole(entry["cache_us"], 1000, "$.pe_array.cache_us", "ns"),
+        source=read_source(entry),
     )
 
 

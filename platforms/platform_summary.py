@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from platforms.platform import Domain, Peak, Platform, Source, Unit
+from platforms.platform import Domain, PeArray, Peak, Platform, Source, Unit
 
 
 def _source(source: Source) -> dict[str, str]:
@@ -111,6 +111,7 @@ def platform_data(platform: Platform) -> dict[str, Any]:
             for transition in platform.transitions
         ],
         "board": {"mw": platform.board_mw, **_source(platform.board_source)},
+        "pe_array": None if platform.pe_array is None else _pe_array(platform.pe_array),
         "measurements": [
             {
                 "network": record.names[0],
@@ -133,6 +134,18 @@ def platform_data(platform: Platform) -> dict[str, Any]:
             }
             for profile in platform.profiles
         ],
+    }
+
+
+def _pe_array(array: PeArray) -> dict[str, Any]:
+    return {
+        "unit": array.unit,
+        "counts": list(array.counts),
+        "vaults": array.vaults,
+        "cache_bytes": array.cache_bytes,
+        "cache_kbps": array.cache_bandwidth_kbps,
+        "cache_ns": array.cache_fixed_ns,
+        **_source(array.source),
     }
 
 
@@ -190,4 +203,11 @@ def platform_lines(platform: Platform) -> list[str]:
         f"Measured  {len(platform.measurements)} network times, "
         f"{len(platform.profiles)} networks by group",
     ]
+    if platform.pe_array is not None:
+        array = platform.pe_array
+        lines.insert(
+            -3,
+            f"Array   {', '.join(map(str, array.counts))} x {array.unit}, {array.vaults} vaults, "
+            f"{array.cache_bytes / 1024:g} KB of cache each ({array.source.status.value})",
+        )
     return lines

@@ -11,10 +11,12 @@ from results.task_graph import TaskGraph, repeated
 
 @dataclass(frozen=True)
 class EngineArray:
-    """Identical processing engines (PEs), each with a cache of its own."""
+    """Identical processing engines (PEs), each with a cache of its own; ``idle_mw`` is what all of
+    them, the memory and the board draw at rest."""
 
     engines: int
     cache_bytes: int
+    idle_mw: int = 0
 
 
 @dataclass(frozen=True)
@@ -63,3 +65,8 @@ class PeriodicSchedule:
     def latency_ps(self, inferences: int) -> int:
         """Eq. 3: (max r + N / X) x c_p, N / X rounded up: a period that is begun runs to its end."""
         return (self.prologue_periods - (-inferences // self.copies)) * self.period_ps
+
+    def energy_fj(self, inferences: int) -> int:
+        """Of N inferences: all at rest for the whole latency, and the tasks above that."""
+        dynamic = sum(task.time_ps * task.dynamic_mw for task in self.graph.tasks)
+        return inferences * dynamic + self.latency_ps(inferences) * self.array.idle_mw

@@ -44,6 +44,8 @@ _IN_PACKAGE = tuple(
 _BUILDERS: tuple[tuple[Callable[[], bytes], tuple[int, int, int, int], str], ...] = (
     (catalogue_classic.alexnet, (1, 3, 227, 227), "Krizhevsky et al. 2012, layers as in Caffe"),
     (catalogue_classic.caffenet, (1, 3, 227, 227), "Caffe's reference model"),
+    (catalogue_classic.agenet, (1, 3, 227, 227), "Levi and Hassner 2015, layers as in Caffe"),
+    (catalogue_classic.gendernet, (1, 3, 227, 227), "Levi and Hassner 2015, layers as in Caffe"),
     (catalogue_classic.vgg16, (1, 3, 224, 224), "Simonyan and Zisserman 2014"),
     (catalogue_classic.emotion_ferplus, (1, 1, 64, 64), "Barsoum et al. 2016"),
     (catalogue_classic.tiny_yolo, (1, 3, 416, 416), "Redmon and Farhadi 2016"),
@@ -55,6 +57,7 @@ _BUILDERS: tuple[tuple[Callable[[], bytes], tuple[int, int, int, int], str], ...
     (catalogue_inception.inception_v4, (1, 3, 299, 299), "Szegedy et al. 2016"),
     (catalogue_inception.inception_resnet_v2, (1, 3, 299, 299), "Szegedy et al. 2016"),
     (catalogue_mobile.mobilenet_v1, (1, 3, 224, 224), "Howard et al. 2017"),
+    (catalogue_mobile.mobilenet_ssd, (1, 3, 300, 300), "chuanqi305's model on Howard et al. 2017"),
     (catalogue_mobile.mobilenet_v2, (1, 3, 224, 224), "Sandler et al. 2018"),
 )
 _BUILDER_BY_NAME = {builder.__name__: builder for builder, _, _ in _BUILDERS}

@@ -1,4 +1,4 @@
-"""Builders of plain chains: AlexNet and its variants, VGG, Tiny YOLO, emotion recognition."""
+"""Builders of plain chains: AlexNet and its variants, VGG, Tiny YOLO, faces."""
 
 from __future__ import annotations
 
@@ -33,6 +33,29 @@ def _alexnet(name: str, *, pool_first: bool) -> bytes:
         x = net.dense(x, f"fc{number}", 4096, activation="Relu")
         x = net.dropout(x, f"drop{number}")
     return net.build(net.softmax(net.dense(x, "fc8", 1000), "prob"))
+
+
+def agenet() -> bytes:
+    """AgeNet: eight age groups from a face, 227 x 227 input."""
+    return _levi_hassner("agenet", 8)
+
+
+def gendernet() -> bytes:
+    """GenderNet: AgeNet with two classes."""
+    return _levi_hassner("gendernet", 2)
+
+
+def _levi_hassner(name: str, classes: int) -> bytes:
+    net = NetworkBuilder(name, 3, 227, 227)
+    x = net.pool(net.conv(net.input, "conv1", 96, 7, stride=4, pad=0), "pool1", 3, 2, ceil=True)
+    x = net.local_response(x, "norm1")
+    x = net.pool(net.conv(x, "conv2", 256, 5), "pool2", 3, 2, ceil=True)
+    x = net.local_response(x, "norm2")
+    x = net.pool(net.conv(x, "conv3", 384, 3), "pool5", 3, 2, ceil=True)
+    for number in (6, 7):
+        x = net.dense(x, f"fc{number}", 512, activation="Relu")
+        x = net.dropout(x, f"drop{number}")
+    return net.build(net.softmax(net.dense(x, "fc8", classes), "prob"))
 
 
 def vgg16() -> bytes:

@@ -18,7 +18,7 @@ from sdf.groups import Group, GroupEdge, GroupedNetwork
 from sdf.layer import LayerKind
 from sdf.network_view import NetworkView
 
-__all__ = ["group_at", "group_network", "legal_cuts", "transition_points"]
+__all__ = ["group_at", "group_network", "group_parts", "legal_cuts", "transition_points"]
 
 _SACRIFICE = 20
 """A group follows a neighbour onto fewer units if its work is at most the network's over this."""
@@ -90,6 +90,18 @@ def group_at(graph: SdfGraph, cuts: Sequence[int]) -> GroupedNetwork:
         )
     view = NetworkView(layers, tensors_of(graph), _support_table(None, len(layers)))
     return _assembled(graph, view, [list(range(*pair)) for pair in pairwise(ends)])
+
+
+def group_parts(graph: SdfGraph, parts: Sequence[Sequence[int]]) -> GroupedNetwork:
+    """Groups that somebody else has chosen, each a list of layers by their place in the order of
+    execution, ascending; every layer is in one of them, and they have an order of execution.
+
+    Raises:
+        GraphError: if the graph is not a network.
+    """
+    layers = layers_of(graph)
+    view = NetworkView(layers, tensors_of(graph), _support_table(None, len(layers)))
+    return _assembled(graph, view, _without_idle_parts(view, list(parts)))
 
 
 def _support_table(supported: Support | None, layers: int) -> NDArray[np.bool_]:

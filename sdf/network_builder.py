@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import prod
 from typing import Any
 
 from sdf.layer import Window
@@ -133,9 +134,29 @@ class NetworkBuilder:
         result = self._add("Gemm", name, [data.name, weight, bias], (channels,), transB=1)
         return result if activation is None else self.activate(result, f"{name}/relu", activation)
 
-    def softmax(self, data: Feature, name: str) -> Feature:
-        """Softmax over the channels."""
-        return self._add("Softmax", name, [data.name], data.shape, axis=1)
+    def transpose(self, data: Feature, name: str) -> Feature:
+        """An image with its channels last: of height, width, channels."""
+        channels, height, width = data.shape
+        shape = (height, width, channels)
+        return self._add("Transpose", name, [data.name], shape, perm=(0, 2, 3, 1))
+
+    def rows(self, features: Sequence[Feature], name: str, width: int) -> Feature:
+        """Several tensors, flattened one after the other, as rows of ``width``."""
+        from onnx import TensorProto, helper
+
+        flat = [
+            self._add("Flatten", f"{feature.name}/flatten", [feature.name], (prod(feature.shape),))
+            for feature in features
+        ]
+        size = sum(feature.channels for feature in flat)
+        joined = self._add("Concat", f"{name}/joined", [f.name for f in flat], (size,), axis=1)
+        shape = f"{name}_shape"
+        self._weights.append(helper.make_tensor(shape, TensorProto.INT64, (3,), (1, -1, width)))
+        return self._add("Reshape", name, [joined.name, shape], (size // width, width))
+
+    def softmax(self, data: Feature, name: str, *, axis: int = 1) -> Feature:
+        """Softmax over the channels, or along another axis."""
+        return self._add("Softmax", name, [data.name], data.shape, axis=axis)
 
     def upsample(self, data: Feature, name: str, factor: int) -> Feature:
         """Bilinear enlargement."""

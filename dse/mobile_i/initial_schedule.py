@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import groupby
 
-from dse.mobile_i.placement import EngineLoads, Placement
+from dse.mobile_i.placement import Placement, place_in_order
 from results.errors import ResultError
 from results.task_graph import TaskGraph
 
@@ -22,9 +22,17 @@ class InitialSchedule:
     placement: Placement
 
 
-def longest_first(graph: TaskGraph) -> list[int]:
-    """Line 1: by execution time, longest first; equal ones in topological order."""
-    return sorted(range(len(graph.tasks)), key=lambda number: -graph.tasks[number].time_ps)
+def longest_first(graph: TaskGraph, copies: int = 1) -> list[int]:
+    """Line 1: by execution time, longest first; equal ones in topological order, copy by copy."""
+    size = len(graph.tasks)
+    order = sorted(range(size), key=lambda number: -graph.tasks[number].time_ps)
+    return [
+        copy * size + number
+        for _, equal in groupby(order, key=lambda number: graph.tasks[number].time_ps)
+        for members in (list(equal),)
+        for copy in range(copies)
+        for number in members
+    ]
 
 
 def initial_schedule(
@@ -36,12 +44,15 @@ def initial_schedule(
 ) -> InitialSchedule:
     """Algorithm III.1.
 
-    Line 3 walks through the tasks of one copy in the order of line 1; the copies are put one after
-    the other onto the same engines ("concatenated"), each on top of the loads before it. Line 11:
-    where X_lim is reached below the limit, the copies with the largest U_p, the fewest of them.
+    The pseudo-code puts each copy, longest task first, on top of the copies before it. That cannot
+    keep what the text promises, the least period and a utilisation above the limit: where one task
+    is most of the work (AgeNet: two thirds), each copy begins with it on engines that are evenly
+    loaded, and U_p stays near 0.7 for any number of copies. So line 1 sorts the tasks of all X_p
+    copies, as its result is "an initial schedule for X_p groups", anew for each X_p.
 
-    The paper gives no X_lim; here it is the number of engines. With so many, a copy on each engine
-    has U_p = 1, so the limit of the paper can always be met.
+    Line 11: where X_lim is reached below the limit, the copies with the largest U_p, the fewest of
+    them. The paper gives no X_lim; here it is the number of engines. With so many, a copy on each
+    engine has U_p = 1, so there is a schedule that meets any limit.
 
     Args:
         most_copies: X_lim; None: the number of engines.
@@ -54,24 +65,22 @@ def initial_schedule(
         raise ResultError(
             f"at least one engine and one copy are required, got {engines} and {limit}"
         )
-    order = longest_first(graph)
-    loads = EngineLoads(engines)
-    best_copies, best = 0, Fraction(0)
+    best: InitialSchedule | None = None
+    reached = Fraction(0)
     for copies in range(1, limit + 1):
-        loads.add(graph, order)
-        utilisation = Fraction(graph.work_ps * copies, engines * loads.period_ps)
-        if utilisation > best:
-            best_copies, best = copies, utilisation
+        if best is not None and _utilisation_bound(graph, engines, copies) <= reached:
+            continue
+        placement = place_in_order(graph, engines, longest_first(graph, copies))
+        utilisation = Fraction(graph.work_ps * copies, engines * placement.period_ps)
+        if utilisation > reached:
+            best, reached = InitialSchedule(copies, placement), utilisation
         if utilisation >= utilisation_limit:
             break
-    return InitialSchedule(best_copies, place_copies(graph, engines, order, best_copies))
+    assert best is not None, "the first number of copies is always placed"
+    return best
 
 
-def place_copies(
-    graph: TaskGraph, engines: int, order: Sequence[int], copies: int
-) -> Placement:
-    """So many copies, each in ``order``, onto the least loaded engines."""
-    loads = EngineLoads(engines)
-    for _ in range(copies):
-        loads.add(graph, order)
-    return loads.placement()
+def _utilisation_bound(graph: TaskGraph, engines: int, copies: int) -> Fraction:
+    """No schedule of so many copies has a larger U_p: its period is at least the longest task."""
+    work = Fraction(graph.work_ps * copies, engines)
+    return work / max(work, graph.longest_ps)

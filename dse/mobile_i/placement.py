@@ -18,30 +18,19 @@ class Placement:
     start_ps: tuple[int, ...]
 
 
-class EngineLoads:
-    """Puts one task after the other onto the engine with the least load (III.1, lines 4 and 5)."""
+def place_in_order(graph: TaskGraph, engines: int, order: Sequence[int]) -> Placement:
+    """One task after the other onto the engine with the least load (III.1, lines 4 and 5).
 
-    def __init__(self, engines: int) -> None:
-        self._heap = [(0, engine) for engine in range(engines)]
-        self._engine: list[int] = []
-        self._start: list[int] = []
+    Equal loads: the engine with the lower number. Dependences are left to retiming.
 
-    def add(self, graph: TaskGraph, order: Sequence[int]) -> None:
-        """One more copy of a graph, its tasks in ``order``; equal loads: the lower engine."""
-        first = len(self._engine)
-        self._engine += [0] * len(graph.tasks)
-        self._start += [0] * len(graph.tasks)
-        for number in order:
-            load, engine = self._heap[0]
-            self._engine[first + number] = engine
-            self._start[first + number] = load
-            heapq.heapreplace(self._heap, (load + graph.tasks[number].time_ps, engine))
-
-    @property
-    def period_ps(self) -> int:
-        """c_p: the largest load."""
-        return max(load for load, _ in self._heap)
-
-    def placement(self) -> Placement:
-        """What has been placed so far."""
-        return Placement(self.period_ps, tuple(self._engine), tuple(self._start))
+    Args:
+        order: every task of all copies once: task i of copy k of n tasks is k n + i.
+    """
+    size = len(graph.tasks)
+    heap = [(0, engine) for engine in range(engines)]
+    engine, start = [0] * len(order), [0] * len(order)
+    for number in order:
+        load, place = heap[0]
+        engine[number], start[number] = place, load
+        heapq.heapreplace(heap, (load + graph.tasks[number % size].time_ps, place))
+    return Placement(max(load for load, _ in heap), tuple(engine), tuple(start))

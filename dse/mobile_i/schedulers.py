@@ -5,8 +5,8 @@ from __future__ import annotations
 from fractions import Fraction
 
 from dse.mobile_i.cache_allocation import Allocation, allocate_in_order, allocate_transfers
-from dse.mobile_i.initial_schedule import UTILISATION_LIMIT, initial_schedule, place_copies
-from dse.mobile_i.placement import Placement
+from dse.mobile_i.initial_schedule import UTILISATION_LIMIT, initial_schedule
+from dse.mobile_i.placement import Placement, place_in_order
 from dse.mobile_i.reallocation import ALPHA, reallocate
 from dse.mobile_i.sparta import dependent_schedule
 from results.periodic import EngineArray, PeriodicSchedule
@@ -48,10 +48,12 @@ def memolution(graph: TaskGraph, array: EngineArray, copies: int) -> PeriodicSch
     """Memolution as the Mobile-I paper describes it: retiming, blind to critical tasks.
 
     IV.B: it "does not consider the timing differences among tasks". So tasks go to the least loaded
-    engine in topological order and stay there, and caches are filled in that order. The paper does
+    engine in topological order, copy by copy, and stay there, and caches are filled in that order. The paper does
     not say how often a period runs the graph: as often as with Mobile-I (``copies``).
     """
-    placement = place_copies(graph, array.engines, range(len(graph.tasks)), copies)
+    size = len(graph.tasks)
+    order = [copy * size + number for number in range(size) for copy in range(copies)]
+    placement = place_in_order(graph, array.engines, order)
     tasks = repeated(graph, copies)
     allocation = allocate_in_order(tasks, placement, array.cache_bytes)
     return _schedule(MEMOLUTION, graph, array, copies, placement, allocation)

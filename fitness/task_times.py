@@ -1,0 +1,124 @@
+"""A network's operations with their times on an array of processing engines."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+
+from fitness.costs import choose_precision, network_costs
+from fitness.profile_file import Profile
+from fitness.transition_costs import PS_PER_NS, TRAFFIC_PER_BYTE
+from platforms.errors import PlatformError
+from platforms.exact_json import rounded_half_up
+from platforms.platform import PeArray, Platform, Unit
+from results.periodic import EngineArray
+from results.task_graph import Task, TaskGraph, Transfer
+from sdf.groups import GroupedNetwork
+from sdf.operation_graph import OperationGraph
+
+
+def pe_array_of(platform: Platform) -> PeArray:
+    """The array of engines that the platform has.
+
+    Raises:
+        PlatformError: where it has none.
+    """
+    if platform.pe_array is None:
+        raise PlatformError(
+            f"platform {platform.name!r} must have an array of processing engines (pe_array), "
+            "got none; neurocube has one"
+        )
+    return platform.pe_array
+
+
+def engine_array(platform: Platform, engines: int) -> EngineArray:
+    """So many engines of the platform, and what they, the memory and the board draw at rest.
+
+    Raises:
+        PlatformError: where the platform has no array, or not one of so many engines.
+    """
+    array = pe_array_of(platform)
+    if engines not in array.counts:
+        raise PlatformError(
+            f"platform {platform.name!r} has {', '.join(map(str, array.counts))} engines, "
+            f"got {engines}"
+        )
+    unit = platform.unit_by_name[array.unit]
+    at_rest = platform.board_mw + platform.memory.power.idle_mw[-1]
+    return EngineArray(
+        engines, array.cache_bytes, at_rest + engines * sum(t.idle_mw[-1] for t in unit.power)
+    )
+
+
+def task_graph(
+    operations: OperationGraph,
+    network: GroupedNetwork,
+    platform: Platform,
+    engines: int,
+    *,
+    precision: str | None = None,
+    profile: Profile | None = None,
+) -> TaskGraph:
+    """Tasks with times at the fastest clocks, and transfers by way of the memory and of the caches.
+
+    A group's time is measured, calibrated or estimated, as everywhere (:mod:`fitness.costs`); where
+    more engines than vaults share the vaults' bandwidth, the estimate has that share. An operation
+    takes its share of the time of its group. Times are rounded half up, at least 1 ps.
+
+    Raises:
+        PlatformError: where the platform has no such array, or its engine cannot run a layer.
+    """
+    engine_array(platform, engines)
+    array = pe_array_of(platform)
+    unit = _shared(platform.unit_by_name[array.unit], array, engines)
+    chip = replace(
+        platform,
+        units=tuple(unit if other.name == unit.name else other for other in platform.units),
+    )
+    (costs,) = network_costs(
+        network, chip, precision=precision, units=[unit.name], profile=profile
+    ).units
+    fastest = (slice(None), *(-1 for _ in unit.clocks))
+    times, powers = costs.time_ps[fastest].tolist(), costs.dynamic_mw[fastest].tolist()
+    tasks = []
+    for operation in operations.operations:
+        time = times[operation.group]
+        if time < 0:
+            raise PlatformError(
+                f"{unit.name!r} cannot run {operation.name!r} of network {operations.name!r}: "
+                f"{costs.note[operation.group]}"
+            )
+        share = max(1, rounded_half_up(time * operation.share))
+        tasks.append(Task(operation.name, share, powers[operation.group]))
+    asked = choose_precision(platform, precision)
+    (width,) = [p.bytes_per_element for p in unit.peaks if p.precision == asked]
+    return TaskGraph(
+        operations.name, tuple(tasks), _transfers(operations, platform, array, width)
+    )
+
+
+def _shared(unit: Unit, array: PeArray, engines: int) -> Unit:
+    sharing = -(-engines // array.vaults)
+    return replace(unit, bandwidth_share=unit.bandwidth_share / sharing)
+
+
+def _transfers(
+    operations: OperationGraph, platform: Platform, array: PeArray, width: int
+) -> tuple[Transfer, ...]:
+    """Memory: the way of a transition from the unit to another one. A cache that would be slower
+    than that counts as fast as it."""
+    (way,) = [transition for transition in platform.transitions if transition.unit == array.unit]
+    transfers = []
+    for edge in operations.edges:
+        size = edge.elements * width
+        memory = rounded_half_up(
+            Fraction(size * TRAFFIC_PER_BYTE, way.out_bandwidth_kbps)
+            + Fraction(size * TRAFFIC_PER_BYTE, way.in_bandwidth_kbps)
+            + (way.out_fixed_ns + way.in_fixed_ns) * PS_PER_NS
+        )
+        cache = rounded_half_up(
+            Fraction(size * TRAFFIC_PER_BYTE, array.cache_bandwidth_kbps)
+            + array.cache_fixed_ns * PS_PER_NS
+        )
+        transfers.append(Transfer(edge.source, edge.target, size, memory, min(cache, memory)))
+    return tuple(transfers)
