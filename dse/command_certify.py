@@ -84,8 +84,11 @@ def verify(
     as_json: AsJson = False,
 ) -> int:
     """Check a result folder without trusting it; exit status 1 where something does not hold."""
-    from dse.verify import verify as checks
+    from dse.mobile_i.verify import verify_periodic
+    from dse.verify import verify as verify_front
+    from results.periodic_file import holds_periodic
 
+    checks = verify_periodic if holds_periodic(folder) else verify_front
     rows: list[dict[str, Any]] = []
     for check in checks(folder, ignore_hashes=ignore_hashes):
         rows.append({"check": check.name, "holds": check.holds, "detail": check.detail})

@@ -33,6 +33,13 @@ from dse.command_options import (
     ThroughputModelName,
     Units,
 )
+from dse.command_periodic import (
+    Engines,
+    Inferences,
+    Split,
+    check_periodic_options,
+    explore_engines,
+)
 from dse.engine_names import EngineName
 from results.pipeline_model import PipelineTime, ThroughputModel
 
@@ -48,6 +55,7 @@ def register(app: typer.Typer) -> None:
 
 
 def explore(
+    context: typer.Context,
     networks: NetworkNames,
     platform: PlatformName,
     output: Annotated[Path, typer.Option("--output", "-o", help="Folder for the results.")],
@@ -78,6 +86,9 @@ def explore(
             "three and more objectives."
         ),
     ] = EngineName.AUTO,
+    pes: Engines = None,
+    inferences: Inferences = None,
+    split: Split = None,
     max_evaluations: Annotated[
         int, typer.Option(min=1, help="Design points to evaluate, at most.")
     ] = 100_000,
@@ -120,6 +131,23 @@ def explore(
     from dse.scenarios import scenario_objectives
     from results.front_file import check_output_folder, write_results
 
+    if pes is not None:
+        return explore_engines(
+            context,
+            networks,
+            platform,
+            output,
+            pes=pes,
+            inferences=inferences,
+            split=split,
+            objective=objective,
+            precision=precision,
+            profile=profile,
+            dim=dim,
+            quiet=quiet,
+            force=force,
+        )
+    check_periodic_options(inferences, split)
     options = make_options(
         objective=scenario_objectives(scenario, objective),
         groups=groups,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -36,8 +37,12 @@ def show(
     from results.front_document import member_to_document
     from results.front_file import read_results
     from results.member_choice import choose_member
+    from results.periodic_file import holds_periodic
     from results.table import table_rows
 
+    if holds_periodic(folder):
+        _show_periodic(folder, member, as_json=as_json)
+        return
     front = read_results(folder)
     if member is not None:
         index = choose_member(front, member)
@@ -50,6 +55,23 @@ def show(
         print(json.dumps(table_rows(front), indent=2))
     else:
         _print_front(front, all_rows=all_rows)
+
+
+def _show_periodic(folder: Path, member: str | None, *, as_json: bool) -> None:
+    import json
+
+    from dse.command_periodic import print_periodic
+    from dse.errors import WorkloadError
+    from results.periodic_file import read_periodic
+    from results.periodic_table import periodic_rows
+
+    if member is not None:
+        raise WorkloadError("--member: is not for periodic schedules; --json has their figures")
+    result = read_periodic(folder)
+    if as_json:
+        print(json.dumps(periodic_rows(result), indent=2))
+    else:
+        print_periodic(result)
 
 
 def _print_front(front: Front, *, all_rows: bool) -> None:

@@ -13,8 +13,12 @@ from platforms.exact_json import rounded_half_up
 from platforms.platform import PeArray, Platform, Unit
 from results.periodic import EngineArray
 from results.task_graph import Task, TaskGraph, Transfer
+from sdf.firing_operations import firing_operations
+from sdf.graph import SdfGraph
 from sdf.groups import GroupedNetwork
 from sdf.operation_graph import OperationGraph
+
+PS_PER_CYCLE_AT_1_KHZ = 10**9
 
 
 def pe_array_of(platform: Platform) -> PeArray:
@@ -78,8 +82,11 @@ def task_graph(
     (costs,) = network_costs(
         network, chip, precision=precision, units=[unit.name], profile=profile
     ).units
-    fastest = (slice(None), *(-1 for _ in unit.clocks))
-    times, powers = costs.time_ps[fastest].tolist(), costs.dynamic_mw[fastest].tolist()
+    # The fastest point of every clock is the last one of all.
+    times, powers = (
+        costs.time_ps.reshape(len(network.groups), -1)[:, -1].tolist(),
+        costs.dynamic_mw.reshape(len(network.groups), -1)[:, -1].tolist(),
+    )
     tasks = []
     for operation in operations.operations:
         time = times[operation.group]
@@ -92,8 +99,33 @@ def task_graph(
         tasks.append(Task(operation.name, share, powers[operation.group]))
     asked = choose_precision(platform, precision)
     (width,) = [p.bytes_per_element for p in unit.peaks if p.precision == asked]
+    transfers = tuple(
+        _transfer(edge.source, edge.target, edge.elements * width, platform, array)
+        for edge in operations.edges
+    )
+    return TaskGraph(operations.name, tuple(tasks), transfers)
+
+
+def firing_task_graph(graph: SdfGraph, platform: Platform) -> TaskGraph:
+    """An SDF graph with any rates: a task per firing, execution times being the engine's cycles.
+
+    Raises:
+        GraphError: where the graph is inconsistent, cyclic, too large or without times.
+        PlatformError: where the platform has no array.
+    """
+    array = pe_array_of(platform)
+    unit = platform.unit_by_name[array.unit]
+    khz = platform.domain_by_name[unit.clocks[0]].operating_points[-1].frequency_khz
+    power = sum(table.busy_mw[-1] - table.idle_mw[-1] for table in unit.power)
+    firings, edges = firing_operations(graph)
+    tasks = tuple(
+        Task(f.name, max(1, rounded_half_up(Fraction(f.time * PS_PER_CYCLE_AT_1_KHZ, khz))), power)
+        for f in firings
+    )
     return TaskGraph(
-        operations.name, tuple(tasks), _transfers(operations, platform, array, width)
+        graph.name,
+        tasks,
+        tuple(_transfer(e.source, e.target, e.size_bytes, platform, array) for e in edges),
     )
 
 
@@ -102,23 +134,17 @@ def _shared(unit: Unit, array: PeArray, engines: int) -> Unit:
     return replace(unit, bandwidth_share=unit.bandwidth_share / sharing)
 
 
-def _transfers(
-    operations: OperationGraph, platform: Platform, array: PeArray, width: int
-) -> tuple[Transfer, ...]:
+def _transfer(source: int, target: int, size: int, platform: Platform, array: PeArray) -> Transfer:
     """Memory: the way of a transition from the unit to another one. A cache that would be slower
     than that counts as fast as it."""
     (way,) = [transition for transition in platform.transitions if transition.unit == array.unit]
-    transfers = []
-    for edge in operations.edges:
-        size = edge.elements * width
-        memory = rounded_half_up(
-            Fraction(size * TRAFFIC_PER_BYTE, way.out_bandwidth_kbps)
-            + Fraction(size * TRAFFIC_PER_BYTE, way.in_bandwidth_kbps)
-            + (way.out_fixed_ns + way.in_fixed_ns) * PS_PER_NS
-        )
-        cache = rounded_half_up(
-            Fraction(size * TRAFFIC_PER_BYTE, array.cache_bandwidth_kbps)
-            + array.cache_fixed_ns * PS_PER_NS
-        )
-        transfers.append(Transfer(edge.source, edge.target, size, memory, min(cache, memory)))
-    return tuple(transfers)
+    memory = rounded_half_up(
+        Fraction(size * TRAFFIC_PER_BYTE, way.out_bandwidth_kbps)
+        + Fraction(size * TRAFFIC_PER_BYTE, way.in_bandwidth_kbps)
+        + (way.out_fixed_ns + way.in_fixed_ns) * PS_PER_NS
+    )
+    cache = rounded_half_up(
+        Fraction(size * TRAFFIC_PER_BYTE, array.cache_bandwidth_kbps)
+        + array.cache_fixed_ns * PS_PER_NS
+    )
+    return Transfer(source, target, size, memory, min(cache, memory))

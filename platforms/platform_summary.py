@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from platforms.platform import Domain, PeArray, Peak, Platform, Source, Unit
+from platforms.platform import Domain, Peak, PeArray, Platform, Source, Unit
 
 
 def _source(source: Source) -> dict[str, str]:

@@ -23,12 +23,16 @@ FRONT_FILE = "front.json"
 PROBLEM_FILE = "problem.json"
 COSTS_FILE = "costs.json"
 REPORT_FILE = "report.html"
+PERIODIC_FILE = "periodic.json"
+"""Of periodic schedules, instead of a front and its problem (see results/periodic_file.py)."""
+PERIODIC_FORMAT = "paretosoc-periodic/1"
 CERTIFICATE, EPSILON = "certificate", "epsilon"
 """Names of proofs: of the whole front or its best member; of the whole front within an epsilon."""
 RESULT_FILES = frozenset(
     {
         *(FRONT_FILE, PROBLEM_FILE, COSTS_FILE, "front.svg", "front.png", REPORT_FILE),
         *(f"{name}.{ending}" for name in (CERTIFICATE, EPSILON) for ending in ("json", "smt2")),
+        *(PERIODIC_FILE, "schedule.svg", "schedule.png"),
     }
 )
 """All that a result folder may hold; a folder with anything else is never replaced."""
@@ -72,6 +76,15 @@ def write_results(
         from results.front_picture import front_png, front_svg
 
         makers |= {"front.svg": lambda: front_svg(front), "front.png": lambda: front_png(front)}
+    write_folder(folder, makers, overwrite=overwrite)
+
+
+def write_folder(folder: Path, makers: dict[str, FileMaker], *, overwrite: bool) -> None:
+    """Writes files, all of them in ``RESULT_FILES``, as :func:`write_results` does.
+
+    Raises:
+        ResultError: where the folder may not be replaced, or cannot be written.
+    """
 
     def fill(part: Path) -> None:
         for name, make in makers.items():
@@ -119,19 +132,20 @@ def check_output_folder(folder: Path, *, overwrite: bool) -> None:
         )
         if foreign:
             raise ResultError(f"{folder}: is not replaced, it holds {foreign[0]!r}, not of ours")
-        if names and not _is_front(folder / FRONT_FILE):
+        ours = ((FRONT_FILE, FRONT_FORMAT), (PERIODIC_FILE, PERIODIC_FORMAT))
+        if names and not any(_is_ours(folder / name, form) for name, form in ours):
             raise ResultError(f"{folder}: is not replaced, it holds no {FRONT_FILE} of ours")
     except OSError as error:
         raise ResultError(f"{folder}: cannot be read: {error.strerror}") from None
 
 
-def _is_front(path: Path) -> bool:
-    """Whether the file says at its beginning that it is a front of ours, of any version."""
+def _is_ours(path: Path, form: str) -> bool:
+    """Whether the file says at its beginning that it has this format, in any version."""
     if not path.is_file():
         return False
     with path.open("rb") as file:
         head = file.read(200)
-    return f'"format": "{FRONT_FORMAT.split("/")[0]}/'.encode() in head
+    return f'"format": "{form.split("/")[0]}/'.encode() in head
 
 
 def read_results(folder: Path, *, check_hashes: bool = True) -> Front:

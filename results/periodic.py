@@ -58,12 +58,10 @@ class PeriodicSchedule:
     @property
     def utilisation(self) -> Fraction:
         """Eq. 1: sum of c_i x X / (h x c_p)."""
-        return Fraction(
-            self.graph.work_ps * self.copies, self.array.engines * self.period_ps
-        )
+        return Fraction(self.graph.work_ps * self.copies, self.array.engines * self.period_ps)
 
     def latency_ps(self, inferences: int) -> int:
-        """Eq. 3: (max r + N / X) x c_p, N / X rounded up: a period that is begun runs to its end."""
+        """Eq. 3: (max r + N / X) x c_p, N / X rounded up: periods are whole."""
         return (self.prologue_periods - (-inferences // self.copies)) * self.period_ps
 
     def energy_fj(self, inferences: int) -> int:

@@ -7,6 +7,7 @@ code with what makes schedules.
 from __future__ import annotations
 
 from collections import defaultdict
+from itertools import pairwise
 
 from results.periodic import PeriodicSchedule
 
@@ -89,7 +90,7 @@ def _wrong_times(schedule: PeriodicSchedule, frames: int | None) -> str | None:
 def _overlap(busy: dict[int, list[tuple[int, int, int]]]) -> str | None:
     for engine, runs in sorted(busy.items()):
         runs.sort()
-        for (_, end, first), (start, _, second) in zip(runs, runs[1:], strict=False):
+        for (_, end, first), (start, _, second) in pairwise(runs):
             if start < end:
                 return (
                     f"engine {engine}: task {second} starts at {start} ps, while task {first} runs "

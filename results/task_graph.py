@@ -1,4 +1,4 @@
-"""Task graphs of periodic schedules: operations with times, and the data that passes between them."""
+"""Task graphs of periodic schedules: operations with times, data that passes between them."""
 
 from __future__ import annotations
 

@@ -36,7 +36,8 @@ def mobilenet_ssd() -> bytes:
         x = net.conv(x, f"conv{number}_1", narrow, 1)
         x = net.conv(x, f"conv{number}_2", wide, 3, stride=2)
         maps.append(x)
-    places, classes = [], []
+    places: list[Feature] = []
+    classes: list[Feature] = []
     for number, feature in enumerate(maps):
         boxes = 3 if number == 0 else 6
         for kind, width, heads in (("loc", 4, places), ("conf", 21, classes)):

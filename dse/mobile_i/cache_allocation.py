@@ -80,9 +80,7 @@ class _Recursion:
             self.visit(place + 1, chosen)
 
 
-def allocate_transfers(
-    graph: TaskGraph, placement: Placement, cache_bytes: int
-) -> Allocation:
+def allocate_transfers(graph: TaskGraph, placement: Placement, cache_bytes: int) -> Allocation:
     """The transfers to cache and the least r that they allow, for a given placement.
 
     Only those are candidates that a faster transfer brings a period closer and that fit into a
@@ -99,9 +97,7 @@ def allocate_transfers(
     return Allocation(best.cached, best.ahead, recursion.complete)
 
 
-def allocate_in_order(
-    graph: TaskGraph, placement: Placement, cache_bytes: int
-) -> Allocation:
+def allocate_in_order(graph: TaskGraph, placement: Placement, cache_bytes: int) -> Allocation:
     """Transfers in topological order, each that fits, whatever it gains (Memolution, as
     :mod:`dse.mobile_i.memolution` reads it); too many are taken back from the last on."""
     cached = {

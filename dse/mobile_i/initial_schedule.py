@@ -83,4 +83,4 @@ def initial_schedule(
 def _utilisation_bound(graph: TaskGraph, engines: int, copies: int) -> Fraction:
     """No schedule of so many copies has a larger U_p: its period is at least the longest task."""
     work = Fraction(graph.work_ps * copies, engines)
-    return work / max(work, graph.longest_ps)
+    return min(Fraction(1), work / graph.longest_ps)

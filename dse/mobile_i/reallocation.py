@@ -1,4 +1,4 @@
-"""Algorithm III.2: tasks change their order inside the period, so that the prologue gets shorter."""
+"""Algorithm III.2: tasks change their order inside the period, to make the prologue shorter."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ class Reallocation:
                     heapq.heappush(waiting, -source)
 
     def _update_node(self, number: int) -> None:
-        """UpdateNode(T_i, T_j) for the successor T_j that has a place and asks for the earliest end.
+        """UpdateNode(T_i, T_j) for the placed successor T_j that asks for the earliest end.
 
         The paper's text and pseudo-code exchange the cases. As in the text: where T_i fits in
         front of T_j, c_ij away (case 3), it ends there, as late as its neighbours allow, in the
@@ -135,9 +135,7 @@ class Reallocation:
                 return None
         return end, behind
 
-    def _settle(
-        self, number: int, interval: _Interval, end: int, behind: list[int]
-    ) -> None:
+    def _settle(self, number: int, interval: _Interval, end: int, behind: list[int]) -> None:
         """T_i ends at ``end``; its interval falls into what is in front and what is behind."""
         self._start[number] = end - self._time[number]
         after = set(behind)

@@ -22,6 +22,7 @@ NAMES = (
     "jetson-agx-orin-32gb",
     "jetson-agx-xavier",
     "jetson-tx2",
+    "neurocube",
     "snapdragon-865",
 )
 

@@ -35,6 +35,12 @@ PUBLISHED = {
     "fcn_resnet18": (4.813, 11.769, 0.01),
     "mobilenet_v1": (0.5687, 4.210, 0.01),
     "mobilenet_v2": (0.300774272, 3.504872, 0.01),
+    # By hand: 96 3 49 56^2 + 256 96 25 28^2 + 384 256 9 14^2 + 384 49 512 + 512^2 + 512 8; the
+    # Caffe models have 43.5 MiB.
+    "agenet": (0.70926, 43.5 / 4 * 1.048576, 0.002),
+    "gendernet": (0.70926, 43.5 / 4 * 1.048576, 0.002),
+    # chuanqi305's MobileNet-SSD: 1.15 G and 5.8 M.
+    "mobilenet_ssd": (1.15, 5.8, 0.01),
     "tiny_yolo": (3.4855, 15.86, 0.01),
     "emotion_ferplus": (0.875831296, 8.757704, 0.001),
 }
@@ -162,7 +168,7 @@ def test_summary_adds_up(networks: dict[str, ImportedNetwork]) -> None:
 def test_unknown_names_suggest_the_nearest() -> None:
     with pytest.raises(GraphError, match=r"'resnet-50'.*did you mean .*resnet50"):
         load_network("resnet-50")
-    with pytest.raises(GraphError, match="known are alexnet"):
+    with pytest.raises(GraphError, match="known are agenet, alexnet"):
         load_network("qqqqqqqqqqq")
 
 

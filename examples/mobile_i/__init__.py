@@ -1,0 +1,1 @@
+"""Tables of Mobile-I, published beside ours."""
