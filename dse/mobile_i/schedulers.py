@@ -49,7 +49,7 @@ def memolution(graph: TaskGraph, array: EngineArray, copies: int) -> PeriodicSch
 
     IV.B: it "does not consider the timing differences among tasks". So tasks go to the least loaded
     engine in topological order, a task of all copies before the next one, and stay there; caches
-    are filled in topological order, too. (Copy by copy instead, utilisation is 0.62 in the mean of
+    are filled in topological order, too. (Copy by copy instead, utilisation is 0.63 in the mean of
     Table II's graphs, further from the published 0.80 than the 0.84 of this reading.) The paper
     does not say how often a period runs the graph: as often as with Mobile-I (``copies``).
     """
