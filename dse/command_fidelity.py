@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     from results.fidelity import Agreement, Fidelity
 
 
+MOST_LOST = 0.05
+"""With more, measurements are of the other processes."""
+
+
 def register(app: typer.Typer) -> None:
     """Adds the command."""
     app.command("fidelity")(fidelity)
@@ -93,14 +97,14 @@ def _print(found: Fidelity) -> None:
 
     console = Console(highlight=False)
     points = table(
-        "design point",
-        "makespan\npredicted, ms",
-        "no\ncontention",
-        "measured",
+        "design\npoint",
+        "predicted\nms",
+        "without\ncont.",
+        "measured\nms",
         "spread",
-        "frames/s\npredicted",
-        "no\ncontention",
-        "measured",
+        "predicted\n1/s",
+        "without\ncont.",
+        "measured\n1/s",
         "lost",
     )
     for point in found.points:
@@ -117,6 +121,13 @@ def _print(found: Fidelity) -> None:
             f"{point.lost_share:.1%}",
         )
     console.print(points)
+    lost = sum(point.lost_share for point in found.points) / len(found.points)
+    if lost > MOST_LOST:
+        print(
+            f"dse: cores were taken by others for {lost:.0%} of the time: this tells of them, not "
+            "of the model; measure on a quiet machine",
+            file=sys.stderr,
+        )
     summary = summary_of(found)
     whole = table("error of", "median", "largest", "rank correlation")
 

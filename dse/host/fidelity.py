@@ -69,7 +69,7 @@ def measure_fidelity(
         told, without, ran = predict(problem, design), predict(plain, design), entry.result()
         points.append(
             FidelityPoint(
-                name="fastest member" if k == 0 else f"random {k}",
+                name="fastest" if k == 0 else f"random {k}",
                 units=tuple(int(unit) for unit in design.units),
                 makespan_ms=Prediction(
                     told.makespan_ms,

@@ -145,7 +145,7 @@ def test_a_machine_that_obeys_the_model_has_no_error(front):
     assert summary.rate.largest_error < 0.2
     assert summary.makespan.rank_correlation == pytest.approx(1)
     assert summary.best_rank == 1
-    assert found.points[0].name == "fastest member"
+    assert found.points[0].name == "fastest"
     assert summary.makespan_without.median_error >= summary.makespan.median_error
 
 
