@@ -92,19 +92,19 @@ def _print(found: Fidelity) -> None:
     def table(*columns: str) -> Table:
         made = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, header_style="bold")
         for k, column in enumerate(columns):
-            made.add_column(column, justify="right" if k else "left")
+            made.add_column(column, justify="right" if k else "left", no_wrap=True)
         return made
 
     console = Console(highlight=False)
     points = table(
         "design\npoint",
-        "predicted\nms",
-        "without\ncont.",
-        "measured\nms",
+        "pred.\nms",
+        "no\ncont.",
+        "meas.\nms",
         "spread",
-        "predicted\n1/s",
-        "without\ncont.",
-        "measured\n1/s",
+        "pred.\n1/s",
+        "no\ncont.",
+        "meas.\n1/s",
         "lost",
     )
     for point in found.points:
@@ -128,6 +128,7 @@ def _print(found: Fidelity) -> None:
             "of the model; measure on a quiet machine",
             file=sys.stderr,
         )
+    console.print("pred.: predicted; no cont.: with contention switched off; meas.: measured\n")
     summary = summary_of(found)
     whole = table("error of", "median", "largest", "rank correlation")
 
