@@ -16,6 +16,7 @@ COMPILED_IN = (
     HERE / "jit.py",
     HERE / "branching.py",
     HERE / "plan.py",
+    HERE / "search_space.py",
     HERE / "timeline_state.py",
     *sorted(HERE.glob("*_kernel.py")),
     HERE.parent / "results" / "pipeline_model.py",

@@ -1,4 +1,5 @@
-"""A real browser for the tests of pages: Debian's Chromium, or whichever is on the path."""
+"""What all tests share: a real browser for pages (Debian's Chromium, or whichever is on the path),
+and no limit on the time of an example, which depends on the machine."""
 
 from __future__ import annotations
 
@@ -8,6 +9,10 @@ from contextlib import contextmanager
 from typing import Any
 
 import pytest
+from hypothesis import settings
+
+settings.register_profile("any machine", deadline=None)
+settings.load_profile("any machine")
 
 CHROMIUMS = ("chromium", "chromium-browser", "google-chrome", "chrome")
 

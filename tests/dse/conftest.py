@@ -61,7 +61,7 @@ def pair_folder(tmp_path_factory):
 def other_pair_folder(tmp_path_factory):
     """The same problem, searched less and with another seed."""
     folder = tmp_path_factory.mktemp("results") / "other"
-    return explored(folder, "--seed", "7", "--max-evaluations", "60")
+    return explored(folder, "--engine", "nsga2", "--seed", "7", "--max-evaluations", "60")
 
 
 @pytest.fixture(scope="session")

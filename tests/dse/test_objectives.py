@@ -13,7 +13,7 @@ from results.problem import EnergyUse
 
 SCRIPT = Path(__file__).parents[1] / "results" / "recompute_front.py"
 NETWORKS = ("inception_v1", "squeezenet")
-SMALL = ("--groups", "4", "--max-evaluations", "350", "-q")
+SMALL = ("--groups", "4", "--engine", "nsga2", "--no-certify", "--max-evaluations", "350", "-q")
 PLATFORMS = ("jetson-agx-xavier", "jetson-agx-orin", "jetson-tx2", "snapdragon-865")
 
 
