@@ -10,6 +10,7 @@ import typer
 from dse import (
     command_baselines,
     command_calibrate,
+    command_campaign,
     command_certify,
     command_compare,
     command_contention,
@@ -55,6 +56,7 @@ command_csdf.register(app)
 command_evaluate.register(app)
 command_replay.register(app)
 command_robustness.register(app)
+command_campaign.register(app)
 command_compare.register(app)
 command_lists.register(app)
 command_network.register(app)

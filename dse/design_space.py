@@ -19,9 +19,10 @@ Random = np.random.Generator
 
 @dataclass(frozen=True, eq=False)
 class DesignSpace:
-    """All rows that a problem allows."""
+    """All rows that a problem allows, and rows [n, width] that a search may begin with."""
 
     problem: Problem
+    start: IntArray | None = None
 
     @cached_property
     def groups(self) -> int:

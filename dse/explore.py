@@ -22,6 +22,7 @@ from dse.members import make_members
 from dse.options import Options
 from dse.problem_builder import BuiltProblem, build_problem
 from dse.search import Budget, Progress, SearchResult, StoppedBy, search
+from dse.warm_start import starting_rows
 from dse.workload import Workload
 from dse.workload_file import workload_from
 from fitness.outcomes import constraints_of, make_outcomes
@@ -31,6 +32,7 @@ from platforms.platform import Platform
 from platforms.platform_file import load_platform
 from results.dominance import hypervolume, non_dominated, reference_point
 from results.front import BaselinePoint, Front, HypervolumePoint, Provenance
+from results.problem import IntArray
 from results.problem_file import problem_sha256
 
 DEFAULT_EVALUATIONS = 100_000
@@ -107,6 +109,7 @@ def explore_problem(
     stop_when_stalled: int | None = None,
     checkpoint: Path | None = None,
     resume: bool = False,
+    start: IntArray | None = None,
     seed: int = 0,
     jobs: int | None = None,
     command: Sequence[str] = (),
@@ -114,11 +117,18 @@ def explore_problem(
 ) -> Front:
     """The same for a problem that is built already.
 
+    Args:
+        start: rows [n, groups + domains] to begin with, the front of a problem with the same
+            groups, units and domains, for example; what this problem does not allow is repaired.
+
     Raises:
         InfeasibleError: where no design point found meets all constraints.
+        WorkloadError: on rows to begin with that are not of such a problem.
     """
     workers = jobs if jobs is not None else os.cpu_count() or 1
     space = DesignSpace(built.problem)
+    if start is not None:
+        space = replace(space, start=starting_rows(space, start))
     searching = make_engine(engine, space, seed)
     kept = None
     if checkpoint is not None:

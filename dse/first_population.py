@@ -41,12 +41,14 @@ def obvious_rows(space: DesignSpace) -> IntArray:
 
 
 def first_population(space: DesignSpace, rng: Random, size: int) -> IntArray:
-    """[at most size, width]: the baselines, the obvious rows, as far as these fill one half; then
-    ``BALANCED`` balanced rows, then random ones; no row twice.
+    """[at most size, width]: what the search is to start from, the baselines, the obvious rows, as
+    far as these fill one half; then ``BALANCED`` balanced rows, then random ones; no row twice.
 
     Baselines come as they are, and once more with what constraints on the mapping make of them.
     """
     known = baseline_rows(space)
+    if space.start is not None:
+        known = np.concatenate((space.start, known))
     repaired = space.repair(rng, np.concatenate((known, obvious_rows(space))))
     obvious = np.concatenate((known, repaired))
     obvious = obvious[unique_rows(obvious)][: size - size // 2]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, MutableMapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -60,14 +60,28 @@ class BuiltProblem:
     warnings: tuple[str, ...]
 
 
+@dataclass(frozen=True, eq=False)
+class NetworkTables:
+    """A network that was read, cut into groups, and costed on the units of a platform."""
+
+    imported: ImportedNetwork
+    grouped: GroupedNetwork
+    costs: NetworkCosts
+
+
 def build_problem(
     workload: Workload,
     platform: Platform,
     options: Options | None = None,
     *,
     profile: Profile | None = None,
+    known: MutableMapping[Hashable, NetworkTables] | None = None,
 ) -> BuiltProblem:
     """The numeric problem of a workload on a platform.
+
+    Args:
+        known: networks that earlier calls have read, cut and costed, each under all that this
+            depends on (a file under its path alone); new ones are added.
 
     Raises:
         GraphError: where a network cannot be read or cut.
@@ -80,47 +94,67 @@ def build_problem(
     check_workload(workload)
     units = choose_units(platform, options.units)
     precision = choose_precision(platform, options.precision)
-    imported: dict[tuple[str, tuple[tuple[str, int], ...]], ImportedNetwork] = {}
+    known = {} if known is None else known
+    tables: dict[tuple[str, tuple[tuple[str, int], ...]], NetworkTables] = {}
     for network in workload.networks:
         key = (network.source, network.dimensions)
-        if key not in imported:
-            imported[key] = load_network(network.source, dimensions=dict(network.dimensions))
-    grouped, costs = {}, {}
-    for key, network_graph in imported.items():
-        grouped[key] = _grouped(network_graph, platform, units, precision, options)
-        costs[key] = network_costs(
-            grouped[key],
-            platform,
-            precision=precision,
-            units=[unit.name for unit in units],
-            profile=profile,
+        if key in tables:
+            continue
+        under = (
+            *(*key, platform.sha256, tuple(unit.name for unit in units), precision),
+            *(options.groups, options.branches, options.each_layer),
+            None if profile is None else profile.sha256,
         )
+        if under not in known:
+            known[under] = _tables(network, platform, units, precision, options, profile)
+        tables[key] = known[under]
     keys = [(network.source, network.dimensions) for network in workload.networks]
-    groups = tuple(grouped[key] for key in keys)
-    tables = tuple(costs[key] for key in keys)
+    groups = tuple(tables[key].grouped for key in keys)
+    costs = tuple(tables[key].costs for key in keys)
     board = platform.board_mw if profile is None or profile.board_mw is None else profile.board_mw
-    problem = _assemble(workload, platform, options, units, groups, tables, precision, board)
+    problem = _assemble(workload, platform, options, units, groups, costs, precision, board)
     check_magnitudes(problem)
+    imported = [entry.imported for entry in tables.values()]
     return BuiltProblem(
         problem=problem,
         networks=groups,
         sources=tuple(
-            NetworkSource(source, imported[source, dimensions].sha256, tuple(sorted(dimensions)))
+            NetworkSource(
+                source, tables[source, dimensions].imported.sha256, tuple(sorted(dimensions))
+            )
             for source, dimensions in keys
         ),
-        costs=tables,
+        costs=costs,
         precision=precision,
         inputs=(
-            *(InputFile(network.graph.name, network.sha256) for network in imported.values()),
+            *(InputFile(network.graph.name, network.sha256) for network in imported),
             *(InputFile(name, digest) for name, digest in workload.inputs),
             InputFile(platform.name, platform.sha256),
         ),
         warnings=tuple(
-            f"{network.graph.name}: {text}"
-            for network in imported.values()
-            for text in network.warnings
+            f"{network.graph.name}: {text}" for network in imported for text in network.warnings
         ),
     )
+
+
+def _tables(
+    network: WorkloadNetwork,
+    platform: Platform,
+    units: Sequence[Unit],
+    precision: str,
+    options: Options,
+    profile: Profile | None,
+) -> NetworkTables:
+    imported = load_network(network.source, dimensions=dict(network.dimensions))
+    grouped = _grouped(imported, platform, units, precision, options)
+    costs = network_costs(
+        grouped,
+        platform,
+        precision=precision,
+        units=[unit.name for unit in units],
+        profile=profile,
+    )
+    return NetworkTables(imported, grouped, costs)
 
 
 def _grouped(

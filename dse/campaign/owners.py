@@ -1,0 +1,58 @@
+"""Who works on a store: each process holds the lock of a file of its own for as long as it lives.
+
+The kernel lets go of the lock when the process ends, however it ends, so nobody waits for a lease.
+SQLite's WAL needs all processes of a store on one machine anyway.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import secrets
+import socket
+from pathlib import Path
+
+
+class Owner:
+    """This process's claim to be alive; ``name`` is unique."""
+
+    def __init__(self, folder: Path) -> None:
+        """Makes ``folder/NAME.lock`` and locks it.
+
+        Raises:
+            OSError: where the file cannot be made.
+        """
+        self.name = f"{socket.gethostname()[:40]}-{os.getpid()}-{secrets.token_hex(4)}"
+        self.path = folder / f"{self.name}.lock"
+        # Locked before it has its name: nobody must take it for one whose process has ended.
+        unnamed = folder / f".{self.name}"
+        self._descriptor = os.open(unnamed, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC)
+        fcntl.flock(self._descriptor, fcntl.LOCK_EX)
+        unnamed.rename(self.path)
+
+    def close(self) -> None:
+        """Lets go of it."""
+        self.path.unlink(missing_ok=True)
+        os.close(self._descriptor)
+
+
+def is_alive(folder: Path, name: str) -> bool:
+    """Whether the process of that name holds its lock."""
+    try:
+        descriptor = os.open(folder / f"{name}.lock", os.O_RDWR | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return False
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    finally:
+        os.close(descriptor)
+    return False
+
+
+def forget_dead(folder: Path) -> None:
+    """Removes the files of processes that have ended."""
+    for path in folder.glob("*.lock"):
+        if not is_alive(folder, path.stem):
+            path.unlink(missing_ok=True)
