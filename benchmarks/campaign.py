@@ -60,8 +60,8 @@ def main() -> None:
         rows,
         as_json=chosen.json,
         notes=(
-            "An exploration: building the problem (or remembering it), the search, the files of its "
-            "result, as in dse explore; what is left is the campaign's own cost.",
+            "An exploration: building the problem (or remembering it), the search, the result's "
+            "files, as in dse explore; what is left is the campaign's own cost.",
             f"Load of the machine at the start: {load:.1f} on {os.cpu_count()} cores. Shares are "
             "of CPU time hardly depend on it; shares of wall time do.",
         ),
