@@ -20,8 +20,7 @@ $(VENV)/.warmed: $(VENV)/.installed $(JIT_SOURCES)
 
 demo: setup
 	$(BIN)/dse explore vgg19 resnet50 --platform jetson-agx-xavier --max-transitions 1 \
-		--max-evaluations 20000 --output runs/demo --force
-	$(BIN)/dse report runs/demo
+		--engine nsga2 --max-evaluations 10000 --output runs/demo --force
 
 test: setup lint types unit
 
