@@ -106,7 +106,8 @@ def load_rules(file: str) -> Rules:
 
 
 def _rules(document: Mapping[str, Any], file: str) -> Rules:
-    folder = os.path.dirname(file) or os.curdir
+    # Workers may have another working folder.
+    folder = os.path.abspath(os.path.dirname(file))
     values: dict[str, tuple[Choice, ...]] = {}
     for axis in AXES:
         given = document.get(axis.plural)

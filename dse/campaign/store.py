@@ -11,7 +11,7 @@ import json
 import sqlite3
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -66,9 +66,11 @@ class Store:
     def close(self) -> None:
         """Gives back what this process has claimed, and closes the database."""
         if self._owner is not None:
-            self._database.execute(
-                "UPDATE runs SET owner = NULL WHERE owner = ?", (self._owner.name,)
-            )
+            # On a full disk even this fails; but what nobody living has claimed is free anyway.
+            with suppress(sqlite3.Error):
+                self._database.execute(
+                    "UPDATE runs SET owner = NULL WHERE owner = ?", (self._owner.name,)
+                )
             self._owner.close()
         self._database.close()
 

@@ -76,7 +76,7 @@ def main(folder: Path, kills: int, seed: int, runs: int) -> None:
         if rng.random() < 0.5:
             os.read(reader, 1)
         os.close(reader)
-        time.sleep(rng.uniform(0.0, 0.06))
+        time.sleep(rng.uniform(0.0, 0.04))
         os.kill(child, signal.SIGKILL)
         _, status = os.waitpid(child, 0)
         done += os.WIFSIGNALED(status)
@@ -87,7 +87,7 @@ def main(folder: Path, kills: int, seed: int, runs: int) -> None:
             seen.append(len(found))
             if len(found) == runs:
                 # All is done before all kills are: more runs in the same store.
-                runs += 100
+                runs += 60
     work(folder, runs)
     assert len(look(folder)) == runs
     assert list((folder / "parts").iterdir()) == []
