@@ -20,7 +20,7 @@ $(VENV)/.warmed: $(VENV)/.installed $(JIT_SOURCES)
 
 demo: setup
 	$(BIN)/dse explore vgg19 resnet50 --platform jetson-agx-xavier --max-transitions 1 \
-		--engine nsga2 --max-evaluations 10000 --output runs/demo --force
+		--groups 12 --engine nsga2 --max-evaluations 10000 --output runs/demo --force
 
 test: setup lint types unit
 

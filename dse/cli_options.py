@@ -59,7 +59,7 @@ def make_options(
         each_layer=each_layer,
         max_transitions=max_transitions,
         units=names,
-        fixed=tuple(parse_fixed(text) for text in fix or ()),
+        fixed=_fixed_once(fix or ()),
         precision=precision,
         power_cap_w=None if power_cap is None else parse_positive(power_cap, "--power-cap"),
         energy_budget_mj=(
@@ -104,3 +104,16 @@ def with_dimensions(workload: Workload, texts: Sequence[str] | None) -> Workload
             for network in workload.networks
         ),
     )
+
+
+def _fixed_once(texts: Sequence[str]) -> tuple[tuple[str, str], ...]:
+    """Domains and their clocks, each domain at most once."""
+    fixed = tuple(parse_fixed(text) for text in texts)
+    for index, (domain, value) in enumerate(fixed):
+        for earlier, other in fixed[:index]:
+            if earlier == domain and other != value:
+                raise WorkloadError(
+                    f"--fix: one clock for each domain is required, got {domain}={other} and "
+                    f"{domain}={value}"
+                )
+    return fixed

@@ -62,7 +62,13 @@ def explain_infeasible(problem: Problem, result: SearchResult, *, seed: int, job
         for line, entry in zip(lines, constraints, strict=True)
         if entry.kind is not ConstraintKind.SEGMENTS
     ]
-    return "\n".join([f"{head}; each constraint can be met alone, but not all together:", *asked])
+    return "\n".join(
+        [
+            f"{head}; each constraint was met alone, but not all together, which is not proved to "
+            "be impossible:",
+            *asked,
+        ]
+    )
 
 
 def _probe(problem: Problem, kind: ConstraintKind, network: int | None) -> Problem:

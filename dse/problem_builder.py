@@ -22,6 +22,7 @@ from fitness.costs import choose_precision, choose_units, network_costs
 from fitness.profile_file import Profile
 from fitness.support import layer_support
 from fitness.unit_power import unit_idle_mw
+from platforms.measurement import is_same_network
 from platforms.platform import Platform, Unit
 from results.canonical_json import INT64_MAX
 from results.cost_origins import NetworkSource
@@ -131,10 +132,34 @@ def build_problem(
             *(InputFile(name, digest) for name, digest in workload.inputs),
             InputFile(platform.name, platform.sha256),
         ),
-        warnings=tuple(
-            f"{network.graph.name}: {text}" for network in imported for text in network.warnings
+        warnings=(
+            *(f"{network.graph.name}: {text}" for network in imported for text in network.warnings),
+            *_unused_measurements(groups, precision, profile),
         ),
     )
+
+
+def _unused_measurements(
+    networks: Sequence[GroupedNetwork], precision: str, profile: Profile | None
+) -> list[str]:
+    """Records of a profile that no network of the workload is measured by, in words."""
+    if profile is None or (profile.models and not profile.networks):
+        return []
+    unused = []
+    for record in profile.networks:
+        used = record.precision == precision and any(
+            is_same_network(
+                network.name, sum(group.macs for group in network.groups), record.names, record.macs
+            )
+            for network in networks
+        )
+        if not used:
+            unused.append(
+                f"profile: its measurements of {record.names[0]!r} in {record.precision} are not "
+                f"used; the workload has {', '.join(network.name for network in networks)} in "
+                f"{precision}"
+            )
+    return unused
 
 
 def _tables(
