@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from dse.campaign.pivot import Over
+from dse.campaign.over import Over
 from dse.command_options import AsJson, Force
 
 if TYPE_CHECKING:

@@ -5,20 +5,11 @@ from __future__ import annotations
 import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
-from enum import Enum
 
 from dse.campaign.fields import check_fields, field_of
+from dse.campaign.over import Over
 from dse.campaign.run_record import RunRecord
 from dse.campaign.values import Value
-
-
-class Over(Enum):
-    """What a cell of several runs shows."""
-
-    BEST = "best"
-    WORST = "worst"
-    MEDIAN = "median"
-    MEAN = "mean"
 
 
 @dataclass(frozen=True)
