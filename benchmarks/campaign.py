@@ -62,7 +62,7 @@ def main() -> None:
         notes=(
             "An exploration: building the problem (or remembering it), the search, the result's "
             "files, as in dse explore; what is left is the campaign's own cost.",
-            f"Load of the machine at the start: {load:.1f} on {os.cpu_count()} cores. Shares are "
+            f"Load of the machine at the start: {load:.1f} on {os.cpu_count()} cores. Shares "
             "of CPU time hardly depend on it; shares of wall time do.",
         ),
     )
