@@ -47,7 +47,7 @@ def read_sdf3(path: Path) -> SdfGraph:
         with path.open("rb") as file:
             data = file.read(MOST_BYTES + 1)
     except (OSError, ValueError) as error:
-        raise GraphError(f"{path}: cannot be read: {error}") from error
+        raise GraphError(f"{path}: cannot be read: {_cause(error)}") from error
     if len(data) > MOST_BYTES:
         raise GraphError(f"{path}: an SDF3 file may have at most {MOST_BYTES} bytes")
     return parse_sdf3(data, origin=str(path))
@@ -63,7 +63,12 @@ def write_sdf3(graph: SdfGraph, path: Path) -> None:
     try:
         path.write_text(text, encoding="utf-8", newline="\n")
     except (OSError, ValueError) as error:
-        raise GraphError(f"{path}: cannot be written: {error}") from error
+        raise GraphError(f"{path}: cannot be written: {_cause(error)}") from error
+
+
+def _cause(error: OSError | ValueError) -> str:
+    """Without the path, which the message has already."""
+    return (error.strerror if isinstance(error, OSError) else None) or str(error)
 
 
 def parse_sdf3(data: bytes, *, origin: str = "SDF3") -> SdfGraph:
