@@ -69,14 +69,12 @@ def samples_of(platform_name: str, unit: str) -> list[Sample]:
     platform = load_platform(platform_name)
     samples = []
     for entry in catalogue():
-        graph = load_network(entry.name).graph
-        network = group_network(graph, None, groups=1)
-        macs = sum(group.macs for group in network.groups)
         for record in platform.measurements:
             if unit not in record.units:
                 continue
-            if not is_same_network(entry.name, macs, record.names, record.macs):
+            if not is_same_network(entry.name, entry.macs, record.names, record.macs):
                 continue
+            network = group_network(load_network(entry.name).graph, None, groups=1)
             launches = [
                 launch
                 for group in network_launches(network)

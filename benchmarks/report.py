@@ -41,9 +41,10 @@ def show(
     rows: Sequence[Mapping[str, Value]],
     *,
     as_json: bool,
+    as_markdown: bool = False,
     notes: Sequence[str] = (),
 ) -> None:
-    """Prints the rows as a table with ``notes`` below it, or as one JSON document.
+    """Prints the rows as a table with ``notes`` below it, as Markdown, or as one JSON document.
 
     Raises:
         KeyError: where a row lacks a column.
@@ -58,6 +59,11 @@ def show(
         }
         json.dump(document, sys.stdout, indent=1)
         print()
+        return
+    if as_markdown:
+        print(_markdown(columns, rows))
+        for note in notes:
+            print(f"\n{note}")
         return
     from rich.console import Console
     from rich.markup import escape
@@ -74,6 +80,13 @@ def show(
     console.print(table)
     for note in notes:
         console.print(note, highlight=False, markup=False)
+
+
+def _markdown(columns: Sequence[Column], rows: Sequence[Mapping[str, Value]]) -> str:
+    shown = [column for column in columns if column.in_table]
+    lines = [[column.title for column in shown], ["---"] * len(shown)]
+    lines += [[_cell(row[column.key], column.form) for column in shown] for row in rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
 def machine() -> dict[str, str]:

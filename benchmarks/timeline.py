@@ -1,10 +1,16 @@
 """Design points per second of the timeline on one core, compiled and plain.
 
-Two sizes: the reference problem (2 networks x 10 groups, 2 units), random mappings at random
-clocks; and 10 networks with 1,000 groups in all on 4 units. Both with contention. Times exclude
-compilation, and are the best of many short repetitions, so that what else runs on the machine
-disturbs only some of them. Every design point that the plain evaluator
-plays is compared with what the compiled one says about it.
+Two sizes, random mappings at random clocks, with contention: the reference problem (2 networks x 10
+groups, 2 units); and 10 networks with 1,000 groups in all on 4 units, once all chains, as
+explorations group networks by default, and once half of them graphs with many sources.
+*Compiled* is what an exploration uses; *general* is the general kernel, which plays all but two
+chains.
+
+Times exclude compilation. Each is the best of many repetitions of about a millisecond, over the
+same design points; compiled and general take turns. So other load on the machine disturbs only some
+of them: the figures say what a core can do that nobody else uses, not what a busy one does on
+average. Every design point is compared between the two kernels, and those that the plain evaluator
+plays with what it says about them.
 
 Usage: ``python -m benchmarks.timeline [--json]``.
 """
@@ -12,7 +18,7 @@ Usage: ``python -m benchmarks.timeline [--json]``.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,9 +26,9 @@ from numpy.typing import NDArray
 from benchmarks.random_problem import RandomShape, random_problem
 from benchmarks.reference_problem import reference_problem
 from benchmarks.report import Column, parser, show
-from benchmarks.timing import best_seconds
+from benchmarks.timing import best_of_each, best_seconds
 from fitness import plain_timeline
-from fitness.timeline import design_of, make_evaluator
+from fitness.timeline import Evaluation, design_of, make_evaluator
 from results.problem import Problem
 
 COLUMNS = (
@@ -32,6 +38,7 @@ COLUMNS = (
     Column("units", "units", in_table=False),
     Column("required_per_second", "required /s", ",.0f"),
     Column("compiled_per_second", "compiled /s", ",.0f"),
+    Column("general_per_second", "general /s", ",.0f"),
     Column("plain_per_second", "plain /s", ",.2f"),
     Column("ratio", "ratio", ",.0f"),
     Column("fulfilled", "met"),
@@ -49,6 +56,7 @@ class Speed:
     units: int
     required_per_second: int
     compiled_per_second: float
+    general_per_second: float
     plain_per_second: float
     ratio: float
     fulfilled: bool
@@ -59,9 +67,11 @@ def small() -> Problem:
     return reference_problem()
 
 
-def large() -> Problem:
-    """10 networks of 100 groups, chains and graphs, on 4 units; all with contention."""
-    shape = RandomShape(networks=(10, 10), groups=(100, 100), units=(4, 4), waiting=False)
+def large(*, graphs: bool) -> Problem:
+    """10 networks of 100 groups on 4 units, all with contention; chains, or also graphs."""
+    shape = RandomShape(
+        networks=(10, 10), groups=(100, 100), units=(4, 4), waiting=False, graphs=graphs
+    )
     for seed in range(SEED, SEED + 1000):
         problem = random_problem(np.random.default_rng(seed), shape)
         if all(unit.contention is not None for unit in problem.units):
@@ -88,7 +98,16 @@ def measure(
     population = random_rows(problem, rows)
     evaluate = make_evaluator(problem)
     first = evaluate(population[:plain_rows])
-    compiled = rows / best_seconds(lambda: evaluate(population), repetitions=repetitions)
+    general = make_evaluator(problem, chains=False)
+    for field in fields(Evaluation):
+        if not np.array_equal(
+            *(getattr(play(population), field.name) for play in (evaluate, general))
+        ):
+            raise AssertionError(f"{name}: the compiled kernels disagree on {field.name}")
+    fast, slow = best_of_each(
+        (lambda: evaluate(population), lambda: general(population)), repetitions=repetitions
+    )
+    compiled = rows / fast
     designs = [design_of(problem, row) for row in population[:plain_rows]]
     played: list[plain_timeline.PlainTimeline] = []
 
@@ -107,6 +126,7 @@ def measure(
         units=len(problem.units),
         required_per_second=required,
         compiled_per_second=compiled,
+        general_per_second=rows / slow,
         plain_per_second=plain,
         ratio=compiled / plain,
         fulfilled=compiled >= required,
@@ -114,23 +134,26 @@ def measure(
 
 
 def run() -> list[Speed]:
-    """Both sizes."""
+    """Both sizes, the large one twice."""
     return [
         measure(
             "2 networks, 20 groups, 2 units",
             small(),
             required=1_000_000,
-            rows=50_000,
-            plain_rows=100,
-            repetitions=40,
-        ),
-        measure(
-            "10 networks, 1,000 groups, 4 units",
-            large(),
-            required=8_000,
             rows=500,
-            plain_rows=1,
-            repetitions=40,
+            plain_rows=100,
+            repetitions=4_000,
+        ),
+        *(
+            measure(
+                f"10 networks, 1,000 groups, 4 units; {name}",
+                large(graphs=graphs),
+                required=8_000,
+                rows=10,
+                plain_rows=1,
+                repetitions=400,
+            )
+            for name, graphs in (("chains", False), ("also graphs", True))
         ),
     ]
 

@@ -93,13 +93,15 @@ def fit_contention(
             with their errors. They hold within the demands of the sweep, and nowhere else.
 
     Raises:
-        PlatformError: where the sweep does not determine a parameter, naming it and what to do.
+        PlatformError: where the sweep does not determine parameters, naming all of them and what
+            to do.
     """
     given = dict(known or {})
     fit = _Fit(sweep, given, is_strict=not keep_undetermined)
     values, gap = fit.best()
+    undetermined = dict(fit.undetermined)
     if not keep_undetermined:
-        _check_regions(fit, values)
+        undetermined |= _unseen_regions(fit, values)
     errors = fit.errors(values, gap)
     result: dict[str, FittedParameter] = {}
     for index, name in enumerate(PARAMETERS):
@@ -110,8 +112,10 @@ def fit_contention(
         small = name == "max_minor_percent" and error <= SMALL_PERCENT
         is_vague = not np.isfinite(error) or error > LARGEST_ERROR * abs(value)
         if is_vague and not small and not keep_undetermined:
-            raise _undetermined(name, f"it is {value:.4g} +- {error:.2g}")
+            undetermined.setdefault(name, f"it is {value:.4g} +- {error:.2g}")
         result[name] = FittedParameter(value, error)
+    if undetermined:
+        raise _refusal(undetermined)
     return ContentionFit(result, len(sweep.own))
 
 
@@ -126,29 +130,33 @@ _REMEDIES = {
 }
 
 
-def _undetermined(name: str, why: str) -> PlatformError:
-    return PlatformError(
-        f"the sweep does not determine {name}: {why}; measure {_REMEDIES[name]}, or give it with "
-        f"--known {name}=VALUE"
-    )
+def _refusal(reasons: Mapping[str, str]) -> PlatformError:
+    """Of parameters that the sweep does not determine, each with its reason."""
+    told = [
+        f"{name}: {reasons[name]}; measure {_REMEDIES[name]}, or give it with --known {name}=VALUE"
+        for name in PARAMETERS
+        if name in reasons
+    ]
+    return PlatformError(f"the sweep does not determine {'. Nor '.join(told)}")
 
 
-def _check_regions(fit: _Fit, values: FloatArray) -> None:
-    """Each threshold must have samples on both of its sides that differ because of it."""
+def _unseen_regions(fit: _Fit, values: FloatArray) -> dict[str, str]:
+    """Thresholds without samples on both of their sides that differ because of them, and why."""
+    unseen: dict[str, str] = {}
     own, external = fit.sweep.own, fit.sweep.external
     normal, _, balance, peak, _, _ = values
     light = own < normal
     if not light.any() and "max_minor_percent" not in fit.given:
-        raise _undetermined("max_minor_percent", "no own demand is below normal_gbps")
+        unseen["max_minor_percent"] = "no own demand is below normal_gbps"
     if "peak_gbps" not in fit.given and (not light.any() or external[light].max() <= peak):
-        raise _undetermined(
-            "peak_gbps", "no kernel of small demand ran beside as much external demand"
-        )
+        unseen["peak_gbps"] = "no kernel of small demand ran beside as much external demand"
     heavy = ~light
     if not heavy.any():
-        raise _undetermined("rate_percent_per_gbps", "no own demand is above normal_gbps")
-    if "balance_gbps" not in fit.given and external[heavy].max() <= balance:
-        raise _undetermined("balance_gbps", "no external demand is above it")
+        if "rate_percent_per_gbps" not in fit.given:
+            unseen["rate_percent_per_gbps"] = "no own demand is above normal_gbps"
+    elif "balance_gbps" not in fit.given and external[heavy].max() <= balance:
+        unseen["balance_gbps"] = "no external demand is above it"
+    return unseen
 
 
 class _Fit:
@@ -158,6 +166,7 @@ class _Fit:
         self.sweep = sweep
         self.given = given
         self.is_strict = is_strict
+        self.undetermined: dict[str, str] = {}
         self.lost = sweep.lost_percent
         # A loss of speed is known the better the larger it is: d ln(s) = dR / (100 - R).
         self.weights = sweep.slowdown
@@ -193,14 +202,12 @@ class _Fit:
         if idle[0] > self.sweep.own.min() and self._error(idle, self.measured) <= bound:
             return idle, 0.0
         fitting = [n for n, at in found.items() if self._error(at, self.measured) <= bound]
-        if not self.is_strict and not (
-            self.sweep.own.min() <= fitting[0] and fitting[-1] <= self.sweep.own.max()
-        ):
+        above = bool(fitting[0] < self.sweep.own.min())
+        if above or fitting[-1] > self.sweep.own.max():
+            if self.is_strict:
+                where = "above" if above else "below"
+                self.undetermined["normal_gbps"] = f"all own demands may be {where} it"
             return values, np.inf
-        if fitting[0] < self.sweep.own.min():
-            raise _undetermined("normal_gbps", "all own demands may be above it")
-        if fitting[-1] > self.sweep.own.max():
-            raise _undetermined("normal_gbps", "all own demands may be below it")
         low = max(gap[0] for gap in self.gaps if gap[0] < fitting[0])
         high = min(gap[1] for gap in self.gaps if gap[1] > fitting[-1])
         middle = values.copy()

@@ -15,6 +15,7 @@ HERE = Path(__file__).parent
 COMPILED_IN = (
     HERE / "jit.py",
     HERE / "branching.py",
+    HERE / "chain_state.py",
     HERE / "plan.py",
     HERE / "search_space.py",
     HERE / "timeline_state.py",

@@ -106,9 +106,17 @@ def _header(
     missing = [name for name in columns if name not in names and name not in optional]
     other = [name for name in names if name not in columns]
     if missing or other or len(set(names)) != len(names):
+        twice = [name for name in dict.fromkeys(names) if names.count(name) > 1]
+        found = [
+            f"{what} {', '.join(some)}"
+            for what, some in (("missing:", missing), ("unknown:", other), ("twice:", twice))
+            if some
+        ]
+        needed = [name for name in columns if name not in optional]
+        may = [name for name in columns if name in optional]
         raise PlatformError(
-            f"{label}: columns must be {', '.join(columns)}"
-            + (f" (optional: {', '.join(optional)})" if optional else "")
-            + f", got {', '.join(cells)}"
+            f"{label}: columns {', '.join(needed)} are required"
+            + (f", {', '.join(may)} are optional" if may else "")
+            + f"; {'; '.join(found)}"
         )
     return names

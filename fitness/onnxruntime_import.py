@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
-from fitness.import_report import ImportReport, ms_text, short_name
-from fitness.layer_names import LayerNames
+from fitness.import_report import ImportReport, ms_text, short_name, unknown_parts
+from fitness.layer_names import LayerNames, NamedLayers
 from fitness.measured_layers import LayerTime, joined
 from fitness.onnxruntime_profile import SessionProfile
 from fitness.profile_document import Document, Subject, add_layer_times, new_document
 from platforms.errors import PlatformError
 from platforms.platform import Platform
+from results.counted import counted
 
 ANY_PROVIDER = ""
 """Key of the units for nodes of every provider that is not named."""
@@ -47,7 +48,8 @@ def import_onnxruntime(
             time = node.median_ps if use_median else node.mean_ps
             total += time
             units = tuple(providers.get(node.provider, providers.get(ANY_PROVIDER, ())))
-            matched = names.find(node.name).layers if node.name else ()
+            item = names.find(node.name) if node.name else NamedLayers((), ())
+            matched = item.layers
             if not matched or not units or not time:
                 why = "is no layer of the network" if not matched else "took no time"
                 why = why if units else f"ran on {node.provider}, for which no --unit is given"
@@ -55,12 +57,14 @@ def import_onnxruntime(
                 report.flagged.append(f"{label}: {shown} {why}; {ms_text(time)} not used")
                 continue
             used += time
+            if item.unknown:
+                report.flagged.append(f"{label}: {unknown_parts(node.name, item.unknown)}")
             found.setdefault(units, []).append(LayerTime(frozenset(matched), time))
         for units, items in found.items():
             by_units.setdefault(units, []).append(joined(items))
         report.lines.append(
-            f"{label}: {len(profile.nodes)} nodes, {ms_text(total)} a run in {profile.runs} runs; "
-            f"{ms_text(used)} belong to layers"
+            f"{label}: {counted(len(profile.nodes), 'node')}, {ms_text(total)} a run in "
+            f"{counted(profile.runs, 'run')}; {ms_text(used)} belong to layers"
         )
     if not by_units:
         raise PlatformError(

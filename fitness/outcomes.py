@@ -10,7 +10,12 @@ Every objective is minimised and has the name and unit that :mod:`results.object
   frame, W its makespan; *periodic*: one frame, W the period; *pipeline*: an eighth of eight frames;
   of an analytic pipeline one frame, W by its ``pipeline_time`` (Tang Eq. 8-13);
 * power: that energy over that time, in uW, rounded down;
+* efficiency: that energy over the networks, fJ: energy of an inference, rounded down;
 * stretch: what contention adds to the time that units are busy, ppm, rounded down.
+
+Where networks run freely (:mod:`fitness.free_run`), throughput is what a network takes for eight
+frames in the mean, power the mean over the window, energy and efficiency both the energy drawn in
+the window over the inferences in it.
 """
 
 from __future__ import annotations
@@ -22,9 +27,11 @@ from enum import Enum
 import numpy as np
 
 from fitness.analytic import make_load_evaluator
+from fitness.free_run import make_free_run_evaluator
 from fitness.timeline import (
     BoolArray,
     Evaluation,
+    Evaluator,
     IntArray,
     make_evaluator,
     make_pipeline_evaluator,
@@ -120,15 +127,25 @@ class WholeTime:
 
     possible: BoolArray
     window_ps: IntArray
-    """Eight frames of the pipeline; 0 where there is none."""
+    """Eight frames of the pipeline, of networks that run freely in the mean; 0 where there is
+    neither."""
     time_ps: IntArray
     """W, at least 1."""
     energy_fj: IntArray
+    """Over W; of an inference where networks run freely."""
+    power_uw: tuple[IntArray, IntArray]
+    """Mean power, rounded down and rounded up."""
 
 
-def make_outcomes(problem: Problem, *, jobs: int = 1) -> OutcomeFunction:
-    """A function from rows [n, groups + domains] to objectives and what constraints limit."""
-    play = make_evaluator(problem, jobs=jobs) if _needs_frame(problem) else None
+def make_outcomes(
+    problem: Problem, *, jobs: int = 1, play: Evaluator | None = None
+) -> OutcomeFunction:
+    """A function from rows [n, groups + domains] to objectives and what constraints limit.
+
+    ``play``: what one frame gives, where that is not to come from the timeline.
+    """
+    if play is None and _needs_frame(problem):
+        play = make_evaluator(problem, jobs=jobs)
     whole_time = make_whole_time(problem, jobs=jobs)
     limits = np.array([entry.limit for entry in constraints_of(problem)], dtype=np.int64)
     count_segments = make_segment_counter(problem)
@@ -137,11 +154,8 @@ def make_outcomes(problem: Problem, *, jobs: int = 1) -> OutcomeFunction:
         rows = np.asarray(rows, dtype=np.int64)
         frame = None if play is None else play(rows)
         whole = whole_time(rows, frame)
-        time, energy = whole.time_ps, whole.energy_fj
-        power = (energy // time) * 1000 + (energy % time) * 1000 // time
-        columns = [
-            _objective(problem, entry, rows, frame, whole, power) for entry in problem.objectives
-        ]
+        energy = whole.energy_fj
+        columns = [_objective(problem, entry, rows, frame, whole) for entry in problem.objectives]
         figures: list[IntArray] = []
         if any(entry.kind in _COUNTED for entry in constraints_of(problem)):
             transitions, segments = count_segments(rows)
@@ -165,7 +179,7 @@ def make_outcomes(problem: Problem, *, jobs: int = 1) -> OutcomeFunction:
             figures.append(frame.makespan_ps)
         if problem.power_cap_mw is not None:
             # Rounded up: a power just above the cap must not pass for the cap.
-            figures.append(power + ((energy % time) * 1000 % time != 0))
+            figures.append(whole.power_uw[1])
         if problem.energy_budget_fj is not None:
             figures.append(energy)
         table = np.stack(figures, axis=1) if figures else np.zeros((len(rows), 0), dtype=np.int64)
@@ -180,14 +194,19 @@ def make_outcomes(problem: Problem, *, jobs: int = 1) -> OutcomeFunction:
 
 
 _COUNTED = (ConstraintKind.TRANSITIONS, ConstraintKind.SEGMENTS)
-_IN_CLOSED_FORM = (ObjectiveKind.THROUGHPUT, ObjectiveKind.ENERGY, ObjectiveKind.POWER)
+_IN_CLOSED_FORM = (
+    ObjectiveKind.THROUGHPUT,
+    ObjectiveKind.ENERGY,
+    ObjectiveKind.POWER,
+    ObjectiveKind.EFFICIENCY,
+)
 
 
 def _needs_frame(problem: Problem) -> bool:
-    """Whether a frame must be played: always, but for an analytic pipeline where nothing asked for
-    looks at the timeline."""
+    """Whether a frame must be played: always, but for an analytic pipeline and networks that run
+    freely where nothing asked for looks at one frame."""
     return (
-        not problem.is_analytic
+        not (problem.is_analytic or problem.free_running)
         or problem.period_ps is not None
         or any(network.deadline_ps is not None for network in problem.networks)
         or any(objective.kind not in _IN_CLOSED_FORM for objective in problem.objectives)
@@ -199,18 +218,20 @@ WholeTimeFunction = Callable[[IntArray, Evaluation | None], WholeTime]
 
 def make_whole_time(problem: Problem, *, jobs: int = 1) -> WholeTimeFunction:
     """A function from rows, and what one frame alone gives, to time and energy; an analytic
-    pipeline does not look at the frame."""
+    pipeline and networks that run freely do not look at the frame."""
+    if problem.free_running:
+        return _make_free_run(problem, jobs)
     if problem.is_analytic:
         load = make_load_evaluator(problem, jobs=jobs)
 
         def closed_form(rows: IntArray, frame: Evaluation | None) -> WholeTime:
             del frame
             loads = load(rows)
-            return WholeTime(
-                possible=loads.possible,
-                window_ps=PIPELINE_COUNTED * loads.period_ps,
-                time_ps=np.maximum(loads.idle_time_ps, 1),
-                energy_fj=loads.energy_fj,
+            return _whole_time(
+                loads.possible,
+                PIPELINE_COUNTED * loads.period_ps,
+                np.maximum(loads.idle_time_ps, 1),
+                loads.energy_fj,
             )
 
         return closed_form
@@ -223,15 +244,43 @@ def make_whole_time(problem: Problem, *, jobs: int = 1) -> WholeTimeFunction:
             pipeline = play_pipeline(rows)
             eight = frame.idle_mw * pipeline.window_ps + pipeline.dynamic_fj
             period = np.maximum(pipeline.window_ps // PIPELINE_COUNTED, 1)
-            return WholeTime(frame.possible, pipeline.window_ps, period, eight // PIPELINE_COUNTED)
+            energy = eight // PIPELINE_COUNTED
+            return _whole_time(frame.possible, pipeline.window_ps, period, energy)
         none = np.zeros(len(rows), dtype=np.int64)
         if problem.energy_use is EnergyUse.PERIODIC:
             period = np.full(len(rows), problem.period_ps, dtype=np.int64)
             energy = frame.idle_mw * period + frame.dynamic_fj
-            return WholeTime(frame.possible, none, period, energy)
-        return WholeTime(frame.possible, none, np.maximum(frame.makespan_ps, 1), frame.energy_fj)
+            return _whole_time(frame.possible, none, period, energy)
+        return _whole_time(frame.possible, none, np.maximum(frame.makespan_ps, 1), frame.energy_fj)
 
     return played
+
+
+def _whole_time(
+    possible: BoolArray, window: IntArray, time: IntArray, energy: IntArray
+) -> WholeTime:
+    power = (energy // time) * 1000 + (energy % time) * 1000 // time
+    power_up = power + ((energy % time) * 1000 % time != 0)
+    return WholeTime(possible, window, time, energy, (power, power_up))
+
+
+def _make_free_run(problem: Problem, jobs: int) -> WholeTimeFunction:
+    """The same of networks that run freely: energy is that of an inference."""
+    run_freely = make_free_run_evaluator(problem, jobs=jobs)
+
+    def run(rows: IntArray, frame: Evaluation | None) -> WholeTime:
+        del frame
+        runs = run_freely(rows)
+        figures = np.array(runs.energies(), dtype=np.int64).reshape(len(rows), 3)
+        return WholeTime(
+            possible=runs.possible,
+            window_ps=runs.frame_time_ps,
+            time_ps=np.maximum(runs.window_ps, 1),
+            energy_fj=figures[:, 0],
+            power_uw=(figures[:, 1], figures[:, 2]),
+        )
+
+    return run
 
 
 def _objective(
@@ -240,7 +289,6 @@ def _objective(
     rows: IntArray,
     frame: Evaluation | None,
     whole: WholeTime,
-    power: IntArray,
 ) -> IntArray:
     match objective.kind:
         case ObjectiveKind.THROUGHPUT:
@@ -248,7 +296,11 @@ def _objective(
         case ObjectiveKind.ENERGY:
             return whole.energy_fj
         case ObjectiveKind.POWER:
-            return power
+            return whole.power_uw[0]
+        case ObjectiveKind.EFFICIENCY:
+            if problem.free_running:
+                return whole.energy_fj
+            return whole.energy_fj // len(problem.networks)
     assert frame is not None, "_needs_frame"
     match objective.kind:
         case ObjectiveKind.LATENCY:

@@ -9,7 +9,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from fitness.plain_analytic import plain_loads
+from fitness.plain_free_run import play_freely
 from fitness.plain_timeline import PlainTimeline, play
+from results.canonical_json import INT64_MAX
+from results.counted import counted
 from results.problem import DesignPoint, EnergyUse, ObjectiveKind, Problem
 
 PIPELINE_FRAMES, WARM_UP_FRAMES = 12, 4
@@ -43,6 +46,14 @@ def plain_outcome(problem: Problem, design: DesignPoint) -> PlainOutcome:
         loads = plain_loads(problem, design)
         window, energy = COUNTED * loads.period_ps, loads.energy_fj
         time = max(loads.idle_time_ps, 1)
+    elif problem.free_running:
+        run = play_freely(problem, design)
+        time = run.window_ps[1] - run.window_ps[0]
+        count = sum(run.inferences)
+        # Rounded half up: the time that a network takes for eight frames, in the mean.
+        window = (2 * COUNTED * len(problem.networks) * time + count) // (2 * count)
+        drawn = idle * time + run.dynamic_fj(problem, design)
+        energy = min(drawn // count, INT64_MAX)
     elif problem.energy_use is EnergyUse.PIPELINE:
         pipeline = play(problem, design, frames=PIPELINE_FRAMES, in_flight=problem.frames_in_flight)
         window = pipeline.frame_end_ps[-1] - pipeline.frame_end_ps[WARM_UP_FRAMES - 1]
@@ -53,7 +64,9 @@ def plain_outcome(problem: Problem, design: DesignPoint) -> PlainOutcome:
         time = makespan if problem.energy_use is EnergyUse.FRAME else problem.period_ps or 0
         time = max(time, 1)
         energy = idle * time + _dynamic_fj(problem, design, frame, first=1)
-    power = energy * 1000 // time
+    if not problem.free_running:
+        drawn = energy
+    power = drawn * 1000 // time
     alone = sum(row.alone_ps for row in frame.schedule.groups)
     busy = sum(row.end_ps - row.start_ps for row in frame.schedule.groups)
     values = []
@@ -70,6 +83,9 @@ def plain_outcome(problem: Problem, design: DesignPoint) -> PlainOutcome:
                 values.append(energy)
             case ObjectiveKind.POWER:
                 values.append(power)
+            case ObjectiveKind.EFFICIENCY:
+                inferences = 1 if problem.free_running else len(problem.networks)
+                values.append(energy // inferences)
             case ObjectiveKind.STRETCH:
                 values.append((busy - alone) * 10**6 // max(alone, 1))
     broken = _broken_rules(problem, design)
@@ -80,7 +96,7 @@ def plain_outcome(problem: Problem, design: DesignPoint) -> PlainOutcome:
             )
     if problem.period_ps is not None and makespan > problem.period_ps:
         broken.append(f"the makespan is {makespan} ps, above the period of {problem.period_ps}")
-    if problem.power_cap_mw is not None and energy > problem.power_cap_mw * time:
+    if problem.power_cap_mw is not None and drawn > problem.power_cap_mw * time:
         broken.append(f"power is above the cap of {problem.power_cap_mw} mW")
     if problem.energy_budget_fj is not None and energy > problem.energy_budget_fj:
         broken.append(f"energy is {energy} fJ, at most {problem.energy_budget_fj} allowed")
@@ -141,11 +157,14 @@ def _broken_rules(problem: Problem, design: DesignPoint) -> list[str]:
         )
         if network.max_transitions is not None and count > network.max_transitions:
             broken.append(
-                f"{network.name} has {count} transitions, at most {network.max_transitions} allowed"
+                f"{network.name} has {counted(count, 'transition')}, at most "
+                f"{network.max_transitions} allowed"
             )
     for u, unit in enumerate(problem.units):
         fed = {target for source, target in problem.edges if units[source] == units[target]}
         count = sum(units[g] == u and g not in fed for g in range(len(units)))
         if unit.max_segments is not None and count > unit.max_segments:
-            broken.append(f"{unit.name} has {count} segments, at most {unit.max_segments} allowed")
+            broken.append(
+                f"{unit.name} has {counted(count, 'segment')}, at most {unit.max_segments} allowed"
+            )
     return broken

@@ -50,7 +50,7 @@ def play(
         ValueError: where the design puts a group on a unit that cannot run it.
     """
     unit_of = [int(unit) for unit in design.units]
-    alone, demand = _chosen_costs(problem, design)
+    alone, demand = chosen_costs(problem, design)
     memory_point = (
         0 if problem.memory_domain is None else int(design.operating_points[problem.memory_domain])
     )
@@ -140,7 +140,12 @@ def play(
     )
 
 
-def _chosen_costs(problem: Problem, design: DesignPoint) -> tuple[list[int], list[int]]:
+def chosen_costs(problem: Problem, design: DesignPoint) -> tuple[list[int], list[int]]:
+    """[groups] each: stand-alone times and demands at the chosen clocks.
+
+    Raises:
+        ValueError: where the design puts a group on a unit that cannot run it.
+    """
     alone, demand = [], []
     for group, unit_index in enumerate(design.units):
         unit = problem.units[int(unit_index)]

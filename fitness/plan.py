@@ -36,10 +36,10 @@ TARGET, TARGET_GROUP, EDGE_ROW, TARGET_JOINS = range(4)
 # Columns of Plan.job.
 SOURCE_START, SOURCE_END, SINKS, WAITS, NETWORK, NEXT, FIRST = range(7)
 # Columns of Plan.network.
-ARRIVAL, DEPENDENT_START, DEPENDENT_END = range(3)
+ARRIVAL, DEPENDENT_START, DEPENDENT_END, FIRST_JOB, JOBS_END, JOIN_START, JOIN_END = range(7)
 
 
-INSTANCE_WIDTH, OUTGOING_WIDTH, JOB_WIDTH, NETWORK_WIDTH = 8, 4, 8, 4
+INSTANCE_WIDTH, OUTGOING_WIDTH, JOB_WIDTH, NETWORK_WIDTH = 8, 4, 8, 8
 """Tables are flat, entry (row, column) at row * width + column."""
 CONTENTION_WIDTH = len(CONTENTION_FIELDS)
 
@@ -73,7 +73,7 @@ class Plan(NamedTuple):
     source: IntArray
     """Instances without incoming edges, by job."""
     network: IntArray
-    """[networks, NETWORK_WIDTH]: arrival in ps, and rows in ``dependent``."""
+    """[networks, NETWORK_WIDTH]: arrival in ps, and rows in ``dependent``, ``job`` and ``join``."""
     dependent: IntArray
     """First jobs of the networks that wait for a network, by network."""
     transition_ps: IntArray
@@ -117,7 +117,9 @@ def make_plan(problem: Problem) -> Plan:
     for index, (tail, head) in enumerate(problem.edges):
         edges_from.setdefault(tail, []).append((head, index))
         incoming[head] += 1
+    joins = 0
     for n, network in enumerate(problem.networks):
+        own_joins = network.repeats * sum(incoming[group] > 1 for group in network.groups)
         for repeat in range(network.repeats):
             base = len(instance) - network.first_group
             first_source = len(source)
@@ -142,7 +144,13 @@ def make_plan(problem: Problem) -> Plan:
             )
         first_dependent = len(dependent)
         dependent += [first_job[m] for m, o in enumerate(problem.networks) if n in o.waits_for]
-        network_rows.append([network.arrival_ps, first_dependent, len(dependent)])
+        network_rows.append(
+            [
+                *(network.arrival_ps, first_dependent, len(dependent)),
+                *(first_job[n], first_job[n + 1], joins, joins + own_joins),
+            ]
+        )
+        joins += own_joins
 
     clocks = max(len(unit.clocks) for unit in problem.units)
     clock = np.full((len(problem.units), clocks), -1, dtype=np.int64)

@@ -3,7 +3,19 @@
 import numpy as np
 
 from fitness.jit import jit
-from fitness.plan import CONTENTION_WIDTH, MINOR_DEN, MINOR_NUM, PEAK
+from fitness.plan import (
+    BALANCE,
+    CONTENTION_WIDTH,
+    INTENSIVE_DEN,
+    INTENSIVE_NUM,
+    MINOR_DEN,
+    MINOR_NUM,
+    NORMAL,
+    PEAK,
+    PROPORTIONAL_DEN,
+    PROPORTIONAL_NUM,
+    TOTAL,
+)
 from fitness.timeline_state import (
     END,
     FREE,
@@ -31,6 +43,42 @@ def _ceil_div(numerator, denominator):
 
 
 @jit
+def heavy_slope(contention, at, own):
+    """The slope in the others' demand y of a group with demand ``own``, beyond minor contention:
+    numerator, denominator, offset and cap of ceil(min(max(y - offset, 0), cap) * num / den).
+
+    ``contention`` holds a unit's parameters from ``at`` on. Chosen without branches: which region a
+    group is in cannot be predicted.
+    """
+    total, balance = contention[at + TOTAL], contention[at + BALANCE]
+    span = own + balance - total
+    intensive = own >= total
+    num = contention[at + INTENSIVE_NUM] * span
+    num = num if intensive else contention[at + PROPORTIONAL_NUM]
+    heavy = (own >= contention[at + NORMAL]) & (span > 0)
+    den = contention[at + INTENSIVE_DEN]
+    den = den if intensive else contention[at + PROPORTIONAL_DEN]
+    return (
+        num if heavy else np.int64(0),
+        den,
+        np.int64(0) if intensive else total - own,
+        balance if intensive else span,
+    )
+
+
+@jit
+def lost_products(others, peak, minor_num, offset, cap, num):
+    """Numerators of the two losses of rate beside the others' demand."""
+    return min(others, peak) * minor_num, min(max(others - offset, 0), cap) * num
+
+
+@jit
+def rate_after(minor, heavy):
+    """The rate that the two losses leave."""
+    return WORK_PER_PS - min(max(minor, heavy), LOSS_LIMIT)
+
+
+@jit
 def update_rates(plan, chosen, state, now, total):
     """A new contention interval: rates, ends where a rate has changed, and which end is next.
 
@@ -43,18 +91,18 @@ def update_rates(plan, chosen, state, now, total):
         rate = np.int64(WORK_PER_PS)
         others = total - state.unit[u * UNIT_WIDTH + OWN]
         if others > 0 and chosen.contention[u * CONTENTION_WIDTH + MINOR_DEN] > 0:
-            minor = (
-                min(others, chosen.contention[u * CONTENTION_WIDTH + PEAK])
-                * chosen.contention[u * CONTENTION_WIDTH + MINOR_NUM]
+            minor, heavy = lost_products(
+                others,
+                chosen.contention[u * CONTENTION_WIDTH + PEAK],
+                chosen.contention[u * CONTENTION_WIDTH + MINOR_NUM],
+                state.unit[u * UNIT_WIDTH + HEAVY_OFFSET],
+                state.unit[u * UNIT_WIDTH + HEAVY_CAP],
+                state.unit[u * UNIT_WIDTH + HEAVY_NUM],
             )
-            loss = _ceil_div(minor, chosen.contention[u * CONTENTION_WIDTH + MINOR_DEN])
-            overload = max(others - state.unit[u * UNIT_WIDTH + HEAVY_OFFSET], 0)
-            heavy = (
-                min(overload, state.unit[u * UNIT_WIDTH + HEAVY_CAP])
-                * state.unit[u * UNIT_WIDTH + HEAVY_NUM]
+            rate = rate_after(
+                _ceil_div(minor, chosen.contention[u * CONTENTION_WIDTH + MINOR_DEN]),
+                _ceil_div(heavy, state.unit[u * UNIT_WIDTH + HEAVY_DEN]),
             )
-            loss = max(loss, _ceil_div(heavy, state.unit[u * UNIT_WIDTH + HEAVY_DEN]))
-            rate -= min(loss, LOSS_LIMIT)
         if rate != state.unit[u * UNIT_WIDTH + RATE]:
             work = state.unit[u * UNIT_WIDTH + WORK] - state.unit[u * UNIT_WIDTH + RATE] * (
                 now - state.unit[u * UNIT_WIDTH + SINCE]

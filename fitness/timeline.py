@@ -9,7 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from fitness.plan import GROUP, INSTANCE_WIDTH, JOB, JOB_WIDTH, NETWORK, make_plan
+from fitness.chain_state import are_two_chains, make_chains, make_lanes
+from fitness.plan import GROUP, INSTANCE_WIDTH, JOB, JOB_WIDTH, NETWORK, Plan, make_plan
 from fitness.timeline_state import (
     ALONE,
     GROUP_WIDTH,
@@ -77,17 +78,19 @@ Evaluator = Callable[[IntArray], Evaluation]
 PipelineEvaluator = Callable[[IntArray], Pipeline]
 
 
-def make_evaluator(problem: Problem, *, jobs: int = 1) -> Evaluator:
+def make_evaluator(problem: Problem, *, jobs: int = 1, chains: bool = True) -> Evaluator:
     """A function from rows [n, groups + domains] (units, then operating points) to what they give.
+
+    One or two networks that are chains are played by a kernel of their own, which gives the same
+    integers faster; without ``chains`` all are played by the general one.
 
     Rows are shared out over ``jobs`` threads; the compiled timeline holds no lock. Each row's
     result depends on that row alone, so the number of threads changes nothing but the time taken.
     """
-    from fitness.timeline_kernel import evaluate_rows
-
     plan = make_plan(problem)
-    buffers = [(make_chosen(plan), make_state(plan, frames=1, in_flight=1)) for _ in range(jobs)]
-    run = _sharing(jobs)
+    play_rows = _chain_player if chains and are_two_chains(problem) else _general_player
+    players = play_rows(problem, plan, jobs)
+    run = share_rows(jobs)
 
     def evaluate(rows: IntArray) -> Evaluation:
         rows = np.ascontiguousarray(rows, dtype=np.int64)
@@ -98,13 +101,39 @@ def make_evaluator(problem: Problem, *, jobs: int = 1) -> Evaluator:
         out = (possible, makespan, latency, dynamic, busy, idle)
         run(
             n,
-            lambda job, part: evaluate_rows(
-                plan, rows[part], *buffers[job], *(array[part] for array in out)
-            ),
+            lambda job, part: players[job](rows[part], *(array[part] for array in out)),
         )
         return Evaluation(possible, makespan, latency, dynamic, busy, idle)
 
     return evaluate
+
+
+RowPlayer = Callable[..., None]
+"""Plays rows; takes them and the arrays of an :class:`Evaluation` to fill."""
+
+
+def _general_player(problem: Problem, plan: Plan, jobs: int) -> list[RowPlayer]:
+    """Plays anything."""
+    from fitness.timeline_kernel import evaluate_rows
+
+    def player() -> RowPlayer:
+        chosen, state = make_chosen(plan), make_state(plan, frames=1, in_flight=1)
+        return lambda rows, *out: evaluate_rows(plan, rows, chosen, state, *out)
+
+    return [player() for _ in range(jobs)]
+
+
+def _chain_player(problem: Problem, plan: Plan, jobs: int) -> list[RowPlayer]:
+    """Plays one or two chains."""
+    from fitness.chain_kernel import evaluate_chains
+
+    chains = make_chains(problem, plan)
+
+    def player() -> RowPlayer:
+        lanes = make_lanes(plan)
+        return lambda rows, *out: evaluate_chains(plan, chains, rows, lanes, *out)
+
+    return [player() for _ in range(jobs)]
 
 
 def make_pipeline_evaluator(problem: Problem, *, jobs: int = 1) -> PipelineEvaluator:
@@ -124,7 +153,7 @@ def make_pipeline_evaluator(problem: Problem, *, jobs: int = 1) -> PipelineEvalu
         )
         for _ in range(jobs)
     ]
-    run = _sharing(jobs)
+    run = share_rows(jobs)
 
     def evaluate(rows: IntArray) -> Pipeline:
         rows = np.ascontiguousarray(rows, dtype=np.int64)
@@ -140,7 +169,7 @@ def make_pipeline_evaluator(problem: Problem, *, jobs: int = 1) -> PipelineEvalu
     return evaluate
 
 
-def _sharing(jobs: int) -> Callable[[int, Callable[[int, slice], object]], None]:
+def share_rows(jobs: int) -> Callable[[int, Callable[[int, slice], object]], None]:
     """Shares rows 0..n-1 out over threads, each with buffers of its own."""
     pool = ThreadPoolExecutor(jobs) if jobs > 1 else None
 

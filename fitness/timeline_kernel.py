@@ -18,38 +18,36 @@ from fitness.heap_kernel import sift_down, sift_up
 from fitness.jit import jit
 from fitness.plan import (
     ARRIVAL,
-    BALANCE,
     CONTENTION_WIDTH,
     DEPENDENT_END,
     DEPENDENT_START,
     EDGE_ROW,
     FIRST,
+    FIRST_JOB,
     GROUP,
     INCOMING,
     INSTANCE_WIDTH,
-    INTENSIVE_DEN,
-    INTENSIVE_NUM,
     JOB,
     JOB_WIDTH,
+    JOBS_END,
+    JOIN_END,
+    JOIN_START,
     NETWORK,
     NETWORK_WIDTH,
     NEXT,
-    NORMAL,
     OUT_END,
     OUT_START,
     OUTGOING_WIDTH,
-    PROPORTIONAL_DEN,
-    PROPORTIONAL_NUM,
     SINKS,
     SOURCE_END,
     SOURCE_START,
     TARGET,
     TARGET_GROUP,
     TARGET_JOINS,
-    TOTAL,
     WAITS,
 )
-from fitness.rate_kernel import update_rates
+from fitness.rate_kernel import heavy_slope, update_rates
+from fitness.stream_kernel import begin_streams, end_stream_frame
 from fitness.timeline_state import (
     ALONE,
     BUSY_PS,
@@ -57,6 +55,7 @@ from fitness.timeline_state import (
     DEMAND,
     DYNAMIC,
     DYNAMIC_FJ,
+    DYNAMIC_HIGH,
     END,
     FRAME,
     FRAMES,
@@ -71,6 +70,7 @@ from fitness.timeline_state import (
     HEAVY_DEN,
     HEAVY_NUM,
     HEAVY_OFFSET,
+    HIGH_FJ,
     IN_FLIGHT,
     IN_TRANSITION,
     JOB_LEFT,
@@ -80,6 +80,7 @@ from fitness.timeline_state import (
     LOG_READY,
     LOG_START,
     LOG_WIDTH,
+    LOGGED,
     MISSING,
     NETWORKS_LEFT,
     NEVER,
@@ -142,18 +143,24 @@ def enqueue(plan, chosen, state, now, place, instance, group, slot, ready):
 
 
 @jit
+def _ring_position(plan, state, slot):
+    return slot // plan.networks if len(state.streams) else slot
+
+
+@jit
 def _begin_job(plan, chosen, state, now, slot, job):
     """All that the job waits for has ended: its first groups become ready."""
     ready = now
     if plan.job[job * JOB_WIDTH + FIRST]:
         arrival = plan.network[(plan.job[job * JOB_WIDTH + NETWORK]) * NETWORK_WIDTH + ARRIVAL]
         ready = max(ready, state.slot[slot * SLOT_WIDTH + RELEASE] + arrival)
+    base = _ring_position(plan, state, slot) * plan.instances
     for i in range(
         plan.job[job * JOB_WIDTH + SOURCE_START], plan.job[job * JOB_WIDTH + SOURCE_END]
     ):
         instance = plan.source[i]
         group = plan.instance[instance * INSTANCE_WIDTH + GROUP]
-        place = slot * plan.instances + instance
+        place = base + instance
         enqueue(plan, chosen, state, now, place, instance, group, slot, ready)
 
 
@@ -162,17 +169,25 @@ def _release_frame(plan, chosen, state, now, slot, frame):
     state.slot[slot * SLOT_WIDTH + FRAME] = frame
     state.slot[slot * SLOT_WIDTH + RELEASE] = now
     state.slot[slot * SLOT_WIDTH + NETWORKS_LEFT] = plan.networks
-    base = slot * plan.instances
-    for i in plan.join:
+    ring = _ring_position(plan, state, slot)
+    first_job, jobs_end, first_join, join_end = 0, plan.jobs, 0, plan.join.shape[0]
+    if len(state.streams):
+        row = (slot - ring * plan.networks) * NETWORK_WIDTH
+        first_job, jobs_end = plan.network[row + FIRST_JOB], plan.network[row + JOBS_END]
+        first_join, join_end = plan.network[row + JOIN_START], plan.network[row + JOIN_END]
+        state.slot[slot * SLOT_WIDTH + NETWORKS_LEFT] = 1
+    base = ring * plan.instances
+    for k in range(first_join, join_end):
+        i = plan.join[k]
         state.place[(base + i) * PLACE_WIDTH + MISSING] = plan.instance[
             i * INSTANCE_WIDTH + INCOMING
         ]
         state.place[(base + i) * PLACE_WIDTH + READY] = 0
-    base = slot * plan.jobs
-    for job in range(plan.jobs):
+    base = ring * plan.jobs
+    for job in range(first_job, jobs_end):
         state.job[(base + job) * JOB_STATE_WIDTH + JOB_WAITS] = plan.job[job * JOB_WIDTH + WAITS]
         state.job[(base + job) * JOB_STATE_WIDTH + JOB_LEFT] = plan.job[job * JOB_WIDTH + SINKS]
-    for job in range(plan.jobs):
+    for job in range(first_job, jobs_end):
         if plan.job[job * JOB_WIDTH + WAITS] == 0:
             _begin_job(plan, chosen, state, now, slot, job)
 
@@ -197,8 +212,13 @@ def begin(plan, chosen, state):
         state.unit[u * UNIT_WIDTH + END] = NEVER
         state.unit[u * UNIT_WIDTH + OWN] = 0
         state.unit[u * UNIT_WIDTH + QUEUED] = 0
-    for slot in range(state.scalar[IN_FLIGHT]):
-        _release_frame(plan, chosen, state, np.int64(0), slot, slot)
+    slots = state.scalar[IN_FLIGHT]
+    if len(state.streams):
+        begin_streams(plan, state)
+        slots *= plan.networks
+    for slot in range(slots):
+        frame = _ring_position(plan, state, slot)
+        _release_frame(plan, chosen, state, np.int64(0), slot, frame)
 
 
 @jit
@@ -211,21 +231,25 @@ def _end_job(plan, chosen, state, now, slot, job):
     arrival = (
         state.slot[slot * SLOT_WIDTH + RELEASE] + plan.network[network * NETWORK_WIDTH + ARRIVAL]
     )
-    state.latency[frame, network] = now - arrival
+    if not len(state.streams):
+        state.latency[frame, network] = now - arrival
     for i in range(
         plan.network[network * NETWORK_WIDTH + DEPENDENT_START],
         plan.network[network * NETWORK_WIDTH + DEPENDENT_END],
     ):
         dependent = plan.dependent[i]
-        at = slot * plan.jobs + dependent
+        at = _ring_position(plan, state, slot) * plan.jobs + dependent
         state.job[at * JOB_STATE_WIDTH + JOB_WAITS] -= 1
         if state.job[at * JOB_STATE_WIDTH + JOB_WAITS] == 0:
             _begin_job(plan, chosen, state, now, slot, dependent)
     state.slot[slot * SLOT_WIDTH + NETWORKS_LEFT] -= 1
     if state.slot[slot * SLOT_WIDTH + NETWORKS_LEFT] == 0:
-        state.frame_end[frame] = now
-        state.scalar[FRAMES_LEFT] -= 1
-        if frame + state.scalar[IN_FLIGHT] < state.scalar[FRAMES]:
+        if len(state.streams):
+            end_stream_frame(plan, state, now, network)
+        else:
+            state.frame_end[frame] = now
+            state.scalar[FRAMES_LEFT] -= 1
+        if len(state.streams) or frame + state.scalar[IN_FLIGHT] < state.scalar[FRAMES]:
             _release_frame(plan, chosen, state, now, slot, frame + state.scalar[IN_FLIGHT])
 
 
@@ -241,8 +265,15 @@ def _end_group(plan, chosen, state, now, u):
     if not len(state.warms_up) or state.slot[slot * SLOT_WIDTH + FRAME] >= state.scalar[COUNT_FROM]:
         state.scalar[DYNAMIC_FJ] += chosen.group[group * GROUP_WIDTH + DYNAMIC] * ran
         state.scalar[BUSY_PS] += ran
+    if len(state.streams) and state.scalar[DYNAMIC_FJ] >= HIGH_FJ:
+        state.scalar[DYNAMIC_FJ] -= HIGH_FJ
+        state.scalar[DYNAMIC_HIGH] += 1
     if len(state.logs):
         execution = state.slot[slot * SLOT_WIDTH + FRAME] * plan.instances + np.int64(instance)
+        if len(state.streams):
+            state.logged[state.scalar[LOGGED]] = execution
+            execution = state.scalar[LOGGED]
+            state.scalar[LOGGED] += 1
         state.log[execution * LOG_WIDTH + LOG_READY] = state.place[place * PLACE_WIDTH + READY]
         state.log[execution * LOG_WIDTH + LOG_START] = state.unit[u * UNIT_WIDTH + STARTED]
         state.log[execution * LOG_WIDTH + LOG_END] = now
@@ -275,7 +306,7 @@ def _end_group(plan, chosen, state, now, u):
         enqueue(plan, chosen, state, now, at, np.int64(target), target_group, slot, ready)
     if first == end:
         job = plan.instance[instance * INSTANCE_WIDTH + JOB]
-        at_job = np.uint32(np.int64(slot) * plan.jobs + job)
+        at_job = np.uint32(_ring_position(plan, state, np.int64(slot)) * plan.jobs + job)
         left = state.job[at_job * JOB_STATE_WIDTH + JOB_LEFT] - 1
         state.job[at_job * JOB_STATE_WIDTH + JOB_LEFT] = left
         if left == 0:
@@ -301,24 +332,11 @@ def _start_group(plan, chosen, state, now, u):
     state.unit[u * UNIT_WIDTH + WORK] = chosen.group[group * GROUP_WIDTH + ALONE] * WORK_PER_PS
     state.unit[u * UNIT_WIDTH + RATE] = 0
     state.unit[u * UNIT_WIDTH + SINCE] = now
-    # The slope in the others' demand y: ceil(min(max(y - offset, 0), cap) * num / den). Chosen
-    # without branches: which region a group is in cannot be predicted.
-    total, balance = (
-        chosen.contention[u * CONTENTION_WIDTH + TOTAL],
-        chosen.contention[u * CONTENTION_WIDTH + BALANCE],
-    )
-    span = own + balance - total
-    intensive = own >= total
-    num = chosen.contention[u * CONTENTION_WIDTH + INTENSIVE_NUM] * span
-    num = num if intensive else chosen.contention[u * CONTENTION_WIDTH + PROPORTIONAL_NUM]
-    heavy = (own >= chosen.contention[u * CONTENTION_WIDTH + NORMAL]) & (span > 0)
-    state.unit[u * UNIT_WIDTH + HEAVY_NUM] = num if heavy else np.int64(0)
-    den = chosen.contention[u * CONTENTION_WIDTH + INTENSIVE_DEN]
-    state.unit[u * UNIT_WIDTH + HEAVY_DEN] = (
-        den if intensive else chosen.contention[u * CONTENTION_WIDTH + PROPORTIONAL_DEN]
-    )
-    state.unit[u * UNIT_WIDTH + HEAVY_OFFSET] = np.int64(0) if intensive else total - own
-    state.unit[u * UNIT_WIDTH + HEAVY_CAP] = balance if intensive else span
+    num, den, offset, cap = heavy_slope(chosen.contention, u * CONTENTION_WIDTH, own)
+    state.unit[u * UNIT_WIDTH + HEAVY_NUM] = num
+    state.unit[u * UNIT_WIDTH + HEAVY_DEN] = den
+    state.unit[u * UNIT_WIDTH + HEAVY_OFFSET] = offset
+    state.unit[u * UNIT_WIDTH + HEAVY_CAP] = cap
 
 
 @jit
@@ -401,7 +419,7 @@ def evaluate_rows(plan, rows, chosen, state, possible, makespan, latency, dynami
             latency[r, n] = state.latency[0, n]
         dynamic[r] = state.scalar[DYNAMIC_FJ]
         busy[r] = state.scalar[BUSY_PS]
-        idle[r] = idle_power(plan, row, chosen)
+        idle[r] = idle_power(plan, row, chosen.domain_on)
 
 
 @jit

@@ -6,14 +6,26 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fitness.plan import CONTENTION_WIDTH, GROUP, INSTANCE_WIDTH, IntArray, Plan
+from fitness.plan import (
+    CONTENTION_WIDTH,
+    GROUP,
+    INSTANCE_WIDTH,
+    JOB,
+    JOB_WIDTH,
+    NETWORK,
+    IntArray,
+    Plan,
+)
 
 NEVER = np.int64((1 << 63) - 1)
 
 # Entries of State.scalar.
 NOW, FRAMES, IN_FLIGHT, FRAMES_LEFT, RUNNING_CHANGED, IN_TRANSITION, HEAP_SIZE = range(7)
 COUNT_FROM, DYNAMIC_FJ, BUSY_PS, OPEN_COUNT, OPEN_UNIT, NEXT_END = range(7, 13)
-SCALARS = 13
+MARKED, DYNAMIC_HIGH, LOGGED = range(13, 16)
+SCALARS = 16
+HIGH_FJ = 1 << 62
+"""Taken from the dynamic energy of streams where it has grown so far: they may run for long."""
 # Columns of Chosen.group.
 UNIT, ALONE, DEMAND, DYNAMIC = range(4)
 # Columns of State.unit.
@@ -25,6 +37,8 @@ HEAP_READY, HEAP_PRIORITY, HEAP_PLACE = range(3)
 MISSING, READY, PLACE_INSTANCE, PLACE_SLOT, PLACE_GROUP = range(5)
 # Columns of State.slot.
 FRAME, NETWORKS_LEFT, RELEASE = range(3)
+# Columns of State.stream; snapshots of all networks' ENDED follow.
+ENDED, FOURTH_PS, TWELFTH_PS, FOURTH_FJ, FOURTH_HIGH, COUNTS = range(6)
 # Columns of State.job.
 JOB_WAITS, JOB_LEFT = range(2)
 # Columns of State.log.
@@ -54,8 +68,10 @@ class Chosen(NamedTuple):
 class State(NamedTuple):
     """Where a timeline stands; all int64.
 
-    A *place* is an instance in one of the F frames in flight, numbered slot x instances + instance.
-    Frame k has the places of frame k - F, which has ended when k is released.
+    A *place* is an instance in one of the F frames in flight, numbered ring x instances + instance.
+    Frame k has the places of frame k - F, which has ended when k is released. A *slot* is a frame
+    in flight: the ring position itself, but ring x networks + network where every network is a
+    stream of its own.
     """
 
     scalar: IntArray
@@ -63,7 +79,9 @@ class State(NamedTuple):
     changed since rates were computed; groups in transition; entries of a heap; the first frame,
     from 0, whose dynamic energy and busy time are counted; these two so far; groups whose unit is
     open and that wait for nothing else; the unit that is about to start a group at open clocks, or
-    -1; when the next running group ends, NEVER where none runs."""
+    -1; when the next running group ends, NEVER where none runs; networks whose frame 4 has ended at
+    this instant; how often 2**62 fJ have been taken from the dynamic energy; executions
+    logged. *Frames left* of streams: networks that have not ended their last frame."""
     unit: IntArray
     """[units, UNIT_WIDTH]: place of the running group; 1 where nothing runs; its start; work left
     at SINCE; rate; SINCE; when it ends at that rate, NEVER where nothing runs; its demand, else 0;
@@ -77,23 +95,32 @@ class State(NamedTuple):
     job: IntArray
     """[in flight x jobs, JOB_STATE_WIDTH]: jobs still waited for; groups left that feed none."""
     slot: IntArray
-    """[in flight, SLOT_WIDTH]: frame, from 0; networks left; release."""
+    """[slots, SLOT_WIDTH]: frame, from 0; networks left; release."""
     latency: IntArray
     """[frames, networks]"""
     frame_end: IntArray
     """[frames]"""
+    stream: IntArray
+    """[networks, COUNTS + networks], or nothing where there is a common frame: frames ended; when
+    frames 4 and 12 ended; dynamic energy up to the end of frame 4, its high part apart; and how
+    many frames every network had ended by then."""
     open: IntArray
     """[places or 0]: places of the open groups, where the timeline stops at open choices."""
     log: IntArray
     """[frames x instances or 0, LOG_WIDTH]: ready, start and end of every execution, if wanted."""
+    logged: IntArray
+    """[rows of ``log``, or 0]: of streams, frame x instances + instance of each row; they are in
+    the order of their ends."""
     stops: tuple[int, ...]
     """One entry where the timeline stops at open choices, else none. The length of a tuple is part
     of its type: the compiler leaves out what is not wanted, which cost 10 % of the time as a test
-    at every event. So with the next two."""
+    at every event. So with the next three."""
     logs: tuple[int, ...]
     """One entry where executions are logged."""
     warms_up: tuple[int, ...]
     """One entry where the first frames are not counted."""
+    streams: tuple[int, ...]
+    """One entry where there is no common frame: every network is a stream of its own."""
 
 
 def make_state(
@@ -102,21 +129,29 @@ def make_state(
     frames: int,
     in_flight: int,
     log: bool = False,
+    log_rows: int = 0,
     count_from: int = 0,
     stops: bool = False,
+    streams: bool = False,
 ) -> State:
     """Buffers for one timeline after the other.
 
     Energy is counted from frame ``count_from`` on, from 0; with ``stops`` the timeline stops at
-    open choices.
+    open choices; with ``streams`` every network is a stream of its own, and ``frames`` are those of
+    the slowest; of them ``log_rows`` executions can be logged.
     """
-    slots = min(in_flight, frames)
-    places = slots * plan.instances
+    ring = in_flight if streams else min(in_flight, frames)
+    log_rows = log_rows if streams else frames * plan.instances
+    slots = ring * plan.networks if streams else ring
+    places = ring * plan.instances
     scalar = _zeros(SCALARS)
-    scalar[FRAMES], scalar[IN_FLIGHT], scalar[HEAP_SIZE] = frames, slots, places * HEAP_WIDTH
+    scalar[FRAMES], scalar[IN_FLIGHT], scalar[HEAP_SIZE] = frames, ring, places * HEAP_WIDTH
     scalar[COUNT_FROM] = count_from
     place = _zeros(places, PLACE_WIDTH)
     slot, instance = np.divmod(np.arange(places), plan.instances)
+    if streams:
+        job = plan.instance.reshape(-1, INSTANCE_WIDTH)[instance, JOB]
+        slot = slot * plan.networks + plan.job.reshape(-1, JOB_WIDTH)[job, NETWORK]
     place[:, PLACE_SLOT], place[:, PLACE_INSTANCE] = slot, instance
     place[:, PLACE_GROUP] = plan.instance.reshape(-1, INSTANCE_WIDTH)[instance, GROUP]
     return State(
@@ -124,15 +159,18 @@ def make_state(
         unit=_zeros(plan.units * UNIT_WIDTH),
         heap=_zeros((plan.units + 1) * places * HEAP_WIDTH),
         place=place.reshape(-1),
-        job=_zeros(slots * plan.jobs * JOB_STATE_WIDTH),
+        job=_zeros(ring * plan.jobs * JOB_STATE_WIDTH),
         slot=_zeros(slots * SLOT_WIDTH),
         latency=_zeros(frames, plan.networks),
         frame_end=_zeros(frames),
+        stream=_zeros(plan.networks * (COUNTS + plan.networks) if streams else 0),
         open=_zeros(places if stops else 0),
-        log=_zeros(frames * plan.instances * LOG_WIDTH if log else 0),
+        log=_zeros(log_rows * LOG_WIDTH if log else 0),
+        logged=_zeros(log_rows if log and streams else 0),
         stops=(1,) if stops else (),
         logs=(1,) if log else (),
-        warms_up=(1,) if count_from else (),
+        warms_up=(1,) if count_from and not streams else (),
+        streams=(1,) if streams else (),
     )
 
 

@@ -6,13 +6,14 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 from fitness.engine_rows import EngineTimes, sort_rows
-from fitness.import_report import ImportReport, ms_text, short_name
+from fitness.import_report import ImportReport, ms_text, short_name, unknown_parts
 from fitness.layer_names import LayerNames
 from fitness.measured_layers import LayerTime, joined
 from fitness.profile_document import Document, Subject, add_layer_times, new_document
 from fitness.trtexec_profile import EngineProfile
 from platforms.errors import PlatformError
 from platforms.platform import Platform
+from results.counted import counted
 
 
 def import_trtexec(
@@ -73,6 +74,8 @@ def _matched(
         layers = frozenset(item.layers) - (named if item.is_range else frozenset())
         if layers:
             plain.append(LayerTime(layers, row.time_ps))
+            if item.unknown:
+                report.flagged.append(f"{label}: {unknown_parts(row.name, item.unknown)}")
         else:
             report.flagged.append(
                 f"{label}: {short_name(row.name)} is no layer of the network; "
@@ -86,6 +89,11 @@ def _matched(
         )
         if held:
             parts.append(LayerTime(held, time))
+            report.flagged += [
+                f"{label}: {unknown_parts(row, item.unknown)}"
+                for row, item in zip(rows, items, strict=True)
+                if item.unknown
+            ]
         else:
             report.flagged.append(
                 f"{label}: {short_name(rows[0])} names no layer of the network; "
@@ -104,10 +112,13 @@ def _tell(
     total = sum((row.mean_ps for row in profile.rows), Fraction(0))
     kept = sum((item.time_ps for item in used), Fraction(0))
     moved = sum((row.time_ps for row in times.handed_over), Fraction(0))
-    text = f"{label}: {len(profile.rows)} rows, {ms_text(total)}"
+    text = f"{label}: {counted(len(profile.rows), 'row')}, {ms_text(total)}"
     if profile.iterations:
-        text += f" a run in {profile.iterations} runs"
-    text += f"; {ms_text(kept)} belong to {len({n for i in used for n in i.layers})} layers"
+        text += f" a run in {counted(profile.iterations, 'run')}"
+    text += f"; {ms_text(kept)} belong to "
+    text += counted(len({n for i in used for n in i.layers}), "layer")
     if times.blocks:
-        text += f"; {len(times.blocks)} parts on the DLA, handed over in {ms_text(moved)}"
+        text += (
+            f"; {counted(len(times.blocks), 'part')} on the DLA, handed over in {ms_text(moved)}"
+        )
     report.lines.append(text)

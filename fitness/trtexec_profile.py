@@ -65,7 +65,8 @@ def parse_trtexec_profile(text: str, label: str) -> EngineProfile:
             "(a log), got a text without a profile"
         )
     if not profile.rows:
-        raise PlatformError(f"{label}: must have a row with a name and times, got none")
+        why = f" ({profile.warnings[0]})" if profile.warnings else ""
+        raise PlatformError(f"{label}: must have a row with a name and times, got none{why}")
     return profile
 
 
@@ -81,7 +82,14 @@ def _row(
     name: str, total: Any, mean: Any, median: Any, iterations: int | None, warnings: list[str]
 ) -> EngineRow | None:
     total_ps, mean_ps = _time(total), _time(mean)
-    if mean_ps is None or mean_ps < 0:
+    median_ps = None if median is None else _time(median)
+    for what, value, time in (("mean", mean, mean_ps), ("median", median, median_ps)):
+        if time is not None and time < 0:
+            warnings.append(
+                f"{short_name(name)}: its {what} is negative, {value} ms; the row is not used"
+            )
+            return None
+    if mean_ps is None:
         warnings.append(f"{short_name(name)}: time {mean} is none; the row is not used")
         return None
     if total_ps is not None and iterations and abs(total_ps - mean_ps * iterations) > total_ps / 50:
@@ -89,7 +97,7 @@ def _row(
             f"{short_name(name)}: {mean} ms an iteration does not fit {total} ms in "
             f"{iterations} iterations"
         )
-    return EngineRow(name, mean_ps, None if median is None else _time(median))
+    return EngineRow(name, mean_ps, median_ps)
 
 
 def _from_json(text: str, label: str) -> EngineProfile:
@@ -177,19 +185,15 @@ def _from_log(text: str, label: str) -> EngineProfile:
             added += summed
         # The mean has four decimals, in old versions two: too few for short layers. The total over
         # all iterations says more.
-        if iterations and printed is not None and summed is not None:
+        printed_median = numbers[2] if columns == 4 else None
+        negative = any(number.startswith("-") for number in numbers[: columns - 1])
+        if iterations and printed is not None and summed is not None and not negative:
             mean = summed / iterations
             if abs(mean - printed) <= _half_unit(numbers[1]) + _half_unit(numbers[0]) / iterations:
-                rows.append(EngineRow(name, mean, _time(numbers[2]) if columns == 4 else None))
+                median = None if printed_median is None else _time(printed_median)
+                rows.append(EngineRow(name, mean, median))
                 continue
-        row = _row(
-            name,
-            numbers[0],
-            numbers[1],
-            numbers[2] if columns == 4 else None,
-            iterations,
-            warnings,
-        )
+        row = _row(name, numbers[0], numbers[1], printed_median, iterations, warnings)
         rows += [row] if row else []
     if total is None:
         warnings.append("the row Total is missing: the log may be cut off")

@@ -8,6 +8,7 @@ import numpy as np
 
 from fitness.analytic import make_load_evaluator
 from fitness.branching import make_branching
+from fitness.free_run import free_run_schedule, make_free_run_evaluator
 from fitness.plan import make_plan
 from fitness.search_space import make_search_space
 from fitness.timeline import make_evaluator, make_pipeline_evaluator, play
@@ -82,9 +83,15 @@ def warm_up() -> None:
     problem = smallest_problem()
     row = np.zeros((1, 2), dtype=np.int64)
     make_evaluator(problem)(row)
+    make_evaluator(problem, chains=False)(row)
     make_pipeline_evaluator(problem)(row)
     make_load_evaluator(smallest_pipeline())(row)
-    play(problem, DesignPoint(row[0, :1], row[0, 1:]))
+    design = DesignPoint(row[0, :1], row[0, 1:])
+    play(problem, design)
+    streams = replace(problem, free_running=True, energy_use=EnergyUse.PIPELINE)
+    for as_chains in (True, False):
+        make_free_run_evaluator(streams, as_chains=as_chains)(row)
+    free_run_schedule(streams, design)
     plan = make_plan(problem)
     state = make_state(plan, frames=1, in_flight=1, log=True, stops=True)
     branching = make_branching(problem, plan, objectives=2, rates=1, members=1, lemmas=1)

@@ -170,6 +170,10 @@ def test_a_sweep_that_does_not_determine_a_parameter_is_refused(
     assert message.startswith("the sweep does not determine ")
     assert "; measure " in message
     assert "--known " in message
+    named = [name for name in PARAMETERS if f" {name}: " in message]
+    assert parameter in named or "normal_gbps" in named
+    assert all(f"--known {name}=VALUE" in message for name in named)
+    assert "\n" not in message
     # Other parameters may be lacking, too; this one is for certain when the rest is given.
     rest = {
         name: value
@@ -177,8 +181,16 @@ def test_a_sweep_that_does_not_determine_a_parameter_is_refused(
         if name not in (parameter, "normal_gbps")
     }
     if parameter != "peak_gbps":
-        with pytest.raises(PlatformError, match=f"does not determine ({parameter}|normal_gbps)"):
+        with pytest.raises(PlatformError, match=f"(determine|Nor) ({parameter}|normal_gbps):"):
             fit_contention(sweep, rest)
+
+
+def test_all_parameters_that_a_sweep_does_not_determine_are_named_at_once() -> None:
+    with pytest.raises(PlatformError) as caught:
+        fit_contention(sweep_of(STEP, 0, 0, own=(50, 121), external=(10, 76)))
+    message = str(caught.value)
+    for name in ("max_minor_percent", "peak_gbps", "balance_gbps"):
+        assert f" {name}: " in message, message
 
 
 def test_what_is_given_is_kept_and_makes_up_for_samples() -> None:
@@ -229,7 +241,7 @@ def test_samples_without_traffic_are_no_part_and_faster_ones_are_told(tmp_path: 
         (HEADER + ROWS + "10,99999,1.1\n", "external_gbps must be a number above 0 and at most"),
         (HEADER + ROWS + "10,20,\n", "slowdown, or both alone_ms and together_ms"),
         (HEADER + ROWS + "10,20,0.5\n", "slowdown must be from 0.8 to 100, got 0.5"),
-        ("own_gbps,slowdown\n1,2\n", "columns must be own_gbps, external_gbps"),
+        ("own_gbps,slowdown\n1,2\n", "; missing: external_gbps"),
     ],
 )
 def test_what_is_wrong_in_a_sweep_is_named(text: str, expected: str, tmp_path: Path) -> None:

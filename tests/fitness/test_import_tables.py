@@ -110,8 +110,8 @@ def test_the_interval_holds_whatever_was_rounded(
     [
         ("", "must have a line of column names and rows"),
         ("group,gpu_emc,dla_emc\n", "must have a line of column names and rows"),
-        ("group,gpu_gbps\n0,1\n", "columns must be group, layer,"),
-        ("group,gpu_gbps,gpu_emc,dla_emc,x\n0,1,1,1,1\n", "columns must be group, layer,"),
+        ("group,gpu_gbps\n0,1\n", "; missing: "),
+        ("group,gpu_gbps,gpu_emc,dla_emc,x\n0,1,1,1,1\n", "; unknown: x"),
         ("group,gpu_gbps,gpu_emc,dla_emc\n0,1,1\n", "line 2: must have 4 cells"),
         ("group,gpu_gbps,gpu_emc,dla_emc\n9,1,1,1\n", "group must be a number from 0 to 2"),
         ("group,gpu_gbps,gpu_emc,dla_emc\n0,x,1,1\n", "gpu_gbps must be a number, got 'x'"),

@@ -64,6 +64,7 @@ def expected(problem, design):
         ObjectiveKind.LATENCY: makespan,
         ObjectiveKind.INVERSE_LATENCY: -sum(10**18 // latency for latency in latencies),
         ObjectiveKind.ENERGY: energy,
+        ObjectiveKind.EFFICIENCY: energy // len(problem.networks),
         ObjectiveKind.POWER: floor(Fraction(1000 * energy, time)),
         ObjectiveKind.STRETCH: floor(Fraction(10**6 * (busy - alone), alone)),
     }

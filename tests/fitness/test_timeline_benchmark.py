@@ -14,10 +14,13 @@ from fitness import plain_timeline
 
 
 def test_problems_are_as_large_as_announced() -> None:
-    small, large = benchmark.small(), benchmark.large()
+    small = benchmark.small()
+    chains, graphs = (benchmark.large(graphs=graphs) for graphs in (False, True))
     assert (len(small.networks), small.group_count, len(small.units)) == (2, 20, 2)
-    assert (len(large.networks), large.group_count, len(large.units)) == (10, 1000, 4)
-    for problem in (small, large):
+    for large, sources in ((chains, 10), (graphs, 105)):
+        assert (len(large.networks), large.group_count, len(large.units)) == (10, 1000, 4)
+        assert large.group_count - len({target for _, target in large.edges}) == sources
+    for problem in (small, chains, graphs):
         assert all(unit.contention is not None for unit in problem.units)
         rows = benchmark.random_rows(problem, 50)
         assert problem.allowed[np.arange(problem.group_count), rows[:, : problem.group_count]].all()

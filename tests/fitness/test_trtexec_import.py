@@ -218,6 +218,15 @@ def test_reformatting_and_copies_belong_to_their_layer() -> None:
     assert flagged == ["f0: 'mystery' is no layer of the network; 0.003 ms not used"]
 
 
+def test_parts_of_a_fused_row_that_the_network_does_not_have_are_named() -> None:
+    record, flagged = imported([("conv1 + mystery + relu1", 100), ("pool1", 20)])
+    assert layer_times(record, "gpu") == {("conv1", "relu1"): 0.1, ("pool1",): 0.02}
+    assert flagged == [
+        "f0: 'conv1 + mystery + relu1': 'mystery' not known in the network; all its time goes to "
+        "the layers that are"
+    ]
+
+
 def test_a_range_does_not_hold_what_other_rows_name() -> None:
     record, _ = imported([("{ForeignNode[conv1...conv3]}", 90), ("pool1", 4), ("relu3", 1)])
     assert layer_times(record, "gpu") == {

@@ -106,6 +106,23 @@ def test_a_time_that_is_none_or_does_not_fit_is_told() -> None:
     )
 
 
+@pytest.mark.parametrize(("mean", "median", "which"), [(-1, 0.5, "mean"), (0.5, -1, "median")])
+def test_negative_times_are_named_and_never_taken(mean: float, median: float, which: str) -> None:
+    entry = (
+        f'{{"name": "a", "timeMs": {mean * 10}, "averageMs": {mean}, "medianMs": {median}, '
+        '"percentage": 1}'
+    )
+    good = entry.replace('"a"', '"b"').replace("-1", "1")
+    profile = parse_trtexec_profile(f'[{{"count": 10}}, {entry}, {good}]', "file")
+    assert [row.name for row in profile.rows] == ["b"]
+    assert f"'a': its {which} is negative, -1 ms; the row is not used" in profile.warnings
+    with pytest.raises(PlatformError, match=f"got none .*'a': its {which} is negative"):
+        parse_trtexec_profile(f'[{{"count": 10}}, {entry}]', "file")
+    log = NEW_LOG.replace("100.00       0.2500       0.2400", f"-4.00 {mean} {median}")
+    profile = parse_trtexec_profile(log, "file")
+    assert [row.name for row in profile.rows] == ["Reformatting CopyNode for Input Tensor 0 to c"]
+
+
 def test_the_layout_with_numbers_first() -> None:
     profile = parse_trtexec_profile(NEW_LOG, "f")
     assert [row.name for row in profile.rows] == [

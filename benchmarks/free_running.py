@@ -1,0 +1,160 @@
+"""Design points per second of networks that run freely, on one core, compiled and plain.
+
+Ten networks of 20 groups on four units, with contention, two frames of each in flight; random
+mappings at random clocks: once all chains, which have a kernel of their own, once with graphs among
+them. How fast it goes depends on how often fast networks run while the slowest makes twelve frames,
+so the executions that a design point takes are told too. Times exclude compilation and are the best
+of many repetitions of a few milliseconds, over the same design points. Those that the plain
+evaluator plays are compared with what it says.
+
+Usage: ``python -m benchmarks.free_running [--json]``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+
+import numpy as np
+
+from benchmarks.random_problem import RandomShape, random_problem
+from benchmarks.report import Column, parser, show
+from benchmarks.timeline import SEED, random_rows
+from benchmarks.timing import best_seconds
+from fitness.free_run import make_free_run_evaluator
+from fitness.plain_free_run import PlainFreeRun, play_freely
+from fitness.timeline import design_of
+from results.problem import EnergyUse, Objective, ObjectiveKind, Problem
+
+COLUMNS = (
+    Column("problem", "problem"),
+    Column("networks", "networks", in_table=False),
+    Column("groups", "groups", in_table=False),
+    Column("units", "units", in_table=False),
+    Column("executions", "executions", ",.0f"),
+    Column("required_per_second", "required /s", ",.0f"),
+    Column("compiled_per_second", "compiled /s", ",.0f"),
+    Column("plain_per_second", "plain /s", ",.2f"),
+    Column("fulfilled", "met"),
+)
+REQUIRED = 3000
+
+
+@dataclass(frozen=True)
+class Speed:
+    """Design points per second on one problem; ``executions``: of one design point, in the mean of
+    those that the plain evaluator plays. ``fulfilled``: None where nothing is required."""
+
+    problem: str
+    networks: int
+    groups: int
+    units: int
+    executions: float
+    required_per_second: int | None
+    compiled_per_second: float
+    plain_per_second: float
+    fulfilled: bool | None
+
+
+def ten_networks(*, graphs: bool) -> Problem:
+    """10 networks of 20 groups on 4 units, all with contention."""
+    shape = RandomShape(
+        networks=(10, 10), groups=(20, 20), units=(4, 4), waiting=False, graphs=graphs
+    )
+    for seed in range(SEED, SEED + 1000):
+        problem = random_problem(np.random.default_rng(seed), shape)
+        if all(unit.contention is not None for unit in problem.units):
+            return replace(
+                problem,
+                objectives=(Objective(ObjectiveKind.THROUGHPUT), Objective(ObjectiveKind.POWER)),
+                energy_use=EnergyUse.PIPELINE,
+                frames_in_flight=2,
+                free_running=True,
+            )
+    raise AssertionError("no problem with contention on every unit among a thousand")
+
+
+def measure(
+    name: str,
+    problem: Problem,
+    *,
+    required: int | None,
+    rows: int,
+    plain_rows: int,
+    repetitions: int,
+) -> Speed:
+    """The compiled evaluator on ``rows`` design points, the plain one on the first of them.
+
+    Raises:
+        AssertionError: where the two disagree.
+    """
+    population = random_rows(problem, rows)
+    evaluate = make_free_run_evaluator(problem)
+    first = evaluate(population[:plain_rows])
+    compiled = rows / best_seconds(lambda: evaluate(population), repetitions=repetitions)
+    designs = [design_of(problem, row) for row in population[:plain_rows]]
+    played: list[PlainFreeRun] = []
+
+    def play_all() -> None:
+        played[:] = [play_freely(problem, design) for design in designs]
+
+    plain = plain_rows / best_seconds(play_all, repetitions=1)
+    for index, (design, run) in enumerate(zip(designs, played, strict=True)):
+        begin, end = run.window_ps
+        if (
+            first.window_ps[index] != end - begin
+            or tuple(first.inferences[index].tolist()) != run.inferences
+            or first.dynamic_fj[index] != run.dynamic_fj(problem, design)
+        ):
+            raise AssertionError(f"{name}: the evaluators disagree on design point {index}")
+    return Speed(
+        problem=name,
+        networks=len(problem.networks),
+        groups=problem.group_count,
+        units=len(problem.units),
+        executions=sum(len(run.runs) for run in played) / len(played),
+        required_per_second=required,
+        compiled_per_second=compiled,
+        plain_per_second=plain,
+        fulfilled=None if required is None else compiled >= required,
+    )
+
+
+def run() -> list[Speed]:
+    """Chains, then graphs."""
+    return [
+        measure(
+            "10 chains",
+            ten_networks(graphs=False),
+            required=REQUIRED,
+            rows=4,
+            plain_rows=3,
+            repetitions=1_000,
+        ),
+        measure(
+            "10 networks, graphs among them",
+            ten_networks(graphs=True),
+            required=None,
+            rows=4,
+            plain_rows=3,
+            repetitions=300,
+        ),
+    ]
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Prints the speeds."""
+    options = parser("benchmarks.free_running", "Design points per second, one core.").parse_args(
+        arguments
+    )
+    show(
+        "Free-running networks, 200 groups, 4 units: design points per second on one core",
+        COLUMNS,
+        [asdict(speed) for speed in run()],
+        as_json=options.json,
+        notes=["Compiled and plain gave the same wherever both were run."],
+    )
+
+
+if __name__ == "__main__":
+    main()

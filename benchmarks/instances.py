@@ -1,0 +1,63 @@
+"""Instances measured one after the other, chosen by the options that such benchmarks share."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+
+from benchmarks.report import parser
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+
+class Named(Protocol):
+    """An instance."""
+
+    @property
+    def name(self) -> str:
+        """Its name."""
+        ...
+
+
+One = TypeVar("One", bound=Named)
+
+
+def measure_chosen(
+    module: str,
+    description: str,
+    instances: Sequence[One],
+    measure: Callable[[One, float], DataclassInstance],
+    *,
+    time_limit_s: float,
+    limits: str,
+    load: Callable[[], object],
+    arguments: Sequence[str] | None,
+) -> tuple[argparse.Namespace, list[dict[str, Any]]]:
+    """The options, and a row of figures for each instance that they choose.
+
+    Args:
+        measure: of an instance and the time limit in seconds.
+        time_limit_s: by default.
+        limits: what the time limit is for.
+        load: has machine code compiled, or read from the cache, before anything is measured.
+        arguments: of the command line; None: this process's.
+    """
+    options = parser(module, description)
+    options.add_argument(
+        "--time-limit", type=float, default=time_limit_s, help=f"seconds, {limits}"
+    )
+    options.add_argument("--only", default="", help="instances whose names contain this")
+    chosen = options.parse_args(arguments)
+    wanted = [instance for instance in instances if chosen.only in instance.name]
+    if not wanted:
+        options.error(f"--only: no instance has {chosen.only!r} in its name")
+    load()
+    rows = []
+    for instance in wanted:
+        print(f"{instance.name} ...", file=sys.stderr)
+        rows.append(asdict(measure(instance, chosen.time_limit)))
+    return chosen, rows
