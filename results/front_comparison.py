@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from results.counted import counted
 from results.dominance import hypervolume, reference_point
 from results.errors import ResultError
 from results.front import Front
@@ -142,6 +143,7 @@ def problem_differences(first: Front, second: Front) -> list[str]:
     _note_clocks(differences, a, b)
     note("energy use", a.energy_use.value, b.energy_use.value)
     note("period", _of(a.period_ps, 10**9, "ms"), _of(b.period_ps, 10**9, "ms"))
+    note("free-running", _yes(a.free_running), _yes(b.free_running))
     note("frames in flight", a.frames_in_flight, b.frames_in_flight)
     note("power cap", _of(a.power_cap_mw, 1000, "W"), _of(b.power_cap_mw, 1000, "W"))
     note(
@@ -170,7 +172,7 @@ def problem_differences(first: Front, second: Front) -> list[str]:
 
 def _networks(problem: Problem) -> str:
     return ", ".join(
-        f"{network.name} ({len(network.group_names)} groups"
+        f"{network.name} ({counted(len(network.group_names), 'group')}"
         + (f", {network.repeats} times)" if network.repeats > 1 else ")")
         for network in problem.networks
     )
@@ -198,6 +200,10 @@ def _ladder(khz: tuple[int, ...] | None) -> str:
     if len(khz) == 1:
         return f"{khz[0] / 1000:g} MHz"
     return f"{len(khz)} from {khz[0] / 1000:g} to {khz[-1] / 1000:g} MHz"
+
+
+def _yes(value: bool) -> str:
+    return "yes" if value else "no"
 
 
 def _of(value: int | None, factor: int, unit: str) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from results.dominance import knee
 from results.front import Front
 from results.front_check import objective_array
@@ -15,6 +17,7 @@ _BEST = {
     ObjectiveKind.THROUGHPUT: "most frames/s",
     ObjectiveKind.ENERGY: "most frugal",
     ObjectiveKind.POWER: "least power",
+    ObjectiveKind.EFFICIENCY: "most efficient",
     ObjectiveKind.STRETCH: "least stretch",
 }
 
@@ -29,6 +32,12 @@ def mark_of_best(problem: Problem, objective: Objective) -> str:
 
 def mark_members(front: Front) -> dict[int, tuple[str, ...]]:
     """Marks by member index, rising; of several members that are best, the first has the mark."""
+    return dict(_marks(front))
+
+
+@lru_cache(maxsize=4)
+def _marks(front: Front) -> dict[int, tuple[str, ...]]:
+    """Kept for the last fronts: a page asks anew for each of its members."""
     marks: dict[int, list[str]] = {}
     if front.members:
         values = objective_array(front)

@@ -35,7 +35,12 @@ def member_lines(problem: Problem, member: Member) -> list[str]:
         lines.append(_figure("energy", _ENERGY, member.energy_fj))
     parts = energy_parts_fj(problem, member)
     rest = parts.pop(REST)
-    units = ", ".join(f"{name} {format_number(fj / 1e12)}" for name, fj in parts.items() if fj)
+    busy = {problem.units[u].name for u in member.design.units.tolist()}
+    units = ", ".join(
+        f"{name} {format_number(fj / 1e12)}{'' if name in busy else ' (idle power only)'}"
+        for name, fj in parts.items()
+        if fj
+    )
     lines.append(f"energy by unit (mJ): {units}; {REST}: {format_number(rest / 1e12)}")
     for n, network in enumerate(problem.networks):
         runs = ", ".join(f"{groups} on {unit}" for groups, unit in mapping_runs(problem, member, n))

@@ -17,6 +17,7 @@ FILE_NAMES = {
     ObjectiveKind.THROUGHPUT: "window_of_8_frames_ps",
     ObjectiveKind.ENERGY: "energy_fj",
     ObjectiveKind.POWER: "power_uw",
+    ObjectiveKind.EFFICIENCY: "energy_per_inference_fj",
     ObjectiveKind.STRETCH: "stretch_ppm",
 }
 
@@ -34,11 +35,13 @@ _DISPLAYS = {
     ObjectiveKind.THROUGHPUT: _Display("throughput", "frames/s", larger_is_better=True),
     ObjectiveKind.ENERGY: _Display("energy", "mJ"),
     ObjectiveKind.POWER: _Display("power", "W"),
+    ObjectiveKind.EFFICIENCY: _Display("efficiency", "inferences/J", larger_is_better=True),
     ObjectiveKind.STRETCH: _Display("stretch", "%"),
 }
 
 _PS_PER_MS = 10**9
 _FJ_PER_MJ = 10**12
+_FJ_PER_J = 10**15
 _UW_PER_W = 10**6
 _PPM_PER_PERCENT = 10**4
 _UHZ_PER_HZ = 10**6
@@ -79,8 +82,8 @@ def larger_is_better(objective: Objective) -> bool:
 def objective_value(objective: Objective, value: int) -> float:
     """The file's integer in the unit for people: ms, mJ, W, %, or a rate per second.
 
-    A throughput is 8 frames over the window from the end of frame 4 to the end of frame 12
-    (infinite for an empty window).
+    A throughput is 8 frames over the time that they take, an efficiency 1 J over the energy of an
+    inference (infinite where that is nothing).
     """
     match objective.kind:
         case ObjectiveKind.LATENCY:
@@ -93,6 +96,8 @@ def objective_value(objective: Objective, value: int) -> float:
             return value / _PPM_PER_PERCENT
         case ObjectiveKind.INVERSE_LATENCY:
             return -value / _UHZ_PER_HZ
+        case ObjectiveKind.EFFICIENCY:
+            return _FJ_PER_J / value if value else float("inf")
         case ObjectiveKind.THROUGHPUT:
             return _WINDOW_FRAMES_PS / value if value else float("inf")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from results.periodic import PeriodicSchedule
@@ -19,24 +20,38 @@ _MOST_ROWS_LABELLED = 16
 
 def front_picture(result: PeriodicResult) -> Figure:
     """Latency of all inferences over the number of engines, and over energy; all methods."""
+    methods: dict[str, list[PeriodicSchedule]] = {}
+    for schedule in (*result.members, *result.others):
+        methods.setdefault(schedule.method, []).append(schedule)
+    lines = [(method, schedules, result.inferences) for method, schedules in methods.items()]
+    return _fronts(lines, f"Latency of {result.inferences:,} inferences (s)")
+
+
+def fronts_picture(results: Sequence[tuple[str, PeriodicResult]]) -> Figure:
+    """The members of several results under their names, as :func:`front_picture`; a latency is that
+    of the inferences of its result."""
+    counts = {result.inferences for _, result in results}
+    of = f" of {counts.pop():,} inferences" if len(counts) == 1 else " of all inferences"
+    lines = [(name, list(result.members), result.inferences) for name, result in results]
+    return _fronts(lines, f"Latency{of} (s)")
+
+
+def _fronts(lines: Sequence[tuple[str, list[PeriodicSchedule], int]], label: str) -> Figure:
+    """Engines are written beside the points of the first line."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(PAGE_INCHES, 2.5), layout="constrained")
     left, right = figure.subplots(1, 2, sharey=True)
-    methods: dict[str, list[PeriodicSchedule]] = {}
-    for schedule in (*result.members, *result.others):
-        methods.setdefault(schedule.method, []).append(schedule)
-    for number, (method, schedules) in enumerate(methods.items()):
-        schedules.sort(key=lambda schedule: schedule.array.engines)
-        latency = [schedule.latency_ps(result.inferences) / 1e12 for schedule in schedules]
+    for number, (name, unsorted, inferences) in enumerate(lines):
+        schedules = sorted(unsorted, key=lambda schedule: schedule.array.engines)
+        latency = [schedule.latency_ps(inferences) / 1e12 for schedule in schedules]
         engines = [schedule.array.engines for schedule in schedules]
-        energy = [schedule.energy_fj(result.inferences) / 1e15 for schedule in schedules]
-        style = {"color": COLOURS[number], "marker": "osD^v"[number % 5], "markersize": 4}
-        left.plot(engines, latency, linewidth=0.8, label=method, **style)
+        energy = [schedule.energy_fj(inferences) / 1e15 for schedule in schedules]
+        colour = COLOURS[number % len(COLOURS)]
+        style = {"color": colour, "marker": "osD^v"[number % 5], "markersize": 4}
+        left.plot(engines, latency, linewidth=0.8, label=name, **style)
         right.plot(energy, latency, linewidth=0.8, **style)
-        if schedules[0].method != result.members[0].method:
-            continue
-        for x, y, count in zip(energy, latency, engines, strict=True):
+        for x, y, count in zip(energy, latency, engines, strict=True) if number == 0 else ():
             right.annotate(
                 str(count),
                 (x, y),
@@ -46,16 +61,17 @@ def front_picture(result: PeriodicResult) -> Figure:
                 ha="right",
             )
     left.set_xscale("log", base=2)
-    ticks = sorted({schedule.array.engines for schedule in result.members})
+    ticks = sorted({schedule.array.engines for _, schedules, _ in lines for schedule in schedules})
     left.set_xticks(ticks, [str(tick) for tick in ticks])
+    left.minorticks_off()
     left.set_xlabel("Processing engines")
-    left.set_ylabel(f"Latency of {result.inferences:,} inferences (s)")
+    left.set_ylabel(label)
     left.set_ylim(bottom=0)
     right.set_xlabel("Energy (J); engines beside the members")
     right.margins(x=0.12)
     for axes in (left, right):
         axes.grid(True)
-    figure.legend(loc="outside upper left", ncols=len(methods))
+    figure.legend(loc="outside upper left", ncols=min(len(lines), 4))
     return figure
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from results.periodic import PeriodicSchedule
 from results.periodic_result import PeriodicResult
+from results.task_graph import TaskGraph
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -42,13 +43,26 @@ def least_period_ps(schedule: PeriodicSchedule) -> int:
 
 
 def least_prologue_periods(schedule: PeriodicSchedule) -> int:
-    """No placement has a smaller max r at this period: a path of tasks and transfers, these as fast
-    as within a cache, lies in max r + 1 periods."""
-    path = [task.time_ps for task in schedule.graph.tasks]
-    for edge in sorted(schedule.graph.transfers, key=lambda edge: edge.source, reverse=True):
-        through = schedule.graph.tasks[edge.source].time_ps + edge.cache_ps + path[edge.target]
-        path[edge.source] = max(path[edge.source], through)
-    return -(-max(path) // schedule.period_ps) - 1
+    """No placement has a smaller max r at this period, if no task of it crosses the end of a
+    period: tasks and transfers along paths, these as fast as within a cache, each task as late as
+    its successors and the periods' ends allow."""
+    graph, period = schedule.graph, schedule.period_ps
+    # Time left from a task's start until the last period ends.
+    left = [0] * len(graph.tasks)
+    for edge in sorted(graph.transfers, key=lambda edge: edge.source, reverse=True):
+        through = edge.cache_ps + _from_start(left, graph, edge.target, period)
+        left[edge.source] = max(left[edge.source], through)
+    return max(-(-_from_start(left, graph, n, period) // period) - 1 for n in range(len(left)))
+
+
+def _from_start(left: list[int], graph: TaskGraph, number: int, period_ps: int) -> int:
+    """``left`` is time after the task's end; where the task would cross the end of a period, it
+    ends there."""
+    time = graph.tasks[number].time_ps
+    after = left[number]
+    if after // period_ps < (after + time - 1) // period_ps:
+        after = -(-after // period_ps) * period_ps
+    return after + time
 
 
 def periodic_table(result: PeriodicResult) -> Table:
@@ -86,5 +100,52 @@ def periodic_table(result: PeriodicResult) -> Table:
             "" if retimed == 0 else str(least_prologue_periods(schedule)),
             f"{float(schedule.utilisation):.1%}",
             str(len(schedule.cached)),
+        )
+    return table
+
+
+def task_rows(schedule: PeriodicSchedule) -> list[Row]:
+    """One row per task of a period: plain data for JSON."""
+    size = len(schedule.graph.tasks)
+    return [
+        {
+            "task": schedule.graph.tasks[number % size].name,
+            "copy": number // size,
+            "engine": engine,
+            "start_ps": start,
+            "end_ps": start + schedule.graph.tasks[number % size].time_ps,
+            "periods_ahead": ahead,
+        }
+        for number, (engine, start, ahead) in enumerate(
+            zip(schedule.engine, schedule.start_ps, schedule.ahead, strict=True)
+        )
+    ]
+
+
+def engine_table(schedule: PeriodicSchedule) -> Table:
+    """What every engine runs in a period: tasks as copy:task, the longest first."""
+    from rich.box import SIMPLE
+    from rich.table import Table
+
+    table = Table(box=SIMPLE, padding=0, collapse_padding=True)
+    table.add_column("PE", justify="right")
+    table.add_column("busy", justify="right")
+    table.add_column("tasks", justify="right")
+    table.add_column("periods\nahead", justify="right")
+    table.add_column("longest tasks (copy: name)", overflow="ellipsis", no_wrap=True)
+    size = len(schedule.graph.tasks)
+    on: list[list[int]] = [[] for _ in range(schedule.array.engines)]
+    for number, engine in enumerate(schedule.engine):
+        on[engine].append(number)
+    for engine, numbers in enumerate(on):
+        numbers.sort(key=lambda n: (-schedule.graph.tasks[n % size].time_ps, n))
+        busy = sum(schedule.graph.tasks[n % size].time_ps for n in numbers)
+        ahead = [schedule.ahead[n] for n in numbers]
+        table.add_row(
+            str(engine),
+            f"{busy / schedule.period_ps:.1%}",
+            str(len(numbers)),
+            f"{min(ahead)}-{max(ahead)}" if numbers else "",
+            ", ".join(f"{n // size}: {schedule.graph.tasks[n % size].name}" for n in numbers[:4]),
         )
     return table

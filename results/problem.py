@@ -31,6 +31,7 @@ class ObjectiveKind(Enum):
     THROUGHPUT = "throughput"
     ENERGY = "energy"
     POWER = "power"
+    EFFICIENCY = "efficiency"
     STRETCH = "stretch"
 
 
@@ -155,6 +156,8 @@ class Problem:
 
     ``edges``: (source, target) group indices; ``transition_ps`` [edges, units, units].
     ``allowed`` [groups, units]: what the search may choose (support, pins, ``--units``).
+    ``free_running``: no common frame; every network is a stream of its own (see
+    :mod:`fitness.free_run`). Goes with energy use *pipeline*.
     ``edge_tokens`` [edges]: tokens (tensor elements) that pass an edge in one inference; None where
     they are not known.
     """
@@ -176,6 +179,7 @@ class Problem:
     edge_tokens: IntArray | None = None
     throughput_model: ThroughputModel = ThroughputModel.TIMELINE
     pipeline_time: PipelineTime = PipelineTime.PERIOD
+    free_running: bool = False
 
     @property
     def is_analytic(self) -> bool:

@@ -40,6 +40,7 @@ def check_problem(problem: Problem) -> None:
     _check_allowed(problem)
     _check_objectives(problem)
     _check_throughput_model(problem)
+    _check_free_running(problem)
 
 
 def _require(condition: bool, path: str, requirement: str) -> None:
@@ -245,6 +246,40 @@ def _check_throughput_model(problem: Problem) -> None:
             f"$.units[{u}].channels",
             "must be given where the throughput model is analytic",
         )
+
+
+def _check_free_running(problem: Problem) -> None:
+    """Where there is no common frame, nothing can be asked of one."""
+    if not problem.free_running:
+        return
+    _require(
+        problem.energy_use is EnergyUse.PIPELINE,
+        "$.energy_use",
+        'must be "pipeline" where networks run freely',
+    )
+    _require(
+        not problem.is_analytic,
+        "$.throughput_model",
+        'must be "timeline" where networks run freely',
+    )
+    _require(problem.period_ps is None, "$.period_ps", "must be null where networks run freely")
+    for i, objective in enumerate(problem.objectives):
+        _require(
+            objective.kind not in OF_A_FRAME,
+            f"$.objectives[{i}]",
+            f"{objective.kind.value} is of a common frame, and networks that run freely have none",
+        )
+    for n, network in enumerate(problem.networks):
+        path = f"$.networks[{n}]"
+        _require(not network.waits_for, f"{path}.waits_for", "must be empty where it runs freely")
+        _require(network.arrival_ps == 0, f"{path}.arrival_ps", "must be 0 where it runs freely")
+        _require(
+            network.deadline_ps is None, f"{path}.deadline_ps", "must be null where it runs freely"
+        )
+
+
+OF_A_FRAME = (ObjectiveKind.LATENCY, ObjectiveKind.INVERSE_LATENCY, ObjectiveKind.STRETCH)
+"""Objectives that mean nothing where networks run freely."""
 
 
 def _check_allowed(problem: Problem) -> None:

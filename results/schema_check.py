@@ -29,6 +29,9 @@ def check_against_schema(document: Json, name: str) -> None:
     error = next(_validator(name).iter_errors(document), None)
     if error is not None:
         message = error.message
+        known = error.schema.get("properties") if isinstance(error.schema, dict) else None
+        if error.validator == "additionalProperties" and known:
+            message += f"; there are {', '.join(sorted(known))}"
         if len(message) > MESSAGE_LENGTH:
             half = MESSAGE_LENGTH // 2
             message = f"{message[:half]} ... {message[-half:]}"

@@ -8,6 +8,8 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from results.comparison import clocks_mhz, describe_front, groups_by_unit, transition_count
 from results.front import Front
 from results.marks import mark_members
@@ -26,6 +28,8 @@ if TYPE_CHECKING:
 
 DEFAULT_ROWS = 20
 """A longer front is thinned for display."""
+LEAST_APART = 0.002
+"""Rows of a thinned front that are nearer than this share of its range would look the same."""
 
 Row = dict[str, object]
 
@@ -138,9 +142,25 @@ def _thinned(front: Front, max_rows: int | None) -> list[int]:
         return list(range(count))
     kept = set(mark_members(front))
     places = max(max_rows - len(kept), 0)
-    others = [i for i in range(count) if i not in kept]
+    others = _apart(front, sorted(kept))
+    places = min(places, len(others))
     kept.update(others[(2 * place + 1) * len(others) // (2 * places)] for place in range(places))
     return sorted(kept)
+
+
+def _apart(front: Front, kept: list[int]) -> list[int]:
+    """Members that are not nearly the same as one of ``kept`` or an earlier one: in some objective
+    at least ``LEAST_APART`` of the front's range lies between them."""
+    values = np.array([member.objectives for member in front.members], dtype=np.float64)
+    values /= np.maximum(np.ptp(values, axis=0), 1.0)
+    chosen = [values[i] for i in kept]
+    others = []
+    for i in range(len(values)):
+        nearest = np.abs(np.array(chosen) - values[i]).max(axis=1).min() if chosen else np.inf
+        if i not in kept and nearest >= LEAST_APART:
+            others.append(i)
+            chosen.append(values[i])
+    return others
 
 
 def _columns(front: Front, shown: list[int]) -> tuple[list[_Column], list[str]]:

@@ -14,7 +14,7 @@ from results.activity import activity, steps_by_unit
 from results.front import Member
 from results.problem import Problem
 
-_TICKS_PER_US = 1 << 10
+TICKS_PER_US = 1 << 10
 """Instants are rounded to 1/1024 us, less than a nanosecond. Readers keep them as binary fractions
 and turn them into whole nanoseconds; thirds of a decimal would make the end of one event pass the
 start of the next, which events on one track must not. The exact picoseconds are arguments."""
@@ -36,12 +36,14 @@ def trace_bytes(problem: Problem, members: Sequence[tuple[str, Member]]) -> byte
     return f'{{"displayTimeUnit":"ns","traceEvents":[\n{lines}\n]}}\n'.encode()
 
 
-def _ticks(ps: int) -> int:
-    return (ps * _TICKS_PER_US + _PS_PER_US // 2) // _PS_PER_US
+def ticks(ps: int) -> int:
+    """The nearest whole 1/1024 us."""
+    return (ps * TICKS_PER_US + _PS_PER_US // 2) // _PS_PER_US
 
 
-def _us(ps: int) -> float:
-    return _ticks(ps) / _TICKS_PER_US
+def microseconds(ps: int) -> float:
+    """Of the nearest tick, exactly."""
+    return ticks(ps) / TICKS_PER_US
 
 
 def _names(problem: Problem, process: int, title: str) -> list[Event]:
@@ -72,7 +74,7 @@ def _executions(problem: Problem, member: Member, process: int) -> list[Event]:
     ):
         network = problem.networks[execution.network]
         group = execution.group - network.first_group
-        start, end = _us(execution.start_ps), _us(execution.end_ps)
+        start, end = microseconds(execution.start_ps), microseconds(execution.end_ps)
         events.append(
             {
                 "ph": "X",
@@ -119,10 +121,16 @@ def _transitions(problem: Problem, member: Member, process: int) -> list[Event]:
                 "id": f"{process}.{source.frame}.{source.repeat}.{edge}",
                 "pid": process,
             }
-            last = max(_ticks(source.start_ps), _ticks(source.end_ps) - 1) / _TICKS_PER_US
+            last = max(ticks(source.start_ps), ticks(source.end_ps) - 1) / TICKS_PER_US
             events += [
                 {**flow, "ph": "s", "tid": source.unit + 1, "ts": last, "args": {"ps": delay}},
-                {**flow, "ph": "f", "bp": "e", "tid": target.unit + 1, "ts": _us(target.start_ps)},
+                {
+                    **flow,
+                    "ph": "f",
+                    "bp": "e",
+                    "tid": target.unit + 1,
+                    "ts": microseconds(target.start_ps),
+                },
             ]
     return events
 
@@ -148,4 +156,4 @@ def _counters(problem: Problem, member: Member, process: int) -> list[Event]:
 
 
 def _counter(name: str, process: int, instant_ps: int, values: dict[str, float]) -> Event:
-    return {"ph": "C", "name": name, "pid": process, "ts": _us(instant_ps), "args": values}
+    return {"ph": "C", "name": name, "pid": process, "ts": microseconds(instant_ps), "args": values}

@@ -83,7 +83,8 @@ function frontPlot(page) {
     const at = (m) => [x(m.objectives[view.x]), y(m.objectives[view.y])];
     positions = pointsOf(data).map((m) => (all.includes(m) ? at(m) : [NaN, NaN]));
     const svg = draw("svg", { viewBox: `0 0 ${width} ${height}`, height, "aria-hidden": "true" });
-    svg.append(axes(x, y, box), provedRegions(x, y, box), staircase());
+    const [regions, proofWords] = provedRegions(x, y, box);
+    svg.append(axes(x, y, box), regions, staircase());
     const [, valueOf] = colours[view.colour];
     const values = data.members.map(valueOf).filter((value) => value !== null);
     const low = Math.min(...values), span = Math.max(...values) - low || 1;
@@ -105,7 +106,7 @@ function frontPlot(page) {
         draw("rect", { x: -8, y: -8, width: 16, height: 16, fill: "transparent" }), draw("path", { d: BASELINE_FORM, class: "baseline" }));
       svg.append(withTip(cross, () => memberTip(data, index)));
     });
-    svg.append(names(box));
+    svg.append(names(box, proofWords));
     rings = draw("g");
     svg.append(rings);
     paintRings();
@@ -142,9 +143,10 @@ function frontPlot(page) {
   }
 
   // Where a proof leaves no design point: shaded up to its bounds, which are a line where there is
-  // one objective, else steps. Dashed: a solver has not checked it, or a gap is left.
+  // one objective, else steps. Dashed: a solver has not checked it, or a gap is left. Also the room
+  // that words take: [left, top, right, bottom] each.
   function provedRegions(x, y, box) {
-    const g = draw("g");
+    const g = draw("g"), room = [];
     for (const proof of data.proofs) {
       if (!proof.bounds || proof.bounds.flat().includes(null)) continue;
       if (proof.objectives.some((k) => k !== view.x && k !== view.y)) continue;
@@ -170,13 +172,16 @@ function frontPlot(page) {
       if (first[1] === null) {
         const at = Number(inside(first[0], goodX, badX)), shift = goodX < badX ? -6 : 14;
         g.append(draw("text", { class: "proved-name", x: at + shift, y: box.bottom - 10, transform: `rotate(-90 ${at + shift} ${box.bottom - 10})` }, text));
+        room.push([at + shift - 12, box.bottom - 10 - textWidth(text), at + shift + 4, box.bottom - 10]);
       } else if (first[0] !== null) {
         // Beyond the line of a proof about the first objective, where its own words stand.
         const left = Number(inside(first[0], goodX, badX)) + (goodX < badX ? 12 : -12);
-        g.append(draw("text", { class: "proved-name", x: left, y: goodY > badY ? box.bottom - 10 : box.top + 18, "text-anchor": goodX < badX ? "start" : "end" }, text));
+        const base = goodY > badY ? box.bottom - 10 : box.top + 18, begin = goodX < badX ? left : left - textWidth(text);
+        g.append(draw("text", { class: "proved-name", x: left, y: base, "text-anchor": goodX < badX ? "start" : "end" }, text));
+        room.push([begin, base - 12, begin + textWidth(text), base + 4]);
       }
     }
-    return g;
+    return [g, room];
   }
 
   // With two objectives, the best known between two members is the worse of both: a step.
@@ -188,8 +193,11 @@ function frontPlot(page) {
     return draw("path", { class: "stairs", d });
   }
 
-  // Names of marked members and baselines, each at the free place nearest to its point.
-  function names(box) {
+  const textWidth = (text) => 7.1 * text.length + 6;
+
+  // Names of marked members and baselines, each at the free place nearest to its point; ``words``:
+  // the room that others have taken. A name keeps within the box and off others at any distance.
+  function names(box, words) {
     const g = draw("g"), places = new Map();
     data.baselines.forEach((point, k) => {
       const at = positions[data.members.length + k], label = point.label + (point.breaks.length ? "*" : "");
@@ -199,17 +207,17 @@ function frontPlot(page) {
       ...Object.entries(data.marks).map(([i, marks]) => [positions[i], marks.join(", ")]),
       ...places.values(),
     ].filter(([at]) => at.every(Number.isFinite));
-    const taken = [], points = positions;
+    const taken = [...words], points = positions;
     for (const [[px, py], text] of wanted) {
-      const wide = 7.1 * text.length + 6, tall = 15;
+      const wide = textWidth(text), tall = 15;
       let best = null;
-      for (const away of [9, 18, 30, 46])
+      for (const away of [9, 18, 30, 46, 66, 90, 120, 160])
         for (const [dx, dy] of [[1, -1], [1, 1], [-1, -1], [-1, 1], [1, 0], [-1, 0], [0, -1], [0, 1]]) {
           const left = px + dx * away + ((dx - 1) / 2) * wide, top = py + dy * away + ((dy - 1) / 2) * tall;
           const out = left < box.left || left + wide > box.right || top < box.top || top + tall > box.bottom;
           const covers = taken.filter((t) => left < t[2] && left + wide > t[0] && top < t[3] && top + tall > t[1]).length;
           const hides = points.filter(([x, y]) => x > left - 5 && x < left + wide + 5 && y > top - 5 && y < top + tall + 5).length;
-          const cost = 100 * out + 60 * covers + 3 * hides + away / 10;
+          const cost = 1000 * out + 400 * covers + 3 * Math.min(hides, 12) + away / 3;
           if (!best || cost < best.cost) best = { cost, left, top };
         }
       const { left, top } = best;

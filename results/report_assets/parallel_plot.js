@@ -6,8 +6,11 @@ function parallelPlot(page) {
   let lines = [], chosen = null;
 
   function paint(width) {
-    const height = 270, top = 34, bottom = height - 22;
     const step = (width - 120) / (data.objectives.length - 1);
+    // Titles that would run into each other stand on several lines, in turns.
+    const wide = 7.6 * Math.max(...data.objectives.map((o) => objectiveTitle(o).length));
+    const rows = wide < step ? 1 : Math.min(data.objectives.length, Math.ceil((1.5 * wide - 50) / step));
+    const height = 254 + 16 * rows, top = 18 + 16 * rows, bottom = height - 22;
     const axes = data.objectives.map((objective, k) => {
       const [worst, best] = [top, bottom];
       const at = scale(data.members.map((m) => m.objectives[k]),
@@ -28,7 +31,7 @@ function parallelPlot(page) {
       const anchor = k === 0 ? "start" : k === axes.length - 1 ? "end" : "middle";
       const shift = k === 0 ? -50 : k === axes.length - 1 ? 50 : 0;
       svg.append(draw("line", { class: "axis", x1: x, x2: x, y1: top, y2: bottom }),
-        draw("text", { class: "title", x: x + shift, y: 14, "text-anchor": anchor }, objectiveTitle(objective)));
+        draw("text", { class: "title", x: x + shift, y: 14 + (k % rows) * 16, "text-anchor": anchor }, objectiveTitle(objective)));
       for (const tick of at.ticks(5))
         svg.append(draw("text", { class: "over", x: k === 0 ? x - 6 : x + 6, y: at(tick) + 4, "text-anchor": k === 0 ? "end" : "start" }, tickText(tick)));
     });

@@ -132,7 +132,7 @@ check_rate() {
 }
 
 show() {
-    echo "$domain: $1 -> $want  ($node)"
+    echo "$domain: $1 -> $want${unit:+ $unit}  ($node)"
 }
 
 set_pair() {
@@ -170,9 +170,10 @@ clock() {
         problem "$domain: none of these folders exists: $*"
         return
     fi
-    low='' high='' ladder=''
+    low='' high='' ladder='' unit=Hz
     case $kind in
         cpufreq)
+            unit=kHz
             low=$node/scaling_min_freq high=$node/scaling_max_freq
             ladder=$node/scaling_available_frequencies
             ;;
@@ -201,7 +202,7 @@ clock() {
 
 # offline DOMAIN FILE: takes a CPU off line, since its domain is off.
 offline() {
-    domain=$1 node=$root$2 want=0
+    domain=$1 node=$root$2 want=0 unit=
     case $phase in
         check) check_readable "$node" && show "$(number_in "$node")" ;;
         fall) [ "$problems" -ne 0 ] || { remember file "$node" && write_and_check "$node" 0; } ;;
@@ -271,6 +272,9 @@ main() {
             ;;
     esac
     settings
+    if [ ! -d "$(dirname "$saved")" ]; then
+        problem "$saved: its folder is missing; SAVED_CLOCKS names another file to remember in"
+    fi
     if [ "$problems" -ne 0 ]; then
         echo "$0: nothing was changed" >&2
         exit 1

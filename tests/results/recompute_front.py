@@ -34,10 +34,11 @@ def loss(c, m, x, y):
     return min(worst, 62260)
 
 
-def replay(problem, unit_of, point, frames=1, in_flight=1):
+def replay(problem, unit_of, point, frames=1, in_flight=1, freely=False):
     """{(frame, network, repeat, group): (ready, start, end)}; by default one frame alone.
 
-    unit_of: unit name per group, through all networks; point: index per domain name.
+    unit_of: unit name per group, through all networks; point: index per domain name; freely:
+    without a common frame, until all networks have ended ``frames`` frames; what runs has no end.
     """
     units = {unit["name"]: unit for unit in problem["units"]}
     number = {unit["name"]: u for u, unit in enumerate(problem["units"])}
@@ -61,48 +62,60 @@ def replay(problem, unit_of, point, frames=1, in_flight=1):
         for other in (name_index[name] for name in networks[n]["waits_for"] if first):
             yield from (((frame, other, networks[other]["repeats"], o), 0) for o in groups[other])
         if first and frame > in_flight:
-            for k, other in enumerate(networks):
+            for k, other in [(n, networks[n])] if freely else enumerate(networks):
                 last, delay = (frame - in_flight, k, other["repeats"]), networks[n]["arrival_ps"]
                 yield from (((*last, o), delay) for o in groups[k])
 
-    todo = {
-        (frame, n, repeat, g): dict(awaited(frame, n, repeat, g))
-        for frame in range(1, frames + 1)
-        for n, network in enumerate(networks)
-        for repeat in range(1, network["repeats"] + 1)
-        for g in groups[n]
-    }
-    ready, start, end, running, now = {}, {}, {}, {}, 0
-    while len(end) < len(todo):
+    def executions(frame, n):
+        return {
+            (frame, n, repeat, g): dict(awaited(frame, n, repeat, g))
+            for repeat in range(1, networks[n]["repeats"] + 1)
+            for g in groups[n]
+        }
+
+    todo, ended = {}, {}
+    known = in_flight if freely else frames
+    for frame, n in ((frame, n) for frame in range(1, known + 1) for n in range(len(networks))):
+        todo.update(executions(frame, n))
+    ready, start, end, running, queued, now = {}, {}, {}, {}, {}, 0
+    while todo or queued or running:
         for u in [u for u, (_, left) in running.items() if left <= 0]:
-            end[running.pop(u)[0]] = now
-        for key, before in todo.items():
-            if key not in ready and all(other in end for other in before):
+            key = running.pop(u)[0]
+            end[key] = now
+            frame, n = key[:2]
+            last = networks[n]["repeats"]
+            if freely and all((frame, n, last, g) in end for g in groups[n]):
+                ended[n] = frame
+                todo.update(executions(frame + in_flight, n))
+        if freely and len(ended) == len(networks) and min(ended.values()) >= frames:
+            break
+        for key, before in list(todo.items()):
+            if all(other in end for other in before):
                 first = key[2] == 1 and not incoming[key[3]]
-                ready[key] = max(
+                ready[key] = queued[key] = max(
                     [networks[key[1]]["arrival_ps"] if first else 0]
                     + [end[other] + delay for other, delay in before.items()]
                 )
+                del todo[key]
         for u in units:
             queue = [
-                (when, *key)
-                for key, when in ready.items()
-                if key not in start and when <= now and unit_of[key[3]] == u
+                (when, *key) for key, when in queued.items() if when <= now and unit_of[key[3]] == u
             ]
             if queue and u not in running:
                 key = min(queue)[1:]
                 start[key], running[u] = now, (key, alone[key[3]] * 65536)
+                del queued[key]
         rate = {}
         for u, (key, _) in running.items():
             others = sum(demand[k[3]] for v, (k, _) in running.items() if v != u)
             rate[u] = 65536 - loss(units[u]["contention"], m, demand[key[3]], others)
         instants = [now - (-left // rate[u]) for u, (_, left) in running.items()]
-        instants += [when for key, when in ready.items() if when > now]
+        instants += [when for when in queued.values() if when > now]
         if not instants:
             break
         step, now = min(instants) - now, min(instants)
         running = {u: (key, left - rate[u] * step) for u, (key, left) in running.items()}
-    return {key: (ready[key], start[key], end[key]) for key in sorted(end)}
+    return {key: (ready[key], start[key], end.get(key)) for key in sorted(start)}
 
 
 def figures(problem, unit_of, point, rows):
@@ -125,7 +138,12 @@ def figures(problem, unit_of, point, rows):
     spent = dict.fromkeys(units, 0)
     if problem["energy_use"] == "periodic":
         idle_ps = problem["period_ps"]
-    if problem["throughput_model"] != "timeline":
+    if problem["free_running"]:
+        played = replay(problem, unit_of, point, 12, problem["frames_in_flight"], freely=True)
+        idle_ps, frames, counted = window_of(problem, played)
+        eight = 8 * len(problem["networks"]) * idle_ps
+        result["window_of_8_frames_ps"] = (2 * eight + frames) // (2 * frames)
+    elif problem["throughput_model"] != "timeline":
         load, spent = closed_form(problem, unit_of, point)
         result["window_of_8_frames_ps"] = 8 * max(load.values())
         counted = {}
@@ -157,10 +175,35 @@ def figures(problem, unit_of, point, rows):
                 if unit_of[key[3]] == unit["name"]
             )
         )
-    energy = (energy + sum(by_unit.values())) // frames
+    whole = energy + sum(by_unit.values())
+    energy = whole // frames
     result["energy_fj"] = energy
     result["power_uw"] = 1000 * energy // max(1, idle_ps // frames)
+    result["energy_per_inference_fj"] = energy // len(problem["networks"])
+    if problem["free_running"]:
+        result["power_uw"] = 1000 * whole // idle_ps
+        result["energy_per_inference_fj"] = energy
     return result, {name: value // frames for name, value in by_unit.items()}
+
+
+def window_of(problem, played):
+    """Of networks that run freely: length of the window, inferences in it, and the parts of the
+    executions that lie in it."""
+    ends = []
+    for n, network in enumerate(problem["networks"]):
+        size, of_frame = network["repeats"] * len(network["group_names"]), {}
+        for key, (_, _, end) in played.items():
+            if key[1] == n and end is not None:
+                of_frame.setdefault(key[0], []).append(end)
+        ends.append([max(found) for found in of_frame.values() if len(found) == size])
+    slowest = max(range(len(ends)), key=lambda n: (ends[n][11], -n))
+    begin, last = ends[slowest][3], ends[slowest][11]
+    counted = {
+        key: (ready, max(start, begin), last if end is None else end)
+        for key, (ready, start, end) in played.items()
+        if end is None or end > begin
+    }
+    return last - begin, sum(begin < t <= last for found in ends for t in found), counted
 
 
 def closed_form(problem, unit_of, point):

@@ -5,6 +5,7 @@ import json
 import os
 import subprocess
 import sys
+from itertools import combinations
 
 import pytest
 
@@ -249,6 +250,25 @@ def test_five_hundred_members(front, make_problem, make_members, open_page):
         assert page.locator("path[data-member]").count() == 500
         page.locator("tr[data-row='499'] button").click()
         assert bars(page) == expected_bars(members[499])
+
+
+@pytest.mark.parametrize("width", [360, 600])
+def test_titles_and_names_do_not_run_into_each_other(make_problem, make_front, open_page, width):
+    latency = ObjectiveKind.LATENCY
+    objectives = (Objective(latency), Objective(ObjectiveKind.ENERGY))
+    objectives += tuple(Objective(latency, network) for network in (0, 1))
+    front = make_front(make_problem(seed=3, objectives=objectives), samples=120)
+    with open_page(report_html(front), width=width) as page:
+        for place, kind in (("#parallel", "title"), ("#plot", "name")):
+            boxes = page.evaluate(
+                f"[...document.querySelectorAll('{place} .{kind}')].map((t) => {{"
+                " const b = t.getBoundingClientRect();"
+                " return [b.left, b.top + 3, b.right, b.bottom - 3]; })"
+            )
+            assert len(boxes) > 2
+            for (a, b, c, d), (e, f, g, h) in combinations(boxes, 2):
+                assert a >= g or e >= c or b >= h or f >= d, (place, boxes)
+            assert all(box[0] >= 0 and box[2] <= width for box in boxes)
 
 
 def test_names_are_never_markup(front, open_page):

@@ -90,7 +90,8 @@ def test_apply_and_restore(board, shell):
     before = board.state()
     dry = board.run(shell=shell)
     assert (dry.returncode, dry.stderr) == (0, "")
-    assert "gpu: 114750000 to 675750000 -> 1377000000" in dry.stdout
+    assert "gpu: 114750000 to 675750000 -> 1377000000 Hz  (" in dry.stdout
+    assert "cpu: 1190400 to 2265600 -> 2265600 kHz  (" in dry.stdout
     assert "dry run: nothing was changed" in dry.stdout
     assert board.state() == before
     applied = board.run("--apply", shell=shell)
@@ -114,6 +115,16 @@ def test_apply_and_restore(board, shell):
     again = board.run("--restore", shell=shell)
     assert again.returncode == 1
     assert "nothing to put back" in again.stderr
+
+
+@pytest.mark.parametrize("option", [(), ("--apply",)])
+def test_a_missing_folder_for_what_is_saved_is_noticed_before_anything_changes(board, option):
+    before = board.state()
+    board.saved = board.saved / "no" / "clocks"
+    ran = board.run(*option)
+    assert ran.returncode == 1
+    assert "its folder is missing; SAVED_CLOCKS" in ran.stderr
+    assert board.state() == before
 
 
 def test_restoring_goes_back_to_before_the_first_of_several_runs(board, tmp_path):

@@ -167,3 +167,16 @@ def test_numbers_for_people(problem):
     numbers = {0.0: "0", 0.01234: "0.0123", 9.9996: "10.00", 999.96: "1000", 12345.6: "12346"}
     for number, text in numbers.items():
         assert format_number(number) == text
+
+
+def test_of_members_that_look_the_same_a_thinned_table_shows_one(front):
+    member = front.members[0]
+    values = [(10**9 * (i + 1), 10**11 * (60 - i)) for i in range(30)]
+    close = [(a + 1, b - 1) for a, b in values[:-1]]
+    members = tuple(
+        dataclasses.replace(member, objectives=pair) for pair in sorted([*values, *close])
+    )
+    some = dataclasses.replace(front, members=members)
+    rows = [line.split() for line in text_of(some, 120).splitlines() if line.strip()[:1].isdigit()]
+    figures = [tuple(row[1:3]) for row in rows[:20]]
+    assert len(set(figures)) == len(figures)
