@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Collection, Sequence
-
-import numpy as np
 
 from dse.mobile_i.placement import Placement
 from results.task_graph import TaskGraph
@@ -22,40 +21,35 @@ def overflowing(
     Data lies in the cache of its source's engine from d_i to d_j, r(i) - r(j) periods later; what
     lies there longer than a period overlaps with that of the next frames. Empty if all fits.
     """
-    if not cached:
-        return []
-    numbers = np.array(sorted(cached), dtype=np.int64)
-    edges = [graph.transfers[number] for number in numbers]
     period = placement.period_ps
-    source = np.array([edge.source for edge in edges])
-    target = np.array([edge.target for edge in edges])
-    size = np.array([edge.size_bytes for edge in edges], dtype=np.int64)
-    ends = np.array(placement.start_ps, dtype=np.int64) + np.array(
-        [task.time_ps for task in graph.tasks], dtype=np.int64
-    )
-    periods = np.array(ahead, dtype=np.int64)
-    engine = np.array(placement.engine)[source]
-    length = ends[target] - ends[source] + (periods[source] - periods[target]) * period
-    whole, part = np.divmod(length, period)
-    base = np.zeros(int(engine.max()) + 1, dtype=np.int64)
-    np.add.at(base, engine, whole * size)
-    begin = ends[source] % period
-    finish = (begin + part) % period
-    # A stretch over the period's end is there from 0, too.
-    wraps = (part > 0) & (begin + part >= period)
-    np.add.at(base, engine[wraps], size[wraps])
-    some = part > 0
-    at = np.concatenate([begin[some], finish[some]])
-    where = np.concatenate([engine[some], engine[some]])
-    change = np.concatenate([size[some], -size[some]])
-    order = np.lexsort((change, at, where))
-    level = base[where[order]] + np.cumsum(change[order])
-    worst = int(np.argmax(level)) if len(level) else -1
-    if len(level) and level[worst] > cache_bytes:
-        place, moment = int(where[order][worst]), int(at[order][worst])
-    elif (base > cache_bytes).any():
-        place, moment = int(np.argmax(base)), 0
-    else:
-        return []
-    inside = (whole > 0) | ((moment - begin) % period < part)
-    return [int(number) for number in numbers[(engine == place) & inside]]
+    # Per engine; until the changes are played, at the begin of the period.
+    level: dict[int, int] = defaultdict(int)
+    changes: list[tuple[int, int, int]] = []
+    stays: list[tuple[int, int, int, int, int]] = []
+    for number in sorted(cached):
+        edge = graph.transfers[number]
+        end = placement.start_ps[edge.source] + graph.tasks[edge.source].time_ps
+        last = placement.start_ps[edge.target] + graph.tasks[edge.target].time_ps
+        whole, part = divmod(
+            last - end + (ahead[edge.source] - ahead[edge.target]) * period, period
+        )
+        engine, size, begin = placement.engine[edge.source], edge.size_bytes, end % period
+        level[engine] += whole * size
+        if part > 0:
+            # A stretch over the period's end is there from 0, too.
+            level[engine] += size if begin + part >= period else 0
+            changes += [(engine, begin, size), (engine, (begin + part) % period, -size)]
+        stays.append((number, engine, begin, whole, part))
+    changes += [(engine, 0, 0) for engine in level]
+    # Releases sort before what comes at the same instant.
+    changes.sort()
+    worst, place, moment = cache_bytes, -1, 0
+    for engine, at, change in changes:
+        level[engine] += change
+        if level[engine] > worst:
+            worst, place, moment = level[engine], engine, at
+    return [
+        number
+        for number, engine, begin, whole, part in stays
+        if engine == place and (whole > 0 or (moment - begin) % period < part)
+    ]

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from dse.errors import WorkloadError
 from dse.explore import program_version
-from dse.mobile_i.schedulers import memolution, mobile_i, sparta
+from dse.mobile_i.schedulers import DEFAULT_INFERENCES, memolution, mobile_i, sparta
 from fitness.profile_file import Profile, load_profile
 from fitness.task_times import engine_array, firing_task_graph, pe_array_of, task_graph
 from platforms.platform import Platform
@@ -21,10 +21,6 @@ from results.task_graph import TaskGraph
 from sdf.catalogue import load_network
 from sdf.operation_graph import fused_groups, split_operations
 from sdf.sdf3_xml import read_sdf3
-
-DEFAULT_INFERENCES = 5000
-"""The paper does not say how many inferences its latencies are for, only "several hundreds of task
-sets": some hundred periods of ten or so copies."""
 
 
 @dataclass(frozen=True)
@@ -101,7 +97,7 @@ def explore_periodic(
     for count in sizes:
         array = engine_array(chip, count)
         graph = source.graph(count)
-        schedule = mobile_i(graph, array)
+        schedule = mobile_i(graph, array, inferences=inferences)
         best.append(schedule)
         others += [
             sparta(graph, array, schedule.copies),

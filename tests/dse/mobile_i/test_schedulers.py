@@ -15,10 +15,11 @@ from dse.mobile_i.initial_schedule import initial_schedule, longest_first
 from dse.mobile_i.placement import place_in_order
 from dse.mobile_i.reallocation import critical_tasks, reallocate
 from dse.mobile_i.schedulers import memolution, mobile_i, sparta
+from dse.mobile_i.stages import staged_placements, stages_of
 from results.errors import ResultError
 from results.periodic import EngineArray, PeriodicSchedule
 from results.periodic_check import broken_rule
-from results.periodic_table import least_period_ps
+from results.periodic_table import least_period_ps, least_prologue_periods
 from results.task_graph import Task, TaskGraph, Transfer, repeated
 from tests.dse.mobile_i.random_task_graphs import random_array, random_graph
 
@@ -51,6 +52,8 @@ def test_ten_thousand_random_graphs() -> None:
         for schedule in (best, *others):
             assert broken_rule(schedule) is None, (seed, schedule.method)
             assert schedule.period_ps >= least_period_ps(schedule)
+            if schedule.prologue_periods:
+                assert schedule.prologue_periods >= least_prologue_periods(schedule)
             met[f"{schedule.method} prologue"] += schedule.prologue_periods > 0
             met[f"{schedule.method} cached"] += bool(schedule.cached)
         met["copies"] += best.copies > 1
@@ -125,6 +128,48 @@ def test_reallocation_keeps_engines_and_period() -> None:
             assert runs[0][0] >= 0
             assert runs[-1][1] <= after.period_ps
             assert all(a[1] <= b[0] for a, b in pairwise(runs))
+
+
+def test_stages_are_as_late_as_periods_allow() -> None:
+    graph = TaskGraph(
+        "chain",
+        (Task("a", 3), Task("b", 6), Task("c", 3)),
+        (Transfer(0, 1, 1, 1, 0), Transfer(1, 2, 1, 1, 0)),
+    )
+    # c ends at 0 and b, a transfer earlier, at -4: it fills its period to the border.
+    assert stages_of(graph, 10) == [1, 0, 0]
+    # Here b would cross -9 and a -18: they end there.
+    assert stages_of(graph, 9) == [2, 1, 0]
+    assert stages_of(graph, 10, stretch=120) == [2, 1, 0]
+    assert stages_of(graph, 10, latest_ps=8) == [2, 1, 1]
+
+
+def test_stages_shorten_the_prologue_and_the_latency() -> None:
+    met: Counter[str] = Counter()
+    for seed in range(400):
+        graph, array = random_graph(seed), random_array(seed)
+        alone = mobile_i(graph, array, most_copies=2, paper_only=True)
+        both = mobile_i(graph, array, most_copies=2, inferences=100)
+        assert both.latency_ps(100) <= alone.latency_ps(100)
+        assert both.copies == alone.copies
+        assert both.utilisation >= min(alone.utilisation, Fraction(92, 100))
+        met["shorter"] += both.prologue_periods < alone.prologue_periods
+        met["longer"] += both.prologue_periods > alone.prologue_periods
+        for placement in staged_placements(graph, array.engines, 2, alone.period_ps):
+            schedule = replace(
+                alone,
+                copies=2,
+                period_ps=placement.period_ps,
+                engine=placement.engine,
+                start_ps=placement.start_ps,
+                ahead=(0,) * len(placement.engine),
+                cached=(),
+            )
+            schedule = replace(schedule, ahead=tuple(longest_path_ahead(schedule)))
+            assert broken_rule(schedule) is None, seed
+            met["placements"] += 1
+    assert met["shorter"] > 20 > met["longer"], met
+    assert met["placements"] > 400, met
 
 
 def test_small_graphs_against_the_optimum() -> None:

@@ -1,0 +1,216 @@
+"""Retimed periodic schedules on a Jetson AGX Xavier, against self-timed execution.
+
+Usage: python -m examples.mobile_i.own_chips [--json] [EVALUATIONS]
+
+For each workload, frames per second in the long run, by the timeline, so that contention and
+transitions count: between the 50th and the 250th end of a frame, with more frames behind. (The
+objective itself counts eight frames, and frames of one batch may end together.)
+
+* self-timed: the best of the ten fastest members of the front of ``--engine nsga2`` with 2 and with
+  3 frames in flight, and of ``--engine mobile-i`` with 2;
+* periodic: the least period that ``--engine mobile-i`` and NSGA-II find where dependences are left
+  to retiming, its order improved, played under contention and checked; the frames that it needs in
+  flight, and the same mapping self-timed with so many;
+* the bound: 1 / (least largest load), which nothing can pass.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from dataclasses import asdict, dataclass, replace
+from statistics import geometric_mean
+
+from rich.box import SIMPLE
+from rich.console import Console
+from rich.table import Table
+
+from dse.design_space import DesignSpace
+from dse.engine_names import EngineName
+from dse.engines import make_engine
+from dse.mobile_i.exact import least_largest_load
+from dse.mobile_i.period_problem import period_problem
+from dse.mobile_i.pipeline import PeriodicPipeline, periodic_pipeline
+from dse.mobile_i.pipeline_engine import MobileIEngine
+from dse.options import Options
+from dse.problem_builder import build_problem
+from dse.search import Budget, search
+from dse.workload_file import workload_from
+from fitness.outcomes import make_outcomes
+from fitness.timeline import play
+from platforms.platform_file import load_platform
+from results.periodic_check import broken_rule
+from results.problem import DesignPoint, IntArray, Problem
+
+PLATFORM = "jetson-agx-xavier"
+WORKLOADS = (
+    ("vgg19", "resnet101"),
+    ("googlenet", "resnet50"),
+    ("inception_v1", "inception_v2"),
+    ("alexnet", "vgg16"),
+    ("resnet18", "resnet50"),
+    ("squeezenet", "mobilenet_v2"),
+    ("densenet121", "resnet50"),
+    ("vgg19", "inception_v4"),
+    ("googlenet", "resnet101"),
+    ("alexnet", "vgg19", "squeezenet"),
+    ("googlenet", "resnet18", "resnet50"),
+    ("resnet18", "mobilenet_v2", "inception_v2"),
+)
+EVALUATIONS = 5_000
+FIRST, LAST = 50, 250
+MEMBERS = 10
+GRID_WIDTH = 100
+
+
+@dataclass(frozen=True)
+class Row:
+    """Frames per second of one workload."""
+
+    networks: tuple[str, ...]
+    explorer_2: float
+    explorer_3: float
+    mobile_i_2: float
+    explorer_2_many: float
+    """The mapping of ``explorer_2`` with as many frames in flight as ``periodic`` needs."""
+    periodic_mobile_i: float
+    frames_mobile_i: int
+    periodic: float
+    """Of Mobile-I's mapping or of that which NSGA-II found for the least period, if faster."""
+    frames: int
+    self_timed: float
+    """The mapping and the frames in flight of ``periodic``."""
+    bound: float
+
+
+def long_run(problem: Problem, design: DesignPoint, frames: int) -> float:
+    """Frames per second, self-timed."""
+    played = play(problem, design, frames=LAST + 2 * frames, in_flight=frames)
+    ends = sorted(played.frame_end_ps)
+    return (LAST - FIRST) * 1e12 / (ends[LAST - 1] - ends[FIRST - 1])
+
+
+def self_timed(
+    problem: Problem, engine: EngineName, frames: int, evaluations: int
+) -> tuple[float, DesignPoint]:
+    """The best of the front that an engine finds, in the long run, and its design point."""
+    counted = replace(problem, frames_in_flight=frames)
+    space = DesignSpace(counted)
+    result = search(make_engine(engine, space, 0), make_outcomes(counted), Budget(evaluations))
+    fastest = result.objectives[:, 0].argsort(kind="stable")[:MEMBERS]
+    designs = [_design(space, row) for row in result.rows[fastest]]
+    return max(
+        ((long_run(counted, design, frames), design) for design in designs),
+        key=lambda pair: pair[0],
+    )
+
+
+def periodic(problem: Problem, engine: EngineName, evaluations: int) -> PeriodicPipeline:
+    """The shortest period found, checked."""
+    least = period_problem(problem)
+    space = DesignSpace(least)
+    searching = (
+        MobileIEngine(space, seed=0)
+        if engine is EngineName.MOBILE_I
+        else make_engine(engine, space, 0)
+    )
+    result = search(searching, make_outcomes(least), Budget(evaluations))
+    shortest = result.rows[result.objectives[:, 0].argmin()]
+    pipeline = periodic_pipeline(problem, _design(space, shortest))
+    broken = broken_rule(pipeline.schedule)
+    assert broken is None, broken
+    return pipeline
+
+
+def _design(space: DesignSpace, row: IntArray) -> DesignPoint:
+    return DesignPoint(row[: space.groups], row[space.groups :])
+
+
+def compared(networks: tuple[str, ...], evaluations: int = EVALUATIONS) -> Row:
+    """All figures of one workload."""
+    chip = load_platform(PLATFORM)
+    built = build_problem(
+        workload_from(networks), chip, Options(objectives=("throughput", "energy"))
+    )
+    problem = built.problem
+    explorer_2, design = self_timed(problem, EngineName.NSGA2, 2, evaluations)
+    explorer_3, _ = self_timed(problem, EngineName.NSGA2, 3, evaluations)
+    mobile_i_2, _ = self_timed(problem, EngineName.MOBILE_I, 2, evaluations)
+    own = periodic(problem, EngineName.MOBILE_I, evaluations)
+    other = periodic(problem, EngineName.NSGA2, evaluations)
+    best = max((own, other), key=lambda pipeline: pipeline.frames_per_s)
+    return Row(
+        networks=networks,
+        explorer_2=explorer_2,
+        explorer_3=explorer_3,
+        mobile_i_2=mobile_i_2,
+        explorer_2_many=long_run(problem, design, best.frames_in_flight),
+        periodic_mobile_i=own.frames_per_s,
+        frames_mobile_i=own.frames_in_flight,
+        periodic=best.frames_per_s,
+        frames=best.frames_in_flight,
+        self_timed=long_run(problem, best.design, best.frames_in_flight),
+        bound=1e12 / least_largest_load(problem),
+    )
+
+
+def grid(rows: list[Row]) -> Table:
+    """The rows for people."""
+    table = Table(
+        title=f"Frames per second on {PLATFORM}; F: frames in flight",
+        title_justify="left",
+        box=SIMPLE,
+        padding=0,
+        collapse_padding=True,
+    )
+    table.add_column("workload")
+    for header in (
+        *("explorer\nF = 2", "\nF = 3", "\nF of per.", "mobile-i\nF = 2"),
+        *("mobile-i\nperiodic", "\nF", "best\nperiodic", "\nF", "same\nself-timed", "bound"),
+    ):
+        table.add_column(header, justify="right", no_wrap=True)
+    for row in rows:
+        figures = (row.explorer_2, row.explorer_3, row.explorer_2_many, row.mobile_i_2)
+        table.add_row(
+            " ".join(row.networks),
+            *(f"{figure:.1f}" for figure in (*figures, row.periodic_mobile_i)),
+            str(row.frames_mobile_i),
+            f"{row.periodic:.1f}",
+            str(row.frames),
+            f"{row.self_timed:.1f}",
+            f"{row.bound:.1f}",
+        )
+    return table
+
+
+def summary(rows: list[Row]) -> list[str]:
+    """In words."""
+    over = [row.periodic / row.explorer_2 for row in rows]
+    many = [row.periodic / max(row.explorer_2_many, row.self_timed) for row in rows]
+    return [
+        f"Periodic over the explorer's self-timed with 2 frames in flight: {min(over):.3f} to "
+        f"{max(over):.3f}, geometric mean {geometric_mean(over):.3f}",
+        "Periodic over self-timed with as many frames in flight, the better of both mappings: "
+        f"{min(many):.3f} to {max(many):.3f}, geometric mean {geometric_mean(many):.3f}",
+        "Mobile-I's own mapping, periodic, over the explorer's with 2 frames: geometric mean "
+        f"{geometric_mean([row.periodic_mobile_i / row.explorer_2 for row in rows]):.3f}",
+        "Periodic over the bound: geometric mean "
+        f"{geometric_mean([row.periodic / row.bound for row in rows]):.3f}",
+    ]
+
+
+def main() -> None:
+    """Searches and prints."""
+    numbers = [int(text) for text in sys.argv[1:] if text.isdigit()]
+    rows = [compared(networks, *numbers[:1]) for networks in WORKLOADS]
+    if "--json" in sys.argv[1:]:
+        print(json.dumps([asdict(row) for row in rows], indent=2))
+        return
+    Console(highlight=False, width=GRID_WIDTH).print(grid(rows))
+    console = Console(highlight=False)
+    for line in summary(rows):
+        console.print(line)
+
+
+if __name__ == "__main__":
+    main()
