@@ -1,0 +1,90 @@
+"""How long MapFormer's tree search takes to answer for ten networks, and what of that is the tree.
+
+Run as ``python -m benchmarks.la_mcts``. MapFormer's 5.4 has 23 s on its board, its estimator
+included. Seconds of the processor are given beside those of the clock, which others may share.
+"""
+
+from __future__ import annotations
+
+import time
+
+from dse.design_space import DesignSpace
+from dse.managers.la_mcts import LaMctsEngine
+from dse.managers.predictor import Prediction, TimelinePredictor
+from dse.options import Options
+from dse.problem_builder import build_problem
+from dse.workload_file import workload_from
+from platforms.platform_file import load_platform
+from results.problem import IntArray, Problem
+
+NETWORKS = [
+    "vgg16",
+    "resnet50",
+    "mobilenet_v2",
+    "squeezenet",
+    "googlenet",
+    "densenet121",
+    "inception_v4",
+    "alexnet",
+    "mobilenet_v1",
+    "inception_v2",
+]
+GROUPS = 20
+
+
+class Timed:
+    """A predictor, and how long it has taken in all."""
+
+    def __init__(self, inner: TimelinePredictor) -> None:
+        self._inner = inner
+        self.name = inner.name
+        self.processor_seconds = 0.0
+
+    def predict(self, problem: Problem, rows: IntArray) -> Prediction:
+        """What the inner one says."""
+        began = time.process_time()
+        said = self._inner.predict(problem, rows)
+        self.processor_seconds += time.process_time() - began
+        return said
+
+
+def ten_networks(*, free_running: bool) -> Problem:
+    """The ten networks on the Xavier, for throughput and power."""
+    options = Options(objectives=("throughput", "power"), groups=GROUPS, free_running=free_running)
+    return build_problem(
+        workload_from(NETWORKS), load_platform("jetson-agx-xavier"), options
+    ).problem
+
+
+def main() -> None:
+    """Prints a row for frames in common and one for free-running networks."""
+    print(
+        "networks                 groups  iterations  predictions  clock s  CPU s  of it the tree"
+    )
+    for free_running in (False, True):
+        problem = ten_networks(free_running=free_running)
+        space = DesignSpace(problem)
+        predictor = Timed(TimelinePredictor())
+        # Both are loaded and compiled before the clock runs.
+        _answered(LaMctsEngine(space, predictor, seed=1, iterations=2))
+        predictor.processor_seconds = 0.0
+        engine = LaMctsEngine(space, predictor, seed=0)
+        clock, processor = time.monotonic(), time.process_time()
+        iterations = len(_answered(engine))
+        clock, processor = time.monotonic() - clock, time.process_time() - processor
+        print(
+            f"10, {'free-running' if free_running else 'frames in common':20} {space.groups:6d}  "
+            f"{iterations:10d}  {engine.predictions:11,d}  {clock:7.1f}  {processor:5.1f}  "
+            f"{processor - predictor.processor_seconds:14.1f}"
+        )
+
+
+def _answered(engine: LaMctsEngine) -> list[IntArray]:
+    rows = []
+    while len(asked := engine.ask()):
+        rows.append(asked)
+    return rows
+
+
+if __name__ == "__main__":
+    main()

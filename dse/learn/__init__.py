@@ -1,0 +1,1 @@
+"""MapFormer's estimator: data from the timeline or a board, a transformer, its weights."""

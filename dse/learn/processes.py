@@ -1,0 +1,43 @@
+"""Work shared out over processes, with results in order and progress as it comes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from multiprocessing import get_context
+from typing import TypeVar
+
+Task = TypeVar("Task")
+Result = TypeVar("Result")
+
+
+def in_processes(
+    work: Callable[[Task], Result],
+    tasks: Sequence[Task],
+    *,
+    jobs: int,
+    on_done: Callable[[int], None],
+) -> list[Result]:
+    """``work`` of every task, in the order of the tasks; with one job in this process.
+
+    Processes are started anew, not forked, so ``work`` must be a function of a module.
+
+    Args:
+        on_done: told how many tasks are done.
+    """
+    results: dict[int, Result] = {}
+    if jobs == 1:
+        for i, task in enumerate(tasks):
+            results[i] = work(task)
+            on_done(len(results))
+        return [results[i] for i in range(len(tasks))]
+    with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as workers:
+        futures = {workers.submit(work, task): i for i, task in enumerate(tasks)}
+        try:
+            for future in as_completed(futures):
+                results[futures[future]] = future.result()
+                on_done(len(results))
+        except BaseException:
+            workers.shutdown(wait=False, cancel_futures=True)
+            raise
+    return [results[i] for i in range(len(tasks))]

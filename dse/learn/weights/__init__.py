@@ -1,0 +1,1 @@
+"""Trained weights that come with the program."""

@@ -1,0 +1,1 @@
+"""OmniBoost's trained weights that come with the program."""

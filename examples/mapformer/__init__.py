@@ -1,0 +1,1 @@
+"""MapFormer (Karatzas and Anagnostopoulos, ICCAD 2024): its tables and figures, predicted."""

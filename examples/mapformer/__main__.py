@@ -1,0 +1,43 @@
+"""All of MapFormer's Section 5, predicted beside published.
+
+Usage: python -m examples.mapformer [--mixes N] [--pictures FOLDER]
+
+Table 3, Fig. 6, Fig. 7 and the response times, one after the other; each also runs by itself.
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from rich.console import Console
+
+from examples.mapformer import figure6, figure7, response_time, table3
+from examples.mapformer.figure_options import MIXES
+
+
+def main() -> None:
+    """Runs all, prints all."""
+    parser = argparse.ArgumentParser(description="MapFormer's Section 5, predicted.")
+    parser.add_argument("--mixes", type=int, default=MIXES, help="mixes of each kind")
+    parser.add_argument("--pictures", type=Path, help="folder for the figures")
+    options = parser.parse_args()
+    drawn: dict[str, list[str]] = {"figure6": [], "figure7": []}
+    if options.pictures is not None:
+        options.pictures.mkdir(parents=True, exist_ok=True)
+        for name, arguments in drawn.items():
+            arguments += ["--picture", str(options.pictures / f"mapformer_{name}.svg")]
+    mixes = ["--mixes", str(options.mixes)]
+    console = Console(highlight=False)
+    for title, run, arguments in (
+        ("Table 3", table3.main, []),
+        ("Fig. 6", figure6.main, [*mixes, *drawn["figure6"]]),
+        ("Fig. 7", figure7.main, [*mixes, *drawn["figure7"]]),
+        ("5.4", response_time.main, []),
+    ):
+        console.rule(title)
+        run(arguments)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,218 @@
+"""Fig. 7 of MapFormer: inferences per joule of all managers; 6, 8, 10 networks, three power caps.
+
+Usage: python -m examples.mapformer.figure7 [--json] [--mixes N] [--picture FILE]
+
+Each cell is the mean over ten random mixes. Our explorer is given the time that MapFormer took on
+the same mix. The timeline judges all; what the paper says of its board stands beside.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Hashable, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from statistics import mean
+
+from rich.console import Console
+from rich.table import Table
+
+from dse.problem_builder import NetworkTables
+from examples.mapformer.contenders import (
+    MANAGERS,
+    MAPFORMER,
+    OURS,
+    Answer,
+    manager,
+    mapformer,
+    ours,
+)
+from examples.mapformer.figure_options import figure_options
+from examples.mapformer.mixes import Mix, mixes, problem_of
+from examples.mapformer.published import GAIN_PERCENT
+from fitness.warm_up import warm_up
+
+SIZES, CAPS_W = (6, 8, 10), (10, 15, 30)
+TABLE_WIDTH = 118
+EVERYBODY = (*MANAGERS, MAPFORMER, OURS)
+
+Answers = dict[str, Answer]
+Results = dict[tuple[int, int], list[tuple[Mix, Answers]]]
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Computes and prints."""
+    options = figure_options("Fig. 7 of MapFormer, predicted.", arguments)
+    results = compute(options.mixes, Console(stderr=True, highlight=False))
+    if options.picture is not None:
+        draw(results, options.picture)
+    if options.as_json:
+        print(json.dumps(document(results), indent=2))
+        return
+    console = wide_console()
+    console.print(table(results))
+    console.print(published_table(results))
+    for line in summary(results):
+        console.print(line, soft_wrap=True)
+
+
+def wide_console() -> Console:
+    """As wide as the tables where the output is no terminal."""
+    console = Console(highlight=False)
+    return console if console.is_terminal else Console(highlight=False, width=TABLE_WIDTH)
+
+
+def compute(count: int, progress: Console) -> Results:
+    """Every manager on every mix."""
+    warm_up()
+    known: dict[Hashable, NetworkTables] = {}
+    results: Results = {}
+    for size in SIZES:
+        for cap in CAPS_W:
+            cell = []
+            for mix in mixes(size, cap, count):
+                cell.append((mix, answers(mix, known)))
+                progress.print(f"{size} networks, {cap} W: {len(cell)} of {count} mixes", end="\r")
+            results[size, cap] = cell
+    progress.print()
+    return results
+
+
+def answers(mix: Mix, known: dict[Hashable, NetworkTables]) -> Answers:
+    """Everybody on one mix, one after the other."""
+    problem = problem_of(mix, known)
+    given = {name: manager(name, problem, mix.number) for name in MANAGERS}
+    given[MAPFORMER] = mapformer(problem, mix.number)
+    given[OURS] = ours(problem, mix.number, given[MAPFORMER].seconds)
+    return given
+
+
+def efficiency(results: Results, name: str) -> dict[tuple[int, int], float]:
+    """Mean inferences per joule by size and cap."""
+    return {
+        key: mean(entry[name].efficiency_per_j for _, entry in cell)
+        for key, cell in results.items()
+    }
+
+
+def gain_percent(results: Results, winner: str, other: str, size: int) -> float | None:
+    """Mean improvement of ``winner`` over mixes of a size where both gave an answer; of ten
+    networks at the lowest cap alone, as the paper says it."""
+    caps = CAPS_W[:1] if size == SIZES[-1] else CAPS_W
+    ratios = [
+        entry[winner].efficiency_per_j / entry[other].efficiency_per_j
+        for cap in caps
+        for _, entry in results[size, cap]
+        if entry[other].efficiency_per_j > 0 and entry[winner].efficiency_per_j > 0
+    ]
+    return 100 * (mean(ratios) - 1) if ratios else None
+
+
+def table(results: Results) -> Table:
+    """Mean efficiency of everybody."""
+    grid = Table(title="Fig. 7: inferences per joule, mean over mixes", title_justify="left")
+    grid.add_column("manager")
+    means = {name: efficiency(results, name) for name in EVERYBODY}
+    for size, cap in results:
+        grid.add_column(f"{size}\n{cap} W", justify="right")
+    grid.add_column("above\nthe cap", justify="right")
+    grid.add_column("no\nanswer", justify="right")
+    every = [entry for cell in results.values() for _, entry in cell]
+    for name in EVERYBODY:
+        above = sum(not entry[name].within_cap for entry in every)
+        silent = sum(entry[name].efficiency_per_j == 0 for entry in every)
+        cells = [f"{means[name][key]:.2f}" for key in results]
+        grid.add_row(name, *cells, str(above), str(silent))
+    return grid
+
+
+def published_table(results: Results) -> Table:
+    """MapFormer's improvement over the others, predicted and published, and ours."""
+    grid = Table(
+        title="Mean improvement of efficiency, %, predicted (published); 10 networks: at 10 W",
+        title_justify="left",
+    )
+    grid.add_column("over")
+    for size in SIZES:
+        grid.add_column(f"{MAPFORMER}\n{size} networks", justify="right")
+    for size in SIZES:
+        grid.add_column(f"{OURS}\n{size} networks", justify="right")
+    for other in (*MANAGERS, MAPFORMER):
+        row = []
+        for size in SIZES:
+            value = None if other == MAPFORMER else gain_percent(results, MAPFORMER, other, size)
+            published = GAIN_PERCENT[size].get(other)
+            row.append("" if value is None else f"{value:.0f} ({published:g})")
+        for size in SIZES:
+            value = gain_percent(results, OURS, other, size)
+            row.append("" if value is None else f"{value:.0f}")
+        grid.add_row(other, *row)
+    return grid
+
+
+def summary(results: Results) -> list[str]:
+    """How often ours is ahead."""
+    every = [entry for cell in results.values() for _, entry in cell]
+    lines = []
+    for other in (*MANAGERS, MAPFORMER):
+        ahead = sum(e[OURS].efficiency_per_j > e[other].efficiency_per_j for e in every)
+        lines.append(f"{OURS} ahead of {other} on {ahead} of {len(every)} mixes")
+    best = sum(
+        all(e[OURS].efficiency_per_j > e[other].efficiency_per_j for other in EVERYBODY[:-1])
+        for e in every
+    )
+    lines.append(
+        f"{OURS} ahead of everybody on {best} of {len(every)}; above the cap on "
+        f"{sum(not e[OURS].within_cap for e in every)}"
+    )
+    seconds = {name: mean(e[name].seconds for e in every) for name in EVERYBODY}
+    lines.append("Mean seconds to answer: " + ", ".join(f"{k} {v:.2f}" for k, v in seconds.items()))
+    return lines
+
+
+def document(results: Results) -> list[dict[str, object]]:
+    """All answers."""
+    return [
+        {
+            "networks": list(mix.networks),
+            "power_cap_w": mix.cap_w,
+            "answers": {name: asdict(answer) for name, answer in entry.items()},
+        }
+        for cell in results.values()
+        for mix, entry in cell
+    ]
+
+
+def draw(results: Results, path: Path) -> None:
+    """Bars by cap, a panel for each number of networks."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(10, 3.4), layout="constrained")
+    panels = figure.subplots(1, len(SIZES), sharey=True)
+    width = 0.8 / len(EVERYBODY)
+    for panel, size in zip(panels, SIZES, strict=True):
+        for k, name in enumerate(EVERYBODY):
+            means = efficiency(results, name)
+            at = [i + (k - (len(EVERYBODY) - 1) / 2) * width for i in range(len(CAPS_W))]
+            heights = [means[size, cap] for cap in CAPS_W]
+            panel.bar(at, heights, width, label=name, color=_colour(k))
+        panel.set_xticks(range(len(CAPS_W)), [f"{cap} W" for cap in CAPS_W])
+        panel.set_title(f"{size} networks")
+        panel.set_xlabel("power cap")
+        panel.spines[["top", "right"]].set_visible(False)
+    panels[0].set_ylabel("inferences per joule")
+    figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=7)
+    figure.savefig(path)
+
+
+_COLOURS: Sequence[str] = (
+    "#bbbbbb", "#999999", "#777777", "#88ccee", "#4477aa", "#ddaa33", "#228833",
+)  # fmt: skip
+
+
+def _colour(index: int) -> str:
+    return _COLOURS[index]
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,56 @@
+"""The workloads of MapFormer's Section 5: random mixes of torchvision's 80 networks."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, MutableMapping
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from dse.learn.workloads import GROUPS, PLATFORM, random_workload
+from dse.options import Options
+from dse.problem_builder import NetworkTables, build_problem
+from dse.workload_file import workload_from
+from platforms.platform_file import load_platform
+from results.problem import Problem
+from sdf.catalogue import torchvision_networks
+
+SEED = 2024
+MOST_POWER_W = 30
+"""Of the board (5.3): a threshold of 30 W is none."""
+
+
+@dataclass(frozen=True)
+class Mix:
+    """Networks that run together under a power cap; ``number`` counts mixes of a kind from 0."""
+
+    networks: tuple[str, ...]
+    cap_w: int
+    number: int
+
+
+def mixes(size: int, cap_w: int, count: int) -> list[Mix]:
+    """``count`` mixes of ``size`` networks, the same every time; other caps have other mixes."""
+    found = []
+    for number in range(count):
+        rng = np.random.default_rng([SEED, size, cap_w, number])
+        networks = random_workload(rng, torchvision_networks(), least=size, most=size)
+        found.append(Mix(networks, cap_w, number))
+    return found
+
+
+def problem_of(mix: Mix, known: MutableMapping[Hashable, NetworkTables]) -> Problem:
+    """Free-running, with the objectives throughput, power and efficiency.
+
+    Args:
+        known: networks that earlier calls have cut and costed; new ones are added.
+    """
+    options = Options(
+        objectives=("throughput", "power", "efficiency"),
+        groups=GROUPS,
+        power_cap_w=Fraction(mix.cap_w),
+        free_running=True,
+    )
+    workload = workload_from(list(mix.networks))
+    return build_problem(workload, load_platform(PLATFORM), options, known=known).problem

@@ -1,0 +1,188 @@
+"""Table 3 of MapFormer: how exactly each cost model predicts workloads that it never saw.
+
+Usage: python -m examples.mapformer.table3 [--data FILE.npz] [--split-seed N] [--json]
+
+All look at the same design points, those of workloads that the estimator which comes with the
+program never saw (FILE is a data set in the output of ``dse learn``; that of the estimator lies
+beside this file). MOSAIC and ODMDEF are fitted to the same training share. The last row is an
+input of our MapFormer's, put into classes by itself. As in the paper MOSAIC's
+and OmniBoost's scores are coefficients of determination, ODMDEF's and MapFormer's shares of
+classes; both are printed for all that give values.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Hashable, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+
+from dse.design_space import DesignSpace
+from dse.learn.data_set import DataSet, load_data
+from dse.learn.estimator_file import shipped_estimator
+from dse.learn.learning import split_of
+from dse.learn.tokens import TokenMaker
+from dse.learn.workloads import build
+from dse.managers.omniboost import shipped_network
+from dse.managers.omniboost_embedding import Embedding
+from dse.managers.predictor import Bins
+from dse.managers.workload_regression import MosaicCostModel, OdmdefCostModel, workload_figures
+from dse.problem_builder import NetworkTables
+from examples.mapformer.published import ACCURACY_PERCENT
+from results.dominance import FloatArray
+from results.problem import IntArray
+
+DATA = Path(__file__).parent / "data.npz"
+"""What the estimators that come with the program were trained on."""
+SPLIT_SEED = 1
+SHORT_PLAY = "short play alone"
+"""What our estimator of MapFormer begins with, without the transformer: no model of the paper's."""
+
+
+@dataclass(frozen=True)
+class Scores:
+    """Of one model, in percent; None where it does not give that."""
+
+    throughput_class: float | None = None
+    throughput_r2: float | None = None
+    power_class: float | None = None
+    power_r2: float | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Looked:
+    """What the models look at and say, for all design points of a data set."""
+
+    figures: FloatArray
+    omniboost_hz: FloatArray
+    throughput_class: IntArray
+    power_class: IntArray
+    play_hz: FloatArray
+    play_w: FloatArray
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Computes and prints."""
+    parser = argparse.ArgumentParser(description="Table 3 of MapFormer, predicted.")
+    parser.add_argument("--data", type=Path, default=DATA, help="data set of dse learn")
+    parser.add_argument("--split-seed", type=int, default=SPLIT_SEED, help="given to dse learn")
+    parser.add_argument("--json", action="store_true", help="scores, for programs")
+    options = parser.parse_args(arguments)
+    data = load_data(options.data)
+    scores = compute(data, options.split_seed)
+    if options.json:
+        print(json.dumps({name: asdict(entry) for name, entry in scores.items()}, indent=2))
+        return
+    held_out = len(split_of(data, options.split_seed).held_out)
+    Console(highlight=False).print(table(scores, held_out))
+
+
+def compute(data: DataSet, split_seed: int) -> dict[str, Scores]:
+    """Everybody's scores on the design points held out."""
+    split = split_of(data, split_seed)
+    training, held_out = split.training, split.held_out
+    throughput, power = Bins.of(data.throughput_hz[training]), Bins.of(data.power_w[training])
+    classes = throughput.class_of(data.throughput_hz)
+    power_classes = power.class_of(data.power_w)
+    looked = look(data)
+    mosaic = MosaicCostModel.fitted(
+        looked.figures[training], data.throughput_hz[training], data.power_w[training]
+    )
+    hertz, watts = mosaic.predict(looked.figures[held_out])
+    odmdef = OdmdefCostModel.fitted(
+        looked.figures[training], data.throughput_hz[training], classes[training]
+    )
+    said = odmdef.predict(looked.figures[held_out])
+    omniboost = looked.omniboost_hz[held_out]
+    true, true_power = classes[held_out], power_classes[held_out]
+    return {
+        "MOSAIC": Scores(
+            exact(throughput.class_of(hertz), true),
+            determination(hertz, data.throughput_hz[held_out]),
+            exact(power.class_of(watts), true_power),
+            determination(watts, data.power_w[held_out]),
+        ),
+        "ODMDEF": Scores(exact(said, true)),
+        "OmniBoost": Scores(
+            exact(throughput.class_of(omniboost), true),
+            determination(omniboost, data.throughput_hz[held_out]),
+        ),
+        "MapFormer": Scores(
+            exact(looked.throughput_class[held_out], true),
+            None,
+            exact(looked.power_class[held_out], true_power),
+        ),
+        SHORT_PLAY: Scores(
+            exact(throughput.class_of(looked.play_hz[held_out]), true),
+            determination(looked.play_hz[held_out], data.throughput_hz[held_out]),
+            exact(power.class_of(looked.play_w[held_out]), true_power),
+            determination(looked.play_w[held_out], data.power_w[held_out]),
+        ),
+    }
+
+
+def look(data: DataSet) -> Looked:
+    """Builds every workload once and has all models look at its design points."""
+    known: dict[Hashable, NetworkTables] = {}
+    network, predictor = shipped_network(None), shipped_estimator().predictor
+    parts: list[tuple[FloatArray, FloatArray, IntArray, IntArray, FloatArray, FloatArray]] = []
+    for w, names in enumerate(data.workloads):
+        chosen = np.flatnonzero(data.workload == w)
+        if len(chosen) == 0:
+            continue
+        problem = build(names, data.platform, groups=data.groups, known=known)
+        rows = np.stack([data.rows[i] for i in chosen])
+        said = predictor.predict(problem, rows)
+        played = TokenMaker(problem)(rows)
+        embedded = Embedding(DesignSpace(problem)).of(rows)
+        parts.append(
+            (
+                workload_figures(problem, rows),
+                network.throughput_hz(embedded),
+                said.throughput_class,
+                said.power_class,
+                played.throughput_hz,
+                played.power_w,
+            )
+        )
+    return Looked(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
+
+
+def exact(said: IntArray, true: IntArray) -> float:
+    """Percent of classes that are the true ones."""
+    return 100 * float((said == true).mean())
+
+
+def determination(said: FloatArray, true: FloatArray) -> float:
+    """Coefficient of determination, in percent; below 0 is worse than saying the mean."""
+    rest = float(((said - true) ** 2).sum())
+    return 100 * (1 - rest / float(((true - true.mean()) ** 2).sum()))
+
+
+def table(scores: dict[str, Scores], held_out: int) -> Table:
+    """Predicted beside published."""
+    grid = Table(
+        title=f"Table 3: accuracy on {held_out} design points of held-out workloads, %",
+        title_justify="left",
+    )
+    grid.add_column("cost model")
+    for quantity in ("throughput", "power"):
+        for heading in ("class exact", "R2", "published"):
+            grid.add_column(f"{quantity}\n{heading}", justify="right")
+    for name, entry in scores.items():
+        throughput, power = ACCURACY_PERCENT.get(name, (None, None))
+        cells = (
+            *(entry.throughput_class, entry.throughput_r2, throughput),
+            *(entry.power_class, entry.power_r2, power),
+        )
+        grid.add_row(name, *("" if value is None else f"{value:.1f}" for value in cells))
+    return grid
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,77 @@
+"""Training in PyTorch, and that numpy says the same; skipped where PyTorch is not installed."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from dse.learn.course import Epoch  # noqa: E402
+from dse.learn.data_set import DataPlan, DataSet, make_data  # noqa: E402
+from dse.learn.inference import NumpyEstimator  # noqa: E402
+from dse.learn.learning import examples_of, settings_of, split_of  # noqa: E402
+from dse.learn.training import train  # noqa: E402
+from dse.learn.transformer import Estimator, TorchInputs, parameter_count  # noqa: E402
+
+NETWORKS = ("bvlc_alexnet", "squeezenet", "resnet18", "mobilenet_v1")
+
+
+@pytest.fixture(scope="module")
+def data() -> DataSet:
+    return make_data(DataPlan(seed=9, workloads=12, rows=6, networks=NETWORKS, groups=6))
+
+
+def test_numpy_says_what_torch_says(data: DataSet) -> None:
+    split = split_of(data, 1)
+    settings = settings_of(data, split)
+    examples = examples_of(data, np.arange(len(data)), settings)
+    torch.manual_seed(3)
+    model = Estimator(settings.board)
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter.add_(0.05 * torch.randn(parameter.shape))
+        wanted = model(TorchInputs(examples.inputs))
+    weights = {name: value.numpy() for name, value in model.state_dict().items()}
+    got = NumpyEstimator(weights)(examples.inputs)
+    for one, other in zip(wanted, got, strict=True):
+        np.testing.assert_allclose(one.numpy(), other, atol=1e-4, rtol=1e-4)
+
+
+def test_training_lowers_the_loss_and_keeps_the_best_epoch(data: DataSet) -> None:
+    split = split_of(data, 1)
+    settings = settings_of(data, split)
+    training = examples_of(data, split.training, settings)
+    epochs: list[Epoch] = []
+    trained = train(
+        settings.board,
+        training,
+        examples_of(data, split.validation, settings),
+        seed=1,
+        epochs=4,
+        learning_rate=1e-3,
+        on_epoch=epochs.append,
+    )
+    assert [epoch.number for epoch in epochs] == [1, 2, 3, 4]
+    assert epochs[-1].training_loss < 0.9 * epochs[0].training_loss
+    assert trained.best == min(epochs, key=lambda epoch: epoch.loss).number
+    assert trained.parameters == parameter_count(Estimator(settings.board))
+
+
+def test_a_stop_keeps_what_there_is(data: DataSet) -> None:
+    split = split_of(data, 1)
+    settings = settings_of(data, split)
+    training = examples_of(data, split.training, settings)
+    seen: list[Epoch] = []
+    trained = train(
+        settings.board,
+        training,
+        training,
+        seed=1,
+        epochs=9,
+        on_epoch=seen.append,
+        stop=lambda: len(seen) == 2,
+    )
+    assert len(trained.epochs) == 2
+    with pytest.raises(KeyboardInterrupt):
+        train(settings.board, training, training, seed=1, epochs=9, stop=lambda: True)
