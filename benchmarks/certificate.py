@@ -10,17 +10,17 @@ Usage: ``python -m benchmarks.certificate [--json] [--time-limit S] [--only TEXT
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
 
+from benchmarks.instances import measure_chosen
 from benchmarks.job_shop import has_solver, solve_job_shop
 from benchmarks.reference_problem import DLA_CONTENTION, GPU_CONTENTION, reference_problem
-from benchmarks.report import Column, parser, show
-from benchmarks.timing import best_seconds
+from benchmarks.report import Column, show
+from benchmarks.timing import best_seconds, timed
 from dse.fastest_search import FastestResult, find_fastest
 from dse.smt_cover import cover_smtlib, prove_cover
 from fitness.contention import contention_table
@@ -268,38 +268,26 @@ def measure(instance: Instance, *, time_limit_s: float = TIME_LIMIT_S) -> Measur
 def _timed_search(
     problem: Problem, known_ps: int | None, time_limit_s: float
 ) -> tuple[FastestResult, float]:
-    results: list[FastestResult] = []
+    def search() -> FastestResult:
+        return find_fastest(
+            problem, known=known_ps, most_lemmas=MOST_LEMMAS, time_limit_s=time_limit_s
+        )
 
-    def search() -> None:
-        results[:] = [
-            find_fastest(
-                problem, known=known_ps, most_lemmas=MOST_LEMMAS, time_limit_s=time_limit_s
-            )
-        ]
-
-    seconds = best_seconds(search, repetitions=1)
-    if seconds < SHORT_S:
-        seconds = min(seconds, best_seconds(search, repetitions=REPETITIONS))
-    return results[0], seconds
+    return timed(search, short_s=SHORT_S, repetitions=REPETITIONS)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Prints the table."""
-    options = parser("benchmarks.certificate", "The exact search and its proof, one core.")
-    options.add_argument(
-        "--time-limit", type=float, default=TIME_LIMIT_S, help="seconds, each part"
+    chosen, rows = measure_chosen(
+        "benchmarks.certificate",
+        "The exact search and its proof, one core.",
+        INSTANCES,
+        lambda instance, seconds: measure(instance, time_limit_s=seconds),
+        time_limit_s=TIME_LIMIT_S,
+        limits="each part",
+        load=lambda: find_fastest(reference_problem(max_transitions=1, points=False)),
+        arguments=arguments,
     )
-    options.add_argument("--only", default="", help="instances whose names contain this")
-    chosen = options.parse_args(arguments)
-    instances = [instance for instance in INSTANCES if chosen.only in instance.name]
-    if not instances:
-        options.error(f"--only: no instance has {chosen.only!r} in its name")
-    # Compiled, or read from the cache, before anything is measured.
-    find_fastest(reference_problem(max_transitions=1, points=False))
-    rows = []
-    for instance in instances:
-        print(f"{instance.name} ...", file=sys.stderr)
-        rows.append(asdict(measure(instance, time_limit_s=chosen.time_limit)))
     notes = [
         f"Every part ends after {chosen.time_limit:g} s; a gap above 0: the search did not end.",
         f"Z3, check: for at most {MOST_LEMMAS:,} lemmas of a search that ended; Z3 with the writing"

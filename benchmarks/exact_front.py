@@ -10,11 +10,12 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
+from benchmarks.instances import measure_chosen
 from benchmarks.reference_problem import reference_problem
-from benchmarks.report import Column, parser, show
-from benchmarks.timing import best_seconds
+from benchmarks.report import Column, show
+from benchmarks.timing import timed
 from dse.certify import Limits
 from dse.design_space import DesignSpace
 from dse.exact_search import ExactResult, Known, find_front
@@ -174,34 +175,21 @@ def _narrowed(problem: Problem, known: Known, time_limit_s: float) -> ExactResul
 
 
 def _timed(run: Callable[[], ExactResult]) -> tuple[ExactResult, float]:
-    results: list[ExactResult] = []
-
-    def once() -> None:
-        results[:] = [run()]
-
-    seconds = best_seconds(once, repetitions=1)
-    if seconds < SHORT_S:
-        seconds = min(seconds, best_seconds(once, repetitions=REPETITIONS))
-    return results[0], seconds
+    return timed(run, short_s=SHORT_S, repetitions=REPETITIONS)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Prints the table."""
-    options = parser("benchmarks.exact_front", "Exact fronts, one core.")
-    options.add_argument(
-        "--time-limit", type=float, default=TIME_LIMIT_S, help="seconds, from the explorer's front"
+    chosen, rows = measure_chosen(
+        "benchmarks.exact_front",
+        "Exact fronts, one core.",
+        INSTANCES,
+        lambda instance, seconds: measure(instance, time_limit_s=seconds),
+        time_limit_s=TIME_LIMIT_S,
+        limits="from the explorer's front",
+        load=lambda: find_front(reference_problem(max_transitions=1, points=False)),
+        arguments=arguments,
     )
-    options.add_argument("--only", default="", help="instances whose names contain this")
-    chosen = options.parse_args(arguments)
-    instances = [instance for instance in INSTANCES if chosen.only in instance.name]
-    if not instances:
-        options.error(f"--only: no instance has {chosen.only!r} in its name")
-    # Compiled, or read from the cache, before anything is measured.
-    find_front(reference_problem(max_transitions=1, points=False))
-    rows = []
-    for instance in instances:
-        print(f"{instance.name} ...", file=sys.stderr)
-        rows.append(asdict(measure(instance, time_limit_s=chosen.time_limit)))
     notes = [
         f"From NSGA-II's front after {EVALUATIONS:,} evaluations, seed {SEED}.",
         f"Not complete within {chosen.time_limit:g} s: epsilon is what was proved, nodes and lemmas"

@@ -7,8 +7,9 @@ fronts found here; up to 1.1 x the nadir of that front. Median and worst of all 
 those of the whole search with two threads, compilation not counted; "own" is what of them is not
 evaluation, per design point.
 
-Usage: ``python -m benchmarks.search [--json] [--seeds 10] [--problem NAME]``, or ``--exhaustive``,
-which computes the exact front of the reference problem anew and compares it (minutes).
+Usage: ``python -m benchmarks.search [--json | --markdown] [--seeds 10] [--problem NAME]``, or
+``--exhaustive``, which computes the exact front of the reference problem anew and compares it
+(minutes).
 """
 
 from __future__ import annotations
@@ -230,6 +231,7 @@ def exhaustive() -> bool:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Prints the table; 1 where the exhaustive search contradicts the file."""
     options = parser("benchmarks.search", "Searches side by side.")
+    options.add_argument("--markdown", action="store_true", help="print the table as Markdown")
     options.add_argument("--seeds", type=int, default=10, help="searches each [default: 10]")
     options.add_argument(
         "--problem",
@@ -255,6 +257,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         COLUMNS,
         rows,
         as_json=chosen.json,
+        as_markdown=chosen.markdown,
         notes=notes,
     )
     return 0

@@ -127,6 +127,8 @@ class _Costs:
         """Sets, in ``mapping`` [n, groups], the groups of ``network`` [k] in ``row`` [k] to the
         cheapest units under weights [n, units + networks], with ``importance`` [n] of energy and
         ``entry`` [n, units] to be paid for each stretch."""
+        from dse.balance_kernel import map_chains
+
         space, units = self.space, len(self.space.problem.units)
         first, size = space.first[network], space.size[network]
         slow = (1.0 - importance[row])[:, None]
@@ -134,27 +136,22 @@ class _Costs:
         load = slow * weights[row, :units] + path
         energy_share = importance[row, None] / self._usual[1][row, 0]
         time_share = load / self._usual[0][row, 0]
-        along = path / self._usual[0][row, 0]
-        entering = entry[row, None, :] * ~np.eye(units, dtype=np.bool_)
-        total = np.zeros((len(row), units))
-        came_from = []
-        for step in range(int(size.max())):
-            going = step < size
-            group = first + np.minimum(step, size - 1)
-            node = time_share * self._time[row, group] + energy_share * self._energy[row, group]
-            if step:
-                edge = space.transition_before[group] * along[..., None]
-                reached = total[:, :, None] + edge + entering
-                came_from.append(reached.argmin(axis=1))
-                total = np.where(going[:, None], reached.min(axis=1) + node, total)
-            else:
-                total = node + entry[row]
-        unit = total.argmin(axis=1)
-        for step in range(int(size.max()) - 1, -1, -1):
-            there = np.flatnonzero(step < size)
-            mapping[row[there], first[there] + step] = unit[there]
-            if step:
-                unit[there] = came_from[step - 1][there, unit[there]]
+        along = path[:, 0] / self._usual[0][row, 0, 0]
+        map_chains(
+            mapping,
+            row,
+            first,
+            size,
+            self._time,
+            self._energy,
+            space.transition_before,
+            time_share,
+            energy_share[:, 0],
+            along,
+            entry,
+            np.empty((2, units)),
+            np.empty((space.groups, units), dtype=np.int64),
+        )
 
     def lengths(self, mapping: IntArray) -> tuple[FloatArray, FloatArray, FloatArray]:
         """([n, units + networks] loads and path lengths, [n] energies, [n, units] segments as

@@ -16,6 +16,7 @@ from dse.smt_cover import cover_smtlib, prove_cover
 from fitness.outcomes import make_outcomes
 from fitness.timeline import row_of
 from results.certificate import Certificate, CertificateStatus, LemmaTable, ProofFiles
+from results.counted import counted
 from results.dominance import non_dominated
 from results.errors import ResultError
 from results.front import CertificateClaim, Front
@@ -286,11 +287,11 @@ def _snapshot(earlier: Certificate, digest: str, names: tuple[str, ...]) -> Snap
 def space_in_words(problem: Problem) -> str:
     """The space that a claim is about: networks, units, operating points and limits."""
     networks = ", ".join(
-        f"{network.name} ({len(network.group_names)} groups"
+        f"{network.name} ({counted(len(network.group_names), 'group')}"
         + (
             ""
             if network.max_transitions is None
-            else f", at most {network.max_transitions} transitions"
+            else f", at most {counted(network.max_transitions, 'transition')}"
         )
         + ")"
         for network in problem.networks

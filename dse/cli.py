@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import sys
+from typing import Any
 
 import typer
+from typer.core import TyperGroup
 
 from dse import (
     command_baselines,
@@ -21,6 +23,7 @@ from dse import (
     command_explore,
     command_fidelity,
     command_import,
+    command_learn,
     command_lists,
     command_network,
     command_platform,
@@ -35,8 +38,25 @@ from dse import (
     command_trace,
 )
 
+
+class _Interrupted(Exception):
+    """Ctrl-C in a command."""
+
+
+class _Commands(TyperGroup):
+    """Typer would turn Ctrl-C into a bare exit status, which commands also return by themselves."""
+
+    def invoke(self, ctx: typer.Context) -> Any:  # type: ignore[override]
+        """Runs the command."""
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            raise _Interrupted from None
+
+
 app = typer.Typer(
     name="dse",
+    cls=_Commands,
     help="Pareto fronts of latency, throughput and energy for neural networks that share a chip.",
     no_args_is_help=True,
     add_completion=False,
@@ -62,6 +82,7 @@ command_lists.register(app)
 command_network.register(app)
 command_platform.register(app)
 command_import.register(app)
+command_learn.register(app)
 command_profile.register(app)
 command_run.register(app)
 command_fidelity.register(app)
@@ -87,7 +108,7 @@ def run(arguments: list[str]) -> int:
         status = app(arguments, prog_name="dse", standalone_mode=False)
     except typer.Exit as end:
         return end.exit_code
-    except (typer.Abort, KeyboardInterrupt):
+    except (typer.Abort, KeyboardInterrupt, _Interrupted):
         return _report("interrupted", INTERRUPTED)
     except InfeasibleError as error:
         return _report(str(error), INFEASIBLE)

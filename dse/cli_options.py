@@ -35,6 +35,7 @@ def make_options(
     pin: Sequence[str] | None,
     throughput_model: ThroughputModel = ThroughputModel.TIMELINE,
     pipeline_time: PipelineTime = PipelineTime.PERIOD,
+    free_running: bool = False,
     least_objectives: int = 2,
 ) -> Options:
     """Options from texts; None where an option was not given.
@@ -70,6 +71,7 @@ def make_options(
         pins=tuple(parse_pin(text) for text in pin or ()),
         throughput_model=throughput_model,
         pipeline_time=pipeline_time,
+        free_running=free_running,
     )
 
 

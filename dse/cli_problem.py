@@ -9,6 +9,8 @@ from pathlib import Path
 
 from dse.balance import balanced
 from dse.cli_options import with_dimensions
+from dse.compilation import tell_of_compiling
+from dse.errors import WorkloadError
 from dse.options import Options
 from dse.problem_builder import BuiltProblem, build_problem
 from dse.scenarios import Scenario, apply_scenario
@@ -33,11 +35,16 @@ def problem_from_texts(
     Raises:
         GraphError, PlatformError, WorkloadError, ResultError: on input that cannot be used.
     """
+    tell_of_compiling()
     chip = load_platform(platform)
     measured = None if profile is None else load_profile(profile, chip)
     workload = with_dimensions(workload_from(networks), dimensions)
     if scenario is not None:
         workload = apply_scenario(workload, scenario)
+    if balance and (options.free_running or workload.free_running):
+        raise WorkloadError(
+            "--balance and free-running networks exclude each other: each runs as often as it can"
+        )
     built = build_problem(workload, chip, options, profile=measured)
     if balance:
         built = replace(built, problem=balanced(built.problem))

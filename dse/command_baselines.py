@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -12,20 +13,16 @@ from dse.command_certify import MaxNodes
 from dse.command_options import (
     AsJson,
     Balance,
-    Branches,
     Dimensions,
-    EachLayer,
     EnergyBudget,
-    Fixed,
-    MaxTransitions,
+    GoalOptions,
     NetworkNames,
-    Pins,
     PlatformName,
-    Precision,
     ProfileFile,
     ScenarioName,
-    Units,
+    SpaceOptions,
 )
+from dse.option_groups import with_option_groups
 
 if TYPE_CHECKING:
     from dse.baselines.comparison import Comparison, Standing
@@ -35,7 +32,7 @@ DEFAULT_GROUPS = 10
 
 def register(app: typer.Typer) -> None:
     """Adds the command."""
-    app.command("baselines")(baselines)
+    app.command("baselines")(with_option_groups(baselines))
 
 
 def baselines(
@@ -50,17 +47,9 @@ def baselines(
             "throughput in a stream]"
         ),
     ] = None,
-    groups: Annotated[
-        int, typer.Option("--groups", min=1, help="About so many groups per network.")
-    ] = DEFAULT_GROUPS,
-    branches: Branches = False,
-    each_layer: EachLayer = False,
-    max_transitions: MaxTransitions = None,
-    units: Units = None,
-    fix: Fixed = None,
-    precision: Precision = None,
+    *,
+    space: SpaceOptions,
     energy_budget: EnergyBudget = None,
-    pin: Pins = None,
     profile: ProfileFile = None,
     dim: Dimensions = None,
     max_nodes: MaxNodes = None,
@@ -71,7 +60,7 @@ def baselines(
     """Hold the schedules of other methods against the optimum.
 
     On the GPU and one other accelerator unless --units names others; clocks that --fix does not
-    name are at their fastest.
+    name are at their fastest; about 10 groups per network unless --groups asks for others.
     """
     from dse.baselines.comparison import COMPARED, compare, two_accelerators
     from dse.cli_options import make_options
@@ -89,22 +78,17 @@ def baselines(
     first = asked[0] if asked else "latency"
     chip = load_platform(platform)
     pair = two_accelerators(chip)
-    named = {text.partition("=")[0] for text in fix or ()}
+    named = {text.partition("=")[0] for text in space.fix or ()}
     fixed = [f"{domain.name}=max" for domain in chip.domains if domain.name not in named]
+    coarse = space.groups is None and not space.each_layer
+    space = replace(
+        space,
+        groups=DEFAULT_GROUPS if coarse else space.groups,
+        units=space.units if space.units is not None or pair is None else ",".join(pair),
+        fix=[*fixed, *(space.fix or ())],
+    )
     options = make_options(
-        objective=[first, "energy"],
-        groups=None if each_layer else groups,
-        branches=branches,
-        each_layer=each_layer,
-        max_transitions=max_transitions,
-        units=units if units is not None or pair is None else ",".join(pair),
-        fix=[*fixed, *(fix or ())],
-        precision=precision,
-        power_cap=None,
-        energy_budget=energy_budget,
-        deadline=None,
-        fps=None,
-        pin=pin,
+        **vars(space), **vars(GoalOptions(objective=[first, "energy"], energy_budget=energy_budget))
     )
     built, _ = problem_from_texts(
         networks,
@@ -122,7 +106,7 @@ def baselines(
         json.dump(_document(result), sys.stdout, indent=2)
         print()
         return
-    _print(result, chip.name)
+    _print(result, chip.name, coarse=coarse)
 
 
 def _rows(result: Comparison) -> list[tuple[Standing, bool]]:
@@ -186,15 +170,17 @@ def _document(result: Comparison) -> dict[str, object]:
     }
 
 
-def _print(result: Comparison, chip: str) -> None:
+def _print(result: Comparison, chip: str, *, coarse: bool) -> None:
     from rich import box
     from rich.console import Console
     from rich.table import Table
 
     from dse.baselines.comparison import rate_sum
+    from dse.baselines.standing import compared_objective
+    from dse.certify import space_in_words
     from dse.claim_words import claim_in_words
     from results.comparison import groups_by_unit, transition_count
-    from results.objectives import format_objectives
+    from results.objectives import format_objectives, objective_label
     from results.problem import ObjectiveKind
 
     problem = result.problem
@@ -229,8 +215,23 @@ def _print(result: Comparison, chip: str) -> None:
         table.add_row(*(cells[row] for _, cells in columns), style="bold" if bold else None)
     console = Console(highlight=False)
     repeats = [f"{n.name} x {n.repeats}" if n.repeats > 1 else n.name for n in problem.networks]
-    console.print(f"{', '.join(repeats)} on {chip}; gains against the best baseline (bold)")
+    compared = objective_label(problem, problem.objectives[compared_objective(problem)])
+    console.print(f"{', '.join(repeats)} on {chip}")
+    console.print(f"Space of this table: {space_in_words(problem)}")
     console.print(table)
+    best = next((standing.label for standing, is_best in _rows(result) if is_best), None)
+    against = "the optimum: no baseline keeps all constraints"
+    if best is not None:
+        against = f"{best}, the best baseline (bold)"
+    console.print(
+        f"gain: by how much the {compared} is better than that of {against}. Eq. 10 "
+        "(HaX-CoNN): the sum of 1 / latency over the networks; larger is better."
+    )
+    if coarse:
+        console.print(
+            f"Cut into about {DEFAULT_GROUPS} groups per network, so that the optimum can be "
+            "proved; 'dse explore' cuts finer unless --groups is given, and may find better."
+        )
     for standing in result.standings:
         if standing.breaks:
             console.print(f"{standing.label} breaks: {', '.join(standing.breaks)}")

@@ -11,6 +11,7 @@ import typer
 
 from dse import command_campaign_look
 from dse.command_options import AsJson, Force
+from results.counted import counted
 
 if TYPE_CHECKING:
     from dse.campaign.runner import Standing
@@ -76,7 +77,8 @@ def check(
             print(planned.name)
     print(plan.title)
     print(
-        f"{len(plan.runs):,} runs of {evaluations:,} evaluations; {problems:,} different problems"
+        f"{counted(len(plan.runs), 'run')} of {counted(evaluations, 'evaluation')}; "
+        f"{counted(problems, 'different problem')}"
     )
     print(f"  workload: {workloads}")
     for axis in AXES:
@@ -151,7 +153,7 @@ def run(
         )
     if standing.failed:
         print(
-            f"dse: {standing.failed:,} runs have failed: dse campaign status {output}",
+            f"dse: {counted(standing.failed, 'run')} failed: dse campaign status {output}",
             file=sys.stderr,
         )
     return 1 if standing.failed else 0

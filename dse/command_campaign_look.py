@@ -10,6 +10,7 @@ import typer
 
 from dse.campaign.over import Over
 from dse.command_options import AsJson, Force
+from results.counted import counted
 
 if TYPE_CHECKING:
     from dse.campaign.comparison import RunChange
@@ -60,7 +61,8 @@ def status(folder: CampaignFolder, as_json: AsJson = False) -> None:
     done, seconds = counts[RunStatus.FINISHED]
     print(title)
     print(
-        f"{total:,} runs: " + ", ".join(f"{count:,} {s.value}" for s, (count, _) in counts.items())
+        f"{counted(total, 'run')}: "
+        + ", ".join(f"{count:,} {s.value}" for s, (count, _) in counts.items())
     )
     if done:
         print(
@@ -142,7 +144,7 @@ def export(
     flat = member_rows(records) if members else run_rows(records)
     data = parquet_bytes(flat) if output.suffix == ".parquet" else csv_text(flat).encode()
     write_output_file(output, data)
-    print(f"Written to {output}: {len(flat):,} rows")
+    print(f"Written to {output}: {counted(len(flat), 'row')}")
 
 
 def report(
@@ -206,14 +208,14 @@ def compare(
             print(_told(change))
     inputs = Counter(text for change in changes for text in change.inputs_changed)
     for text, count in inputs.items():
-        print(f"inputs of {count:,} runs differ in {text}")
+        print(f"inputs of {counted(count, 'run')} differ in {text}")
     print(
-        f"{len(changes):,} runs: "
+        f"{counted(len(changes), 'run')}: "
         + ", ".join(f"{counts[entry]:,} {entry.value}" for entry in Verdict if counts[entry])
     )
     if regressed:
         print(
-            f"dse: {regressed:,} runs are worse by more than {tolerance:g} %, or missing",
+            f"dse: {counted(regressed, 'run')} worse by more than {tolerance:g} %, or missing",
             file=sys.stderr,
         )
     return 1 if regressed else 0

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from dse.command_options import AsJson, Folder
+from results.counted import counted
 
 if TYPE_CHECKING:
     from dse.exact_search import Proof
@@ -42,6 +43,7 @@ def certify(
     """Prove that a front is complete, or how far from it, and that nothing is faster."""
     from dse.certify import MOST_LEMMAS, Limits
     from dse.claim_words import claims_in_words
+    from dse.compilation import tell_of_compiling
     from dse.front_proof import Goal, prove_front
     from results.front_file import read_certificate, read_costs, read_results, write_results
 
@@ -52,6 +54,7 @@ def certify(
         if not quiet:
             print("\n".join(claims_in_words(front)))
         return 0
+    tell_of_compiling()
     with ProofProgress(quiet=quiet) as on_progress:
         proof = prove_front(
             front,
@@ -94,6 +97,8 @@ def verify(
         rows.append({"check": check.name, "holds": check.holds, "detail": check.detail})
         if not as_json:
             print(f"{'holds' if check.holds else 'FAILS'}  {check.name}: {check.detail}")
+    if not as_json and all(row["holds"] for row in rows):
+        print("Not checked: pictures and report.html; 'dse plot' and 'dse report' draw them anew.")
     if as_json:
         import json
 
@@ -139,7 +144,8 @@ class ProofProgress:
     def __call__(self, proof: Proof) -> None:
         from results.epsilon import PPM, percent
 
-        told = f"{proof.members} members, {proof.nodes:,} nodes, {proof.lemmas:,} lemmas"
+        of = counted(proof.members, "member") if proof.objectives > 1 else "the fastest member"
+        told = f"{of}, {counted(proof.nodes, 'node')}, {counted(proof.lemmas, 'lemma')}"
         if proof.epsilon_ppm is not None and proof.epsilon_ppm < PPM:
             told += f", within {percent(proof.epsilon_ppm)}"
         self._bar.update(self._task, told=told)

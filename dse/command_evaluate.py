@@ -9,27 +9,15 @@ import typer
 
 from dse.command_options import (
     AsJson,
-    Branches,
-    Deadlines,
     Dimensions,
-    EachLayer,
-    EnergyBudget,
-    Fixed,
     Force,
-    FrameRate,
-    GroupCount,
-    MaxTransitions,
+    GoalOptions,
     MemberName,
-    Objectives,
-    Pins,
-    PipelineTimeName,
-    PowerCap,
-    Precision,
     ProfileFile,
-    ThroughputModelName,
-    Units,
+    SpaceOptions,
 )
-from results.pipeline_model import PipelineTime, ThroughputModel
+from dse.option_groups import with_option_groups
+from results.counted import counted
 
 if TYPE_CHECKING:
     from dse.evaluate import Evaluated
@@ -42,7 +30,7 @@ INFEASIBLE = 3
 
 def register(app: typer.Typer) -> None:
     """Adds the command."""
-    app.command("evaluate")(evaluate)
+    app.command("evaluate")(with_option_groups(evaluate))
 
 
 def evaluate(
@@ -61,22 +49,10 @@ def evaluate(
         Path | None, typer.Option("--from", help="Take a member of this result folder instead.")
     ] = None,
     member: MemberName = "fastest",
-    objective: Objectives = None,
-    groups: GroupCount = None,
-    branches: Branches = False,
-    each_layer: EachLayer = False,
-    max_transitions: MaxTransitions = None,
-    units: Units = None,
-    fix: Fixed = None,
-    precision: Precision = None,
-    power_cap: PowerCap = None,
-    energy_budget: EnergyBudget = None,
-    deadline: Deadlines = None,
-    fps: FrameRate = None,
-    pin: Pins = None,
+    *,
+    space: SpaceOptions,
+    goals: GoalOptions,
     profile: ProfileFile = None,
-    throughput_model: ThroughputModelName = ThroughputModel.TIMELINE,
-    pipeline_time: PipelineTimeName = PipelineTime.PERIOD,
     dim: Dimensions = None,
     gantt: Annotated[
         Path | None, typer.Option(help="Draw the schedule into this .svg or .png file.")
@@ -93,24 +69,7 @@ def evaluate(
     from results.front_file import read_results
     from results.member_choice import choose_member
 
-    options = make_options(
-        objective=objective,
-        groups=groups,
-        branches=branches,
-        each_layer=each_layer,
-        max_transitions=max_transitions,
-        units=units,
-        fix=fix,
-        precision=precision,
-        power_cap=power_cap,
-        energy_budget=energy_budget,
-        deadline=deadline,
-        fps=fps,
-        pin=pin,
-        throughput_model=throughput_model,
-        pipeline_time=pipeline_time,
-        least_objectives=1,
-    )
+    options = make_options(**vars(space), **vars(goals), least_objectives=1)
     asked = bool(options != Options() or profile or dim or platform)
     _check_combination(networks, platform, mapping, source, asked=asked)
     if gantt is not None:
@@ -190,15 +149,20 @@ def _draw(path: Path, result: Evaluated) -> None:
 def _print(result: Evaluated) -> None:
     from rich.console import Console
 
+    from dse.free_run_text import stream_lines
     from results.member_text import member_lines
     from results.schedule_table import schedule_table
 
     problem, member = result.problem, result.member
     console = Console(highlight=False)
-    for line in member_lines(problem, member):
+    if result.constraints:
+        failing = sum(not state.met for state in result.constraints)
+        count = counted(len(result.constraints), "constraint")
+        verdict = f"{failing} of {count} broken" if failing else f"{count} met"
+        console.print(verdict, style="bold", markup=False)
+    for state in result.constraints:
+        console.print(f"{'met  ' if state.met else 'FAILS'} {state.in_words()}", markup=False)
+    for line in (*member_lines(problem, member), *stream_lines(problem, member)):
         console.print(line, markup=False)
     console.print()
     console.print(schedule_table(problem, member.schedule))
-    for state in result.constraints:
-        mark = "met " if state.met else "FAILS"
-        console.print(f"{mark} {state.in_words()}")

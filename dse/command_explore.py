@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -11,27 +12,16 @@ import typer
 from dse.command_certify import MaxNodes, ProofProgress
 from dse.command_options import (
     Balance,
-    Branches,
-    Deadlines,
     Dimensions,
-    EachLayer,
-    EnergyBudget,
-    Fixed,
     Force,
-    FrameRate,
-    GroupCount,
-    MaxTransitions,
+    GoalOptions,
+    ModeName,
     NetworkNames,
-    Objectives,
-    Pins,
-    PipelineTimeName,
     PlatformName,
-    PowerCap,
-    Precision,
+    PredictorOption,
     ProfileFile,
     ScenarioName,
-    ThroughputModelName,
-    Units,
+    SpaceOptions,
 )
 from dse.command_periodic import (
     Engines,
@@ -41,7 +31,8 @@ from dse.command_periodic import (
     explore_engines,
 )
 from dse.engine_names import EngineName
-from results.pipeline_model import PipelineTime, ThroughputModel
+from dse.option_groups import with_option_groups
+from results.counted import counted
 
 if TYPE_CHECKING:
     from dse.front_proof import FrontProof, Goal
@@ -51,7 +42,7 @@ if TYPE_CHECKING:
 
 def register(app: typer.Typer) -> None:
     """Adds the command."""
-    app.command("explore")(explore)
+    app.command("explore")(with_option_groups(explore))
 
 
 def explore(
@@ -61,22 +52,10 @@ def explore(
     output: Annotated[Path, typer.Option("--output", "-o", help="Folder for the results.")],
     scenario: ScenarioName = None,
     balance: Balance = False,
-    objective: Objectives = None,
-    groups: GroupCount = None,
-    branches: Branches = False,
-    each_layer: EachLayer = False,
-    max_transitions: MaxTransitions = None,
-    units: Units = None,
-    fix: Fixed = None,
-    precision: Precision = None,
-    power_cap: PowerCap = None,
-    energy_budget: EnergyBudget = None,
-    deadline: Deadlines = None,
-    fps: FrameRate = None,
-    pin: Pins = None,
+    *,
+    space: SpaceOptions,
+    goals: GoalOptions,
     profile: ProfileFile = None,
-    throughput_model: ThroughputModelName = ThroughputModel.TIMELINE,
-    pipeline_time: PipelineTimeName = PipelineTime.PERIOD,
     dim: Dimensions = None,
     engine: Annotated[
         EngineName,
@@ -86,12 +65,18 @@ def explore(
             "three and more objectives."
         ),
     ] = EngineName.AUTO,
+    mode: ModeName = None,
+    predictor: PredictorOption = None,
     pes: Engines = None,
     inferences: Inferences = None,
     split: Split = None,
     max_evaluations: Annotated[
-        int, typer.Option(min=1, help="Design points to evaluate, at most.")
-    ] = 100_000,
+        int | None,
+        typer.Option(
+            min=1,
+            help="Design points to evaluate, at most. [default: 100000; --free-running: 300]",
+        ),
+    ] = None,
     time_limit: Annotated[float | None, typer.Option(min=0.001, help="Most seconds.")] = None,
     stop_when_stalled: Annotated[
         int | None,
@@ -127,7 +112,8 @@ def explore(
     from dse.cost_origins import cost_origins
     from dse.engines import ENGINES
     from dse.errors import WorkloadError
-    from dse.explore import explore_problem
+    from dse.explore import default_evaluations, explore_problem
+    from dse.managers.settings import ManagerSettings
     from dse.scenarios import scenario_objectives
     from results.front_file import check_output_folder, write_results
 
@@ -140,31 +126,17 @@ def explore(
             pes=pes,
             inferences=inferences,
             split=split,
-            objective=objective,
-            precision=precision,
+            objective=goals.objective,
+            precision=space.precision,
             profile=profile,
             dim=dim,
             quiet=quiet,
             force=force,
         )
     check_periodic_options(inferences, split)
-    options = make_options(
-        objective=scenario_objectives(scenario, objective),
-        groups=groups,
-        branches=branches,
-        each_layer=each_layer,
-        max_transitions=max_transitions,
-        units=units,
-        fix=fix,
-        precision=precision,
-        power_cap=power_cap,
-        energy_budget=energy_budget,
-        deadline=deadline,
-        fps=fps,
-        pin=pin,
-        throughput_model=throughput_model,
-        pipeline_time=pipeline_time,
-    )
+    asked = scenario_objectives(scenario, goals.objective)
+    goals = replace(goals, objective=None if asked is None else list(asked))
+    options = make_options(**vars(space), **vars(goals))
     info = ENGINES[engine]
     if no_certify and info.needs_proof:
         raise WorkloadError(f"--no-certify: --engine {engine.value} finds its front by proving it")
@@ -179,12 +151,14 @@ def explore(
         scenario=scenario,
         balance=balance,
     )
-    with _progress(max_evaluations, quiet=quiet) as on_progress:
+    evaluations = max_evaluations or default_evaluations(built.problem)
+    with _progress(evaluations, quiet=quiet) as on_progress:
         front = explore_problem(
             built,
             platform=chip.name,
             engine=engine,
-            max_evaluations=max_evaluations,
+            manager=ManagerSettings(mode, predictor),
+            max_evaluations=evaluations,
             time_limit_s=time_limit,
             stop_when_stalled=stop_when_stalled,
             checkpoint=checkpoint,
@@ -292,16 +266,22 @@ def _print_front(front: Front, folder: Path) -> None:
     from rich.console import Console
 
     from dse.claim_words import claims_in_words
+    from results.held_clocks import held_clocks_in_words
     from results.table import front_table
 
     console = Console()
     console.print(front_table(front, width=console.width))
     source = front.provenance
     console.print(
-        f"{source.evaluations:,} design points in {source.seconds:.1f} s "
+        f"{counted(source.evaluations, 'design point')} in {source.seconds:.1f} s "
         f"(seed {source.seed}, stopped by {source.stopped_by})",
         highlight=False,
     )
+    if source.engine == EngineName.EXACT.value:
+        console.print("The exact search began with these, and found the rest.", highlight=False)
+    held = held_clocks_in_words(front.problem)
+    if held is not None:
+        console.print(f"Clocks not searched: {held}.", highlight=False)
     for sentence in claims_in_words(front):
         console.print(sentence, highlight=False)
     console.print(

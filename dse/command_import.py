@@ -8,17 +8,15 @@ from typing import Annotated
 import typer
 
 from dse import command_import_tables
-from dse.command_options import Dimensions, GroupCount, PlatformName, Precision
+from dse.command_options import PlatformName
 from dse.import_options import (
-    At,
+    MeasuringOptions,
     Medians,
-    Merge,
     NetworkName,
-    Output,
-    Replace,
-    Source,
+    ProfileOptions,
     source_text,
 )
+from dse.option_groups import with_option_groups
 
 
 def register(app: typer.Typer) -> None:
@@ -28,8 +26,8 @@ def register(app: typer.Typer) -> None:
         help="Make a profile of your own measurements out of what other tools print.",
         no_args_is_help=True,
     )
-    group.command("trtexec")(trtexec)
-    group.command("onnxruntime")(onnxruntime)
+    group.command("trtexec")(with_option_groups(trtexec))
+    group.command("onnxruntime")(with_option_groups(onnxruntime))
     command_import_tables.register(group)
     app.add_typer(group)
 
@@ -41,7 +39,6 @@ def trtexec(
     ],
     network: NetworkName,
     platform: PlatformName,
-    at: At = None,
     unit: Annotated[
         str, typer.Option("--unit", help="Unit of the plain rows; several with commas.")
     ] = "gpu",
@@ -50,13 +47,9 @@ def trtexec(
         typer.Option("--dla", help="Unit that ran the DLA parts; several with commas."),
     ] = None,
     median: Medians = False,
-    precision: Precision = None,
-    dim: Dimensions = None,
-    groups: GroupCount = None,
-    source: Source = None,
-    output: Output = None,
-    merge: Merge = False,
-    force: Replace = False,
+    *,
+    measuring: MeasuringOptions,
+    profile: ProfileOptions,
 ) -> None:
     """Take times per layer from TensorRT's profiles."""
     from dse.imported_profile import finish, measured_network, unit_names
@@ -66,9 +59,7 @@ def trtexec(
     from fitness.trtexec_profile import parse_trtexec_profile
 
     units, dlas = unit_names(unit), unit_names(dla) if dla is not None else ()
-    measured = measured_network(
-        network, platform, [*units, *dlas], at, precision, dim, groups=groups
-    )
+    measured = measured_network(network, platform, [*units, *dlas], measuring)
     document, report = import_trtexec(
         [(file.name, parse_trtexec_profile(read_log(file), str(file))) for file in files],
         names_of(measured.grouped),
@@ -77,9 +68,9 @@ def trtexec(
         units=units,
         dla=dlas,
         use_median=median,
-        source=source_text(source, "trtexec", files),
+        source=source_text(profile.source, "trtexec", files),
     )
-    finish(measured, document, output, merge=merge, force=force, report=report)
+    finish(measured, document, profile, report)
 
 
 def onnxruntime(
@@ -88,20 +79,15 @@ def onnxruntime(
     ],
     network: NetworkName,
     platform: PlatformName,
-    at: At = None,
     unit: Annotated[
         list[str] | None,
         typer.Option("--unit", help="UNIT of all nodes, or PROVIDER=UNIT each. [default: cpu]"),
     ] = None,
     skip: Annotated[int, typer.Option(min=0, help="Runs to leave out at the start.")] = 1,
     median: Medians = False,
-    precision: Precision = None,
-    dim: Dimensions = None,
-    groups: GroupCount = None,
-    source: Source = None,
-    output: Output = None,
-    merge: Merge = False,
-    force: Replace = False,
+    *,
+    measuring: MeasuringOptions,
+    profile: ProfileOptions,
 ) -> None:
     """Take times per node from ONNX Runtime's profiles."""
     from dse.imported_profile import finish, measured_network, parse_providers
@@ -115,10 +101,7 @@ def onnxruntime(
         network,
         platform,
         [name for names in providers.values() for name in names],
-        at,
-        precision,
-        dim,
-        groups=groups,
+        measuring,
     )
     document, report = import_onnxruntime(
         [
@@ -130,6 +113,6 @@ def onnxruntime(
         measured.subject,
         providers=providers,
         use_median=median,
-        source=source_text(source, "ONNX Runtime profile", files),
+        source=source_text(profile.source, "ONNX Runtime profile", files),
     )
-    finish(measured, document, output, merge=merge, force=force, report=report)
+    finish(measured, document, profile, report)

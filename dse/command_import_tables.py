@@ -7,16 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from dse.command_options import AsJson, Dimensions, GroupCount, PlatformName, Precision
-from dse.import_options import (
-    At,
-    Merge,
-    NetworkName,
-    Output,
-    Replace,
-    Source,
-    source_text,
-)
+from dse.command_options import AsJson, PlatformName
+from dse.import_options import MeasuringOptions, NetworkName, ProfileOptions, source_text
+from dse.option_groups import with_option_groups
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -28,9 +21,9 @@ TableFile = Annotated[Path, typer.Argument(help="A table (CSV).", metavar="TABLE
 
 def register(group: typer.Typer) -> None:
     """Adds the subcommands."""
-    group.command("tegrastats")(tegrastats)
-    group.command("demand")(demand)
-    group.command("transitions")(transitions)
+    group.command("tegrastats")(with_option_groups(tegrastats))
+    group.command("demand")(with_option_groups(demand))
+    group.command("transitions")(with_option_groups(transitions))
 
 
 def tegrastats(
@@ -46,14 +39,9 @@ def tegrastats(
         str | None, typer.Option(help="The group that ran all the time: name, or number from 0.")
     ] = None,
     unit: Annotated[str, typer.Option(help="The unit that ran it; several with commas.")] = "gpu",
-    at: At = None,
-    precision: Precision = None,
-    dim: Dimensions = None,
-    groups: GroupCount = None,
-    source: Source = None,
-    output: Output = None,
-    merge: Merge = False,
-    force: Replace = False,
+    *,
+    measuring: MeasuringOptions,
+    profile: ProfileOptions,
     as_json: AsJson = False,
 ) -> None:
     """Show loads, clocks and power in a log; with --network, take a group's demand and power."""
@@ -64,7 +52,7 @@ def tegrastats(
     log = parse_tegrastats(read_log(file), str(file))
     rest = None if idle is None else parse_tegrastats(read_log(idle), str(idle))
     if network is None:
-        if output is not None or group is not None:
+        if profile.output is not None or group is not None:
             raise WorkloadError("--network, --platform and --group are required for a profile")
         _show(quantities(log.samples), len(log.samples), log.warnings, as_json)
         return
@@ -74,7 +62,7 @@ def tegrastats(
     from fitness.tegrastats_import import import_tegrastats
 
     units = unit_names(unit)
-    measured = measured_network(network, platform, units, at, precision, dim, groups=groups)
+    measured = measured_network(network, platform, units, measuring)
     document, report = import_tegrastats(
         log,
         rest,
@@ -84,36 +72,29 @@ def tegrastats(
         measured.subject,
         units=units,
         group=group,
-        source=source_text(source, "tegrastats", [file]),
+        source=source_text(profile.source, "tegrastats", [file]),
     )
-    finish(measured, document, output, merge=merge, force=force, report=report)
+    finish(measured, document, profile, report)
 
 
 def demand(
     table: TableFile,
     network: NetworkName,
     platform: PlatformName,
-    at: At = None,
     gpu: Annotated[str, typer.Option("--gpu", help="Unit that was profiled.")] = "gpu",
     dla: Annotated[
         str, typer.Option("--dla", help="Unit to estimate for; several with commas.")
     ] = "dla0",
-    precision: Precision = None,
-    dim: Dimensions = None,
-    groups: GroupCount = None,
-    source: Source = None,
-    output: Output = None,
-    merge: Merge = False,
-    force: Replace = False,
+    *,
+    measuring: MeasuringOptions,
+    profile: ProfileOptions,
 ) -> None:
     """Estimate a DLA's memory demand: the GPU's times the ratio of memory loads."""
     from dse.imported_profile import finish, measured_network, unit_names
     from fitness.demand_import import import_demand
 
     gpus, dlas = unit_names(gpu), unit_names(dla)
-    measured = measured_network(
-        network, platform, [*gpus, *dlas], at, precision, dim, groups=groups
-    )
+    measured = measured_network(network, platform, [*gpus, *dlas], measuring)
     document, report = import_demand(
         table,
         measured.grouped,
@@ -121,37 +102,32 @@ def demand(
         measured.subject,
         gpu=gpus,
         dla=dlas,
-        source=source_text(source, "table", [table]),
+        source=source_text(profile.source, "table", [table]),
     )
-    finish(measured, document, output, merge=merge, force=force, report=report)
+    finish(measured, document, profile, report)
 
 
 def transitions(
     table: TableFile,
     network: NetworkName,
     platform: PlatformName,
-    at: At = None,
-    precision: Precision = None,
-    dim: Dimensions = None,
-    groups: GroupCount = None,
-    source: Source = None,
-    output: Output = None,
-    merge: Merge = False,
-    force: Replace = False,
+    *,
+    measuring: MeasuringOptions,
+    profile: ProfileOptions,
 ) -> None:
     """Take transition times from pairs of runs: with and without a hand-over."""
     from dse.imported_profile import finish, measured_network
     from fitness.transition_import import import_transitions
 
-    measured = measured_network(network, platform, None, at, precision, dim, groups=groups)
+    measured = measured_network(network, platform, None, measuring)
     document, report = import_transitions(
         table,
         measured.grouped,
         measured.platform,
         measured.subject,
-        source=source_text(source, "pairs of runs", [table]),
+        source=source_text(profile.source, "pairs of runs", [table]),
     )
-    finish(measured, document, output, merge=merge, force=force, report=report)
+    finish(measured, document, profile, report)
 
 
 def _show(found: list[Quantity], samples: int, warnings: tuple[str, ...], as_json: bool) -> None:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from dse.command_network import with_prefix
 from dse.command_options import AsJson
+from sdf.errors import GraphError
 
 if TYPE_CHECKING:
     from rich.table import Table
 
 _GAP = 2
+_COUNTS = frozenset({"MACs", "parameters"})
 _LEAST_WIDTH = 20
 """A column that does not fit is wrapped where it still gets so many characters."""
 
@@ -22,19 +25,33 @@ def register(app: typer.Typer) -> None:
     app.command("platforms")(platforms)
 
 
-def networks(as_json: AsJson = False) -> None:
-    """List the networks of the catalogue."""
+def networks(
+    family: Annotated[
+        str | None, typer.Option("--family", help="Only the networks of a family, such as ResNet.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """List the networks of the catalogue, by family."""
     from sdf.catalogue import catalogue
 
+    entries = sorted(catalogue(), key=lambda entry: (entry.family.lower(), entry.name))
+    families = list(dict.fromkeys(entry.family for entry in entries))
+    if family is not None:
+        entries = [entry for entry in entries if entry.family.lower() == family.lower()]
+        if not entries:
+            raise GraphError(f"no family {family!r}; there are {', '.join(families)}")
     _print(
         [
             {
                 "name": entry.name,
+                "family": entry.family,
                 "input": "x".join(str(size) for size in entry.input_shape),
+                "MACs": entry.macs if as_json else with_prefix(entry.macs, 3),
+                "parameters": entry.parameters if as_json else with_prefix(entry.parameters, 3),
                 "description": entry.description,
                 "origin": entry.origin,
             }
-            for entry in catalogue()
+            for entry in entries
         ],
         as_json=as_json,
     )
@@ -93,7 +110,8 @@ def list_table(rows: list[dict[str, Any]], width: int) -> tuple[Table, list[str]
         needed = max(len(name), *(len(str(row[name])) for row in rows))
         if needed > left and left < _LEAST_WIDTH:
             break
-        table.add_column(name, no_wrap=needed <= left, max_width=min(needed, left))
+        justify: Literal["left", "right"] = "right" if name in _COUNTS else "left"
+        table.add_column(name, justify=justify, no_wrap=needed <= left, max_width=min(needed, left))
         left -= needed + _GAP
         shown += 1
     for row in rows:

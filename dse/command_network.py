@@ -71,10 +71,10 @@ def _print(summary: NetworkSummary) -> None:
 
     console = Console(highlight=False)
     lines = [
-        f"{summary.name}: {_plural(summary.layers, 'layer')}, {_giga(summary.macs)}MAC, "
-        f"{_giga(summary.parameters).strip()} parameters ({_giga(summary.parameter_bytes)}B), "
-        f"{_giga(summary.activation_bytes)}B written, at {summary.bytes_per_element} bytes an "
-        "element",
+        f"{summary.name}: {_plural(summary.layers, 'layer')}, {with_prefix(summary.macs)}MAC, "
+        f"{with_prefix(summary.parameters).strip()} parameters "
+        f"({with_prefix(summary.parameter_bytes)}B), {with_prefix(summary.activation_bytes)}B "
+        f"written, at {summary.bytes_per_element} bytes an element",
         f"inputs: {shapes(summary.inputs)}",
         f"outputs: {shapes(summary.outputs)}",
     ]
@@ -105,10 +105,10 @@ def _kinds(summary: NetworkSummary) -> Table:
         table.add_row(
             kind.kind,
             str(kind.layers),
-            _giga(kind.macs) if kind.macs else "",
+            with_prefix(kind.macs) if kind.macs else "",
             share,
-            _giga(kind.parameters) if kind.parameters else "",
-            _giga(kind.output_elements),
+            with_prefix(kind.parameters) if kind.parameters else "",
+            with_prefix(kind.output_elements),
         )
     return table
 
@@ -117,11 +117,11 @@ def _plural(count: int, noun: str) -> str:
     return f"{count} {noun}{'' if count == 1 else 's'}"
 
 
-def _giga(count: int) -> str:
-    """A count with four digits and a decimal prefix: ``1.428 G``."""
+def with_prefix(count: int, digits: int = 4) -> str:
+    """A count with a decimal prefix: ``1.428 G``."""
     for power, prefix in ((15, "P"), (12, "T"), (9, "G"), (6, "M"), (3, "k")):
         if count >= 10**power:
-            return f"{count / 10**power:.4g} {prefix}"
+            return f"{count / 10**power:.{digits}g} {prefix}"
     return f"{count} "
 
 

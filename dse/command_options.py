@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from dse.managers.modes import Mode
+from dse.managers.settings import PredictorName
 from dse.scenarios import Scenario
 from results.pipeline_model import PipelineTime, ThroughputModel
 
@@ -30,8 +33,8 @@ Objectives = Annotated[
     list[str] | None,
     typer.Option(
         "--objective",
-        help="latency, latency:NETWORK, inverse-latency, throughput, energy, power or stretch; "
-        "give it twice or more. [default: latency, energy]",
+        help="latency, latency:NETWORK, inverse-latency, throughput, energy, power, efficiency or "
+        "stretch; give it twice or more. [default: latency, energy]",
     ),
 ]
 GroupCount = Annotated[
@@ -89,6 +92,13 @@ ScenarioName = Annotated[
 Balance = Annotated[
     bool, typer.Option("--balance", help="Repeat faster networks to match the slowest.")
 ]
+FreeRunning = Annotated[
+    bool,
+    typer.Option(
+        "--free-running",
+        help="No common frame: every network starts its next frame when one of its own ends.",
+    ),
+]
 ThroughputModelName = Annotated[
     ThroughputModel,
     typer.Option(
@@ -103,3 +113,44 @@ PipelineTimeName = Annotated[
         "Eq. 12.",
     ),
 ]
+ModeName = Annotated[
+    Mode | None,
+    typer.Option(
+        help="What la-mcts weighs throughput and power by: HP 1 and 0, PB 0.7 and 0.3, SM 0.5 and "
+        "0.5, PR 0.3 and 0.7. [default: PB]"
+    ),
+]
+PredictorOption = Annotated[
+    PredictorName | None,
+    typer.Option(
+        "--predictor", help="What tells la-mcts throughput and power. [default: timeline]"
+    ),
+]
+
+
+@dataclass(frozen=True)
+class SpaceOptions:
+    """How networks are cut, and which units and clocks they may have."""
+
+    groups: GroupCount = None
+    branches: Branches = False
+    each_layer: EachLayer = False
+    max_transitions: MaxTransitions = None
+    units: Units = None
+    fix: Fixed = None
+    precision: Precision = None
+    pin: Pins = None
+
+
+@dataclass(frozen=True)
+class GoalOptions:
+    """What is wanted of a design point, and how that is counted."""
+
+    objective: Objectives = None
+    power_cap: PowerCap = None
+    energy_budget: EnergyBudget = None
+    deadline: Deadlines = None
+    fps: FrameRate = None
+    throughput_model: ThroughputModelName = ThroughputModel.TIMELINE
+    pipeline_time: PipelineTimeName = PipelineTime.PERIOD
+    free_running: FreeRunning = False

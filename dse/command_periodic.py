@@ -60,7 +60,8 @@ def explore_engines(
     """Schedules one network, writes the folder, prints the table."""
     from dse.cli_options import parse_dimensions
     from dse.errors import WorkloadError
-    from dse.mobile_i.explore import DEFAULT_INFERENCES, explore_periodic
+    from dse.mobile_i.explore import explore_periodic
+    from dse.mobile_i.schedulers import DEFAULT_INFERENCES
     from results.front_file import check_output_folder
     from results.periodic_file import write_periodic
 
@@ -125,3 +126,18 @@ def print_periodic(result: PeriodicResult) -> None:
     from results.periodic_table import periodic_table
 
     Console(highlight=False).print(periodic_table(result))
+
+
+def print_schedule(result: PeriodicResult, index: int) -> None:
+    """One member: its figures, and what every engine runs in a period."""
+    from rich.console import Console
+
+    from results.periodic_choice import figure_lines, schedule_title
+    from results.periodic_table import engine_table
+
+    schedule = result.members[index]
+    console = Console(highlight=False)
+    console.print(schedule_title(result, index).capitalize(), style="bold", markup=False)
+    for name, value in figure_lines(schedule, result.inferences):
+        console.print(f"{name}: {value}", markup=False)
+    console.print(engine_table(schedule))

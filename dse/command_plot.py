@@ -58,6 +58,7 @@ def plot(
     from dse.errors import WorkloadError
     from dse.output_file import check_output_file, write_output_file
     from results.front_file import read_results
+    from results.periodic_file import holds_periodic
     from results.picture_style import PICTURE_MAKERS, picture_settings
 
     if member and what not in _DEFAULT_MEMBERS:
@@ -66,9 +67,15 @@ def plot(
         raise WorkloadError(f"--label: {len(folders)} are required, got {len(label)}")
     check_output_file(output, option="--output", overwrite=force, suffixes=tuple(PICTURE_MAKERS))
     names = label or _names(folders)
-    fronts = [(name, read_results(folder)) for name, folder in zip(names, folders, strict=True)]
+    periodic = [holds_periodic(folder) for folder in folders]
+    if any(periodic) and not all(periodic):
+        raise WorkloadError("DIR: fronts and periodic schedules cannot be drawn together")
+    named = list(zip(names, folders, strict=True))
     with picture_settings():
-        figure = _figure(what, fronts, member)
+        if any(periodic):
+            figure = _periodic_figure(what, named, member)
+        else:
+            figure = _figure(what, [(name, read_results(folder)) for name, folder in named], member)
         picture = PICTURE_MAKERS[output.suffix](figure)
     write_output_file(output, picture)
     print(f"Written to {output}")
@@ -96,6 +103,26 @@ def _figure(what: Plot, fronts: list[tuple[str, Front]], member: list[str] | Non
             return draw_gantts(_members(fronts, member or _DEFAULT_MEMBERS[what]))
         case Plot.ENERGY:
             return draw_energy(_members(fronts, member or _DEFAULT_MEMBERS[what]))
+
+
+def _periodic_figure(
+    what: Plot, folders: list[tuple[str, Path]], member: list[str] | None
+) -> Figure:
+    from dse.errors import WorkloadError
+    from results.periodic_choice import FASTEST, choose_schedule
+    from results.periodic_file import read_periodic
+    from results.periodic_picture import front_picture, fronts_picture, schedule_picture
+
+    if what not in (Plot.FRONT, Plot.GANTT):
+        raise WorkloadError(f"{what.value}: is not for periodic schedules; front and gantt are")
+    results = [(name, read_periodic(folder)) for name, folder in folders]
+    if what is Plot.FRONT:
+        return front_picture(results[0][1]) if len(results) == 1 else fronts_picture(results)
+    if len(results) > 1 or len(member or ()) > 1:
+        raise WorkloadError("gantt: of periodic schedules one is drawn, of one result")
+    result = results[0][1]
+    text = member[0] if member else FASTEST
+    return schedule_picture(result.members[choose_schedule(result, text)])
 
 
 def _members(

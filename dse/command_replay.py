@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from dse.command_options import Force
+from results.counted import counted
 
 if TYPE_CHECKING:
     from results.replay import Replay
@@ -30,10 +31,12 @@ def replay(
 ) -> None:
     """Replay changing workloads: latency per frame while schedules improve, against the optimum."""
     from dse import replay as player
+    from dse.compilation import tell_of_compiling
     from dse.replay_file import load_replay
     from results.replay_file import check_replay_folder, write_replay
 
     check_replay_folder(output, overwrite=force)
+    tell_of_compiling()
     result = player.replay(load_replay(file), nodes_per_second=nodes_per_second)
     write_replay(output, result, overwrite=force)
     if not quiet:
@@ -69,7 +72,7 @@ def _print(result: Replay, folder: Path) -> None:
     console.print(f"{result.title}, on {result.platform}; time of the search: {result.clock}")
     console.print(table)
     console.print(
-        f"{len(result.frames):,} frames. Written to {folder}: "
+        f"{counted(len(result.frames), 'frame')}. Written to {folder}: "
         f"{', '.join(sorted(path.name for path in folder.iterdir()))}",
         soft_wrap=True,
     )

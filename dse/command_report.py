@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from dse.command_options import Folder, Force
+from results.counted import counted
 
 if TYPE_CHECKING:
     from results.cost_origins import CostOrigins
@@ -37,17 +38,37 @@ def report(
     """Write the front, its schedules and its proof as one page that needs no network."""
     from dse.output_file import check_output_file, write_output_file
     from results.front_file import REPORT_FILE, read_costs, read_results
+    from results.periodic_file import holds_periodic
     from results.report_page import report_html
 
-    front = read_results(folder)
     path = folder / REPORT_FILE if output is None else output
+    if holds_periodic(folder):
+        page, members = _periodic_page(folder, platform)
+        check_output_file(
+            path, option="--output", overwrite=force or output is None, suffixes=(".html",)
+        )
+        write_output_file(path, page)
+        print(f"Written to {path}: {members} members, {len(page) / 1e6:.2f} MB")
+        return
+    front = read_results(folder)
     check_output_file(
         path, option="--output", overwrite=force or output is None, suffixes=(".html",)
     )
     costs = read_costs(folder, front.problem)
     page = report_html(front, costs, _deployments(front, costs, platform)).encode()
     write_output_file(path, page)
-    print(f"Written to {path}: {len(front.members)} members, {len(page) / 1e6:.2f} MB")
+    print(f"Written to {path}: {counted(len(front.members), 'member')}, {len(page) / 1e6:.2f} MB")
+
+
+def _periodic_page(folder: Path, platform: str | None) -> tuple[bytes, int]:
+    from dse.errors import WorkloadError
+    from results.periodic_file import read_periodic
+    from results.periodic_page import periodic_report_html
+
+    if platform is not None:
+        raise WorkloadError("--platform: is for deployment, not for periodic schedules")
+    result = read_periodic(folder)
+    return periodic_report_html(result).encode(), len(result.members)
 
 
 def _deployments(
@@ -62,10 +83,8 @@ def _deployments(
 
     try:
         chip = load_platform(platform or front.provenance.platform)
-        return [
-            deployment_texts(Deployment(front, index, chip, costs))
-            for index in range(len(front.members))
-        ]
+        members = range(len(front.members))
+        return deployment_texts([Deployment(front, index, chip, costs) for index in members])
     except (PlatformError, ResultError) as error:
         if platform is not None:
             raise

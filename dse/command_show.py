@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from dse.command_options import AsJson, Folder
+from results.counted import counted
 
 if TYPE_CHECKING:
     from results.front import Front
@@ -50,7 +51,7 @@ def show(
             document = member_to_document(front.problem, front.members[index])
             print(json.dumps({"member": index, **document}, indent=2))
         else:
-            _print_member(front, index)
+            _print_member(front, index, folder)
     elif as_json:
         print(json.dumps(table_rows(front), indent=2))
     else:
@@ -60,15 +61,20 @@ def show(
 def _show_periodic(folder: Path, member: str | None, *, as_json: bool) -> None:
     import json
 
-    from dse.command_periodic import print_periodic
-    from dse.errors import WorkloadError
+    from dse.command_periodic import print_periodic, print_schedule
+    from results.periodic_choice import choose_schedule
     from results.periodic_file import read_periodic
-    from results.periodic_table import periodic_rows
+    from results.periodic_table import periodic_rows, task_rows
 
-    if member is not None:
-        raise WorkloadError("--member: is not for periodic schedules; --json has their figures")
     result = read_periodic(folder)
-    if as_json:
+    if member is not None:
+        index = choose_schedule(result, member)
+        if as_json:
+            figures = periodic_rows(result)[index]
+            print(json.dumps({**figures, "tasks": task_rows(result.members[index])}, indent=2))
+        else:
+            print_schedule(result, index)
+    elif as_json:
         print(json.dumps(periodic_rows(result), indent=2))
     else:
         print_periodic(result)
@@ -87,7 +93,8 @@ def _print_front(front: Front, *, all_rows: bool) -> None:
     source = front.provenance
     console.print(
         f"{', '.join(network.name for network in front.problem.networks)} on {source.platform}: "
-        f"{len(front.members)} members, {source.evaluations:,} design points in "
+        f"{counted(len(front.members), 'member')}, "
+        f"{counted(source.evaluations, 'design point')} in "
         f"{source.seconds:.1f} s by {source.engine}, seed {source.seed}, "
         f"stopped by {source.stopped_by}",
     )
@@ -95,10 +102,11 @@ def _print_front(front: Front, *, all_rows: bool) -> None:
         console.print(sentence)
 
 
-def _print_member(front: Front, index: int) -> None:
+def _print_member(front: Front, index: int, folder: Path) -> None:
     from rich.console import Console
 
     from dse.claim_words import claims_in_words
+    from dse.free_run_text import stream_lines
     from results.comparison import describe_difference
     from results.member_choice import FASTEST, choose_member, member_title
     from results.member_text import member_lines
@@ -107,13 +115,39 @@ def _print_member(front: Front, index: int) -> None:
     problem, member = front.problem, front.members[index]
     console = Console(highlight=False)
     console.print(member_title(front, index).capitalize(), style="bold", markup=False)
-    for line in member_lines(problem, member):
+    for line in (*member_lines(problem, member), *stream_lines(problem, member)):
         console.print(line, markup=False)
     fastest = choose_member(front, FASTEST)
     if index != fastest:
         words = describe_difference(problem, front.members[fastest], member)
         console.print(f"against the fastest, member {fastest}: {words}", markup=False)
+    for line in _deployable(front, index, folder):
+        console.print(line, markup=False)
     console.print()
     console.print(schedule_table(problem, member.schedule))
     if front.certificate is not None and index in front.certificate.members:
-        console.print(claims_in_words(front)[0])
+        sentences = claims_in_words(front)
+        for sentence in dict.fromkeys((sentences[0], sentences[-1])):
+            console.print(sentence)
+
+
+def _deployable(front: Front, index: int, folder: Path) -> list[str]:
+    """What 'dse deploy' can write for the member, and why not the rest; nothing where the board is
+    not known by its name."""
+    from dse.deploy import fitting_targets
+    from platforms.errors import PlatformError
+    from platforms.platform_file import load_platform
+    from results.deployment import Deployment
+    from results.front_file import read_costs
+
+    try:
+        chip = load_platform(front.provenance.platform)
+    except PlatformError:
+        return []
+    origins = read_costs(folder, front.problem)
+    reasons = fitting_targets(Deployment(front, index, chip, origins))
+    able = ", ".join(name for name, reason in reasons.items() if reason is None)
+    return [
+        f"can be deployed to: {able or 'nothing'}",
+        *(f"not to {name}: {reason}" for name, reason in reasons.items() if reason is not None),
+    ]

@@ -32,10 +32,22 @@ def trace(
     from dse.output_file import check_output_file, write_output_file
     from results.front_file import read_results
     from results.member_choice import FASTEST, choose_member, member_title
+    from results.periodic_choice import choose_schedule, schedule_title
+    from results.periodic_file import holds_periodic, read_periodic
+    from results.periodic_trace import periodic_trace_bytes
     from results.trace_file import trace_bytes
 
-    front = read_results(folder)
     check_output_file(output, option="--output", overwrite=force, suffixes=(".json",))
+    if holds_periodic(folder):
+        result = read_periodic(folder)
+        schedules = [
+            (schedule_title(result, index), result.members[index])
+            for index in dict.fromkeys(choose_schedule(result, t) for t in member or [FASTEST])
+        ]
+        write_output_file(output, periodic_trace_bytes(schedules))
+        print(f"Written to {output}: {', '.join(title for title, _ in schedules)}")
+        return
+    front = read_results(folder)
     chosen = dict.fromkeys(choose_member(front, text) for text in member or [FASTEST])
     titles = [(member_title(front, index), front.members[index]) for index in chosen]
     write_output_file(output, trace_bytes(front.problem, titles))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from fitness.outcomes import Constraint, Outcomes, constraints_of
+from fitness.outcomes import Constraint, ConstraintKind, Outcomes, constraints_of
 from results.problem import Problem
 
 _SCALES = {"ps": (10**9, " ms"), "uW": (10**6, " W"), "fJ": (10**12, " mJ")}
@@ -37,8 +37,13 @@ class ConstraintState:
         """``power: 18.2 W, at most 15 W asked for: 3.2 W too much``."""
         limit, unit = self.constraint.limit, self.constraint.unit
         value, at_most = shown_apart(self.value, limit, unit)
-        text = f"{self.constraint.name}: {value}, at most {at_most} asked for"
+        text = f"{self.constraint.name}: {value}, at most {at_most} {limited_by(self.constraint)}"
         return text if self.met else f"{text}: {shown(self.value - limit, unit)} too much"
+
+
+def limited_by(constraint: Constraint) -> str:
+    """Where a limit is from, as a word behind ``at most 3``."""
+    return "on this chip" if constraint.kind is ConstraintKind.SEGMENTS else "asked for"
 
 
 def constraint_states(problem: Problem, outcomes: Outcomes, row: int) -> list[ConstraintState]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
@@ -34,26 +34,66 @@ SYSFS_FILE = "set_clocks.sh"
 TRTEXEC_FILE = "engines.sh"
 
 
-def deployment_texts(deployment: Deployment) -> dict[str, str]:
-    """The text of each format that is one text, by its name on the command line; where a format
-    cannot serve the platform or a unit, what to use instead.
+def deployment_texts(deployments: Sequence[Deployment]) -> list[dict[str, str]]:
+    """For each member of one front the text of each format that is one text, by its name on the
+    command line; where a format cannot serve the platform or a unit, what to use instead.
 
     Raises:
         ResultError: where the platform is not that of the search.
     """
-    check_platform(deployment)
-    makers: dict[Target, Callable[[], str]] = {
-        Target.NVPMODEL: lambda: _nvpmodel(deployment, None)[0],
-        Target.SYSFS: lambda: sysfs_script(deployment),
-        Target.TRTEXEC: lambda: trtexec_script(deployment, network_files(deployment)),
+    if not deployments:
+        return []
+    check_platform(deployments[0])
+    try:
+        modes = power_modes(deployments[0])
+    except ResultError as error:
+        sections = [str(error)] * len(deployments)
+    else:
+        sections = [
+            nvpmodel_section(deployment, modes, costs, from_file=False)
+            for deployment, costs in zip(deployments, mode_costs(deployments, modes), strict=True)
+        ]
+    return [
+        {
+            Target.NVPMODEL.value: section,
+            Target.SYSFS.value: _text_or_reason(sysfs_script, deployment),
+            Target.TRTEXEC.value: _text_or_reason(_engines, deployment),
+        }
+        for deployment, section in zip(deployments, sections, strict=True)
+    ]
+
+
+def fitting_targets(deployment: Deployment) -> dict[str, str | None]:
+    """Every format by its name on the command line, and why it cannot serve the member; None where
+    it can."""
+    reasons: dict[str, str | None] = {}
+    checks: dict[Target, Callable[[Deployment], object]] = {
+        Target.NVPMODEL: power_modes,
+        Target.SYSFS: sysfs_script,
+        Target.TRTEXEC: check_trtexec,
+        Target.ONNX: lambda deployment: deployment.layers(deployment.segments(0)[0]),
     }
-    texts = {}
-    for target, make in makers.items():
+    for target in Target:
+        check = checks.get(target, check_platform)
         try:
-            texts[target.value] = make()
+            check_platform(deployment)
+            check(deployment)
         except ResultError as error:
-            texts[target.value] = str(error)
-    return texts
+            reasons[target.value] = str(error)
+        else:
+            reasons[target.value] = None
+    return reasons
+
+
+def _text_or_reason(make: Callable[[Deployment], str], deployment: Deployment) -> str:
+    try:
+        return make(deployment)
+    except ResultError as error:
+        return str(error)
+
+
+def _engines(deployment: Deployment) -> str:
+    return trtexec_script(deployment, network_files(deployment))
 
 
 def deploy(
@@ -101,8 +141,7 @@ def deploy(
         elif target is not Target.JSON:
             if target is Target.TRTEXEC:
                 check_trtexec(deployment)
-                script = trtexec_script(deployment, network_files(deployment))
-                _write_script(part / TRTEXEC_FILE, script)
+                _write_script(part / TRTEXEC_FILE, _engines(deployment))
             parts = _write_models(
                 deployment, part, models or {}, said, check=check, wholes=target is Target.TRTEXEC
             )
@@ -147,7 +186,7 @@ def _nvpmodel(deployment: Deployment, conf: Path | None) -> tuple[str, tuple[Mod
             why = getattr(error, "strerror", None) or "is no text"
             raise ResultError(f"{conf}: cannot be read: {why}") from None
         modes = power_modes_of(parse_nvpmodel_conf(text, str(conf)), modes, str(conf))
-    costs = mode_costs(deployment, modes)
+    (costs,) = mode_costs([deployment], modes)
     return nvpmodel_section(deployment, modes, costs, from_file=conf is not None), costs
 
 

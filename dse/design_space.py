@@ -8,11 +8,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from dse.space_tables import Scratch, make_scratch, make_tables
+from fitness.plan import Plan, make_plan
 from results.problem import BoolArray, IntArray, Problem
+
+if TYPE_CHECKING:
+    from dse.variation_kernel import SpaceTables
 
 Random = np.random.Generator
 
@@ -79,16 +85,6 @@ class DesignSpace:
         return np.minimum(np.stack(places), self.point_count[:, None] - 1).astype(np.int64)
 
     @cached_property
-    def all_allowed(self) -> bool:
-        """Whether every group may be on every unit."""
-        return bool(self.problem.allowed.all())
-
-    @cached_property
-    def allowed_on(self) -> BoolArray:
-        """[units, groups]: the problem's ``allowed``, transposed."""
-        return np.ascontiguousarray(self.problem.allowed.T)
-
-    @cached_property
     def fastest_time(self) -> IntArray:
         """[groups, units]: stand-alone time at the fastest clocks; huge where not allowed."""
         times = np.empty((self.groups, len(self.problem.units)), dtype=np.int64)
@@ -134,6 +130,21 @@ class DesignSpace:
         return table
 
     @cached_property
+    def plan(self) -> Plan:
+        """The problem as compiled code reads it."""
+        return make_plan(self.problem)
+
+    @cached_property
+    def tables(self) -> SpaceTables:
+        """The space as compiled operators read it."""
+        return make_tables(self)
+
+    @cached_property
+    def scratch(self) -> Scratch:
+        """What they write to; so rows are proposed by one thread only."""
+        return make_scratch(self)
+
+    @cached_property
     def resting_domains(self) -> tuple[int, ...]:
         """Domains with a choice that always draw power, also where nothing mapped needs them."""
         return tuple(
@@ -150,7 +161,11 @@ class DesignSpace:
 
     def domains_used(self, rows: IntArray) -> BoolArray:
         """[n, domains]: whether a unit that something is mapped on depends on the domain."""
-        return self.units_used(rows) @ self.drives.T
+        from dse.variation_kernel import mark_used
+
+        used = np.zeros((len(rows), len(self.problem.domains)), dtype=np.int64)
+        mark_used(self.tables, np.ascontiguousarray(rows), used)
+        return used.astype(np.bool_)
 
     def domains_on(self, used: BoolArray) -> BoolArray:
         """[n, domains] from the units used [n, units]."""
@@ -159,45 +174,11 @@ class DesignSpace:
 
     def canonical(self, rows: IntArray) -> IntArray:
         """The same rows with 0 for the operating point of every domain that is off."""
-        result = rows.copy()
-        self._switch_off(result, self.domains_used(rows))
-        return result
-
-    def _switch_off(self, rows: IntArray, used: BoolArray) -> None:
+        result, used = rows.copy(), self.domains_used(rows)
         for d, domain in enumerate(self.problem.domains):
             if domain.may_be_off:
-                rows[~used[:, d], self.groups + d] = 0
-
-    def _rest(self, rows: IntArray, used: BoolArray) -> None:
-        """Sets every domain that is on and not used to the point at which least power is drawn:
-        nothing else depends on it, so the row can only gain."""
-        for d in self.resting_domains:
-            idle = np.flatnonzero(~used[:, d])
-            if len(idle) == 0:
-                continue
-            points, domain = self.points[d], self.problem.domains[d]
-            power = np.tile(domain.static_mw[points], (len(idle), 1))
-            for u in np.flatnonzero(self.drives[d]).tolist():
-                unit = self.problem.units[u]
-                own = self.problem.domains[unit.clocks[0]]
-                on = ~np.bool_(own.may_be_off) | used[idle, unit.clocks[0]]
-                at = tuple(
-                    points[None] if clock == d else rows[idle, self.groups + clock, None]
-                    for clock in unit.clocks
-                )
-                power = power + np.where(on[:, None], unit.idle_mw[at], 0)
-            rows[idle, self.groups + d] = points[power.argmin(axis=1)]
-
-    def _wake(self, rng: Random, rows: IntArray, asleep: BoolArray) -> None:
-        """Draws the operating points of domains ``asleep`` [n, domains]: the fastest with a
-        probability of a third, else any."""
-        for d in self.free_domains.tolist():
-            chosen = np.flatnonzero(asleep[:, d])
-            if len(chosen):
-                points = self.points[d]
-                at = rng.integers(0, len(points), len(chosen))
-                at = np.where(rng.random(len(chosen)) < 1 / 3, len(points) - 1, at)
-                rows[chosen, self.groups + d] = points[at]
+                result[~used[:, d], self.groups + d] = 0
+        return result
 
     def nearest_points(self, rows: IntArray) -> IntArray:
         """The same rows with every operating point that may not be chosen replaced by the next
@@ -230,66 +211,21 @@ class DesignSpace:
         stays.
 
         ``awake`` [n, domains]: whether the row's operating point was chosen for a mapping that
-        used it; where it was not, and the mapping uses it now, another one is drawn.
+        used it; where it was not, and the mapping uses it now, another one is drawn, the fastest a
+        third of the time. None: all were.
         """
-        mapping = self._supported(rows[:, : self.groups])
-        for n, network in enumerate(self.problem.networks):
-            if network.max_transitions is not None and self.size[n] > 1:
-                block = slice(int(self.first[n]), int(self.first[n] + self.size[n]))
-                mapping[:, block] = self._joined(
-                    rng, mapping[:, block], self.problem.allowed[block], network.max_transitions
-                )
-        result = np.concatenate((mapping, rows[:, self.groups :]), axis=1)
-        used = self.domains_used(result)
-        if awake is not None:
-            self._wake(rng, result, used & ~awake)
-        self._switch_off(result, used)
-        self._rest(result, used)
+        from dse.variation_kernel import repair_rows
+
+        result = np.array(rows, dtype=np.int64)
+        if awake is None:
+            awake = np.ones((len(rows), len(self.problem.domains)), dtype=np.bool_)
+        repair_rows(self.tables, self.plan, drawn_seed(rng), result, awake, *self.scratch)
         return result
 
-    def _supported(self, mapping: IntArray) -> IntArray:
-        """A group that may not be where it is goes where the group before it is, if it may, else
-        where the next one is, else to its fastest unit."""
-        mapping = mapping.copy()
-        if self.all_allowed:
-            return mapping
-        wrong = ~self.problem.allowed[np.arange(self.groups), mapping]
-        for g in np.flatnonzero(wrong.any(axis=0)):
-            bad = np.flatnonzero(wrong[:, g])
-            chosen = np.full(len(bad), self.best_unit[g])
-            for neighbour in (g + 1, g - 1):
-                if 0 <= neighbour < self.groups and self.owner[neighbour] == self.owner[g]:
-                    there = mapping[bad, neighbour]
-                    chosen = np.where(self.problem.allowed[g, there], there, chosen)
-            mapping[bad, g] = chosen
-        return mapping
 
-    def _joined(self, rng: Random, mapping: IntArray, allowed: BoolArray, limit: int) -> IntArray:
-        """Joins random neighbouring stretches of one network [n, size] until ``limit`` holds."""
-        mapping = mapping.copy()
-        position = np.arange(mapping.shape[1])
-        for _ in range(2 * mapping.shape[1]):
-            change = mapping[:, 1:] != mapping[:, :-1]
-            over = np.flatnonzero(change.sum(axis=1) > limit)
-            if len(over) == 0:
-                break
-            change = change[over]
-            cut = np.where(change, rng.random(change.shape), -1.0).argmax(axis=1) + 1
-            edges = np.concatenate(
-                (np.ones((len(over), 1), np.bool_), change, np.ones((len(over), 1), np.bool_)),
-                axis=1,
-            )
-            places = np.arange(edges.shape[1])
-            before = np.where(edges & (places < cut[:, None]), places, -1).max(axis=1)
-            after = np.where(edges & (places > cut[:, None]), places, edges.shape[1]).min(axis=1)
-            left = cut - before < after - cut
-            begin, end = np.where(left, before, cut), np.where(left, cut, after)
-            unit = mapping[over, np.where(left, cut, cut - 1)]
-            inside = (position >= begin[:, None]) & (position < end[:, None])
-            fits = (allowed[:, unit].T | ~inside).all(axis=1)
-            take = inside & fits[:, None]
-            mapping[over] = np.where(take, unit[:, None], mapping[over])
-        return mapping
+def drawn_seed(rng: Random) -> int:
+    """A seed for the random numbers of compiled code."""
+    return int(rng.integers(1 << 63))
 
 
 def unique_rows(rows: IntArray, seen: set[bytes] | None = None) -> NDArray[np.bool_]:

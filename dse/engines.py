@@ -10,6 +10,8 @@ from dse.engine import Engine
 from dse.engine_names import EngineName
 from dse.errors import WorkloadError
 from dse.front_proof import Goal
+from dse.managers.settings import DEFAULT_MODE, DEFAULT_PREDICTOR, ManagerSettings
+from results.problem import ObjectiveKind
 
 
 @dataclass(frozen=True)
@@ -20,22 +22,29 @@ class EngineInfo:
     a checkpoint.
     ``goal``: what is proved of its front afterwards. ``needs_proof``: it finds a front by proving
     it, so the proof cannot be left out.
+    ``required``: objectives that it looks at. ``settings``: those of ``ManagerSettings`` that it
+    takes.
     """
 
     summary: str
-    make: Callable[[DesignSpace, int], Engine]
+    make: Callable[[DesignSpace, int, ManagerSettings], Engine]
     goal: Goal = Goal.FASTEST
     needs_proof: bool = False
     least_objectives: int = 1
     resumable: bool = True
+    required: tuple[ObjectiveKind, ...] = ()
+    settings: tuple[str, ...] = ()
 
 
-def make_engine(name: EngineName, space: DesignSpace, seed: int) -> Engine:
+def make_engine(
+    name: EngineName, space: DesignSpace, seed: int, settings: ManagerSettings | None = None
+) -> Engine:
     """The engine of that name, ready for its first :meth:`Engine.ask`.
 
     Raises:
-        WorkloadError: where it is not made for the problem.
+        WorkloadError: where it is not made for the problem, or does not take one of the settings.
     """
+    settings = settings or ManagerSettings()
     info = ENGINES[name]
     objectives = len(space.problem.objectives)
     if objectives < info.least_objectives:
@@ -43,56 +52,114 @@ def make_engine(name: EngineName, space: DesignSpace, seed: int) -> Engine:
             f"--engine {name.value}: {info.least_objectives} or more objectives are required, "
             f"got {objectives}"
         )
-    return info.make(space, seed)
+    kinds = [objective.kind for objective in space.problem.objectives]
+    for kind in info.required:
+        if kind not in kinds:
+            raise WorkloadError(
+                f"--engine {name.value}: --objective {kind.value} is required, got "
+                + ", ".join(entry.value for entry in kinds)
+            )
+    for option, value in (("mode", settings.mode), ("predictor", settings.predictor)):
+        if value is not None and option not in info.settings:
+            raise WorkloadError(
+                f"--{option}: an engine that takes it is required, got --engine {name.value}"
+            )
+    return info.make(space, seed, settings)
 
 
-def _nsga2(space: DesignSpace, seed: int) -> Engine:
+def _nsga2(space: DesignSpace, seed: int, _: ManagerSettings) -> Engine:
     from dse.nsga2 import Nsga2Engine
 
     return Nsga2Engine(space, seed=seed)
 
 
-def _pymoo_nsga2(space: DesignSpace, seed: int) -> Engine:
+def _pymoo_nsga2(space: DesignSpace, seed: int, _: ManagerSettings) -> Engine:
     from dse.pymoo_engines import stock_nsga2
 
     return stock_nsga2(space, seed=seed)
 
 
-def _nsga3(space: DesignSpace, seed: int) -> Engine:
+def _nsga3(space: DesignSpace, seed: int, _: ManagerSettings) -> Engine:
     from dse.pymoo_engines import nsga3
 
     return nsga3(space, seed=seed)
 
 
-def _sms_emoa(space: DesignSpace, seed: int) -> Engine:
+def _sms_emoa(space: DesignSpace, seed: int, _: ManagerSettings) -> Engine:
     from dse.pymoo_engines import sms_emoa
 
     return sms_emoa(space, seed=seed)
 
 
-def _annealing(space: DesignSpace, seed: int) -> Engine:
+def _annealing(space: DesignSpace, seed: int, _: ManagerSettings) -> Engine:
     from dse.annealing import AnnealingEngine
 
     return AnnealingEngine(space, seed=seed)
 
 
-def _random(space: DesignSpace, seed: int) -> Engine:
+def _mobile_i(space: DesignSpace, seed: int, _: ManagerSettings) -> Engine:
+    from dse.mobile_i.pipeline_engine import MobileIEngine
+
+    return MobileIEngine(space, seed=seed)
+
+
+def _random(space: DesignSpace, seed: int, _: ManagerSettings) -> Engine:
     from dse.random_search import RandomEngine
 
     return RandomEngine(space, seed=seed)
 
 
-def _exhaustive(space: DesignSpace, seed: int) -> Engine:
+def _exhaustive(space: DesignSpace, seed: int, _: ManagerSettings) -> Engine:
     from dse.exhaustive_search import ExhaustiveEngine
 
     return ExhaustiveEngine(space, seed=seed)
 
 
-def _exact(space: DesignSpace, seed: int) -> Engine:
+def _exact(space: DesignSpace, seed: int, _: ManagerSettings) -> Engine:
     from dse.exact_engine import ExactEngine
 
     return ExactEngine(space, seed=seed)
 
+
+def _la_mcts(space: DesignSpace, seed: int, settings: ManagerSettings) -> Engine:
+    from dse.managers.la_mcts import LaMctsEngine
+    from dse.managers.predictors import make_predictor
+
+    predictor = make_predictor(settings.predictor or DEFAULT_PREDICTOR)
+    return LaMctsEngine(space, predictor, seed=seed, mode=settings.mode or DEFAULT_MODE)
+
+
+def _mosaic(space: DesignSpace, seed: int, _: ManagerSettings) -> Engine:
+    from dse.managers.mosaic import Mosaic
+
+    return Mosaic(space)
+
+
+def _odmdef(space: DesignSpace, seed: int, _: ManagerSettings) -> Engine:
+    from dse.managers.odmdef import Odmdef
+
+    return Odmdef(space)
+
+
+def _kang_ga(space: DesignSpace, seed: int, _: ManagerSettings) -> Engine:
+    from dse.managers.kang_ga import KangGa
+
+    return KangGa(space, seed=seed)
+
+
+def _omniboost(space: DesignSpace, seed: int, _: ManagerSettings) -> Engine:
+    from dse.managers.omniboost import OmniBoost
+
+    return OmniBoost(space, seed=seed)
+
+
+def _omniboost_star(space: DesignSpace, seed: int, _: ManagerSettings) -> Engine:
+    from dse.managers.omniboost import OmniBoostStar
+
+    return OmniBoostStar(space, seed=seed)
+
+
+THROUGHPUT_AND_POWER = (ObjectiveKind.THROUGHPUT, ObjectiveKind.POWER)
 
 ENGINES = {
     EngineName.AUTO: EngineInfo(
@@ -122,6 +189,48 @@ ENGINES = {
         resumable=False,
     ),
     EngineName.ANNEALING: EngineInfo("simulated annealing", _annealing),
+    EngineName.MOBILE_I: EngineInfo(
+        "loads balanced over units for a pipeline, as Mobile-I does",
+        _mobile_i,
+        required=(ObjectiveKind.THROUGHPUT,),
+    ),
     EngineName.RANDOM: EngineInfo("random mappings and clocks", _random),
     EngineName.EXHAUSTIVE: EngineInfo("all there are, where these are few", _exhaustive),
+    EngineName.LA_MCTS: EngineInfo(
+        "MapFormer's tree search over a predictor, for throughput and power",
+        _la_mcts,
+        resumable=False,
+        required=THROUGHPUT_AND_POWER,
+        settings=("mode", "predictor"),
+    ),
+    EngineName.MOSAIC: EngineInfo(
+        "MOSAIC: each network cut for itself, on CPU and GPU",
+        _mosaic,
+        required=THROUGHPUT_AND_POWER,
+        resumable=False,
+    ),
+    EngineName.ODMDEF: EngineInfo(
+        "ODMDEF: layer by layer, on CPU and GPU",
+        _odmdef,
+        required=THROUGHPUT_AND_POWER,
+        resumable=False,
+    ),
+    EngineName.KANG_GA: EngineInfo(
+        "the genetic algorithm of Kang et al., on CPU and GPU",
+        _kang_ga,
+        required=THROUGHPUT_AND_POWER,
+        resumable=False,
+    ),
+    EngineName.OMNIBOOST: EngineInfo(
+        "OmniBoost: tree search for throughput, on CPU and GPU",
+        _omniboost,
+        required=THROUGHPUT_AND_POWER,
+        resumable=False,
+    ),
+    EngineName.OMNIBOOST_STAR: EngineInfo(
+        "OmniBoost with the estimator of the power cap: 10, 15 or 30 W",
+        _omniboost_star,
+        required=THROUGHPUT_AND_POWER,
+        resumable=False,
+    ),
 }

@@ -49,6 +49,8 @@ class Proof:
     members: int
     epsilon_ppm: int | None
     seconds: float
+    objectives: int
+    """How many count; with one of them the search is for the best member in that."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -271,6 +273,7 @@ class _Search:
             members=int(self._branching.scalar[MEMBERS]),
             epsilon_ppm=self._epsilon_ppm(),
             seconds=self.seconds,
+            objectives=self._branching.objectives.shape[1],
         )
 
     def result(self, *, complete: bool) -> ExactResult:

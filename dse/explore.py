@@ -13,11 +13,13 @@ import numpy as np
 
 from dse.baselines.standing import baseline_points
 from dse.checkpoint import CheckpointFile, Identity, Snapshot
+from dse.compilation import load_machine_code
 from dse.design_space import DesignSpace
 from dse.engine_names import EngineName
 from dse.engines import make_engine
 from dse.errors import InfeasibleError
 from dse.infeasible import explain_infeasible
+from dse.managers.settings import ManagerSettings
 from dse.members import make_members
 from dse.options import Options
 from dse.problem_builder import BuiltProblem, build_problem
@@ -32,10 +34,13 @@ from platforms.platform import Platform
 from platforms.platform_file import load_platform
 from results.dominance import hypervolume, non_dominated, reference_point
 from results.front import BaselinePoint, Front, HypervolumePoint, Provenance
-from results.problem import IntArray
+from results.problem import IntArray, Problem
 from results.problem_file import problem_sha256
 
 DEFAULT_EVALUATIONS = 100_000
+FREE_RUNNING_EVALUATIONS = 300
+"""Playing a free-running workload takes as long as its slowest network is slower than the others,
+and efficient mappings hold heavy networks back: they take a good part of a second each."""
 MOST_SNAPSHOTS = 200
 
 
@@ -46,7 +51,8 @@ def explore(
     options: Options | None = None,
     profile: str | Path | None = None,
     engine: EngineName = EngineName.NSGA2,
-    max_evaluations: int = DEFAULT_EVALUATIONS,
+    manager: ManagerSettings | None = None,
+    max_evaluations: int | None = None,
     time_limit_s: float | None = None,
     stop_when_stalled: int | None = None,
     checkpoint: Path | None = None,
@@ -65,7 +71,8 @@ def explore(
         profile: a file of the user's own measurements.
         engine: what searches, see :mod:`dse.engines`; the proof that goes with it is
             :func:`dse.front_proof.prove_front`'s.
-        max_evaluations: design points to evaluate, at most.
+        manager: what an engine of :mod:`dse.managers` is told besides.
+        max_evaluations: design points to evaluate, at most; None: :func:`default_evaluations`.
         time_limit_s: ends the search earlier; the front then depends on the machine.
         stop_when_stalled: ends it where the hypervolume has hardly grown in so many evaluations.
         checkpoint: a file that the state of the search is kept in.
@@ -87,6 +94,7 @@ def explore(
         platform=chip.name,
         profile=measured,
         engine=engine,
+        manager=manager,
         max_evaluations=max_evaluations,
         time_limit_s=time_limit_s,
         stop_when_stalled=stop_when_stalled,
@@ -98,13 +106,19 @@ def explore(
     )
 
 
+def default_evaluations(problem: Problem) -> int:
+    """Design points that are evaluated where nobody says how many."""
+    return FREE_RUNNING_EVALUATIONS if problem.free_running else DEFAULT_EVALUATIONS
+
+
 def explore_problem(
     built: BuiltProblem,
     *,
     platform: str,
     profile: Profile | None = None,
     engine: EngineName = EngineName.NSGA2,
-    max_evaluations: int = DEFAULT_EVALUATIONS,
+    manager: ManagerSettings | None = None,
+    max_evaluations: int | None = None,
     time_limit_s: float | None = None,
     stop_when_stalled: int | None = None,
     checkpoint: Path | None = None,
@@ -129,15 +143,18 @@ def explore_problem(
     space = DesignSpace(built.problem)
     if start is not None:
         space = replace(space, start=starting_rows(space, start))
-    searching = make_engine(engine, space, seed)
+    searching = make_engine(engine, space, seed, manager)
     kept = None
     if checkpoint is not None:
         identity = Identity(problem_sha256(built.problem), searching.name, seed, program_version())
         kept = CheckpointFile(checkpoint, identity, space, len(constraints_of(built.problem)))
+    load_machine_code(space)
     result = search(
         searching,
         make_outcomes(built.problem, jobs=workers),
-        Budget(max_evaluations, time_limit_s, stop_when_stalled),
+        Budget(
+            max_evaluations or default_evaluations(built.problem), time_limit_s, stop_when_stalled
+        ),
         checkpoint=kept,
         resume=resume,
         on_progress=on_progress,

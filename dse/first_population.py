@@ -9,6 +9,7 @@ import numpy as np
 from dse.balanced_mappings import balanced_rows
 from dse.baselines.standing import baseline_rows
 from dse.design_space import DesignSpace, Random, unique_rows
+from dse.first_efficient import efficient_rows
 from results.problem import IntArray
 
 BALANCED = 60
@@ -41,12 +42,15 @@ def obvious_rows(space: DesignSpace) -> IntArray:
 
 
 def first_population(space: DesignSpace, rng: Random, size: int) -> IntArray:
-    """[at most size, width]: what the search is to start from, the baselines, the obvious rows, as
-    far as these fill one half; then ``BALANCED`` balanced rows, then random ones; no row twice.
+    """[at most size, width]: what the search is to start from, of networks that run freely what is
+    good on paper, the baselines, the obvious rows, as far as these fill one half; then ``BALANCED``
+    balanced rows, then random ones; no row twice.
 
     Baselines come as they are, and once more with what constraints on the mapping make of them.
     """
     known = baseline_rows(space)
+    if space.problem.free_running:
+        known = np.concatenate((efficient_rows(space, rng), known))
     if space.start is not None:
         known = np.concatenate((space.start, known))
     repaired = space.repair(rng, np.concatenate((known, obvious_rows(space))))

@@ -5,12 +5,13 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dse.errors import WorkloadError
+from results.counted import counted
 
 if TYPE_CHECKING:
+    from dse.import_options import MeasuringOptions, ProfileOptions
     from fitness.import_report import ImportReport
     from fitness.profile_document import Document, Subject
     from fitness.profile_file import Profile
@@ -36,10 +37,7 @@ def measured_network(
     network: str,
     platform: str,
     units: Sequence[str] | None,
-    at: Sequence[str] | None,
-    precision: str | None,
-    dimensions: Sequence[str] | None,
-    groups: int | None = None,
+    options: MeasuringOptions,
 ) -> Measured:
     """Reads what the options of an import name; ``units`` None: only the memory's clock is needed.
 
@@ -56,11 +54,12 @@ def measured_network(
 
     chip = load_platform(platform)
     chosen = choose_units(chip, units)
-    form = choose_precision(chip, precision)
-    imported = load_network(network, dimensions=dict(parse_dimensions(dimensions)))
+    form = choose_precision(chip, options.precision)
+    imported = load_network(network, dimensions=dict(parse_dimensions(options.dim)))
     layers = [actor.layer for actor in imported.graph.actors if actor.layer is not None]
-    grouped = group_network(imported.graph, layer_support(layers, chip, form).table, groups=groups)
-    clocks = _clocks(chip, at or ())
+    support = layer_support(layers, chip, form).table
+    grouped = group_network(imported.graph, support, groups=options.groups)
+    clocks = _clocks(chip, options.at or ())
     _need_clocks([] if units is None else chosen, chip, dict(clocks))
     macs = sum(group.macs for group in grouped.groups)
     return Measured(imported, grouped, chip, Subject(imported.graph.name, macs, form, clocks))
@@ -128,28 +127,26 @@ def _need_clocks(units: Sequence[Unit], platform: Platform, clocks: dict[str, in
 def finish(
     measured: Measured,
     document: Document,
-    output: Path | None,
-    *,
-    merge: bool,
-    force: bool,
+    options: ProfileOptions,
     report: ImportReport,
 ) -> None:
     """Checks the profile by using it, writes it, and prints what it gives.
 
     Raises:
         PlatformError: where the profile contradicts the file that it is to be merged with.
-        WorkloadError: where the output exists and neither ``merge`` nor ``force`` says what then.
+        WorkloadError: where the output exists and neither --merge nor --force says what then.
     """
     from fitness.profile_document import document_bytes, merged
     from fitness.profile_file import load_profile, read_profile
     from platforms.exact_json import parse_exact
     from sdf.onnx_nodes import printable
 
+    output = options.output
     if output is not None and output.exists():
-        if merge:
+        if options.merge:
             load_profile(output, measured.platform)
             document = merged(parse_exact(output.read_bytes(), str(output)), document)
-        elif not force:
+        elif not options.force:
             raise WorkloadError(
                 f"{output}: exists; --merge adds to it, --force replaces it, or name another file"
             )
@@ -191,7 +188,7 @@ def _coverage(measured: Measured, profile: Profile) -> list[str]:
             int(unit.time_ps[group, *points]) for group, is_known in enumerate(known) if is_known
         )
         lines.append(
-            f"{unit.unit}: {sum(known)} of {len(known)} groups measured, together "
+            f"{unit.unit}: {sum(known)} of {counted(len(known), 'group')} measured, together "
             f"{total / 10**9:.6g} ms"
         )
     return lines

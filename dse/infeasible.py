@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from dse.constraint_report import shown_apart
+from dse.constraint_report import limited_by, shown_apart
 from dse.design_space import DesignSpace
 from dse.search import Budget, SearchResult, search
 from fitness.outcomes import ConstraintKind, constraints_of, make_outcomes
@@ -45,7 +45,7 @@ def explain_infeasible(problem: Problem, result: SearchResult, *, seed: int, job
     lines = []
     for entry, value in zip(constraints, least, strict=True):
         limit, found = shown_apart(entry.limit, value, entry.unit)
-        lines.append(f"{entry.name}: at most {limit} asked for, lowest found {found}")
+        lines.append(f"{entry.name}: at most {limit} {limited_by(entry)}, lowest found {found}")
     over = [
         (entry.kind, line)
         for line, entry, value in zip(lines, constraints, least, strict=True)

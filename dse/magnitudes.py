@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from fitness.timeline import PIPELINE_FRAMES
+from fitness.timeline_state import HIGH_FJ
 from results.dominance import FloatArray
 from results.errors import ResultError
 from results.problem import (
@@ -14,6 +15,7 @@ from results.problem import (
     EnergyUse,
     IntArray,
     Problem,
+    ProblemNetwork,
     ProblemUnit,
 )
 
@@ -59,7 +61,9 @@ def check_magnitudes(problem: Problem) -> None:
             if source in network.groups
         )
         horizon += network.arrival_ps + network.repeats * (work + passing + copying)
-    if problem.energy_use is EnergyUse.PIPELINE:
+    if problem.free_running:
+        _check_free_run(problem, slowest, horizon, power)
+    elif problem.energy_use is EnergyUse.PIPELINE:
         horizon *= PIPELINE_FRAMES
     horizon = max(horizon, float(problem.period_ps or 0))
     # The sums are floats; a hair's breadth keeps their rounding on the safe side.
@@ -69,6 +73,38 @@ def check_magnitudes(problem: Problem) -> None:
             f"{power / 1000:.3g} W: more than 63 bits hold in femtojoules; leave out the slowest "
             "clocks (--fix) or units (--units)"
         )
+
+
+def _check_free_run(problem: Problem, slowest: FloatArray, frame_ps: float, power: int) -> None:
+    """Accepts networks that run freely where window and energy fit.
+
+    No execution waits for more than all that may be queued before it: of every frame in flight its
+    longest group if the network is a chain, which has one at a time, else each of its groups once.
+    So a frame takes at most that for each of its executions, and the transitions.
+    """
+    executions = max(network.repeats * len(network.groups) for network in problem.networks)
+    queued = problem.frames_in_flight * sum(
+        float(times.max() if _is_chain(problem, network) else times.sum())
+        for network, times in ((n, slowest[list(n.groups)]) for n in problem.networks)
+    )
+    window = PIPELINE_FRAMES * (executions * queued + frame_ps)
+    if 2 * PIPELINE_FRAMES * len(problem.networks) * window * 1.001 >= INT64_LIMIT:
+        raise ResultError(
+            f"twelve frames of the slowest network could take {window / 1e12:.3g} s: more than 63 "
+            "bits hold in picoseconds; leave out the slowest clocks (--fix) or units (--units)"
+        )
+    longest = float(slowest.max(initial=0.0))
+    if longest * max(power, 1) * 1.001 >= HIGH_FJ:
+        raise ResultError(
+            f"one group could take {longest / 1e12:.3g} s at {power / 1000:.3g} W: more than 62 "
+            "bits hold in femtojoules; leave out the slowest clocks (--fix) or units (--units)"
+        )
+
+
+def _is_chain(problem: Problem, network: ProblemNetwork) -> bool:
+    """Whether each of its groups but the first waits for the one before."""
+    inside = {edge for edge in problem.edges if edge[0] in network.groups}
+    return all((g - 1, g) in inside for g in network.groups[1:])
 
 
 def _longest_copy(problem: Problem, e: int) -> float:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from dse.design_space import DesignSpace
+from fitness.free_run import FreeRuns, dynamic_by_unit, make_free_run_evaluator
 from fitness.outcomes import WholeTime, make_whole_time
 from fitness.plain_analytic import plain_loads
 from fitness.timeline import (
@@ -28,6 +29,8 @@ def make_members(problem: Problem, rows: IntArray, objectives: IntArray) -> tupl
     order = np.lexsort(objectives.T[::-1])
     frame = make_evaluator(problem)(rows)
     whole_time = make_whole_time(problem)(rows, frame)
+    runs = make_free_run_evaluator(problem)(rows) if problem.free_running else None
+    dynamic = dynamic_by_unit(problem, rows) if problem.free_running else None
     space = DesignSpace(problem)
     used = np.zeros((len(rows), len(problem.units)), dtype=np.bool_)
     np.put_along_axis(used, rows[:, : space.groups], True, axis=1)
@@ -47,6 +50,10 @@ def make_members(problem: Problem, rows: IntArray, objectives: IntArray) -> tupl
                 energy_fj=int(whole_time.energy_fj[index]),
                 energy_by_unit_fj=_energy_by_unit(
                     problem, design, on[index], timeline, whole_time, int(index)
+                )
+                if runs is None or dynamic is None
+                else _energy_of_free_run(
+                    problem, design, on[index], runs, dynamic[int(index)], int(index)
                 ),
             )
         )
@@ -75,6 +82,23 @@ def _energy_by_unit(
     return tuple(
         _unit_energy(problem, row, on, u, idle_ps, counted) // frames
         for u in range(len(problem.units))
+    )
+
+
+def _energy_of_free_run(
+    problem: Problem,
+    design: DesignPoint,
+    on: BoolArray,
+    runs: FreeRuns,
+    dynamic_fj: Sequence[int],
+    index: int,
+) -> tuple[int, ...]:
+    """Per unit: idle and dynamic energy in the window, for each inference in it, fJ."""
+    window, count = int(runs.window_ps[index]), int(runs.inferences[index].sum())
+    row = row_of(design)
+    return tuple(
+        (_unit_energy(problem, row, on, u, window, ()) + dynamic) // count
+        for u, dynamic in enumerate(dynamic_fj)
     )
 
 

@@ -10,8 +10,10 @@ from dse.design_space import DesignSpace
 from dse.engine import EngineState, Violation
 from dse.first_population import first_population
 from dse.generator_state import generator_from, state_of
+from dse.least_outcomes import has_least, make_filter, make_least_outcomes
 from dse.neighbours import neighbours
-from dse.operators import mutate, segment_crossover
+from dse.operators import breed
+from dse.rehearsal import rehearse
 from dse.seen_rows import SeenRows
 from dse.survival import survive, tournament
 from fitness.outcomes import Outcomes, constraints_of
@@ -31,7 +33,12 @@ but a new member ends that."""
 CROSSOVER_RATE = 0.9
 ATTEMPTS = 4
 """Matings in a row where no child is new."""
+LEAST_SHARE = 4
+"""A generation has a quarter of the population's size, as far as there are new rows: else ever more
+work would go into proposals once the front is almost found."""
 MOST_MUTATIONS = 8
+REHEARSED = 4_000
+"""Rows whose stand-alone times and energies are looked at before the first evaluation."""
 
 
 class Nsga2Engine:
@@ -40,6 +47,9 @@ class Nsga2Engine:
 
     With every other generation go neighbours of members of the front that had least of that before,
     and members with a network mapped anew; those that reach the front join the population.
+
+    Where design points have known bounds (:mod:`dse.least_outcomes`), rows that a member beats even
+    there are left out, and the first population holds the front of a search on these bounds alone.
 
     All random numbers come from one generator seeded with ``seed``, so a seed gives the same rows
     in any process.
@@ -55,8 +65,15 @@ class Nsga2Engine:
         population: int = POPULATION,
         neighbours: int = NEIGHBOURS,
         rebalanced: int = REBALANCED,
+        rehearsed: int = REHEARSED,
+        first: IntArray | None = None,
     ) -> None:
+        """``rehearsed`` 0: no bounds are looked at. ``first``: rows [n, width] to begin with
+        instead of :func:`dse.first_population.first_population`."""
         self._space = space
+        self._first = first
+        self._rehearsed = rehearsed if has_least(space.problem) else 0
+        self._cannot_join = make_filter(space.problem) if self._rehearsed else None
         self._size = population
         self._most_neighbours = neighbours
         self._rebalanced = rebalanced
@@ -78,7 +95,7 @@ class Nsga2Engine:
     def ask(self) -> IntArray:
         """The next generation, then neighbours; none where no new row could be made."""
         if len(self._rows) == 0:
-            first = first_population(self._space, self._rng, self._size)
+            first = self._first_rows()
             rows = [first[self._seen.first_seen(first)]]
         else:
             rows = [self._children()]
@@ -105,6 +122,20 @@ class Nsga2Engine:
         self._violation = violation[survivors.chosen]
         self._crowding = survivors.crowding
 
+    def _first_rows(self) -> IntArray:
+        """The first population, its second half from a search on bounds, where there are any."""
+        space, rng = self._space, self._rng
+        if self._first is not None:
+            return self._first
+        first = first_population(space, rng, self._size)
+        if not self._rehearsed:
+            return first
+        engine = Nsga2Engine(space, seed=int(rng.integers(1 << 32)), rehearsed=0, first=first)
+        rehearse(engine, make_least_outcomes(space.problem), self._rehearsed)
+        front = engine._archive.rows
+        front = front[rng.permutation(len(front))]
+        return np.concatenate((first[: self._size // 2], front, engine._rows))[: 2 * self._size]
+
     def _children(self) -> IntArray:
         """[at most the population's size]: new rows, by more mutations where few are new."""
         for _ in range(ATTEMPTS):
@@ -116,22 +147,32 @@ class Nsga2Engine:
                 self._mutations = max(self._mutations - 1, 1)
             if len(fresh):
                 break
-        return fresh
+        return self._promising(fresh, least=self._size // LEAST_SHARE)
+
+    def _promising(self, rows: IntArray, *, least: int = 0) -> IntArray:
+        """Those of the rows that may join the front as far as bounds tell, and so many of the
+        others that there are ``least``, if there are."""
+        front = self._archive.objectives
+        if self._cannot_join is None or len(front) == 0:
+            return rows
+        hopeless = self._cannot_join(front, rows)
+        others = np.flatnonzero(hopeless)
+        hopeless[others[: max(0, least - (len(rows) - len(others)))]] = False
+        return rows[~hopeless]
 
     def _mated(self) -> IntArray:
         """Children of parents that won tournaments, one for each place in the population."""
-        space, rng = self._space, self._rng
-        pairs = -(-self._size // 2)
-        parents = tournament(rng, self._objectives, self._violation, self._crowding, 2 * pairs)
-        first, second = self._rows[parents[:pairs]], self._rows[parents[pairs:]]
-        a, b = segment_crossover(space, rng, first, second)
-        alone = rng.random(pairs) >= CROSSOVER_RATE
-        a[alone], b[alone] = first[alone], second[alone]
-        children = np.concatenate((a, b))[: self._size]
-        awake = space.domains_used(children)
-        for _ in range(self._mutations):
-            children = mutate(space, rng, children)
-        return space.repair(rng, children, awake)
+        places = self._size + self._size % 2
+        parents = tournament(self._rng, self._objectives, self._violation, self._crowding, places)
+        children = breed(
+            self._space,
+            self._rng,
+            self._rows,
+            parents,
+            crossover_rate=CROSSOVER_RATE,
+            mutations=self._mutations,
+        )
+        return children[: self._size]
 
     def _neighbours(self) -> IntArray:
         """New neighbours of the members whose turn it is, and members with a network anew."""
@@ -154,7 +195,7 @@ class Nsga2Engine:
         rich = len(fresh) > len(rows) // 10
         self._pause = SHORTEST_PAUSE if rich else min(2 * self._pause + 1, LONGEST_PAUSE)
         self._waits = self._pause
-        return fresh
+        return self._promising(fresh)
 
     def state(self) -> EngineState:
         """Population, archive, visits, and what was proposed."""

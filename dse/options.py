@@ -41,6 +41,7 @@ class Options:
     pins: tuple[tuple[str, int, int, str], ...] = ()
     throughput_model: ThroughputModel = ThroughputModel.TIMELINE
     pipeline_time: PipelineTime = PipelineTime.PERIOD
+    free_running: bool = False
 
 
 def parse_objective(text: str, network_names: tuple[str, ...]) -> Objective:
@@ -115,7 +116,9 @@ def parse_deadline(text: str) -> tuple[str | None, Fraction]:
         WorkloadError: where the number is not positive.
     """
     network, equals, value = text.rpartition("=")
-    return (network if equals else None), parse_positive(value, f"--deadline {text!r}")
+    return (network if equals else None), parse_positive(
+        value, f"--deadline of {network}" if equals else "--deadline"
+    )
 
 
 def parse_pin(text: str) -> tuple[str, int, int, str]:

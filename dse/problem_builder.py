@@ -38,6 +38,7 @@ from results.problem import (
     ProblemNetwork,
     ProblemUnit,
 )
+from results.problem_check import OF_A_FRAME
 from sdf.catalogue import load_network
 from sdf.grouping import group_network
 from sdf.groups import GroupedNetwork
@@ -243,6 +244,9 @@ def _assemble(
         raise WorkloadError(f"objectives: each at most once, got {', '.join(options.objectives)}")
     rate = options.frames_per_second or workload.frames_per_second
     _check_throughput_model(options, objectives)
+    free_running = options.free_running or workload.free_running
+    if free_running:
+        _check_free_running(workload, options, objectives)
     deadlines = _deadlines(options, names)
     return Problem(
         networks=tuple(
@@ -261,7 +265,8 @@ def _assemble(
         board_mw=board_mw,
         allowed=allowed_units(workload, options.pins, networks, problem_units),
         objectives=objectives,
-        energy_use=_energy_use(objectives, rate),
+        energy_use=EnergyUse.PIPELINE if free_running else _energy_use(objectives, rate),
+        free_running=free_running,
         frames_in_flight=workload.frames_in_flight,
         period_ps=None if rate is None else round_half_up(1000 * PS_PER_MS / rate),
         power_cap_mw=_scaled(options.power_cap_w, 1000),
@@ -289,6 +294,40 @@ def _check_throughput_model(options: Options, objectives: Sequence[Objective]) -
         raise WorkloadError(
             f"--throughput-model {options.throughput_model.value} needs the objective throughput, "
             f"got {', '.join(options.objectives)}"
+        )
+
+
+def _check_free_running(
+    workload: Workload, options: Options, objectives: Sequence[Objective]
+) -> None:
+    """Accepts what means something without a common frame."""
+
+    def refuse(what: str, why: str) -> WorkloadError:
+        return WorkloadError(f"free-running networks and {what} exclude each other: {why}")
+
+    for objective, text in zip(objectives, options.objectives, strict=True):
+        if objective.kind in OF_A_FRAME:
+            raise refuse(
+                f"the objective {text}",
+                "there is no common frame (throughput, power, efficiency and energy are possible)",
+            )
+    for network in workload.networks:
+        if network.waits_for:
+            raise refuse(
+                f"waits_for ({network.name!r} waits for {network.waits_for[0]!r})",
+                "every network is a stream of its own",
+            )
+        if network.arrival_ms:
+            raise refuse(f"arrival_ms (of {network.name!r})", "there is no common frame")
+        if network.deadline_ms is not None:
+            raise refuse(f"deadline_ms (of {network.name!r})", "there is no common frame")
+    if options.deadlines_ms:
+        raise refuse("--deadline", "there is no common frame")
+    if options.frames_per_second is not None or workload.frames_per_second is not None:
+        raise refuse("a frame rate (--fps)", "a network begins a frame when one of its own ends")
+    if options.throughput_model is not ThroughputModel.TIMELINE:
+        raise refuse(
+            f"--throughput-model {options.throughput_model.value}", "they need the timeline"
         )
 
 

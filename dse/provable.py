@@ -17,19 +17,23 @@ def refuse_unprovable(problem: Problem, objectives: Sequence[int]) -> None:
     """Accepts a problem where every one of these objectives (positions) and every limit has bounds.
 
     Raises:
-        ResultError: on throughput or stretch; on energy in a pipeline; on power unless it is
-            counted over a given period; on a pipeline with a power cap or an energy budget; on too
-            long a ladder.
+        ResultError: on networks that run freely; on throughput, efficiency or stretch; on energy in
+            a pipeline; on power unless it is counted over a given period; on a pipeline with a
+            power cap or an energy budget; on too long a ladder.
     """
     for column in objectives:
         kind = problem.objectives[column].kind
         reason = None
-        if kind in (ObjectiveKind.THROUGHPUT, ObjectiveKind.STRETCH):
+        if problem.free_running:
+            reason = f"no bound on the {kind.value} of free-running networks is known"
+        elif kind in (ObjectiveKind.THROUGHPUT, ObjectiveKind.STRETCH):
             reason = f"no bound on {kind.value} is known"
         elif kind not in _TIMES and problem.energy_use is EnergyUse.PIPELINE:
             reason = f"no bound on the {kind.value} of a pipeline is known"
         elif kind is ObjectiveKind.POWER and problem.energy_use is not EnergyUse.PERIODIC:
             reason = "a bound on power is known over a given period only (--fps)"
+        elif kind is ObjectiveKind.EFFICIENCY:
+            reason = "no bound on efficiency is known"
         if reason is not None:
             name = objective_names(problem)[column]
             raise ResultError(f"objective {name!r}: nothing can be proved about it: {reason}")

@@ -22,6 +22,11 @@ from results.problem import IntArray
 LEAST_GROWTH = 1e-4
 """A hypervolume that grew by a smaller share than this has stalled."""
 MOST_SNAPSHOTS = 400
+FIRST_PART, LEAST_PART, PART_SECONDS = 4, 2, 0.25
+"""With a time limit a batch is evaluated in parts that take about so long each, so that the limit
+is kept where a batch takes long; networks that run freely can take a second for a few rows."""
+FORGOTTEN = 0.9
+"""How slow rows have been counts for so much less with every part: slow ones may come again."""
 
 
 class StoppedBy(Enum):
@@ -36,7 +41,8 @@ class StoppedBy(Enum):
 
 @dataclass(frozen=True)
 class Budget:
-    """How much a search may do, at most; a time limit makes the result depend on the machine.
+    """How much a search may do, at most; a time limit makes the result depend on the machine. Some
+    rows are evaluated whatever the limit.
 
     ``stalled``: it ends where within so many evaluations the hypervolume has grown by less than
     ``LEAST_GROWTH``, both fronts measured up to 1.1 x the nadir of the two together.
@@ -137,6 +143,8 @@ class _Run:
         self._evaluations = 0
         self._pending: IntArray | None = None
         self._cut_short = False
+        self._part = FIRST_PART
+        self._row_seconds = 0.0
         self._reference: FloatArray | None = None
 
     @property
@@ -159,7 +167,7 @@ class _Run:
             return StoppedBy.BUDGET
         if interrupted:
             return StoppedBy.INTERRUPT
-        if limit is not None and self._seconds >= limit:
+        if limit is not None and self._seconds >= limit and self._evaluations:
             return StoppedBy.TIME_LIMIT
         if self._pending is not None and len(self._pending) == 0:
             return StoppedBy.EXHAUSTED
@@ -219,8 +227,9 @@ class _Run:
         batches only, as a part would change what it does with a larger budget."""
         assert self._pending is not None
         rows = self._pending[: self._left]
+        outcomes = self._evaluated(rows)
+        rows = rows[: len(outcomes.possible)]
         whole = len(rows) == len(self._pending)
-        outcomes = self._evaluate(rows)
         self._evaluations += len(rows)
         self._add(rows, outcomes)
         if whole:
@@ -230,6 +239,24 @@ class _Run:
             self._cut_short = True
         if self._on_progress is not None:
             self._on_progress(self._progress())
+
+    def _evaluated(self, rows: IntArray) -> Outcomes:
+        """What the rows give; of the first ones only where the time is up on the way. With a
+        checkpoint whole batches are evaluated: the engine can go on from nothing else."""
+        limit = self._budget.seconds
+        if limit is None or self._checkpoint is not None:
+            return self._evaluate(rows)
+        parts: list[Outcomes] = []
+        done = 0
+        while done < len(rows) and not (parts and self._seconds >= limit):
+            began = time.monotonic()
+            part = self._evaluate(rows[done : done + self._part])
+            took = (time.monotonic() - began) / len(part.possible)
+            parts.append(part)
+            done += len(part.possible)
+            self._row_seconds = max(FORGOTTEN * self._row_seconds, took, 1e-7)
+            self._part = max(round(PART_SECONDS / self._row_seconds), LEAST_PART)
+        return _joined(parts)
 
     def _add(self, rows: IntArray, outcomes: Outcomes) -> None:
         if self._archive is None:
@@ -266,6 +293,17 @@ class _Run:
             stopped_by=stopped_by,
             snapshots=tuple(self._snapshots),
         )
+
+
+def _joined(parts: list[Outcomes]) -> Outcomes:
+    if len(parts) == 1:
+        return parts[0]
+    return Outcomes(
+        possible=np.concatenate([part.possible for part in parts]),
+        objectives=np.concatenate([part.objectives for part in parts]),
+        figures=np.concatenate([part.figures for part in parts]),
+        feasible=np.concatenate([part.feasible for part in parts]),
+    )
 
 
 def _share_of_box(objectives: IntArray, reference: FloatArray | None) -> float:

@@ -11,6 +11,8 @@ Hashes = NDArray[np.uint64]
 
 SLOTS = 1 << 20
 """Entries remembered; a newer one may take an older one's place, whose row may then come again."""
+SHIFT = 64 - (SLOTS - 1).bit_length()
+"""A hash shifted by so many bits is its slot."""
 
 
 class SeenRows:
@@ -24,13 +26,11 @@ class SeenRows:
 
     def first_seen(self, rows: IntArray) -> BoolArray:
         """[n]: True for rows [n, width] that are new, the first of equal ones; now they are not."""
-        hashes = self._hashes(rows)
-        slots = self._slots(hashes)
-        fresh = np.zeros(len(rows), dtype=np.bool_)
-        fresh[np.unique(hashes, return_index=True)[1]] = True
-        fresh &= self._table[slots] != hashes
-        self._table[slots] = hashes
-        return fresh
+        from dse.variation_kernel import mark_new
+
+        new = np.zeros(len(rows), dtype=np.bool_)
+        mark_new(np.ascontiguousarray(rows), self._factors, self._table, SHIFT, new)
+        return new
 
     @property
     def entries(self) -> Hashes:
@@ -43,10 +43,5 @@ class SeenRows:
         self._table[:] = 0
         self._table[self._slots(hashes)] = hashes
 
-    def _hashes(self, rows: IntArray) -> Hashes:
-        """Sums of multiples, modulo 2^64; never 0, which marks an empty slot."""
-        sums: Hashes = rows.astype(np.uint64) @ self._factors
-        return np.maximum(sums, np.uint64(1))
-
     def _slots(self, hashes: Hashes) -> NDArray[np.intp]:
-        return (hashes >> np.uint64(64 - (SLOTS - 1).bit_length())).astype(np.intp)
+        return (hashes >> np.uint64(SHIFT)).astype(np.intp)

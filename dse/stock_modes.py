@@ -1,30 +1,79 @@
-"""What the power modes that a board comes with cost for the mapping of a member."""
+"""What the power modes that a board comes with cost for the mappings of members."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from math import log
 
 import numpy as np
 
-from dse.evaluate import evaluate_row
+from dse.constraint_report import constraint_states
+from fitness.outcomes import make_outcomes
 from platforms.deployment import PowerMode, PowerModes
 from results.deployment import Deployment
 from results.nvpmodel_section import ModeCost
+from results.problem import IntArray, Objective, ObjectiveKind
 
 
-def mode_costs(deployment: Deployment, modes: PowerModes) -> tuple[ModeCost, ...]:
-    """Every mode, all clocks at their caps on the ladder, played by the timeline."""
-    return tuple(_mode_cost(deployment, modes, mode) for mode in modes.modes)
+@dataclass(frozen=True, eq=False)
+class _Mapped:
+    """A member's mapping at the clocks of a mode; ``missing``: domains that the mode turns off."""
+
+    row: IntArray
+    clocks_khz: tuple[tuple[str, int | None], ...]
+    distance: float
+    missing: tuple[str, ...]
 
 
-def _mode_cost(deployment: Deployment, modes: PowerModes, mode: PowerMode) -> ModeCost:
-    problem, caps = deployment.problem, dict(mode.caps_khz)
-    wanted = deployment.clocks_khz
+def mode_costs(deployments: Sequence[Deployment], modes: PowerModes) -> list[tuple[ModeCost, ...]]:
+    """For each member every mode, all clocks at their caps on the ladder, played by the timeline.
+
+    Args:
+        deployments: members of one front, at least one; they are played together, which costs
+            little more than one.
+    """
+    problem = deployments[0].problem
+    mapped = [[_mapped(d, mode) for mode in modes.modes] for d in deployments]
+    rows = np.stack([entry.row for entries in mapped for entry in entries])
+    figures = (Objective(ObjectiveKind.LATENCY), Objective(ObjectiveKind.ENERGY))
+    outcomes = make_outcomes(replace(problem, objectives=figures))(rows)
+    costs = []
+    for d, (deployment, entries) in enumerate(zip(deployments, mapped, strict=True)):
+        of_member = []
+        for m, (mode, entry) in enumerate(zip(modes.modes, entries, strict=True)):
+            if entry.missing:
+                remark = f"cannot run: {', '.join(entry.missing)} is off, and this member uses it"
+                of_member.append(
+                    ModeCost(mode, entry.clocks_khz, entry.distance, None, None, (remark,))
+                )
+                continue
+            index = d * len(entries) + m
+            makespan, energy = outcomes.objectives[index].tolist()
+            states = constraint_states(problem, outcomes, index)
+            broken = [state.in_words() for state in states if not state.met]
+            of_member.append(
+                ModeCost(
+                    mode=mode,
+                    clocks_khz=entry.clocks_khz,
+                    distance=entry.distance,
+                    makespan_ps=makespan,
+                    energy_fj=energy,
+                    remarks=(*_takes_longer(deployment, modes, mode), *broken),
+                )
+            )
+        costs.append(tuple(of_member))
+    return costs
+
+
+def _mapped(deployment: Deployment, mode: PowerMode) -> _Mapped:
+    """The member with every clock at the mode's cap on the ladder."""
+    caps, wanted = dict(mode.caps_khz), deployment.clocks_khz
     points = deployment.member.design.operating_points.copy()
     clocks: list[tuple[str, int | None]] = []
     distance = 0.0
     missing: list[str] = []
-    for d, domain in enumerate(problem.domains):
+    for d, domain in enumerate(deployment.problem.domains):
         cap, exact = caps.get(domain.name), wanted[domain.name]
         if exact is None:
             clocks.append((domain.name, None))
@@ -38,20 +87,8 @@ def _mode_cost(deployment: Deployment, modes: PowerModes, mode: PowerMode) -> Mo
         khz = domain.frequencies_khz[below[-1]]
         clocks.append((domain.name, khz))
         distance += abs(log(khz / exact))
-    if missing:
-        remark = f"cannot run: {', '.join(missing)} is off, and this member uses it"
-        return ModeCost(mode, tuple(clocks), distance, None, None, (remark,))
     row = np.concatenate([deployment.member.design.units, points])
-    result = evaluate_row(problem, row)
-    broken = [state.in_words() for state in result.constraints if not state.met]
-    return ModeCost(
-        mode=mode,
-        clocks_khz=tuple(clocks),
-        distance=distance,
-        makespan_ps=result.member.makespan_ps,
-        energy_fj=result.member.energy_fj,
-        remarks=(*_takes_longer(deployment, modes, mode), *broken),
-    )
+    return _Mapped(row, tuple(clocks), distance, tuple(missing))
 
 
 def _takes_longer(deployment: Deployment, modes: PowerModes, mode: PowerMode) -> tuple[str, ...]:

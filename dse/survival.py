@@ -86,17 +86,11 @@ def tournament(
 ) -> IntArray:
     """[count]: winners of pairs drawn at random. The smaller violation wins where there is any;
     else the one that dominates the other, else the less crowded one, else either."""
+    from dse.variation_kernel import choose_winners
+
     size = len(objectives)
     rounds = -(-2 * count // size)
     drawn = np.concatenate([rng.permutation(size) for _ in range(rounds)])[: 2 * count]
-    a, b = drawn[0::2], drawn[1::2]
-    a_first = (objectives[a] <= objectives[b]).all(axis=1)
-    b_first = (objectives[b] <= objectives[a]).all(axis=1)
-    better = crowding[a] - np.where(np.isinf(crowding[b]), np.finfo(np.float64).max, crowding[b])
-    better = np.where(crowding[a] == crowding[b], 0.0, better)
-    better = np.where(a_first ^ b_first, np.where(a_first, 1.0, -1.0), better)
-    any_violation = (violation[a] > 0.0) | (violation[b] > 0.0)
-    better = np.where(any_violation, violation[b] - violation[a], better)
-    better = np.where(better == 0.0, rng.random(count) - 0.5, better)
-    winners: IntArray = np.where(better > 0.0, a, b).astype(np.int64)
+    winners = np.empty(count, dtype=np.int64)
+    choose_winners(objectives, violation, crowding, drawn, rng.random(count), winners)
     return winners

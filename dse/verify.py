@@ -7,7 +7,7 @@ evaluator, lemmas by the plain checker, and the cover by solvers from a formula 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 
 import numpy as np
@@ -18,6 +18,7 @@ from fitness.lemma_check import check_lemmas
 from fitness.lemma_claim import LemmaClaim
 from fitness.plain_outcomes import plain_outcome
 from results.certificate import Certificate, CertificateStatus, ProofFiles
+from results.counted import counted
 from results.dominance import non_dominated
 from results.epsilon import epsilon_ppm, percent
 from results.errors import ResultError
@@ -25,6 +26,7 @@ from results.front import CertificateClaim, Front, Member
 from results.front_file import CERTIFICATE, EPSILON, read_certificate, read_costs, read_results
 from results.objectives import objective_names, objective_unit, objective_value
 from results.problem import Problem
+from results.schedule import Schedule, ScheduledGroup
 
 SOLVER_SECONDS = 600.0
 
@@ -129,12 +131,35 @@ def _wrong(problem: Problem, member: Member, *, may_break: bool) -> str | None:
         if claimed != value:
             return f"{name} is {value}, not {claimed}"
     if outcome.timeline.schedule != member.schedule:
-        return "the schedule is another one"
+        return _schedule_difference(problem, member.schedule, outcome.timeline.schedule)
     if outcome.energy_fj != member.energy_fj:
         return f"energy is {outcome.energy_fj}, not {member.energy_fj}"
     if outcome.timeline.latency_ps[0] != member.latencies_ps:
         return "latencies are other ones"
     return None
+
+
+def _schedule_difference(problem: Problem, claimed: Schedule, played: Schedule) -> str:
+    """The first execution in which two schedules differ, and how many there are."""
+    if len(claimed.groups) != len(played.groups):
+        return (
+            f"the schedule has {counted(len(claimed.groups), 'execution')}, not "
+            f"{len(played.groups)}"
+        )
+    pairs = zip(claimed.groups, played.groups, strict=True)
+    different = [(said, is_so) for said, is_so in pairs if said != is_so]
+    said, is_so = different[0]
+    parts = [
+        f"{entry.name} is {getattr(is_so, entry.name)}, not {getattr(said, entry.name)}"
+        for entry in fields(ScheduledGroup)
+        if getattr(said, entry.name) != getattr(is_so, entry.name)
+    ]
+    network = problem.networks[is_so.network]
+    more = f"; {len(different) - 1} more differ" if len(different) > 1 else ""
+    return (
+        f"the schedule: frame {is_so.frame}, {network.name}, repeat {is_so.repeat}, group "
+        f"{is_so.group - network.first_group}: {', '.join(parts)}{more}"
+    )
 
 
 def _claim_holds(
@@ -195,7 +220,7 @@ def _told(front: Front, certificate: Certificate, members: list[int]) -> str:
     epsilon = certificate.epsilon_ppm
     within = "" if epsilon == 0 else f" within {percent(epsilon)}"
     if len(certificate.objectives) > 1:
-        return f"complete{within}: {len(members)} members"
+        return f"complete{within}: {counted(len(members), 'member')}"
     objective = front.problem.objectives[
         objective_names(front.problem).index(certificate.objectives[0])
     ]

@@ -47,6 +47,8 @@ class Workload:
     networks: tuple[WorkloadNetwork, ...]
     frames_in_flight: int = 2
     frames_per_second: Fraction | None = None
+    free_running: bool = False
+    """No common frame: every network starts its next frame when one of its own ends."""
     inputs: tuple[tuple[str, str], ...] = field(default=())
     """Files that the workload was read from, with their SHA-256."""
 

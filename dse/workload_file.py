@@ -95,6 +95,7 @@ def read_workload(data: bytes, path: str) -> Workload:
         networks=workload.networks,
         frames_in_flight=workload.frames_in_flight,
         frames_per_second=workload.frames_per_second,
+        free_running=workload.free_running,
         inputs=((os.path.basename(path), digest),),
     )
 
@@ -136,6 +137,7 @@ def _workload(document: dict[str, Any], folder: str) -> Workload:
         ),
         frames_in_flight=document.get("frames_in_flight", 2),
         frames_per_second=None if rate is None else Fraction(rate),
+        free_running=document.get("free_running", False),
     )
 
 

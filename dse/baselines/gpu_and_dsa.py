@@ -11,6 +11,8 @@ from dse.baselines.method import Baseline, at_fastest_clocks, gpu_of, whole_netw
 from results.problem import IntArray
 
 MOST_ASSIGNMENTS = 4096
+MOST_FREE_ASSIGNMENTS = 256
+"""Of networks that run freely, where playing one may take a thousand times as long."""
 
 
 class GpuAndDsa(Baseline):
@@ -18,8 +20,9 @@ class GpuAndDsa(Baseline):
 
     Assumed: of all such assignments the paper's authors took the best; so all are proposed, and the
     best by the timeline, with contention, stands for the method. Of more than ``MOST_ASSIGNMENTS``
-    one is: the longest network first, each to the unit that is done first, at least one elsewhere.
-    What a unit cannot run falls back to the GPU, as in TensorRT.
+    (``MOST_FREE_ASSIGNMENTS`` where networks run freely) one is: the longest network first, each to
+    the unit that is done first, at least one elsewhere. What a unit cannot run falls back to the
+    GPU, as in TensorRT.
     """
 
     name = "gpu-and-dsa"
@@ -31,7 +34,8 @@ class GpuAndDsa(Baseline):
         units, networks = len(space.problem.units), len(space.size)
         if units < 2:
             return self._nothing()
-        if units**networks > MOST_ASSIGNMENTS:
+        free = space.problem.free_running
+        if units**networks > (MOST_FREE_ASSIGNMENTS if free else MOST_ASSIGNMENTS):
             assignments = [self._longest_first()]
         else:
             gpu = gpu_of(space)

@@ -18,6 +18,7 @@ from dse.campaign.store import Store
 from dse.campaign.stored_front import stored_front
 from dse.campaign.values import Value, parse_value
 from dse.output_file import write_output_file
+from results.counted import counted
 from results.objectives import FILE_NAMES, format_number
 from results.report_page import report_html
 
@@ -154,7 +155,7 @@ def campaign_page(
             if run.status in (RunStatus.FAILED, RunStatus.INFEASIBLE)
         ][:MOST_FAILURES],
     }
-    summary = f"{len(records):,} runs: " + ", ".join(
+    summary = f"{counted(len(records), 'run')}: " + ", ".join(
         f"{count:,} {status.value}" for status, count in counts.items() if count
     )
     parts = {
