@@ -66,7 +66,9 @@ def test_files_and_modules_that_are_named_exist(page: Path) -> None:
         if not name.startswith("runs/"):
             assert (ROOT / name).is_file(), f"{name} does not exist"
     for module in re.findall(r"python -m ([\w.]+)", text):
-        assert (ROOT / f"{module.replace('.', '/')}.py").is_file(), f"there is no module {module}"
+        path = ROOT / module.replace(".", "/")
+        found = path.with_suffix(".py").is_file() or (path / "__main__.py").is_file()
+        assert found, f"there is no module {module}"
 
 
 def test_every_page_is_reached_from_the_readme() -> None:

@@ -69,3 +69,27 @@ def capped_folder(tmp_path_factory):
     """The same networks with the GPU's clock fixed, a power cap, and a deadline."""
     folder = tmp_path_factory.mktemp("results") / "capped"
     return explored(folder, "--fix", "gpu=max", "--power-cap", "40", "--deadline", "squeezenet=100")
+
+
+@pytest.fixture(scope="session")
+def explored_exactly():
+    """The exact front of a small problem: verified fast."""
+    from tampered_folder import small_exact_front
+
+    return small_exact_front()
+
+
+@pytest.fixture(scope="session")
+def certified(explored_exactly, tmp_path_factory):
+    """A certified result folder: never written to."""
+    from tampered_folder import certified_folder
+
+    return certified_folder(explored_exactly, tmp_path_factory.mktemp("certified") / "result")
+
+
+@pytest.fixture
+def files(certified, tmp_path, monkeypatch):
+    """Its contents, to be changed."""
+    from tampered_folder import files_of
+
+    return files_of(certified, tmp_path, monkeypatch)

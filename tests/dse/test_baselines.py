@@ -349,6 +349,19 @@ def test_a_pipeline_is_judged_as_a_pipeline():
         )
 
 
+def test_the_table_says_of_which_space_and_what_its_columns_are(dse):
+    command = ("baselines", "squeezenet", "inception_v1", "-p", "jetson-agx-xavier")
+    told = " ".join(dse(*command, "--groups", "3", "--max-nodes", "2000").out.split())
+    assert (
+        "Space of this table: squeezenet (3 groups), inception_v1 (3 groups) on gpu, dla0" in told
+    )
+    assert "gain: by how much the latency is better than that of " in told
+    assert "Eq. 10 (HaX-CoNN): the sum of 1 / latency" in told
+    assert "Cut into" not in told
+    coarse = " ".join(dse(*command[:2], *command[3:], "--max-nodes", "2000").out.split())
+    assert "Cut into about 10 groups per network" in coarse
+
+
 def test_baselines_are_kept_in_the_folder_shown_and_verified(dse, pair_folder):
     front = read_results(pair_folder)
     names = [method.name for method in BASELINES if not method.has_front]

@@ -24,6 +24,7 @@ from dse.search import Budget, StoppedBy, search
 from fitness.outcomes import make_outcomes
 from fitness.timeline import row_of
 from results.errors import ResultError
+from tests.dse.pipeline_spaces import with_throughput
 from tests.dse.test_search import small_space
 
 RESUMABLE = [name for name in EngineName if ENGINES[name].resumable]
@@ -38,7 +39,8 @@ def checkpoint_at(path, space, name=EngineName.NSGA2, seed=3, **changes):
 
 
 def space_for(name):
-    return small_space(3) if name is EngineName.EXHAUSTIVE else DesignSpace(reference_problem())
+    space = small_space(3) if name is EngineName.EXHAUSTIVE else DesignSpace(reference_problem())
+    return space if not ENGINES[name].required else with_throughput(space)
 
 
 class _Killed(BaseException):

@@ -12,7 +12,7 @@ import onnx
 import pytest
 
 from dse.cli import run
-from dse.deploy import deployment_texts, network_files
+from dse.deploy import deployment_texts, fitting_targets, network_files
 from dse.stock_modes import mode_costs
 from platforms.platform_file import load_platform
 from results.canonical_json import content_sha256
@@ -220,7 +220,7 @@ def test_files_of_nvpmodel_that_cannot_be_used(change, message):
 def test_modes_are_played_by_the_timeline(pair_folder, dse):
     """MAXN is the problem's fastest clocks; every mode is what dse evaluate gives for them."""
     deployment = deployment_of(pair_folder, 0)
-    costs = mode_costs(deployment, power_modes(deployment))
+    (costs,) = mode_costs([deployment], power_modes(deployment))
     problem = deployment.problem
     fastest = {d.name: d.frequencies_khz[-1] for d in problem.domains}
     on = {name for name, khz in deployment.clocks_khz.items() if khz is not None}
@@ -244,6 +244,16 @@ def test_modes_are_played_by_the_timeline(pair_folder, dse):
     assert "fewer processors" in by_name["MODE_10W"].remarks[0]
 
 
+def test_members_are_played_together_as_alone(pair_folder):
+    deployments = [deployment_of(pair_folder, index) for index in (0, 1, 2)]
+    modes = power_modes(deployments[0])
+    together = mode_costs(deployments, modes)
+    assert together == [mode_costs([deployment], modes)[0] for deployment in deployments]
+    texts = deployment_texts(deployments)
+    assert len({text["nvpmodel"] for text in texts}) == 3
+    assert deployment_texts([]) == []
+
+
 def tx2_folder(tmp_path, *options):
     folder = tmp_path / "tx2"
     command = ["explore", "squeezenet", "-p", "jetson-tx2", "--units", "denver1,gpu"]
@@ -262,20 +272,28 @@ def tx2_folder(tmp_path, *options):
     return folder
 
 
-def test_tx2_with_a_denver_core(tmp_path):
+def test_tx2_with_a_denver_core(tmp_path, dse):
     deployment = deployment_of(tx2_folder(tmp_path, "--pin", "squeezenet:0=denver1"))
     modes = power_modes(deployment)
-    costs = mode_costs(deployment, modes)
+    (costs,) = mode_costs([deployment], modes)
     assert [cost.makespan_ps is None for cost in costs] == [False, True, False, True]
     assert "denver is off" in costs[1].remarks[0]
-    texts = deployment_texts(deployment)
+    (texts,) = deployment_texts([deployment])
     assert "online denver /sys/devices/system/cpu/cpu1/online" in texts["sysfs"]
     assert texts["trtexec"].startswith("trtexec cannot serve unit 'denver1'")
+    assert fitting_targets(deployment) == {
+        **dict.fromkeys(("nvpmodel", "sysfs", "onnx", "json")),
+        "trtexec": texts["trtexec"],
+    }
+    shown = dse("show", tmp_path / "tx2", "--member", deployment.index)
+    assert "can be deployed to: nvpmodel, sysfs, onnx, json\n" in shown.out
+    assert "not to trtexec: trtexec cannot serve unit 'denver1'" in shown.out
     assert "CPU_ONLINE CORE_1 1" in nvpmodel_section(deployment, modes, costs, from_file=True)
 
 
 def test_tx2_without_denver_cores(tmp_path):
-    texts = deployment_texts(deployment_of(tx2_folder(tmp_path, "--pin", "squeezenet:0-2=gpu")))
+    folder = tx2_folder(tmp_path, "--pin", "squeezenet:0-2=gpu")
+    (texts,) = deployment_texts([deployment_of(folder)])
     assert "offline denver /sys/devices/system/cpu/cpu1/online" in texts["sysfs"]
     assert "CPU_ONLINE CORE_1 0" in texts["nvpmodel"]
     assert "CPU_DENVER " not in texts["nvpmodel"].partition("POWER_MODEL")[2]

@@ -21,7 +21,7 @@ from dse.pymoo_engines import nsga2
 from dse.search import Budget, StoppedBy, search
 from fitness.outcomes import make_outcomes
 from results.dominance import hypervolume, non_dominated, reference_point
-from results.problem import Objective, ObjectiveKind
+from results.problem import EnergyUse, Objective, ObjectiveKind
 from tests.dse.test_search import exact_front, small_space
 
 THREE = (ObjectiveKind.LATENCY, ObjectiveKind.ENERGY, ObjectiveKind.POWER)
@@ -32,12 +32,22 @@ def with_three_objectives(problem):
     return replace(problem, objectives=tuple(Objective(kind) for kind in THREE))
 
 
+def asked_for(name, problem):
+    """The problem with the objectives that the engine asks for."""
+    info = ENGINES[name]
+    if info.least_objectives > 2:
+        return with_three_objectives(problem)
+    if info.required:
+        objectives = tuple(Objective(kind) for kind in info.required)
+        return replace(
+            problem, objectives=objectives, energy_use=EnergyUse.PIPELINE, period_ps=None
+        )
+    return problem
+
+
 def space_for(name, seed):
-    """A small space with as many objectives as the engine asks for."""
-    space = small_space(seed)
-    if ENGINES[name].least_objectives > 2:
-        space = DesignSpace(with_three_objectives(space.problem))
-    return space
+    """A small space with the objectives that the engine asks for."""
+    return DesignSpace(asked_for(name, small_space(seed).problem))
 
 
 @pytest.mark.parametrize("name", EngineName, ids=lambda name: name.value)
@@ -112,6 +122,11 @@ def test_engines_for_three_objectives_refuse_two(name):
         make_engine(name, small_space(0), 0)
 
 
+def test_mobile_i_is_for_throughput():
+    with pytest.raises(WorkloadError, match="mobile-i: --objective throughput is required, got"):
+        make_engine(EngineName.MOBILE_I, small_space(0), 0)
+
+
 @pytest.mark.parametrize("name", EngineName, ids=lambda name: name.value)
 def test_what_is_declared_resumable_is(name):
     engine = make_engine(name, space_for(name, 0), 0)
@@ -142,10 +157,7 @@ def test_our_loop_is_as_good_as_pymoos_with_the_same_operators():
 
 def digest(name):
     """Of the front that an engine finds, with two threads."""
-    problem = reference_problem()
-    if ENGINES[name].least_objectives > 2:
-        problem = with_three_objectives(problem)
-    space = DesignSpace(problem)
+    space = DesignSpace(asked_for(name, reference_problem()))
     if name is EngineName.EXHAUSTIVE:
         space = small_space(1)
     evaluate = make_outcomes(space.problem, jobs=2)

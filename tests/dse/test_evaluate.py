@@ -118,6 +118,11 @@ def test_constraints_that_fail_are_told_with_how_much(mapped):
     table = mapped(mapping, *limits)
     assert table.status == 3
     assert table.out.count("FAILS") == 3
+    lines = table.out.splitlines()
+    assert lines[0] == f"3 of {len(states)} constraints broken"
+    assert all(line.startswith(("met ", "FAILS ")) for line in lines[1 : 1 + len(states)])
+    assert any(line.endswith("on this chip") for line in lines if "segments" in line)
+    assert not any("asked for" in line for line in lines if "segments" in line)
     assert "inception_v1" in table.out
 
 

@@ -24,7 +24,7 @@ def command(folder, *more, evaluations=3000):
         "explore",
         *PAIR,
         *("-p", "jetson-agx-xavier", "-o", str(folder)),
-        *("--max-evaluations", str(evaluations), "--quiet", *more),
+        *("--max-evaluations", str(evaluations), "--no-certify", "--quiet", *more),
     ]
 
 
@@ -116,9 +116,9 @@ def test_an_existing_folder_is_kept_without_force_and_replaced_with_it(folder, t
     assert "--force" in capsys.readouterr().err or (folder / "front.json").read_bytes() == before
     assert (folder / "front.json").read_bytes() == before
     mine = tmp_path / "again"
-    assert run(command(mine, "--seed", "1")) == 0
+    assert run(command(mine, "--seed", "1", evaluations=400)) == 0
     first = (mine / "front.json").read_bytes()
-    assert run(command(mine, "--seed", "2", "--force")) == 0
+    assert run(command(mine, "--seed", "2", "--force", evaluations=400)) == 0
     assert (mine / "front.json").read_bytes() != first
 
 
@@ -175,6 +175,20 @@ sys.exit(status)
     front = read_results(path)
     assert front.provenance.stopped_by == "interrupt"
     assert len(front.members) > 3
+
+
+def test_clocks_that_are_not_searched_are_told_with_the_reason(tmp_path, capsys):
+    status = run(
+        [
+            *("explore", "squeezenet", "-p", "jetson-agx-xavier", "--units", "gpu,dla0"),
+            *("--fix", "emc=max", "--groups", "2", "--max-evaluations", "50", "--no-certify"),
+            *("-o", str(tmp_path / "out")),
+        ]
+    )
+    assert status == 0
+    told = " ".join(capsys.readouterr().out.split())
+    assert "Clocks not searched: cpu at 1190.4 MHz (no unit of gpu, dla0 runs on it" in told
+    assert "emc at 2133 MHz (fixed)" in told
 
 
 def test_help_loads_nothing_heavy():

@@ -4,6 +4,7 @@ import json
 import subprocess
 import sys
 from fractions import Fraction
+from itertools import groupby
 from pathlib import Path
 
 import onnx
@@ -15,6 +16,7 @@ from dse.wrapped_lines import wrapped
 from platforms.platform_file import platform_names
 from sdf.catalogue import catalogue
 from sdf.sdf3_xml import read_sdf3
+from sdf.sdf_report import analyse
 
 GRAPHS = Path(__file__).parents[2] / "examples" / "sdf"
 
@@ -104,7 +106,16 @@ def test_platform_of_a_file(output, tmp_path):
 
 
 @pytest.mark.parametrize("name", ["rate_converter", "block_video"])
-def test_sdf(output, name):
+def test_sdf(output, name, monkeypatch):
+    # Both forms of one analysis, which takes seconds.
+    reports = []
+
+    def once(*arguments, **options):
+        if not reports:
+            reports.append(analyse(*arguments, **options))
+        return reports[0]
+
+    monkeypatch.setattr("sdf.sdf_report.analyse", once)
     file = GRAPHS / f"{name}.xml"
     graph = read_sdf3(file)
     data = json.loads(output("sdf", str(file), "--json"))
@@ -167,6 +178,7 @@ BAD = [
     (["sdf", str(GRAPHS / "rate_converter.xml"), "--throughput", "x"], "--throughput"),
     (["sdf", str(GRAPHS / "rate_converter.xml"), "--throughput", "1"], "1/4508"),
     (["networks", "vgg19"], "unexpected extra argument"),
+    (["networks", "--family", "Lenet"], "no family 'Lenet'; there are AlexNet, ConvNeXt"),
 ]
 
 
@@ -193,18 +205,36 @@ def test_lists_fit_the_terminal(output, command, columns):
         assert len(lines) == 1 + len(rows)
         for line, row in zip(lines[1:], rows, strict=True):
             assert line.split("  ")[0].strip() == row["name"]
-            assert all(str(value) in line for value in row.values())
+            assert all(value in line for value in row.values() if isinstance(value, str))
 
 
 def test_what_is_not_shown_is_named(output):
-    assert "not shown at this width: origin (--json shows all)" in output("networks")
+    told = "not shown at this width: description, origin (--json shows all)"
+    assert told in output("networks")
     assert "not shown" not in output("networks", columns=250)
+
+
+def test_networks_of_a_family(output):
+    rows = json.loads(output("networks", "--json"))
+    named = [row["name"] for row in rows if row["family"] == "VGG"]
+    assert [row["name"] for row in json.loads(output("networks", "--family", "vgg", "--json"))] == (
+        named
+    )
+    lines = output("networks", "--family", "VGG", columns=250).splitlines()
+    assert [line.split()[0] for line in lines[1:]] == named
+    vgg19 = next(line for line in lines if line.startswith("vgg19 "))
+    assert "19.6 G" in vgg19
+    assert "144 M" in vgg19
 
 
 def test_lists_are_complete(output):
     rows = json.loads(output("networks", "--json"))
-    assert [row["name"] for row in rows] == [entry.name for entry in catalogue()]
+    assert sorted(row["name"] for row in rows) == [entry.name for entry in catalogue()]
+    families = [row["family"] for row in rows]
+    assert [family for family, _ in groupby(families)] == sorted(set(families), key=str.lower)
     assert all(row["origin"] and row["description"] and row["input"] for row in rows)
+    vgg19 = next(row for row in rows if row["name"] == "vgg19")
+    assert (vgg19["MACs"], vgg19["parameters"]) == (19632062464, 143667240)
     rows = json.loads(output("platforms", "--json"))
     assert [row["name"] for row in rows] == list(platform_names())
 

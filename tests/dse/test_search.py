@@ -10,7 +10,7 @@ from benchmarks.random_problem import RandomShape, random_problem
 from dse.archive import Archive
 from dse.design_space import DesignSpace
 from dse.nsga2 import Nsga2Engine
-from dse.search import Budget, StoppedBy, search
+from dse.search import FIRST_PART, Budget, StoppedBy, search
 from fitness.outcomes import constraints_of, make_outcomes
 from results.dominance import non_dominated
 
@@ -87,7 +87,25 @@ def test_budget_counts_evaluations_and_time_limit_ends_the_search():
     assert result.stopped_by is StoppedBy.BUDGET
     result = search(Nsga2Engine(space, seed=1), evaluate, Budget(10**9, seconds=1e-9))
     assert result.stopped_by is StoppedBy.TIME_LIMIT
-    assert result.evaluations == 0
+    assert result.evaluations == FIRST_PART, "something is evaluated, and no more than one part"
+
+
+def test_parts_of_a_batch_give_what_the_whole_gives():
+    space = small_space(1)
+    evaluate = make_outcomes(space.problem)
+    sizes = []
+
+    def noting(rows):
+        sizes.append(len(rows))
+        return evaluate(rows)
+
+    whole = search(Nsga2Engine(space, seed=1), evaluate, Budget(900))
+    parts = search(Nsga2Engine(space, seed=1), noting, Budget(900, seconds=1e6))
+    assert sizes[0] == FIRST_PART
+    assert sum(sizes) == parts.evaluations == whole.evaluations
+    assert np.array_equal(parts.rows, whole.rows)
+    assert np.array_equal(parts.objectives, whole.objectives)
+    assert np.array_equal(parts.least_figures, whole.least_figures)
 
 
 def test_a_space_of_one_point_is_exhausted():

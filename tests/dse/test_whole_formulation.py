@@ -65,7 +65,7 @@ def check_schedule(problem, solution, *, waiting):
     for one, other in itertools.combinations(rows, 2):
         if one.unit == other.unit:
             assert one.end_ps <= other.start_ps or other.end_ps <= one.start_ps
-    alone, demand = plain_timeline._chosen_costs(problem, solution.design)
+    alone, demand = plain_timeline.chosen_costs(problem, solution.design)
     memory = problem.memory_domain
     point = 0 if memory is None else int(solution.design.operating_points[memory])
     for row in rows:
