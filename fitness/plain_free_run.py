@@ -15,8 +15,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from fitness.contention import lost_rate
-from fitness.plain_timeline import Execution, chosen_costs
+from fitness.plain_design import PlainDesign, look_up
+from fitness.plain_timeline import Execution
 from results.problem import WORK_PER_PS, DesignPoint, Problem
 
 FRAMES, WARM_UP_FRAMES = 12, 4
@@ -67,15 +67,7 @@ def play_freely(problem: Problem, design: DesignPoint) -> PlainFreeRun:
     Raises:
         ValueError: where the design puts a group on a unit that cannot run it.
     """
-    unit_of = [int(unit) for unit in design.units]
-    alone, demand = chosen_costs(problem, design)
-    memory_point = (
-        0 if problem.memory_domain is None else int(design.operating_points[problem.memory_domain])
-    )
-    incoming: dict[int, list[int]] = {group: [] for group in range(len(unit_of))}
-    for i, (_, target) in enumerate(problem.edges):
-        incoming[target].append(i)
-
+    chosen = look_up(problem, design)
     released: dict[tuple[int, int], int] = {}
     frame_end: list[list[int]] = [[] for _ in problem.networks]
     left: dict[tuple[int, int], int] = {}
@@ -117,7 +109,7 @@ def play_freely(problem: Problem, design: DesignPoint) -> PlainFreeRun:
 
         # Only an end or a release in its own network can make an execution ready.
         for execution in [e for e in waiting if e not in ready and e[1] in changed]:
-            instant = _ready_time(problem, unit_of, end, execution, released, incoming)
+            instant = _ready_time(chosen, end, execution, released)
             if instant is not None:
                 ready[execution] = instant
         changed.clear()
@@ -125,23 +117,16 @@ def play_freely(problem: Problem, design: DesignPoint) -> PlainFreeRun:
             queue = [
                 (instant, *execution)
                 for execution, instant in ready.items()
-                if instant <= now and unit_of[execution[3]] == unit
+                if instant <= now and chosen.unit_of[execution[3]] == unit
             ]
             if queue and unit not in running:
                 execution = min(queue)[1:]
                 waiting.remove(execution)
                 was_ready[execution] = ready.pop(execution)
                 start[execution] = now
-                running[unit] = execution, alone[execution[3]] * WORK_PER_PS
+                running[unit] = execution, chosen.alone_ps[execution[3]] * WORK_PER_PS
 
-        rate = {}
-        for unit, (execution, _) in running.items():
-            others = sum(demand[e[3]] for u, (e, _) in running.items() if u != unit)
-            table = problem.units[unit].contention
-            own = demand[execution[3]]
-            rate[unit] = WORK_PER_PS - (
-                0 if table is None else lost_rate(table, memory_point, own, others)
-            )
+        rate = chosen.rates({unit: execution[3] for unit, (execution, _) in running.items()})
         instants = [now + -(-work // rate[u]) for u, (_, work) in running.items()]
         instants += [instant for instant in ready.values() if instant > now]
         later = min(instants)
@@ -155,24 +140,23 @@ def play_freely(problem: Problem, design: DesignPoint) -> PlainFreeRun:
 
 
 def _ready_time(
-    problem: Problem,
-    unit_of: list[int],
+    chosen: PlainDesign,
     end: dict[Execution, int],
     execution: Execution,
     released: dict[tuple[int, int], int],
-    incoming: dict[int, list[int]],
 ) -> int | None:
     """When it may start: all its inputs there, or for a network's first groups the release of the
     frame or the end of the previous repeat; None while something has not ended."""
     frame, n, repeat, group = execution
+    problem, unit_of, incoming = chosen.problem, chosen.unit_of, chosen.edges_into[group]
     instants = []
-    for i in incoming[group]:
+    for i in incoming:
         source = problem.edges[i][0]
         if (frame, n, repeat, source) not in end:
             return None
         delay = int(problem.transition_ps[i, unit_of[source], unit_of[group]])
         instants.append(end[frame, n, repeat, source] + delay)
-    if not incoming[group]:
+    if not incoming:
         instants.append(released[n, frame])
         for other in problem.networks[n].groups if repeat > 1 else ():
             if (frame, n, repeat - 1, other) not in end:

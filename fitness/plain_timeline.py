@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fitness.contention import lost_rate
+from fitness.plain_design import PlainDesign, look_up
 from results.problem import WORK_PER_PS, DesignPoint, Problem
 from results.schedule import Schedule, ScheduledGroup
 
@@ -49,15 +49,7 @@ def play(
     Raises:
         ValueError: where the design puts a group on a unit that cannot run it.
     """
-    unit_of = [int(unit) for unit in design.units]
-    alone, demand = chosen_costs(problem, design)
-    memory_point = (
-        0 if problem.memory_domain is None else int(design.operating_points[problem.memory_domain])
-    )
-
-    incoming: dict[int, list[int]] = {group: [] for group in range(len(unit_of))}
-    for i, (_, target) in enumerate(problem.edges):
-        incoming[target].append(i)
+    chosen = look_up(problem, design)
     waiting = {
         (frame, n, repeat, group)
         for frame in range(1, frames + 1)
@@ -76,30 +68,23 @@ def play(
 
         for execution in waiting:
             if execution not in ready:
-                edges = incoming[execution[3]]
-                instant = _ready_time(problem, unit_of, end, execution, in_flight, edges)
+                instant = _ready_time(chosen, end, execution, in_flight)
                 if instant is not None:
                     ready[execution] = instant
         for unit in range(len(problem.units)):
             queue = [
                 (ready[execution], *execution)
                 for execution in waiting
-                if unit_of[execution[3]] == unit and ready.get(execution, now + 1) <= now
+                if chosen.unit_of[execution[3]] == unit and ready.get(execution, now + 1) <= now
             ]
             if queue and unit not in running:
                 execution = min(queue)[1:]
                 waiting.remove(execution)
                 start[execution] = now
-                running[unit] = _Running(execution, now, alone[execution[3]] * WORK_PER_PS)
+                work = chosen.alone_ps[execution[3]] * WORK_PER_PS
+                running[unit] = _Running(execution, now, work)
 
-        rate = {}
-        for unit, job in running.items():
-            others = sum(demand[o.execution[3]] for u, o in running.items() if u != unit)
-            table = problem.units[unit].contention
-            own = demand[job.execution[3]]
-            rate[unit] = WORK_PER_PS - (
-                0 if table is None else lost_rate(table, memory_point, own, others)
-            )
+        rate = chosen.rates({unit: job.execution[3] for unit, job in running.items()})
         instants = [now + -(-job.work_left // rate[u]) for u, job in running.items()]
         instants += [ready[execution] for execution in waiting if execution in ready]
         instants = [instant for instant in instants if instant > now]
@@ -114,11 +99,11 @@ def play(
         ScheduledGroup(
             *execution[:3],
             execution[3],
-            unit_of[execution[3]],
+            chosen.unit_of[execution[3]],
             ready[execution],
             start[execution],
             end[execution],
-            alone[execution[3]],
+            chosen.alone_ps[execution[3]],
         )
         for execution in sorted(end)
     )
@@ -140,33 +125,12 @@ def play(
     )
 
 
-def chosen_costs(problem: Problem, design: DesignPoint) -> tuple[list[int], list[int]]:
-    """[groups] each: stand-alone times and demands at the chosen clocks.
-
-    Raises:
-        ValueError: where the design puts a group on a unit that cannot run it.
-    """
-    alone, demand = [], []
-    for group, unit_index in enumerate(design.units):
-        unit = problem.units[int(unit_index)]
-        at = (group, *(int(design.operating_points[clock]) for clock in unit.clocks))
-        if unit.time_ps[at] < 0:
-            raise ValueError(f"group {group} cannot run on unit {unit.name}")
-        alone.append(int(unit.time_ps[at]))
-        demand.append(int(unit.demand_kbps[at]))
-    return alone, demand
-
-
 def _ready_time(
-    problem: Problem,
-    unit_of: list[int],
-    end: dict[Execution, int],
-    execution: Execution,
-    in_flight: int,
-    incoming: list[int],
+    chosen: PlainDesign, end: dict[Execution, int], execution: Execution, in_flight: int
 ) -> int | None:
     """When all that the execution waits for has passed, or None as long as something has not."""
     frame, n, repeat, group = execution
+    problem, unit_of, incoming = chosen.problem, chosen.unit_of, chosen.edges_into[group]
     network = problem.networks[n]
     instants = []
     for i in incoming:

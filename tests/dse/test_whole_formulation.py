@@ -11,6 +11,7 @@ from dse.design_space import DesignSpace
 from dse.whole_formulation import Setting, WholeStatus, solve_whole
 from fitness import plain_timeline
 from fitness.outcomes import make_outcomes
+from fitness.plain_design import look_up
 from fitness.timeline import design_of
 from results.errors import ResultError
 from results.problem import Objective, ObjectiveKind
@@ -65,24 +66,17 @@ def check_schedule(problem, solution, *, waiting):
     for one, other in itertools.combinations(rows, 2):
         if one.unit == other.unit:
             assert one.end_ps <= other.start_ps or other.end_ps <= one.start_ps
-    alone, demand = plain_timeline.chosen_costs(problem, solution.design)
-    memory = problem.memory_domain
-    point = 0 if memory is None else int(solution.design.operating_points[memory])
+    chosen = look_up(problem, solution.design)
     for row in rows:
         instants = {t for r in rows for t in (r.start_ps, r.end_ps, row.end_ps - 1)}
         inside = sorted(t for t in instants if row.start_ps <= t <= row.end_ps)
         done, before_last = 0, 0
         for t0, t1 in itertools.pairwise(inside):
-            beside = [r for r in rows if r != row and r.start_ps <= t0 < r.end_ps]
-            table = problem.units[row.unit].contention
-            lost = 0
-            if table is not None:
-                others = sum(demand[r.group] for r in beside)
-                lost = plain_timeline.lost_rate(table, point, demand[row.group], others)
+            rates = chosen.rates({r.unit: r.group for r in rows if r.start_ps <= t0 < r.end_ps})
             before_last = done
-            done += (65536 - lost) * (t1 - t0)
-        assert row.alone_ps == alone[row.group]
-        assert before_last < 65536 * alone[row.group] <= done
+            done += rates[row.unit] * (t1 - t0)
+        assert row.alone_ps == chosen.alone_ps[row.group]
+        assert before_last < 65536 * row.alone_ps <= done
 
 
 def check_settings(problem):
