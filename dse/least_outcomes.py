@@ -68,13 +68,9 @@ def make_least_evaluator(problem: Problem) -> Evaluator:
 
     def evaluate(rows: IntArray) -> Evaluation:
         rows = np.ascontiguousarray(rows, dtype=np.int64)
-        n = len(rows)
-        possible = np.zeros(n, dtype=np.bool_)
-        makespan, dynamic, busy, idle = (np.zeros(n, dtype=np.int64) for _ in range(4))
-        latency = np.zeros((n, plan.networks), dtype=np.int64)
-        out = (possible, makespan, latency, dynamic, busy, idle)
-        least_rows(plan, precedence, chosen, scratch, rows, *out)
-        return Evaluation(*out)
+        evaluation = Evaluation.unfilled(len(rows), plan.networks)
+        least_rows(plan, precedence, chosen, scratch, rows, *evaluation.columns)
+        return evaluation
 
     return evaluate
 

@@ -17,21 +17,13 @@ from itertools import pairwise
 
 import numpy as np
 
-from fitness.plan import GROUP, INSTANCE_WIDTH, JOB, JOB_WIDTH, NETWORK, Plan, make_plan
-from fitness.timeline import BoolArray, IntArray, row_of, share_rows
-from fitness.timeline_state import (
-    ALONE,
-    GROUP_WIDTH,
-    HIGH_FJ,
-    LOG_WIDTH,
-    LOGGED,
-    UNIT,
-    make_chosen,
-    make_state,
-)
+from fitness.plan import Plan, make_plan
+from fitness.row_players import RowPlayer, share_rows
+from fitness.timeline import BoolArray, IntArray, chosen_of, row_of, scheduled_groups
+from fitness.timeline_state import HIGH_FJ, LOG_WIDTH, LOGGED, make_chosen, make_state
 from results.canonical_json import INT64_MAX
 from results.problem import DesignPoint, Problem
-from results.schedule import Schedule, ScheduledGroup
+from results.schedule import Schedule
 
 FRAMES, WARM_UP_FRAMES = 12, 4
 COUNTED = FRAMES - WARM_UP_FRAMES
@@ -97,21 +89,15 @@ def make_free_run_evaluator(
     same.
     """
     plan = make_plan(problem)
-    play = (
-        _chain_kernel(problem, plan, jobs)
-        if (are_chains(problem) if as_chains is None else as_chains)
-        else _stream_kernel(problem, plan, jobs)
-    )
-    run = share_rows(jobs)
+    as_chains = are_chains(problem) if as_chains is None else as_chains
+    play = share_rows((_chain_players if as_chains else _stream_players)(problem, plan, jobs))
 
     def evaluate(rows: IntArray) -> FreeRuns:
-        rows = np.ascontiguousarray(rows, dtype=np.int64)
         n = len(rows)
         possible = np.zeros(n, dtype=np.bool_)
         window, dynamic, high, idle = (np.zeros(n, dtype=np.int64) for _ in range(4))
         inferences = np.zeros((n, plan.networks), dtype=np.int64)
-        out = (possible, window, inferences, dynamic, high, idle)
-        run(n, lambda job, part: play(job, rows[part], *(array[part] for array in out)))
+        play(rows, possible, window, inferences, dynamic, high, idle)
         return FreeRuns(possible, window, inferences, idle, dynamic, high)
 
     return evaluate
@@ -123,38 +109,34 @@ def are_chains(problem: Problem) -> bool:
     return set(problem.edges) == steps and len(problem.edges) == len(steps)
 
 
-def _chain_kernel(problem: Problem, plan: Plan, jobs: int) -> Callable[..., object]:
-    """A function of the thread, its rows and what to fill, with buffers for each thread."""
+def _chain_players(problem: Problem, plan: Plan, jobs: int) -> list[RowPlayer]:
+    """Play chains."""
     from fitness.free_chain_play import evaluate_free_chains, make_free_chains
 
-    buffers = [
-        (
-            make_chosen(plan),
-            make_free_chains(problem, plan, frames=FRAMES, count_from=WARM_UP_FRAMES),
-        )
-        for _ in range(jobs)
-    ]
-    return lambda job, rows, *out: evaluate_free_chains(plan, rows, *buffers[job], *out)
+    def player() -> RowPlayer:
+        chosen = make_chosen(plan)
+        chains = make_free_chains(problem, plan, frames=FRAMES, count_from=WARM_UP_FRAMES)
+        return lambda rows, *out: evaluate_free_chains(plan, rows, chosen, chains, *out)
+
+    return [player() for _ in range(jobs)]
 
 
-def _stream_kernel(problem: Problem, plan: Plan, jobs: int) -> Callable[..., object]:
-    """The same where groups may form graphs."""
+def _stream_players(problem: Problem, plan: Plan, jobs: int) -> list[RowPlayer]:
+    """Play anything."""
     from fitness.free_run_play import evaluate_streams
 
-    buffers = [
-        (
-            make_chosen(plan),
-            make_state(
-                plan,
-                frames=FRAMES,
-                in_flight=problem.frames_in_flight,
-                count_from=WARM_UP_FRAMES,
-                streams=True,
-            ),
+    def player() -> RowPlayer:
+        chosen = make_chosen(plan)
+        state = make_state(
+            plan,
+            frames=FRAMES,
+            in_flight=problem.frames_in_flight,
+            count_from=WARM_UP_FRAMES,
+            streams=True,
         )
-        for _ in range(jobs)
-    ]
-    return lambda job, rows, *out: evaluate_streams(plan, rows, *buffers[job], *out)
+        return lambda rows, *out: evaluate_streams(plan, rows, chosen, state, *out)
+
+    return [player() for _ in range(jobs)]
 
 
 def dynamic_by_unit(problem: Problem, rows: IntArray) -> list[list[int]]:
@@ -179,15 +161,10 @@ def free_run_schedule(problem: Problem, design: DesignPoint) -> Schedule:
     Raises:
         ValueError: where the design puts a group on a unit that cannot run it.
     """
-    from fitness.design_kernel import choose
     from fitness.free_run_play import play_beginning
 
     plan = make_plan(problem)
-    chosen = make_chosen(plan)
-    row = row_of(design)
-    if not choose(plan, row, chosen):
-        group = next(g for g in range(plan.groups) if chosen.group[g * GROUP_WIDTH + ALONE] < 0)
-        raise ValueError(f"group {group} cannot run on unit {problem.units[int(row[group])].name}")
+    chosen = chosen_of(problem, plan, row_of(design))
     state = make_state(
         plan,
         frames=FRAMES,
@@ -199,28 +176,6 @@ def free_run_schedule(problem: Problem, design: DesignPoint) -> Schedule:
     )
     play_beginning(plan, chosen, state, MOST_SHOWN)
     count = int(state.scalar[LOGGED])
-    first_job = np.cumsum([0] + [network.repeats for network in problem.networks]).tolist()
-    rows = []
-    for index, (ready, start, end) in zip(
-        state.logged[:count].tolist(),
-        state.log.reshape(-1, LOG_WIDTH)[:count].tolist(),
-        strict=True,
-    ):
-        frame, instance = divmod(index, plan.instances)
-        group = int(plan.instance[instance * INSTANCE_WIDTH + GROUP])
-        job = int(plan.instance[instance * INSTANCE_WIDTH + JOB])
-        network = int(plan.job[job * JOB_WIDTH + NETWORK])
-        rows.append(
-            ScheduledGroup(
-                frame=frame + 1,
-                network=network,
-                repeat=job - first_job[network] + 1,
-                group=group,
-                unit=int(chosen.group[group * GROUP_WIDTH + UNIT]),
-                ready_ps=ready,
-                start_ps=start,
-                end_ps=end,
-                alone_ps=int(chosen.group[group * GROUP_WIDTH + ALONE]),
-            )
-        )
-    return Schedule(tuple(sorted(rows)))
+    log = state.log.reshape(-1, LOG_WIDTH)[:count]
+    groups = scheduled_groups(problem, plan, chosen, state.logged[:count].tolist(), log)
+    return Schedule(tuple(sorted(groups)))

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, fields
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fitness.chain_state import are_two_chains, make_chains, make_lanes
 from fitness.plan import GROUP, INSTANCE_WIDTH, JOB, JOB_WIDTH, NETWORK, Plan, make_plan
+from fitness.row_players import RowPlayer, share_rows
 from fitness.timeline_state import (
     ALONE,
     GROUP_WIDTH,
     LOG_WIDTH,
     UNIT,
+    Chosen,
     make_chosen,
     make_state,
 )
@@ -47,6 +48,18 @@ class Evaluation:
     """[n]: time that units are busy, added up."""
     idle_mw: IntArray
     """[n]: power that is drawn all the time."""
+
+    @classmethod
+    def unfilled(cls, rows: int, networks: int) -> Evaluation:
+        """Zeros, for a kernel to fill."""
+        makespan, dynamic, busy, idle = (np.zeros(rows, dtype=np.int64) for _ in range(4))
+        latency = np.zeros((rows, networks), dtype=np.int64)
+        return cls(np.zeros(rows, dtype=np.bool_), makespan, latency, dynamic, busy, idle)
+
+    @property
+    def columns(self) -> tuple[BoolArray | IntArray, ...]:
+        """All fields in their order, as kernels take them."""
+        return tuple(getattr(self, field.name) for field in fields(self))
 
     @property
     def energy_fj(self) -> IntArray:
@@ -89,27 +102,14 @@ def make_evaluator(problem: Problem, *, jobs: int = 1, chains: bool = True) -> E
     """
     plan = make_plan(problem)
     play_rows = _chain_player if chains and are_two_chains(problem) else _general_player
-    players = play_rows(problem, plan, jobs)
-    run = share_rows(jobs)
+    play = share_rows(play_rows(problem, plan, jobs))
 
     def evaluate(rows: IntArray) -> Evaluation:
-        rows = np.ascontiguousarray(rows, dtype=np.int64)
-        n = len(rows)
-        possible = np.zeros(n, dtype=np.bool_)
-        makespan, dynamic, busy, idle = (np.zeros(n, dtype=np.int64) for _ in range(4))
-        latency = np.zeros((n, plan.networks), dtype=np.int64)
-        out = (possible, makespan, latency, dynamic, busy, idle)
-        run(
-            n,
-            lambda job, part: players[job](rows[part], *(array[part] for array in out)),
-        )
-        return Evaluation(possible, makespan, latency, dynamic, busy, idle)
+        evaluation = Evaluation.unfilled(len(rows), plan.networks)
+        play(rows, *evaluation.columns)
+        return evaluation
 
     return evaluate
-
-
-RowPlayer = Callable[..., None]
-"""Plays rows; takes them and the arrays of an :class:`Evaluation` to fill."""
 
 
 def _general_player(problem: Problem, plan: Plan, jobs: int) -> list[RowPlayer]:
@@ -141,47 +141,25 @@ def make_pipeline_evaluator(problem: Problem, *, jobs: int = 1) -> PipelineEvalu
     from fitness.timeline_kernel import evaluate_pipelines
 
     plan = make_plan(problem)
-    buffers = [
-        (
-            make_chosen(plan),
-            make_state(
-                plan,
-                frames=PIPELINE_FRAMES,
-                in_flight=problem.frames_in_flight,
-                count_from=PIPELINE_WARM_UP,
-            ),
+
+    def player() -> RowPlayer:
+        chosen = make_chosen(plan)
+        state = make_state(
+            plan,
+            frames=PIPELINE_FRAMES,
+            in_flight=problem.frames_in_flight,
+            count_from=PIPELINE_WARM_UP,
         )
-        for _ in range(jobs)
-    ]
-    run = share_rows(jobs)
+        return lambda rows, *out: evaluate_pipelines(plan, rows, chosen, state, *out)
+
+    play = share_rows([player() for _ in range(jobs)])
 
     def evaluate(rows: IntArray) -> Pipeline:
-        rows = np.ascontiguousarray(rows, dtype=np.int64)
         window, dynamic = (np.zeros(len(rows), dtype=np.int64) for _ in range(2))
-        run(
-            len(rows),
-            lambda job, part: evaluate_pipelines(
-                plan, rows[part], *buffers[job], window[part], dynamic[part]
-            ),
-        )
+        play(rows, window, dynamic)
         return Pipeline(window, dynamic)
 
     return evaluate
-
-
-def share_rows(jobs: int) -> Callable[[int, Callable[[int, slice], object]], None]:
-    """Shares rows 0..n-1 out over threads, each with buffers of its own."""
-    pool = ThreadPoolExecutor(jobs) if jobs > 1 else None
-
-    def run(n: int, work: Callable[[int, slice], object]) -> None:
-        if pool is None:
-            work(0, slice(0, n))
-            return
-        bounds = [n * job // jobs for job in range(jobs + 1)]
-        parts = [slice(bounds[job], bounds[job + 1]) for job in range(jobs)]
-        list(pool.map(work, range(jobs), parts))
-
-    return run
 
 
 def play(problem: Problem, design: DesignPoint, *, frames: int = 1, in_flight: int = 1) -> Timeline:
@@ -190,42 +168,58 @@ def play(problem: Problem, design: DesignPoint, *, frames: int = 1, in_flight: i
     Raises:
         ValueError: where the design puts a group on a unit that cannot run it.
     """
-    from fitness.design_kernel import choose
     from fitness.timeline_kernel import play as play_kernel
 
     plan = make_plan(problem)
-    chosen = make_chosen(plan)
-    row = row_of(design)
-    if not choose(plan, row, chosen):
-        group = next(g for g in range(plan.groups) if chosen.group[g * GROUP_WIDTH + ALONE] < 0)
-        raise ValueError(f"group {group} cannot run on unit {problem.units[int(row[group])].name}")
+    chosen = chosen_of(problem, plan, row_of(design))
     state = make_state(plan, frames=frames, in_flight=in_flight, log=True)
     play_kernel(plan, chosen, state)
-    rows = []
-    for index, (ready, start, end) in enumerate(state.log.reshape(-1, LOG_WIDTH).tolist()):
-        frame, instance = divmod(index, plan.instances)
-        group = int(plan.instance[instance * INSTANCE_WIDTH + GROUP])
-        job = int(plan.instance[instance * INSTANCE_WIDTH + JOB])
-        network = int(plan.job[job * JOB_WIDTH + NETWORK])
-        first = sum(other.repeats for other in problem.networks[:network])
-        rows.append(
-            ScheduledGroup(
-                frame=frame + 1,
-                network=network,
-                repeat=job - first + 1,
-                group=group,
-                unit=int(chosen.group[group * GROUP_WIDTH + UNIT]),
-                ready_ps=ready,
-                start_ps=start,
-                end_ps=end,
-                alone_ps=int(chosen.group[group * GROUP_WIDTH + ALONE]),
-            )
-        )
+    log = state.log.reshape(-1, LOG_WIDTH)
+    groups = scheduled_groups(problem, plan, chosen, range(len(log)), log)
     return Timeline(
-        schedule=Schedule(tuple(rows)),
+        schedule=Schedule(tuple(groups)),
         frame_end_ps=tuple(state.frame_end.tolist()),
         latency_ps=tuple(tuple(entry) for entry in state.latency.tolist()),
     )
+
+
+def chosen_of(problem: Problem, plan: Plan, row: IntArray) -> Chosen:
+    """A row's units and costs, as kernels take them.
+
+    Raises:
+        ValueError: where it puts a group on a unit that cannot run it.
+    """
+    from fitness.design_kernel import choose
+
+    chosen = make_chosen(plan)
+    if not choose(plan, row, chosen):
+        group = next(g for g in range(plan.groups) if chosen.group[g * GROUP_WIDTH + ALONE] < 0)
+        raise ValueError(f"group {group} cannot run on unit {problem.units[int(row[group])].name}")
+    return chosen
+
+
+def scheduled_groups(
+    problem: Problem, plan: Plan, chosen: Chosen, executions: Iterable[int], instants: IntArray
+) -> Iterator[ScheduledGroup]:
+    """What a kernel logged; ``executions``: frame, from 0, times instances, plus instance;
+    ``instants`` [executions, 3]: ready, start and end."""
+    first_job = np.cumsum([0] + [network.repeats for network in problem.networks]).tolist()
+    for execution, (ready, start, end) in zip(executions, instants.tolist(), strict=True):
+        frame, instance = divmod(execution, plan.instances)
+        group = int(plan.instance[instance * INSTANCE_WIDTH + GROUP])
+        job = int(plan.instance[instance * INSTANCE_WIDTH + JOB])
+        network = int(plan.job[job * JOB_WIDTH + NETWORK])
+        yield ScheduledGroup(
+            frame=frame + 1,
+            network=network,
+            repeat=job - first_job[network] + 1,
+            group=group,
+            unit=int(chosen.group[group * GROUP_WIDTH + UNIT]),
+            ready_ps=ready,
+            start_ps=start,
+            end_ps=end,
+            alone_ps=int(chosen.group[group * GROUP_WIDTH + ALONE]),
+        )
 
 
 def row_of(design: DesignPoint) -> IntArray:
