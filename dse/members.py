@@ -30,7 +30,7 @@ def make_members(problem: Problem, rows: IntArray, objectives: IntArray) -> tupl
     frame = make_evaluator(problem)(rows)
     whole_time = make_whole_time(problem)(rows, frame)
     runs = make_free_run_evaluator(problem)(rows) if problem.free_running else None
-    dynamic = dynamic_by_unit(problem, rows) if problem.free_running else None
+    dynamic = None if runs is None else dynamic_by_unit(problem, rows, runs)
     space = DesignSpace(problem)
     used = np.zeros((len(rows), len(problem.units)), dtype=np.bool_)
     np.put_along_axis(used, rows[:, : space.groups], True, axis=1)

@@ -57,6 +57,11 @@ class FreeRuns:
         times: IntArray = (doubled + count) // (2 * count)
         return times
 
+    def dynamic_energies(self) -> list[int]:
+        """Of every row: energy above idle power in the window, fJ, in Python's integers."""
+        pairs = zip(self.dynamic_fj.tolist(), self.dynamic_high.tolist(), strict=True)
+        return [low + high * HIGH_FJ for low, high in pairs]
+
     def energies(self) -> list[tuple[int, int, int]]:
         """Of every row: energy per inference in fJ, rounded down, at most 2**63 - 1; mean power in
         uW, rounded down, and rounded up.
@@ -65,11 +70,10 @@ class FreeRuns:
         """
         columns = (self.window_ps, self.inferences.sum(axis=1), self.idle_mw)
         result = []
-        for window, count, idle, low, high in zip(
-            *(column.tolist() for column in (*columns, self.dynamic_fj, self.dynamic_high)),
-            strict=True,
+        for window, count, idle, dynamic in zip(
+            *(column.tolist() for column in columns), self.dynamic_energies(), strict=True
         ):
-            energy = idle * window + low + high * HIGH_FJ
+            energy = idle * window + dynamic
             time, scaled = max(window, 1), 1000 * energy
             per_inference = min(energy // max(count, 1), INT64_MAX)
             result.append((per_inference, scaled // time, -(-scaled // time)))
@@ -139,19 +143,31 @@ def _stream_players(problem: Problem, plan: Plan, jobs: int) -> list[RowPlayer]:
     return [player() for _ in range(jobs)]
 
 
-def dynamic_by_unit(problem: Problem, rows: IntArray) -> list[list[int]]:
-    """[n][units]: dynamic energy of each unit in the window, fJ. No timeline depends on powers, so
-    they are left out of all units but one in turn."""
-    columns = []
+def dynamic_by_unit(problem: Problem, rows: IntArray, runs: FreeRuns) -> list[list[int]]:
+    """[n][units]: dynamic energy of each unit in the window, fJ.
+
+    No timeline depends on powers, so rows are played again with those of one unit alone. The last
+    unit that a row uses has what the others leave, so a row is played once less than it has units.
+
+    Args:
+        runs: of the same rows.
+    """
+    used = [np.unique(row).tolist() for row in rows[:, : problem.group_count]]
+    result = [[0] * len(problem.units) for _ in rows]
     for u in range(len(problem.units)):
+        chosen = [i for i, units in enumerate(used) if u in units[:-1]]
+        if not chosen:
+            continue
         units = tuple(
             unit if v == u else replace(unit, dynamic_mw=np.zeros_like(unit.dynamic_mw))
             for v, unit in enumerate(problem.units)
         )
-        runs = make_free_run_evaluator(replace(problem, units=units))(rows)
-        pairs = zip(runs.dynamic_fj.tolist(), runs.dynamic_high.tolist(), strict=True)
-        columns.append([low + high * HIGH_FJ for low, high in pairs])
-    return [list(row) for row in zip(*columns, strict=True)]
+        alone = make_free_run_evaluator(replace(problem, units=units))(rows[chosen])
+        for i, energy in zip(chosen, alone.dynamic_energies(), strict=True):
+            result[i][u] = energy
+    for i, whole in enumerate(runs.dynamic_energies()):
+        result[i][used[i][-1]] = whole - sum(result[i])
+    return result
 
 
 def free_run_schedule(problem: Problem, design: DesignPoint) -> Schedule:

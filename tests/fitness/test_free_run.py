@@ -159,11 +159,29 @@ def test_energy_counts_what_lies_in_the_window() -> None:
     case = freely(replace(case, units=units, board_mw=3), 1)
     point = design([0, 1])
     assert one(case, point)[2] == 56 * (5 + 11)
-    assert dynamic_by_unit(case, row_of(point)[None]) == [[56 * 5, 56 * 11]]
+    row = row_of(point)[None]
+    assert dynamic_by_unit(case, row, make_free_run_evaluator(case)(row)) == [[56 * 5, 56 * 11]]
     (values,) = make_outcomes(case)(row_of(point)[None]).objectives.tolist()
     whole = 56 * (3 + 2 + 2 + 5 + 11)
     assert values[1:] == [1000 * whole // 56, whole // 27, whole // 27]
     assert plain_outcome(case, point).objectives == tuple(values)
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_energy_of_a_unit_is_what_it_alone_would_draw(seed: int) -> None:
+    rng = np.random.default_rng(70_000 + seed)
+    case = freely(random_problem(rng, RandomShape(groups=(1, 6), units=(2, 4))), 2)
+    rows = np.stack([row_of(random_design(rng, case)) for _ in range(10)])
+    runs = make_free_run_evaluator(case)(rows)
+    said = dynamic_by_unit(case, rows, runs)
+    assert [sum(energies) for energies in said] == runs.dynamic_energies()
+    for u in range(len(case.units)):
+        units = tuple(
+            replace(unit, dynamic_mw=unit.dynamic_mw * (v == u))
+            for v, unit in enumerate(case.units)
+        )
+        alone = make_free_run_evaluator(replace(case, units=units))(rows)
+        assert [energies[u] for energies in said] == alone.dynamic_energies()
 
 
 def test_a_frame_ends_with_its_last_repeat() -> None:
