@@ -10,7 +10,8 @@ from functools import partial
 import numpy as np
 
 from dse.design_space import DesignSpace
-from dse.exact_search import ExactResult, Known, Proof, Snapshot, find_front
+from dse.exact_search import ExactResult, Known, Proof, find_front
+from dse.exact_snapshot import Snapshot
 from dse.members import make_members
 from dse.smt_cover import cover_smtlib, prove_cover
 from fitness.outcomes import make_outcomes

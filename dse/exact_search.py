@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from dse.provable import MOST_POINTS, refuse_unprovable
+from dse.exact_snapshot import Snapshot, fill_in, kept_arrays, play_levels, with_more_room
+from dse.provable import refuse_unprovable
 from fitness.branching import (
     BACKTRACKING,
     DEPTH,
@@ -20,7 +21,6 @@ from fitness.branching import (
     MEMBERS_FOUND,
     MEMBERS_FULL,
     NODES,
-    SLOWER_FIRST,
     UNIT_CHOICE,
     Branching,
     make_branching,
@@ -28,16 +28,15 @@ from fitness.branching import (
 from fitness.plan import IntArray, Plan, make_plan
 from fitness.search_space import SearchSpace, exchange_rates, make_search_space
 from fitness.timeline_state import Chosen, State, make_chosen, make_state
+from results.canonical_json import INT64_MAX
 from results.certificate import LemmaTable
 from results.epsilon import epsilon_ppm
-from results.errors import ResultError
 from results.problem import Problem
 
 SLICE_NODES = 20_000
 """Nodes between two looks at the clock."""
 BUFFER_LEMMAS = 4096
 BUFFER_MEMBERS = 256
-LARGEST = int(np.iinfo(np.int64).max)
 
 
 @dataclass(frozen=True)
@@ -90,24 +89,6 @@ class ExactResult:
     seconds: float
     snapshot: Snapshot
     """Where the search stands, for :func:`find_front` to go on from."""
-
-
-@dataclass(frozen=True, eq=False)
-class Snapshot:
-    """The choices that a search had made, by the names of the fields of ``Branching``, and what it
-    had proved."""
-
-    arrays: dict[str, list[int]]
-    lemmas: LemmaTable
-    lemma_count: int
-    seconds: float
-
-
-STATE_FIELDS = (
-    *("scalar", "units", "points", "forced", "transitions", "segments", "named_on"),
-    *("kind", "subject", "option", "saved", "bound"),
-    *("objectives", "closing", "member_units", "member_points"),
-)
 
 
 def find_front(
@@ -258,13 +239,8 @@ class _Search:
                 return self._done
 
     def _make_room(self) -> None:
-        """Twice as many members as there are."""
-        b = self._branching
-        if b.scalar[MEMBERS] < len(b.objectives):
-            return
-        names = ("objectives", "closing", "member_units", "member_points")
-        wider = {name: np.concatenate([getattr(b, name)] * 2) for name in names}
-        self._branching = b._replace(**wider)
+        if self._branching.scalar[MEMBERS] == len(self._branching.objectives):
+            self._branching = with_more_room(self._branching)
 
     def proof(self) -> Proof:
         return Proof(
@@ -298,7 +274,7 @@ class _Search:
             nodes=self.nodes,
             seconds=self.seconds,
             snapshot=Snapshot(
-                arrays=_arrays(b),
+                arrays=kept_arrays(b),
                 lemmas=lemmas,
                 lemma_count=self._lemmas.count,
                 seconds=self.seconds,
@@ -317,7 +293,7 @@ class _Search:
         all levels below it."""
         b = self._branching
         vectors = []
-        highest = np.full(b.bound.shape[1], -LARGEST)
+        highest = np.full(b.bound.shape[1], -INT64_MAX)
         for level in range(int(b.scalar[DEPTH])):
             highest = np.maximum(highest, b.bound[level])
             options = self._plan.units if b.kind[level] == UNIT_CHOICE else 2
@@ -328,89 +304,20 @@ class _Search:
         return np.array(vectors, dtype=np.int64).reshape(-1, b.bound.shape[1])
 
     def restore(self, snapshot: Snapshot) -> None:
-        """Sets the search to where an earlier one stood. The kernels check no index, so all are
-        checked here.
+        """Sets the search to where an earlier one stood.
 
         Raises:
-            ResultError: where an array is missing, has another length, or a value out of its range.
+            ResultError: see :func:`dse.exact_snapshot.fill_in`.
         """
-        plan, domains = self._plan, self._problem.domains
-        ranges = {
-            "units": (-1, plan.units - 1),
-            "points": (1, (1 << MOST_POINTS) - 1),
-            "forced": (0, len(self._branching.kind)),
-            "kind": (-1, SLOWER_FIRST),
-            "subject": (0, max(plan.groups, plan.domains) - 1),
-            "option": (0, max(plan.units, 3)),
-            "member_units": (-1, plan.units - 1),
-        }
-        arrays = snapshot.arrays
-        while len(arrays.get("objectives", ())) >= self._branching.objectives.size:
-            self._branching.scalar[MEMBERS] = len(self._branching.objectives)
-            self._make_room()
-        b = self._branching
-        for name in STATE_FIELDS:
-            array, values = getattr(b, name), arrays.get(name)
-            flat = array.reshape(-1)
-            grows = name in ("objectives", "closing", "member_units", "member_points")
-            if values is None or (len(values) != flat.size and not grows):
-                raise ResultError(f"$.search.{name}: {flat.size} numbers are required to go on")
-            low, high = ranges.get(name, (-LARGEST, LARGEST))
-            if values and not low <= min(values) <= max(values) <= high:
-                raise ResultError(f"$.search.{name}: numbers from {low} to {high} are required")
-            flat[: len(values)] = values
-        members = int(b.scalar[MEMBERS])
-        for name in ("objectives", "closing", "member_units", "member_points"):
-            width = getattr(b, name).shape[1]
-            if len(arrays[name]) != members * width:
-                raise ResultError(f"$.search.{name}: {members * width} numbers are required")
-        depth = int(b.scalar[DEPTH])
-        if not 0 <= depth < len(b.kind) or int(b.scalar[LEMMAS]) != 0:
-            raise ResultError("$.search.scalar: the number of levels is out of range")
-        for level in range(depth):
-            count = plan.groups if b.kind[level] == UNIT_CHOICE else len(domains)
-            if b.kind[level] < 0 or b.subject[level] >= count:
-                raise ResultError(f"$.search: level {level} is not a choice of this problem")
-        self._play_levels(depth)
+        while len(snapshot.arrays.get("objectives", ())) >= self._branching.objectives.size:
+            self._branching = with_more_room(self._branching)
+        fill_in(self._branching, snapshot.arrays, self._plan)
+        play_levels(self._plan, self._space, self._chosen, self._state, self._branching)
         self._lemmas.add(
             snapshot.lemmas.units, snapshot.lemmas.points.astype(np.int64), len(snapshot.lemmas)
         )
         self._lemmas.count = snapshot.lemma_count
         self._began -= snapshot.seconds
-
-    def _play_levels(self, depth: int) -> None:
-        """Plays to the stop of every level."""
-        from fitness.branch_kernel import keep_stop
-
-        b = self._branching
-        units, points = b.units.copy(), b.points.copy()
-        named = [
-            {int(b.subject[level]), *np.flatnonzero(b.forced == level + 1).tolist()}
-            if b.kind[level] == UNIT_CHOICE
-            else set()
-            for level in range(depth)
-        ]
-        for level in range(depth):
-            later = sorted(set().union(*named[level:]))
-            b.units[:], b.points[:] = units, points
-            b.units[later] = -1
-            for after in range(depth - 1, level - 1, -1):
-                if b.kind[after] != UNIT_CHOICE:
-                    b.points[b.subject[after]] = b.saved[after]
-            b.network_known[:] = 0
-            keep_stop(self._plan, self._space, self._chosen, self._state, b, level)
-        b.units[:], b.points[:] = units, points
-        b.clock_known[:] = 0
-        b.scalar[DEPTH] = depth
-
-
-def _arrays(b: Branching) -> dict[str, list[int]]:
-    """What a search needs to go on."""
-    members = slice(0, int(b.scalar[MEMBERS]))
-    kept = {name: getattr(b, name) for name in STATE_FIELDS}
-    for name in ("objectives", "closing", "member_units", "member_points"):
-        kept[name] = kept[name][members]
-    return {name: array.reshape(-1).tolist() for name, array in kept.items()}
 
 
 def _lowest_bit(mask: int) -> int:

@@ -7,8 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dse.exact_search import LARGEST, Known, Proof, Snapshot, find_front
+from dse.exact_search import Known, Proof, find_front
+from dse.exact_snapshot import Snapshot
 from fitness.timeline import design_of
+from results.canonical_json import INT64_MAX
 from results.certificate import LemmaTable
 from results.problem import DesignPoint, Objective, ObjectiveKind, Problem
 
@@ -67,7 +69,7 @@ def find_fastest(
         on_progress=on_progress,
     )
     value = int(result.objectives[0, 0]) if len(result.objectives) else None
-    below = LARGEST if value is None else value
+    below = INT64_MAX if value is None else value
     best = None
     if value is not None and result.rows[0, 0] >= 0:
         best = design_of(problem, result.rows[0])
@@ -75,7 +77,7 @@ def find_fastest(
         complete=result.complete,
         best=best,
         best_value=value,
-        bound=min(int(result.open_bounds.min(initial=LARGEST)), below),
+        bound=min(int(result.open_bounds.min(initial=INT64_MAX)), below),
         lemmas=result.lemmas,
         lemma_count=result.lemma_count,
         nodes=result.nodes,

@@ -12,7 +12,7 @@ from dse.baselines.gpu_and_dsa import GpuAndDsa
 from dse.baselines.gpu_only import GpuOnly
 from dse.certify import Limits, certified_column, default_nodes, prove
 from dse.design_space import DesignSpace
-from dse.exact_search import Snapshot
+from dse.exact_snapshot import Snapshot
 from dse.fastest_search import FastestResult, find_fastest
 from dse.small_front import front_of_rows
 from fitness.outcomes import make_outcomes

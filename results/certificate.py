@@ -68,8 +68,8 @@ class Certificate:
     bounds: tuple[tuple[int, ...], ...] = ()
     """For ``GAP`` only: what ``epsilon_ppm`` is over."""
     search: dict[str, list[int]] | None = None
-    """Where a search that was ended can go on: arrays of :data:`dse.exact_search.STATE_FIELDS`, for
-    ``GAP`` only."""
+    """Where a search that was ended can go on, ``GAP`` only: the arrays of
+    :data:`dse.exact_snapshot.STATE_FIELDS`."""
 
     @property
     def optimum(self) -> int:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from dataclasses import replace
 
@@ -19,12 +18,11 @@ from random_spaces import (
 from benchmarks.random_problem import RandomShape, random_problem
 from benchmarks.reference_problem import reference_problem
 from dse import exact_search
-from dse.exact_search import Proof, Snapshot
+from dse.exact_search import Proof
 from dse.fastest_search import FastestResult, find_fastest
 from fitness import plain_timeline
 from fitness.outcomes import make_outcomes
 from fitness.timeline import row_of
-from results.certificate import LemmaTable
 from results.errors import ResultError
 from results.problem import EnergyUse, ObjectiveKind, Problem, ProblemDomain
 
@@ -145,49 +143,6 @@ def test_a_single_design_point() -> None:
     result = find_fastest(problem)
     assert result.best_value == space_of(problem).best
     assert (result.nodes, result.lemma_count) == (2, 1), "no choice is left out, even of one unit"
-
-
-def test_ended_early_at_every_node_and_gone_on(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(exact_search, "SLICE_NODES", 1)
-    rng = np.random.default_rng(7)
-    checked = 0
-    for _ in range(30):
-        problem = random_limited_problem(rng)
-        whole = find_fastest(problem)
-        if whole.nodes > 300 or whole.best_value is None:
-            continue
-        part = find_fastest(problem, time_limit_s=0.0)
-        nodes = 1
-        bounds = [part.bound]
-        while not part.complete:
-            assert part.nodes == nodes
-            assert part.bound <= whole.best_value
-            part = find_fastest(problem, time_limit_s=0.0, going_on=through_json(part.snapshot))
-            bounds.append(part.bound)
-            nodes += 1
-        checked += nodes
-        assert bounds[-1] == whole.best_value
-        assert (part.best_value, part.nodes) == (whole.best_value, whole.nodes)
-        assert part.best is not None
-        assert whole.best is not None
-        assert row_of(part.best).tolist() == row_of(whole.best).tolist()
-        assert part.lemmas.units.tolist() == whole.lemmas.units.tolist()
-        assert part.lemmas.points.tolist() == whole.lemmas.points.tolist()
-    assert checked > 500
-
-
-def through_json(snapshot: Snapshot) -> Snapshot:
-    """As a certificate keeps it."""
-    units, points = snapshot.lemmas.units.tolist(), snapshot.lemmas.points.tolist()
-    groups, domains = snapshot.lemmas.units.shape[1], snapshot.lemmas.points.shape[1]
-    return replace(
-        snapshot,
-        arrays=json.loads(json.dumps(snapshot.arrays)),
-        lemmas=LemmaTable(
-            np.array(units, dtype=np.int64).reshape(-1, groups),
-            np.array(points, dtype=np.uint64).reshape(-1, domains),
-        ),
-    )
 
 
 def test_limits_of_the_search(monkeypatch: pytest.MonkeyPatch) -> None:
