@@ -66,12 +66,9 @@ from fitness.jit import jit
 from fitness.plan import MINOR_DEN as MINOR_DEN_COLUMN
 from fitness.plan import MINOR_NUM as MINOR_NUM_COLUMN
 from fitness.plan import PEAK as PEAK_COLUMN
-from fitness.rate_kernel import heavy_slope, lost_products, rate_after
+from fitness.rate_kernel import ceil_near, ceil_times, heavy_slope, lost_products, rate_after
 from fitness.timeline_state import NEVER
 from results.problem import WORK_PER_PS
-
-LARGEST_LOSS = float(1 << 40)
-"""Beyond every limit, and exact in floating point."""
 
 
 @jit
@@ -104,14 +101,6 @@ def fill_costs(plan, chains, memory_row):
 
 
 @jit
-def _ceil_near(numerator, denominator, quotient):
-    """The quotient rounded up, from one in floating point that is off by less than 1."""
-    down = np.int64(quotient)
-    rest = numerator - down * denominator
-    return down + np.int64(rest > 0) + np.int64(rest > denominator)
-
-
-@jit
 def _rate(figure, inverse, at, inverse_at, others):
     """The rate of the group whose figures are at ``at``, beside the others' demand."""
     minor, heavy = lost_products(
@@ -122,11 +111,9 @@ def _rate(figure, inverse, at, inverse_at, others):
         figure[at + HEAVY_CAP],
         figure[at + HEAVY_NUM],
     )
-    minor_near = min(np.float64(minor) * inverse[inverse_at + MINOR_INVERSE], LARGEST_LOSS)
-    heavy_near = min(np.float64(heavy) * inverse[inverse_at + HEAVY_INVERSE], LARGEST_LOSS)
     return rate_after(
-        _ceil_near(minor, figure[at + MINOR_DEN], minor_near),
-        _ceil_near(heavy, figure[at + HEAVY_DEN], heavy_near),
+        ceil_times(minor, figure[at + MINOR_DEN], inverse[inverse_at + MINOR_INVERSE]),
+        ceil_times(heavy, figure[at + HEAVY_DEN], inverse[inverse_at + HEAVY_INVERSE]),
     )
 
 
@@ -166,8 +153,8 @@ def _step(figure, inverse):
         others_0, others_1 = _chosen(runs_1, demand_1, zero), _chosen(runs_0, demand_0, zero)
         rate_0 = _rate(figure, inverse, lane, lane, others_0)
         rate_1 = _rate(figure, inverse, SLOT_1 + lane, INVERSE_SLOT_1 + lane, others_1)
-        end_0 = now + _ceil_near(work_0, rate_0, np.float64(work_0) / np.float64(rate_0))
-        end_1 = now + _ceil_near(work_1, rate_1, np.float64(work_1) / np.float64(rate_1))
+        end_0 = now + ceil_near(work_0, rate_0, np.float64(work_0) / np.float64(rate_0))
+        end_1 = now + ceil_near(work_1, rate_1, np.float64(work_1) / np.float64(rate_1))
         when_0, when_1 = _chosen(runs_0, end_0, when_0), _chosen(runs_1, end_1, when_1)
 
         # What waits for the other's unit has no instant of its own.

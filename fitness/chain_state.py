@@ -1,4 +1,5 @@
-"""Tables and buffers of the timeline for two chains; compiled into :mod:`fitness.chain_kernel`."""
+"""Costs of chains, and buffers of the timeline for two; compiled into :mod:`fitness.chain_kernel`
+and :mod:`fitness.many_chains_play`."""
 
 from __future__ import annotations
 
@@ -59,7 +60,7 @@ INVERSES = SLOTS * INVERSE_SLOT_1
 
 
 class Chains(NamedTuple):
-    """What the two chains cost, the same for all design points; flat tables.
+    """What chains cost, the same for all design points; flat tables.
 
     A row of ``cost`` is a group on a unit at a choice of its clocks, in the order of
     ``Plan.time_ps``; a row of ``memory`` is a unit at an operating point of the memory.
@@ -78,8 +79,8 @@ class Chains(NamedTuple):
     """[groups, units, units]: from the end of the group before on one unit until this one is ready
     on another; 0 for the first of a chain."""
     chain: IntArray
-    """[SLOTS, CHAIN_WIDTH]: first group, the one after the last, repeats (0 where there is no
-    second network), arrival."""
+    """[networks, at least SLOTS; CHAIN_WIDTH]: first group, the one after the last, repeats (0
+    where there is no second network), arrival."""
 
 
 class Lanes(NamedTuple):
@@ -102,13 +103,12 @@ class Lanes(NamedTuple):
     """[domains]"""
 
 
-def are_two_chains(problem: Problem) -> bool:
-    """Whether the problem is one or two chains of groups that do not wait for each other, and its
-    costs fit a table."""
+def are_chains(problem: Problem) -> bool:
+    """Whether all networks are chains of groups that do not wait for each other, and their costs
+    fit a table."""
     chain = {(group, group + 1) for network in problem.networks for group in network.groups[:-1]}
     return (
-        len(problem.networks) <= SLOTS
-        and not any(network.waits_for for network in problem.networks)
+        not any(network.waits_for for network in problem.networks)
         and len(problem.edges) == len(chain)
         and set(problem.edges) == chain
         and all(
@@ -122,7 +122,7 @@ def are_two_chains(problem: Problem) -> bool:
 
 
 def make_chains(problem: Problem, plan: Plan) -> Chains:
-    """The tables of a problem for which :func:`are_two_chains` holds."""
+    """The tables of a problem for which :func:`are_chains` holds."""
     from fitness.chain_kernel import fill_costs
 
     units = plan.units
@@ -131,7 +131,7 @@ def make_chains(problem: Problem, plan: Plan) -> Chains:
     delay = np.zeros((plan.groups, units, units), dtype=np.int64)
     for edge, (_, head) in enumerate(problem.edges):
         delay[head] = problem.transition_ps[edge]
-    chain = np.zeros((SLOTS, CHAIN_WIDTH), dtype=np.int64)
+    chain = np.zeros((max(SLOTS, plan.networks), CHAIN_WIDTH), dtype=np.int64)
     for n, network in enumerate(problem.networks):
         groups = network.groups
         chain[n] = groups.start, groups.stop, network.repeats, network.arrival_ps

@@ -13,10 +13,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from itertools import pairwise
 
 import numpy as np
 
+from fitness.chain_state import are_chains, make_chains
+from fitness.many_chains_state import MOST_UNITS, make_chain_lanes
 from fitness.plan import Plan, make_plan
 from fitness.row_players import RowPlayer, share_rows
 from fitness.timeline import BoolArray, IntArray, chosen_of, row_of, scheduled_groups
@@ -93,7 +94,7 @@ def make_free_run_evaluator(
     same.
     """
     plan = make_plan(problem)
-    as_chains = are_chains(problem) if as_chains is None else as_chains
+    as_chains = have_chain_kernel(problem) if as_chains is None else as_chains
     play = share_rows((_chain_players if as_chains else _stream_players)(problem, plan, jobs))
 
     def evaluate(rows: IntArray) -> FreeRuns:
@@ -107,20 +108,26 @@ def make_free_run_evaluator(
     return evaluate
 
 
-def are_chains(problem: Problem) -> bool:
-    """Whether every network is a chain: each group feeds the next one and no other."""
-    steps = {step for network in problem.networks for step in pairwise(network.groups)}
-    return set(problem.edges) == steps and len(problem.edges) == len(steps)
+def have_chain_kernel(problem: Problem) -> bool:
+    """Whether the networks can be played by the kernel for chains."""
+    return are_chains(problem) and len(problem.units) <= MOST_UNITS
 
 
 def _chain_players(problem: Problem, plan: Plan, jobs: int) -> list[RowPlayer]:
     """Play chains."""
-    from fitness.free_chain_play import evaluate_free_chains, make_free_chains
+    from fitness.many_chains_kernel import play_many_chains
+
+    chains = make_chains(problem, plan)
 
     def player() -> RowPlayer:
-        chosen = make_chosen(plan)
-        chains = make_free_chains(problem, plan, frames=FRAMES, count_from=WARM_UP_FRAMES)
-        return lambda rows, *out: evaluate_free_chains(plan, rows, chosen, chains, *out)
+        lanes = make_chain_lanes(
+            plan,
+            in_flight=problem.frames_in_flight,
+            frames=FRAMES,
+            count_from=WARM_UP_FRAMES,
+            streams=True,
+        )
+        return lambda rows, *out: play_many_chains(plan, chains, rows, lanes, *out)
 
     return [player() for _ in range(jobs)]
 

@@ -16,6 +16,7 @@ COMPILED_IN = (
     HERE / "jit.py",
     HERE / "branching.py",
     HERE / "chain_state.py",
+    HERE / "many_chains_state.py",
     HERE / "plan.py",
     HERE / "search_space.py",
     HERE / "timeline_state.py",

@@ -34,12 +34,30 @@ from fitness.timeline_state import (
 )
 from results.problem import LOSS_LIMIT, WORK_PER_PS
 
+LARGEST_LOSS = float(1 << 40)
+"""Beyond every limit, and exact in floating point."""
+
 
 @jit
 def _ceil_div(numerator, denominator):
     # Unsigned division spares the sign handling of Python's floor division.
     d = np.uint64(denominator)
     return np.int64((np.uint64(numerator) + d - np.uint64(1)) // d)
+
+
+@jit
+def ceil_near(numerator, denominator, quotient):
+    """The quotient rounded up, from one in floating point that is off by less than 1: vectors have
+    no integer division."""
+    down = np.int64(quotient)
+    rest = numerator - down * denominator
+    return down + np.int64(rest > 0) + np.int64(rest > denominator)
+
+
+@jit
+def ceil_times(numerator, denominator, inverse):
+    """A loss of rate, rounded up, with 1 / the denominator in floating point."""
+    return ceil_near(numerator, denominator, min(np.float64(numerator) * inverse, LARGEST_LOSS))
 
 
 @jit

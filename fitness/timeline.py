@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, fields
+from enum import Enum, auto
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fitness.chain_state import are_two_chains, make_chains, make_lanes
+from fitness.chain_state import SLOTS, are_chains, make_chains, make_lanes
+from fitness.many_chains_state import MOST_UNITS, make_chain_lanes
 from fitness.plan import GROUP, INSTANCE_WIDTH, JOB, JOB_WIDTH, NETWORK, Plan, make_plan
 from fitness.row_players import RowPlayer, share_rows
 from fitness.timeline_state import (
@@ -91,18 +93,36 @@ Evaluator = Callable[[IntArray], Evaluation]
 PipelineEvaluator = Callable[[IntArray], Pipeline]
 
 
-def make_evaluator(problem: Problem, *, jobs: int = 1, chains: bool = True) -> Evaluator:
+class Kernel(Enum):
+    """The compiled forms of the timeline; all give the same integers."""
+
+    TWO_CHAINS = auto()
+    """One or two networks that are chains; the fastest."""
+    MANY_CHAINS = auto()
+    """Any number of chains."""
+    GENERAL = auto()
+    """All else, and graphs."""
+
+
+def fastest_kernel(problem: Problem) -> Kernel:
+    """The fastest one that can play the problem."""
+    if not are_chains(problem):
+        return Kernel.GENERAL
+    if len(problem.networks) <= SLOTS:
+        return Kernel.TWO_CHAINS
+    return Kernel.MANY_CHAINS if len(problem.units) <= MOST_UNITS else Kernel.GENERAL
+
+
+def make_evaluator(problem: Problem, *, jobs: int = 1, kernel: Kernel | None = None) -> Evaluator:
     """A function from rows [n, groups + domains] (units, then operating points) to what they give.
 
-    One or two networks that are chains are played by a kernel of their own, which gives the same
-    integers faster; without ``chains`` all are played by the general one.
+    ``kernel``: None for the fastest; tests and benchmarks ask for others.
 
     Rows are shared out over ``jobs`` threads; the compiled timeline holds no lock. Each row's
     result depends on that row alone, so the number of threads changes nothing but the time taken.
     """
     plan = make_plan(problem)
-    play_rows = _chain_player if chains and are_two_chains(problem) else _general_player
-    play = share_rows(play_rows(problem, plan, jobs))
+    play = share_rows(_PLAYERS[kernel or fastest_kernel(problem)](problem, plan, jobs))
 
     def evaluate(rows: IntArray) -> Evaluation:
         evaluation = Evaluation.unfilled(len(rows), plan.networks)
@@ -123,7 +143,7 @@ def _general_player(problem: Problem, plan: Plan, jobs: int) -> list[RowPlayer]:
     return [player() for _ in range(jobs)]
 
 
-def _chain_player(problem: Problem, plan: Plan, jobs: int) -> list[RowPlayer]:
+def _two_chains_player(problem: Problem, plan: Plan, jobs: int) -> list[RowPlayer]:
     """Plays one or two chains."""
     from fitness.chain_kernel import evaluate_chains
 
@@ -134,6 +154,26 @@ def _chain_player(problem: Problem, plan: Plan, jobs: int) -> list[RowPlayer]:
         return lambda rows, *out: evaluate_chains(plan, chains, rows, lanes, *out)
 
     return [player() for _ in range(jobs)]
+
+
+def _many_chains_player(problem: Problem, plan: Plan, jobs: int) -> list[RowPlayer]:
+    """Plays any number of chains."""
+    from fitness.many_chains_kernel import play_many_chains
+
+    chains = make_chains(problem, plan)
+
+    def player() -> RowPlayer:
+        lanes = make_chain_lanes(plan)
+        return lambda rows, *out: play_many_chains(plan, chains, rows, lanes, *out)
+
+    return [player() for _ in range(jobs)]
+
+
+_PLAYERS = {
+    Kernel.TWO_CHAINS: _two_chains_player,
+    Kernel.MANY_CHAINS: _many_chains_player,
+    Kernel.GENERAL: _general_player,
+}
 
 
 def make_pipeline_evaluator(problem: Problem, *, jobs: int = 1) -> PipelineEvaluator:

@@ -11,7 +11,7 @@ from fitness.branching import make_branching
 from fitness.free_run import free_run_schedule, make_free_run_evaluator
 from fitness.plan import make_plan
 from fitness.search_space import make_search_space
-from fitness.timeline import make_evaluator, make_pipeline_evaluator, play
+from fitness.timeline import Kernel, make_evaluator, make_pipeline_evaluator, play
 from fitness.timeline_state import make_chosen, make_state
 from results.pipeline_model import ThroughputModel
 from results.problem import (
@@ -82,8 +82,8 @@ def warm_up() -> None:
 
     problem = smallest_problem()
     row = np.zeros((1, 2), dtype=np.int64)
-    make_evaluator(problem)(row)
-    make_evaluator(problem, chains=False)(row)
+    for kernel in Kernel:
+        make_evaluator(problem, kernel=kernel)(row)
     make_pipeline_evaluator(problem)(row)
     make_load_evaluator(smallest_pipeline())(row)
     design = DesignPoint(row[0, :1], row[0, 1:])

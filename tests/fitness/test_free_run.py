@@ -10,7 +10,8 @@ import pytest
 from small_problems import design, flat_loss, network, problem
 
 from benchmarks.random_problem import RandomShape, random_design, random_problem
-from fitness.free_run import are_chains, dynamic_by_unit, make_free_run_evaluator
+from fitness.chain_state import are_chains
+from fitness.free_run import dynamic_by_unit, make_free_run_evaluator
 from fitness.outcomes import make_outcomes
 from fitness.plain_free_run import play_freely
 from fitness.plain_outcomes import plain_outcome
