@@ -2,8 +2,8 @@
 
 Each iteration selects a region by :class:`dse.managers.partition_tree.PartitionTree`, draws a batch
 of rows in it, and asks the predictor for their value (Eq. 1). Nothing runs on the board meanwhile:
-of each iteration only the row that would be put there is proposed, the best of its batch, if it is
-predicted to keep the cap. So ``--max-evaluations`` counts these rows, at most one per iteration,
+of the first random rows and of each iteration only the row that would be put there is proposed, the
+best of its batch, if it is predicted to keep the cap. So ``--max-evaluations`` counts these rows,
 and not what the predictor was asked. What the timeline makes of them is not looked at: the answer
 is the row with the best predicted value of all.
 
@@ -17,13 +17,14 @@ import numpy as np
 
 from dse.design_space import DesignSpace, unique_rows
 from dse.managers.modes import Mode
-from dse.managers.partition_tree import Leaf, PartitionTree, one_thread, require_scikit_learn
+from dse.managers.partition_tree import Leaf, PartitionTree, one_thread
 from dse.managers.predictor import Predictor
 from dse.managers.row_features import row_features
 from dse.managers.value import tie_break, value_of
 from dse.operators import mutate
 from fitness.outcomes import Outcomes
 from results.dominance import FloatArray
+from results.optional_import import optional_import
 from results.problem import IntArray
 
 ITERATIONS = 100
@@ -56,9 +57,9 @@ class LaMctsEngine:
     ) -> None:
         """
         Raises:
-            WorkloadError: where scikit-learn is missing.
+            ResultError: where scikit-learn is missing.
         """
-        require_scikit_learn()
+        optional_import("sklearn", extra="mapformer", purpose="--engine la-mcts")
         self._space = space
         self._predictor = predictor
         self._mode = mode
@@ -86,33 +87,31 @@ class LaMctsEngine:
         return self._rows[best[0]] if len(best) else None
 
     def ask(self) -> IntArray:
-        """The row that the next iteration would put on the board; iterations whose rows are all
-        predicted above the cap have none and are passed over."""
-        if len(self._rows) == 0:
-            self._judge(self._first())
-        while self._left > 0:
-            self._left -= 1
-            with one_thread():
-                fresh = self._sampled(self._tree.select())
-            if len(fresh) == 0:
-                # Every row there is near here was looked at.
-                continue
-            began = len(self._rows)
-            self._judge(fresh)
-            best = self._best(np.arange(began, len(self._rows)))
+        """The row that the first random rows, then that the next iteration would put on the board;
+        where all are predicted to be above the cap there is none, and the next ones follow."""
+        while len(self._rows) == 0 or self._left > 0:
+            best = self._judged(self._next())
             if len(best):
-                return self._rows[best]
+                return best
         return self._rows[:0]
+
+    def _next(self) -> IntArray:
+        """[n, width]: rows to look at; none where every row near the selected leaf is known."""
+        if len(self._rows) == 0:
+            first = self._space.random(self._rng, FIRST)
+            return first[unique_rows(first)]
+        self._left -= 1
+        with one_thread():
+            return self._sampled(self._tree.select())
 
     def tell(self, rows: IntArray, outcomes: Outcomes) -> None:
         """The predictor is all that it listens to."""
 
-    def _first(self) -> IntArray:
-        rows = self._space.random(self._rng, FIRST)
-        return rows[unique_rows(rows)]
-
-    def _judge(self, rows: IntArray) -> None:
-        """Has rows predicted, and adds them to the tree."""
+    def _judged(self, rows: IntArray) -> IntArray:
+        """[1 or 0, width]: has rows predicted, adds them to the tree, and gives the best."""
+        if len(rows) == 0:
+            return rows
+        began = len(self._rows)
         said = self._predictor.predict(self._space.problem, rows)
         values = value_of(self._mode, said, self._threshold_w)
         self._seen |= {row.tobytes() for row in rows}
@@ -121,6 +120,7 @@ class LaMctsEngine:
         self._ties = np.concatenate((self._ties, tie_break(self._mode, said)))
         with one_thread():
             self._tree.add(row_features(self._space, rows), values)
+        return self._rows[self._best(np.arange(began, len(self._rows)))]
 
     def _best(self, which: IntArray) -> IntArray:
         """[1 or 0]: of those the best that keeps the cap."""

@@ -18,7 +18,6 @@ from typing import Any, cast
 import numpy as np
 
 from dse.design_space import Random
-from dse.errors import WorkloadError
 from results.dominance import FloatArray
 from results.problem import BoolArray, IntArray
 
@@ -245,17 +244,3 @@ def one_thread() -> AbstractContextManager[Any]:
     """Holds linear algebra and k-means to one thread: their sums then do not depend on how many
     cores there are, and matrices of a hundred rows are faster that way."""
     return cast(AbstractContextManager[Any], _controller().limit(limits=1))
-
-
-def require_scikit_learn() -> None:
-    """Checks that k-means and SVMs are there.
-
-    Raises:
-        WorkloadError: where scikit-learn is not installed.
-    """
-    try:
-        import sklearn  # noqa: F401
-    except ImportError:
-        raise WorkloadError(
-            "--engine la-mcts: scikit-learn is required; pip install 'paretosoc[mapformer]'"
-        ) from None

@@ -70,7 +70,7 @@ def test_a_hundred_iterations_of_a_batch_each():
     assert max(predictor.asked[1:]) <= BATCH
     assert predictor.asked[0] <= FIRST
     assert engine.predictions == sum(predictor.asked)
-    assert 0 < len(proposed) <= ITERATIONS
+    assert 0 < len(proposed) <= 1 + ITERATIONS
     assert all(len(rows) == 1 for rows in proposed)
     few = Counting()
     run(LaMctsEngine(wide, few, seed=0, iterations=7, batch=3))
@@ -139,6 +139,16 @@ def test_no_row_above_the_cap_is_proposed_where_the_predictor_is_right(seed):
     assert make_outcomes(capped.problem)(rows).feasible.all()
 
 
+@pytest.mark.parametrize("seed", range(6))
+def test_the_answer_is_among_what_it_proposed(seed):
+    # Four iterations of three rows: the best one often is among the random rows before them.
+    engine = LaMctsEngine(
+        replace_groups(pipeline_space(1)), TimelinePredictor(), seed=seed, iterations=4, batch=3
+    )
+    rows = np.concatenate(run(engine))
+    assert (rows == engine.answer).all(axis=1).any()
+
+
 def test_a_cap_that_nothing_keeps_gives_no_row_and_ends():
     space = pipeline_space(0)
     capped = DesignSpace(replace(space.problem, power_cap_mw=1))
@@ -163,7 +173,7 @@ def test_the_driver_ends_with_its_iterations():
     engine = make_engine(EngineName.LA_MCTS, space, 0, settings)
     result = search(engine, make_outcomes(space.problem), Budget(10_000))
     assert result.stopped_by is StoppedBy.EXHAUSTED
-    assert 0 < result.evaluations <= ITERATIONS
+    assert 0 < result.evaluations <= 1 + ITERATIONS
     short = make_engine(EngineName.LA_MCTS, space, 0, settings)
     assert search(short, make_outcomes(space.problem), Budget(3)).evaluations == 3
 
