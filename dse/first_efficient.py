@@ -117,7 +117,7 @@ def _move_network(
     if len(options) == 0:
         return
     n, k = len(rows), len(options)
-    begin = int(space.first[network])
+    begin, repeats = int(space.first[network]), space.problem.networks[network].repeats
     block = slice(begin, begin + int(space.size[network]))
     tables = ClockTables(space, rows[:, space.groups :])
     base = work_of_rows(space, rows, tables)
@@ -129,11 +129,12 @@ def _move_network(
     # The last choice is to stay.
     at = (np.arange(n)[:, None] * (k + 1) + np.arange(k)).reshape(-1)
     shape = (n * k, on.shape[2])
-    trial.time[at, network] = np.einsum("ngu,kgu->nku", tables.time[:, block], on).reshape(shape)
-    trial.visits[at, network] = np.tile(on.sum(axis=1), (n, 1))
-    trial.moving[at, network] = np.tile(moving.sum(axis=1), n)
+    time = np.einsum("ngu,kgu->nku", tables.time[:, block], on)
+    trial.time[at, network] = repeats * time.reshape(shape)
+    trial.visits[at, network] = repeats * np.tile(on.sum(axis=1), (n, 1))
+    trial.moving[at, network] = repeats * np.tile(moving.sum(axis=1), n)
     energy = np.einsum("ngu,kgu->nk", tables.energy[:, block], on)
-    trial.energy[at, network] = energy.reshape(-1)
+    trial.energy[at, network] = repeats * energy.reshape(-1)
     trial.segments[at, network] = np.tile(_segments(options, on), (n, 1))
     which = np.repeat(np.arange(n), k + 1)
     value = _worth(space, trial, tables, which, aims.take(which)).reshape(n, k + 1)

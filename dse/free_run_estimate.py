@@ -20,16 +20,18 @@ from results.problem import BoolArray, IntArray
 
 ROUNDS = 8
 """Rounds of the fixed point."""
+LEAST_MW = 1e-6
+"""A chip may be said to draw nothing; its power still has a logarithm."""
 
 
 @dataclass(frozen=True, eq=False)
 class Work:
-    """What n choices give each network to do for one inference."""
+    """What n choices give each network to do for one frame, all its repeats."""
 
     time: FloatArray
     """[n, networks, units]: ps on each unit."""
     visits: FloatArray
-    """[n, networks, units]: groups there."""
+    """[n, networks, units]: executions of groups there."""
     segments: FloatArray
     """[n, networks, units]: stretches of groups there."""
     moving: FloatArray
@@ -47,13 +49,13 @@ class Estimate:
     """What n choices are expected to give."""
 
     rate: FloatArray
-    """[n, networks]: inferences per ps."""
+    """[n, networks]: frames per ps."""
     power: FloatArray
-    """[n]: mW."""
+    """[n]: mW, at least ``LEAST_MW``."""
 
     @property
     def efficiency(self) -> FloatArray:
-        """[n]: inferences per fJ."""
+        """[n]: frames per fJ."""
         value: FloatArray = self.rate.sum(axis=1) / self.power
         return value
 
@@ -110,18 +112,23 @@ def work_of_rows(space: DesignSpace, rows: IntArray, tables: ClockTables) -> Wor
     begins = np.ones(mapping.shape, dtype=np.bool_)
     same_network = space.owner[1:] == space.owner[:-1]
     begins[:, 1:] = (mapping[:, 1:] != mapping[:, :-1]) | ~same_network
-    first = space.first
+    repeats = np.array([network.repeats for network in space.problem.networks], dtype=np.float64)
+
+    def total(values: FloatArray) -> FloatArray:
+        summed: FloatArray = np.add.reduceat(values, space.first, axis=1)
+        return summed
+
     return Work(
-        time=np.add.reduceat(np.where(on, tables.time[at][:, :, None], 0.0), first, axis=1),
-        visits=np.add.reduceat(on.astype(np.float64), first, axis=1),
-        segments=np.add.reduceat((on & begins[:, :, None]).astype(np.float64), first, axis=1),
-        moving=np.add.reduceat(moving, first, axis=1),
-        energy=np.add.reduceat(tables.energy[at], first, axis=1),
+        time=total(np.where(on, tables.time[at][:, :, None], 0.0)) * repeats[:, None],
+        visits=total(on.astype(np.float64)) * repeats[:, None],
+        segments=total((on & begins[:, :, None]).astype(np.float64)),
+        moving=total(moving) * repeats,
+        energy=total(tables.energy[at]) * repeats,
     )
 
 
 def rates_of(work: Work, in_flight: int) -> FloatArray:
-    """[n, networks]: inferences per ps of each network, ``in_flight`` frames of it at a time."""
+    """[n, networks]: frames per ps of each network, ``in_flight`` of them at a time."""
     used = work.visits > 0.0
     each = work.time / np.maximum(work.visits, 1.0)
     queued = in_flight * used / np.maximum(used.sum(axis=2, keepdims=True), 1)
@@ -145,7 +152,7 @@ def estimate(
     on = space.domains_on(used)
     idle = space.problem.board_mw + np.where(on, tables.static[which], 0.0).sum(axis=1)
     # mW are fJ/ps.
-    return Estimate(rate, idle + (rate * work.energy).sum(axis=1))
+    return Estimate(rate, np.maximum(idle + (rate * work.energy).sum(axis=1), LEAST_MW))
 
 
 def estimate_rows(space: DesignSpace, rows: IntArray) -> Estimate:

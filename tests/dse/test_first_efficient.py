@@ -18,13 +18,19 @@ from tests.dse.test_search import enumerated
 EFFICIENCY = (Objective(ObjectiveKind.EFFICIENCY), Objective(ObjectiveKind.POWER))
 
 
-def free_space(seed, *, contention=False, **shape):
-    """Two to four networks that run freely, on two to four units."""
+def free_space(seed, *, contention=False, repeats=1, **shape):
+    """Two to four networks that run freely, the first ``repeats`` times, on two to four units."""
     shape = {"networks": (2, 4), "groups": (3, 6), "units": (2, 4), "unsupported": 0.2, **shape}
     problem = random_problem(np.random.default_rng(seed), RandomShape(**shape))
     networks = tuple(
-        replace(network, repeats=1, waits_for=(), arrival_ps=0, deadline_ps=None)
-        for network in problem.networks
+        replace(
+            network,
+            repeats=1 if n else repeats,
+            waits_for=(),
+            arrival_ps=0,
+            deadline_ps=None,
+        )
+        for n, network in enumerate(problem.networks)
     )
     units = problem.units
     if not contention:
@@ -63,9 +69,9 @@ def test_rates_of_closed_networks_by_hand():
     assert rates_of(apart, 2)[0] == pytest.approx([1 / 5, 1 / 8])
 
 
-@pytest.mark.parametrize("seed", range(4))
-def test_work_and_idle_power_are_the_problems(seed):
-    space = free_space(seed)
+@pytest.mark.parametrize(("seed", "repeats"), [(0, 1), (1, 1), (2, 1), (3, 1), (4, 3)])
+def test_work_and_idle_power_are_the_problems(seed, repeats):
+    space = free_space(seed, repeats=repeats)
     problem = space.problem
     rows = space.random(np.random.default_rng(seed), 40)
     tables = ClockTables(space, rows[:, space.groups :])
@@ -76,8 +82,8 @@ def test_work_and_idle_power_are_the_problems(seed):
             for g in network.groups:
                 unit = problem.units[row[g]]
                 at = (g, *(row[space.groups + clock] for clock in unit.clocks))
-                time[row[g]] += unit.time_ps[at]
-                energy += int(unit.time_ps[at]) * int(unit.dynamic_mw[at])
+                time[row[g]] += network.repeats * unit.time_ps[at]
+                energy += network.repeats * int(unit.time_ps[at]) * int(unit.dynamic_mw[at])
             assert done.time[r, n].tolist() == time.tolist()
             assert done.energy[r, n] == energy
     free = replace(
@@ -87,10 +93,11 @@ def test_work_and_idle_power_are_the_problems(seed):
     assert np.array_equal(estimate_rows(DesignSpace(free), rows).power, idle)
 
 
-def test_rates_are_near_the_timelines_where_nobody_contends():
+@pytest.mark.parametrize("repeats", [1, 3])
+def test_rates_are_near_the_timelines_where_nobody_contends(repeats):
     ratios = []
     for seed in range(12):
-        space = free_space(seed)
+        space = free_space(seed, repeats=repeats)
         rows = space.random(np.random.default_rng(seed), 25)
         runs = make_free_run_evaluator(space.problem)(rows)
         counted = runs.inferences.sum(axis=1) / np.maximum(runs.window_ps, 1)
@@ -132,6 +139,29 @@ def test_where_all_mappings_are_options_the_best_on_paper_is_found():
         rows = efficient_rows(space, np.random.default_rng(0))
         hits += estimate_rows(space, rows).efficiency.max() >= best * (1 - 1e-9)
     assert hits >= 5
+
+
+def test_a_network_that_repeats_is_moved_by_what_all_its_repeats_cost():
+    # What a move expects must be what the row that comes of it is expected to give.
+    hits = 0
+    for seed in range(6):
+        space = free_space(seed, networks=(3, 3), groups=(1, 1), units=(2, 3), repeats=9)
+        best = estimate_rows(space, enumerated(space)).efficiency.max()
+        rows = efficient_rows(space, np.random.default_rng(0))
+        hits += estimate_rows(space, rows).efficiency.max() >= best * (1 - 1e-9)
+    assert hits >= 5
+
+
+def test_a_chip_that_is_said_to_draw_nothing_has_rows_too():
+    problem = free_space(1).problem
+    units = (
+        replace(unit, dynamic_mw=0 * unit.dynamic_mw, idle_mw=0 * unit.idle_mw)
+        for unit in problem.units
+    )
+    domains = (replace(domain, static_mw=0 * domain.static_mw) for domain in problem.domains)
+    free = replace(problem, units=tuple(units), domains=tuple(domains), board_mw=0)
+    rows = efficient_rows(DesignSpace(free), np.random.default_rng(0))
+    assert make_outcomes(free)(rows).possible.all()
 
 
 def test_options_keep_the_limit_on_transitions():
