@@ -13,7 +13,7 @@ import typer
 from dse.command_options import AsJson, Force
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from rich.progress import Progress, TaskID
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from dse.learn.training import Trained
 
 WORKLOADS, ROWS, EPOCHS = 2000, 3, 100
+LEARNING_RATE = 1e-4
 QUICK_WORKLOADS, QUICK_ROWS, QUICK_EPOCHS = 60, 4, 8
 QUICK_NETWORKS = (
     *("bvlc_alexnet", "googlenet", "mobilenet_v1", "mobilenet_v2", "resnet18"),
@@ -53,7 +54,7 @@ def learn(
     ] = None,
     learning_rate: Annotated[
         float, typer.Option(min=1e-7, max=1.0, help="AdamW's at the beginning.")
-    ] = 1e-4,
+    ] = LEARNING_RATE,
     seed: Annotated[int, typer.Option(min=0, help="Of data, split and weights.")] = 1,
     measurements: Annotated[
         Path | None,
@@ -131,17 +132,18 @@ def learn(
             )
         training_seconds = time.monotonic() - began
     accuracy = accuracy_of(samples, split.held_out, settings, trained.weights)
-    command = "dse learn " + " ".join(
-        [
-            *(["--quick"] if quick else []),
-            *([f"--workloads {workloads}"] if workloads else []),
-            *([f"--rows {rows}"] if rows else []),
-            *([f"--epochs {epochs}"] if epochs else []),
-            *([f"--learning-rate {learning_rate:g}"] if learning_rate != 1e-4 else []),
-            *([f"--pool {pool.name}"] if pool else []),
-            *([f"--measurements {measurements.name}"] if measurements else []),
-            f"--seed {seed}",
-        ]
+    command = recorded_command(
+        {
+            "--quick": "" if quick else None,
+            "--workloads": workloads,
+            "--rows": rows,
+            "--epochs": epochs,
+            "--learning-rate": None if learning_rate == LEARNING_RATE else f"{learning_rate:g}",
+            "--pool": pool,
+            "--measurements": measurements,
+            "--data": data,
+            "--seed": seed,
+        }
     )
     files = learned_files(
         samples,
@@ -154,6 +156,15 @@ def learn(
     )
     write_learned(output, files, overwrite=force)
     _tell(output, samples, trained, accuracy, files["estimator.json"], as_json=as_json)
+
+
+def recorded_command(options: Mapping[str, object]) -> str:
+    """The command as it is kept with the weights: options that are not None, of files the names."""
+    words = ["dse learn"]
+    for option, value in options.items():
+        if value is not None:
+            words.append(f"{option} {value.name if isinstance(value, Path) else value}".rstrip())
+    return " ".join(words)
 
 
 def _need_torch() -> None:

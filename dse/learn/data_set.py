@@ -9,6 +9,8 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+import zipfile
+import zlib
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -33,7 +35,7 @@ from dse.problem_builder import NetworkTables
 from results.canonical_json import Json, canonical_bytes
 from results.dominance import FloatArray
 from results.errors import ResultError
-from results.problem import IntArray
+from results.problem import IntArray, Problem
 from sdf.catalogue import catalogue
 
 FORMAT = "paretosoc estimator data 1"
@@ -128,10 +130,14 @@ def make_data(
 def with_tokens(
     data: DataSet, *, jobs: int = 1, on_progress: Callable[[int, int], None] | None = None
 ) -> DataSet:
-    """The same data with tokens, where they come from a file."""
+    """The same data with tokens, where they come from a file.
+
+    Raises:
+        WorkloadError: where the networks are not cut as they were when the data were made.
+    """
     ends = np.searchsorted(data.workload, np.arange(len(data.workloads) + 1))
     tasks = [
-        (names, data.platform, data.groups, np.stack(data.rows[ends[w] : ends[w + 1]]))
+        (names, data.platform, data.groups, data.rows[ends[w] : ends[w + 1]])
         for w, names in enumerate(data.workloads)
     ]
     parts = in_processes(
@@ -143,9 +149,40 @@ def with_tokens(
     return replace(data, tokens=joined(parts))
 
 
-def _tokens_of_workload(task: tuple[tuple[str, ...], str, int, IntArray]) -> Tokens:
+def _tokens_of_workload(task: tuple[tuple[str, ...], str, int, tuple[IntArray, ...]]) -> Tokens:
     names, platform, groups, rows = task
-    return TokenMaker(build(names, platform, groups=groups, known=_KNOWN))(rows)
+    problem = build(names, platform, groups=groups, known=_KNOWN)
+    return TokenMaker(problem)(stacked_rows(problem, rows))
+
+
+def stacked_rows(problem: Problem, rows: Sequence[IntArray]) -> IntArray:
+    """[n, groups + domains]: rows of a data set, held against the problem of their workload.
+
+    Raises:
+        WorkloadError: where one is no design point of the problem.
+    """
+    names = ", ".join(network.name for network in problem.networks)
+    groups, width = problem.group_count, problem.group_count + len(problem.domains)
+    for row in rows:
+        if len(row) != width:
+            raise WorkloadError(
+                f"data: rows of {names}: {width} genes are required, got {len(row)}; the networks "
+                "were cut differently when the data were made"
+            )
+    stacked = np.stack(rows)
+    mapping, points = stacked[:, :groups], stacked[:, groups:]
+    ladders = np.array([len(domain.allowed) for domain in problem.domains])
+    fits = (
+        ((stacked >= 0).all() and (mapping < len(problem.units)).all())
+        and problem.allowed[np.arange(groups), mapping].all()
+        and (points < ladders).all()
+    )
+    if not fits:
+        raise WorkloadError(
+            f"data: rows of {names}: units that can run their groups and points of the ladders are "
+            "required; the platform or the networks were others when the data were made"
+        )
+    return stacked
 
 
 @dataclass(frozen=True, eq=False)
@@ -222,6 +259,13 @@ def data_files(data: DataSet) -> dict[str, bytes]:
     return {"data.npz": buffer.getvalue(), "data.json": canonical_bytes(document)}
 
 
+_UNREADABLE = (
+    *(KeyError, ValueError, TypeError, AttributeError, OSError, EOFError),
+    *(zipfile.BadZipFile, zlib.error, NotImplementedError),
+)
+"""What numpy, zipfile and a document of another form may raise."""
+
+
 def load_data(path: Path) -> DataSet:
     """Reads ``data.npz`` under any name, and the JSON beside it.
 
@@ -233,7 +277,8 @@ def load_data(path: Path) -> DataSet:
         document = json.loads(beside.read_bytes())
         if document.get("format") != FORMAT:
             raise ValueError(f"format: {FORMAT!r} is required, got {document.get('format')!r}")
-        with np.load(path, allow_pickle=False) as arrays:
+        # Opened here: numpy leaves a file open that is no archive.
+        with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
             ends = np.cumsum(arrays["length"])
             data = DataSet(
                 workloads=tuple(tuple(names) for names in document["workloads"]),
@@ -247,7 +292,7 @@ def load_data(path: Path) -> DataSet:
                 throughput_hz=arrays["throughput_hz"],
                 power_w=arrays["power_w"],
             )
-    except (KeyError, ValueError, TypeError, AttributeError, OSError, EOFError) as error:
+    except _UNREADABLE as error:
         raise WorkloadError(f"{path}: is no data set of the estimator ({error})") from None
     if data.sha256 != document.get("sha256"):
         raise WorkloadError(f"{path}: its content is not what {beside.name} says (sha256)")

@@ -25,6 +25,7 @@ from dse.learn.settings import (
 from dse.learn.tokens import STRETCH_FIGURES, Float32Array
 from dse.managers.predictor import CLASSES
 from results.canonical_json import Json, canonical_bytes
+from results.optional_import import optional_import
 
 FORMAT = "paretosoc estimator 1"
 WEIGHTS, DOCUMENT = "estimator.safetensors", "estimator.json"
@@ -145,10 +146,4 @@ def _check_shapes(folder: Path, weights: dict[str, Float32Array], board: BoardSh
 
 
 def _safetensors() -> Any:
-    try:
-        import safetensors.numpy
-    except ImportError:
-        raise WorkloadError(
-            "the estimator needs the package safetensors: pip install 'paretosoc[mapformer]'"
-        ) from None
-    return safetensors.numpy
+    return optional_import("safetensors.numpy", extra="mapformer", purpose="the estimator")

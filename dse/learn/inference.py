@@ -12,6 +12,7 @@ from dse.learn.inputs import Inputs, inputs_of
 from dse.learn.settings import HEADS, LAYERS, WIDTH, EstimatorSettings, distances, sinusoids
 from dse.learn.tokens import Float32Array, TokenMaker
 from dse.managers.predictor import Prediction
+from results.optional_import import optional_import
 from results.problem import IntArray, Problem
 
 EPSILON = np.float32(1e-5)
@@ -119,9 +120,15 @@ class LearnedPredictor:
         """Throughput and power of canonical rows [n, groups + domains].
 
         Raises:
-            WorkloadError: where the problem is not on the board that it was trained for.
+            WorkloadError: where the networks of the problem do not run freely, or not on the board
+                that it was trained for.
         """
         if self._tokens is None or self._problem is not problem:
+            if not problem.free_running:
+                raise WorkloadError(
+                    "--predictor learned: --free-running is required; it was trained on networks "
+                    "without a common frame"
+                )
             self.settings.board.check(problem)
             self._tokens, self._problem = TokenMaker(problem), problem
         if len(rows) == 0:
@@ -142,10 +149,5 @@ class LearnedPredictor:
 
 def _thread_controller() -> Any:
     """Of the libraries for linear algebra that are loaded; it comes with scikit-learn."""
-    try:
-        from threadpoolctl import ThreadpoolController
-    except ImportError:
-        raise WorkloadError(
-            "the estimator needs the package scikit-learn: pip install 'paretosoc[mapformer]'"
-        ) from None
-    return ThreadpoolController()
+    package = optional_import("threadpoolctl", extra="mapformer", purpose="the estimator")
+    return package.ThreadpoolController()

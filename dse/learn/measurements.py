@@ -6,8 +6,8 @@ CSV with a header and these columns; separators within a field are blanks:
 networks           names of the catalogue (or .onnx files), in order: ``vgg16 resnet50``
 mapping            a unit per group, networks one after the other; ``UNIT*COUNT`` repeats:
                    ``gpu*12 dla0*8 cpu*20``
-DOMAIN_mhz         a column per clock domain: its clock, or ``off``; ``emc_mhz`` may be missing
-                   where the memory has one clock
+DOMAIN_mhz         a column per clock domain: its clock, or ``off`` where nothing mapped needs it;
+                   ``emc_mhz`` may be missing where the memory has one clock
 throughput_hz      mean over the networks, inferences per second
 power_w            total power
 =================  ==============================================================================
@@ -96,31 +96,37 @@ def _row(where: str, problem: Problem, line: dict[str, str]) -> IntArray:
                 f"{where}: mapping: UNIT or UNIT*COUNT with units {', '.join(units)} is required, "
                 f"got {text!r}"
             )
-        mapping += [units[name]] * (int(count) if star else 1)
-        if len(mapping) > problem.group_count:
-            break
+        # As many as are needed and one more: a slip in a count must not fill the memory.
+        left = problem.group_count + 1 - len(mapping)
+        times = 1 if not star else left if len(count) > 9 else min(int(count), left)
+        mapping += [units[name]] * times
     if len(mapping) != problem.group_count:
+        got = "more" if len(mapping) > problem.group_count else len(mapping)
         raise WorkloadError(
             f"{where}: mapping: a unit for each of {problem.group_count} groups is required, got "
-            f"{len(mapping)}"
+            f"{got}"
         )
     for group, unit in enumerate(mapping):
         if not problem.allowed[group, unit]:
             name = problem.units[unit].name
             raise WorkloadError(f"{where}: mapping: unit {name} cannot run group {group}")
-    points = [_point(where, problem, d, line) for d in range(len(problem.domains))]
-    row = np.array([*mapping, *points], dtype=np.int64)
-    canonical: IntArray = DesignSpace(problem).canonical(row[None])[0]
+    space = DesignSpace(problem)
+    row = np.zeros((1, space.width), dtype=np.int64)
+    row[0, : space.groups] = mapping
+    for d, is_used in enumerate(space.domains_used(row)[0].tolist()):
+        row[0, space.groups + d] = _point(where, problem, d, line, is_used=is_used)
+    canonical: IntArray = space.canonical(row)[0]
     return canonical
 
 
-def _point(where: str, problem: Problem, d: int, line: dict[str, str]) -> int:
+def _point(where: str, problem: Problem, d: int, line: dict[str, str], *, is_used: bool) -> int:
     domain = problem.domains[d]
     column = f"{domain.name}_mhz"
     text = line.get(column, "").strip()
     if not text and len(domain.frequencies_khz) == 1:
         return 0
-    if text == "off" and domain.may_be_off:
+    may_be_off = domain.may_be_off and not is_used
+    if text == "off" and may_be_off:
         return 0
     try:
         clock = 1000.0 * float(text)
@@ -129,7 +135,7 @@ def _point(where: str, problem: Problem, d: int, line: dict[str, str]) -> int:
     ladder = np.array(domain.frequencies_khz, dtype=np.float64)
     if not math.isfinite(clock) or np.abs(ladder / max(clock, 1.0) - 1).min() > CLOCK_TOLERANCE:
         known = ", ".join(f"{khz / 1000:g}" for khz in domain.frequencies_khz)
-        off = " or off" if domain.may_be_off else ""
+        off = " or off" if may_be_off else ", as the mapping uses it," if domain.may_be_off else ""
         raise WorkloadError(f"{where}: {column}: one of {known}{off} is required, got {text!r}")
     return int(np.abs(ladder - clock).argmin())
 

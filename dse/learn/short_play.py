@@ -27,7 +27,7 @@ class ShortPlay:
     """Of n rows with N networks, G groups and U units."""
 
     rate_hz: FloatArray
-    """[n, N]: frames per second of each network."""
+    """[n, N]: passes through each network per second; a frame is as many as it has repeats."""
     power_w: FloatArray
     """[n]: with the idle power."""
     busy: FloatArray

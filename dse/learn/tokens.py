@@ -105,9 +105,15 @@ def tokens_of(
         point=packed(point),
         position=packed(position),
         summary=_summary(problem, stretches, played, speed, points).astype(np.float32),
-        throughput_hz=played.rate_hz.mean(axis=1),
+        throughput_hz=_frame_rates(problem, played).mean(axis=1),
         power_w=played.power_w,
     )
+
+
+def _frame_rates(problem: Problem, played: ShortPlay) -> FloatArray:
+    """[n, N]: frames per second."""
+    rates: FloatArray = played.rate_hz / [network.repeats for network in problem.networks]
+    return rates
 
 
 def _speeds(problem: Problem, points: IntArray) -> FloatArray:
@@ -161,7 +167,7 @@ def _summary(
     """[n, 12 + 2 units + 2 domains]: throughput and power as played (logarithms), idle power, how
     uneven the rates are, how many networks and stretches, how far to trust it; of each unit how
     busy and how slowed it is; of each domain its clock and whether it is on."""
-    rates = np.maximum(played.rate_hz, 1e-6)
+    rates = np.maximum(_frame_rates(problem, played), 1e-6)
     mean = rates.mean(axis=1)
     drawn = np.maximum(played.power_w - stretches.idle_w, 1e-3)
     units = np.arange(len(problem.units))

@@ -11,6 +11,7 @@ import torch
 from numpy.typing import NDArray
 from torch.nn import functional
 
+from dse.errors import WorkloadError
 from dse.learn.course import Epoch
 from dse.learn.inputs import Examples
 from dse.learn.settings import BoardShape
@@ -55,6 +56,7 @@ def train(
 
     Raises:
         KeyboardInterrupt: where it is stopped before the first epoch has ended.
+        WorkloadError: where no epoch has a loss that is a number.
     """
     torch.manual_seed(seed)
     rng = np.random.default_rng(seed)
@@ -63,7 +65,7 @@ def train(
     batches = math.ceil(len(training) / BATCH)
     schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimiser, epochs * batches)
     history: list[Epoch] = []
-    best, weights = math.inf, {}
+    best, chosen, weights = math.inf, 0, {}
     length = training.inputs.present.sum(axis=1)
     for number in range(1, epochs + 1):
         model.train()
@@ -83,7 +85,7 @@ def train(
             epoch = _judged(model, validation, number, losses / len(training))
             history.append(epoch)
             if epoch.loss < best:
-                best = epoch.loss
+                best, chosen = epoch.loss, number
                 weights = _weights(model)
             if on_epoch is not None:
                 on_epoch(epoch)
@@ -91,8 +93,12 @@ def train(
         break
     if not history:
         raise KeyboardInterrupt
-    chosen = min(history, key=lambda epoch: epoch.loss)
-    return Trained(weights, tuple(history), chosen.number, parameter_count(model))
+    if not weights:
+        raise WorkloadError(
+            f"--learning-rate: a smaller one is required, got {learning_rate:g}: the loss is no "
+            "number after any epoch"
+        )
+    return Trained(weights, tuple(history), chosen, parameter_count(model))
 
 
 def _batches(rng: np.random.Generator, length: NDArray[np.int64]) -> list[IntArray]:

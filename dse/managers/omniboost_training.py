@@ -17,8 +17,7 @@ from typing import Any
 import numpy as np
 
 from dse.design_space import DesignSpace
-from dse.errors import WorkloadError
-from dse.learn.data_set import DataSet, load_data
+from dse.learn.data_set import DataSet, load_data, stacked_rows
 from dse.learn.learning import split_of
 from dse.learn.workloads import build
 from dse.managers.omniboost import THRESHOLDS_W, weights_name
@@ -26,6 +25,7 @@ from dse.managers.omniboost_embedding import UNITS, Embedding
 from dse.managers.omniboost_network import CHANNELS, HIDDEN, Singles
 from dse.problem_builder import NetworkTables
 from results.dominance import FloatArray
+from results.optional_import import optional_import
 from results.problem import BoolArray
 
 EPOCHS = 60
@@ -40,8 +40,9 @@ def embed(data: DataSet) -> Singles:
     for w, names in enumerate(data.workloads):
         chosen = np.flatnonzero(data.workload == w)
         if len(chosen):
-            space = DesignSpace(build(names, data.platform, groups=data.groups, known=known))
-            parts.append(Embedding(space).of(np.stack([data.rows[i] for i in chosen])))
+            problem = build(names, data.platform, groups=data.groups, known=known)
+            rows = stacked_rows(problem, [data.rows[i] for i in chosen])
+            parts.append(Embedding(DesignSpace(problem)).of(rows))
     return np.concatenate(parts)
 
 
@@ -56,14 +57,9 @@ def train(
     """Weights by name, single precision, from samples [n, 4, 10, 32] and what they gave [n].
 
     Raises:
-        WorkloadError: where PyTorch is not installed.
+        ResultError: where PyTorch is not installed.
     """
-    try:
-        import torch
-    except ImportError:
-        raise WorkloadError(
-            "training: PyTorch is required (pip install 'paretosoc[learn]')"
-        ) from None
+    torch = optional_import("torch", extra="learn", purpose="training")
     torch.manual_seed(seed)
     rng = np.random.default_rng(seed)
     target = np.log(throughput_hz)
@@ -121,9 +117,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("-o", "--output", type=Path, required=True)
     parser.add_argument("--epochs", type=int, default=EPOCHS)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--split-seed", type=int, default=0, help="the seed given to dse learn")
+    parser.add_argument("--split-seed", type=int, default=1, help="the seed given to dse learn")
     options = parser.parse_args(arguments)
     try:
+        numbers = optional_import("safetensors.numpy", extra="learn", purpose="training")
         data = load_data(options.data)
         embedded = embed(data)
         training = np.zeros(len(data), dtype=np.bool_)
@@ -141,11 +138,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 epochs=options.epochs,
                 on_epoch=lambda epoch, loss: print(f"  {epoch + 1:3d}  {loss:.4f}", flush=True),
             )
-            from safetensors.numpy import save_file
-
             origin = {"seed": str(options.seed), "epochs": str(options.epochs), "data": data.sha256}
-            save_file(weights, options.output / weights_name(threshold), metadata=origin)
-    except WorkloadError as error:
+            numbers.save_file(weights, options.output / weights_name(threshold), metadata=origin)
+    except ValueError as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
     return 0

@@ -23,7 +23,7 @@ from rich.console import Console
 from rich.table import Table
 
 from dse.design_space import DesignSpace
-from dse.learn.data_set import DataSet, load_data
+from dse.learn.data_set import DataSet, load_data, stacked_rows
 from dse.learn.estimator_file import shipped_estimator
 from dse.learn.learning import split_of
 from dse.learn.tokens import TokenMaker
@@ -136,7 +136,7 @@ def look(data: DataSet) -> Looked:
         if len(chosen) == 0:
             continue
         problem = build(names, data.platform, groups=data.groups, known=known)
-        rows = np.stack([data.rows[i] for i in chosen])
+        rows = stacked_rows(problem, [data.rows[i] for i in chosen])
         said = predictor.predict(problem, rows)
         played = TokenMaker(problem)(rows)
         embedded = Embedding(DesignSpace(problem)).of(rows)

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from dse.cli import run
+from dse.command_learn import recorded_command
 from dse.errors import WorkloadError
 from dse.learn.data_set import with_tokens
 from dse.learn.measurements import read_measurements
@@ -62,6 +63,9 @@ def test_measurements_become_data(written: Callable[..., Path], count: int) -> N
         ("mapping", "gpu*2", "line 2: mapping: a unit for each of"),
         ("mapping", "tpu*6", "line 2: mapping: UNIT or UNIT"),
         ("mapping", "gpu*x", "line 2: mapping: UNIT or UNIT"),
+        ("mapping", "gpu*99999999999999", "got more"),
+        ("mapping", "gpu*" + "9" * 5000, "got more"),
+        ("gpu_mhz", "off", "1377, as the mapping uses it, is required, got 'off'"),
         ("gpu_mhz", "1000", "line 2: gpu_mhz: one of 114.75"),
         ("gpu_mhz", "", "line 2: gpu_mhz: one of 114.75"),
         ("cpu_mhz", "off", "line 2: cpu_mhz: one of 115.2"),
@@ -136,3 +140,8 @@ def test_a_pool_is_read_from_an_earlier_estimator(tmp_path: Path) -> None:
     path.write_text("{}")
     with pytest.raises(WorkloadError, match="no estimator"):
         pool_of(path)
+
+
+def test_the_command_is_kept_with_the_names_of_files_and_what_was_asked_for() -> None:
+    options = {"--quick": "", "--rows": None, "--data": Path("runs/board/data.npz"), "--seed": 0}
+    assert recorded_command(options) == "dse learn --quick --data data.npz --seed 0"

@@ -13,7 +13,14 @@ import pytest
 
 from dse.design_space import DesignSpace
 from dse.errors import WorkloadError
-from dse.learn.data_set import DataPlan, DataSet, data_files, load_data, make_data
+from dse.learn.data_set import (
+    DataPlan,
+    DataSet,
+    data_files,
+    load_data,
+    make_data,
+    with_tokens,
+)
 from dse.learn.workloads import build, random_rows, random_workload
 from dse.managers.predictor import TimelinePredictor
 from fitness.timeline import make_evaluator
@@ -118,3 +125,46 @@ def test_files_that_are_no_data_are_refused(data: DataSet, tmp_path: Path, broke
         path.with_suffix(".json").write_text('{"format": "other"}')
     with pytest.raises(WorkloadError, match="is no data set of the estimator"):
         load_data(path)
+
+
+@pytest.mark.parametrize("kept", [0, 3, 100, 0.5, 0.99])
+def test_archives_that_are_cut_off_are_refused(data: DataSet, tmp_path: Path, kept: float) -> None:
+    _save(data, tmp_path)
+    path = tmp_path / "data.npz"
+    content = path.read_bytes()
+    path.write_bytes(content[: int(kept * len(content)) if kept < 1 else int(kept)])
+    with pytest.raises(WorkloadError, match="is no data set of the estimator"):
+        load_data(path)
+
+
+def test_archives_with_a_wrong_byte_are_refused_or_say_the_same(
+    data: DataSet, tmp_path: Path
+) -> None:
+    _save(data, tmp_path)
+    path = tmp_path / "data.npz"
+    content = path.read_bytes()
+    refused = 0
+    for place in np.random.default_rng(0).integers(0, len(content), 60).tolist():
+        changed = bytearray(content)
+        changed[place] ^= 0xFF
+        path.write_bytes(bytes(changed))
+        try:
+            # Some bytes of an archive say nothing.
+            assert load_data(path).sha256 == data.sha256
+        except WorkloadError:
+            refused += 1
+    assert refused > 30
+
+
+@pytest.mark.parametrize("how", ["shorter", "longer", "unit", "place", "point"])
+def test_rows_of_networks_that_were_cut_differently_are_refused(data: DataSet, how: str) -> None:
+    row = data.rows[0].copy()
+    if how == "shorter":
+        row = row[1:]
+    elif how == "longer":
+        row = np.append(row, 0)
+    else:
+        row[-1 if how == "point" else 0] = {"unit": 9, "place": -1, "point": 99}[how]
+    other = replace(data, rows=(row, *data.rows[1:]), tokens=None)
+    with pytest.raises(WorkloadError, match=r"data: rows of .* when the data were made"):
+        with_tokens(other)

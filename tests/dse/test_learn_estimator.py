@@ -178,6 +178,26 @@ def test_another_board_is_refused(shipped: EstimatorFile) -> None:
         shipped.predictor.predict(other, row)
 
 
+def test_networks_with_a_common_frame_are_refused(
+    shipped: EstimatorFile, problem: Problem, rows: IntArray
+) -> None:
+    with pytest.raises(WorkloadError, match="--free-running is required"):
+        shipped.predictor.predict(replace(problem, free_running=False), rows)
+
+
+def test_a_network_that_repeats_has_so_many_fewer_frames() -> None:
+    alone = build(NETWORKS[2:3])
+    space = DesignSpace(alone)
+    row = space.canonical(
+        np.array([[1] * space.groups + [d.allowed.sum() - 1 for d in alone.domains]])
+    )
+    thrice = replace(alone, networks=(replace(alone.networks[0], repeats=3),))
+    played = TokenMaker(thrice)(row)
+    judged = TimelinePredictor().predict(thrice, row)
+    assert played.throughput_hz == pytest.approx(judged.throughput_hz, rel=1e-3)
+    assert played.power_w == pytest.approx(judged.power_w, rel=1e-3)
+
+
 @pytest.mark.parametrize("what", ["weights", "document", "bins", "missing", "format"])
 def test_tampered_files_are_refused(tmp_path: Path, what: str) -> None:
     for name in (WEIGHTS, DOCUMENT):

@@ -7,6 +7,7 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
+from dse.errors import WorkloadError  # noqa: E402
 from dse.learn.course import Epoch  # noqa: E402
 from dse.learn.data_set import DataPlan, DataSet, make_data  # noqa: E402
 from dse.learn.inference import NumpyEstimator  # noqa: E402
@@ -73,5 +74,14 @@ def test_a_stop_keeps_what_there_is(data: DataSet) -> None:
         stop=lambda: len(seen) == 2,
     )
     assert len(trained.epochs) == 2
+    assert trained.best == min(seen, key=lambda epoch: epoch.loss).number
     with pytest.raises(KeyboardInterrupt):
         train(settings.board, training, training, seed=1, epochs=9, stop=lambda: True)
+
+
+def test_a_loss_that_is_no_number_is_told(data: DataSet) -> None:
+    split = split_of(data, 1)
+    settings = settings_of(data, split)
+    training = examples_of(data, split.training, settings)
+    with pytest.raises(WorkloadError, match="--learning-rate: a smaller one is required"):
+        train(settings.board, training, training, seed=1, epochs=2, learning_rate=1e30)
