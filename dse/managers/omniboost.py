@@ -29,6 +29,7 @@ from dse.managers.manager import Manager, cpu_and_gpu, whole_row
 from dse.managers.omniboost_embedding import Embedding
 from dse.managers.omniboost_network import OmniBoostNetwork, read_omniboost
 from dse.managers.power_mode import power_mode
+from results.optional_import import optional_import
 from results.problem import IntArray
 
 PLAYOUTS = 500
@@ -73,10 +74,9 @@ class OmniBoost(Manager):
 
     def decide(self) -> IntArray:
         """[groups + domains]: the best of all playouts by prediction."""
-        from threadpoolctl import threadpool_limits
-
+        threads = optional_import("threadpoolctl", extra="mapformer", purpose="--engine omniboost")
         # One playout is too little work to share: threads would cost more than they bring.
-        with threadpool_limits(1):
+        with threads.threadpool_limits(1):
             return self._searched()
 
     def _searched(self) -> IntArray:

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from dse.managers.omniboost_embedding import UNITS
 from results.dominance import FloatArray
 from results.errors import ResultError
+from results.optional_import import optional_import
 
 Singles = NDArray[np.float32]
 
@@ -82,12 +83,12 @@ def read_omniboost(path: Path) -> OmniBoostNetwork:
     Raises:
         ResultError: where it cannot be read, or is another network's.
     """
-    from safetensors import SafetensorError
-    from safetensors.numpy import load_file
-
+    purpose = "--engine omniboost"
+    package = optional_import("safetensors", extra="mapformer", purpose=purpose)
+    numbers = optional_import("safetensors.numpy", extra="mapformer", purpose=purpose)
     try:
-        return OmniBoostNetwork(load_file(path))
-    except (OSError, SafetensorError) as error:
+        return OmniBoostNetwork(numbers.load_file(path))
+    except (OSError, package.SafetensorError) as error:
         raise ResultError(f"{path}: weights are required: {error}") from None
 
 

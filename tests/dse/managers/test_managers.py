@@ -267,6 +267,13 @@ def test_a_file_that_holds_no_weights_is_refused(tmp_path):
         read_omniboost(path)
 
 
+@pytest.mark.parametrize("package", ["safetensors", "threadpoolctl"])
+def test_a_package_that_is_missing_is_named_with_its_extra(package, monkeypatch):
+    monkeypatch.setitem(sys.modules, package, None)
+    with pytest.raises(ResultError, match=rf"needs the package {package}: .*\[mapformer\]"):
+        OmniBoost(board(), seed=0).ask()
+
+
 def test_groups_that_only_accelerators_can_run_are_refused_by_name():
     problem = board().problem
     allowed = problem.allowed.copy()
