@@ -48,7 +48,7 @@ def report(
             path, option="--output", overwrite=force or output is None, suffixes=(".html",)
         )
         write_output_file(path, page)
-        print(f"Written to {path}: {members} members, {len(page) / 1e6:.2f} MB")
+        print(f"Written to {path}: {counted(members, 'member')}, {len(page) / 1e6:.2f} MB")
         return
     front = read_results(folder)
     check_output_file(

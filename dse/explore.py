@@ -148,13 +148,14 @@ def explore_problem(
     if checkpoint is not None:
         identity = Identity(problem_sha256(built.problem), searching.name, seed, program_version())
         kept = CheckpointFile(checkpoint, identity, space, len(constraints_of(built.problem)))
+    evaluations = max_evaluations
+    if evaluations is None:
+        evaluations = default_evaluations(built.problem)
     load_machine_code(space)
     result = search(
         searching,
         make_outcomes(built.problem, jobs=workers),
-        Budget(
-            max_evaluations or default_evaluations(built.problem), time_limit_s, stop_when_stalled
-        ),
+        Budget(evaluations, time_limit_s, stop_when_stalled),
         checkpoint=kept,
         resume=resume,
         on_progress=on_progress,

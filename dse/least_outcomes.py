@@ -85,7 +85,7 @@ def make_filter(problem: Problem) -> Filter:
     to whether a row cannot join them [n]: it breaks a limit, or some member is nowhere above it."""
     from dse.least_kernel import beaten_rows
 
-    # Repair sees to transitions and segments.
+    # Times and powers alone are bounded here; transitions and segments count with the evaluation.
     problem = replace(
         problem,
         networks=tuple(replace(network, max_transitions=None) for network in problem.networks),
