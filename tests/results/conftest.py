@@ -9,6 +9,7 @@ import pytest
 
 from results.dominance import non_dominated, reference_point
 from results.front import Front, HypervolumePoint, InputFile, Member, Provenance
+from results.front_file import write_results
 from results.objectives import objective_names
 from results.problem import (
     ContentionTable,
@@ -259,3 +260,10 @@ def make_front():
 @pytest.fixture(scope="session")
 def make_members():
     return build_members
+
+
+@pytest.fixture
+def folder(front, tmp_path):
+    """The front in a folder of its own, without pictures."""
+    write_results(tmp_path / "run", front, pictures=False)
+    return tmp_path / "run"
