@@ -16,6 +16,7 @@ from dse.learn.course import Epoch
 from dse.learn.inputs import Examples
 from dse.learn.settings import BoardShape
 from dse.learn.tokens import Float32Array
+from dse.learn.torch_threads import one_torch_thread
 from dse.learn.transformer import Estimator, TorchInputs, parameter_count
 from results.problem import IntArray
 
@@ -36,6 +37,7 @@ class Trained:
     parameters: int
 
 
+@one_torch_thread()
 def train(
     board: BoardShape,
     training: Examples,
@@ -48,7 +50,8 @@ def train(
     on_batch: Callable[[float], None] | None = None,
     stop: Callable[[], bool] = lambda: False,
 ) -> Trained:
-    """Trains from random weights; the same seed gives the same weights on the same machine.
+    """Trains from random weights; the same seed gives the same weights on the same machine,
+    whatever else it does.
 
     Args:
         on_batch: told what share of all epochs is done.

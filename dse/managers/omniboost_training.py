@@ -19,6 +19,7 @@ import numpy as np
 from dse.design_space import DesignSpace
 from dse.learn.data_set import DataSet, load_data, stacked_rows
 from dse.learn.learning import split_of
+from dse.learn.torch_threads import one_torch_thread
 from dse.learn.workloads import build
 from dse.managers.omniboost import THRESHOLDS_W, weights_name
 from dse.managers.omniboost_embedding import UNITS, Embedding
@@ -60,6 +61,18 @@ def train(
         ResultError: where PyTorch is not installed.
     """
     torch = optional_import("torch", extra="learn", purpose="training")
+    with one_torch_thread():
+        return _trained(torch, embedded, throughput_hz, seed, epochs, on_epoch)
+
+
+def _trained(
+    torch: Any,
+    embedded: Singles,
+    throughput_hz: FloatArray,
+    seed: int,
+    epochs: int,
+    on_epoch: Callable[[int, float], None] | None,
+) -> dict[str, Singles]:
     torch.manual_seed(seed)
     rng = np.random.default_rng(seed)
     target = np.log(throughput_hz)

@@ -85,3 +85,30 @@ def test_a_loss_that_is_no_number_is_told(data: DataSet) -> None:
     training = examples_of(data, split.training, settings)
     with pytest.raises(WorkloadError, match="--learning-rate: a smaller one is required"):
         train(settings.board, training, training, seed=1, epochs=2, learning_rate=1e30)
+
+
+def test_weights_do_not_depend_on_the_threads(data: DataSet) -> None:
+    split = split_of(data, 1)
+    settings = settings_of(data, split)
+    training = examples_of(data, split.training, settings)
+    before = torch.get_num_threads()
+    seen: list[int] = []
+    weights = []
+    try:
+        for threads in (1, 3):
+            torch.set_num_threads(threads)
+            trained = train(
+                settings.board,
+                training,
+                training,
+                seed=1,
+                epochs=1,
+                on_batch=lambda _: seen.append(torch.get_num_threads()),
+            )
+            assert torch.get_num_threads() == threads
+            weights.append(trained.weights)
+    finally:
+        torch.set_num_threads(before)
+    assert set(seen) == {1}
+    for name, values in weights[0].items():
+        np.testing.assert_array_equal(values, weights[1][name])
