@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import base64
 from html import escape
-from importlib.resources import files
 
+from results.html_page import html_page, read_asset
 from results.periodic_choice import figure_lines, schedule_title
 from results.periodic_picture import front_picture, schedule_picture
 from results.periodic_result import PeriodicResult
@@ -40,27 +40,13 @@ def periodic_report_html(result: PeriodicResult) -> str:
             )
             for index, schedule in enumerate(result.members)
         )
-    style = files("results.report_assets").joinpath("periodic.css").read_text("utf-8")
     graph = result.members[0].graph
     parts = (
         f"{result.inferences:,} inferences, {len(graph.tasks)} tasks and {len(graph.transfers)} "
         f"transfers each; Mobile-I's schedules that no other one beats in latency, number of "
         "engines and energy, and those of other methods"
     )
-    return f"""<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'; \
-img-src data:">
-<title>{escape(title)}</title>
-<link rel="icon" href="data:,">
-<style>
-{style}</style>
-</head>
-<body>
-<header>
+    body = f"""<header>
 <p class="kicker">Periodic schedules</p>
 <h1>{escape(title)}</h1>
 <p class="soft">{escape(parts)}.</p>
@@ -77,9 +63,8 @@ img-src data:">
 {_provenance(result)}
 </section>
 </main>
-</body>
-</html>
 """
+    return html_page(title, read_asset("periodic.css"), body, scripts=False)
 
 
 def _image(svg: bytes, words: str) -> str:

@@ -7,10 +7,10 @@ import gzip
 import json
 from collections.abc import Mapping, Sequence
 from html import escape
-from importlib.resources import files
 
 from results.cost_origins import CostOrigins
 from results.front import Front
+from results.html_page import fill, html_page, read_asset
 from results.report_data import report_data
 
 _SCRIPTS = (
@@ -46,20 +46,13 @@ def report_html(
     data = report_data(front, costs, deployments)
     content = json.dumps(data, separators=(",", ":"), allow_nan=False)
     packed = gzip.compress(content.encode(), mtime=0)
-    scripts = "\n".join(_asset(name) for name in _SCRIPTS)
+    scripts = "\n".join(read_asset(name) for name in _SCRIPTS)
     names = " + ".join(network.name for network in front.problem.networks)
+    title = f"{names} on {front.provenance.platform}"
     parts = {
-        "TITLE": escape(f"{names} on {front.provenance.platform}"),
-        "STYLE": _asset("report.css"),
+        "TITLE": escape(title),
         "CONTENT": base64.b64encode(packed).decode(),
         "SCRIPT": f'(() => {{\n"use strict";\n{scripts}\n}})();',
     }
-    page = _asset("report.html")
-    pieces = page.split("{{")
-    return pieces[0] + "".join(
-        parts[name] + rest for name, _, rest in (piece.partition("}}") for piece in pieces[1:])
-    )
-
-
-def _asset(name: str) -> str:
-    return files("results.report_assets").joinpath(name).read_text("utf-8")
+    body = fill(read_asset("report.html"), parts)
+    return html_page(title, read_asset("report.css"), body, scripts=True)

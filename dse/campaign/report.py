@@ -6,7 +6,6 @@ import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from html import escape
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +18,7 @@ from dse.campaign.stored_front import stored_front
 from dse.campaign.values import Value, parse_value
 from dse.output_file import write_output_file
 from results.counted import counted
+from results.html_page import fill, html_page, read_asset
 from results.objectives import FILE_NAMES, format_number
 from results.report_page import report_html
 
@@ -161,15 +161,12 @@ def campaign_page(
     parts = {
         "TITLE": escape(title),
         "SUMMARY": escape(summary),
-        "STYLE": _asset("campaign_report.css"),
         # No text of a name may end the element that it stands in.
         "CONTENT": json.dumps(content, separators=(",", ":")).replace("<", "\\u003c"),
-        "SCRIPT": _asset("campaign_report.js"),
+        "SCRIPT": read_asset("campaign_report.js", "dse.data"),
     }
-    pieces = _asset("campaign_report.html").split("{{")
-    return pieces[0] + "".join(
-        parts[name] + rest for name, _, rest in (piece.partition("}}") for piece in pieces[1:])
-    )
+    body = fill(read_asset("campaign_report.html", "dse.data"), parts)
+    return html_page(title, read_asset("campaign_report.css", "dse.data"), body, scripts=True)
 
 
 def _panels(records: Sequence[RunRecord], by: Sequence[str]) -> list[tuple[str, list[RunRecord]]]:
@@ -204,7 +201,3 @@ def _cell(pivot: Pivot, row: int, column: int, opened: frozenset[str]) -> dict[s
 def report_path(folder: Path) -> Path:
     """Where the page is."""
     return folder / REPORT
-
-
-def _asset(name: str) -> str:
-    return files("dse.data").joinpath(name).read_text("utf-8")
