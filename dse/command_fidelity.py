@@ -87,6 +87,7 @@ def _print(found: Fidelity) -> None:
     from rich.console import Console
     from rich.table import Table
 
+    from dse.host.memory_rates import changes, range_of
     from results.fidelity import summary_of
 
     def table(*columns: str) -> Table:
@@ -148,4 +149,12 @@ def _print(found: Fidelity) -> None:
         console.print(
             f"{name} was measured {summary.best_behind:.1%} behind the fastest of "
             f"{len(found.points)} (rank {summary.best_rank}); spread {summary.noise:.1%}"
+        )
+    memory = range_of(found.together_gbps)
+    console.print(f"memory: {memory} GB/s all units at once, before, between and after the passes")
+    if changes(found.together_gbps):
+        print(
+            f"dse: all units at once read {memory} GB/s: others use the memory too, so this tells "
+            "of them as much as of the model",
+            file=sys.stderr,
         )

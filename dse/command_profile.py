@@ -105,6 +105,8 @@ def _print(made: HostProfile) -> None:
     from rich.console import Console
     from rich.table import Table
 
+    from dse.host.memory_rates import changes, range_of
+
     measured, problem = made.measured, made.built.problem
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, header_style="bold")
     table.add_column("network")
@@ -133,11 +135,16 @@ def _print(made: HostProfile) -> None:
             f"median {handovers[len(handovers) // 2]:.0f}"
         )
     alone = ", ".join(f"{gbps:.1f}" for gbps in measured.stream_gbps)
-    console.print(
-        f"memory: units read {alone} GB/s alone, {measured.together_gbps:.1f} GB/s all at once"
-    )
+    together = range_of(measured.together_gbps)
+    console.print(f"memory: units read {alone} GB/s alone, {together} GB/s all at once")
     slowest = max((run.slowdown for run in measured.co_runs), default=1.0)
     console.print(f"co-runs: {len(measured.co_runs)}, slowed by at most {slowest:.2f}")
     if measured.calibration is not None and not measured.calibration.tells:
         console.print("demands: the probe lost too little beside readers; bytes over time instead")
     console.print(f"cores taken by others: {measured.lost_share:.1%} of the time")
+    if changes(measured.together_gbps):
+        print(
+            f"dse: all units at once read {together} GB/s: others use the "
+            "memory too, so contention measured now need not be what holds later",
+            file=sys.stderr,
+        )

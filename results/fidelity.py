@@ -54,6 +54,8 @@ class Fidelity:
     best: int
     is_certified: bool
     unit_names: tuple[str, ...]
+    together_gbps: tuple[float, ...]
+    """What all units read from memory at once, before each pass and after the last."""
 
 
 def agreement(predicted: Sequence[float], measured: Sequence[float]) -> Agreement:
@@ -143,6 +145,7 @@ def fidelity_document(fidelity: Fidelity) -> dict[str, Json]:
             "behind": summary.best_behind,
             "noise": summary.noise,
         },
+        "together_gbps": list(fidelity.together_gbps),
         "points": [
             {
                 "name": point.name,

@@ -9,6 +9,7 @@ import numpy as np
 from dse.design_space import DesignSpace, unique_rows
 from dse.host.dispatch import Dispatch
 from dse.host.machine import Machine
+from dse.host.memory_rates import together_gbps
 from dse.host.running import DesignRuns, predict, without_contention
 from fitness.timeline import design_of, row_of
 from results.certificate import CertificateStatus
@@ -59,10 +60,13 @@ def measure_fidelity(
     plain = without_contention(problem)
     designs = [design_of(problem, row) for row in sample_rows(front, samples, seed)]
     runs = [DesignRuns(problem, design, dispatch=dispatch) for design in designs]
+    units = len(problem.units)
+    together = [together_gbps(machine, units)]
     for number in range(PASSES):
         say(f"pass {number + 1} of {PASSES} over {len(designs)} design points")
         for entry in runs:
             entry.run(machine, frames)
+        together.append(together_gbps(machine, units))
     claim = front.certificate
     points = []
     for k, (design, entry) in enumerate(zip(designs, runs, strict=True)):
@@ -92,4 +96,5 @@ def measure_fidelity(
         best=0,
         is_certified=claim is not None and claim.status is CertificateStatus.CERTIFIED,
         unit_names=tuple(unit.name for unit in problem.units),
+        together_gbps=tuple(together),
     )

@@ -167,7 +167,7 @@ def host_figures(
 ) -> HostFigures:
     """Figures of the platform from what was measured; ``demand_gbps`` [units][groups]."""
     alone = max(measured.stream_gbps)
-    peak = max(alone, measured.together_gbps, *(max(row) for row in demand_gbps))
+    peak = max(alone, *measured.together_gbps, *(max(row) for row in demand_gbps))
     macs = sum(group.macs for network in networks for group in network.groups)
     seconds = sum(spread.median_ns for spread in measured.alone[0]) / 1e9
     per_second = MACS_PER_CYCLE * len(units[0].cores) * host.mhz * 1e6

@@ -12,6 +12,7 @@ from dse.host.demand_probe import Calibration, chunk_rate, make_calibration, rat
 from dse.host.execution_plan import ExecutionPlan, make_execution_plan
 from dse.host.execution_times import Spread, occupation, spread_of
 from dse.host.machine import Execution, Machine
+from dse.host.memory_rates import STREAM_S, together_gbps
 from results.problem import DesignPoint, Problem
 
 FloatArray = NDArray[np.float64]
@@ -22,7 +23,6 @@ RATES = (0.03, 0.08, 0.15, 0.25, 0.4, 0.55, 0.7, 0.85)
 """Rates of co-runners as shares of what one reads alone; without limit comes last."""
 CALIBRATIONS = 2
 """Twice, so that noise shows."""
-STREAM_S = 0.3
 SHORTEST_NS = 200_000
 """Of shorter groups co-runs tell interruptions more than slowdowns."""
 TOLERATED_NS = 20_000
@@ -51,8 +51,8 @@ class Measured:
     """(group, unit, other unit): time that passes, beyond the next group's own."""
     stream_gbps: tuple[float, ...]
     """[units]: what a unit reads alone."""
-    together_gbps: float
-    """What all units read at once."""
+    together_gbps: tuple[float, ...]
+    """What all units read at once, each time that it was asked: other users of the memory show."""
     demand_gbps: tuple[tuple[float | None, ...], ...]
     """[units][groups]: None where the probe could not tell."""
     calibration: Calibration | None
@@ -83,7 +83,7 @@ def measure(
     handovers = bench.handovers(alone)
     say("memory")
     stream_gbps = [chunk_rate(machine.stream({u: None}, STREAM_S)[u]) for u in units]
-    together = machine.stream(dict.fromkeys(units, None), STREAM_S)
+    together = [together_gbps(machine, len(units))]
     demands: list[list[float | None]] = [[None] * problem.group_count for _ in units]
     co_runs: list[CoRun] = []
     calibration = None
@@ -93,13 +93,14 @@ def measure(
             say(f"co-runs of {problem.units[u].name}")
             found, probed = bench.co_runs(u, stream_gbps)
             co_runs += found
+            together.append(together_gbps(machine, len(units)))
             if calibration.tells:
                 demands[u] = [None if r is None else calibration.demand_of(r) for r in probed]
     return Measured(
         alone=tuple(map(tuple, alone)),
         handovers=handovers,
         stream_gbps=tuple(stream_gbps),
-        together_gbps=sum(log.gbps for log in together.values()),
+        together_gbps=tuple(together),
         demand_gbps=tuple(map(tuple, demands)),
         calibration=calibration,
         co_runs=tuple(co_runs),

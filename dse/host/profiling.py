@@ -25,6 +25,7 @@ from dse.host.host_documents import (
 from dse.host.host_units import Host, HostUnit
 from dse.host.machine import HostMachine
 from dse.host.measuring import Measured, measure
+from dse.host.memory_rates import range_of
 from dse.host.sub_models import write_sub_models
 from dse.options import Options
 from dse.problem_builder import BuiltProblem, build_problem
@@ -92,7 +93,8 @@ def profile_host(
         f"dse profile on {host.processor}: ONNX Runtime {runtime.__version__}, "
         f"{len(units[0].cores)} thread{'s' * (len(units[0].cores) > 1)} per unit, processes "
         f"pinned; medians over {frames} frames; load average {load:.2f} before, cores taken by "
-        f"others for {measured.lost_share:.1%} of the time"
+        f"others for {measured.lost_share:.1%} of the time; all units at once read "
+        f"{range_of(measured.together_gbps)} GB/s"
         + (f"; {random} weights random (seed {seed})" if random else "")
     )
     return host_profile(built, measured, units, host, source)

@@ -16,11 +16,15 @@ from results.problem import DesignPoint, Problem
 
 @dataclass
 class ModelledMachine:
-    """Executes a plan exactly as the timeline of its problem says, times ``pace``."""
+    """Executes a plan exactly as the timeline of its problem says, times ``pace``.
+
+    ``reads``: GB/s of each unit, one entry for each time that units stream; the last one stays.
+    """
 
     problem: Problem
     pace: float = 1.0
     executed: int = 0
+    reads: tuple[float, ...] = (20.0,)
 
     def execute(self, plan, *, dispatch=None, beside=None):
         assert not beside
@@ -39,7 +43,9 @@ class ModelledMachine:
         return Execution(start, end, np.zeros_like(start), np.zeros_like(end), {})
 
     def stream(self, rates, seconds):
-        raise AssertionError("nobody streams in a run")
+        gbps, self.reads = self.reads[0], self.reads[1:] or self.reads[-1:]
+        begins = np.arange(50) * CHUNK / gbps
+        return dict.fromkeys(rates, StreamLog(begins, begins + CHUNK / gbps))
 
 
 @dataclass

@@ -10,12 +10,13 @@ from host_machines import ModelledMachine, tiny_model
 from benchmarks.random_problem import RandomShape, random_problem
 from dse.cost_origins import cost_origins
 from dse.explore import explore_problem
-from dse.host import measuring
+from dse.host import measuring, memory_rates
 from dse.host.dispatch import Dispatch
 from dse.host.execution_plan import make_execution_plan
 from dse.host.fidelity import PASSES, measure_fidelity, sample_rows
 from dse.host.host_units import Host, HostUnit, free_cores
 from dse.host.machine import HostMachine
+from dse.host.memory_rates import changes, range_of
 from dse.host.profiling import draft_problem
 from dse.host.running import DesignRuns, predict, without_contention
 from dse.host.sub_models import write_sub_models
@@ -149,6 +150,16 @@ def test_a_machine_that_obeys_the_model_has_no_error(front):
     assert summary.makespan_without.median_error >= summary.makespan.median_error
 
 
+def test_what_others_take_of_the_memory_is_told(front):
+    machine = ModelledMachine(front.problem, reads=(20.0, 21.0, 12.0))
+    found = measure_fidelity(machine, front, samples=1, frames=5, seed=1)
+    assert found.together_gbps == pytest.approx((40, 42, 24, 24))
+    assert changes(found.together_gbps)
+    assert not changes(found.together_gbps[:2])
+    assert range_of(found.together_gbps) == "24.0 to 42.0"
+    assert range_of(found.together_gbps[2:]) == "24.0"
+
+
 def test_a_machine_at_half_the_pace_is_half_wrong(front):
     found = measure_fidelity(
         ModelledMachine(front.problem, pace=2.0), front, samples=5, frames=5, seed=1
@@ -202,7 +213,13 @@ def test_the_picture_has_every_point():
         )
         for k in range(4)
     )  # fmt: skip
-    found = Fidelity(points, best=0, is_certified=True, unit_names=("cpu0", "cpu1"))
+    found = Fidelity(
+        points,
+        best=0,
+        is_certified=True,
+        unit_names=("cpu0", "cpu1"),
+        together_gbps=(30.0,),
+    )
     with picture_settings():
         figure = draw_fidelity(found)
         assert svg_bytes(figure) == svg_bytes(draw_fidelity(found))
@@ -214,6 +231,7 @@ def test_the_picture_has_every_point():
 def test_the_way_of_a_user(dse, files, tmp_path, monkeypatch):
     folder, _ = files
     monkeypatch.setattr(measuring, "STREAM_S", 0.02)
+    monkeypatch.setattr(memory_rates, "STREAM_S", 0.02)
     networks = [folder / "full.onnx", folder / "bare.onnx"]
     host, made = tmp_path / "host", tmp_path / "front"
     done = dse("profile", *networks, "--platform", "host", "--frames", 3, "-o", host, "-q")
@@ -238,6 +256,7 @@ def test_the_way_of_a_user(dse, files, tmp_path, monkeypatch):
     found = dse("fidelity", made, "--samples", 2, "-o", picture, "--json", "-q")
     assert found.status == 0, found.err
     assert len(json.loads(found.out)["points"]) == 3
+    assert len(json.loads(found.out)["together_gbps"]) == 4
     assert picture.read_bytes().startswith(b"\x89PNG")
     refused = dse("fidelity", made, "--samples", 2, "-o", picture)
     assert (refused.status, len(refused.lines)) == (2, 1)
