@@ -84,20 +84,12 @@ def profile(
 
 
 def _check_folder(folder: Path, *, overwrite: bool) -> None:
-    """A folder that holds nothing but a profile may be replaced."""
-    from dse.errors import WorkloadError
+    """A folder that holds nothing but a profile may be replaced; an empty one takes no option."""
     from dse.host.profiling import FILES
+    from results.whole_folder import check_own_folder
 
-    if not folder.exists():
-        return
-    if not folder.is_dir():
-        raise WorkloadError(f"{folder}: is not a folder")
-    names = {entry.name for entry in folder.iterdir()}
-    foreign = sorted(names - set(FILES))
-    if foreign:
-        raise WorkloadError(f"{folder}: is not replaced, it holds {foreign[0]!r}, not of ours")
-    if names and not overwrite:
-        raise WorkloadError(f"{folder}: exists already; --force replaces it")
+    empty = folder.is_dir() and not any(folder.iterdir())
+    check_own_folder(folder, lambda entry: entry.name in FILES, overwrite=overwrite or empty)
 
 
 def _print(made: HostProfile) -> None:

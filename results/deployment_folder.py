@@ -4,7 +4,6 @@ at all."""
 from __future__ import annotations
 
 import hashlib
-import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -12,7 +11,7 @@ from results.canonical_json import Json, canonical_bytes, parse
 from results.deployment_document import DEPLOYMENT_FORMAT
 from results.errors import ResultError
 from results.schema_check import check_against_schema
-from results.whole_folder import remove_files, write_whole_folder
+from results.whole_folder import check_own_folder, remove_files, write_whole_folder
 
 DEPLOYMENT_FILE = "deployment.json"
 
@@ -59,19 +58,7 @@ def check_deployment_folder(folder: Path, *, overwrite: bool) -> None:
         ResultError: where the folder exists and ``overwrite`` is false, or holds anything that its
             ``deployment.json`` does not name.
     """
-    if not os.path.lexists(folder):
-        return
-    if not overwrite:
-        raise ResultError(f"{folder}: exists already; --force replaces it")
-    if not folder.is_dir():
-        raise ResultError(f"{folder}: is not a folder")
-    try:
-        names = {entry.name for entry in folder.iterdir()}
-        foreign = sorted(names - _files_of(folder))
-    except OSError as error:
-        raise ResultError(f"{folder}: cannot be read: {error.strerror}") from None
-    if foreign:
-        raise ResultError(f"{folder}: is not replaced, it holds {foreign[0]!r}, not of ours")
+    check_own_folder(folder, lambda entry: entry.name in _files_of(folder), overwrite=overwrite)
 
 
 def _files_of(folder: Path) -> set[str]:

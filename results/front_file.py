@@ -3,7 +3,6 @@ not at all."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -17,7 +16,7 @@ from results.front import Front
 from results.front_document import FRONT_FORMAT, front_from_document, front_to_document
 from results.problem import Problem
 from results.problem_file import problem_bytes, problem_from_bytes
-from results.whole_folder import remove_files, write_whole_folder
+from results.whole_folder import check_own_folder, remove_files, write_whole_folder
 
 FRONT_FILE = "front.json"
 PROBLEM_FILE = "problem.json"
@@ -115,28 +114,18 @@ def check_output_folder(folder: Path, *, overwrite: bool) -> None:
         ResultError: where the folder exists and ``overwrite`` is false, or where it is neither
             empty nor a result folder.
     """
-    if not os.path.lexists(folder):
-        return
-    if not overwrite:
-        raise ResultError(f"{folder}: exists already; --force replaces it")
-    if not folder.is_dir():
-        raise ResultError(f"{folder}: is not a folder")
+    check_own_folder(folder, _is_result_file, overwrite=overwrite)
     try:
-        names = {entry.name for entry in folder.iterdir()}
-        foreign = sorted(
-            name
-            for name in names
-            if name not in RESULT_FILES
-            or not (folder / name).is_file()
-            or (folder / name).is_symlink()
-        )
-        if foreign:
-            raise ResultError(f"{folder}: is not replaced, it holds {foreign[0]!r}, not of ours")
         ours = ((FRONT_FILE, FRONT_FORMAT), (PERIODIC_FILE, PERIODIC_FORMAT))
-        if names and not any(_is_ours(folder / name, form) for name, form in ours):
+        written = folder.is_dir() and any(folder.iterdir())
+        if written and not any(_is_ours(folder / name, form) for name, form in ours):
             raise ResultError(f"{folder}: is not replaced, it holds no {FRONT_FILE} of ours")
     except OSError as error:
         raise ResultError(f"{folder}: cannot be read: {error.strerror}") from None
+
+
+def _is_result_file(path: Path) -> bool:
+    return path.name in RESULT_FILES and path.is_file() and not path.is_symlink()
 
 
 def _is_ours(path: Path, form: str) -> bool:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import csv
 import io
 import json
-import os
 import secrets
 from dataclasses import asdict
 from pathlib import Path
 
 from results.errors import ResultError
 from results.replay import Replay
+from results.whole_folder import check_own_folder
 
 FORMAT = "paretosoc-replay/1"
 JSON_FILE, CSV_FILE = "replay.json", "replay.csv"
@@ -25,15 +25,7 @@ def check_replay_folder(folder: Path, *, overwrite: bool) -> None:
     Raises:
         ResultError: where it exists and ``overwrite`` is false, or holds anything but a replay.
     """
-    if not os.path.lexists(folder):
-        return
-    if not overwrite:
-        raise ResultError(f"{folder}: exists already; --force replaces it")
-    if not folder.is_dir():
-        raise ResultError(f"{folder}: is not a folder")
-    foreign = sorted(entry.name for entry in folder.iterdir() if entry.name not in REPLAY_FILES)
-    if foreign:
-        raise ResultError(f"{folder}: is not replaced, it holds {foreign[0]!r}, not of ours")
+    check_own_folder(folder, lambda entry: entry.name in REPLAY_FILES, overwrite=overwrite)
 
 
 def write_replay(folder: Path, replay: Replay, *, overwrite: bool = False) -> None:

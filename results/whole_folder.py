@@ -69,6 +69,27 @@ def _write(
         shutil.rmtree(part, ignore_errors=True)
 
 
+def check_own_folder(folder: Path, is_ours: Callable[[Path], bool], *, overwrite: bool) -> None:
+    """Accepts a folder that may be written: none yet, or with ``overwrite`` one of ours alone.
+
+    Raises:
+        ResultError: where it exists and ``overwrite`` is false, is no folder, cannot be read, or
+            holds an entry that is not ours; names the first.
+    """
+    if not os.path.lexists(folder):
+        return
+    if not overwrite:
+        raise ResultError(f"{folder}: exists already; --force replaces it")
+    if not folder.is_dir():
+        raise ResultError(f"{folder}: is not a folder")
+    try:
+        foreign = sorted(entry.name for entry in folder.iterdir() if not is_ours(entry))
+    except OSError as error:
+        raise ResultError(f"{folder}: cannot be read: {error.strerror}") from None
+    if foreign:
+        raise ResultError(f"{folder}: is not replaced, it holds {foreign[0]!r}, not of ours")
+
+
 def remove_files(folder: Path, names: Collection[str]) -> None:
     """Removes our files and the folder; a file that somebody put there meanwhile keeps it."""
     try:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import platform
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -16,7 +15,7 @@ from dse.learn.estimator_file import DOCUMENT, WEIGHTS, estimator_files
 from dse.learn.learning import Accuracy
 from dse.learn.settings import EstimatorSettings
 from results.canonical_json import Json, canonical_bytes
-from results.whole_folder import remove_files, write_whole_folder
+from results.whole_folder import check_own_folder, remove_files, write_whole_folder
 
 if TYPE_CHECKING:
     from dse.learn.training import Trained
@@ -102,7 +101,7 @@ def write_learned(folder: Path, files: dict[str, bytes], *, overwrite: bool) -> 
     """Writes the folder whole or not at all.
 
     Raises:
-        WorkloadError: where it may not be replaced.
+        ResultError: where it may not be replaced.
     """
 
     def fill(part: Path) -> None:
@@ -121,14 +120,6 @@ def check_learned_folder(folder: Path, *, overwrite: bool) -> None:
     """Accepts a folder that may be written; good to know before a long training.
 
     Raises:
-        WorkloadError: where it exists and ``overwrite`` is false, or holds anything else.
+        ResultError: where it exists and ``overwrite`` is false, or holds anything else.
     """
-    if not os.path.lexists(folder):
-        return
-    if not overwrite:
-        raise WorkloadError(f"{folder}: exists already; --force replaces it")
-    if not folder.is_dir():
-        raise WorkloadError(f"{folder}: is not a folder")
-    foreign = sorted(entry.name for entry in folder.iterdir() if entry.name not in LEARNED_FILES)
-    if foreign:
-        raise WorkloadError(f"{folder}: is not replaced, it holds {foreign[0]!r}, not of ours")
+    check_own_folder(folder, lambda entry: entry.name in LEARNED_FILES, overwrite=overwrite)
