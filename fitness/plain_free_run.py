@@ -9,11 +9,15 @@ It ends when every network has ended twelve frames. The *slowest* network is the
 frame ends last, the first of several; the *window* reaches from the end of its frame 4, which is
 left out, to the end of its frame 12, which counts. Every network's frames that end in the window
 are its inferences.
+
+A fast network runs a hundred thousand times beside a slow one. So at every instant only what an end
+or a release can have made ready is looked at, units keep what waits in order, and rates are kept.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from heapq import heappop, heappush
 
 from fitness.plain_design import PlainDesign, look_up
 from fitness.plain_timeline import Execution
@@ -52,12 +56,15 @@ class PlainFreeRun:
     def dynamic_fj(self, problem: Problem, design: DesignPoint) -> int:
         """Dynamic energy in the window: an execution that reaches beyond counts in part."""
         begin, end = self.window_ps
+        powers = []
+        for group, u in enumerate(design.units):
+            unit = problem.units[int(u)]
+            at = (group, *(int(design.operating_points[clock]) for clock in unit.clocks))
+            powers.append(int(unit.dynamic_mw[at]))
         total = 0
         for (_, _, _, group), (_, started, ended) in self.runs.items():
-            unit = problem.units[int(design.units[group])]
-            at = (group, *(int(design.operating_points[clock]) for clock in unit.clocks))
             inside = min(end if ended is None else ended, end) - max(started, begin)
-            total += int(unit.dynamic_mw[at]) * max(inside, 0)
+            total += powers[group] * max(inside, 0)
         return total
 
 
@@ -71,35 +78,38 @@ def play_freely(problem: Problem, design: DesignPoint) -> PlainFreeRun:
     released: dict[tuple[int, int], int] = {}
     frame_end: list[list[int]] = [[] for _ in problem.networks]
     left: dict[tuple[int, int], int] = {}
-    waiting: set[Execution] = set()
-    ready: dict[Execution, int] = {}
-    was_ready: dict[Execution, int] = {}
+    first = [[g for g in n.groups if not chosen.edges_into[g]] for n in problem.networks]
+    feeds: dict[int, list[int]] = {}
+    for source, target in problem.edges:
+        feeds.setdefault(source, []).append(target)
+    # Executions that this instant may have made ready.
+    candidates: set[Execution] = set()
+    # Of each unit a heap of ready times and executions, whose order is that of the rule.
+    queues: list[list[tuple[int, Execution]]] = [[] for _ in problem.units]
     running: dict[int, tuple[Execution, int]] = {}
+    ready: dict[Execution, int] = {}
     start: dict[Execution, int] = {}
-    end: dict[Execution, int] = {}
+    runs: dict[Execution, tuple[int, int, int | None]] = {}
+    rates_of: dict[frozenset[int], dict[int, int]] = {}
     now = 0
 
     def release(n: int, frame: int) -> None:
         network = problem.networks[n]
         released[n, frame] = now
-        executions = {
-            (frame, n, repeat, group)
-            for repeat in range(1, network.repeats + 1)
-            for group in network.groups
-        }
-        waiting.update(executions)
-        left[n, frame] = len(executions)
+        left[n, frame] = network.repeats * len(network.groups)
+        candidates.update((frame, n, 1, group) for group in first[n])
 
     for n in range(len(problem.networks)):
         for frame in range(1, problem.frames_in_flight + 1):
             release(n, frame)
-    changed = set(range(len(problem.networks)))
     while True:
         for unit in [u for u, (_, work) in running.items() if work <= 0]:
             execution, _ = running.pop(unit)
-            end[execution] = now
-            frame, n, _, _ = execution
-            changed.add(n)
+            runs[execution] = ready.pop(execution), start.pop(execution), now
+            frame, n, repeat, group = execution
+            candidates.update((frame, n, repeat, target) for target in feeds.get(group, ()))
+            if repeat < problem.networks[n].repeats:
+                candidates.update((frame, n, repeat + 1, g) for g in first[n])
             left[n, frame] -= 1
             if left[n, frame] == 0:
                 frame_end[n].append(now)
@@ -107,59 +117,55 @@ def play_freely(problem: Problem, design: DesignPoint) -> PlainFreeRun:
         if all(len(ends) >= FRAMES for ends in frame_end):
             break
 
-        # Only an end or a release in its own network can make an execution ready.
-        for execution in [e for e in waiting if e not in ready and e[1] in changed]:
-            instant = _ready_time(chosen, end, execution, released)
+        for execution in candidates:
+            instant = _ready_time(chosen, runs, execution, released)
             if instant is not None:
-                ready[execution] = instant
-        changed.clear()
-        for unit in range(len(problem.units)):
-            queue = [
-                (instant, *execution)
-                for execution, instant in ready.items()
-                if instant <= now and chosen.unit_of[execution[3]] == unit
-            ]
-            if queue and unit not in running:
-                execution = min(queue)[1:]
-                waiting.remove(execution)
-                was_ready[execution] = ready.pop(execution)
-                start[execution] = now
+                heappush(queues[chosen.unit_of[execution[3]]], (instant, execution))
+        candidates.clear()
+        for unit, queue in enumerate(queues):
+            if unit not in running and queue and queue[0][0] <= now:
+                instant, execution = heappop(queue)
+                ready[execution], start[execution] = instant, now
                 running[unit] = execution, chosen.alone_ps[execution[3]] * WORK_PER_PS
 
-        rate = chosen.rates({unit: execution[3] for unit, (execution, _) in running.items()})
+        groups = frozenset(execution[3] for execution, _ in running.values())
+        if groups not in rates_of:
+            rates_of[groups] = chosen.rates({chosen.unit_of[group]: group for group in groups})
+        rate = rates_of[groups]
         instants = [now + -(-work // rate[u]) for u, (_, work) in running.items()]
-        instants += [instant for instant in ready.values() if instant > now]
+        instants += [queue[0][0] for u, queue in enumerate(queues) if queue and u not in running]
         later = min(instants)
         for unit, (execution, work) in running.items():
             running[unit] = execution, work - rate[unit] * (later - now)
         now = later
-    return PlainFreeRun(
-        runs={e: (was_ready[e], start[e], end.get(e)) for e in start},
-        frame_end_ps=tuple(tuple(ends) for ends in frame_end),
-    )
+    runs |= {e: (ready[e], start[e], None) for e, _ in running.values()}
+    return PlainFreeRun(runs, tuple(tuple(ends) for ends in frame_end))
 
 
 def _ready_time(
     chosen: PlainDesign,
-    end: dict[Execution, int],
+    runs: dict[Execution, tuple[int, int, int | None]],
     execution: Execution,
     released: dict[tuple[int, int], int],
 ) -> int | None:
     """When it may start: all its inputs there, or for a network's first groups the release of the
-    frame or the end of the previous repeat; None while something has not ended."""
+    frame or the end of the previous repeat; None while something has not ended. ``runs``: what has
+    ended."""
     frame, n, repeat, group = execution
     problem, unit_of, incoming = chosen.problem, chosen.unit_of, chosen.edges_into[group]
     instants = []
     for i in incoming:
         source = problem.edges[i][0]
-        if (frame, n, repeat, source) not in end:
+        before = runs.get((frame, n, repeat, source))
+        if before is None or before[2] is None:
             return None
         delay = int(problem.transition_ps[i, unit_of[source], unit_of[group]])
-        instants.append(end[frame, n, repeat, source] + delay)
+        instants.append(before[2] + delay)
     if not incoming:
         instants.append(released[n, frame])
         for other in problem.networks[n].groups if repeat > 1 else ():
-            if (frame, n, repeat - 1, other) not in end:
+            before = runs.get((frame, n, repeat - 1, other))
+            if before is None or before[2] is None:
                 return None
-            instants.append(end[frame, n, repeat - 1, other])
+            instants.append(before[2])
     return max(instants)
