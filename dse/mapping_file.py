@@ -13,6 +13,7 @@ import numpy as np
 from dse.clock_choices import ladder_point
 from dse.design_space import DesignSpace
 from dse.errors import WorkloadError
+from dse.input_file import read_input
 from results.canonical_json import Json, parse
 from results.cost_origins import CostOrigins
 from results.errors import ResultError
@@ -43,13 +44,7 @@ def load_mapping(path: Path) -> UserMapping:
     Raises:
         WorkloadError: where it cannot be read or does not follow the schema; names the JSON path.
     """
-    try:
-        with path.open("rb") as file:
-            data = file.read(MOST_BYTES + 1)
-    except OSError as error:
-        raise WorkloadError(f"{path}: cannot be read: {error.strerror}") from None
-    if len(data) > MOST_BYTES:
-        raise WorkloadError(f"{path}: must have at most {MOST_BYTES} bytes")
+    data = read_input(path, MOST_BYTES)
     try:
         return mapping_from_document(parse(data), str(path))
     except ResultError as error:

@@ -6,11 +6,11 @@ import os
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
 
 from dse.errors import WorkloadError
+from dse.input_file import check_content, parse_input, read_input
 from dse.workload import Workload
-from dse.workload_file import MOST_BYTES, workload_of_document
+from dse.workload_file import workload_of_document
 
 
 @dataclass(frozen=True)
@@ -42,37 +42,20 @@ def load_replay(path: str | Path) -> ReplayPlan:
         WorkloadError: where it cannot be read, does not fit the schema or contradicts itself; names
             the file and the JSON path.
     """
-    from dse.exact_yaml import parse_yaml
-    from platforms.errors import PlatformError
-    from platforms.exact_json import parse_exact
-    from platforms.schema_check import check_against_schema
-
     file = os.fspath(path)
-    try:
-        with open(file, "rb") as stream:
-            data = stream.read(MOST_BYTES + 1)
-    except OSError as error:
-        raise WorkloadError(f"{file}: cannot be read: {error.strerror or error}") from None
-    if len(data) > MOST_BYTES:
-        raise WorkloadError(f"{file}: must have at most {MOST_BYTES} bytes")
     folder = os.path.dirname(file) or os.curdir
-    try:
-        read = parse_exact if file.lower().endswith(".json") else parse_yaml
-        document: Any = read(data, file)
-        check_against_schema(document, "replay", file, package="dse.data")
-        phases = []
-        for index, phase in enumerate(document["phases"]):
-            label = f"{file}: $.phases[{index}]"
-            content = {"networks": phase["networks"]}
-            check_against_schema(content, "workload", label, package="dse.data")
-            try:
-                workload = workload_of_document(content, folder)
-            except WorkloadError as error:
-                raise WorkloadError(f"{label}: {error}") from None
-            names = ", ".join(network.name for network in workload.networks)
-            phases.append(PhasePlan(phase.get("name", names), workload))
-    except PlatformError as error:
-        raise WorkloadError(str(error)) from None
+    document = parse_input(read_input(file), file, "replay")
+    phases = []
+    for index, phase in enumerate(document["phases"]):
+        label = f"{file}: $.phases[{index}]"
+        content = {"networks": phase["networks"]}
+        check_content(content, label, "workload")
+        try:
+            workload = workload_of_document(content, folder)
+        except WorkloadError as error:
+            raise WorkloadError(f"{label}: {error}") from None
+        names = ", ".join(network.name for network in workload.networks)
+        phases.append(PhasePlan(phase.get("name", names), workload))
     instants = document.get("update_at_ms")
     platform = document["platform"]
     return ReplayPlan(

@@ -10,12 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from dse.errors import WorkloadError
+from dse.input_file import parse_input, read_input
 from dse.workload import Pin, Workload, WorkloadNetwork, short_name, split_copies, workload_of
 from dse.workload_check import check_workload
 
 SUFFIXES = (".yaml", ".yml", ".json")
-MOST_BYTES = 1_000_000
-"""Larger files are refused before they are read."""
 
 
 def workload_from(arguments: Sequence[str]) -> Workload:
@@ -48,19 +47,7 @@ def load_workload(path: str | Path) -> Workload:
         WorkloadError: where it cannot be read, does not fit the schema or contradicts itself; names
             the file and the JSON path.
     """
-    file = os.fspath(path)
-    try:
-        if os.stat(file).st_size > MOST_BYTES:
-            raise WorkloadError(f"{file}: must have at most {MOST_BYTES} bytes")
-        with open(file, "rb") as stream:
-            data = stream.read(MOST_BYTES + 1)
-    except OSError as error:
-        raise WorkloadError(f"{file}: cannot be read: {error.strerror or error}") from None
-    except ValueError as error:
-        if isinstance(error, WorkloadError):
-            raise
-        raise WorkloadError(f"{file!r}: cannot be read: {error}") from None
-    return read_workload(data, file)
+    return read_workload(read_input(path), os.fspath(path))
 
 
 def read_workload(data: bytes, path: str) -> Workload:
@@ -69,23 +56,7 @@ def read_workload(data: bytes, path: str) -> Workload:
     Raises:
         WorkloadError: as :func:`load_workload`.
     """
-    from platforms.errors import PlatformError
-    from platforms.exact_json import parse_exact
-    from platforms.schema_check import check_against_schema
-
-    if len(data) > MOST_BYTES:
-        raise WorkloadError(f"{path}: must have at most {MOST_BYTES} bytes")
-    try:
-        if path.lower().endswith(".json"):
-            document = parse_exact(data, path)
-        else:
-            from dse.exact_yaml import parse_yaml
-
-            document = parse_yaml(data, path)
-        check_against_schema(document, "workload", path, package="dse.data")
-    except PlatformError as error:
-        # The readers are shared with platform files.
-        raise WorkloadError(str(error)) from None
+    document = parse_input(data, path, "workload")
     try:
         workload = workload_of_document(document, os.path.dirname(path) or os.curdir)
     except WorkloadError as error:

@@ -13,8 +13,9 @@ from typing import Any
 from dse.campaign.plan import NamedWorkload, Plan, Rules, make_plan
 from dse.campaign.settings import AXES, DEFAULTS, Choice, RunSettings, listed, options_of
 from dse.errors import WorkloadError
+from dse.input_file import parse_input, read_input
 from dse.workload import short_name, split_copies, workload_of
-from dse.workload_file import MOST_BYTES, is_workload_file, load_workload
+from dse.workload_file import is_workload_file, load_workload
 
 WHOLE_NUMBERS = frozenset({"groups", "max_transitions", "max_evaluations", "seed"})
 
@@ -81,24 +82,7 @@ def load_rules(file: str) -> Rules:
     Raises:
         WorkloadError, PlatformError: as :func:`load_plan`.
     """
-    from dse.exact_yaml import parse_yaml
-    from platforms.errors import PlatformError
-    from platforms.exact_json import parse_exact
-    from platforms.schema_check import check_against_schema
-
-    try:
-        with open(file, "rb") as stream:
-            data = stream.read(MOST_BYTES + 1)
-    except OSError as error:
-        raise WorkloadError(f"{file}: cannot be read: {error.strerror or error}") from None
-    if len(data) > MOST_BYTES:
-        raise WorkloadError(f"{file}: must have at most {MOST_BYTES} bytes")
-    try:
-        read = parse_exact if file.lower().endswith(".json") else parse_yaml
-        document: Any = read(data, file)
-        check_against_schema(document, "campaign", file, package="dse.data")
-    except PlatformError as error:
-        raise WorkloadError(str(error)) from None
+    document = parse_input(read_input(file), file, "campaign")
     try:
         return _rules(document, file)
     except WorkloadError as error:
