@@ -169,7 +169,10 @@ class _Costs:
         begins = np.ones(mapping.shape, dtype=np.bool_)
         same_network = space.owner[1:] == space.owner[:-1]
         begins[:, 1:] = (mapping[:, 1:] != mapping[:, :-1]) | ~same_network
-        limits = np.array([unit.max_segments or np.inf for unit in problem.units])
+        # Of none allowed, one is twice too many.
+        limits = np.array(
+            [np.inf if u.max_segments is None else max(u.max_segments, 0.5) for u in problem.units]
+        )
         segments = np.stack([(begins & on[u]).sum(axis=1) for u in units], axis=1)
         return (
             np.concatenate((loads, paths), axis=1),

@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import numpy as np
+import pytest
 
 from benchmarks.random_problem import RandomShape, random_problem
 from benchmarks.reference_problem import reference_problem
@@ -62,10 +63,11 @@ def test_they_are_better_than_random_rows():
     assert dominated.mean() > 0.9
 
 
-def test_few_segments_are_kept_where_they_are_limited():
+@pytest.mark.parametrize("most", [2, 0])
+def test_few_segments_are_kept_where_they_are_limited(most):
     shape = replace(SHAPE, networks=(3, 3), groups=(7, 7), units=(3, 3), unsupported=0.0)
     problem = random_problem(np.random.default_rng(3), shape)
-    units = (*problem.units[:-1], replace(problem.units[-1], max_segments=2))
+    units = (*problem.units[:-1], replace(problem.units[-1], max_segments=most))
     space = DesignSpace(replace(problem, units=units))
     rows = balanced_rows(space, np.random.default_rng(0), 50)
     assert make_outcomes(space.problem)(rows).feasible.mean() > 0.6
