@@ -12,6 +12,7 @@ from rich.console import Console
 from dse.managers.modes import Mode
 from examples.mapformer import contenders, figure6, figure7, published, table3
 from examples.mapformer.contenders import MANAGERS, MAPFORMER, OURS, Answer
+from examples.mapformer.figure_options import figure_options
 from examples.mapformer.mixes import Mix, mixes, problem_of
 from results.problem import ObjectiveKind
 from sdf.catalogue import torchvision_networks
@@ -107,6 +108,21 @@ def test_figures_are_drawn(results, tmp_path):
     seven, six = ((tmp_path / name).read_text() for name in ("seven.svg", "six.svg"))
     assert seven.count('<g id="patch_') > 9 * len(figure7.EVERYBODY)
     assert "</svg>" in six
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["--mixes", "0"], "a whole number from 1 is required, got '0'"),
+        (["--mixes", "-3"], "a whole number from 1 is required, got '-3'"),
+        (["--picture", "figure.doc"], "a file that ends in .svg or .png is required"),
+        (["--picture", "no/such/folder/figure.svg"], "there is no folder 'no/such/folder'"),
+    ],
+)
+def test_what_a_figure_cannot_be_made_with_is_told_before_it_is_computed(words, told, capsys):
+    with pytest.raises(SystemExit):
+        figure_options("A figure.", words)
+    assert told in capsys.readouterr().err
 
 
 def test_figure_6_says_how_much_power_the_modes_save():

@@ -13,13 +13,13 @@ from pathlib import Path
 from rich.console import Console
 
 from examples.mapformer import figure6, figure7, response_time, table3
-from examples.mapformer.figure_options import MIXES
+from examples.mapformer.figure_options import MIXES, mix_count
 
 
 def main() -> None:
     """Runs all, prints all."""
     parser = argparse.ArgumentParser(description="MapFormer's Section 5, predicted.")
-    parser.add_argument("--mixes", type=int, default=MIXES, help="mixes of each kind")
+    parser.add_argument("--mixes", type=mix_count, default=MIXES, help="mixes of each kind")
     parser.add_argument("--pictures", type=Path, help="folder for the figures")
     options = parser.parse_args()
     drawn: dict[str, list[str]] = {"figure6": [], "figure7": []}

@@ -9,6 +9,7 @@ from pathlib import Path
 
 MIXES = 10
 """Mixes of each kind in the paper."""
+PICTURES = (".svg", ".png")
 
 
 @dataclass(frozen=True)
@@ -21,10 +22,38 @@ class FigureOptions:
 
 
 def figure_options(title: str, arguments: Sequence[str] | None) -> FigureOptions:
-    """From the words of a command line; None: of this process's own."""
+    """From the words of a command line; None: of this process's own. What cannot be used ends the
+    program at once, not after the minutes that a figure takes."""
     parser = argparse.ArgumentParser(description=title)
     parser.add_argument("--json", action="store_true", help="all answers, for programs")
-    parser.add_argument("--mixes", type=int, default=MIXES, help="mixes of each kind")
-    parser.add_argument("--picture", type=Path, help="also draws it, as SVG or PNG")
+    parser.add_argument("--mixes", type=mix_count, default=MIXES, help="mixes of each kind")
+    parser.add_argument("--picture", type=picture_file, help="also draws it, as SVG or PNG")
     given = parser.parse_args(arguments)
     return FigureOptions(given.mixes, given.json, given.picture)
+
+
+def mix_count(text: str) -> int:
+    """How many mixes are asked for.
+
+    Raises:
+        argparse.ArgumentTypeError: where it is no whole number from 1.
+    """
+    if not (text.isdecimal() and int(text) >= 1):
+        raise argparse.ArgumentTypeError(f"a whole number from 1 is required, got {text!r}")
+    return int(text)
+
+
+def picture_file(text: str) -> Path:
+    """A file that a figure can be drawn into.
+
+    Raises:
+        argparse.ArgumentTypeError: where its ending is another one, or its folder is missing.
+    """
+    path = Path(text)
+    if path.suffix not in PICTURES:
+        raise argparse.ArgumentTypeError(
+            f"a file that ends in {' or '.join(PICTURES)} is required, got {text!r}"
+        )
+    if not path.parent.is_dir():
+        raise argparse.ArgumentTypeError(f"there is no folder {str(path.parent)!r}")
+    return path

@@ -18,6 +18,7 @@ from rich.table import Table
 
 from dse.problem_builder import NetworkTables
 from examples.mapformer.contenders import MANAGERS, MAPFORMER, manager, mapformer
+from examples.mapformer.figure_options import mix_count
 from examples.mapformer.mixes import mixes, problem_of
 from examples.mapformer.published import RESPONSE_S
 from fitness.warm_up import warm_up
@@ -29,7 +30,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Measures and prints."""
     parser = argparse.ArgumentParser(description="Response times of managers, measured here.")
     parser.add_argument("--json", action="store_true", help="seconds, for programs")
-    parser.add_argument("--mixes", type=int, default=MIXES, help="mixes of ten networks")
+    parser.add_argument("--mixes", type=mix_count, default=MIXES, help="mixes of ten networks")
     options = parser.parse_args(arguments)
     seconds = measure(options.mixes)
     if options.json:
