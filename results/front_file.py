@@ -144,12 +144,18 @@ def read_results(folder: Path, *, check_hashes: bool = True) -> Front:
         check_hashes: refuse files that were changed, or that do not belong together.
 
     Raises:
-        ResultError: where a file is missing, cannot be read, does not follow its schema, was
-            changed, or does not belong to the other; it names the file and the JSON path.
+        ResultError: where the folder holds periodic schedules, or a file is missing, cannot be
+            read, does not follow its schema, was changed, or does not belong to the other; it names
+            the file and the JSON path.
     """
     problem_path, front_path = folder / PROBLEM_FILE, folder / FRONT_FILE
     if not folder.is_dir():
         raise ResultError(f"{folder}: there is no such folder")
+    if (folder / PERIODIC_FILE).is_file():
+        raise ResultError(
+            f"{folder}: a front is required, got periodic schedules (dse explore --pes); show, "
+            "report, plot, trace and verify take these"
+        )
     problem_data, front_data = _read(problem_path), _read(front_path)
     try:
         problem = problem_from_bytes(problem_data)

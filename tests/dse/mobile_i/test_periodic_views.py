@@ -141,3 +141,15 @@ def test_show_of_one_member(folder: Path, capsys: pytest.CaptureFixture[str]) ->
     assert [task["start_ps"] for task in document["tasks"]] == list(schedule.start_ps)
     assert [task["periods_ahead"] for task in document["tasks"]] == list(schedule.ahead)
     assert document["engines"] == 32
+
+
+@pytest.mark.parametrize(
+    "command", [("certify",), ("costs",), ("evaluate", "--from"), ("deploy", "--to", "json")]
+)
+def test_commands_for_fronts_say_what_the_folder_holds(
+    folder: Path, tmp_path: Path, command: tuple[str, ...], capsys: pytest.CaptureFixture[str]
+) -> None:
+    more = ["-o", str(tmp_path / "out")] if command[0] == "deploy" else []
+    assert run([*command, str(folder), *more]) == 2
+    told = capsys.readouterr().err
+    assert "a front is required, got periodic schedules (dse explore --pes)" in told
