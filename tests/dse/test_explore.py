@@ -113,7 +113,7 @@ def test_options_reach_the_problem(tmp_path):
 def test_an_existing_folder_is_kept_without_force_and_replaced_with_it(folder, tmp_path, capsys):
     before = (folder / "front.json").read_bytes()
     assert run(command(folder, "--seed", "1")) == 2
-    assert "--force" in capsys.readouterr().err or (folder / "front.json").read_bytes() == before
+    assert "--force" in capsys.readouterr().err
     assert (folder / "front.json").read_bytes() == before
     mine = tmp_path / "again"
     assert run(command(mine, "--seed", "1", evaluations=400)) == 0

@@ -29,18 +29,27 @@ def test_separable_data_are_split_where_they_are_apart():
     assert (boundary.good(others) == (worth == 1.0)).mean() > 0.98
 
 
-def test_the_boundary_is_scikit_learns():
-    from sklearn.svm import SVC
+def test_the_boundary_is_scikit_learns(monkeypatch):
+    import sklearn.svm
 
+    machines = []
+
+    class Noted(sklearn.svm.SVC):
+        def fit(self, *arguments):
+            machines.append(self)
+            return super().fit(*arguments)
+
+    monkeypatch.setattr(sklearn.svm, "SVC", Noted)
     rng = np.random.default_rng(1)
-    features = rng.normal(size=(80, 6))
-    boundary = learn_boundary(rng, features, features[:, 0])
-    points = (features - boundary.mean) / boundary.scale
-    side = boundary.good(features)
-    again = SVC(kernel="rbf", gamma=boundary.gamma).fit(points, side)
-    assert (again.predict(points) == side).mean() > 0.9
-    assert not side.all()
-    assert side.any()
+    for seed in range(5):
+        features = rng.normal(size=(80, 6)) * 10.0 ** rng.integers(-3, 4, 6)
+        features[:, 5] = 7.0
+        boundary = learn_boundary(np.random.default_rng(seed), features, features[:, 0])
+        others = np.concatenate((features, features.mean(axis=0) + 2 * (features - features[::-1])))
+        said = machines[-1].predict((others - boundary.mean) / boundary.scale) == 1
+        assert (boundary.good(others) == said).all()
+        assert 0 < said.sum() < len(said)
+    assert len(machines) == 5
 
 
 def test_what_is_all_alike_is_not_split():
