@@ -15,6 +15,8 @@ from dataclasses import dataclass
 from importlib.metadata import version
 
 Value = str | int | float | bool | None
+WIDE = 10_000
+"""Characters in a line of a file, where no terminal sets a limit."""
 
 
 @dataclass(frozen=True)
@@ -46,6 +48,8 @@ def show(
 ) -> None:
     """Prints the rows as a table with ``notes`` below it, as Markdown, or as one JSON document.
 
+    In a terminal the table is as wide as that, elsewhere as wide as it needs.
+
     Raises:
         KeyError: where a row lacks a column.
     """
@@ -76,7 +80,7 @@ def show(
         table.add_column(column.title, justify="right" if numeric else "left")
     for row in rows:
         table.add_row(*(escape(_cell(row[column.key], column.form)) for column in shown))
-    console = Console()
+    console = Console(width=None if sys.stdout.isatty() else WIDE)
     console.print(table)
     for note in notes:
         console.print(note, highlight=False, markup=False)

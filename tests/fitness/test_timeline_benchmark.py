@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import asdict, replace
 
 import numpy as np
@@ -73,6 +74,30 @@ def test_the_report_prints_a_table_or_a_document(capsys: pytest.CaptureFixture[s
     assert document["rows"] == rows
     assert document["notes"] == ["A note [1]."]
     assert set(document["machine"]) >= {"processor", "python", "numba"}
+
+
+def test_a_table_that_goes_into_a_file_is_not_cut(capsys: pytest.CaptureFixture[str]) -> None:
+    columns = [Column(f"key{i}", f"a title of {i} with words", ",.3f") for i in range(12)]
+    row = {column.key: 123_456.789 + i for i, column in enumerate(columns)}
+    show("Twelve columns", columns, [row], as_json=False, notes=["A note. " * 30])
+    lines = capsys.readouterr().out.splitlines()
+    headings = next(line for line in lines if columns[0].title in line)
+    figures = next(line for line in lines if "123,456.789" in line)
+    for i, column in enumerate(columns):
+        assert column.title in headings
+        assert f"{123_456.789 + i:,.3f}" in figures
+    assert max(map(len, lines)) < 500, "as wide as it needs, no wider"
+
+
+def test_a_terminal_is_not_passed(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    columns = [Column(f"key{i}", f"a title of {i} with words") for i in range(12)]
+    monkeypatch.setenv("COLUMNS", "70")
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    show("Twelve columns", columns, [{column.key: 1 for column in columns}], as_json=False)
+    without_colours = re.sub("\x1b\\[[0-9;]*m", "", capsys.readouterr().out)
+    assert max(map(len, without_colours.splitlines())) <= 70
 
 
 def test_the_option() -> None:
