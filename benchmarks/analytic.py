@@ -9,15 +9,16 @@ Usage: ``python -m benchmarks.analytic [--json]``.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 
 import numpy as np
 
+from benchmarks.play_problems import random_rows
 from benchmarks.random_problem import RandomShape, random_pipeline, random_problem
 from benchmarks.report import Column, parser, show
-from benchmarks.timeline import random_rows
-from benchmarks.timing import best_seconds
+from benchmarks.timing import best_seconds, timed
 from fitness import plain_analytic
 from fitness.analytic import make_load_evaluator
 from fitness.timeline import design_of
@@ -85,12 +86,12 @@ def measure(model: ThroughputModel, *, rows: int, plain_rows: int, repetitions: 
     first = evaluate(population[:plain_rows])
     compiled = rows / best_seconds(lambda: evaluate(population), repetitions=repetitions)
     designs = [design_of(problem, row) for row in population[:plain_rows]]
-    added: list[plain_analytic.PlainLoads] = []
-
-    def add_all() -> None:
-        added[:] = [plain_analytic.plain_loads(problem, design) for design in designs]
-
-    plain = plain_rows / best_seconds(add_all, repetitions=3)
+    added, seconds = timed(
+        lambda: [plain_analytic.plain_loads(problem, design) for design in designs],
+        short_s=math.inf,
+        repetitions=2,
+    )
+    plain = plain_rows / seconds
     for index, loads in enumerate(added):
         same = (loads.period_ps, loads.energy_fj) == (
             first.period_ps[index],

@@ -15,22 +15,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 
-import numpy as np
-
-from benchmarks.random_problem import RandomShape, random_problem
+from benchmarks.play_problems import SIZE_COLUMNS, contended_problem, random_rows
 from benchmarks.report import Column, parser, show
-from benchmarks.timeline import SEED, random_rows
-from benchmarks.timing import best_seconds
+from benchmarks.timing import best_seconds, timed
 from fitness.free_run import make_free_run_evaluator
-from fitness.plain_free_run import PlainFreeRun, play_freely
+from fitness.plain_free_run import play_freely
 from fitness.timeline import design_of
 from results.problem import EnergyUse, Objective, ObjectiveKind, Problem
 
 COLUMNS = (
-    Column("problem", "problem"),
-    Column("networks", "networks", in_table=False),
-    Column("groups", "groups", in_table=False),
-    Column("units", "units", in_table=False),
+    *SIZE_COLUMNS,
     Column("executions", "executions", ",.0f"),
     Column("required_per_second", "required /s", ",.0f"),
     Column("compiled_per_second", "compiled /s", ",.0f"),
@@ -58,20 +52,13 @@ class Speed:
 
 def ten_networks(*, graphs: bool) -> Problem:
     """10 networks of 20 groups on 4 units, all with contention."""
-    shape = RandomShape(
-        networks=(10, 10), groups=(20, 20), units=(4, 4), waiting=False, graphs=graphs
+    return replace(
+        contended_problem(10, 20, 4, graphs=graphs),
+        objectives=(Objective(ObjectiveKind.THROUGHPUT), Objective(ObjectiveKind.POWER)),
+        energy_use=EnergyUse.PIPELINE,
+        frames_in_flight=2,
+        free_running=True,
     )
-    for seed in range(SEED, SEED + 1000):
-        problem = random_problem(np.random.default_rng(seed), shape)
-        if all(unit.contention is not None for unit in problem.units):
-            return replace(
-                problem,
-                objectives=(Objective(ObjectiveKind.THROUGHPUT), Objective(ObjectiveKind.POWER)),
-                energy_use=EnergyUse.PIPELINE,
-                frames_in_flight=2,
-                free_running=True,
-            )
-    raise AssertionError("no problem with contention on every unit among a thousand")
 
 
 def measure(
@@ -93,12 +80,8 @@ def measure(
     first = evaluate(population[:plain_rows])
     compiled = rows / best_seconds(lambda: evaluate(population), repetitions=repetitions)
     designs = [design_of(problem, row) for row in population[:plain_rows]]
-    played: list[PlainFreeRun] = []
-
-    def play_all() -> None:
-        played[:] = [play_freely(problem, design) for design in designs]
-
-    plain = plain_rows / best_seconds(play_all, repetitions=1)
+    played, seconds = timed(lambda: [play_freely(problem, design) for design in designs])
+    plain = plain_rows / seconds
     for index, (design, run) in enumerate(zip(designs, played, strict=True)):
         begin, end = run.window_ps
         if (

@@ -17,25 +17,22 @@ Usage: ``python -m benchmarks.timeline [--json]``.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields
 
 import numpy as np
-from numpy.typing import NDArray
 
-from benchmarks.random_problem import RandomShape, random_problem
+from benchmarks.play_problems import SIZE_COLUMNS, contended_problem, random_rows
 from benchmarks.reference_problem import reference_problem
 from benchmarks.report import Column, parser, show
-from benchmarks.timing import best_of_each, best_seconds
+from benchmarks.timing import best_of_each, timed
 from fitness import plain_timeline
 from fitness.timeline import Evaluation, Kernel, design_of, make_evaluator
 from results.problem import Problem
 
 COLUMNS = (
-    Column("problem", "problem"),
-    Column("networks", "networks", in_table=False),
-    Column("groups", "groups", in_table=False),
-    Column("units", "units", in_table=False),
+    *SIZE_COLUMNS,
     Column("required_per_second", "required /s", ",.0f"),
     Column("compiled_per_second", "compiled /s", ",.0f"),
     Column("general_per_second", "general /s", ",.0f"),
@@ -43,7 +40,6 @@ COLUMNS = (
     Column("ratio", "ratio", ",.0f"),
     Column("fulfilled", "met"),
 )
-SEED = 1
 
 
 @dataclass(frozen=True)
@@ -69,22 +65,7 @@ def small() -> Problem:
 
 def large(*, graphs: bool) -> Problem:
     """10 networks of 100 groups on 4 units, all with contention; chains, or also graphs."""
-    shape = RandomShape(
-        networks=(10, 10), groups=(100, 100), units=(4, 4), waiting=False, graphs=graphs
-    )
-    for seed in range(SEED, SEED + 1000):
-        problem = random_problem(np.random.default_rng(seed), shape)
-        if all(unit.contention is not None for unit in problem.units):
-            return problem
-    raise AssertionError("no problem with contention on every unit among a thousand")
-
-
-def random_rows(problem: Problem, count: int, seed: int = SEED) -> NDArray[np.int64]:
-    """[count, groups + domains]: mappings and clocks that the problem allows."""
-    rng = np.random.default_rng(seed)
-    units = [rng.choice(np.flatnonzero(row), count) for row in problem.allowed]
-    points = [rng.choice(np.flatnonzero(domain.allowed), count) for domain in problem.domains]
-    return np.stack(units + points, axis=1).astype(np.int64)
+    return contended_problem(10, 100, 4, graphs=graphs)
 
 
 def measure(
@@ -109,12 +90,12 @@ def measure(
     )
     compiled = rows / fast
     designs = [design_of(problem, row) for row in population[:plain_rows]]
-    played: list[plain_timeline.PlainTimeline] = []
-
-    def play_all() -> None:
-        played[:] = [plain_timeline.play(problem, design) for design in designs]
-
-    plain = plain_rows / best_seconds(play_all, repetitions=3)
+    played, seconds = timed(
+        lambda: [plain_timeline.play(problem, design) for design in designs],
+        short_s=math.inf,
+        repetitions=2,
+    )
+    plain = plain_rows / seconds
     for index, (design, timeline) in enumerate(zip(designs, played, strict=True)):
         energy = plain_timeline.frame_energy_fj(problem, design, timeline)
         if timeline.frame_end_ps[0] != first.makespan_ps[index] or energy != first.energy_fj[index]:

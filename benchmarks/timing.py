@@ -19,7 +19,7 @@ def best_seconds(work: Callable[[], object], *, repetitions: int) -> float:
     return best
 
 
-def timed(work: Callable[[], R], *, short_s: float, repetitions: int) -> tuple[R, float]:
+def timed(work: Callable[[], R], *, short_s: float = 0.0, repetitions: int = 0) -> tuple[R, float]:
     """What ``work`` gives, and its seconds; the shortest of ``repetitions`` more runs where it took
     less than ``short_s``."""
     results: list[R] = []

@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 
 from benchmarks import analytic as benchmark
+from benchmarks.play_problems import random_rows
 from benchmarks.random_problem import (
     RandomShape,
     random_design,
     random_pipeline,
     random_problem,
 )
-from benchmarks.timeline import random_rows
 from fitness.analytic import make_load_evaluator
 from fitness.outcomes import make_outcomes
 from fitness.plain_analytic import plain_loads

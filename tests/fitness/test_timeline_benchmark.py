@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from benchmarks import timeline as benchmark
+from benchmarks.play_problems import random_rows
 from benchmarks.report import Column, parser, show
 from fitness import plain_timeline
 
@@ -23,9 +24,9 @@ def test_problems_are_as_large_as_announced() -> None:
         assert large.group_count - len({target for _, target in large.edges}) == sources
     for problem in (small, chains, graphs):
         assert all(unit.contention is not None for unit in problem.units)
-        rows = benchmark.random_rows(problem, 50)
+        rows = random_rows(problem, 50)
         assert problem.allowed[np.arange(problem.group_count), rows[:, : problem.group_count]].all()
-    points = benchmark.random_rows(small, 500)[:, 20:]
+    points = random_rows(small, 500)[:, 20:]
     assert points.min(axis=0).tolist() == [0, 0]
     assert points.max(axis=0).tolist() == [13, 3]
 
