@@ -67,6 +67,9 @@ def plot(
         raise WorkloadError(f"--label: {len(folders)} are required, got {len(label)}")
     check_output_file(output, option="--output", overwrite=force, suffixes=tuple(PICTURE_MAKERS))
     names = label or _names(folders)
+    for folder in folders:
+        if not folder.is_dir():
+            raise WorkloadError(f"{folder}: there is no such folder")
     periodic = [holds_periodic(folder) for folder in folders]
     if any(periodic) and not all(periodic):
         raise WorkloadError("DIR: fronts and periodic schedules cannot be drawn together")

@@ -185,11 +185,8 @@ class _Fit:
 
     def best(self) -> tuple[FloatArray, float]:
         """The best parameters, [6], and half of the range that the samples leave normalBW (0: it
-        follows from the others).
-
-        Raises:
-            PlatformError: where a normalBW beside all own demands fits as well.
-        """
+        follows from the others; without end where one beside all own demands fits as well, which
+        is noted if the fit is strict)."""
         found = {normal: self._best_at(normal) for normal in self._normals()}
         values = min(found.values(), key=lambda values: self._error(values, self.measured))
         if "normal_gbps" in self.given:

@@ -6,8 +6,9 @@ from results.problem import Problem
 
 
 def held_clocks_in_words(problem: Problem) -> str | None:
-    """``cpu at 1190.4 MHz: none of gpu, dla0 uses it, and it is never off``, for all domains that
-    have several operating points and may run at one only; None where there is none."""
+    """``cpu at 1190.4 MHz (no unit of gpu, dla0 runs on it, and it is never off); emc at 2133 MHz
+    (fixed)``: all domains that have several operating points and may run at one only; None where
+    there is none."""
     used = {clock for unit in problem.units for clock in unit.clocks} | {problem.memory_domain}
     parked: list[str] = []
     fixed: list[str] = []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from results.counted import counted
 from results.errors import ResultError
 from results.periodic import PeriodicSchedule
 from results.periodic_result import PeriodicResult
@@ -49,7 +50,7 @@ def schedule_title(result: PeriodicResult, index: int) -> str:
 
 def figure_lines(schedule: PeriodicSchedule, inferences: int) -> list[tuple[str, str]]:
     """What a schedule gives, as pairs of name and value for people."""
-    many = f"{inferences:,} inferences"
+    many = counted(inferences, "inference")
     above = schedule.period_ps / least_period_ps(schedule) - 1
     lines = [
         ("method", schedule.method),
@@ -59,7 +60,7 @@ def figure_lines(schedule: PeriodicSchedule, inferences: int) -> list[tuple[str,
         ("use of the engines", f"{float(schedule.utilisation):.2%}"),
         (
             "prologue",
-            f"{schedule.prologue_periods} periods, {schedule.prologue_ps / 1e9:.6g} ms",
+            f"{counted(schedule.prologue_periods, 'period')}, {schedule.prologue_ps / 1e9:.6g} ms",
         ),
         (
             f"latency of {many}",

@@ -140,12 +140,12 @@ def engine_table(schedule: PeriodicSchedule) -> Table:
     for engine, numbers in enumerate(on):
         numbers.sort(key=lambda n: (-schedule.graph.tasks[n % size].time_ps, n))
         busy = sum(schedule.graph.tasks[n % size].time_ps for n in numbers)
-        ahead = [schedule.ahead[n] for n in numbers]
+        ahead = sorted({schedule.ahead[n] for n in numbers})
         table.add_row(
             str(engine),
             f"{busy / schedule.period_ps:.1%}",
             str(len(numbers)),
-            f"{min(ahead)}-{max(ahead)}" if numbers else "",
+            "-".join(map(str, ahead if len(ahead) < 2 else (ahead[0], ahead[-1]))),
             ", ".join(f"{n // size}: {schedule.graph.tasks[n % size].name}" for n in numbers[:4]),
         )
     return table

@@ -110,11 +110,8 @@ def _transfers(schedule: PeriodicSchedule, process: int) -> list[Event]:
     def start_of(number: int) -> int:
         return (deepest - schedule.ahead[number]) * schedule.period_ps + schedule.start_ps[number]
 
-    shown = (deepest + FULL_PERIODS) * schedule.period_ps
     for number, edge in enumerate(tasks.transfers):
         source, target = start_of(edge.source), start_of(edge.target)
-        if target >= shown:
-            continue
         stays = number in cached
         flow: Event = {
             "name": "transfer in the cache" if stays else "transfer through the memory",

@@ -153,13 +153,20 @@ def _apart(front: Front, kept: list[int]) -> list[int]:
     at least ``LEAST_APART`` of the front's range lies between them."""
     values = np.array([member.objectives for member in front.members], dtype=np.float64)
     values /= np.maximum(np.ptp(values, axis=0), 1.0)
-    chosen = [values[i] for i in kept]
+    # Only members that are near in the first objective need to be looked at.
+    order = np.argsort(values[:, 0], kind="stable")
+    first = values[order, 0]
+    begin = np.searchsorted(first, values[:, 0] - LEAST_APART, side="left")
+    end = np.searchsorted(first, values[:, 0] + LEAST_APART, side="right")
+    chosen = np.zeros(len(values), dtype=np.bool_)
+    chosen[kept] = True
     others = []
-    for i in range(len(values)):
-        nearest = np.abs(np.array(chosen) - values[i]).max(axis=1).min() if chosen else np.inf
-        if i not in kept and nearest >= LEAST_APART:
+    for i in sorted(set(range(len(values))) - set(kept)):
+        near = order[begin[i] : end[i]]
+        near = near[chosen[near]]
+        if np.abs(values[near] - values[i]).max(axis=1).min(initial=np.inf) >= LEAST_APART:
             others.append(i)
-            chosen.append(values[i])
+            chosen[i] = True
     return others
 
 

@@ -135,10 +135,12 @@ def _folded(layers: list[_Kept], walk: Walk) -> list[_Kept]:
             and readers[layer.inputs[0]] == 1
         ):
             convolution = result[source]
-            bias = 0
-            if len(convolution.inputs) < 3:
-                bias = walk.tensors[convolution.inputs[1]].shape[0]
-            result[source] = replace(convolution, outputs=layer.outputs[:1], new_bias=bias)
+            # An empty name stands for an input that is left out.
+            given = tuple(name for name in convolution.inputs if name)
+            bias = walk.tensors[given[1]].shape[0] if len(given) < 3 else 0
+            result[source] = replace(
+                convolution, inputs=given, outputs=layer.outputs[:1], new_bias=bias
+            )
             producer[layer.outputs[0]] = source
             continue
         producer.update(dict.fromkeys(layer.outputs, len(result)))

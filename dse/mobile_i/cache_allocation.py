@@ -99,7 +99,8 @@ def allocate_transfers(graph: TaskGraph, placement: Placement, cache_bytes: int)
 
 def allocate_in_order(graph: TaskGraph, placement: Placement, cache_bytes: int) -> Allocation:
     """Transfers in topological order, each that fits, whatever it gains (Memolution, as
-    :mod:`dse.mobile_i.memolution` reads it); too many are taken back from the last on."""
+    :func:`dse.mobile_i.schedulers.memolution` reads it); too many are taken back from the last
+    on."""
     cached = {
         number
         for number, edge in enumerate(graph.transfers)

@@ -158,7 +158,9 @@ def document(rows: list[tuple[Benchmark, Schedules]]) -> dict[str, object]:
             "published": PUBLISHED_PROLOGUE,
             "ours": mean(own / other for own, other in prologues if other),
             "paper_alone": mean(
-                own.prologue_ps / other for own, (_, other) in zip(printed, bounds, strict=True)
+                own.prologue_ps / other
+                for own, (_, other) in zip(printed, bounds, strict=True)
+                if other
             ),
             "bound": mean(own / other for own, other in bounds if other),
         },

@@ -20,7 +20,7 @@ from results.objectives import (
     objective_value,
 )
 from results.problem import DesignPoint, Objective, ObjectiveKind
-from results.table import front_table, table_rows
+from results.table import LEAST_APART, _apart, front_table, table_rows
 
 
 def text_of(front, width, **options):
@@ -180,3 +180,19 @@ def test_of_members_that_look_the_same_a_thinned_table_shows_one(front):
     rows = [line.split() for line in text_of(some, 120).splitlines() if line.strip()[:1].isdigit()]
     figures = [tuple(row[1:3]) for row in rows[:20]]
     assert len(set(figures)) == len(figures)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_members_that_are_kept_are_those_of_a_comparison_with_all_before(front, seed):
+    rng = np.random.default_rng(seed)
+    count = int(rng.integers(2, 200))
+    values = rng.integers(0, 10 ** int(rng.integers(1, 6)), (count, 2))
+    members = tuple(
+        dataclasses.replace(front.members[0], objectives=tuple(pair)) for pair in values.tolist()
+    )
+    shares = values / np.maximum(np.ptp(values, axis=0), 1)
+    kept, others = [0, count - 1], []
+    for i in range(1, count - 1):
+        distances = [np.abs(shares[i] - shares[j]).max() for j in (*kept, *others)]
+        others += [i] if min(distances) >= LEAST_APART else []
+    assert _apart(dataclasses.replace(front, members=members), kept) == others

@@ -77,6 +77,19 @@ def test_a_normalisation_stays_where_others_read_the_convolution() -> None:
     assert layers["stem.0/Conv"].parameters == 4 * 27
 
 
+def test_a_bias_that_is_left_out_by_an_empty_name_is_made_by_the_normalisation() -> None:
+    nodes = [
+        helper.make_node("Conv", ["x", "w", ""], ["c"], name="conv"),
+        helper.make_node("BatchNormalization", ["c", "s", "b", "m", "v"], ["y"], name="bn"),
+    ]
+    weights = [value("w", 4, 3, 3, 3), *(value(name, 4) for name in "sbmv")]
+    given = model(nodes, [value("x", 1, 3, 6, 6), *weights], [value("y", 1, 4, 4, 4)], [])
+    network = import_onnx_bytes(strip_model(given, name="bias"), name="bias")
+    (layer,) = (actor.layer for actor in network.graph.actors if actor.layer)
+    assert layer.operation == "Conv"
+    assert layer.parameters == 4 * 27 + 4
+
+
 def test_the_same_bytes_every_time_and_none_of_a_weight() -> None:
     first = strip_model(exported(), name="small")
     assert first == strip_model(exported(), name="small")

@@ -13,8 +13,10 @@ from pathlib import Path
 import pytest
 
 from dse.cli import run
+from results.periodic_choice import figure_lines
 from results.periodic_file import read_periodic, write_periodic
 from results.periodic_page import periodic_report_html
+from results.periodic_table import engine_table
 from results.periodic_trace import FULL_PERIODS, periodic_trace_bytes
 from results.trace_file import microseconds
 
@@ -109,7 +111,8 @@ def test_plots(folder: Path, tmp_path: Path, suffix: str) -> None:
         (["plot", "convergence", "{}", "-o", "a.svg"], "is not for periodic schedules"),
         (["plot", "gantt", "{}", "{}", "-o", "a.svg"], "one is drawn, of one result"),
         (["plot", "gantt", "{}", "-o", "a.svg", "--member", "9"], "there are members 0 to 1"),
-        (["plot", "front", "{}", "nothing", "-o", "a.svg"], "cannot be drawn together"),
+        (["plot", "front", "{}", "nothing", "-o", "a.svg"], "nothing: there is no such folder"),
+        (["plot", "front", "{}", "{}/..", "-o", "a.svg"], "cannot be drawn together"),
         (["trace", "{}", "-o", "a.json", "--member", "best"], "fastest, frugal, smallest"),
         (["show", "{}", "--member", "2"], "there are members 0 to 1"),
     ],
@@ -153,3 +156,21 @@ def test_commands_for_fronts_say_what_the_folder_holds(
     assert run([*command, str(folder), *more]) == 2
     told = capsys.readouterr().err
     assert "a front is required, got periodic schedules (dse explore --pes)" in told
+
+
+def test_one_period_is_one_and_engines_with_one_stage_say_it_once(folder: Path) -> None:
+    schedule = read_periodic(folder).members[0]
+    flat = replace(schedule, ahead=(1, *[0] * (len(schedule.ahead) - 1)))
+    assert dict(figure_lines(flat, 1))["prologue"].startswith("1 period, ")
+    assert "latency of 1 inference" in dict(figure_lines(flat, 1))
+    column = list(engine_table(replace(schedule, ahead=(2,) * len(schedule.ahead))).columns)[3]
+    assert set(column.cells) <= {"2", ""}
+    stages = [
+        {schedule.ahead[n] for n, on in enumerate(schedule.engine) if on == engine}
+        for engine in range(schedule.array.engines)
+    ]
+    shown = list(list(engine_table(schedule).columns)[3].cells)
+    assert shown == [
+        "" if not ahead else f"{min(ahead)}" if len(ahead) == 1 else f"{min(ahead)}-{max(ahead)}"
+        for ahead in stages
+    ]
