@@ -7,7 +7,8 @@ better.
 
 from __future__ import annotations
 
-import sys
+import argparse
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -34,8 +35,18 @@ def jittered(problem: Problem, share: float, rng: np.random.Generator) -> Proble
     return replace(problem, units=tuple(units))
 
 
-def main(workloads: int = WORKLOADS) -> None:
+def main(arguments: Sequence[str] | None = None) -> None:
     """Prints, for each size of change, how much the results move and how many change class."""
+    options = argparse.ArgumentParser(
+        prog="python -m benchmarks.estimator_limits",
+        description="How many classes of the estimator change where times change by a little.",
+    )
+    options.add_argument(
+        "workloads", nargs="?", type=int, default=WORKLOADS, help=f"[default: {WORKLOADS}]"
+    )
+    workloads = options.parse_args(arguments).workloads
+    if workloads < 1:
+        options.error(f"workloads: at least 1 is required, got {workloads}")
     settings = shipped_estimator().settings
     pool = [entry.name for entry in catalogue()]
     moved: dict[float, list[tuple[float, float, bool, bool]]] = {share: [] for share in JITTER}
@@ -67,4 +78,4 @@ def main(workloads: int = WORKLOADS) -> None:
 
 
 if __name__ == "__main__":
-    main(*(int(text) for text in sys.argv[1:2]))
+    main()

@@ -6,7 +6,9 @@ included. Seconds of the processor are given beside those of the clock, which ot
 
 from __future__ import annotations
 
+import argparse
 import time
+from collections.abc import Sequence
 
 from dse.design_space import DesignSpace
 from dse.managers.la_mcts import LaMctsEngine
@@ -56,8 +58,11 @@ def ten_networks(*, free_running: bool) -> Problem:
     ).problem
 
 
-def main() -> None:
+def main(arguments: Sequence[str] | None = None) -> None:
     """Prints a row for frames in common and one for free-running networks."""
+    argparse.ArgumentParser(
+        prog="python -m benchmarks.la_mcts", description="Seconds of the tree search."
+    ).parse_args(arguments)
     print(
         "networks                 groups  iterations  predictions  clock s  CPU s  of it the tree"
     )

@@ -16,8 +16,9 @@ objective itself counts eight frames, and frames of one batch may end together.)
 
 from __future__ import annotations
 
+import argparse
 import json
-import sys
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from statistics import geometric_mean
 
@@ -199,11 +200,25 @@ def summary(rows: list[Row]) -> list[str]:
     ]
 
 
-def main() -> None:
+def main(arguments: Sequence[str] | None = None) -> None:
     """Searches and prints."""
-    numbers = [int(text) for text in sys.argv[1:] if text.isdigit()]
-    rows = [compared(networks, *numbers[:1]) for networks in WORKLOADS]
-    if "--json" in sys.argv[1:]:
+    options = argparse.ArgumentParser(
+        prog="python -m examples.mobile_i.own_chips",
+        description=f"Retimed periodic schedules on {PLATFORM}, against self-timed execution.",
+    )
+    options.add_argument("--json", action="store_true", help="print figures for programs")
+    options.add_argument(
+        "evaluations",
+        nargs="?",
+        type=int,
+        default=EVALUATIONS,
+        help=f"of each search [default: {EVALUATIONS}]",
+    )
+    chosen = options.parse_args(arguments)
+    if chosen.evaluations < 1:
+        options.error(f"evaluations: at least 1 is required, got {chosen.evaluations}")
+    rows = [compared(networks, chosen.evaluations) for networks in WORKLOADS]
+    if chosen.json:
         print(json.dumps([asdict(row) for row in rows], indent=2))
         return
     Console(highlight=False, width=GRID_WIDTH).print(grid(rows))

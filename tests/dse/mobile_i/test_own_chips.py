@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from examples.mobile_i import own_chips
 
 
@@ -16,3 +18,13 @@ def test_a_small_comparison() -> None:
         assert 0 < figure <= row.bound * (1 + row.frames / 200)
     assert len(own_chips.summary([row])) == 4
     assert own_chips.grid([row]).row_count == 1
+
+
+@pytest.mark.parametrize("text", ["0", "many"])
+def test_a_wrong_budget_is_refused_before_anything_is_searched(
+    text: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        own_chips.main([text])
+    assert ended.value.code == 2
+    assert "evaluations" in capsys.readouterr().err
