@@ -9,7 +9,6 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterator
-from types import TracebackType
 
 from dse.improving import Clock, Ended, Published, improve, naive_schedule
 from dse.options import Options
@@ -161,12 +160,7 @@ class AnytimeScheduler:
     def __enter__(self) -> AnytimeScheduler:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def _check(self) -> None:

@@ -10,7 +10,7 @@ from benchmarks.reference_problem import reference_problem
 from dse.balanced_mappings import balanced_rows, rebalanced_rows
 from dse.design_space import DesignSpace
 from fitness.outcomes import make_outcomes
-from tests.dse.test_search import enumerated
+from tests.dse.small_spaces import enumerated
 
 SHAPE = RandomShape(networks=(1, 3), groups=(1, 7), units=(1, 4), points=(1, 4))
 

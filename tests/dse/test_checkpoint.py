@@ -25,7 +25,7 @@ from fitness.outcomes import make_outcomes
 from fitness.timeline import row_of
 from results.errors import ResultError
 from tests.dse.pipeline_spaces import with_throughput
-from tests.dse.test_search import small_space
+from tests.dse.small_spaces import small_space
 
 RESUMABLE = [name for name in EngineName if ENGINES[name].resumable]
 ROOT = Path(__file__).parents[2]

@@ -22,7 +22,7 @@ from dse.search import Budget, StoppedBy, search
 from fitness.outcomes import make_outcomes
 from results.dominance import hypervolume, non_dominated, reference_point
 from results.problem import EnergyUse, Objective, ObjectiveKind
-from tests.dse.test_search import exact_front, small_space
+from tests.dse.small_spaces import exact_front, small_space
 
 THREE = (ObjectiveKind.LATENCY, ObjectiveKind.ENERGY, ObjectiveKind.POWER)
 ROOT = Path(__file__).parents[2]

@@ -13,7 +13,7 @@ from dse.free_run_estimate import ClockTables, Work, estimate_rows, rates_of, wo
 from fitness.free_run import make_free_run_evaluator
 from fitness.outcomes import make_outcomes
 from results.problem import EnergyUse, Objective, ObjectiveKind
-from tests.dse.test_search import enumerated
+from tests.dse.small_spaces import enumerated
 
 EFFICIENCY = (Objective(ObjectiveKind.EFFICIENCY), Objective(ObjectiveKind.POWER))
 

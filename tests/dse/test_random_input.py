@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dse.cli_options import make_options, with_dimensions
+from dse.command_options import GoalOptions, SpaceOptions
 from dse.cost_origins import cost_origins
 from dse.errors import WorkloadError
 from dse.mapping_file import mapping_from_document, row_of_mapping
@@ -118,21 +119,11 @@ def test_random_texts_of_options_are_taken_or_refused(
     many, power, energy, deadlines, fps, unit, dim
 ):
     try:
-        options = make_options(
-            objective=many,
-            groups=3,
-            branches=False,
-            each_layer=False,
-            max_transitions=None,
-            units=unit,
-            fix=many or None,
-            precision=None,
-            power_cap=power,
-            energy_budget=energy,
-            deadline=deadlines,
-            fps=fps,
-            pin=None,
+        space = SpaceOptions(groups=3, units=unit, fix=many or None)
+        goals = GoalOptions(
+            objective=many, power_cap=power, energy_budget=energy, deadline=deadlines, fps=fps
         )
+        options = make_options(**vars(space), **vars(goals))
         with_dimensions(workload_of(["squeezenet"]), [dim])
     except WorkloadError:
         return
@@ -143,21 +134,8 @@ def test_random_texts_of_options_are_taken_or_refused(
 @given(st.lists(TEXTS, max_size=2), TEXTS, st.lists(TEXTS, max_size=2))
 def test_random_texts_build_a_problem_or_are_refused(fix, unit, pins):
     try:
-        options = make_options(
-            objective=None,
-            groups=3,
-            branches=False,
-            each_layer=False,
-            max_transitions=None,
-            units=unit or None,
-            fix=fix,
-            precision=None,
-            power_cap=None,
-            energy_budget=None,
-            deadline=None,
-            fps=None,
-            pin=pins,
-        )
+        space = SpaceOptions(groups=3, units=unit or None, fix=fix, pin=pins)
+        options = make_options(**vars(space), **vars(GoalOptions()))
         built = build_problem(
             workload_of(["squeezenet"]), load_platform("jetson-agx-xavier"), options
         )

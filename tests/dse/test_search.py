@@ -6,38 +6,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from benchmarks.random_problem import RandomShape, random_problem
 from dse.archive import Archive
 from dse.design_space import DesignSpace
 from dse.nsga2 import Nsga2Engine
 from dse.search import FIRST_PART, Budget, StoppedBy, search
 from fitness.outcomes import constraints_of, make_outcomes
 from results.dominance import non_dominated
-
-SHAPE = RandomShape(networks=(1, 2), groups=(1, 4), units=(2, 3), points=(1, 2))
-
-
-def enumerated(space):
-    """Every canonical row of a small space."""
-    choices = [np.flatnonzero(row).tolist() for row in space.problem.allowed]
-    choices += [points.tolist() for points in space.points]
-    rows = np.array(list(itertools.product(*choices)), dtype=np.int64)
-    return np.unique(space.canonical(rows), axis=0)
-
-
-def small_space(seed, **changes):
-    rng = np.random.default_rng(seed)
-    while True:
-        space = DesignSpace(replace(random_problem(rng, SHAPE), **changes))
-        if 30 < space.combinations < 4000:
-            return space
-
-
-def exact_front(space):
-    rows = enumerated(space)
-    outcomes = make_outcomes(space.problem)(rows)
-    objectives = outcomes.objectives[outcomes.feasible]
-    return {tuple(row) for row in objectives[non_dominated(objectives)].tolist()}, outcomes
+from tests.dse.small_spaces import enumerated, exact_front, small_space
 
 
 @pytest.mark.parametrize("seed", range(12))

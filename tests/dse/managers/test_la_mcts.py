@@ -18,8 +18,7 @@ from dse.managers.settings import ManagerSettings, PredictorName
 from dse.managers.value import value_of
 from dse.search import Budget, StoppedBy, search
 from fitness.outcomes import make_outcomes
-from tests.dse.managers.test_predictor import pipeline_space
-from tests.dse.test_search import enumerated, small_space
+from tests.dse.small_spaces import enumerated, pipeline_space, small_space
 
 
 class Counting:

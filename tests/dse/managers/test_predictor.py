@@ -5,21 +5,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from dse.design_space import DesignSpace
 from dse.managers.predictor import CLASSES, Bins, TimelinePredictor
 from fitness.outcomes import make_outcomes
 from results.errors import ResultError
-from results.problem import EnergyUse, Objective, ObjectiveKind
-from tests.dse.test_search import small_space
-
-BOTH = (Objective(ObjectiveKind.POWER), Objective(ObjectiveKind.THROUGHPUT))
-
-
-def pipeline_space(seed):
-    problem = small_space(seed).problem
-    return DesignSpace(
-        replace(problem, objectives=BOTH, energy_use=EnergyUse.PIPELINE, period_ps=None)
-    )
+from tests.dse.small_spaces import pipeline_space
 
 
 def test_bins_hold_equally_many_samples():
@@ -80,6 +69,6 @@ def test_given_bins_make_the_classes():
 
 def test_a_missing_objective_is_named():
     space = pipeline_space(0)
-    problem = replace(space.problem, objectives=BOTH[:1])
+    problem = replace(space.problem, objectives=space.problem.objectives[:1])
     with pytest.raises(ResultError, match="throughput is required, got power"):
         TimelinePredictor().predict(problem, space.random(np.random.default_rng(0), 2))

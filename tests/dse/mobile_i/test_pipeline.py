@@ -21,7 +21,7 @@ from fitness.plain_timeline import play
 from results.periodic_check import broken_rule
 from results.problem import DesignPoint
 from tests.dse.pipeline_spaces import with_throughput
-from tests.dse.test_search import enumerated, small_space
+from tests.dse.small_spaces import enumerated, small_space
 
 SHAPE = RandomShape(networks=(1, 3), groups=(1, 5), units=(1, 4))
 
