@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from multiprocessing import get_context
@@ -31,13 +32,19 @@ def in_processes(
             results[i] = work(task)
             on_done(len(results))
         return [results[i] for i in range(len(tasks))]
-    with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as workers:
+    workers = ProcessPoolExecutor(
+        jobs,
+        mp_context=get_context("spawn"),
+        # Ctrl-C reaches every process; this one ends the others.
+        initializer=signal.signal,
+        initargs=(signal.SIGINT, signal.SIG_IGN),
+    )
+    try:
         futures = {workers.submit(work, task): i for i, task in enumerate(tasks)}
-        try:
-            for future in as_completed(futures):
-                results[futures[future]] = future.result()
-                on_done(len(results))
-        except BaseException:
-            workers.shutdown(wait=False, cancel_futures=True)
-            raise
+        for future in as_completed(futures):
+            results[futures[future]] = future.result()
+            on_done(len(results))
+    finally:
+        # No ``with``: its own shutdown takes the cancelling of what waits back.
+        workers.shutdown(cancel_futures=True)
     return [results[i] for i in range(len(tasks))]
