@@ -10,20 +10,22 @@ has published weights for, batch 1; those that the catalogue has from elsewhere 
 from __future__ import annotations
 
 import argparse
+import difflib
 import importlib
 import io
 import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from sdf.errors import GraphError
 from sdf.onnx_import import import_onnx_bytes
 from sdf.stripped_model import strip_model
 from sdf.summary import summarise
-from sdf.torchvision_tables import FOLDER, Table, read_index, write_index, write_table
+from sdf.torchvision_tables import FOLDER, Table, holds_index, read_index, write_index, write_table
 
 _OPSET = 20
 """The first in which an exporter writes GELU as one operator."""
@@ -39,15 +41,23 @@ class _Published:
     parameters: int
 
 
-def main() -> None:
+def main(arguments: Sequence[str] | None = None) -> None:
     """Exports the networks named, or all."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("networks", nargs="*", help="torchvision's names; all by default")
     parser.add_argument("-o", "--output", type=Path, default=FOLDER, help="folder to write into")
-    arguments = parser.parse_args()
+    chosen = parser.parse_args(arguments)
     torch, models = _packages()
-    tables = {} if not arguments.output.exists() else read_index(arguments.output)
-    for name in arguments.networks or _wanted(models):
+    known = models.list_models(module=models)
+    for name in chosen.networks:
+        if name not in known:
+            near = ", ".join(difflib.get_close_matches(name, known)) or ", ".join(known)
+            parser.error(f"networks: torchvision has none named {name!r}; near it are {near}")
+    try:
+        tables = read_index(chosen.output) if holds_index(chosen.output) else {}
+    except GraphError as error:
+        parser.error(f"--output: {error}")
+    for name in chosen.networks or _wanted(models):
         published = _published(models, name)
         data = strip_model(_export(torch, models, name, published.crop), name=name)
         summary = summarise(import_onnx_bytes(data, name=name))
@@ -55,9 +65,9 @@ def main() -> None:
             name, published.crop, published.weights, summary.macs, summary.parameters,
             summary.sha256,
         )  # fmt: skip
-        write_table(arguments.output, table, data)
+        write_table(chosen.output, table, data)
         tables[name] = table
-        write_index(arguments.output, tables.values())
+        write_index(chosen.output, tables.values())
         print(_told(table, summary.layers, published), flush=True)
 
 

@@ -71,6 +71,11 @@ class Table:
     """Of the table, unfolded."""
 
 
+def holds_index(folder: Path) -> bool:
+    """Whether a folder has tables."""
+    return (folder / _INDEX).is_file()
+
+
 def read_index(folder: Path = FOLDER) -> dict[str, Table]:
     """The tables by name, in alphabetical order.
 

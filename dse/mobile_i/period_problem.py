@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from results.pipeline_model import PipelineTime, ThroughputModel
 from results.problem import EnergyUse, Objective, ObjectiveKind, Problem, ProblemNetwork
 
 
@@ -37,6 +38,8 @@ def period_problem(problem: Problem) -> Problem:
         units=tuple(replace(unit, max_segments=None) for unit in problem.units),
         objectives=(Objective(ObjectiveKind.LATENCY), Objective(ObjectiveKind.ENERGY)),
         energy_use=EnergyUse.FRAME,
+        throughput_model=ThroughputModel.TIMELINE,
+        pipeline_time=PipelineTime.PERIOD,
         period_ps=None,
         free_running=False,
     )

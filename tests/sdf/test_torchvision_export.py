@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -10,7 +11,7 @@ import pytest
 
 from sdf import torchvision_export
 from sdf.catalogue import torchvision_networks
-from sdf.torchvision_tables import tables
+from sdf.torchvision_tables import read_index, read_table, tables
 
 
 def weights(name: str, crop: object, gmacs: float = 1.0, parameters: int = 1) -> SimpleNamespace:
@@ -69,3 +70,37 @@ def test_a_line_has_the_distance_from_what_is_published() -> None:
     assert torchvision_export._told(table, 400, published) == (
         "vit_b_32: 224 x 224, 400 layers, 4.4092 GMAC (+50.00%), 88.224 M parameters (+0.00%)"
     )
+
+
+@pytest.fixture
+def without_torch(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An export that writes a table which comes with the program."""
+    names = list(torchvision_networks())
+    models = SimpleNamespace(
+        list_models=lambda module: names, get_model_weights=lambda name: [weights("W", 224)]
+    )
+    made = read_table(tables()["squeezenet1_1"])
+    monkeypatch.setattr(torchvision_export, "_packages", lambda: (None, models))
+    monkeypatch.setattr(torchvision_export, "_export", lambda *arguments: made)
+
+
+@pytest.mark.usefixtures("without_torch")
+def test_an_empty_folder_may_be_written_into(tmp_path: Path) -> None:
+    for name in ("squeezenet1_1", "squeezenet1_0"):
+        torchvision_export.main([name, "-o", str(tmp_path)])
+    assert list(read_index(tmp_path)) == ["squeezenet1_0", "squeezenet1_1"]
+
+
+@pytest.mark.usefixtures("without_torch")
+def test_what_cannot_be_exported_is_said_without_a_traceback(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "index.json").write_text("[", encoding="utf-8")
+    for arguments, words in (
+        (["resnet51"], "networks: torchvision has none named 'resnet51'; near it are resnet50"),
+        (["resnet34", "-o", str(tmp_path)], "the index of networks cannot be read"),
+    ):
+        with pytest.raises(SystemExit) as ended:
+            torchvision_export.main(arguments)
+        assert ended.value.code == 2
+        assert words in capsys.readouterr().err

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from benchmarks.random_problem import RandomShape, random_design, random_problem
+from benchmarks.random_problem import RandomShape, random_design, random_pipeline, random_problem
 from dse.design_space import DesignSpace
 from dse.mobile_i.exact import least_largest_load
 from dse.mobile_i.period_problem import period_problem
@@ -19,7 +19,9 @@ from fitness.outcomes import make_outcomes
 from fitness.plain_period import PeriodPlayer
 from fitness.plain_timeline import play
 from results.periodic_check import broken_rule
+from results.pipeline_model import PipelineTime, ThroughputModel
 from results.problem import DesignPoint
+from results.problem_check import check_problem
 from tests.dse.pipeline_spaces import with_throughput
 from tests.dse.small_spaces import enumerated, small_space
 
@@ -96,6 +98,17 @@ def test_the_problem_of_a_period_has_it_as_its_makespan() -> None:
         lists = [np.flatnonzero(design.units == u).tolist() for u in range(len(problem.units))]
         (makespan,) = play(period_problem(problem), design).frame_end_ps
         assert PeriodPlayer(problem, design).play(lists).period_ps == makespan
+
+
+@pytest.mark.parametrize("model", ThroughputModel)
+def test_the_problem_of_a_period_is_sound(model: ThroughputModel) -> None:
+    rng = np.random.default_rng(3)
+    for _ in range(10):
+        problem = random_problem(rng, SHAPE)
+        if model is not ThroughputModel.TIMELINE:
+            problem = random_pipeline(rng, problem, model, PipelineTime.SUM_OF_LOADS)
+        check_problem(problem)
+        check_problem(period_problem(problem))
 
 
 @pytest.mark.parametrize("seed", range(4))
