@@ -149,7 +149,7 @@ def _draw(path: Path, result: Evaluated) -> None:
 def _print(result: Evaluated) -> None:
     from rich.console import Console
 
-    from dse.free_run_text import stream_lines
+    from dse.command_show import FREE_RUN_ROWS
     from results.member_text import member_lines
     from results.schedule_table import schedule_table
 
@@ -162,7 +162,8 @@ def _print(result: Evaluated) -> None:
         console.print(verdict, style="bold", markup=False)
     for state in result.constraints:
         console.print(f"{'met  ' if state.met else 'FAILS'} {state.in_words()}", markup=False)
-    for line in (*member_lines(problem, member), *stream_lines(problem, member)):
+    for line in member_lines(problem, member):
         console.print(line, markup=False)
     console.print()
-    console.print(schedule_table(problem, member.schedule))
+    most = None if member.free_run is None else FREE_RUN_ROWS
+    console.print(schedule_table(problem, member.schedule, most=most))

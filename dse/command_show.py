@@ -13,6 +13,9 @@ from results.counted import counted
 if TYPE_CHECKING:
     from results.front import Front
 
+FREE_RUN_ROWS = 40
+"""Rows of a schedule that are printed of networks that run freely: it has up to 1000 executions."""
+
 
 def register(app: typer.Typer) -> None:
     """Adds the command."""
@@ -30,7 +33,10 @@ def show(
         ),
     ] = None,
     as_json: AsJson = False,
-    all_rows: Annotated[bool, typer.Option("--all", help="Every member of a long front.")] = False,
+    all_rows: Annotated[
+        bool,
+        typer.Option("--all", help="Every member of a long front, every row of a long schedule."),
+    ] = False,
 ) -> None:
     """Show the front in a result folder, or one of its members."""
     import json
@@ -51,7 +57,7 @@ def show(
             document = member_to_document(front.problem, front.members[index])
             print(json.dumps({"member": index, **document}, indent=2))
         else:
-            _print_member(front, index, folder)
+            _print_member(front, index, folder, all_rows=all_rows)
     elif as_json:
         print(json.dumps(table_rows(front), indent=2))
     else:
@@ -102,11 +108,10 @@ def _print_front(front: Front, *, all_rows: bool) -> None:
         console.print(sentence)
 
 
-def _print_member(front: Front, index: int, folder: Path) -> None:
+def _print_member(front: Front, index: int, folder: Path, *, all_rows: bool) -> None:
     from rich.console import Console
 
     from dse.claim_words import claims_in_words
-    from dse.free_run_text import stream_lines
     from results.comparison import describe_difference
     from results.member_choice import FASTEST, choose_member, member_title
     from results.member_text import member_lines
@@ -115,7 +120,7 @@ def _print_member(front: Front, index: int, folder: Path) -> None:
     problem, member = front.problem, front.members[index]
     console = Console(highlight=False)
     console.print(member_title(front, index).capitalize(), style="bold", markup=False)
-    for line in (*member_lines(problem, member), *stream_lines(problem, member)):
+    for line in member_lines(problem, member):
         console.print(line, markup=False)
     fastest = choose_member(front, FASTEST)
     if index != fastest:
@@ -124,7 +129,8 @@ def _print_member(front: Front, index: int, folder: Path) -> None:
     for line in _deployable(front, index, folder):
         console.print(line, markup=False)
     console.print()
-    console.print(schedule_table(problem, member.schedule))
+    most = None if all_rows or member.free_run is None else FREE_RUN_ROWS
+    console.print(schedule_table(problem, member.schedule, most=most))
     if front.certificate is not None and index in front.certificate.members:
         sentences = claims_in_words(front)
         for sentence in dict.fromkeys((sentences[0], sentences[-1])):

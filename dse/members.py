@@ -7,7 +7,12 @@ from collections.abc import Sequence
 import numpy as np
 
 from dse.design_space import DesignSpace
-from fitness.free_run import FreeRuns, dynamic_by_unit, make_free_run_evaluator
+from fitness.free_run import (
+    FreeRuns,
+    dynamic_by_unit,
+    make_free_run_evaluator,
+    play_shown,
+)
 from fitness.outcomes import WholeTime, make_whole_time
 from fitness.plain_analytic import plain_loads
 from fitness.timeline import (
@@ -39,12 +44,15 @@ def make_members(problem: Problem, rows: IntArray, objectives: IntArray) -> tupl
     for index in order:
         design = design_of(problem, rows[index])
         timeline = play(problem, design)
+        schedule, free_run = (
+            play_shown(problem, design) if problem.free_running else (timeline.schedule, None)
+        )
         members.append(
             Member(
                 design=design,
                 objectives=tuple(int(value) for value in objectives[index]),
                 domain_on=tuple(bool(value) for value in on[index]),
-                schedule=timeline.schedule,
+                schedule=schedule,
                 latencies_ps=timeline.latency_ps[0],
                 makespan_ps=timeline.frame_end_ps[0],
                 energy_fj=int(whole_time.energy_fj[index]),
@@ -55,6 +63,7 @@ def make_members(problem: Problem, rows: IntArray, objectives: IntArray) -> tupl
                 else _energy_of_free_run(
                     problem, design, on[index], runs, dynamic[int(index)], int(index)
                 ),
+                free_run=free_run,
             )
         )
     return tuple(members)

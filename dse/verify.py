@@ -130,12 +130,16 @@ def _wrong(problem: Problem, member: Member, *, may_break: bool) -> str | None:
     for name, claimed, value in zip(names, member.objectives, outcome.objectives, strict=True):
         if claimed != value:
             return f"{name} is {value}, not {claimed}"
-    if outcome.timeline.schedule != member.schedule:
-        return _schedule_difference(problem, member.schedule, outcome.timeline.schedule)
+    if outcome.schedule != member.schedule:
+        return _schedule_difference(problem, member.schedule, outcome.schedule)
+    if outcome.free_run != member.free_run:
+        return f"the window is {outcome.free_run}, not {member.free_run}"
     if outcome.energy_fj != member.energy_fj:
         return f"energy is {outcome.energy_fj}, not {member.energy_fj}"
     if outcome.timeline.latency_ps[0] != member.latencies_ps:
         return "latencies are other ones"
+    if outcome.timeline.frame_end_ps[0] != member.makespan_ps:
+        return f"the makespan is {outcome.timeline.frame_end_ps[0]}, not {member.makespan_ps}"
     return None
 
 

@@ -23,13 +23,14 @@ from fitness.row_players import RowPlayer, share_rows
 from fitness.timeline import BoolArray, IntArray, chosen_of, row_of, scheduled_groups
 from fitness.timeline_state import HIGH_FJ, LOG_WIDTH, LOGGED, make_chosen, make_state
 from results.canonical_json import INT64_MAX
+from results.front import FreeRun
 from results.problem import DesignPoint, Problem
 from results.schedule import Schedule
 
 FRAMES, WARM_UP_FRAMES = 12, 4
 COUNTED = FRAMES - WARM_UP_FRAMES
-MOST_SHOWN = 4000
-"""Executions after which the beginning that is shown of a design point ends."""
+MOST_SHOWN = 1000
+"""What is shown of a design point ends when so many executions have ended, if not before."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -177,14 +178,18 @@ def dynamic_by_unit(problem: Problem, rows: IntArray, runs: FreeRuns) -> list[li
     return result
 
 
-def free_run_schedule(problem: Problem, design: DesignPoint) -> Schedule:
-    """The beginning of a design point: all that has ended when every network has ended a frame, or
-    when ``MOST_SHOWN`` executions have, at the first such instant.
+def play_shown(
+    problem: Problem, design: DesignPoint, *, most: int = MOST_SHOWN
+) -> tuple[Schedule, FreeRun]:
+    """What is shown of a design point, and its window.
+
+    That is every execution that starts before the window ends or, if it is earlier, before the
+    first instant at which ``most`` executions have ended. Each has its own end.
 
     Raises:
         ValueError: where the design puts a group on a unit that cannot run it.
     """
-    from fitness.free_run_play import play_beginning
+    from fitness.free_run_play import play_shown as play_kernel
 
     plan = make_plan(problem)
     chosen = chosen_of(problem, plan, row_of(design))
@@ -195,10 +200,14 @@ def free_run_schedule(problem: Problem, design: DesignPoint) -> Schedule:
         count_from=WARM_UP_FRAMES,
         streams=True,
         log=True,
-        log_rows=MOST_SHOWN + len(problem.units),
+        log_rows=most + 3 * len(problem.units),
     )
-    play_beginning(plan, chosen, state, MOST_SHOWN)
+    instants = np.zeros(3, dtype=np.int64)
+    inferences = np.zeros(plan.networks, dtype=np.int64)
+    play_kernel(plan, chosen, state, most, instants, inferences)
     count = int(state.scalar[LOGGED])
     log = state.log.reshape(-1, LOG_WIDTH)[:count]
     groups = scheduled_groups(problem, plan, chosen, state.logged[:count].tolist(), log)
-    return Schedule(tuple(sorted(groups)))
+    shown, begin, end = instants.tolist()
+    run = FreeRun((begin, end), tuple(inferences.tolist()), shown)
+    return Schedule(tuple(sorted(groups))), run

@@ -4,6 +4,8 @@ No other kernel takes anything from here, so this file is not among those that a
 depends on (:mod:`fitness.jit`): numba looks at it by itself.
 """
 
+import numpy as np
+
 from fitness.design_kernel import choose, idle_power
 from fitness.jit import jit
 from fitness.stream_kernel import dynamic_so_far, mark_beginnings, slowest_stream
@@ -16,9 +18,15 @@ from fitness.timeline_state import (
     FOURTH_HIGH,
     FOURTH_PS,
     FRAMES_LEFT,
+    FREE,
+    LOG_START,
+    LOG_WIDTH,
     LOGGED,
     MARKED,
+    NEVER,
     NOW,
+    STARTED,
+    UNIT_WIDTH,
 )
 
 
@@ -52,15 +60,46 @@ def evaluate_streams(plan, rows, chosen, state, possible, window, inferences, dy
 
 
 @jit
-def play_beginning(plan, chosen, state, most):
-    """Plays until every network has ended a frame, or ``most`` executions have ended, and all that
-    ends at that instant."""
+def play_shown(plan, chosen, state, most, instants, inferences):
+    """Plays to the window's end, and until all has ended that started before the first of
+    ``instants``; only that is logged.
+
+    Writes to ``instants`` [3] what is shown until (the window's end, or when ``most`` executions
+    have ended), and the window's beginning and end; to ``inferences`` [networks] the frames in it.
+    """
     begin(plan, chosen, state)
     width = COUNTS + plan.networks
-    left = True
-    while left and state.scalar[LOGGED] < most:
+    instants[0] = NEVER
+    kept = np.int64(0)
+    playing = True
+    while playing or _runs_from_before(plan, state, instants[0]):
         if not advance(plan, chosen, state):
             break
-        left = False
-        for n in range(plan.networks):
-            left |= state.stream[n * width + ENDED] == 0
+        if state.scalar[MARKED]:
+            mark_beginnings(plan, chosen, state)
+        for i in range(kept, state.scalar[LOGGED]):
+            if state.log[i * LOG_WIDTH + LOG_START] < instants[0]:
+                state.logged[kept] = state.logged[i]
+                for k in range(LOG_WIDTH):
+                    state.log[kept * LOG_WIDTH + k] = state.log[i * LOG_WIDTH + k]
+                kept += 1
+        state.scalar[LOGGED] = kept
+        ends = playing and state.scalar[FRAMES_LEFT] == 0
+        if instants[0] == NEVER and (kept >= most or ends):
+            instants[0] = state.scalar[NOW]
+        if ends:
+            playing = False
+            at = slowest_stream(plan, state) * width
+            instants[1] = state.stream[at + FOURTH_PS]
+            instants[2] = state.scalar[NOW]
+            for n in range(plan.networks):
+                inferences[n] = state.stream[n * width + ENDED] - state.stream[at + COUNTS + n]
+
+
+@jit
+def _runs_from_before(plan, state, instant):
+    """Whether something still runs that started before the instant."""
+    for u in range(plan.units):
+        if not state.unit[u * UNIT_WIDTH + FREE] and state.unit[u * UNIT_WIDTH + STARTED] < instant:
+            return True
+    return False

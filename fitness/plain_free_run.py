@@ -10,6 +10,10 @@ frame ends last, the first of several; the *window* reaches from the end of its 
 left out, to the end of its frame 12, which counts. Every network's frames that end in the window
 are its inferences.
 
+What is shown of it is every execution that starts before the window ends or, if it is earlier,
+before the first instant at which 1000 executions have ended. So play goes on until these have
+ended.
+
 A fast network runs a hundred thousand times beside a slow one. So at every instant only what an end
 or a release can have made ready is looked at, units keep what waits in order, and rates are kept.
 """
@@ -21,17 +25,22 @@ from heapq import heappop, heappush
 
 from fitness.plain_design import PlainDesign, look_up
 from fitness.plain_timeline import Execution
+from results.front import FreeRun
 from results.problem import WORK_PER_PS, DesignPoint, Problem
+from results.schedule import Schedule, ScheduledGroup
 
 FRAMES, WARM_UP_FRAMES = 12, 4
+MOST_SHOWN = 1000
 
 
 @dataclass(frozen=True)
 class PlainFreeRun:
-    """What happened until every network had ended twelve frames."""
+    """What happened until every network had ended twelve frames, and all that ran then had ended,
+    too."""
 
     runs: dict[Execution, tuple[int, int, int | None]]
-    """Ready, start and end of everything that was started; no end where it was still running."""
+    """Ready, start and end of everything that was started; no end where that was at the window's
+    end or later, and it was still running."""
     frame_end_ps: tuple[tuple[int, ...], ...]
     """[networks][frames ended]"""
 
@@ -67,9 +76,27 @@ class PlainFreeRun:
             total += powers[group] * max(inside, 0)
         return total
 
+    def shown(
+        self, problem: Problem, design: DesignPoint, *, most: int = MOST_SHOWN
+    ) -> tuple[Schedule, FreeRun]:
+        """Executions in the order (frame, network, repeat, group), and what is known of them."""
+        ends = sorted(end for _, _, end in self.runs.values() if end is not None)
+        until = self.window_ps[1]
+        if len(ends) >= most:
+            until = min(until, ends[most - 1])
+        chosen = look_up(problem, design)
+        rows = []
+        for execution, (ready, start, end) in self.runs.items():
+            if start < until:
+                assert end is not None, "played until it had ended"
+                group = execution[3]
+                unit, alone = chosen.unit_of[group], chosen.alone_ps[group]
+                rows.append(ScheduledGroup(*execution, unit, ready, start, end, alone))
+        return Schedule(tuple(sorted(rows))), FreeRun(self.window_ps, self.inferences, until)
+
 
 def play_freely(problem: Problem, design: DesignPoint) -> PlainFreeRun:
-    """Plays until every network has ended twelve frames.
+    """Plays until every network has ended twelve frames, and what ran at that instant has ended.
 
     Raises:
         ValueError: where the design puts a group on a unit that cannot run it.
@@ -92,6 +119,7 @@ def play_freely(problem: Problem, design: DesignPoint) -> PlainFreeRun:
     runs: dict[Execution, tuple[int, int, int | None]] = {}
     rates_of: dict[frozenset[int], dict[int, int]] = {}
     now = 0
+    window_end: int | None = None
 
     def release(n: int, frame: int) -> None:
         network = problem.networks[n]
@@ -114,7 +142,9 @@ def play_freely(problem: Problem, design: DesignPoint) -> PlainFreeRun:
             if left[n, frame] == 0:
                 frame_end[n].append(now)
                 release(n, frame + problem.frames_in_flight)
-        if all(len(ends) >= FRAMES for ends in frame_end):
+        if window_end is None and all(len(ends) >= FRAMES for ends in frame_end):
+            window_end = now
+        if window_end is not None and all(start[e] >= window_end for e, _ in running.values()):
             break
 
         for execution in candidates:

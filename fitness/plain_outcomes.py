@@ -13,7 +13,9 @@ from fitness.plain_free_run import play_freely
 from fitness.plain_timeline import PlainTimeline, play
 from results.canonical_json import INT64_MAX
 from results.counted import counted
+from results.front import FreeRun
 from results.problem import DesignPoint, EnergyUse, ObjectiveKind, Problem
+from results.schedule import Schedule
 
 PIPELINE_FRAMES, WARM_UP_FRAMES = 12, 4
 COUNTED = PIPELINE_FRAMES - WARM_UP_FRAMES
@@ -24,6 +26,10 @@ class PlainOutcome:
     """What a design point gives."""
 
     timeline: PlainTimeline
+    """One frame alone."""
+    schedule: Schedule
+    """That of a member: the frame's, or the beginning of a free run."""
+    free_run: FreeRun | None
     objectives: tuple[int, ...]
     """In the problem's order."""
     energy_fj: int
@@ -42,12 +48,14 @@ def plain_outcome(problem: Problem, design: DesignPoint) -> PlainOutcome:
     latency = frame.latency_ps[0]
     idle = _idle_mw(problem, design)
     window = 0
+    schedule, free_run = frame.schedule, None
     if problem.is_analytic:
         loads = plain_loads(problem, design)
         window, energy = COUNTED * loads.period_ps, loads.energy_fj
         time = max(loads.idle_time_ps, 1)
     elif problem.free_running:
         run = play_freely(problem, design)
+        schedule, free_run = run.shown(problem, design)
         time = run.window_ps[1] - run.window_ps[0]
         count = sum(run.inferences)
         # Rounded half up: the time that a network takes for eight frames, in the mean.
@@ -100,7 +108,7 @@ def plain_outcome(problem: Problem, design: DesignPoint) -> PlainOutcome:
         broken.append(f"power is above the cap of {problem.power_cap_mw} mW")
     if problem.energy_budget_fj is not None and energy > problem.energy_budget_fj:
         broken.append(f"energy is {energy} fJ, at most {problem.energy_budget_fj} allowed")
-    return PlainOutcome(frame, tuple(values), energy, tuple(broken))
+    return PlainOutcome(frame, schedule, free_run, tuple(values), energy, tuple(broken))
 
 
 def _points(problem: Problem, design: DesignPoint, u: int) -> tuple[int, ...]:

@@ -8,7 +8,7 @@ import numpy as np
 
 from fitness.analytic import make_load_evaluator
 from fitness.branching import make_branching
-from fitness.free_run import free_run_schedule, make_free_run_evaluator
+from fitness.free_run import make_free_run_evaluator, play_shown
 from fitness.plan import make_plan
 from fitness.search_space import make_search_space
 from fitness.timeline import Kernel, make_evaluator, make_pipeline_evaluator, play
@@ -91,7 +91,7 @@ def warm_up() -> None:
     streams = replace(problem, free_running=True, energy_use=EnergyUse.PIPELINE)
     for as_chains in (True, False):
         make_free_run_evaluator(streams, as_chains=as_chains)(row)
-    free_run_schedule(streams, design)
+    play_shown(streams, design)
     plan = make_plan(problem)
     state = make_state(plan, frames=1, in_flight=1, log=True, stops=True)
     branching = make_branching(problem, plan, objectives=2, rates=1, members=1, lemmas=1)

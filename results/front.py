@@ -13,6 +13,24 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 
+@dataclass(frozen=True)
+class FreeRun:
+    """What a design point's networks do where they run freely, and how much of it is shown."""
+
+    window_ps: tuple[int, int]
+    """Throughput, power and energy are counted between these two instants."""
+    inferences: tuple[int, ...]
+    """Per network: frames that end after the window's beginning and not after its end."""
+    shown_ps: int
+    """The schedule holds every execution that starts before this instant: the window's end, or an
+    earlier one where that were too many."""
+
+    @property
+    def shows_window(self) -> bool:
+        """Whether the schedule reaches to the window's end."""
+        return self.shown_ps == self.window_ps[1]
+
+
 @dataclass(frozen=True, eq=False)
 class Member:
     """One point of a front; ``objectives`` in the problem's order, integers, all minimised."""
@@ -21,12 +39,16 @@ class Member:
     objectives: tuple[int, ...]
     domain_on: tuple[bool, ...]
     schedule: Schedule
+    """One frame alone; where networks run freely the beginning of that, see ``free_run``."""
     latencies_ps: tuple[int, ...]
-    """Per network: last end minus arrival."""
+    """Per network: last end minus arrival, in one frame alone."""
     makespan_ps: int
+    """Of one frame alone."""
     energy_fj: int
     energy_by_unit_fj: tuple[int, ...]
     """Per unit, idle and busy; what is left of ``energy_fj`` is the memory's and the board's."""
+    free_run: FreeRun | None = None
+    """None where networks share a frame."""
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from results.errors import ResultError
 from results.front import (
     BaselinePoint,
     CertificateClaim,
+    FreeRun,
     Front,
     HypervolumePoint,
     InputFile,
@@ -151,6 +152,13 @@ def member_to_document(problem: Problem, member: Member) -> dict[str, Json]:
             }
             for row in member.schedule.groups
         ],
+        "free_run": None
+        if member.free_run is None
+        else {
+            "window_ps": list(member.free_run.window_ps),
+            "inferences": dict(zip(network_names, member.free_run.inferences, strict=True)),
+            "shown_ps": member.free_run.shown_ps,
+        },
     }
 
 
@@ -265,7 +273,16 @@ def _member_from_document(problem: Problem, content: Any, path: str) -> Member:
         makespan_ps=content["makespan_ps"],
         energy_fj=content["energy_fj"],
         energy_by_unit_fj=tuple(_values(content, "energy_by_unit_fj", tuple(unit_index), path)),
+        free_run=_free_run(content["free_run"], tuple(network_index), f"{path}.free_run"),
     )
+
+
+def _free_run(content: Any, networks: tuple[str, ...], path: str) -> FreeRun | None:
+    if content is None:
+        return None
+    begin, end = content["window_ps"]
+    inferences = _values(content, "inferences", networks, path)
+    return FreeRun((begin, end), tuple(inferences), content["shown_ps"])
 
 
 def _values(content: Any, key: str, names: tuple[str, ...], path: str) -> list[Any]:

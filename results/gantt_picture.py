@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from results.comparison import transition_count
-from results.front import Member
+from results.free_run_text import shown_in_words
+from results.front import FreeRun, Member
 from results.picture_style import (
     COLOURS,
     GREY,
@@ -55,11 +56,12 @@ def draw_gantts(schedules: Sequence[tuple[str, Problem, Member]]) -> Figure:
     A bar is one execution of a group, with the group's number in its network (and the frame, where
     there are several). The solid part is its stand-alone time, the hatched rest what contention
     adds: inside an execution the two alternate, only their sum is drawn. Arrows are transitions.
+    Where networks run freely the window that is counted is shaded.
     """
     from matplotlib.figure import Figure
 
     rows = [sorted(set(member.design.units.tolist())) for _, _, member in schedules]
-    titles = sum(bool(title) for title, _, _ in schedules)
+    titles = sum(bool(title or member.free_run) for title, _, member in schedules)
     height = 0.95 + sum(0.2 + _ROW_INCHES * len(used) for used in rows) + 0.15 * titles
     figure = Figure(figsize=(PAGE_INCHES, height), layout="constrained")
     places = figure.subplots(
@@ -71,6 +73,9 @@ def draw_gantts(schedules: Sequence[tuple[str, Problem, Member]]) -> Figure:
     for axes, used, (title, problem, member) in zip(places, rows, schedules, strict=True):
         row_of = {unit: row for row, unit in enumerate(used)}
         axes.grid(True, axis="x")
+        if member.free_run is not None:
+            title = f"{title}: {shown_in_words(member.free_run)}".removeprefix(": ")
+            _draw_window(axes, member.free_run)
         _draw_bars(axes, problem, member, row_of, span, colours)
         _draw_transitions(axes, problem, member, row_of)
         axes.set_yticks(range(len(used)), [problem.units[unit].name for unit in used])
@@ -83,6 +88,13 @@ def draw_gantts(schedules: Sequence[tuple[str, Problem, Member]]) -> Figure:
     places[-1].set_xlabel("Time (ms)")
     _add_legend(figure, schedules, colours)
     return figure
+
+
+def _draw_window(axes: Axes, run: FreeRun) -> None:
+    """Shades what is shown of the window that throughput and power are counted in."""
+    begin, end = run.window_ps[0] / _PS_PER_MS, run.shown_ps / _PS_PER_MS
+    if begin < end:
+        axes.axvspan(begin, end, color=GREY, alpha=0.18, linewidth=0, zorder=0)
 
 
 def _draw_bars(
@@ -171,6 +183,8 @@ def _add_legend(
     if any(transition_count(problem, member) for _, problem, member in schedules):
         handles.append(Line2D([], [], color=INK, linewidth=0.7, marker=">", markersize=3))
         handles[-1].set_label("transition")
+    if any(m.free_run and m.free_run.window_ps[0] < m.free_run.shown_ps for *_, m in schedules):
+        handles.append(Patch(facecolor=GREY, alpha=0.18, label="counted window"))
     figure.legend(
         handles=handles, loc="outside upper right", ncols=min(len(handles), 6), columnspacing=1.2
     )

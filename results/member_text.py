@@ -6,6 +6,7 @@ from itertools import groupby
 
 from results.comparison import clocks_mhz, transition_count
 from results.energy_parts import REST, energy_parts_fj
+from results.free_run_text import free_run_lines
 from results.front import Member
 from results.objectives import (
     format_number,
@@ -21,7 +22,7 @@ _ENERGY = Objective(ObjectiveKind.ENERGY)
 
 def member_lines(problem: Problem, member: Member) -> list[str]:
     """Objectives, makespan and latencies, energy by unit, mapping, transitions, clocks: a line
-    each."""
+    each; of networks that run freely also the window and their throughputs."""
     lines = [
         _figure(objective_label(problem, objective), objective, value)
         for objective, value in zip(problem.objectives, member.objectives, strict=True)
@@ -30,7 +31,10 @@ def member_lines(problem: Problem, member: Member) -> list[str]:
         lines.append(_figure("makespan of one frame alone", _LATENCY, member.makespan_ps))
     for n, network in enumerate(problem.networks):
         if len(problem.networks) > 1 and Objective(_LATENCY.kind, n) not in problem.objectives:
-            lines.append(_figure(f"latency of {network.name}", _LATENCY, member.latencies_ps[n]))
+            name = f"latency of {network.name}"
+            if member.free_run is not None:
+                name += " in one frame alone"
+            lines.append(_figure(name, _LATENCY, member.latencies_ps[n]))
     if _ENERGY not in problem.objectives:
         lines.append(_figure("energy", _ENERGY, member.energy_fj))
     parts = energy_parts_fj(problem, member)
@@ -51,7 +55,7 @@ def member_lines(problem: Problem, member: Member) -> list[str]:
         for name, mhz in clocks_mhz(problem, member).items()
     )
     lines.append(f"clocks (MHz): {clocks}")
-    return lines
+    return [*lines, *free_run_lines(problem, member)]
 
 
 def mapping_runs(problem: Problem, member: Member, network: int) -> list[tuple[str, str]]:

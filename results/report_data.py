@@ -16,6 +16,7 @@ from results.canonical_json import Json
 from results.comparison import describe_front, varying_domains
 from results.cost_origins import CostOrigins
 from results.epsilon import least_within, percent
+from results.free_run_text import shown_in_words
 from results.front import CertificateClaim, Front, Member
 from results.front_document import front_to_document
 from results.marks import mark_members
@@ -157,6 +158,34 @@ def _member(problem: Problem, member: Member, costs_seen: _CostsSeen) -> dict[st
         ],
         "idle_mw": list(figures.idle_mw),
         "base_mw": figures.base_mw,
+        "free_run": _free_run(problem, member),
+    }
+
+
+def _free_run(problem: Problem, member: Member) -> dict[str, Json] | None:
+    """``places``: of each execution, where it stands in the order of whole frames, of which some
+    are missing in the beginning of a free run."""
+    run = member.free_run
+    if run is None:
+        return None
+    order = {
+        (n, repeat, group): place
+        for place, (n, repeat, group) in enumerate(
+            (n, repeat, group)
+            for n, network in enumerate(problem.networks)
+            for repeat in range(1, network.repeats + 1)
+            for group in network.groups
+        )
+    }
+    return {
+        "window_ps": list(run.window_ps),
+        "inferences": list(run.inferences),
+        "shown_ps": run.shown_ps,
+        "words": shown_in_words(run),
+        "places": [
+            (row.frame - 1) * len(order) + order[row.network, row.repeat, row.group]
+            for row in member.schedule.groups
+        ],
     }
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from results.counted import counted
 from results.problem import Problem
 from results.schedule import Schedule, ScheduledGroup
 
@@ -70,8 +71,9 @@ def stretches(schedule: Schedule) -> list[Stretch]:
     return sorted(found, key=lambda s: (s.start_ps, s.executions[0].unit))
 
 
-def schedule_table(problem: Problem, schedule: Schedule) -> Table:
-    """The stretches as a rich table, times in ms."""
+def schedule_table(problem: Problem, schedule: Schedule, *, most: int | None = None) -> Table:
+    """The stretches as a rich table, times in ms; with ``most`` not more than so many of them, and
+    under them how many are left out."""
     from rich import box
     from rich.table import Table
 
@@ -84,7 +86,9 @@ def schedule_table(problem: Problem, schedule: Schedule) -> Table:
         table.add_column(name, no_wrap=True)
     for name in ("start", "end", "alone", "contention", "waited"):
         table.add_column(f"{name}\nms", justify="right", no_wrap=True)
-    for stretch in stretches(schedule):
+    found = stretches(schedule)
+    shown = found if most is None else found[:most]
+    for stretch in shown:
         first, last = stretch.executions[0], stretch.executions[-1]
         network = problem.networks[first.network]
         begin, end = first.group - network.first_group, last.group - network.first_group
@@ -103,4 +107,7 @@ def schedule_table(problem: Problem, schedule: Schedule) -> Table:
             problem.units[first.unit].name,
             *(f"{time / _PS_PER_MS:.4f}" for time in times),
         )
+    if len(shown) < len(found):
+        table.caption = f"{counted(len(found) - len(shown), 'more row')}: --all"
+        table.caption_justify = "left"
     return table

@@ -1,7 +1,8 @@
 """Schedules in the Trace Event Format, for Perfetto and chrome://tracing.
 
 One process for each member; in it a thread for each unit, a complete event for each execution, a
-flow event for each transition, and counters for power and the memory bandwidth asked for.
+flow event for each transition, and counters for power and the memory bandwidth asked for; where
+networks run freely one more thread has the window that is counted.
 """
 
 from __future__ import annotations
@@ -11,7 +12,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from results.activity import activity, steps_by_unit
-from results.front import Member
+from results.free_run_text import shown_in_words
+from results.front import FreeRun, Member
 from results.problem import Problem
 
 TICKS_PER_US = 1 << 10
@@ -28,7 +30,10 @@ def trace_bytes(problem: Problem, members: Sequence[tuple[str, Member]]) -> byte
     events: list[Event] = []
     for place, (title, member) in enumerate(members):
         process = place + 1
-        events += _names(problem, process, title)
+        events += _names(
+            problem, process, title if member.free_run is None else _title(title, member.free_run)
+        )
+        events += _window(problem, member, process)
         events += _executions(problem, member, process)
         events += _transitions(problem, member, process)
         events += _counters(problem, member, process)
@@ -44,6 +49,10 @@ def ticks(ps: int) -> int:
 def microseconds(ps: int) -> float:
     """Of the nearest tick, exactly."""
     return ticks(ps) / TICKS_PER_US
+
+
+def _title(title: str, run: FreeRun) -> str:
+    return f"{title}: {shown_in_words(run)}"
 
 
 def _names(problem: Problem, process: int, title: str) -> list[Event]:
@@ -64,6 +73,33 @@ def _names(problem: Problem, process: int, title: str) -> list[Event]:
             {**thread, "name": "thread_sort_index", "args": {"sort_index": u + 1}},
         ]
     return events
+
+
+def _window(problem: Problem, member: Member, process: int) -> list[Event]:
+    """Where networks run freely, a thread of its own with what is shown of the window that
+    throughput and power are counted in."""
+    run = member.free_run
+    if run is None or run.shown_ps <= run.window_ps[0]:
+        return []
+    begin, end = microseconds(run.window_ps[0]), microseconds(run.shown_ps)
+    thread = {"pid": process, "tid": len(problem.units) + 1}
+    names = [network.name for network in problem.networks]
+    return [
+        {**thread, "ph": "M", "name": "thread_name", "args": {"name": "counted window"}},
+        {
+            **thread,
+            "ph": "X",
+            "name": "counted window",
+            "cat": "window",
+            "ts": begin,
+            "dur": end - begin,
+            "args": {
+                "begin_ps": run.window_ps[0],
+                "end_ps": run.window_ps[1],
+                **{f"inferences of {n}": c for n, c in zip(names, run.inferences, strict=True)},
+            },
+        },
+    ]
 
 
 def _executions(problem: Problem, member: Member, process: int) -> list[Event]:
@@ -113,7 +149,9 @@ def _transitions(problem: Problem, member: Member, process: int) -> list[Event]:
     events: list[Event] = []
     for source in member.schedule.groups:
         for edge, head in outgoing.get(source.group, ()):
-            target = by_key[source.frame, source.repeat, head]
+            target = by_key.get((source.frame, source.repeat, head))
+            if target is None:
+                continue  # It starts after what is shown.
             delay = int(problem.transition_ps[edge, source.unit, target.unit])
             flow: Event = {
                 "name": "transition",

@@ -39,14 +39,18 @@ function linkScrolling(nodes) {
 
 function figures(data, member, base, pair) {
   const rows = data.objectives.map((o, k) => [capital(o.label), member.objectives[k], o.unit, base?.objectives[k]]);
-  const labels = data.objectives.map((o) => o.label);
-  if (!labels.includes("latency")) rows.push(["Makespan", ms(member.makespan_ps), "ms", base && ms(base.makespan_ps)]);
+  const labels = data.objectives.map((o) => o.label), alone = member.free_run ? " in one frame alone" : "";
+  if (!labels.includes("latency")) rows.push([`Makespan${alone}`, ms(member.makespan_ps), "ms", base && ms(base.makespan_ps)]);
   if (!labels.includes("energy")) rows.push(["Energy", mj(member.energy_fj), "mJ", base && mj(base.energy_fj)]);
   if (data.networks.length > 1)
     data.networks.forEach((network, n) => {
       if (!labels.includes(`latency of ${network.name}`))
-        rows.push([`Latency of ${network.name}`, ms(member.latencies_ps[n]), "ms", base && ms(base.latencies_ps[n])]);
+        rows.push([`Latency of ${network.name}${alone}`, ms(member.latencies_ps[n]), "ms", base && ms(base.latencies_ps[n])]);
     });
+  const rate = (m, n) => m.free_run.inferences[n] * 1e12 / (m.free_run.window_ps[1] - m.free_run.window_ps[0]);
+  if (member.free_run)
+    data.networks.forEach((network, n) =>
+      rows.push([`Throughput of ${network.name}`, rate(member, n), "frames/s", base && rate(base, n)]));
   return el("dl", { class: "figures" }, rows.map(([label, value, unit, before]) => el("div", {},
     el("dt", {}, label), el("dd", {}, number(value), el("small", {}, ` ${unit}`)),
     // Beside B, A keeps the line free, so that both schedules begin at the same height.

@@ -14,12 +14,13 @@ function executionsOf(data, member) {
   });
   let end = 0;
   member.executions = member.gap_ps.map((gap, i) => {
-    const about = order[i % order.length];
+    const at = member.free_run ? member.free_run.places[i] : i;
+    const about = order[at % order.length];
     const [alone, demand, power] = data.group_costs[about.group][member.cost[i]];
     const start = end + gap, stretch = member.stretch_ps[i];
     end = start + alone + stretch;
     return {
-      ...about, frame: 1 + Math.floor(i / order.length), unit: member.units[about.group],
+      ...about, frame: 1 + Math.floor(at / order.length), unit: member.units[about.group],
       start, end, alone, stretch, waited: member.waited_ps[i], demand, power,
     };
   });
@@ -85,6 +86,10 @@ function scheduleChart(page, side, index, zoom) {
       if (at !== null && at <= right)
         svg.append(withTip(draw("line", { class: "deadline", x1: at, x2: at, y1: 4, y2: bottom }), () => [`Deadline of ${network.name}`]));
     });
+    const run = member.free_run, from = run && run.window_ps[0];
+    if (run && from < run.shown_ps)
+      svg.append(withTip(draw("rect", { class: "window", x: x(ms(from)), width: x(ms(run.shown_ps)) - x(ms(from)), y: 4, height: bottom - 4 }),
+        () => ["Throughput and power are counted here", `${number(ms(from))} to ${number(ms(run.window_ps[1]))} ms`]));
     state.bars = executions.map((e) => bar(e, x, pattern));
     svg.append(...state.bars, transitions(x));
     return svg;
@@ -148,5 +153,8 @@ function scheduleLegend(data, member) {
   const entries = data.networks.map((network, n) => el("span", {}, el("i", { class: "swatch", style: `background:var(--n${n % 8})` }), network.name));
   if (shown.some((e) => e.stretch)) entries.push(el("span", {}, el("i", { class: "swatch hatched" }), "added by contention"));
   if (data.edges.some(([s, t]) => member.units[s] !== member.units[t])) entries.push(el("span", {}, "→ transition"));
-  return el("div", { class: "legend" }, entries);
+  const run = member.free_run;
+  if (run) entries.push(el("span", {}, el("i", { class: "swatch window" }), `counted: ${number(ms(run.window_ps[0]))} to ${number(ms(run.window_ps[1]))} ms`));
+  const legend = el("div", { class: "legend" }, entries);
+  return run ? el("div", {}, el("p", { class: "soft shown" }, `Shown: ${run.words}.`), legend) : legend;
 }

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import runpy
+from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -18,8 +20,15 @@ from dse.provable import refuse_unprovable
 from dse.workload import workload_of
 from dse.workload_file import read_workload
 from platforms.platform_file import load_platform
+from results.activity import activity
 from results.errors import ResultError
+from results.free_run_text import shown_in_words
+from results.front_file import read_results
+from results.gantt_picture import draw_gantt
+from results.picture_style import picture_settings
 from results.pipeline_model import ThroughputModel
+from results.report_page import report_html
+from results.schedule_table import stretches
 
 RECOMPUTE = Path(__file__).parents[1] / "results" / "recompute_front.py"
 ASKED = ("throughput", "power", "efficiency")
@@ -76,6 +85,139 @@ def test_a_changed_figure_is_found(folder: Path, tmp_path: Path, dse) -> None:
     outcome = dse("verify", tmp_path, "--ignore-hashes")
     assert outcome.status != 0
     assert "window_of_8_frames_ps" in outcome.out + outcome.err
+
+
+Change = Callable[[dict[str, Any]], object]
+
+
+def moved(name: str, by: int) -> Change:
+    """The execution that ends last is given another instant."""
+
+    def change(member: dict[str, Any]) -> None:
+        max(member["schedule"], key=lambda row: row["end_ps"])[name] += by
+
+    return change
+
+
+CHANGES: dict[str, Change] = {
+    "an end": moved("end_ps", 1),
+    "a ready time": moved("ready_ps", -1),
+    "an execution less": lambda member: member["schedule"].pop(),
+    "shown for longer": lambda member: member["free_run"].update(
+        shown_ps=member["free_run"]["shown_ps"] - 1
+    ),
+    "another window": lambda member: member["free_run"]["window_ps"].__setitem__(
+        0, member["free_run"]["window_ps"][0] + 1
+    ),
+    "another count": lambda member: member["free_run"]["inferences"].update(
+        alexnet=8, squeezenet=8
+    ),
+    "no window": lambda member: member.update(free_run=None),
+    "the makespan": lambda member: member.update(makespan_ps=member["makespan_ps"] + 1),
+}
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_a_changed_schedule_is_found(folder: Path, name: str, tmp_path: Path, dse, capsys) -> None:
+    """By verify, and by the script of the standard library."""
+    front = json.loads((folder / "front.json").read_bytes())
+    place = len(front["members"]) - 1
+    CHANGES[name](front["members"][place])
+    (tmp_path / "front.json").write_text(json.dumps(front))
+    (tmp_path / "problem.json").write_bytes((folder / "problem.json").read_bytes())
+    outcome = dse("verify", tmp_path, "--ignore-hashes")
+    assert outcome.status == 1, outcome.out
+    capsys.readouterr()
+    assert runpy.run_path(str(RECOMPUTE))["main"](tmp_path) == 1
+    assert f"member {place}: " in capsys.readouterr().out
+
+
+def test_all_in_time_moved_together_is_found_by_playing(folder: Path, tmp_path: Path, dse) -> None:
+    """A schedule that hangs together, but is not what the timeline plays."""
+    front = json.loads((folder / "front.json").read_bytes())
+    member = front["members"][0]
+    for name in ("ready_ps", "start_ps", "end_ps"):
+        for row in member["schedule"]:
+            row[name] += 1
+    member["free_run"]["shown_ps"] += 1
+    member["free_run"]["window_ps"] = [instant + 1 for instant in member["free_run"]["window_ps"]]
+    (tmp_path / "front.json").write_text(json.dumps(front))
+    (tmp_path / "problem.json").write_bytes((folder / "problem.json").read_bytes())
+    outcome = dse("verify", tmp_path, "--ignore-hashes")
+    assert outcome.status == 1
+    assert "member 0: the schedule: " in outcome.out
+
+
+def test_what_is_shown_is_the_free_run(folder: Path) -> None:
+    front = read_results(folder)
+    cut = 0
+    for member in front.members:
+        schedule, run = member.schedule, member.free_run
+        assert run is not None
+        assert max(row.frame for row in schedule.groups) >= 2
+        assert all(row.start_ps < run.shown_ps for row in schedule.groups)
+        cut += not run.shows_window
+        if not run.shows_window:
+            assert 1000 <= len(schedule.groups) < 1000 + 2 * len(front.problem.units)
+    assert 0 < cut < len(front.members)
+
+
+def test_every_view_says_what_it_shows(folder: Path, tmp_path: Path, dse) -> None:
+    front = read_results(folder)
+    for index, whole in {m.free_run.shows_window: i for i, m in enumerate(front.members)}.items():
+        member = front.members[whole]
+        words = shown_in_words(member.free_run)
+        shown = dse("show", folder, "--member", whole).out
+        assert f"schedule: {words}" in " ".join(shown.split())
+        assert ("more rows: --all" in shown) == (len(stretches(member.schedule)) > 40)
+        every = dse("show", folder, "--member", whole, "--all").out
+        assert len(every.splitlines()) >= len(stretches(member.schedule))
+        trace = tmp_path / f"{index}.json"
+        assert dse("trace", folder, "--member", whole, "-o", trace).status == 0
+        events = json.loads(trace.read_bytes())["traceEvents"]
+        executions = [e for e in events if e["ph"] == "X" and e["cat"] != "window"]
+        assert len(executions) == len(member.schedule.groups)
+        (name,) = [e["args"]["name"] for e in events if e["name"] == "process_name"]
+        assert name.endswith(words)
+        windows = [e for e in events if e["name"] == "counted window"]
+        begin, end = member.free_run.window_ps
+        assert [(e["args"]["begin_ps"], e["args"]["end_ps"]) for e in windows] == (
+            [(begin, end)] if begin < member.free_run.shown_ps else []
+        )
+        with picture_settings():
+            figure = draw_gantt(front.problem, member)
+        assert figure.axes[0].get_title(loc="left") == words
+
+
+def test_the_power_over_the_window_is_the_energy_that_is_claimed(folder: Path) -> None:
+    front = read_results(folder)
+    for member in front.members:
+        run = member.free_run
+        if not run.shows_window:
+            continue
+        figures = activity(front.problem, member)
+        begin, end = run.window_ps
+        energy = (sum(figures.idle_mw) + figures.base_mw) * (end - begin)
+        for row, power in zip(member.schedule.groups, figures.dynamic_mw, strict=True):
+            energy += power * max(min(row.end_ps, end) - max(row.start_ps, begin), 0)
+        assert energy // sum(run.inferences) == member.energy_fj
+
+
+def test_the_page_draws_the_free_run(folder: Path, open_page) -> None:
+    front = read_results(folder)
+    whole = next(i for i, m in enumerate(front.members) if m.free_run.shows_window)
+    member = front.members[whole]
+    with open_page(report_html(front), hash=f"#a={whole}") as page:
+        found = page.locator("article[data-side=a] g.bar[data-group]").evaluate_all(
+            "bars => bars.map(bar => [Number(bar.dataset.start), Number(bar.dataset.group)])"
+        )
+        assert sorted(map(tuple, found)) == sorted(
+            (row.start_ps, row.group) for row in member.schedule.groups
+        )
+        assert page.locator("article[data-side=a] rect.window").count() == 1
+        text = page.locator("article[data-side=a]").inner_text()
+        assert shown_in_words(member.free_run) in text
+        assert "Throughput of alexnet" in text
 
 
 def test_a_workload_file_says_it_too() -> None:

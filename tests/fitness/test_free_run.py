@@ -11,11 +11,12 @@ from small_problems import design, flat_loss, network, problem
 
 from benchmarks.random_problem import RandomShape, random_design, random_problem
 from fitness.chain_state import are_chains
-from fitness.free_run import dynamic_by_unit, make_free_run_evaluator
+from fitness.free_run import dynamic_by_unit, make_free_run_evaluator, play_shown
 from fitness.outcomes import make_outcomes
 from fitness.plain_free_run import play_freely
 from fitness.plain_outcomes import plain_outcome
 from fitness.timeline import make_pipeline_evaluator, row_of
+from results.front import FreeRun
 from results.problem import DesignPoint, EnergyUse, Objective, ObjectiveKind, Problem
 
 PROBLEMS = 800
@@ -35,7 +36,10 @@ LEAST_OF_CHUNK = {
     "contention": 70,
     "other counts": 60,
     "slowest is not the first": 30,
-    "runs at the end": 50,
+    "runs at the end": 30,
+    "window shown": 80,
+    "cut before the window": 20,
+    "cut in the window": 8,
 }
 
 
@@ -81,6 +85,10 @@ def compare(seed: int) -> set[str]:
     assert one(case, point) == (end - begin, list(plain.inferences), dynamic), f"seed {seed}"
     outcomes = make_outcomes(case)(row_of(point)[None])
     assert tuple(outcomes.objectives[0].tolist()) == plain_outcome(case, point).objectives
+    most = int(rng.integers(1, 40)) if seed % 3 == 0 else 1000
+    schedule, run = plain.shown(case, point, most=most)
+    assert play_shown(case, point, most=most) == (schedule, run), f"seed {seed}"
+    assert len(schedule.groups) < most + 2 * len(case.units)
     targets = Counter(target for _, target in case.edges)
     return {
         f"{len(case.networks)} networks",
@@ -100,11 +108,40 @@ def compare(seed: int) -> set[str]:
                 "contention": any(unit.contention for unit in case.units),
                 "other counts": len(set(plain.inferences)) > 1,
                 "slowest is not the first": plain.slowest > 0,
-                "runs at the end": any(run[2] is None for run in plain.runs.values()),
+                "runs at the end": any(row.end_ps > end for row in schedule.groups),
+                "window shown": run.shows_window,
+                "cut before the window": run.shown_ps <= begin,
+                "cut in the window": begin < run.shown_ps < end,
             }.items()
             if holds
         ),
     }
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_the_window_that_is_shown_holds_what_is_claimed(seed: int) -> None:
+    """Inferences and energy once more, from the schedule alone: frames that end in the window, and
+    the parts of the executions that lie in it."""
+    rng = np.random.default_rng(90_000 + seed)
+    shape = RandomShape(groups=(1, 4), contention=True, copies=True)
+    case = freely(random_problem(rng, shape), int(rng.integers(1, 4)))
+    point = random_design(rng, case)
+    schedule, run = play_shown(case, point, most=10**5)
+    begin, end = run.window_ps
+    assert run.shows_window
+    last: dict[tuple[int, int], list[int]] = {}
+    energy = 0
+    for row in schedule.groups:
+        if row.repeat == case.networks[row.network].repeats:
+            last.setdefault((row.network, row.frame), []).append(row.end_ps)
+        unit = case.units[row.unit]
+        at = (row.group, *(int(point.operating_points[clock]) for clock in unit.clocks))
+        energy += int(unit.dynamic_mw[at]) * max(min(row.end_ps, end) - max(row.start_ps, begin), 0)
+    count = [0] * len(case.networks)
+    for (n, _), ends in last.items():
+        count[n] += len(ends) == len(case.networks[n].groups) and begin < max(ends) <= end
+    assert one(case, point) == (end - begin, count, energy)
+    assert run.inferences == tuple(count)
 
 
 @pytest.mark.parametrize("seed", range(120))
@@ -142,6 +179,19 @@ def test_two_networks_that_never_meet() -> None:
     assert one(case, point) == (56, [8, 19], 0)
     plain = play_freely(case, point)
     assert plain.window_ps == (28, 84)
+    schedule, run = play_shown(case, point)
+    assert run == FreeRun((28, 84), (8, 19), 84)
+    shown = [(row.network, row.frame, row.start_ps, row.end_ps) for row in schedule.groups]
+    slow = [(0, k, 7 * k - 7, 7 * k) for k in range(1, 13)]
+    fast = [(1, k, 3 * k - 3, 3 * k) for k in range(1, 29)]
+    assert sorted(shown) == slow + fast
+    # Five have ended at 9 ps: what starts before then, of the slow one until 14 ps.
+    schedule, run = play_shown(case, point, most=4)
+    assert run.shown_ps == 9
+    assert sorted((row.network, row.end_ps) for row in schedule.groups) == [
+        *((0, 7), (0, 14)),
+        *((1, 3), (1, 6), (1, 9)),
+    ]
     assert plain.slowest == 0
     # The mean network makes (8 + 19) / 2 inferences in 56 ps: eight take 8 x 2 x 56 / 27.
     (values,) = make_outcomes(case)(row_of(point)[None]).objectives.tolist()

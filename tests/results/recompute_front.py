@@ -38,7 +38,8 @@ def replay(problem, unit_of, point, frames=1, in_flight=1, freely=False):
     """{(frame, network, repeat, group): (ready, start, end)}; by default one frame alone.
 
     unit_of: unit name per group, through all networks; point: index per domain name; freely:
-    without a common frame, until all networks have ended ``frames`` frames; what runs has no end.
+    without a common frame, until all networks have ended ``frames`` frames, and all that ran then
+    has ended; what started at that instant or later may have no end.
     """
     units = {unit["name"]: unit for unit in problem["units"]}
     number = {unit["name"]: u for u, unit in enumerate(problem["units"])}
@@ -77,7 +78,7 @@ def replay(problem, unit_of, point, frames=1, in_flight=1, freely=False):
     known = in_flight if freely else frames
     for frame, n in ((frame, n) for frame in range(1, known + 1) for n in range(len(networks))):
         todo.update(executions(frame, n))
-    ready, start, end, running, queued, now = {}, {}, {}, {}, {}, 0
+    ready, start, end, running, queued, now, last_instant = {}, {}, {}, {}, {}, 0, None
     while todo or queued or running:
         for u in [u for u, (_, left) in running.items() if left <= 0]:
             key = running.pop(u)[0]
@@ -88,7 +89,9 @@ def replay(problem, unit_of, point, frames=1, in_flight=1, freely=False):
                 ended[n] = frame
                 todo.update(executions(frame + in_flight, n))
         if freely and len(ended) == len(networks) and min(ended.values()) >= frames:
-            break
+            last_instant = now if last_instant is None else last_instant
+            if all(start[key] >= last_instant for key, _ in running.values()):
+                break
         for key, before in list(todo.items()):
             if all(other in end for other in before):
                 first = key[2] == 1 and not incoming[key[3]]
@@ -118,8 +121,9 @@ def replay(problem, unit_of, point, frames=1, in_flight=1, freely=False):
     return {key: (ready[key], start[key], end.get(key)) for key in sorted(start)}
 
 
-def figures(problem, unit_of, point, rows):
-    """Objective name to value, from one frame played alone; and the energy of each unit."""
+def figures(problem, unit_of, point, rows, played=None):
+    """Objective name to value, from one frame played alone and, where networks run freely, from
+    that; and the energy of each unit."""
     makespan = max(end for _, _, end in rows.values())
     result = {"latency_ps": makespan, "negative_rate_sum_uhz": 0}
     for n, network in enumerate(problem["networks"]):
@@ -139,8 +143,8 @@ def figures(problem, unit_of, point, rows):
     if problem["energy_use"] == "periodic":
         idle_ps = problem["period_ps"]
     if problem["free_running"]:
-        played = replay(problem, unit_of, point, 12, problem["frames_in_flight"], freely=True)
-        idle_ps, frames, counted = window_of(problem, played)
+        window, inferences, counted = window_of(problem, played)
+        idle_ps, frames = window[1] - window[0], sum(inferences)
         eight = 8 * len(problem["networks"]) * idle_ps
         result["window_of_8_frames_ps"] = (2 * eight + frames) // (2 * frames)
     elif problem["throughput_model"] != "timeline":
@@ -187,8 +191,8 @@ def figures(problem, unit_of, point, rows):
 
 
 def window_of(problem, played):
-    """Of networks that run freely: length of the window, inferences in it, and the parts of the
-    executions that lie in it."""
+    """Of networks that run freely: the window, inferences of each network in it, and the parts of
+    the executions that lie in it."""
     ends = []
     for n, network in enumerate(problem["networks"]):
         size, of_frame = network["repeats"] * len(network["group_names"]), {}
@@ -199,11 +203,22 @@ def window_of(problem, played):
     slowest = max(range(len(ends)), key=lambda n: (ends[n][11], -n))
     begin, last = ends[slowest][3], ends[slowest][11]
     counted = {
-        key: (ready, max(start, begin), last if end is None else end)
+        key: (ready, max(start, begin), min(last, end))
         for key, (ready, start, end) in played.items()
-        if end is None or end > begin
+        if start < last and end > begin
     }
-    return last - begin, sum(begin < t <= last for found in ends for t in found), counted
+    return (begin, last), [sum(begin < t <= last for t in found) for found in ends], counted
+
+
+def beginning(problem, played):
+    """What ``free_run`` says, and the executions of the schedule, of networks that run freely."""
+    window, inferences, _ = window_of(problem, played)
+    ends = sorted(end for _, _, end in played.values() if end is not None)
+    until = min([window[1], *ends[999:1000]])
+    names = [network["name"] for network in problem["networks"]]
+    said = {"window_ps": list(window), "inferences": dict(zip(names, inferences, strict=True))}
+    shown = {key: times for key, times in played.items() if times[1] < until}
+    return {**said, "shown_ps": until}, shown
 
 
 def closed_form(problem, unit_of, point):
@@ -232,6 +247,21 @@ def closed_form(problem, unit_of, point):
     return load, spent
 
 
+def execution(problem, unit_of, point, key, times):
+    """One entry of a schedule."""
+    frame, n, repeat, group = key
+    (unit,) = [unit for unit in problem["units"] if unit["name"] == unit_of[group]]
+    return {
+        "network": problem["networks"][n]["name"],
+        "frame": frame,
+        "repeat": repeat,
+        "group": group,
+        "unit": unit["name"],
+        **dict(zip(("ready_ps", "start_ps", "end_ps"), times, strict=True)),
+        "alone_ps": at(unit["time_ps"][group], [point[clock] for clock in unit["clocks"]]),
+    }
+
+
 def main(folder):
     text = (folder / "problem.json").read_bytes()
     problem, front = json.loads(text), json.loads((folder / "front.json").read_bytes())
@@ -241,11 +271,22 @@ def main(folder):
     for i, member in enumerate(front["members"]):
         unit_of = [unit for n in problem["networks"] for unit in member["mapping"][n["name"]]]
         point = {d: p["index"] if p else 0 for d, p in member["operating_points"].items()}
-        rows = replay(problem, unit_of, point)
-        written = [[r["ready_ps"], r["start_ps"], r["end_ps"]] for r in member["schedule"]]
-        if [list(times) for times in rows.values()] != written:
+        shown = rows = replay(problem, unit_of, point)
+        said = played = None
+        if problem["free_running"]:
+            played = replay(problem, unit_of, point, 12, problem["frames_in_flight"], freely=True)
+            said, shown = beginning(problem, played)
+        if member["free_run"] != said:
+            wrong.append(f"member {i}: free_run")
+        schedule = [execution(problem, unit_of, point, *entry) for entry in shown.items()]
+        if schedule != member["schedule"]:
             wrong.append(f"member {i}: schedule")
-        result, by_unit = figures(problem, unit_of, point, rows)
+        result, by_unit = figures(problem, unit_of, point, rows, played)
+        if member["makespan_ps"] != result["latency_ps"]:
+            wrong.append(f"member {i}: makespan_ps")
+        for name, value in member["latencies_ps"].items():
+            if value != result["latency_ps:" + name]:
+                wrong.append(f"member {i}: latencies_ps")
         for name, value in member["objectives"].items():
             if result[name] != value:
                 wrong.append(f"member {i}: {name} is {result[name]}, the file says {value}")
