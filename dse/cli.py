@@ -135,3 +135,7 @@ def _told(error: ValueError | OSError) -> str:
 def _report(message: str, status: int) -> int:
     print(f"dse: {message}", file=sys.stderr)
     return status
+
+
+if __name__ == "__main__":
+    main()

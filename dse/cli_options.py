@@ -36,6 +36,7 @@ def make_options(
     throughput_model: ThroughputModel = ThroughputModel.TIMELINE,
     pipeline_time: PipelineTime = PipelineTime.PERIOD,
     free_running: bool = False,
+    frames_in_flight: int | None = None,
     least_objectives: int = 2,
 ) -> Options:
     """Options from texts; None where an option was not given.
@@ -72,6 +73,7 @@ def make_options(
         throughput_model=throughput_model,
         pipeline_time=pipeline_time,
         free_running=free_running,
+        frames_in_flight=frames_in_flight,
     )
 
 

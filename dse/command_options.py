@@ -11,6 +11,7 @@ import typer
 from dse.managers.modes import Mode
 from dse.managers.settings import PredictorName
 from dse.scenarios import Scenario
+from dse.workload_check import MOST_FRAMES_IN_FLIGHT
 from results.pipeline_model import PipelineTime, ThroughputModel
 
 NetworkNames = Annotated[
@@ -99,6 +100,16 @@ FreeRunning = Annotated[
         help="No common frame: every network starts its next frame when one of its own ends.",
     ),
 ]
+FramesInFlight = Annotated[
+    int | None,
+    typer.Option(
+        "--frames-in-flight",
+        min=1,
+        max=MOST_FRAMES_IN_FLIGHT,
+        help="Frames at work at a time, for throughput; of free-running networks, of each. "
+        "[default: 2, or the workload file's]",
+    ),
+]
 ThroughputModelName = Annotated[
     ThroughputModel,
     typer.Option(
@@ -154,3 +165,4 @@ class GoalOptions:
     throughput_model: ThroughputModelName = ThroughputModel.TIMELINE
     pipeline_time: PipelineTimeName = PipelineTime.PERIOD
     free_running: FreeRunning = False
+    frames_in_flight: FramesInFlight = None

@@ -42,6 +42,7 @@ class Options:
     throughput_model: ThroughputModel = ThroughputModel.TIMELINE
     pipeline_time: PipelineTime = PipelineTime.PERIOD
     free_running: bool = False
+    frames_in_flight: int | None = None
 
 
 def parse_objective(text: str, network_names: tuple[str, ...]) -> Objective:

@@ -14,7 +14,7 @@ from dse.errors import WorkloadError
 from dse.magnitudes import check_magnitudes
 from dse.options import Options, parse_objective
 from dse.workload import Workload, WorkloadNetwork
-from dse.workload_check import check_workload
+from dse.workload_check import MOST_FRAMES_IN_FLIGHT, check_workload
 from fitness.channel_costs import channel_costs
 from fitness.contention import contention_table, round_half_up
 from fitness.cost_table import NetworkCosts
@@ -247,6 +247,7 @@ def _assemble(
     free_running = options.free_running or workload.free_running
     if free_running:
         _check_free_running(workload, options, objectives)
+    _check_frames_in_flight(options, objectives, free_running=free_running)
     deadlines = _deadlines(options, names)
     return Problem(
         networks=tuple(
@@ -267,7 +268,7 @@ def _assemble(
         objectives=objectives,
         energy_use=EnergyUse.PIPELINE if free_running else _energy_use(objectives, rate),
         free_running=free_running,
-        frames_in_flight=workload.frames_in_flight,
+        frames_in_flight=options.frames_in_flight or workload.frames_in_flight,
         period_ps=None if rate is None else round_half_up(1000 * PS_PER_MS / rate),
         power_cap_mw=_scaled(options.power_cap_w, 1000),
         energy_budget_fj=_scaled(options.energy_budget_mj, FJ_PER_MJ),
@@ -294,6 +295,24 @@ def _check_throughput_model(options: Options, objectives: Sequence[Objective]) -
         raise WorkloadError(
             f"--throughput-model {options.throughput_model.value} needs the objective throughput, "
             f"got {', '.join(options.objectives)}"
+        )
+
+
+def _check_frames_in_flight(
+    options: Options, objectives: Sequence[Objective], *, free_running: bool
+) -> None:
+    if options.frames_in_flight is None:
+        return
+    if not 1 <= options.frames_in_flight <= MOST_FRAMES_IN_FLIGHT:
+        raise WorkloadError(
+            f"--frames-in-flight: from 1 to {MOST_FRAMES_IN_FLIGHT} is required, got "
+            f"{options.frames_in_flight}"
+        )
+    pipeline = any(objective.kind is ObjectiveKind.THROUGHPUT for objective in objectives)
+    if not (pipeline or free_running) or options.throughput_model is not ThroughputModel.TIMELINE:
+        raise WorkloadError(
+            f"--frames-in-flight {options.frames_in_flight}: the objective throughput, on the "
+            "timeline, or --free-running is required"
         )
 
 

@@ -17,7 +17,9 @@ from dse.input_file import parse_input, read_input
 from dse.workload import short_name, split_copies, workload_of
 from dse.workload_file import is_workload_file, load_workload
 
-WHOLE_NUMBERS = frozenset({"groups", "max_transitions", "max_evaluations", "seed"})
+WHOLE_NUMBERS = frozenset(
+    {"groups", "max_transitions", "frames_in_flight", "max_evaluations", "seed"}
+)
 
 
 def load_plan(path: str | Path) -> Plan:
@@ -47,10 +49,11 @@ def _check(plan: Plan) -> None:
     """
     from dse.engine_names import EngineName
     from dse.options import parse_objective
+    from results.problem_check import OF_A_FRAME
 
     engines = {name.value for name in EngineName}
     asked: dict[RunSettings, str] = {}
-    objectives: dict[tuple[str, tuple[str, ...]], str] = {}
+    objectives: dict[tuple[str, tuple[str, ...], bool], str] = {}
     for run in plan.runs:
         settings = run.settings
         if settings.engine not in engines:
@@ -62,16 +65,21 @@ def _check(plan: Plan) -> None:
             settings, networks=(), platform="", engine="", max_evaluations=1, seed=0, profile=None
         )
         asked.setdefault(options, run.name)
-        objectives.setdefault((settings.objectives, run.workload.members), run.name)
+        about = (settings.objectives, run.workload.members, bool(settings.free_running))
+        objectives.setdefault(about, run.name)
     for options, name in asked.items():
         try:
             options_of(options)
         except WorkloadError as error:
             raise WorkloadError(f"run {name!r}: {error}") from None
-    for (text, members), name in objectives.items():
+    for (text, members, free_running), name in objectives.items():
         try:
             for part in listed(text):
-                parse_objective(part, members)
+                if parse_objective(part, members).kind in OF_A_FRAME and free_running:
+                    raise WorkloadError(
+                        f"the objective {part} is of a common frame, and networks "
+                        "that run freely have none"
+                    )
         except WorkloadError as error:
             raise WorkloadError(f"run {name!r}: {error}") from None
 
@@ -140,8 +148,8 @@ def _values_of(entry: Mapping[str, Any], folder: str) -> dict[str, Any]:
 
 def _value(name: str, value: Any, folder: str) -> Choice:
     """The value as a run has it: numbers as exact texts, lists tidied, paths as seen from here."""
-    if value is None:
-        return None
+    if value is None or isinstance(value, bool):
+        return value or None
     if name in WHOLE_NUMBERS:
         return int(value)
     if isinstance(value, int | Decimal):

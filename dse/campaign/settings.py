@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from dse.options import Options
 
-Choice = str | int | None
+Choice = str | int | bool | None
 
 
 @dataclass(frozen=True)
@@ -32,6 +32,8 @@ class RunSettings:
     units: str | None = None
     fixed: str | None = None
     precision: str | None = None
+    free_running: bool | None = None
+    frames_in_flight: int | None = None
     profile: str | None = None
     engine: str = "nsga2"
     max_evaluations: int = 20_000
@@ -73,6 +75,8 @@ AXES = (
     Axis("cut", "cuts"),
     Axis("units", "units"),
     Axis("precision", "precisions"),
+    Axis("free_running", "free_running"),
+    Axis("frames_in_flight", "frames_in_flight", seeds_others=True),
     Axis("fixed", "fixed", seeds_others=True),
     Axis("max_transitions", "transition_limits", seeds_others=True),
     Axis("deadline_ms", "deadlines_ms", seeds_others=True),
@@ -121,6 +125,8 @@ def options_of(settings: RunSettings) -> Options:
         deadline=None if settings.deadline_ms is None else listed(settings.deadline_ms),
         fps=settings.frames_per_second,
         pin=None,
+        free_running=bool(settings.free_running),
+        frames_in_flight=settings.frames_in_flight,
     )
 
 

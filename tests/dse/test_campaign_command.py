@@ -84,6 +84,40 @@ def test_runs_are_what_explore_finds(campaign, records):
     ]
 
 
+def test_free_running_is_an_input(tmp_path):
+    """A run finds what an exploration with the option does."""
+    file = {
+        "networks": ["alexnet", "squeezenet"],
+        "together": 2,
+        "platforms": ["jetson-agx-xavier"],
+        "units": ["gpu, dla0"],
+        "group_counts": [2],
+        "objectives": ["throughput, power"],
+        "free_running": [True],
+        "frames_in_flight": [3],
+        "evaluations": [30],
+    }
+    (tmp_path / "c.json").write_text(json.dumps(file))
+    (entry,) = inputs_of(load_plan(tmp_path / "c.json"), program_identity())
+    outcome = explore_run(RunTask(entry.hash, entry))
+    front = explore(
+        ["alexnet", "squeezenet"],
+        "jetson-agx-xavier",
+        options=Options(
+            objectives=("throughput", "power"),
+            units=("gpu", "dla0"),
+            groups=2,
+            free_running=True,
+            frames_in_flight=3,
+        ),
+        max_evaluations=30,
+        jobs=1,
+    )
+    assert front.problem.free_running
+    assert front.problem.frames_in_flight == 3
+    assert outcome.figures.objectives == tuple(member.objectives for member in front.members)
+
+
 def test_a_run_has_the_same_bytes_whatever_ran_before_it(campaign, records):
     """In a fresh process, from another folder, alone: nothing that is remembered shows."""
     script = (

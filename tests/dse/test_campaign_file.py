@@ -10,6 +10,7 @@ import pytest
 
 from dse.campaign.campaign_file import load_plan
 from dse.campaign.run_inputs import inputs_of
+from dse.campaign.settings import RunSettings, options_of
 from dse.errors import WorkloadError
 
 BASE = {
@@ -51,6 +52,27 @@ def test_all_lists_are_multiplied(tmp_path):
     assert len(found) == len(expected)
     assert set(found) == expected
     assert len({run.name for run in plan.runs}) == len(found)
+
+
+def test_free_running_networks_are_a_list_like_others(tmp_path):
+    plan = plan_of(
+        tmp_path,
+        objectives=["throughput, power"],
+        free_running=[False, True],
+        frames_in_flight=[None, 3],
+        exclude=[{"free_running": False, "frames_in_flight": 3}],
+    )
+    found = {(run.settings.free_running, run.settings.frames_in_flight) for run in plan.runs}
+    assert found == {(None, None), (True, None), (True, 3)}
+    for run in plan.runs:
+        options = options_of(run.settings)
+        assert options.free_running == bool(run.settings.free_running)
+        assert options.frames_in_flight == run.settings.frames_in_flight
+        assert RunSettings.from_document(run.settings.to_document()) == run.settings
+    # What is not asked for is not in the hash: False is the same run as nothing.
+    assert (
+        plan.runs[0].settings.to_document().keys() & {"free_running", "frames_in_flight"} == set()
+    )
 
 
 def test_runs_of_one_problem_follow_each_other(tmp_path):
@@ -165,6 +187,8 @@ def test_every_input_counts(tmp_path):
                 {"units": "gpu"},
                 {"fixed": "gpu=max"},
                 {"precision": "fp32"},
+                {"free_running": True},
+                {"frames_in_flight": 3},
                 {"engine": "random"},
                 {"max_evaluations": 1},
                 {"seed": 1},
@@ -199,6 +223,9 @@ def test_every_input_counts(tmp_path):
         ({"keep": ["picture"]}, "$.keep"),
         ({"warm_start": ["platform"]}, "$.warm_start"),
         ({"speed": 1}, "speed"),
+        ({"free_running": [1]}, "$.free_running"),
+        ({"free_running": [True]}, "the objective latency is of a common frame"),
+        ({"frames_in_flight": [9]}, "$.frames_in_flight"),
         ({"seeds": 1_000_000, "evaluations": list(range(1, 11))}, "at most 5,000,000 runs"),
     ],
 )

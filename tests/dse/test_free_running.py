@@ -260,6 +260,39 @@ def test_keys_of_a_common_frame_are_refused_by_name(extra, words) -> None:
         built(read_workload(text.encode(), "a.yaml"))
 
 
+def test_frames_in_flight_win_over_the_file() -> None:
+    text = b"free_running: true\nframes_in_flight: 4\nnetworks: [{network: alexnet}]\n"
+    assert built(read_workload(text, "a.yaml")).frames_in_flight == 4
+    assert built(read_workload(text, "a.yaml"), frames_in_flight=3).frames_in_flight == 3
+    pipeline = built(objectives=("throughput", "energy"), free_running=False, frames_in_flight=1)
+    assert pipeline.frames_in_flight == 1
+    assert not pipeline.free_running
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"objectives": ("latency", "energy"), "free_running": False}, "the objective throughput"),
+        ({"free_running": False, "throughput_model": ThroughputModel.ANALYTIC}, "on the timeline"),
+        ({"frames_in_flight": 9}, "from 1 to 8 is required, got 9"),
+    ],
+)
+def test_frames_in_flight_that_mean_nothing_are_refused(options, words) -> None:
+    with pytest.raises(WorkloadError, match=words):
+        built(**{"frames_in_flight": 2, **options})
+
+
+def test_frames_in_flight_on_the_command_line(dse, tmp_path: Path) -> None:
+    words = ["explore", "alexnet", "squeezenet", "-p", "jetson-tx2", "--groups", "2", "-q"]
+    words += ["--objective", "throughput", "--objective", "energy", "--engine", "mobile-i"]
+    words += ["--max-evaluations", "40", "--no-certify"]
+    assert dse(*words, "--frames-in-flight", "5", "-o", tmp_path / "run").status == 0
+    assert read_results(tmp_path / "run").problem.frames_in_flight == 5
+    outcome = dse(*words, "--frames-in-flight", "9", "-o", tmp_path / "other")
+    assert outcome.status == 2
+    assert "--frames-in-flight" in outcome.err
+
+
 def test_balance_is_refused(dse, tmp_path: Path) -> None:
     outcome = dse(
         *("explore", "alexnet", "squeezenet", "-p", "jetson-agx-xavier", "--free-running"),

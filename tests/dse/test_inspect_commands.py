@@ -263,3 +263,24 @@ def test_help_imports_nothing_heavy():
 )
 def test_long_lines_go_on_below_their_beginning(line, width, result):
     assert wrapped(line, width) == result
+
+
+def test_the_program_runs_as_a_module():
+    ended = subprocess.run(
+        [sys.executable, "-m", "dse.cli", "platforms"],
+        cwd=Path(__file__).parents[2],
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert ended.returncode == 0
+    assert all(name in ended.stdout for name in platform_names())
+    bad = subprocess.run(
+        [sys.executable, "-m", "dse.cli", "platform", "none"],
+        cwd=Path(__file__).parents[2],
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert bad.returncode == 2
+    assert bad.stderr.startswith("dse: ")
