@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -29,6 +30,8 @@ _ROW_INCHES = 0.42
 _BAR = 0.62
 _NUMBER_SHARE = 0.018
 """A bar at least this share of the picture wide has room for the number of its group."""
+_FRAME_SHARE = 0.004
+"""A narrower bar has no frame: it would hide the bar."""
 _MOST_ARROWS = 200
 """Beyond so many transitions they are one grey mass, and are left out."""
 
@@ -69,7 +72,7 @@ def draw_gantts(schedules: Sequence[tuple[str, Problem, Member]]) -> Figure:
     )[:, 0]
     networks = {network.name: None for _, problem, _ in schedules for network in problem.networks}
     colours = {name: COLOURS[n % len(COLOURS)] for n, name in enumerate(networks)}
-    span = max(member.schedule.makespan_ps for _, _, member in schedules) / _PS_PER_MS
+    span = max(_shown_ps(member) for _, _, member in schedules) / _PS_PER_MS
     for axes, used, (title, problem, member) in zip(places, rows, schedules, strict=True):
         row_of = {unit: row for row, unit in enumerate(used)}
         axes.grid(True, axis="x")
@@ -88,6 +91,12 @@ def draw_gantts(schedules: Sequence[tuple[str, Problem, Member]]) -> Figure:
     places[-1].set_xlabel("Time (ms)")
     _add_legend(figure, schedules, colours)
     return figure
+
+
+def _shown_ps(member: Member) -> int:
+    """Of a free run without the tail of what still runs then: beside fast networks a slow one's
+    group may be most of the picture."""
+    return member.free_run.shown_ps if member.free_run else member.schedule.makespan_ps
 
 
 def _draw_window(axes: Axes, run: FreeRun) -> None:
@@ -125,7 +134,8 @@ def _draw_bars(
                 edgecolor="white",
                 linewidth=0,
             )
-        axes.barh(row, end - start, _BAR, start, fill=False, edgecolor="white", linewidth=0.7)
+        if end - start >= _FRAME_SHARE * span:
+            axes.barh(row, end - start, _BAR, start, fill=False, edgecolor="white", linewidth=0.7)
         if end - start >= _NUMBER_SHARE * span:
             label = str(execution.group - network.first_group)
             if network.repeats > 1:
@@ -144,8 +154,8 @@ def _draw_transitions(axes: Axes, problem: Problem, member: Member, row_of: dict
         for e, (source, target) in enumerate(problem.edges)
         if units[source] != units[target]
     ]
-    copies = len(member.schedule.groups) / problem.group_count
-    if len(moves) * copies > _MOST_ARROWS:
+    runs = Counter(group for _, _, group in end_ps)
+    if sum(runs[source] for _, source, _ in moves) > _MOST_ARROWS:
         return
     for e, source, target in moves:
         delay = int(problem.transition_ps[e, units[source], units[target]])

@@ -3,7 +3,9 @@ function activityChart(page, index, { title, unit, base, value, factor, zoom }) 
   const { data } = page, member = pointsOf(data)[index], executions = executionsOf(data, member);
   const place = el("div", { class: "chart" });
   if (zoom > 1) place.style.width = `${zoom * 100}%`;
-  const steps = activitySteps(executions, value, base(member));
+  const limit = lastEnd(data, member);
+  const all = activitySteps(executions, value, base(member)), steps = all.filter(([at]) => at <= limit);
+  if (steps.length < all.length) steps.push([limit, steps.at(-1)[1]]);
   const mostOf = (i) => Math.max(...activitySteps(executionsOf(data, pointsOf(data)[i]), value, base(pointsOf(data)[i])).map(([, v]) => v));
 
   function paint(width) {

@@ -27,7 +27,8 @@ function executionsOf(data, member) {
   return member.executions;
 }
 
-const lastEnd = (data, member) => Math.max(...executionsOf(data, member).map((e) => e.end));
+// Of a free run without the tail of what still runs at its end: a slow group may be most of the picture.
+const lastEnd = (data, member) => member.free_run?.shown_ps ?? Math.max(...executionsOf(data, member).map((e) => e.end));
 
 function executionTip(data, e) {
   const network = data.networks[e.network];
@@ -96,7 +97,8 @@ function scheduleChart(page, side, index, zoom) {
   }
 
   function bar(e, x, pattern) {
-    const top = 8 + row.get(e.unit) * ROW + 4, from = x(ms(e.start)), middle = x(ms(e.start + e.alone)), to = x(ms(e.end));
+    const limit = lastEnd(data, member), cut = (ps) => x(ms(Math.min(ps, limit)));
+    const top = 8 + row.get(e.unit) * ROW + 4, from = cut(e.start), middle = cut(e.start + e.alone), to = cut(e.end);
     const colour = `n${e.network % 8}`, wide = Math.max(to - from, 0.6);
     const g = draw("g", { class: "bar", "data-group": e.group, "data-start": e.start },
       draw("rect", { class: colour, x: from, y: top, width: Math.max(middle - from, 0.4), height: BAR }));
@@ -115,12 +117,14 @@ function scheduleChart(page, side, index, zoom) {
     const g = draw("g"), total = data.units.length, ends = new Map();
     executions.forEach((e) => ends.set(`${e.group} ${e.frame} ${e.repeat}`, e));
     const moves = data.edges.map(([s, t], k) => [s, t, k]).filter(([s, t]) => member.units[s] !== member.units[t]);
-    if (moves.length * (executions.length / member.units.length) > MOST_ARROWS) return g;
+    const sources = moves.map(([source]) => source);
+    if (executions.reduce((sum, e) => sum + sources.filter((s) => s === e.group).length, 0) > MOST_ARROWS) return g;
     for (const e of executions)
       for (const [source, target, k] of moves) {
         if (e.group !== source) continue;
         const [u, v] = [member.units[source], member.units[target]];
         const delay = data.transition_ps[(k * total + u) * total + v];
+        if (member.free_run && e.end + delay > member.free_run.shown_ps) continue;
         const down = row.get(v) > row.get(u);
         const x1 = x(ms(e.end)), y1 = 12 + row.get(u) * ROW + (down ? BAR : 0);
         const x2 = x(ms(e.end + delay)), y2 = 12 + row.get(v) * ROW + (down ? 0 : BAR);
