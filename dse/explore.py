@@ -16,7 +16,7 @@ from dse.checkpoint import CheckpointFile, Identity, Snapshot
 from dse.compilation import load_machine_code
 from dse.design_space import DesignSpace
 from dse.engine_names import EngineName
-from dse.engines import make_engine
+from dse.engines import ENGINES, make_engine
 from dse.errors import InfeasibleError
 from dse.infeasible import explain_infeasible
 from dse.managers.settings import ManagerSettings
@@ -163,7 +163,8 @@ def explore_problem(
     if len(result.rows) == 0 and result.stopped_by is StoppedBy.INTERRUPT:
         raise KeyboardInterrupt
     baselines = baseline_points(space)
-    result = _with_baselines(result, baselines)
+    if not ENGINES[engine].decides:
+        result = _with_baselines(result, baselines)
     if len(result.rows) == 0:
         raise InfeasibleError(explain_infeasible(built.problem, result, seed=seed, jobs=workers))
     return Front(

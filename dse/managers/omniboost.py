@@ -9,6 +9,9 @@ square root of two, rewards scaled to the range seen; playouts stay on a unit wi
 that gives about one cut a network; 500 playouts. Clocks: the power mode of the cap
 (:mod:`dse.managers.power_mode`). The answer is the playout with the best prediction.
 
+The weights that come with the program were trained on the Xavier's timeline; on another chip they
+see that chip's times.
+
 *OmniBoost\\** is the same with an estimator that was trained on the samples within a power
 threshold only, "retraining ... under different power thresholds" (MapFormer, 5).
 """

@@ -13,7 +13,10 @@ import pytest
 
 from benchmarks.random_problem import RandomShape, random_problem
 from dse.design_space import DesignSpace
+from dse.engine_names import EngineName
+from dse.engines import make_engine
 from dse.errors import WorkloadError
+from dse.explore import explore
 from dse.managers.kang_ga import GENERATIONS, POPULATION, KangGa
 from dse.managers.layer_times import PS_PER_S, fit_layer_times
 from dse.managers.manager import cpu_and_gpu
@@ -27,6 +30,7 @@ from dse.options import Options
 from dse.problem_builder import build_problem
 from dse.workload_file import workload_from
 from fitness.outcomes import make_outcomes
+from fitness.timeline import row_of
 from platforms.platform_file import load_platform
 from results.errors import ResultError
 from results.objectives import objective_value
@@ -265,6 +269,23 @@ def test_a_file_that_holds_no_weights_is_refused(tmp_path):
     path.write_bytes(b"no weights")
     with pytest.raises(ResultError, match="weights are required"):
         read_omniboost(path)
+
+
+@pytest.mark.parametrize(
+    ("engine", "most"), [(EngineName.MOSAIC, 1), (EngineName.ODMDEF, 1), (EngineName.LA_MCTS, 101)]
+)
+def test_what_a_manager_decides_is_all_that_is_in_its_front(engine, most):
+    options = Options(objectives=("throughput", "power"), groups=6)
+    names = ["squeezenet", "resnet18"]
+    front = explore(names, "jetson-agx-xavier", options=options, engine=engine)
+    space = DesignSpace(front.problem)
+    proposed = set()
+    deciding = make_engine(engine, space, 0)
+    while len(rows := deciding.ask()):
+        proposed |= {row.tobytes() for row in rows}
+    assert len(proposed) <= most
+    assert {row_of(member.design).tobytes() for member in front.members} <= proposed
+    assert front.baselines
 
 
 @pytest.mark.parametrize("package", ["safetensors", "threadpoolctl"])
