@@ -29,6 +29,11 @@ from results.schedule import Schedule
 
 FRAMES, WARM_UP_FRAMES = 12, 4
 COUNTED = FRAMES - WARM_UP_FRAMES
+MANY_ROWS = 100
+"""From so many rows of a thread on chains are played side by side. That takes as long as the
+slowest of those that are beside one another, and rows differ by a factor of a thousand: of ten
+networks one row took six times as long as by the general kernel, 32 random ones twice as long,
+2,000 two thirds of the time."""
 MOST_SHOWN = 1000
 """What is shown of a design point ends when so many executions have ended, if not before."""
 
@@ -91,12 +96,15 @@ def make_free_run_evaluator(
     """A function from rows [n, groups + domains] to what they give, shared out over ``jobs``
     threads; each row's result depends on that row alone.
 
-    Chains have a faster kernel; ``as_chains`` asks for it or for the other one, which gives the
-    same.
+    Chains have a kernel of their own that is faster for many rows; ``as_chains`` asks for it or for
+    the general one whatever their number. Both give the same.
     """
     plan = make_plan(problem)
-    as_chains = have_chain_kernel(problem) if as_chains is None else as_chains
-    play = share_rows((_chain_players if as_chains else _stream_players)(problem, plan, jobs))
+    if as_chains is None and have_chain_kernel(problem):
+        players = _players_by_number(problem, plan, jobs)
+    else:
+        players = (_chain_players if as_chains else _stream_players)(problem, plan, jobs)
+    play = share_rows(players)
 
     def evaluate(rows: IntArray) -> FreeRuns:
         n = len(rows)
@@ -112,6 +120,18 @@ def make_free_run_evaluator(
 def have_chain_kernel(problem: Problem) -> bool:
     """Whether the networks can be played by the kernel for chains."""
     return are_chains(problem) and len(problem.units) <= MOST_UNITS
+
+
+def _players_by_number(problem: Problem, plan: Plan, jobs: int) -> list[RowPlayer]:
+    """Play chains by the kernel that is the faster one for their number."""
+
+    def player(few: RowPlayer, many: RowPlayer) -> RowPlayer:
+        return lambda rows, *out: (few if len(rows) < MANY_ROWS else many)(rows, *out)
+
+    pairs = zip(
+        _stream_players(problem, plan, jobs), _chain_players(problem, plan, jobs), strict=True
+    )
+    return [player(*pair) for pair in pairs]
 
 
 def _chain_players(problem: Problem, plan: Plan, jobs: int) -> list[RowPlayer]:

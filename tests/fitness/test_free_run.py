@@ -11,7 +11,13 @@ from small_problems import design, flat_loss, network, problem
 
 from benchmarks.random_problem import RandomShape, random_design, random_problem
 from fitness.chain_state import are_chains
-from fitness.free_run import dynamic_by_unit, make_free_run_evaluator, play_shown
+from fitness.free_run import (
+    MANY_ROWS,
+    FreeRuns,
+    dynamic_by_unit,
+    make_free_run_evaluator,
+    play_shown,
+)
 from fitness.outcomes import make_outcomes
 from fitness.plain_free_run import play_freely
 from fitness.plain_outcomes import plain_outcome
@@ -153,10 +159,28 @@ def test_the_kernel_of_chains_equals_the_general_one(seed: int) -> None:
     case = freely(random_problem(rng, shape), int(rng.integers(1, 4)))
     assert are_chains(case)
     rows = np.stack([row_of(random_design(rng, case)) for _ in range(20)])
-    fast = make_free_run_evaluator(case)(rows)
+    fast = make_free_run_evaluator(case, as_chains=True)(rows)
     general = make_free_run_evaluator(case, as_chains=False)(rows)
-    for name, values in vars(general).items():
-        assert getattr(fast, name).tolist() == values.tolist(), name
+    assert_equal_runs(fast, general)
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_few_rows_and_many_give_the_same(jobs: int) -> None:
+    rng = np.random.default_rng(61_000)
+    case = freely(random_problem(rng, RandomShape(groups=(2, 4), graphs=False)), 2)
+    evaluate = make_free_run_evaluator(case, jobs=jobs)
+    count = jobs * MANY_ROWS + 7
+    rows = np.stack([row_of(random_design(rng, case)) for _ in range(count)])
+    wanted = make_free_run_evaluator(case, as_chains=False)(rows)
+    assert_equal_runs(evaluate(rows), wanted)
+    few = evaluate(rows[-5:])
+    assert few.window_ps.tolist() == wanted.window_ps[-5:].tolist()
+    assert_equal_runs(evaluate(rows), wanted)
+
+
+def assert_equal_runs(got: FreeRuns, wanted: FreeRuns) -> None:
+    for name, values in vars(wanted).items():
+        assert getattr(got, name).tolist() == values.tolist(), name
 
 
 def test_what_a_chain_is() -> None:
