@@ -115,9 +115,15 @@ def robustness(
         errors_percent: sizes of errors, each from 1 to 90.
 
     Raises:
-        WorkloadError: where there is no member or no sample, or an error is out of bounds.
+        WorkloadError: where there is no member or no sample, an error is out of bounds, or networks
+            run freely: there is no frame whose makespan could be told.
         ResultError: where figures with errors would leave int64.
     """
+    if problem.free_running:
+        raise WorkloadError(
+            "networks with frames in common are required, got free-running ones, which have no "
+            "makespan"
+        )
     if not 0 <= member < len(rows):
         raise WorkloadError(f"member: one of {len(rows)} is required, got {member}")
     if samples < 1:

@@ -187,6 +187,13 @@ def test_arguments_that_are_refused(wrong):
         robustness(problem, rows, **arguments)
 
 
+def test_networks_without_a_common_frame_are_refused():
+    _, problem, rows = problem_and_rows(0)
+    free = replace(problem, energy_use=EnergyUse.PIPELINE, free_running=True)
+    with pytest.raises(WorkloadError, match="frames in common are required, got free-running"):
+        robustness(free, rows, 0, samples=1)
+
+
 def test_command(dse, pair_folder):
     front = read_results(pair_folder)
     got = dse("robustness", pair_folder, "--samples", "20", "--json", "--member", "knee")
