@@ -166,7 +166,11 @@ def explore_problem(
     if not ENGINES[engine].decides:
         result = _with_baselines(result, baselines)
     if len(result.rows) == 0:
-        raise InfeasibleError(explain_infeasible(built.problem, result, seed=seed, jobs=workers))
+        # What a manager did not reach says nothing of what others may.
+        probe = not ENGINES[engine].decides
+        raise InfeasibleError(
+            explain_infeasible(built.problem, result, seed=seed, jobs=workers, probe=probe)
+        )
     return Front(
         problem=built.problem,
         members=make_members(built.problem, result.rows, result.objectives),

@@ -8,8 +8,9 @@ import numpy as np
 
 from dse.constraint_report import limited_by, shown_apart
 from dse.design_space import DesignSpace
-from dse.search import Budget, SearchResult, search
+from dse.search import Budget, SearchResult, StoppedBy, search
 from fitness.outcomes import ConstraintKind, constraints_of, make_outcomes
+from results.counted import counted
 from results.problem import EnergyUse, IntArray, Objective, ObjectiveKind, Problem
 
 PROBE_EVALUATIONS = 5_000
@@ -26,21 +27,24 @@ _PROBES = {
 _OVER_THE_PERIOD = (ConstraintKind.POWER, ConstraintKind.ENERGY)
 
 
-def explain_infeasible(problem: Problem, result: SearchResult, *, seed: int, jobs: int = 1) -> str:
+def explain_infeasible(
+    problem: Problem, result: SearchResult, *, seed: int, jobs: int = 1, probe: bool = True
+) -> str:
     """What stands in the way, in one line or a few.
 
-    A constraint that no design point met is looked for alone: a short search with nothing but its
-    figure to minimise. What is said is what was found, not a proof.
+    With ``probe`` a constraint that no design point met is looked for alone: a short search with
+    nothing but its figure to minimise. What is said is what was found, not a proof.
     """
+    if result.evaluations == 0 and result.stopped_by is StoppedBy.EXHAUSTED:
+        return "no design point was proposed: the engine expects none to keep all constraints"
     if result.evaluations == 0:
         return "the search was ended before the first design point"
-    head = f"no feasible design point in {result.evaluations:,} evaluations"
+    head = f"no feasible design point in {counted(result.evaluations, 'evaluation')}"
     constraints = constraints_of(problem)
     least = [int(value) for value in result.least_figures]
     for index, constraint in enumerate(constraints):
-        if least[index] > constraint.limit and constraint.kind in _PROBES:
-            probe = _probe(problem, constraint.kind, constraint.network)
-            alone = _least_alone(probe, seed, jobs)
+        if probe and least[index] > constraint.limit and constraint.kind in _PROBES:
+            alone = _least_alone(_probe(problem, constraint.kind, constraint.network), seed, jobs)
             least[index] = min([least[index], *alone])
     lines = []
     for entry, value in zip(constraints, least, strict=True):

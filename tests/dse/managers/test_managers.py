@@ -15,7 +15,7 @@ from benchmarks.random_problem import RandomShape, random_problem
 from dse.design_space import DesignSpace
 from dse.engine_names import EngineName
 from dse.engines import make_engine
-from dse.errors import WorkloadError
+from dse.errors import InfeasibleError, WorkloadError
 from dse.explore import explore
 from dse.managers.kang_ga import GENERATIONS, POPULATION, KangGa
 from dse.managers.layer_times import PS_PER_S, fit_layer_times
@@ -286,6 +286,20 @@ def test_what_a_manager_decides_is_all_that_is_in_its_front(engine, most):
     assert len(proposed) <= most
     assert {row_of(member.design).tobytes() for member in front.members} <= proposed
     assert front.baselines
+
+
+@pytest.mark.parametrize(
+    ("engine", "told"),
+    [
+        (EngineName.MOSAIC, r"^no feasible .* in 1 evaluation: power: at most 3 W .*found \d"),
+        (EngineName.LA_MCTS, r"^no design point was proposed"),
+    ],
+)
+def test_a_cap_that_a_manager_does_not_keep_is_told_with_what_it_came_to(engine, told):
+    options = Options(objectives=("throughput", "power"), groups=6, power_cap_w=3)
+    names = ["squeezenet", "resnet18"]
+    with pytest.raises(InfeasibleError, match=told):
+        explore(names, "jetson-agx-xavier", options=options, engine=engine)
 
 
 @pytest.mark.parametrize("package", ["safetensors", "threadpoolctl"])
