@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import threading
+from collections.abc import Callable
 
 import numpy as np
 from numba.core import event
@@ -11,6 +12,7 @@ from numba.core import event
 from dse.design_space import DesignSpace
 from dse.warm_up import load_operators
 from fitness.outcomes import make_outcomes
+from fitness.warm_up import warm_up_branch_and_bound
 
 
 class _Teller(event.Listener):
@@ -41,23 +43,34 @@ def tell_of_compiling() -> None:
 
 def load_machine_code(space: DesignSpace) -> None:
     """Has the timeline play one design point, and every operator work once, so that the clock of a
-    search starts after whatever must be loaded or compiled.
-
-    In a thread, for LLVM takes up to a minute for one function, and Ctrl-C would wait for it.
-    """
+    search starts after whatever must be loaded or compiled."""
     evaluate = make_outcomes(space.problem)
     fastest = np.array([points[-1] for points in space.points], dtype=np.int64)
     rows = np.concatenate([space.best_unit, fastest])[None, :]
-    failures: list[BaseException] = []
 
     def play() -> None:
+        evaluate(rows)
+        load_operators(space)
+
+    _in_a_thread(play)
+
+
+def load_proof_code() -> None:
+    """The same for the search that proves a front."""
+    _in_a_thread(warm_up_branch_and_bound)
+
+
+def _in_a_thread(load: Callable[[], None]) -> None:
+    """LLVM takes up to a minute for one function, and Ctrl-C would wait for it."""
+    failures: list[BaseException] = []
+
+    def run() -> None:
         try:
-            evaluate(rows)
-            load_operators(space)
+            load()
         except BaseException as error:
             failures.append(error)
 
-    thread = threading.Thread(target=play, daemon=True)
+    thread = threading.Thread(target=run, daemon=True)
     thread.start()
     thread.join()
     for failure in failures:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from dse.certify import default_nodes
+from dse.compilation import load_proof_code
 from dse.design_space import DesignSpace, unique_rows
 from dse.exact_search import find_front
 from dse.first_population import obvious_rows
@@ -25,6 +26,7 @@ class ExactEngine:
 
     def __init__(self, space: DesignSpace, *, seed: int) -> None:
         refuse_unprovable(space.problem, range(len(space.problem.objectives)))
+        load_proof_code()
         self._space = space
         self._rng = np.random.default_rng(seed)
         self._asked = 0

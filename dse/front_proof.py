@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from enum import Enum
 
 from dse.certify import Limits, Proved, certified_column, prove
+from dse.compilation import load_proof_code
 from dse.exact_search import Proof
 from dse.interrupts import deferred_interrupt
 from dse.provable import refuse_unprovable
@@ -67,6 +68,7 @@ def prove_front(
     Raises:
         ResultError: where nothing can be proved about any objective.
     """
+    load_proof_code()
     with deferred_interrupt() as interrupt:
         work = _Work(
             front, limits or Limits(), front_lemmas, on_progress, lambda: interrupt.requested

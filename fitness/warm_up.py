@@ -77,9 +77,6 @@ def smallest_pipeline() -> Problem:
 
 def warm_up() -> None:
     """Compiles, or finds the machine code of an earlier time."""
-    from fitness.branch_kernel import keep_stop, search_on
-    from fitness.member_kernel import is_closed, join
-
     problem = smallest_problem()
     row = np.zeros((1, 2), dtype=np.int64)
     for kernel in Kernel:
@@ -92,6 +89,15 @@ def warm_up() -> None:
     for as_chains in (True, False):
         make_free_run_evaluator(streams, as_chains=as_chains)(row)
     play_shown(streams, design)
+    warm_up_branch_and_bound()
+
+
+def warm_up_branch_and_bound() -> None:
+    """The same for what proofs are made with."""
+    from fitness.branch_kernel import keep_stop, search_on
+    from fitness.member_kernel import is_closed, join
+
+    problem = smallest_problem()
     plan = make_plan(problem)
     state = make_state(plan, frames=1, in_flight=1, log=True, stops=True)
     branching = make_branching(problem, plan, objectives=2, rates=1, members=1, lemmas=1)

@@ -1,10 +1,15 @@
 """Compiling is told once, and no search is charged for it."""
 
+import subprocess
+import sys
+
 import numba
 import pytest
 
 import dse.explore as exploring
+import dse.front_proof as proving
 from dse import compilation
+from dse.certify import Limits
 from dse.design_space import DesignSpace
 from dse.options import Options
 from fitness.warm_up import smallest_problem
@@ -36,6 +41,43 @@ def test_machine_code_is_loaded_before_the_clock_starts(monkeypatch):
     options = Options(units=("gpu",), groups=2)
     exploring.explore(["squeezenet"], "jetson-agx-xavier", options=options, max_evaluations=20)
     assert order == ["loaded", "searched"]
+
+
+def test_machine_code_of_proofs_is_loaded_before_their_clock_starts(monkeypatch, explored_exactly):
+    order = []
+
+    class Work(proving._Work):
+        def __init__(self, *arguments):
+            order.append("clock")
+            super().__init__(*arguments)
+
+    monkeypatch.setattr(proving, "load_proof_code", lambda: order.append("loaded"))
+    monkeypatch.setattr(proving, "_Work", Work)
+    proving.prove_front(explored_exactly, limits=Limits(nodes=50, seconds=600.0))
+    assert order == ["loaded", "clock"]
+
+
+def test_nothing_more_is_loaded_for_a_proof():
+    code = """
+from benchmarks.reference_problem import reference_problem
+from dse.compilation import load_proof_code
+from dse.exact_search import Known, find_front
+from fitness.branch_kernel import keep_stop, search_on
+from fitness.member_kernel import is_closed, join
+
+def loaded():
+    return [len(kernel.signatures) for kernel in (search_on, keep_stop, is_closed, join)]
+
+load_proof_code()
+before = loaded()
+problem = reference_problem(max_transitions=1, points=False)
+part = find_front(problem, most_nodes=50)
+whole = find_front(problem, going_on=part.snapshot)
+find_front(problem, known=Known(whole.objectives, whole.rows))
+assert before == loaded() == [1, 1, 1, 1], (before, loaded())
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
 
 
 def test_what_goes_wrong_while_loading_is_not_lost(monkeypatch):
