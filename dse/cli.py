@@ -122,7 +122,9 @@ def run(arguments: list[str]) -> int:
         # Typer's own errors (an unknown option, a missing argument) share no public base class.
         if not hasattr(error, "format_message"):
             raise
-        return _report(error.format_message(), BAD_INPUT)
+        message = error.format_message()
+        # Without a command there is its help, and nothing to add.
+        return _report(message, BAD_INPUT) if message else BAD_INPUT
     return status if isinstance(status, int) else 0
 
 

@@ -77,7 +77,7 @@ def check(
             print(planned.name)
     print(plan.title)
     print(
-        f"{counted(len(plan.runs), 'run')} of {counted(evaluations, 'evaluation')}; "
+        f"{counted(len(plan.runs), 'run')}, {counted(evaluations, 'evaluation')} in all; "
         f"{counted(problems, 'different problem')}"
     )
     print(f"  workload: {workloads}")

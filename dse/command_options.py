@@ -67,7 +67,7 @@ FrameRate = Annotated[
     typer.Option("--fps", help="Frames per second: energy is counted over that period."),
 ]
 Pins = Annotated[
-    list[str] | None, typer.Option("--pin", help="NETWORK:FIRST-LAST=UNIT: groups, from 0.")
+    list[str] | None, typer.Option("--pin", help="Groups, from 0, to a unit: NET:FIRST-LAST=UNIT.")
 ]
 ProfileFile = Annotated[
     Path | None, typer.Option("--profile", help="Your own measurements (JSON).")

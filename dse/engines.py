@@ -62,8 +62,12 @@ def make_engine(
             )
     for option, value in (("mode", settings.mode), ("predictor", settings.predictor)):
         if value is not None and option not in info.settings:
+            takers = " or ".join(
+                other.value for other, about in ENGINES.items() if option in about.settings
+            )
             raise WorkloadError(
-                f"--{option}: an engine that takes it is required, got --engine {name.value}"
+                f"--{option}: an engine that takes it is required ({takers}), "
+                f"got --engine {name.value}"
             )
     return info.make(space, seed, settings)
 

@@ -155,6 +155,10 @@ def memory_peak_kbps(platform: Platform) -> int:
     return platform.memory.bytes_per_cycle * fastest.frequency_khz
 
 
+def _counted(count: int, noun: str) -> str:
+    return f"{count} {noun}{'' if count == 1 else 's'}"
+
+
 def _watts(low: int, high: int) -> str:
     return f"{low / 1000:.2f} to {high / 1000:.2f} W"
 
@@ -200,8 +204,8 @@ def platform_lines(platform: Platform) -> list[str]:
         f"at full bandwidth {_watts(power.busy_mw[0], power.busy_mw[-1])}",
         f"Board   {platform.board_mw / 1000:.2f} W always ({platform.board_source.status.value})",
         f"Number format  {platform.default_precision} by default",
-        f"Measured  {len(platform.measurements)} network times, "
-        f"{len(platform.profiles)} networks by group",
+        f"Measured  {_counted(len(platform.measurements), 'network time')}, "
+        f"{_counted(len(platform.profiles), 'network')} by group",
     ]
     if platform.pe_array is not None:
         array = platform.pe_array

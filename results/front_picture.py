@@ -228,7 +228,7 @@ def _scatter(figure: Figure, axes: Axes, front: Front, xs: list[float], ys: list
     legend = figure.legend(
         loc="outside upper left", ncols=2, handletextpad=0.1, borderpad=0.2, columnspacing=0.8
     )
-    for handle in legend.legend_handles[-len(kinds) :]:
+    for handle in legend.legend_handles[-min(len(kinds), len(MARKERS)) :]:
         if handle is not None:
             handle.set_facecolor("white")  # type: ignore[attr-defined]
 

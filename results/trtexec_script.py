@@ -106,8 +106,8 @@ def check_trtexec(deployment: Deployment) -> None:
             unit = deployment.problem.units[segment.unit].name
             if unit not in served:
                 raise ResultError(
-                    f"trtexec cannot serve unit {unit!r} (network {network.name!r}, groups "
-                    f"{segment.first} to {segment.last}): TensorRT builds for "
+                    f"trtexec cannot serve unit {unit!r} (network {network.name!r}, "
+                    f"{_groups(segment)}): TensorRT builds for "
                     f"{', '.join(served)}; --to onnx has sub-models for any runtime, and "
                     "'dse explore --units' leaves the unit out"
                 )
@@ -184,5 +184,11 @@ def _stem(file: str) -> str:
 
 def _in_words(deployment: Deployment, segments: Sequence[Segment]) -> str:
     return ", then ".join(
-        f"groups {s.first} to {s.last} on {deployment.problem.units[s.unit].name}" for s in segments
+        f"{_groups(s)} on {deployment.problem.units[s.unit].name}" for s in segments
     )
+
+
+def _groups(segment: Segment) -> str:
+    if segment.first == segment.last:
+        return f"group {segment.first}"
+    return f"groups {segment.first} to {segment.last}"

@@ -231,7 +231,7 @@ class _State:
                 + _some(self._bounded)
             )
         for name in sorted(set(self._dimensions) - self._used_dimensions):
-            texts.append(f"the model has no dynamic dimension {name!r}")
+            texts.append(f"the model has no dynamic dimension {name!r}: its sizes stay as they are")
         return texts
 
     def _fold(self, node: Node, inputs: list[Tensor | None]) -> bool:

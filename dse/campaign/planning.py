@@ -72,11 +72,11 @@ def probe(plan: Plan, inputs: Sequence[RunInputs]) -> Probe:
             seconds.append((ended.outcome.seconds, ended.outcome.evaluations))
             spent += ended.outcome.seconds
         else:
-            (build, _), (little, few), (much, many) = seconds
-            first.append(max(0.0, build - little))
-            step = max(0.0, much - little) / max(1, many - few)
-            pace.append(step)
-            again.append(max(0.0, little - few * step))
+            (build, _), short, longer = seconds
+            first.append(max(0.0, build - short[0]))
+            once, each = once_and_each(short, longer)
+            again.append(once)
+            pace.append(each)
     if not pace:
         return Probe(len(samples), spent, None, tuple(errors))
     mean = [sum(values) / len(values) for values in (first, again, pace)]
@@ -84,6 +84,20 @@ def probe(plan: Plan, inputs: Sequence[RunInputs]) -> Probe:
     evaluations = sum(run.settings.max_evaluations for run in plan.runs)
     total = mean[0] * problems + mean[1] * len(plan.runs) + mean[2] * evaluations
     return Probe(len(samples), spent, total, tuple(errors))
+
+
+def once_and_each(short: tuple[float, int], longer: tuple[float, int]) -> tuple[float, float]:
+    """Seconds that a run takes once, and for each evaluation, from two runs of one problem, in
+    seconds and evaluations.
+
+    Where the longer one made no more evaluations, because none were left or allowed, the two
+    differ by chance alone: that is all a run takes, and no pace.
+    """
+    more = longer[1] - short[1]
+    if more <= 0:
+        return min(short[0], longer[0]), 0.0
+    each = max(0.0, longer[0] - short[0]) / more
+    return max(0.0, short[0] - short[1] * each), each
 
 
 def _short(inputs: RunInputs, evaluations: int) -> RunTask:

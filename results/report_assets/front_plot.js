@@ -147,6 +147,7 @@ function frontPlot(page) {
   // that words take: [left, top, right, bottom] each.
   function provedRegions(x, y, box) {
     const g = draw("g"), room = [];
+    let upright = null; // Where words along the line of the first objective end.
     for (const proof of data.proofs) {
       if (!proof.bounds || proof.bounds.flat().includes(null)) continue;
       if (proof.objectives.some((k) => k !== view.x && k !== view.y)) continue;
@@ -162,7 +163,8 @@ function frontPlot(page) {
       if (first[1] === null) steps = `M${inside(first[0], goodX, badX)} ${badY}V${goodY}`;
       else if (first[0] === null) steps = `M${badX} ${inside(first[1], goodY, badY)}H${goodX}`;
       else {
-        corners.sort((p, q) => Math.abs(p[0] - goodX) - Math.abs(q[0] - goodX));
+        // Some may lie beyond the box: by direction, then, not by distance from its edge.
+        corners.sort((p, q) => (goodX < badX ? p[0] - q[0] : q[0] - p[0]));
         steps = `M${inside(first[0], goodX, badX)} ${badY}` + corners.map(([cx, cy]) => `H${inside(cx, goodX, badX)}V${inside(cy, goodY, badY)}`).join("") + `H${badX}`;
       }
       const close = first[1] === null ? `H${goodX}V${badY}Z` : first[0] === null ? `V${goodY}H${badX}Z` : `V${goodY}H${goodX}V${badY}Z`;
@@ -170,12 +172,16 @@ function frontPlot(page) {
         draw("path", { class: `proved-line ${proof.status}`, d: steps }));
       const text = `${proof.status === "certified" ? "proved" : proof.status}: none beyond`;
       if (first[1] === null) {
-        const at = Number(inside(first[0], goodX, badX)), shift = goodX < badX ? -6 : 14;
+        const at = Number(inside(first[0], goodX, badX));
+        // Beyond the line; on this side of it where that is too near to the edge.
+        const shift = (goodX < badX) === Math.abs(at - goodX) > 18 ? -6 : 14;
         g.append(draw("text", { class: "proved-name", x: at + shift, y: box.bottom - 10, transform: `rotate(-90 ${at + shift} ${box.bottom - 10})` }, text));
-        room.push([at + shift - 12, box.bottom - 10 - textWidth(text), at + shift + 4, box.bottom - 10]);
+        upright = [at + shift - 12, at + shift + 4];
+        room.push([upright[0], box.bottom - 10 - textWidth(text), upright[1], box.bottom - 10]);
       } else if (first[0] !== null) {
         // Beyond the line of a proof about the first objective, where its own words stand.
-        const left = Number(inside(first[0], goodX, badX)) + (goodX < badX ? 12 : -12);
+        const edge = Number(inside(first[0], goodX, badX)) + (goodX < badX ? 12 : -12);
+        const left = !upright ? edge : goodX < badX ? Math.max(edge, upright[1] + 4) : Math.min(edge, upright[0] - 4);
         const base = goodY > badY ? box.bottom - 10 : box.top + 18, begin = goodX < badX ? left : left - textWidth(text);
         g.append(draw("text", { class: "proved-name", x: left, y: base, "text-anchor": goodX < badX ? "start" : "end" }, text));
         room.push([begin, base - 12, begin + textWidth(text), base + 4]);
@@ -199,8 +205,13 @@ function frontPlot(page) {
   // the room that others have taken. A name keeps within the box and off others at any distance.
   function names(box, words) {
     const g = draw("g"), places = new Map();
+    const named = new Set();
     data.baselines.forEach((point, k) => {
-      const at = positions[data.members.length + k], label = point.label + (point.breaks.length ? "*" : "");
+      const at = positions[data.members.length + k];
+      // Of a method that has a front of its own, one point is named.
+      if (!at.every(Number.isFinite) || named.has(point.label)) return;
+      named.add(point.label);
+      const label = point.label + (point.breaks.length ? "*" : "");
       places.set(String(at), [at, places.has(String(at)) ? `${places.get(String(at))[1]}, ${label}` : label]);
     });
     const wanted = [

@@ -114,14 +114,14 @@ function mappingStrips(page, member) {
   });
   const used = [...new Set(member.units)].sort((a, b) => a - b);
   const legend = el("div", { class: "legend" }, used.map((u) => el("span", {},
-    el("i", { class: "swatch", style: `background:var(--u${u % 9})` }), `${data.units[u]}: ${member.units.filter((v) => v === u).length} groups`)));
+    el("i", { class: "swatch", style: `background:var(--u${u % 9})` }), `${data.units[u]}: ${counted(member.units.filter((v) => v === u).length, "group")}`)));
   return { node: el("div", {}, legend, place), start: () => drawnToWidth(place, paint) };
 }
 
 function operatingPoints(data, member, base) {
   const rows = data.domains.map((domain, d) => {
     const point = member.points[d], changed = base && base.points[d] !== point ? "changed" : null;
-    if (point === null) return el("tr", {}, el("td", {}, domain.name), el("td", { class: changed }, "off"), el("td"), el("td"));
+    if (point === null) return el("tr", {}, el("td", {}, domain.name), el("td", { class: `number ${changed ?? ""}` }, "off"), el("td"), el("td"));
     const share = domain.khz.length > 1 ? (100 * domain.khz[point]) / domain.khz.at(-1) : 100;
     const volts = domain.mv[point] === null ? "–" : `${domain.mv[point]} mV`;
     return el("tr", {}, el("td", {}, domain.name),

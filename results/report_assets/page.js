@@ -24,6 +24,7 @@ function number(value) {
   return value ? value.toFixed(4) : "0";
 }
 const count = (value) => value.toLocaleString("en-GB");
+const counted = (value, noun) => `${count(value)} ${noun}${value === 1 ? "" : "s"}`;
 const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
 const ms = (ps) => ps / 1e9;
 const mj = (fj) => fj / 1e12;

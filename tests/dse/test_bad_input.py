@@ -228,3 +228,11 @@ def test_result_folders_that_are_spoilt(dse, pair_folder, tmp_path, command, spo
         got = dse(*command, folder)
         assert (got.status, len(got.lines)) == (2, 1)
         assert f"{spoilt}: is missing" in got.err
+
+
+@pytest.mark.parametrize("arguments", [(), ("campaign",)])
+def test_without_a_command_there_is_help_and_no_empty_message(dse, arguments):
+    ended = dse(*arguments)
+    assert ended.status == 2
+    assert "Usage: dse" in ended.out + ended.err
+    assert not any(line.startswith("dse:") for line in ended.lines)

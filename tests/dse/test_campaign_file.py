@@ -9,6 +9,7 @@ from dataclasses import replace
 import pytest
 
 from dse.campaign.campaign_file import load_plan
+from dse.campaign.planning import once_and_each
 from dse.campaign.run_inputs import inputs_of
 from dse.campaign.settings import RunSettings, options_of
 from dse.errors import WorkloadError
@@ -241,3 +242,17 @@ def test_bad_files_are_refused_by_name(tmp_path, dse, keys, message):
 def test_the_same_run_twice_needs_names(tmp_path):
     with pytest.raises(WorkloadError, match="names of their own"):
         plan_of(tmp_path, workloads=[{"networks": "vgg19", "name": "alexnet"}])
+
+
+@pytest.mark.parametrize(
+    ("short", "longer", "once", "each"),
+    [
+        ((2.0, 1000), (4.0, 3000), 1.0, 0.001),
+        # As many evaluations: a second between the two runs is chance, and not a pace.
+        ((2.0, 1000), (3.0, 1000), 2.0, 0.0),
+        ((3.0, 437), (2.0, 437), 2.0, 0.0),
+        ((3.0, 1000), (2.0, 3000), 3.0, 0.0),
+    ],
+)
+def test_two_short_runs_tell_what_a_run_takes(short, longer, once, each):
+    assert once_and_each(short, longer) == pytest.approx((once, each))

@@ -324,6 +324,12 @@ def test_certify_and_verify_from_the_command_line(
     assert {line.split()[0] for line in lines} == {"holds"}
     assert last.startswith("Not checked: pictures")
 
+    # The claim is still there, but not what it rests on.
+    (folder / "certificate.json").unlink()
+    assert dse("verify", folder).status == 1
+    assert dse("certify", folder, "--fastest").status == 0
+    assert dse("verify", folder).status == 0
+
     table = dse("verify", folder, "--json")
     assert table.status == 0
     assert [row["check"] for row in json.loads(table.out)][:6] == [

@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from results.front import BaselinePoint
 from results.front_file import write_results
-from results.front_picture import draw_front, front_png, front_svg
+from results.front_picture import MARKERS, draw_front, front_png, front_svg
 from results.gantt_picture import draw_gantt, gantt_png, gantt_svg
 from results.label_placement import overlap, place_labels, staircase_boxes
 from results.picture_style import ink_on, picture_settings
@@ -46,6 +47,24 @@ def test_front_pictures_are_the_same_in_a_fresh_process(front, tmp_path):
         for seed in ("1", "2")
     }
     assert len(hashes) == 1
+
+
+def test_more_kinds_than_forms_leave_the_legend_whole(front, monkeypatch):
+    """What has no form of its own has no line in the legend either."""
+    kinds = [f"kind {i}" for i in range(len(MARKERS) + 2)]
+    members = tuple(front.members[i % len(front.members)] for i in range(len(kinds)))
+    monkeypatch.setattr("results.front_picture._kinds", lambda _: kinds)
+    others = (BaselinePoint("one", "One", front.members[0]),)
+    with picture_settings():
+        figure = draw_front(dataclasses.replace(front, members=members, baselines=others))
+    (legend,) = figure.legends
+    faces = {
+        text.get_text(): handle.get_facecolor()[0]
+        for text, handle in zip(legend.get_texts(), legend.legend_handles, strict=True)
+    }
+    assert len(faces) == 1 + len(MARKERS)
+    assert faces.pop("other methods")[:3].max() < 0.9
+    assert all(face[:3].min() == 1.0 for face in faces.values())
 
 
 def test_files_are_pictures(front, three_objective_front, tmp_path):

@@ -3,6 +3,7 @@
 import dataclasses
 import json
 import os
+import re
 import subprocess
 import sys
 from itertools import combinations
@@ -221,6 +222,29 @@ def test_other_methods_are_marked_and_can_be_chosen(front, make_members, open_pa
         assert "breaks deadline" in page.locator("article header").inner_text()
         page.locator(f"tr[data-row='{count + 1}'] button").press("Enter")
         assert bars(page) == expected_bars(far)
+
+
+def test_a_method_with_a_front_is_named_once(front, open_page):
+    near = front.members[:3]
+    baselines = tuple(BaselinePoint("many", "Many", member) for member in near)
+    with open_page(report_html(dataclasses.replace(front, baselines=baselines))) as page:
+        assert page.locator("g.cross").count() == 3
+        assert page.locator("#plot text.name").all_text_contents().count("Many") == 1
+
+
+def test_steps_of_a_proof_only_fall(front, open_page):
+    """Bounds that lie beyond the plot are on its edge, in their order."""
+    names = tuple(objective_names(front.problem))
+    every = tuple(range(len(front.members)))
+    whole = dataclasses.replace(claim(front), objectives=names, members=every, epsilon_ppm=400_000)
+    with open_page(report_html(dataclasses.replace(front, epsilon=whole))) as page:
+        steps = page.locator(".proved-line").get_attribute("d")
+        edge = float(page.locator("#plot line.axis").nth(1).get_attribute("x1"))
+    across = [float(x) for x in re.findall(r"[MH]([0-9.]+)", steps)]
+    down = [float(y) for y in re.findall(r"V([0-9.]+)", steps)]
+    assert across.count(edge) > 2, "some bounds are beyond the edge"
+    assert across == sorted(across)
+    assert down == sorted(down)
 
 
 def test_three_objectives(three_objective_front, open_page):

@@ -200,7 +200,10 @@ def test_objectives_that_are_missing_are_named():
     ("arguments", "told"),
     [
         (["--engine", "la-mcts"], "--engine la-mcts: --objective throughput is required"),
-        (["--engine", "nsga2", "--mode", "HP"], "--mode: an engine that takes it is required"),
+        (
+            ["--engine", "nsga2", "--mode", "HP"],
+            "--mode: an engine that takes it is required (la-mcts), got",
+        ),
         (["--engine", "nsga2", "--predictor", "timeline"], "--predictor: an engine that takes it"),
         (["--engine", "la-mcts", "--mode", "fast"], "'fast' is not one of 'HP', 'PB', 'SM', 'PR'"),
     ],
