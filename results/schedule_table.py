@@ -77,7 +77,13 @@ def schedule_table(problem: Problem, schedule: Schedule, *, most: int | None = N
     from rich import box
     from rich.table import Table
 
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, header_style="bold")
+    table = Table(
+        box=box.SIMPLE_HEAD,
+        pad_edge=False,
+        show_edge=False,
+        collapse_padding=True,
+        header_style="bold",
+    )
     several_frames = any(execution.frame > 1 for execution in schedule.groups)
     if several_frames:
         table.add_column("frame", justify="right")
