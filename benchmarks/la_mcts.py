@@ -12,7 +12,9 @@ from collections.abc import Sequence
 
 from dse.design_space import DesignSpace
 from dse.managers.la_mcts import LaMctsEngine
-from dse.managers.predictor import Prediction, TimelinePredictor
+from dse.managers.predictor import Prediction, Predictor
+from dse.managers.predictors import make_predictor
+from dse.managers.settings import PredictorName
 from dse.options import Options
 from dse.problem_builder import build_problem
 from dse.workload_file import workload_from
@@ -32,12 +34,18 @@ NETWORKS = [
     "inception_v2",
 ]
 GROUPS = 20
+MEASURED = (
+    (False, PredictorName.TIMELINE),
+    (True, PredictorName.TIMELINE),
+    (True, PredictorName.LEARNED),
+)
+"""Whether the networks run freely, and who predicts; the estimator knows no frames in common."""
 
 
 class Timed:
     """A predictor, and how long it has taken in all."""
 
-    def __init__(self, inner: TimelinePredictor) -> None:
+    def __init__(self, inner: Predictor) -> None:
         self._inner = inner
         self.name = inner.name
         self.processor_seconds = 0.0
@@ -59,17 +67,18 @@ def ten_networks(*, free_running: bool) -> Problem:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Prints a row for frames in common and one for free-running networks."""
+    """Prints a row for each kind of workload and predictor."""
     argparse.ArgumentParser(
         prog="python -m benchmarks.la_mcts", description="Seconds of the tree search."
     ).parse_args(arguments)
     print(
-        "networks                 groups  iterations  predictions  clock s  CPU s  of it the tree"
+        "ten networks      predictor  groups  iterations  predictions  clock s  CPU s  "
+        "of it the tree"
     )
-    for free_running in (False, True):
+    for free_running, name in MEASURED:
         problem = ten_networks(free_running=free_running)
         space = DesignSpace(problem)
-        predictor = Timed(TimelinePredictor())
+        predictor = Timed(make_predictor(name))
         # Both are loaded and compiled before the clock runs.
         _answered(LaMctsEngine(space, predictor, seed=1, iterations=2))
         predictor.processor_seconds = 0.0
@@ -78,9 +87,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
         iterations = len(_answered(engine))
         clock, processor = time.monotonic() - clock, time.process_time() - processor
         print(
-            f"10, {'free-running' if free_running else 'frames in common':20} {space.groups:6d}  "
-            f"{iterations:10d}  {engine.predictions:11,d}  {clock:7.1f}  {processor:5.1f}  "
-            f"{processor - predictor.processor_seconds:14.1f}"
+            f"{'free-running' if free_running else 'frames in common':16}  {name.value:9}  "
+            f"{space.groups:6d}  {iterations:10d}  {engine.predictions:11,d}  {clock:7.1f}  "
+            f"{processor:5.1f}  {processor - predictor.processor_seconds:14.1f}"
         )
 
 

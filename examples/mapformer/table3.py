@@ -38,7 +38,7 @@ from results.dominance import FloatArray
 from results.problem import IntArray
 
 DATA = Path(__file__).parent / "data.npz"
-"""What the estimators that come with the program were trained on."""
+"""What the estimator that comes with the program was trained on."""
 SPLIT_SEED = 1
 SHORT_PLAY = "short play alone"
 """What our estimator of MapFormer begins with, without the transformer: no model of the paper's."""
