@@ -1,18 +1,10 @@
-"""The command line in-process, and small result folders to look at.
+"""The command line in-process, and small result folders to look at."""
 
-Makes the helpers beside the tests importable, too: pytest's importlib mode does not.
-"""
-
-import sys
-from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 
 from dse.cli import run
-
-if str(Path(__file__).parent) not in sys.path:
-    sys.path.insert(0, str(Path(__file__).parent))
 
 EXPLORE = (
     *("explore", "inception_v1", "squeezenet", "-p", "jetson-agx-xavier"),
@@ -74,7 +66,7 @@ def capped_folder(tmp_path_factory):
 @pytest.fixture(scope="session")
 def explored_exactly():
     """The exact front of a small problem: verified fast."""
-    from tampered_folder import small_exact_front
+    from tests.dse.tampered_folder import small_exact_front
 
     return small_exact_front()
 
@@ -82,7 +74,7 @@ def explored_exactly():
 @pytest.fixture(scope="session")
 def certified(explored_exactly, tmp_path_factory):
     """A certified result folder: never written to."""
-    from tampered_folder import certified_folder
+    from tests.dse.tampered_folder import certified_folder
 
     return certified_folder(explored_exactly, tmp_path_factory.mktemp("certified") / "result")
 
@@ -90,6 +82,6 @@ def certified(explored_exactly, tmp_path_factory):
 @pytest.fixture
 def files(certified, tmp_path, monkeypatch):
     """Its contents, to be changed."""
-    from tampered_folder import files_of
+    from tests.dse.tampered_folder import files_of
 
     return files_of(certified, tmp_path, monkeypatch)

@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from random_spaces import Space, space_of
 
 from dse import verify as verifying
 from dse.explore import explore
@@ -33,6 +32,7 @@ from results.front_file import write_results
 from results.objectives import objective_names
 from results.problem import IntArray, Problem
 from results.problem_file import problem_from_document
+from tests.dse.random_spaces import Space, space_of
 
 OPTIONS = Options(
     units=("gpu", "dla0"), groups=5, max_transitions=1, fixed=(("emc", "max"), ("gpu", "max"))

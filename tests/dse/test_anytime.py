@@ -11,7 +11,6 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from random_spaces import random_limited_problem, space_of
 
 from dse import improving
 from dse.anytime import AnytimeScheduler
@@ -26,6 +25,7 @@ from results.certificate import CertificateStatus
 from results.errors import ResultError
 from results.problem import Objective, ObjectiveKind, Problem
 from results.replay_file import replay_csv, replay_json
+from tests.dse.random_spaces import random_limited_problem, space_of
 
 OPTIONS = Options(units=("gpu", "dla0"), groups=8, objectives=("latency",))
 FIXED = replace(OPTIONS, fixed=tuple((name, "max") for name in ("cpu", "gpu", "dla", "emc")))

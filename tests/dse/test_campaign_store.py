@@ -13,12 +13,11 @@ import time
 from dataclasses import replace
 from pathlib import Path
 
-import campaign_runs
 import pytest
-from campaign_runs import DeadlyRun, bad_run, fake_run, rules, small_plan
 
 from dse.campaign import durable_file
 from dse.campaign.local_workers import LocalWorkers
+from dse.campaign.pack import compress
 from dse.campaign.plan import make_plan
 from dse.campaign.run import RunStatus
 from dse.campaign.run_inputs import inputs_of
@@ -26,6 +25,7 @@ from dse.campaign.runner import do_missing
 from dse.campaign.store import Store
 from dse.campaign.workers import SameProcess
 from results.errors import ResultError
+from tests.dse.campaign_runs import DeadlyRun, bad_run, fake_run, rules, small_plan
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
@@ -312,7 +312,7 @@ def test_a_changed_result_is_refused(tmp_path):
             store.files(first)
         assert store.files(second)
         problem = store.problem_path(second.problem_sha256)
-        problem.write_bytes(campaign_runs.compress(b"another problem"))
+        problem.write_bytes(compress(b"another problem"))
         with pytest.raises(ResultError, match="was changed"):
             store.files(second)
 

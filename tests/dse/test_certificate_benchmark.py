@@ -7,10 +7,10 @@ from dataclasses import asdict, replace
 
 import numpy as np
 import pytest
-from random_spaces import random_limited_problem, space_of
 
 from benchmarks import certificate as benchmark
 from benchmarks.job_shop import PS_PER_NS, has_solver, solve_job_shop
+from tests.dse.random_spaces import random_limited_problem, space_of
 
 SMALL = benchmark.Instance(
     "small", 100.0, lambda: benchmark.random_chains(2, 4, 2, max_transitions=1)

@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from random_spaces import NOTHING, space_of
 
 from dse import exact_search, smt_cover
 from dse import verify as verifying
@@ -30,6 +29,7 @@ from results.front import Front
 from results.front_check import check_front
 from results.front_file import read_certificate, read_results, write_results
 from results.problem import Objective, ObjectiveKind
+from tests.dse.random_spaces import NOTHING, space_of
 
 NETWORKS = ["squeezenet", "bvlc_alexnet"]
 PAIR = (*NETWORKS, "-p", "jetson-agx-xavier", "--units", "gpu,dla0", "--groups", "4")

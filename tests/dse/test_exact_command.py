@@ -6,11 +6,11 @@ import shutil
 from fractions import Fraction
 
 import pytest
-from tampered_folder import Files
 
 from dse.smt_cover import cover_smtlib
 from results.canonical_json import canonical_bytes
 from results.epsilon import PPM
+from tests.dse.tampered_folder import Files
 
 SMALL = (
     *("explore", "inception_v1", "squeezenet", "-p", "jetson-agx-xavier"),

@@ -7,7 +7,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from random_spaces import NOTHING, Space, random_limited_problem, random_power_problem, space_of
 
 from benchmarks.reference_problem import reference_problem
 from dse import exact_search
@@ -19,6 +18,13 @@ from results.dominance import non_dominated
 from results.epsilon import PPM
 from results.errors import ResultError
 from results.problem import EnergyUse, IntArray, Objective, ObjectiveKind, Problem
+from tests.dse.random_spaces import (
+    NOTHING,
+    Space,
+    random_limited_problem,
+    random_power_problem,
+    space_of,
+)
 
 CHUNKS, CHUNK = 12, 30
 KINDS = (ObjectiveKind.LATENCY, ObjectiveKind.INVERSE_LATENCY, ObjectiveKind.ENERGY)

@@ -6,12 +6,12 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from random_spaces import random_power_problem, size_of
 
 from dse.fastest_search import find_fastest
 from fitness.lemma_check import check_lemmas
 from fitness.lemma_claim import LemmaClaim
 from results.problem import ObjectiveKind, Problem
+from tests.dse.random_spaces import random_power_problem, size_of
 
 CHUNKS, CHUNK = 5, 30
 MOST_DESIGNS = 3000

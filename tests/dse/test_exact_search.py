@@ -7,13 +7,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from random_spaces import (
-    NOTHING,
-    Space,
-    random_limited_problem,
-    random_power_problem,
-    space_of,
-)
 
 from benchmarks.random_problem import RandomShape, random_problem
 from benchmarks.reference_problem import reference_problem
@@ -25,6 +18,13 @@ from fitness.outcomes import make_outcomes
 from fitness.timeline import row_of
 from results.errors import ResultError
 from results.problem import EnergyUse, ObjectiveKind, Problem, ProblemDomain
+from tests.dse.random_spaces import (
+    NOTHING,
+    Space,
+    random_limited_problem,
+    random_power_problem,
+    space_of,
+)
 
 CHUNKS, CHUNK = 20, 50
 REFERENCE = {1: 7_533_629_335, 2: 7_325_701_235, None: 7_325_701_235}

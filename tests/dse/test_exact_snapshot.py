@@ -5,7 +5,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from random_spaces import random_limited_problem
 
 from benchmarks.reference_problem import reference_problem
 from dse import exact_search
@@ -15,6 +14,7 @@ from fitness.branching import DEPTH, LEMMAS, MEMBERS
 from fitness.timeline import row_of
 from results.certificate import LemmaTable
 from results.errors import ResultError
+from tests.dse.random_spaces import random_limited_problem
 
 
 def test_ended_early_at_every_node_and_gone_on(monkeypatch: pytest.MonkeyPatch) -> None:

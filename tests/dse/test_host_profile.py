@@ -6,7 +6,6 @@ from fractions import Fraction
 import numpy as np
 import onnx
 import pytest
-from host_machines import SerialMachine, tiny_model
 
 from dse.host.demand_probe import make_calibration
 from dse.host.host_documents import MEMORY_MHZ
@@ -21,6 +20,7 @@ from fitness.cost_table import CostOrigin
 from fitness.profile_file import load_profile
 from platforms.platform_file import load_platform
 from results.problem import WORK_PER_PS
+from tests.dse.host_machines import SerialMachine, tiny_model
 
 HOST = Host("a processor", 2445.432, energy_readable=False)
 UNITS = (HostUnit((0,)), HostUnit((1,)))

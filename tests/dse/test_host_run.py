@@ -5,7 +5,6 @@ import json
 import numpy as np
 import onnx
 import pytest
-from host_machines import ModelledMachine, tiny_model
 
 from benchmarks.random_problem import RandomShape, random_problem
 from dse.cost_origins import cost_origins
@@ -29,6 +28,7 @@ from results.fidelity import Fidelity, FidelityPoint, Prediction, agreement, sum
 from results.front import Front
 from results.problem import DesignPoint
 from sdf.onnx_parts import PartTensor
+from tests.dse.host_machines import ModelledMachine, tiny_model
 
 HOST = Host("a processor", 2000.0, energy_readable=False)
 

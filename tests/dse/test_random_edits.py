@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tampered_folder import Files
 
 from dse import verify as verifying
 from results.canonical_json import parse
 from results.errors import ResultError
+from tests.dse.tampered_folder import Files
 
 
 def edits(random_: random.Random, data: bytes) -> bytes:

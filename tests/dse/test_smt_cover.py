@@ -9,7 +9,6 @@ from functools import cache
 
 import numpy as np
 import pytest
-from random_spaces import Space, random_limited_problem, size_of, space_of
 
 from benchmarks.random_problem import RandomShape, random_problem
 from dse.fastest_search import find_fastest
@@ -18,6 +17,7 @@ from fitness.timeline import row_of
 from results.certificate import NOT_NAMED, LemmaTable
 from results.errors import ResultError
 from results.problem import Problem
+from tests.dse.random_spaces import Space, random_limited_problem, size_of, space_of
 
 MOST_DESIGNS = 3000
 PROBLEMS = 60

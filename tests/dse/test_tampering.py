@@ -10,7 +10,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tampered_folder import Files, judge
 
 from dse import exact_search
 from dse import verify as verifying
@@ -26,6 +25,7 @@ from results.front_document import front_from_document, front_to_document
 from results.front_file import write_results
 from results.problem_file import problem_from_document
 from results.schedule import Schedule
+from tests.dse.tampered_folder import Files, judge
 
 
 def test_a_lemma_less_is_refused_where_it_is_needed(files: Files) -> None:

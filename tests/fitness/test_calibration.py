@@ -8,7 +8,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from small_networks import chain, layer, window
 
 from fitness.cost_table import CostOrigin, NetworkCosts
 from fitness.costs import network_costs
@@ -20,6 +19,7 @@ from sdf.catalogue import load_network
 from sdf.grouping import group_network
 from sdf.groups import GroupedNetwork
 from sdf.layer import LayerKind
+from tests.fitness.small_networks import chain, layer, window
 
 XAVIER = load_platform("jetson-agx-xavier")
 ORIN = load_platform("jetson-agx-orin-32gb")

@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from small_networks import chain, layer, window
 
 from fitness.cost_table import CostOrigin, NetworkCosts
 from fitness.costs import network_costs
@@ -24,6 +23,7 @@ from sdf.catalogue import load_network
 from sdf.grouping import group_network
 from sdf.groups import GroupedNetwork
 from sdf.layer import Layer, LayerKind
+from tests.fitness.small_networks import chain, layer, window
 
 XAVIER = load_platform("jetson-agx-xavier")
 

@@ -7,7 +7,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from small_problems import design, flat_loss, network, problem
 
 from benchmarks.random_problem import RandomShape, random_design, random_problem
 from fitness.chain_state import are_chains
@@ -24,6 +23,7 @@ from fitness.plain_outcomes import plain_outcome
 from fitness.timeline import make_pipeline_evaluator, row_of
 from results.front import FreeRun
 from results.problem import DesignPoint, EnergyUse, Objective, ObjectiveKind, Problem
+from tests.fitness.small_problems import design, flat_loss, network, problem
 
 PROBLEMS = 800
 CHUNKS = 4

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from small_networks import chain, grouped, layer, window
-
 from fitness.fusion import network_launches
 from sdf.groups import GroupedNetwork
 from sdf.layer import LayerKind
+from tests.fitness.small_networks import chain, grouped, layer, window
 
 N = 16 * 8 * 8
 

@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from small_networks import chain, layer, window
 
 from fitness.demand_estimate import estimate_demand
 from fitness.demand_import import import_demand
@@ -22,6 +21,7 @@ from platforms.errors import PlatformError
 from platforms.platform_file import load_platform
 from sdf.groups import GroupedNetwork
 from sdf.layer import LayerKind
+from tests.fitness.small_networks import chain, layer, window
 
 XAVIER = load_platform("jetson-agx-xavier")
 SUBJECT = Subject("net", 3, "fp16", (("gpu", 1377000), ("emc", 2133000), ("dla", 1395200)))

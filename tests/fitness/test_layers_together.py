@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from small_networks import chain, layer, window
 
 from fitness.cost_table import CostOrigin, NetworkCosts
 from fitness.costs import network_costs
@@ -18,6 +17,7 @@ from platforms.errors import PlatformError
 from platforms.platform_file import load_platform
 from sdf.groups import GroupedNetwork
 from sdf.layer import LayerKind
+from tests.fitness.small_networks import chain, layer, window
 
 XAVIER = load_platform("jetson-agx-xavier")
 CLOCKS = {"gpu": 1377, "dla": 1395.2, "cpu": 2265.6, "emc": 2133}

@@ -6,13 +6,13 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from random_lemmas import all_designs, random_lemmas, small_problem, with_choices
-from schedule_lemma_bound import bound_from_schedule
 
 from fitness.lemma_check import lemma_bound, lemma_bounds
 from fitness.timeline import design_of, make_evaluator
 from results.certificate import NOT_NAMED, LemmaTable
 from results.problem import Problem
+from tests.fitness.random_lemmas import all_designs, random_lemmas, small_problem, with_choices
+from tests.fitness.schedule_lemma_bound import bound_from_schedule
 
 PROBLEMS = 600
 CHUNKS = 8

@@ -6,9 +6,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from lemma_tree import lemma_tree
-from random_lemmas import all_designs, fastest, random_lemmas, small_problem, with_choices
-from small_problems import flat_loss, network, problem
 
 from benchmarks.reference_problem import reference_problem
 from fitness.lemma_check import check_lemmas, lemma_bound, lemma_bounds
@@ -16,6 +13,15 @@ from fitness.timeline import make_evaluator
 from results.certificate import NOT_NAMED, LemmaTable
 from results.errors import ResultError
 from results.problem import ContentionTable, Problem, ProblemDomain
+from tests.fitness.lemma_tree import lemma_tree
+from tests.fitness.random_lemmas import (
+    all_designs,
+    fastest,
+    random_lemmas,
+    small_problem,
+    with_choices,
+)
+from tests.fitness.small_problems import flat_loss, network, problem
 
 ANY = NOT_NAMED
 REFERENCE_OPTIMUM_PS = 7_325_701_235

@@ -7,15 +7,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from random_lemmas import (
-    all_designs,
-    fastest,
-    of_rates,
-    random_lemmas,
-    small_problem,
-    with_choices,
-)
-from small_problems import network, problem
 
 from fitness.lemma_check import check_lemmas, lemma_bounds
 from fitness.outcomes import make_outcomes
@@ -23,6 +14,15 @@ from fitness.timeline import make_evaluator
 from results.certificate import NOT_NAMED, LemmaTable
 from results.errors import ResultError
 from results.problem import EnergyUse, Objective, ObjectiveKind, Problem, ProblemDomain
+from tests.fitness.random_lemmas import (
+    all_designs,
+    fastest,
+    of_rates,
+    random_lemmas,
+    small_problem,
+    with_choices,
+)
+from tests.fitness.small_problems import network, problem
 
 ANY = NOT_NAMED
 CHUNKS, CHUNK = 5, 30

@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from small_networks import chain, layer, window
 
 from fitness.cost_table import CostOrigin, NetworkCosts
 from fitness.costs import network_costs
@@ -19,6 +18,7 @@ from platforms.errors import PlatformError
 from platforms.platform_file import load_platform
 from sdf.groups import GroupedNetwork
 from sdf.layer import LayerKind
+from tests.fitness.small_networks import chain, layer, window
 
 XAVIER = load_platform("jetson-agx-xavier")
 CLOCKS = {"gpu": 905.25, "dla": 1050, "cpu": 1190.4, "emc": 1600}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from small_networks import layer, window
 
 from fitness.roofline import DEPTHWISE
 from fitness.support import LIMITS, host_tail, layer_support, supported_layers, why_not
@@ -12,6 +11,7 @@ from platforms.platform_file import load_platform, platform_names
 from platforms.schema_check import read_schema
 from sdf.catalogue import load_network
 from sdf.layer import Layer, LayerKind
+from tests.fitness.small_networks import layer, window
 
 XAVIER = load_platform("jetson-agx-xavier")
 DLA = XAVIER.unit_by_name["dla0"]

@@ -12,13 +12,20 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from small_problems import NO_LIMIT_KBPS, design, flat_loss, network, parameters, problem
 
 from benchmarks.random_problem import RandomShape, random_design, random_problem
 from fitness import plain_timeline, timeline
 from fitness.contention import contention_table, lost_rate
 from results.problem import WORK_PER_PS, Problem
 from results.schedule import ScheduledGroup
+from tests.fitness.small_problems import (
+    NO_LIMIT_KBPS,
+    design,
+    flat_loss,
+    network,
+    parameters,
+    problem,
+)
 
 BUSY_KBPS = 100
 """A demand that slows co-runners in full under ``flat_loss``."""

@@ -7,7 +7,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from random_spaces import random_limited_problem, space_of
 
 from benchmarks.random_problem import RandomShape
 from dse.baselines.gpu_and_dsa import GpuAndDsa
@@ -21,6 +20,7 @@ from dse.search import Budget, search
 from fitness.outcomes import make_outcomes
 from results.problem import Objective, ObjectiveKind
 from tests.dse.baselines.baseline_problems import CHAINS, mapping_of, plain_makespan, problems
+from tests.dse.random_spaces import random_limited_problem, space_of
 
 
 @pytest.mark.parametrize("method", BASELINES)

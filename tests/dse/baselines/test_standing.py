@@ -8,7 +8,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from random_spaces import random_limited_problem
 
 from dse.baselines.gpu_and_dsa import GpuAndDsa
 from dse.baselines.standing import BASELINES, baseline_points, baseline_rows
@@ -23,6 +22,7 @@ from results.front_file import read_results
 from results.front_picture import draw_front
 from results.problem import EnergyUse, Objective, ObjectiveKind
 from tests.dse.baselines.baseline_problems import CHAINS, problems
+from tests.dse.random_spaces import random_limited_problem
 
 
 def test_all_baselines_are_in_the_first_population():
