@@ -24,7 +24,8 @@ def front_picture(result: PeriodicResult) -> Figure:
     for schedule in (*result.members, *result.others):
         methods.setdefault(schedule.method, []).append(schedule)
     lines = [(method, schedules, result.inferences) for method, schedules in methods.items()]
-    return _fronts(lines, f"Latency of {result.inferences:,} inferences (s)")
+    label = f"Latency of {result.inferences:,} inferences (s)"
+    return _fronts(lines, label, members=1)
 
 
 def fronts_picture(results: Sequence[tuple[str, PeriodicResult]]) -> Figure:
@@ -33,11 +34,13 @@ def fronts_picture(results: Sequence[tuple[str, PeriodicResult]]) -> Figure:
     counts = {result.inferences for _, result in results}
     of = f" of {counts.pop():,} inferences" if len(counts) == 1 else " of all inferences"
     lines = [(name, list(result.members), result.inferences) for name, result in results]
-    return _fronts(lines, f"Latency{of} (s)")
+    return _fronts(lines, f"Latency{of} (s)", members=len(lines))
 
 
-def _fronts(lines: Sequence[tuple[str, list[PeriodicSchedule], int]], label: str) -> Figure:
-    """Engines are written beside the points of the first line."""
+def _fronts(
+    lines: Sequence[tuple[str, list[PeriodicSchedule], int]], label: str, *, members: int
+) -> Figure:
+    """Engines are written beside the points of the first ``members`` lines."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(PAGE_INCHES, 2.5), layout="constrained")
@@ -51,7 +54,7 @@ def _fronts(lines: Sequence[tuple[str, list[PeriodicSchedule], int]], label: str
         style = {"color": colour, "marker": "osD^v"[number % 5], "markersize": 4}
         left.plot(engines, latency, linewidth=0.8, label=name, **style)
         right.plot(energy, latency, linewidth=0.8, **style)
-        for x, y, count in zip(energy, latency, engines, strict=True) if number == 0 else ():
+        for x, y, count in zip(energy, latency, engines, strict=True) if number < members else ():
             right.annotate(
                 str(count),
                 (x, y),

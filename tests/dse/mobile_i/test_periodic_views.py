@@ -16,6 +16,7 @@ from dse.cli import run
 from results.periodic_choice import figure_lines
 from results.periodic_file import read_periodic, write_periodic
 from results.periodic_page import periodic_report_html
+from results.periodic_picture import front_picture, fronts_picture
 from results.periodic_table import engine_table
 from results.periodic_trace import FULL_PERIODS, periodic_trace_bytes
 from results.trace_file import microseconds
@@ -174,3 +175,13 @@ def test_one_period_is_one_and_engines_with_one_stage_say_it_once(folder: Path) 
         "" if not ahead else f"{min(ahead)}" if len(ahead) == 1 else f"{min(ahead)}-{max(ahead)}"
         for ahead in stages
     ]
+
+
+def test_engines_stand_beside_all_members_that_are_compared(folder: Path) -> None:
+    result = read_periodic(folder)
+    count = len(result.members)
+    for figure, labels in (
+        (front_picture(result), count),
+        (fronts_picture([("one", result), ("two", result)]), 2 * count),
+    ):
+        assert len(figure.axes[1].texts) == labels
