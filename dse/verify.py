@@ -224,7 +224,8 @@ def _told(front: Front, certificate: Certificate, members: list[int]) -> str:
     epsilon = certificate.epsilon_ppm
     within = "" if epsilon == 0 else f" within {percent(epsilon)}"
     if len(certificate.objectives) > 1:
-        return f"complete{within}: {counted(len(members), 'member')}"
+        reach = "complete" if epsilon == 0 else f"within {percent(epsilon)} of every point"
+        return f"{reach}: {counted(len(members), 'member')}"
     objective = front.problem.objectives[
         objective_names(front.problem).index(certificate.objectives[0])
     ]

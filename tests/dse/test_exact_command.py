@@ -2,6 +2,7 @@
 it."""
 
 import json
+import re
 import shutil
 from fractions import Fraction
 
@@ -108,7 +109,10 @@ def test_auto_says_how_far_the_front_can_be_where_it_was_stopped(
             mine <= latency * factor and other <= energy * factor
             for mine, other in values_in(folder)
         )
-    assert dse("verify", folder).status == 0
+    verified = dse("verify", folder)
+    assert verified.status == 0
+    reach = r"within [\d.]+ % of every point" if stopped else "complete"
+    assert re.search(f"{reach}: {len(front['members'])} member", " ".join(verified.out.split()))
 
 
 def without_member(front, certificate):
