@@ -28,7 +28,6 @@ QUICK_NETWORKS = (
     *("bvlc_alexnet", "googlenet", "mobilenet_v1", "mobilenet_v2", "resnet18"),
     *("resnet50", "shufflenet", "squeezenet", "vgg16", "zfnet512"),
 )
-DATA_FILE = "data.npz"
 
 
 def register(app: typer.Typer) -> None:

@@ -17,7 +17,6 @@ from results.dominance import FloatArray
 from results.problem import IntArray, Problem
 
 NEIGHBOURS = 5
-FIGURES_OF_A_UNIT = 3
 
 
 def workload_figures(problem: Problem, rows: IntArray) -> FloatArray:
