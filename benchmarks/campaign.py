@@ -12,6 +12,7 @@ import tempfile
 import time
 from collections.abc import Sequence
 from pathlib import Path
+from statistics import median
 
 from benchmarks.report import Column, Value, parser, show
 from dse.campaign.exploration import explore_run
@@ -123,9 +124,6 @@ def measure_runs(folder: Path, runs: int, evaluations: int) -> list[dict[str, Va
     search = sum(record.search_cpu_seconds or 0.0 for record in records)
     whole = sum(record.cpu_seconds or 0.0 for record in records)
     inside = sum(record.seconds or 0.0 for record in records)
-    # The first fifth fills what workers remember; after it, memory must not grow.
-    late = [mb for count, mb in memory if count >= runs // 5]
-    growth = (late[-1] / late[0] - 1) * 100 if late else 0.0
     return [
         row("runs per second", runs / seconds, "1/s"),
         row("explorations, of all processes' CPU time", 100 * whole / total, "%", ">= 90"),
@@ -139,9 +137,25 @@ def measure_runs(folder: Path, runs: int, evaluations: int) -> list[dict[str, Va
         row("search alone, of all processes' CPU time", 100 * search / total, "%"),
         row("CPU time beside the runs: plan, store, starting workers", total - whole, "s"),
         row("memory of all processes at the end", memory[-1][1] if memory else None, "MB"),
-        row("its growth over the last four fifths", growth, "%", "flat"),
+        row(
+            "median of the last fifth of the runs, above that of the second",
+            late_growth(memory, runs),
+            "%",
+            "flat",
+        ),
         row("disk for a run", disk_mb(folder) * 1000 / runs, "kB"),
     ]
+
+
+def late_growth(memory: Sequence[tuple[int, float]], runs: int) -> float | None:
+    """By how many percent memory has grown, of (runs done, MB); None where there are too few.
+
+    The first fifth fills what workers remember. Medians, because a worker holds 10 % more or less
+    while it is at a large problem or writes a large front: two moments say nothing.
+    """
+    second = [mb for count, mb in memory if runs < 5 * count <= 2 * runs]
+    last = [mb for count, mb in memory if 5 * count > 4 * runs]
+    return 100 * (median(last) / median(second) - 1) if second and last else None
 
 
 def measure_store(folder: Path, stored: int) -> list[dict[str, Value]]:
