@@ -6,6 +6,7 @@ import numpy as np
 
 from dse.balanced_mappings import rebalanced_rows
 from dse.design_space import DesignSpace
+from dse.learn.tokens import TokenMaker
 from dse.least_outcomes import has_least, make_filter
 from dse.nsga2 import Nsga2Engine
 from dse.operators import breed, mutate, segment_crossover
@@ -23,6 +24,7 @@ def warm_up() -> None:
     space = DesignSpace(smallest_problem())
     search(Nsga2Engine(space, seed=0), make_outcomes(space.problem), Budget(2))
     load_operators(space)
+    TokenMaker(space.problem)(np.zeros((1, space.width), dtype=np.int64))
 
 
 def load_operators(space: DesignSpace) -> None:

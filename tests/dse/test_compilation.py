@@ -87,3 +87,24 @@ def test_what_goes_wrong_while_loading_is_not_lost(monkeypatch):
     monkeypatch.setattr(compilation, "make_outcomes", broken)
     with pytest.raises(ZeroDivisionError):
         compilation.load_machine_code(DesignSpace(smallest_problem()))
+
+
+def test_the_estimator_of_mapformer_is_among_what_is_warmed_up():
+    """In a process of its own: what it compiles, or loads, is all that a real problem needs."""
+    script = """
+import numpy as np
+from dse.design_space import DesignSpace
+from dse.learn.short_play_kernel import play_rows
+from dse.learn.tokens import TokenMaker
+from dse.learn.workloads import build
+from dse.warm_up import warm_up
+
+assert not play_rows.signatures
+warm_up()
+before = list(play_rows.signatures)
+problem = build(["squeezenet", "vgg16"], groups=4)
+TokenMaker(problem)(DesignSpace(problem).random(np.random.default_rng(0), 3))
+assert before and play_rows.signatures == before
+"""
+    run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert run.returncode == 0, run.stderr
