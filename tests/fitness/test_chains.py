@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import fields, replace
 
 import numpy as np
@@ -15,6 +14,7 @@ from fitness.chain_state import LANES
 from fitness.outcomes import make_outcomes
 from fitness.timeline import Kernel, make_evaluator
 from tests.fitness.chain_cases import assert_same, chains_of, compare, rows_of
+from tests.fitness.features import compare_all
 
 PROBLEMS = 10_000
 CHUNKS = 20
@@ -39,11 +39,11 @@ LEAST_OF_CHUNK = {
 
 @pytest.mark.parametrize("chunk", range(CHUNKS))
 def test_chains_equal_general_and_plain(chunk: int) -> None:
-    seen: Counter[str] = Counter()
-    for seed in range(chunk * PER_CHUNK, (chunk + 1) * PER_CHUNK):
-        seen.update(compare(seed, (1, 2), Kernel.TWO_CHAINS))
-    missing = {name: seen[name] for name, least in LEAST_OF_CHUNK.items() if seen[name] < least}
-    assert not missing, f"features that too few problems of chunk {chunk} show: {missing}"
+    compare_all(
+        lambda seed: compare(seed, (1, 2), Kernel.TWO_CHAINS),
+        range(chunk * PER_CHUNK, (chunk + 1) * PER_CHUNK),
+        LEAST_OF_CHUNK,
+    )
 
 
 @pytest.mark.parametrize("count", [0, 1, LANES - 1, LANES, LANES + 1, 5 * LANES])

@@ -23,6 +23,7 @@ from fitness.plain_outcomes import plain_outcome
 from fitness.timeline import make_pipeline_evaluator, row_of
 from results.front import FreeRun
 from results.problem import DesignPoint, EnergyUse, Objective, ObjectiveKind, Problem
+from tests.fitness.features import compare_all
 from tests.fitness.small_problems import design, flat_loss, network, problem
 
 PROBLEMS = 800
@@ -69,12 +70,8 @@ def one(of: Problem, point: DesignPoint) -> tuple[int, list[int], int]:
 
 @pytest.mark.parametrize("chunk", range(CHUNKS))
 def test_compiled_equals_plain(chunk: int) -> None:
-    seen: Counter[str] = Counter()
     size = PROBLEMS // CHUNKS
-    for seed in range(chunk * size, (chunk + 1) * size):
-        seen.update(compare(seed))
-    missing = {name: seen[name] for name, least in LEAST_OF_CHUNK.items() if seen[name] < least}
-    assert not missing, f"features that too few problems of chunk {chunk} show: {missing}"
+    compare_all(compare, range(chunk * size, (chunk + 1) * size), LEAST_OF_CHUNK)
 
 
 def compare(seed: int) -> set[str]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
-
 import numpy as np
 import pytest
 
@@ -13,6 +11,7 @@ from benchmarks.random_problem import RandomShape, random_problem
 from fitness.many_chains_state import LANES, MOST_UNITS
 from fitness.timeline import Kernel, fastest_kernel, make_evaluator
 from tests.fitness.chain_cases import assert_same, chains_of, compare, rows_of
+from tests.fitness.features import compare_all
 
 PROBLEMS = 10_000
 CHUNKS = 20
@@ -36,11 +35,11 @@ LEAST_OF_CHUNK = {
 
 @pytest.mark.parametrize("chunk", range(CHUNKS))
 def test_many_chains_equal_general_and_plain(chunk: int) -> None:
-    seen: Counter[str] = Counter()
-    for seed in range(chunk * PER_CHUNK, (chunk + 1) * PER_CHUNK):
-        seen.update(compare(seed, (1, 6), Kernel.MANY_CHAINS))
-    missing = {name: seen[name] for name, least in LEAST_OF_CHUNK.items() if seen[name] < least}
-    assert not missing, f"features that too few problems of chunk {chunk} show: {missing}"
+    compare_all(
+        lambda seed: compare(seed, (1, 6), Kernel.MANY_CHAINS),
+        range(chunk * PER_CHUNK, (chunk + 1) * PER_CHUNK),
+        LEAST_OF_CHUNK,
+    )
 
 
 @pytest.mark.parametrize("count", [0, 1, LANES - 1, LANES, LANES + 1, 5 * LANES])

@@ -11,6 +11,7 @@ import pytest
 from benchmarks.random_problem import RandomShape, random_design, random_problem
 from fitness import plain_timeline, timeline
 from results.problem import DesignPoint, Problem
+from tests.fitness.features import compare_all
 
 PROBLEMS = 10_000
 CHUNKS = 20
@@ -44,11 +45,7 @@ LEAST_OF_CHUNK = {
 
 @pytest.mark.parametrize("chunk", range(CHUNKS))
 def test_compiled_equals_plain(chunk: int) -> None:
-    seen: Counter[str] = Counter()
-    for seed in range(chunk * PER_CHUNK, (chunk + 1) * PER_CHUNK):
-        seen.update(compare(seed))
-    missing = {name: seen[name] for name, least in LEAST_OF_CHUNK.items() if seen[name] < least}
-    assert not missing, f"features that too few problems of chunk {chunk} show: {missing}"
+    compare_all(compare, range(chunk * PER_CHUNK, (chunk + 1) * PER_CHUNK), LEAST_OF_CHUNK)
 
 
 def compare(seed: int) -> set[str]:
