@@ -166,4 +166,4 @@ def _print(result: Evaluated) -> None:
         console.print(line, markup=False)
     console.print()
     most = None if member.free_run is None else FREE_RUN_ROWS
-    console.print(schedule_table(problem, member.schedule, most=most))
+    console.print(schedule_table(problem, member.schedule, most=most, rest="--json"))

@@ -71,9 +71,12 @@ def stretches(schedule: Schedule) -> list[Stretch]:
     return sorted(found, key=lambda s: (s.start_ps, s.executions[0].unit))
 
 
-def schedule_table(problem: Problem, schedule: Schedule, *, most: int | None = None) -> Table:
+def schedule_table(
+    problem: Problem, schedule: Schedule, *, most: int | None = None, rest: str = "--all"
+) -> Table:
     """The stretches as a rich table, times in ms; with ``most`` not more than so many of them, and
-    under them how many are left out."""
+    under
+    them how many are left out, and the option (``rest``) that has them."""
     from rich import box
     from rich.table import Table
 
@@ -114,6 +117,6 @@ def schedule_table(problem: Problem, schedule: Schedule, *, most: int | None = N
             *(f"{time / _PS_PER_MS:.4f}" for time in times),
         )
     if len(shown) < len(found):
-        table.caption = f"{counted(len(found) - len(shown), 'more row')}: --all"
+        table.caption = f"{counted(len(found) - len(shown), 'more row')}: {rest}"
         table.caption_justify = "left"
     return table

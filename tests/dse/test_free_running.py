@@ -189,6 +189,13 @@ def test_every_view_says_what_it_shows(folder: Path, tmp_path: Path, dse) -> Non
         assert figure.axes[0].get_title(loc="left") == words
 
 
+def test_evaluate_names_its_own_option_for_the_rest(folder: Path, dse) -> None:
+    shown = dse("evaluate", "--from", folder, "--member", 0)
+    assert shown.status == 0
+    assert "more rows: --json" in shown.out
+    assert "--all" not in shown.out
+
+
 def test_the_power_over_the_window_is_the_energy_that_is_claimed(folder: Path) -> None:
     front = read_results(folder)
     for member in front.members:
