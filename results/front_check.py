@@ -1,6 +1,5 @@
 """Is a front sound? What can be said without playing the timeline: mapping rules, schedules that
-hang together, objectives that agree with the figures beside them, nobody dominated, no baseline
-better."""
+hang together, objectives that agree with the figures beside them, nobody dominated."""
 
 from __future__ import annotations
 
@@ -23,7 +22,7 @@ def check_front(front: Front) -> None:
 
     Raises:
         ResultError: a problem that is not sound, a member that breaks its rules or contradicts
-            itself, members that are dominated or not in order, a baseline that is better.
+            itself, members that are dominated or not in order.
     """
     check_problem(front.problem)
     for i, member in enumerate(front.members):
@@ -36,13 +35,6 @@ def check_front(front: Front) -> None:
         raise ResultError(f"$.members[{dominated[0]}]: is dominated by, or equal to, another")
     if len(values) and (np.diff(values[:, 0]) < 0).any():
         raise ResultError("$.members: must be in the order of the first objective")
-    for i, point in enumerate(front.baselines):
-        reached = (values <= np.array(point.member.objectives, dtype=np.int64)).all(axis=1).any()
-        require(
-            bool(point.breaks) or bool(reached),
-            f"$.baselines[{i}]",
-            "keeps all constraints, but no member is as good",
-        )
 
 
 def objective_array(front: Front) -> IntArray:

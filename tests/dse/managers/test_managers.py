@@ -274,7 +274,7 @@ def test_a_file_that_holds_no_weights_is_refused(tmp_path):
 @pytest.mark.parametrize(
     ("engine", "most"), [(EngineName.MOSAIC, 1), (EngineName.ODMDEF, 1), (EngineName.LA_MCTS, 101)]
 )
-def test_what_a_manager_decides_is_all_that_is_in_its_front(engine, most):
+def test_what_a_manager_decides_is_all_that_is_in_its_front(engine, most, tmp_path):
     options = Options(objectives=("throughput", "power"), groups=6)
     names = ["squeezenet", "resnet18"]
     front = explore(names, "jetson-agx-xavier", options=options, engine=engine)
