@@ -134,7 +134,9 @@ ModeName = Annotated[
 PredictorOption = Annotated[
     PredictorName | None,
     typer.Option(
-        "--predictor", help="What tells la-mcts throughput and power. [default: timeline]"
+        "--predictor",
+        help="What tells la-mcts throughput and power. [default: learned for --free-running on "
+        "all units of its board, jetson-agx-xavier; else timeline]",
     ),
 ]
 

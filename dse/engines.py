@@ -10,7 +10,7 @@ from dse.engine import Engine
 from dse.engine_names import EngineName
 from dse.errors import WorkloadError
 from dse.front_proof import Goal
-from dse.managers.settings import DEFAULT_MODE, DEFAULT_PREDICTOR, ManagerSettings
+from dse.managers.settings import DEFAULT_MODE, ManagerSettings
 from results.problem import ObjectiveKind
 
 
@@ -128,9 +128,10 @@ def _exact(space: DesignSpace, seed: int, _: ManagerSettings) -> Engine:
 
 def _la_mcts(space: DesignSpace, seed: int, settings: ManagerSettings) -> Engine:
     from dse.managers.la_mcts import LaMctsEngine
-    from dse.managers.predictors import make_predictor
+    from dse.managers.predictors import default_predictor, make_predictor
 
-    predictor = make_predictor(settings.predictor or DEFAULT_PREDICTOR)
+    chosen = settings.predictor
+    predictor = default_predictor(space.problem) if chosen is None else make_predictor(chosen)
     return LaMctsEngine(space, predictor, seed=seed, mode=settings.mode or DEFAULT_MODE)
 
 

@@ -17,7 +17,6 @@ class PredictorName(Enum):
 
 DEFAULT_MODE = Mode.PERFORMANCE_BOOST
 """What the paper goes on with after 5.2."""
-DEFAULT_PREDICTOR = PredictorName.TIMELINE
 
 
 @dataclass(frozen=True)

@@ -5,8 +5,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from dse.design_space import DesignSpace
 from dse.managers.predictor import CLASSES, Bins, TimelinePredictor
+from dse.managers.predictors import default_predictor
+from dse.options import Options
+from dse.problem_builder import build_problem
+from dse.workload_file import workload_from
 from fitness.outcomes import make_outcomes
+from platforms.platform_file import load_platform
 from results.errors import ResultError
 from tests.dse.small_spaces import pipeline_space
 
@@ -72,3 +78,22 @@ def test_a_missing_objective_is_named():
     problem = replace(space.problem, objectives=space.problem.objectives[:1])
     with pytest.raises(ResultError, match="throughput is required, got power"):
         TimelinePredictor().predict(problem, space.random(np.random.default_rng(0), 2))
+
+
+@pytest.mark.parametrize(
+    ("platform", "options", "name"),
+    [
+        ("jetson-agx-xavier", {"free_running": True}, "learned"),
+        ("jetson-agx-xavier", {}, "timeline"),
+        ("jetson-agx-xavier", {"free_running": True, "units": ("gpu", "dla0")}, "timeline"),
+        ("jetson-tx2", {"free_running": True}, "timeline"),
+    ],
+)
+def test_the_default_is_learned_where_it_was_trained_and_can_predict(platform, options, name):
+    settings = Options(objectives=("throughput", "power"), groups=3, **options)
+    workload = workload_from(["squeezenet", "resnet18"])
+    problem = build_problem(workload, load_platform(platform), settings).problem
+    predictor = default_predictor(problem)
+    assert predictor.name == name
+    rows = DesignSpace(problem).random(np.random.default_rng(0), 3)
+    assert (predictor.predict(problem, rows).throughput_hz > 0).all()
