@@ -22,9 +22,10 @@ from results.problem import IntArray
 LEAST_GROWTH = 1e-4
 """A hypervolume that grew by a smaller share than this has stalled."""
 MOST_SNAPSHOTS = 400
-FIRST_PART, LEAST_PART, PART_SECONDS = 4, 2, 0.25
-"""With a time limit a batch is evaluated in parts that take about so long each, so that the limit
-is kept where a batch takes long; networks that run freely can take a second for a few rows."""
+LEAST_PART, PART_SECONDS = 2, 0.25
+"""With a time limit a batch is evaluated in parts that take about so long each, beginning with the
+least, and none is begun that would end too late: so the limit is kept where a batch takes long.
+Networks that run freely can take a second for a few rows."""
 FORGOTTEN = 0.9
 """How slow rows have been counts for so much less with every part: slow ones may come again."""
 
@@ -143,7 +144,7 @@ class _Run:
         self._evaluations = 0
         self._pending: IntArray | None = None
         self._cut_short = False
-        self._part = FIRST_PART
+        self._part = LEAST_PART
         self._row_seconds = 0.0
         self._reference: FloatArray | None = None
 
@@ -162,16 +163,20 @@ class _Run:
 
     def reason_to_stop(self, *, interrupted: bool) -> StoppedBy | None:
         """Why not to go on, if there is a reason."""
-        limit = self._budget.seconds
         if self._left <= 0:
             return StoppedBy.BUDGET
         if interrupted:
             return StoppedBy.INTERRUPT
-        if limit is not None and self._seconds >= limit and self._evaluations:
+        if self._evaluations and self._is_too_late():
             return StoppedBy.TIME_LIMIT
         if self._pending is not None and len(self._pending) == 0:
             return StoppedBy.EXHAUSTED
         return StoppedBy.STALLED if self._has_stalled() else None
+
+    def _is_too_late(self) -> bool:
+        """Whether the next part would end after the time limit."""
+        limit = self._budget.seconds
+        return limit is not None and self._seconds + self._part * self._row_seconds >= limit
 
     def _has_stalled(self) -> bool:
         span, archive = self._budget.stalled, self._archive
@@ -243,12 +248,11 @@ class _Run:
     def _evaluated(self, rows: IntArray) -> Outcomes:
         """What the rows give; of the first ones only where the time is up on the way. With a
         checkpoint whole batches are evaluated: the engine can go on from nothing else."""
-        limit = self._budget.seconds
-        if limit is None or self._checkpoint is not None:
+        if self._budget.seconds is None or self._checkpoint is not None:
             return self._evaluate(rows)
         parts: list[Outcomes] = []
         done = 0
-        while done < len(rows) and not (parts and self._seconds >= limit):
+        while done < len(rows) and not (parts and self._is_too_late()):
             began = time.monotonic()
             part = self._evaluate(rows[done : done + self._part])
             took = (time.monotonic() - began) / len(part.possible)
