@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
@@ -44,19 +45,45 @@ def compared_objective(problem: Problem) -> int:
     return 0
 
 
+@dataclass(frozen=True, eq=False)
+class _Best:
+    """What a method stands for."""
+
+    method: type[Baseline]
+    row: IntArray
+    """[groups + domains]"""
+    objectives: IntArray
+    breaks: tuple[str, ...]
+    """Constraints that it does not keep."""
+
+
 @lru_cache(maxsize=2)
 def baseline_points(space: DesignSpace) -> tuple[BaselinePoint, ...]:
     """Each method that applies, with the best of what it proposes: first those that keep all
     constraints, then by :func:`compared_objective`, then by the other objectives. A method that
     has a front comes with all of it, that best one first.
-
-    Kept for the last spaces: the first population and the front both ask.
     """
+    points = []
+    for best in _best_of_all(space):
+        (member,) = make_members(space.problem, best.row[None], best.objectives[None])
+        points.append(BaselinePoint(best.method.name, best.method.label, member, best.breaks))
+    return tuple(points)
+
+
+def baseline_rows(space: DesignSpace) -> IntArray:
+    """[points, width]: what the methods stand for, for a first population."""
+    rows = [best.row for best in _best_of_all(space)]
+    return np.array(rows, dtype=np.int64).reshape(-1, space.width)
+
+
+@lru_cache(maxsize=2)
+def _best_of_all(space: DesignSpace) -> tuple[_Best, ...]:
+    """Kept for the last spaces: the first population and the front both ask."""
     problem = space.problem
     evaluate = make_outcomes(problem)
     constraints = constraints_of(problem)
     column = compared_objective(problem)
-    points = []
+    found = []
     for method in BASELINES:
         engine = method(space)
         rows = engine.ask()
@@ -73,20 +100,10 @@ def baseline_points(space: DesignSpace) -> tuple[BaselinePoint, ...]:
             feasible = order[outcomes.feasible[order]]
             chosen = feasible[non_dominated(outcomes.objectives[feasible])]
         for index in chosen.tolist():
-            (member,) = make_members(problem, rows[[index]], outcomes.objectives[[index]])
             breaks = tuple(
                 constraint.name
                 for constraint, value in zip(constraints, outcomes.figures[index], strict=True)
                 if value > constraint.limit
             )
-            points.append(BaselinePoint(method.name, method.label, member, breaks))
-    return tuple(points)
-
-
-def baseline_rows(space: DesignSpace) -> IntArray:
-    """[points, width]: what the methods stand for, for a first population."""
-    rows = [
-        np.concatenate((point.member.design.units, point.member.design.operating_points))
-        for point in baseline_points(space)
-    ]
-    return np.array(rows, dtype=np.int64).reshape(-1, space.width)
+            found.append(_Best(method, rows[index], outcomes.objectives[index], breaks))
+    return tuple(found)

@@ -10,10 +10,9 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from rich.console import Console
-
 from examples.mapformer import figure6, figure7, response_time, table3
 from examples.mapformer.figure_options import MIXES, mix_count
+from examples.mapformer.wide_console import wide_console
 
 
 def main() -> None:
@@ -28,7 +27,7 @@ def main() -> None:
         for name, arguments in drawn.items():
             arguments += ["--picture", str(options.pictures / f"mapformer_{name}.svg")]
     mixes = ["--mixes", str(options.mixes)]
-    console = Console(highlight=False)
+    console = wide_console()
     for title, run, arguments in (
         ("Table 3", table3.main, []),
         ("Fig. 6", figure6.main, [*mixes, *drawn["figure6"]]),

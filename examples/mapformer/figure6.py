@@ -23,6 +23,7 @@ from examples.mapformer.contenders import Answer, mapformer
 from examples.mapformer.figure_options import figure_options
 from examples.mapformer.mixes import MOST_POWER_W, mixes, problem_of
 from examples.mapformer.published import POWER_REDUCE_SAVES_PERCENT
+from examples.mapformer.wide_console import wide_console
 from fitness.warm_up import warm_up
 
 SIZES = (5, 6, 7, 8, 9, 10)
@@ -45,7 +46,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         entries = {f"{mode.value} {size}": answers for (mode, size), answers in results.items()}
         print(json.dumps({k: [asdict(a) for a in v] for k, v in entries.items()}, indent=2))
         return
-    console = Console(highlight=False)
+    console = wide_console()
     for figure, title in FIGURES.items():
         console.print(table(results, figure, f"Fig. 6: {title}"))
     for line in summary(results):

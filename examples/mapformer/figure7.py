@@ -30,10 +30,10 @@ from examples.mapformer.contenders import (
 from examples.mapformer.figure_options import figure_options
 from examples.mapformer.mixes import Mix, mixes, problem_of
 from examples.mapformer.published import GAIN_PERCENT
+from examples.mapformer.wide_console import wide_console
 from fitness.warm_up import warm_up
 
 SIZES, CAPS_W = (6, 8, 10), (10, 15, 30)
-TABLE_WIDTH = 118
 EVERYBODY = (*MANAGERS, MAPFORMER, OURS)
 
 Answers = dict[str, Answer]
@@ -54,12 +54,6 @@ def main(arguments: Sequence[str] | None = None) -> None:
     console.print(published_table(results))
     for line in summary(results):
         console.print(line, soft_wrap=True)
-
-
-def wide_console() -> Console:
-    """As wide as the tables where the output is no terminal."""
-    console = Console(highlight=False)
-    return console if console.is_terminal else Console(highlight=False, width=TABLE_WIDTH)
 
 
 def compute(count: int, progress: Console) -> Results:

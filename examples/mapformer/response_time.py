@@ -13,7 +13,6 @@ import json
 from collections.abc import Hashable, Sequence
 from statistics import mean
 
-from rich.console import Console
 from rich.table import Table
 
 from dse.problem_builder import NetworkTables
@@ -21,6 +20,7 @@ from examples.mapformer.contenders import MANAGERS, MAPFORMER, manager, mapforme
 from examples.mapformer.figure_options import mix_count
 from examples.mapformer.mixes import mixes, problem_of
 from examples.mapformer.published import RESPONSE_S
+from examples.mapformer.wide_console import wide_console
 from fitness.warm_up import warm_up
 
 SIZE, CAP_W, MIXES = 10, 15, 5
@@ -43,7 +43,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         published = RESPONSE_S.get(name)
         shown = "" if published is None else f"{published:g}"
         grid.add_row(name, f"{mean(values):.2f}", f"{max(values):.2f}", shown)
-    Console(highlight=False).print(grid)
+    wide_console().print(grid)
 
 
 def measure(count: int) -> dict[str, list[float]]:

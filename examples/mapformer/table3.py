@@ -19,7 +19,6 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import numpy as np
-from rich.console import Console
 from rich.table import Table
 
 from dse.design_space import DesignSpace
@@ -34,6 +33,7 @@ from dse.managers.predictor import Bins
 from dse.managers.workload_regression import MosaicCostModel, OdmdefCostModel, workload_figures
 from dse.problem_builder import NetworkTables
 from examples.mapformer.published import ACCURACY_PERCENT
+from examples.mapformer.wide_console import wide_console
 from results.dominance import FloatArray
 from results.problem import IntArray
 
@@ -79,7 +79,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         print(json.dumps({name: asdict(entry) for name, entry in scores.items()}, indent=2))
         return
     held_out = len(split_of(data, options.split_seed).held_out)
-    Console(highlight=False).print(table(scores, held_out))
+    wide_console().print(table(scores, held_out))
 
 
 def compute(data: DataSet, split_seed: int) -> dict[str, Scores]:
