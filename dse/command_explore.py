@@ -171,9 +171,12 @@ def explore(
     costs = cost_origins(built)
     proof: FrontProof | None = None
     prove = not no_certify and front.provenance.stopped_by != "interrupt"
-    if prove:
+    # Of networks that run freely nothing can be proved, which is told at once.
+    early = prove and not front.problem.free_running
+    if early:
         # Written before the proof, too: whatever ends that does not take the front along.
         write_results(output, front, costs=costs, overwrite=force, pictures=False)
+    if prove:
         proof = _proved(front, info.goal, max_nodes, time_limit, quiet=quiet)
     if proof is not None:
         front = proof.front
@@ -183,7 +186,7 @@ def explore(
         costs=costs,
         certificate=None if proof is None else proof.certificate,
         epsilon=None if proof is None else proof.epsilon,
-        overwrite=force or prove,
+        overwrite=force or early,
     )
     if not quiet:
         _print_front(front, output)

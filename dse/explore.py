@@ -173,7 +173,7 @@ def explore_problem(
         )
     return Front(
         problem=built.problem,
-        members=make_members(built.problem, result.rows, result.objectives),
+        members=make_members(built.problem, result.rows, result.objectives, jobs=workers),
         provenance=Provenance(
             version=program_version(),
             engine=searching.name,

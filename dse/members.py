@@ -29,24 +29,31 @@ from results.problem import BoolArray, DesignPoint, EnergyUse, IntArray, Problem
 from results.schedule import ScheduledGroup
 
 
-def make_members(problem: Problem, rows: IntArray, objectives: IntArray) -> tuple[Member, ...]:
-    """Members by rising objectives, the first first; rows [n, groups + domains], canonical."""
-    order = np.lexsort(objectives.T[::-1])
-    frame = make_evaluator(problem)(rows)
-    whole_time = make_whole_time(problem)(rows, frame)
-    runs = make_free_run_evaluator(problem)(rows) if problem.free_running else None
-    dynamic = None if runs is None else dynamic_by_unit(problem, rows, runs)
+def make_members(
+    problem: Problem, rows: IntArray, objectives: IntArray, *, jobs: int = 1
+) -> tuple[Member, ...]:
+    """Members by rising objectives, the first first; rows [n, groups + domains], canonical.
+
+    Args:
+        jobs: threads for networks that run freely, which may take long to play.
+    """
     space = DesignSpace(problem)
     used = np.zeros((len(rows), len(problem.units)), dtype=np.bool_)
     np.put_along_axis(used, rows[:, : space.groups], True, axis=1)
     on = space.domains_on(used)
+    timelines = [play(problem, design_of(problem, row)) for row in rows]
+    energies = (
+        _energies_of_free_runs(problem, rows, on, jobs)
+        if problem.free_running
+        else _energies_of_frames(problem, rows, on, timelines)
+    )
     members = []
-    for index in order:
-        design = design_of(problem, rows[index])
-        timeline = play(problem, design)
+    for index in np.lexsort(objectives.T[::-1]).tolist():
+        design, timeline = design_of(problem, rows[index]), timelines[index]
         schedule, free_run = (
             play_shown(problem, design) if problem.free_running else (timeline.schedule, None)
         )
+        energy, by_unit = energies[index]
         members.append(
             Member(
                 design=design,
@@ -55,18 +62,41 @@ def make_members(problem: Problem, rows: IntArray, objectives: IntArray) -> tupl
                 schedule=schedule,
                 latencies_ps=timeline.latency_ps[0],
                 makespan_ps=timeline.frame_end_ps[0],
-                energy_fj=int(whole_time.energy_fj[index]),
-                energy_by_unit_fj=_energy_by_unit(
-                    problem, design, on[index], timeline, whole_time, int(index)
-                )
-                if runs is None or dynamic is None
-                else _energy_of_free_run(
-                    problem, design, on[index], runs, dynamic[int(index)], int(index)
-                ),
+                energy_fj=energy,
+                energy_by_unit_fj=by_unit,
                 free_run=free_run,
             )
         )
     return tuple(members)
+
+
+Energies = list[tuple[int, tuple[int, ...]]]
+"""Of each row its energy, and that of each unit, fJ."""
+
+
+def _energies_of_frames(
+    problem: Problem, rows: IntArray, on: BoolArray, timelines: Sequence[Timeline]
+) -> Energies:
+    whole_time = make_whole_time(problem)(rows, make_evaluator(problem)(rows))
+    return [
+        (
+            int(whole_time.energy_fj[i]),
+            _energy_by_unit(problem, design_of(problem, row), on[i], timelines[i], whole_time, i),
+        )
+        for i, row in enumerate(rows)
+    ]
+
+
+def _energies_of_free_runs(problem: Problem, rows: IntArray, on: BoolArray, jobs: int) -> Energies:
+    runs = make_free_run_evaluator(problem, jobs=jobs)(rows)
+    dynamic = dynamic_by_unit(problem, rows, runs, jobs=jobs)
+    return [
+        (
+            energy,
+            _energy_of_free_run(problem, design_of(problem, rows[i]), on[i], runs, dynamic[i], i),
+        )
+        for i, (energy, _, _) in enumerate(runs.energies())
+    ]
 
 
 def _energy_by_unit(

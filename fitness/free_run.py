@@ -171,7 +171,9 @@ def _stream_players(problem: Problem, plan: Plan, jobs: int) -> list[RowPlayer]:
     return [player() for _ in range(jobs)]
 
 
-def dynamic_by_unit(problem: Problem, rows: IntArray, runs: FreeRuns) -> list[list[int]]:
+def dynamic_by_unit(
+    problem: Problem, rows: IntArray, runs: FreeRuns, *, jobs: int = 1
+) -> list[list[int]]:
     """[n][units]: dynamic energy of each unit in the window, fJ.
 
     No timeline depends on powers, so rows are played again with those of one unit alone. The last
@@ -179,6 +181,7 @@ def dynamic_by_unit(problem: Problem, rows: IntArray, runs: FreeRuns) -> list[li
 
     Args:
         runs: of the same rows.
+        jobs: threads.
     """
     used = [np.unique(row).tolist() for row in rows[:, : problem.group_count]]
     result = [[0] * len(problem.units) for _ in rows]
@@ -190,7 +193,7 @@ def dynamic_by_unit(problem: Problem, rows: IntArray, runs: FreeRuns) -> list[li
             unit if v == u else replace(unit, dynamic_mw=np.zeros_like(unit.dynamic_mw))
             for v, unit in enumerate(problem.units)
         )
-        alone = make_free_run_evaluator(replace(problem, units=units))(rows[chosen])
+        alone = make_free_run_evaluator(replace(problem, units=units), jobs=jobs)(rows[chosen])
         for i, energy in zip(chosen, alone.dynamic_energies(), strict=True):
             result[i][u] = energy
     for i, whole in enumerate(runs.dynamic_energies()):

@@ -159,6 +159,8 @@ def summary(results: Results) -> list[str]:
         f"{OURS} ahead of everybody on {best} of {len(every)}; above the cap on "
         f"{sum(not e[OURS].within_cap for e in every)}"
     )
+    longer = sum(e[OURS].seconds > e[MAPFORMER].seconds for e in every)
+    lines.append(f"{OURS} took longer than {MAPFORMER} on {longer} of {len(every)}")
     seconds = {name: mean(e[name].seconds for e in every) for name in EVERYBODY}
     lines.append("Mean seconds to answer: " + ", ".join(f"{k} {v:.2f}" for k, v in seconds.items()))
     return lines
