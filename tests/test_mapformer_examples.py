@@ -10,7 +10,7 @@ import pytest
 from rich.console import Console
 
 from dse.managers.modes import Mode
-from examples.mapformer import contenders, figure6, figure7, published, table3
+from examples.mapformer import contenders, figure6, figure7, predictors, published, table3
 from examples.mapformer.contenders import MANAGERS, MAPFORMER, OURS, Answer
 from examples.mapformer.figure_options import figure_options
 from examples.mapformer.mixes import Mix, mixes, problem_of
@@ -149,3 +149,16 @@ def test_published_figures_are_those_of_the_paper():
     assert published.ACCURACY_PERCENT["MapFormer"] == (89.2, 92.3)
     assert set(published.GAIN_PERCENT) == set(figure7.SIZES)
     assert all(set(row) == set(MANAGERS) for row in published.GAIN_PERCENT.values())
+
+
+def test_both_predictors_lead_the_tree_search_to_an_answer(monkeypatch, capsys):
+    monkeypatch.setattr(predictors, "KINDS", ((2, 15),))
+    predictors.main(["--mixes", "1"])
+    *_, row, _, counts = capsys.readouterr().out.splitlines()
+    cells = [cell.strip() for cell in row.strip("│").split("│")]
+    assert cells[:2] == ["2", "15"]
+    assert all(float(cell) > 0 for cell in (*cells[2:4], *cells[5:7]))
+    assert counts in (
+        "More efficient answers: " + text
+        for text in ("1 timeline, 0 learned", "0 timeline, 1 learned", "0 timeline, 0 learned")
+    )

@@ -58,10 +58,15 @@ def manager(name: str, problem: Problem, seed: int) -> Answer:
     return _run(makers[name], problem)
 
 
-def mapformer(problem: Problem, seed: int, mode: Mode = Mode.PERFORMANCE_BOOST) -> Answer:
-    """MapFormer in a mode: its tree search over its estimator."""
-    predictor = make_predictor(PredictorName.LEARNED)
-    return _run(lambda space: LaMctsEngine(space, predictor, seed=seed, mode=mode), problem)
+def mapformer(
+    problem: Problem,
+    seed: int,
+    mode: Mode = Mode.PERFORMANCE_BOOST,
+    predictor: PredictorName = PredictorName.LEARNED,
+) -> Answer:
+    """MapFormer in a mode: its tree search over its estimator, or over another predictor."""
+    asked = make_predictor(predictor)
+    return _run(lambda space: LaMctsEngine(space, asked, seed=seed, mode=mode), problem)
 
 
 def ours(problem: Problem, seed: int, seconds: float) -> Answer:
