@@ -22,9 +22,10 @@ def default_predictor(problem: Problem) -> Predictor:
     """The learned one on what it was trained for, networks that run freely on its board; the
     timeline elsewhere.
 
-    The timeline knows more, but MapFormer's tree search does not answer better for it: on ten mixes
-    of Fig. 7 each led to the more efficient answer on four, the learned one to more throughput on
-    seven. It takes a second, the timeline up to half a minute where slow networks run beside fast.
+    The timeline knows more, but MapFormer's tree search does not answer better for it: on twelve
+    mixes of Fig. 7 each led to the more efficient answer on six, the learned one to more throughput
+    on nine. It takes a second, the timeline up to half a minute where slow networks run beside
+    fast ones (``python -m examples.mapformer.predictors``).
     """
     if problem.free_running:
         from dse.learn.estimator_file import shipped_estimator
