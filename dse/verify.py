@@ -7,28 +7,32 @@ evaluator, lemmas by the plain checker, and the cover by solvers from a formula 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
 from dse.certify import space_in_words
+from dse.engines import ENGINES
+from dse.member_check import check_members
 from dse.smt_cover import confirm_cover, cover_smtlib, prove_cover
 from fitness.lemma_check import check_lemmas
 from fitness.lemma_claim import LemmaClaim
-from fitness.plain_outcomes import plain_outcome
 from results.certificate import Certificate, CertificateStatus, ProofFiles
 from results.counted import counted
 from results.dominance import non_dominated
 from results.epsilon import epsilon_ppm, percent
 from results.errors import ResultError
-from results.front import CertificateClaim, Front, Member
+from results.front import CertificateClaim, Front
+from results.front_check import objective_array
 from results.front_file import CERTIFICATE, EPSILON, read_certificate, read_costs, read_results
 from results.objectives import objective_names, objective_unit, objective_value
 from results.problem import Problem
-from results.schedule import Schedule, ScheduledGroup
 
 SOLVER_SECONDS = 600.0
+
+DECIDING = {name.value for name, info in ENGINES.items() if info.decides}
+"""Engines whose front is their own decision, and may be behind a baseline."""
 
 
 @dataclass(frozen=True)
@@ -99,8 +103,8 @@ def _proof_holds(
 
 def _members_hold(front: Front) -> Check:
     """Every member's schedule, objectives and constraints by the plain evaluator."""
-    for index, member in enumerate(front.members):
-        wrong = _wrong(front.problem, member, may_break=False)
+    found = check_members(front.problem, [(member, False) for member in front.members])
+    for index, wrong in enumerate(found):
         if wrong is not None:
             return Check("members", False, f"member {index}: {wrong}")
     return Check(
@@ -110,60 +114,20 @@ def _members_hold(front: Front) -> Check:
 
 def _baselines_hold(front: Front) -> Check:
     """The same for the baselines, which may break the constraints that they say they do."""
-    for point in front.baselines:
-        wrong = _wrong(front.problem, point.member, may_break=bool(point.breaks))
+    found = check_members(
+        front.problem, [(point.member, bool(point.breaks)) for point in front.baselines]
+    )
+    for point, wrong in zip(front.baselines, found, strict=True):
         if wrong is not None:
             return Check("baselines", False, f"{point.name}: {wrong}")
+    if front.provenance.engine not in DECIDING:
+        values = objective_array(front)
+        for point in front.baselines:
+            reached = (values <= np.array(point.member.objectives, dtype=np.int64)).all(axis=1)
+            if not point.breaks and not reached.any():
+                why = "keeps all constraints, but no member is as good"
+                return Check("baselines", False, f"{point.name}: {why}")
     return Check("baselines", True, f"{len(front.baselines)} replayed: schedules, objectives")
-
-
-def _wrong(problem: Problem, member: Member, *, may_break: bool) -> str | None:
-    try:
-        outcome = plain_outcome(problem, member.design)
-    except (ValueError, IndexError) as error:
-        return str(error)
-    if outcome.broken and not may_break:
-        return outcome.broken[0]
-    if may_break and not outcome.broken:
-        return "keeps all constraints, but is said to break some"
-    names = objective_names(problem)
-    for name, claimed, value in zip(names, member.objectives, outcome.objectives, strict=True):
-        if claimed != value:
-            return f"{name} is {value}, not {claimed}"
-    if outcome.schedule != member.schedule:
-        return _schedule_difference(problem, member.schedule, outcome.schedule)
-    if outcome.free_run != member.free_run:
-        return f"the window is {outcome.free_run}, not {member.free_run}"
-    if outcome.energy_fj != member.energy_fj:
-        return f"energy is {outcome.energy_fj}, not {member.energy_fj}"
-    if outcome.timeline.latency_ps[0] != member.latencies_ps:
-        return "latencies are other ones"
-    if outcome.timeline.frame_end_ps[0] != member.makespan_ps:
-        return f"the makespan is {outcome.timeline.frame_end_ps[0]}, not {member.makespan_ps}"
-    return None
-
-
-def _schedule_difference(problem: Problem, claimed: Schedule, played: Schedule) -> str:
-    """The first execution in which two schedules differ, and how many there are."""
-    if len(claimed.groups) != len(played.groups):
-        return (
-            f"the schedule has {counted(len(claimed.groups), 'execution')}, not "
-            f"{len(played.groups)}"
-        )
-    pairs = zip(claimed.groups, played.groups, strict=True)
-    different = [(said, is_so) for said, is_so in pairs if said != is_so]
-    said, is_so = different[0]
-    parts = [
-        f"{entry.name} is {getattr(is_so, entry.name)}, not {getattr(said, entry.name)}"
-        for entry in fields(ScheduledGroup)
-        if getattr(said, entry.name) != getattr(is_so, entry.name)
-    ]
-    network = problem.networks[is_so.network]
-    more = f"; {len(different) - 1} more differ" if len(different) > 1 else ""
-    return (
-        f"the schedule: frame {is_so.frame}, {network.name}, repeat {is_so.repeat}, group "
-        f"{is_so.group - network.first_group}: {', '.join(parts)}{more}"
-    )
 
 
 def _claim_holds(

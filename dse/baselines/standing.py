@@ -18,6 +18,7 @@ from dse.baselines.tensorrt_style import TensorRtStyle
 from dse.design_space import DesignSpace
 from dse.members import make_members
 from fitness.outcomes import constraints_of, make_outcomes
+from fitness.timeline import row_of
 from results.dominance import non_dominated
 from results.front import BaselinePoint
 from results.problem import IntArray, ObjectiveKind, Problem
@@ -63,11 +64,16 @@ def baseline_points(space: DesignSpace) -> tuple[BaselinePoint, ...]:
     constraints, then by :func:`compared_objective`, then by the other objectives. A method that
     has a front comes with all of it, that best one first.
     """
-    points = []
-    for best in _best_of_all(space):
-        (member,) = make_members(space.problem, best.row[None], best.objectives[None])
-        points.append(BaselinePoint(best.method.name, best.method.label, member, best.breaks))
-    return tuple(points)
+    found = _best_of_all(space)
+    if not found:
+        return ()
+    rows = np.stack([best.row for best in found])
+    members = make_members(space.problem, rows, np.stack([best.objectives for best in found]))
+    of_row = {row_of(member.design).tobytes(): member for member in members}
+    return tuple(
+        BaselinePoint(best.method.name, best.method.label, of_row[best.row.tobytes()], best.breaks)
+        for best in found
+    )
 
 
 def baseline_rows(space: DesignSpace) -> IntArray:

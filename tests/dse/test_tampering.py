@@ -14,6 +14,7 @@ import pytest
 from dse import exact_search
 from dse import verify as verifying
 from dse.certify import Limits, prove, space_in_words
+from dse.member_check import _schedule_difference
 from dse.members import make_members
 from fitness.outcomes import make_outcomes
 from fitness.timeline import row_of
@@ -144,7 +145,7 @@ def test_what_differs_in_a_schedule_is_named(files: Files) -> None:
     member = front_from_document(parse(json.dumps(files.front).encode()), problem).members[0]
     *others, last = member.schedule.groups
     changed = Schedule((*others, replace(last, ready_ps=last.ready_ps - 7, unit=1 - last.unit)))
-    told = verifying._schedule_difference(problem, changed, member.schedule)
+    told = _schedule_difference(problem, changed, member.schedule)
     network = problem.networks[last.network]
     assert told == (
         f"the schedule: frame 1, {network.name}, repeat 1, group "
@@ -152,7 +153,7 @@ def test_what_differs_in_a_schedule_is_named(files: Files) -> None:
         f"ready_ps is {last.ready_ps}, not {last.ready_ps - 7}"
     )
     cut = Schedule(tuple(others))
-    assert verifying._schedule_difference(problem, cut, member.schedule) == (
+    assert _schedule_difference(problem, cut, member.schedule) == (
         f"the schedule has {len(others)} executions, not {len(others) + 1}"
     )
 

@@ -7,6 +7,7 @@ import shutil
 from dataclasses import replace
 
 import numpy as np
+import pytest
 
 from dse.baselines.gpu_and_dsa import GpuAndDsa
 from dse.baselines.standing import BASELINES, baseline_points, baseline_rows
@@ -15,8 +16,7 @@ from dse.first_population import first_population
 from dse.verify import verify
 from fitness.outcomes import make_outcomes
 from results.baseline_marks import baseline_marks
-from results.front_document import front_to_document
-from results.front_file import read_results
+from results.front_file import read_results, write_results
 from results.front_picture import draw_front
 from results.problem import EnergyUse, Objective, ObjectiveKind
 from tests.dse.baselines.baseline_problems import CHAINS, problems
@@ -93,13 +93,21 @@ def test_a_baseline_with_another_figure_is_refused(pair_folder, tmp_path):
     assert "keeps all constraints" in last.detail
 
 
-def test_a_front_behind_a_baseline_can_be_written(pair_folder):
-    """What a manager decides may be; `dse verify` tells where no member is as good."""
+@pytest.mark.parametrize(("engine", "holds"), [("nsga2", False), ("la-mcts", True)])
+def test_a_front_behind_a_baseline_is_refused_unless_a_manager_decided(
+    pair_folder, tmp_path, engine, holds
+):
     front = read_results(pair_folder)
-    behind = replace(front, members=front.members[-1:], certificate=None)
-    document = front_to_document(behind)
-    assert len(document["members"]) == 1
-    assert len(document["baselines"]) == len(front.baselines)
+    behind = replace(
+        front,
+        members=front.members[-1:],
+        certificate=None,
+        provenance=replace(front.provenance, engine=engine),
+    )
+    write_results(tmp_path / "behind", behind)
+    baselines = next(c for c in verify(tmp_path / "behind") if c.name == "baselines")
+    assert baselines.holds == holds
+    assert ("keeps all constraints, but no member is as good" in baselines.detail) != holds
 
 
 def test_the_picture_has_the_baselines_in_sight_only(pair_folder):
