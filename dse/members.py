@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
@@ -24,9 +25,9 @@ from fitness.timeline import (
     play,
     row_of,
 )
-from results.front import Member
+from results.front import FreeRun, Member
 from results.problem import BoolArray, DesignPoint, EnergyUse, IntArray, Problem
-from results.schedule import ScheduledGroup
+from results.schedule import Schedule, ScheduledGroup
 
 
 def make_members(
@@ -47,12 +48,16 @@ def make_members(
         if problem.free_running
         else _energies_of_frames(problem, rows, on, timelines)
     )
+    shown: list[tuple[Schedule, FreeRun | None]]
+    if problem.free_running:
+        with ThreadPoolExecutor(jobs) as pool:
+            shown = list(pool.map(lambda row: play_shown(problem, design_of(problem, row)), rows))
+    else:
+        shown = [(timeline.schedule, None) for timeline in timelines]
     members = []
     for index in np.lexsort(objectives.T[::-1]).tolist():
         design, timeline = design_of(problem, rows[index]), timelines[index]
-        schedule, free_run = (
-            play_shown(problem, design) if problem.free_running else (timeline.schedule, None)
-        )
+        schedule, free_run = shown[index]
         energy, by_unit = energies[index]
         members.append(
             Member(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -68,7 +69,8 @@ def baseline_points(space: DesignSpace) -> tuple[BaselinePoint, ...]:
     if not found:
         return ()
     rows = np.stack([best.row for best in found])
-    members = make_members(space.problem, rows, np.stack([best.objectives for best in found]))
+    objectives = np.stack([best.objectives for best in found])
+    members = make_members(space.problem, rows, objectives, jobs=os.cpu_count() or 1)
     of_row = {row_of(member.design).tobytes(): member for member in members}
     return tuple(
         BaselinePoint(best.method.name, best.method.label, of_row[best.row.tobytes()], best.breaks)
