@@ -110,9 +110,9 @@ def run() -> list[Speed]:
             "10 chains",
             ten_networks(graphs=False),
             required=REQUIRED,
-            rows=4,
+            rows=200,
             plain_rows=3,
-            repetitions=1_000,
+            repetitions=20,
         ),
         measure(
             "10 networks, graphs among them",
