@@ -149,6 +149,8 @@ def read_results(folder: Path, *, check_hashes: bool = True) -> Front:
             the file and the JSON path.
     """
     problem_path, front_path = folder / PROBLEM_FILE, folder / FRONT_FILE
+    if folder.is_file():
+        raise ResultError(f"{folder}: the folder of a result is required, got a file")
     if not folder.is_dir():
         raise ResultError(f"{folder}: there is no such folder")
     if (folder / PERIODIC_FILE).is_file():

@@ -137,3 +137,6 @@ def test_a_missing_file_is_named(folder, name):
         read_results(folder)
     with pytest.raises(ResultError, match="no such folder"):
         read_results(folder / "nowhere")
+    (folder / "note").write_text("no folder")
+    with pytest.raises(ResultError, match="the folder of a result is required, got a file"):
+        read_results(folder / "note")
