@@ -12,9 +12,14 @@ from dse.allowed_units import allowed_units
 from dse.clock_choices import problem_domains
 from dse.errors import WorkloadError
 from dse.magnitudes import check_magnitudes
+from dse.objective_rules import (
+    check_frames_in_flight,
+    check_free_running,
+    check_throughput_model,
+)
 from dse.options import Options, parse_objective
 from dse.workload import Workload, WorkloadNetwork
-from dse.workload_check import MOST_FRAMES_IN_FLIGHT, check_workload
+from dse.workload_check import check_workload
 from fitness.channel_costs import channel_costs
 from fitness.contention import contention_table, round_half_up
 from fitness.cost_table import NetworkCosts
@@ -27,7 +32,7 @@ from platforms.platform import Platform, Unit
 from results.canonical_json import INT64_MAX
 from results.cost_origins import NetworkSource
 from results.front import InputFile
-from results.pipeline_model import PipelineTime, ThroughputModel
+from results.pipeline_model import ThroughputModel
 from results.problem import (
     ChannelCosts,
     EnergyUse,
@@ -38,7 +43,6 @@ from results.problem import (
     ProblemNetwork,
     ProblemUnit,
 )
-from results.problem_check import OF_A_FRAME
 from sdf.catalogue import load_network
 from sdf.grouping import group_network
 from sdf.groups import GroupedNetwork
@@ -243,11 +247,11 @@ def _assemble(
     if len(set(objectives)) != len(objectives):
         raise WorkloadError(f"objectives: each at most once, got {', '.join(options.objectives)}")
     rate = options.frames_per_second or workload.frames_per_second
-    _check_throughput_model(options, objectives)
+    check_throughput_model(options, objectives)
     free_running = options.free_running or workload.free_running
     if free_running:
-        _check_free_running(workload, options, objectives)
-    _check_frames_in_flight(options, objectives, free_running=free_running)
+        check_free_running(workload, options, objectives)
+    check_frames_in_flight(options, objectives, free_running=free_running)
     deadlines = _deadlines(options, names)
     return Problem(
         networks=tuple(
@@ -282,72 +286,6 @@ def _edge_tokens(networks: Sequence[GroupedNetwork]) -> IntArray | None:
     """[edges]: tokens are tensor elements; None where there is no edge."""
     tokens = [edge.elements for network in networks for edge in network.edges]
     return np.array(tokens, dtype=np.int64) if tokens else None
-
-
-def _check_throughput_model(options: Options, objectives: Sequence[Objective]) -> None:
-    if options.throughput_model is ThroughputModel.TIMELINE:
-        if options.pipeline_time is not PipelineTime.PERIOD:
-            raise WorkloadError(
-                f"--pipeline-time {options.pipeline_time.value} needs an analytic "
-                "--throughput-model, got timeline"
-            )
-    elif not any(objective.kind is ObjectiveKind.THROUGHPUT for objective in objectives):
-        raise WorkloadError(
-            f"--throughput-model {options.throughput_model.value} needs the objective throughput, "
-            f"got {', '.join(options.objectives)}"
-        )
-
-
-def _check_frames_in_flight(
-    options: Options, objectives: Sequence[Objective], *, free_running: bool
-) -> None:
-    if options.frames_in_flight is None:
-        return
-    if not 1 <= options.frames_in_flight <= MOST_FRAMES_IN_FLIGHT:
-        raise WorkloadError(
-            f"--frames-in-flight: from 1 to {MOST_FRAMES_IN_FLIGHT} is required, got "
-            f"{options.frames_in_flight}"
-        )
-    pipeline = any(objective.kind is ObjectiveKind.THROUGHPUT for objective in objectives)
-    if not (pipeline or free_running) or options.throughput_model is not ThroughputModel.TIMELINE:
-        raise WorkloadError(
-            f"--frames-in-flight {options.frames_in_flight}: the objective throughput, on the "
-            "timeline, or --free-running is required"
-        )
-
-
-def _check_free_running(
-    workload: Workload, options: Options, objectives: Sequence[Objective]
-) -> None:
-    """Accepts what means something without a common frame."""
-
-    def refuse(what: str, why: str) -> WorkloadError:
-        return WorkloadError(f"free-running networks and {what} exclude each other: {why}")
-
-    for objective, text in zip(objectives, options.objectives, strict=True):
-        if objective.kind in OF_A_FRAME:
-            raise refuse(
-                f"the objective {text}",
-                "there is no common frame (throughput, power, efficiency and energy are possible)",
-            )
-    for network in workload.networks:
-        if network.waits_for:
-            raise refuse(
-                f"waits_for ({network.name!r} waits for {network.waits_for[0]!r})",
-                "every network is a stream of its own",
-            )
-        if network.arrival_ms:
-            raise refuse(f"arrival_ms (of {network.name!r})", "there is no common frame")
-        if network.deadline_ms is not None:
-            raise refuse(f"deadline_ms (of {network.name!r})", "there is no common frame")
-    if options.deadlines_ms:
-        raise refuse("--deadline", "there is no common frame")
-    if options.frames_per_second is not None or workload.frames_per_second is not None:
-        raise refuse("a frame rate (--fps)", "a network begins a frame when one of its own ends")
-    if options.throughput_model is not ThroughputModel.TIMELINE:
-        raise refuse(
-            f"--throughput-model {options.throughput_model.value}", "they need the timeline"
-        )
 
 
 def _energy_use(objectives: Sequence[Objective], rate: Fraction | None) -> EnergyUse:

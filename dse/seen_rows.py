@@ -26,7 +26,7 @@ class SeenRows:
 
     def first_seen(self, rows: IntArray) -> BoolArray:
         """[n]: True for rows [n, width] that are new, the first of equal ones; now they are not."""
-        from dse.variation_kernel import mark_new
+        from dse.selection_kernel import mark_new
 
         new = np.zeros(len(rows), dtype=np.bool_)
         mark_new(np.ascontiguousarray(rows), self._factors, self._table, SHIFT, new)

@@ -86,7 +86,7 @@ def tournament(
 ) -> IntArray:
     """[count]: winners of pairs drawn at random. The smaller violation wins where there is any;
     else the one that dominates the other, else the less crowded one, else either."""
-    from dse.variation_kernel import choose_winners
+    from dse.selection_kernel import choose_winners
 
     size = len(objectives)
     rounds = -(-2 * count // size)

@@ -16,14 +16,11 @@ objective itself counts eight frames, and frames of one batch may end together.)
 
 from __future__ import annotations
 
-import argparse
-import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from statistics import geometric_mean
 
 from rich.box import SIMPLE
-from rich.console import Console
 from rich.table import Table
 
 from dse.design_space import DesignSpace
@@ -37,6 +34,7 @@ from dse.options import Options
 from dse.problem_builder import build_problem
 from dse.search import Budget, search
 from dse.workload_file import workload_from
+from examples.mobile_i.printing import parser, print_figures, print_table
 from fitness.outcomes import make_outcomes
 from fitness.timeline import play
 from platforms.platform_file import load_platform
@@ -61,7 +59,6 @@ WORKLOADS = (
 EVALUATIONS = 5_000
 FIRST, LAST = 50, 250
 MEMBERS = 10
-GRID_WIDTH = 100
 
 
 @dataclass(frozen=True)
@@ -202,11 +199,10 @@ def summary(rows: list[Row]) -> list[str]:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Searches and prints."""
-    options = argparse.ArgumentParser(
-        prog="python -m examples.mobile_i.own_chips",
-        description=f"Retimed periodic schedules on {PLATFORM}, against self-timed execution.",
+    options = parser(
+        "examples.mobile_i.own_chips",
+        f"Retimed periodic schedules on {PLATFORM}, against self-timed execution.",
     )
-    options.add_argument("--json", action="store_true", help="print figures for programs")
     options.add_argument(
         "evaluations",
         nargs="?",
@@ -219,12 +215,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
         options.error(f"evaluations: at least 1 is required, got {chosen.evaluations}")
     rows = [compared(networks, chosen.evaluations) for networks in WORKLOADS]
     if chosen.json:
-        print(json.dumps([asdict(row) for row in rows], indent=2))
-        return
-    Console(highlight=False, width=GRID_WIDTH).print(grid(rows))
-    console = Console(highlight=False)
-    for line in summary(rows):
-        console.print(line)
+        print_figures([asdict(row) for row in rows])
+    else:
+        print_table(grid(rows), summary(rows))
 
 
 if __name__ == "__main__":

@@ -11,14 +11,12 @@ utilisation, the prologue, and how close each schedule is to what no schedule ca
 from __future__ import annotations
 
 import csv
-import json
-import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import mean
 
 from rich.box import SIMPLE
-from rich.console import Console
 from rich.table import Table
 
 from dse.mobile_i.explore import explore_periodic
@@ -30,6 +28,7 @@ from dse.mobile_i.schedulers import (
     SPARTA,
     mobile_i,
 )
+from examples.mobile_i.printing import parser, print_figures, print_table
 from results.periodic import PeriodicSchedule
 from results.periodic_table import least_period_ps, least_prologue_periods
 
@@ -48,7 +47,6 @@ NETWORKS = {
 ENGINES = (16, 32, 64)
 PUBLISHED_REDUCTION = {SPARTA: 0.6288, MEMOLUTION: 0.1754}
 PUBLISHED_UTILISATION = {SPARTA: 0.3572, MEMOLUTION: 0.7975, MOBILE_I: 0.9614}
-GRID_WIDTH = 96
 PUBLISHED_PROLOGUE = 0.1140
 """Mobile-I's over Memolution's."""
 
@@ -287,17 +285,16 @@ def summary(figures: dict[str, object]) -> list[str]:
     return lines
 
 
-def main() -> None:
+def main(arguments: Sequence[str] | None = None) -> None:
     """Schedules and prints."""
+    options = parser("examples.mobile_i.table2", "Table II of Mobile-I, published beside ours.")
+    chosen = options.parse_args(arguments)
     rows = [(benchmark, scheduled(benchmark)) for benchmark in benchmarks()]
     figures = document(rows)
-    if "--json" in sys.argv[1:]:
-        print(json.dumps(figures, indent=2))
-        return
-    Console(highlight=False, width=GRID_WIDTH).print(latency_grid(rows))
-    console = Console(highlight=False)
-    for line in summary(figures):
-        console.print(line)
+    if chosen.json:
+        print_figures(figures)
+    else:
+        print_table(latency_grid(rows), summary(figures))
 
 
 if __name__ == "__main__":

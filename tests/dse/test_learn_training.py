@@ -11,7 +11,9 @@ from dse.errors import WorkloadError  # noqa: E402
 from dse.learn.course import Epoch  # noqa: E402
 from dse.learn.data_set import DataPlan, DataSet, make_data  # noqa: E402
 from dse.learn.inference import NumpyEstimator  # noqa: E402
+from dse.learn.inputs import Examples  # noqa: E402
 from dse.learn.learning import examples_of, settings_of, split_of  # noqa: E402
+from dse.learn.settings import EstimatorSettings  # noqa: E402
 from dse.learn.training import train  # noqa: E402
 from dse.learn.transformer import Estimator, TorchInputs, parameter_count  # noqa: E402
 
@@ -39,10 +41,16 @@ def test_numpy_says_what_torch_says(data: DataSet) -> None:
         np.testing.assert_allclose(one.numpy(), other, atol=1e-4, rtol=1e-4)
 
 
-def test_training_lowers_the_loss_and_keeps_the_best_epoch(data: DataSet) -> None:
+def trained_on(data: DataSet) -> tuple[EstimatorSettings, Examples]:
+    """Settings and examples of the training share."""
     split = split_of(data, 1)
     settings = settings_of(data, split)
-    training = examples_of(data, split.training, settings)
+    return settings, examples_of(data, split.training, settings)
+
+
+def test_training_lowers_the_loss_and_keeps_the_best_epoch(data: DataSet) -> None:
+    settings, training = trained_on(data)
+    split = split_of(data, 1)
     epochs: list[Epoch] = []
     trained = train(
         settings.board,
@@ -60,9 +68,7 @@ def test_training_lowers_the_loss_and_keeps_the_best_epoch(data: DataSet) -> Non
 
 
 def test_a_stop_keeps_what_there_is(data: DataSet) -> None:
-    split = split_of(data, 1)
-    settings = settings_of(data, split)
-    training = examples_of(data, split.training, settings)
+    settings, training = trained_on(data)
     seen: list[Epoch] = []
     trained = train(
         settings.board,
@@ -80,17 +86,13 @@ def test_a_stop_keeps_what_there_is(data: DataSet) -> None:
 
 
 def test_a_loss_that_is_no_number_is_told(data: DataSet) -> None:
-    split = split_of(data, 1)
-    settings = settings_of(data, split)
-    training = examples_of(data, split.training, settings)
+    settings, training = trained_on(data)
     with pytest.raises(WorkloadError, match="--learning-rate: a smaller one is required"):
         train(settings.board, training, training, seed=1, epochs=2, learning_rate=1e30)
 
 
 def test_weights_do_not_depend_on_the_threads(data: DataSet) -> None:
-    split = split_of(data, 1)
-    settings = settings_of(data, split)
-    training = examples_of(data, split.training, settings)
+    settings, training = trained_on(data)
     before = torch.get_num_threads()
     seen: list[int] = []
     weights = []
