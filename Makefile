@@ -2,7 +2,7 @@
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 VENV := .venv
 BIN := $(VENV)/bin
-JIT_SOURCES := $(wildcard fitness/*.py dse/*_kernel.py) results/pipeline_model.py results/problem.py
+JIT_SOURCES := $(wildcard fitness/*.py dse/*_kernel.py) results/problem/pipeline_model.py results/problem/problem.py
 
 .PHONY: setup demo test lint types unit clean
 
@@ -15,7 +15,7 @@ $(VENV)/.installed: pyproject.toml
 
 # Compiles the timeline and the proof's search once; numba keeps the machine code beside the sources.
 $(VENV)/.warmed: $(VENV)/.installed $(JIT_SOURCES)
-	$(BIN)/python -m dse.warm_up
+	$(BIN)/python -m dse.compile.warm_up
 	@touch $@
 
 demo: setup

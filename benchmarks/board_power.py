@@ -28,12 +28,12 @@ from statistics import median
 
 import numpy as np
 
-from fitness.costs import network_costs
-from fitness.support import supported_layers
-from fitness.unit_power import domain_static_mw, unit_idle_mw
+from fitness.costs.network_costs import network_costs
+from fitness.cost_model.support import supported_layers
+from fitness.cost_model.power import domain_static_mw, unit_idle_mw
 from platforms.platform_file import load_platform
-from sdf.catalogue import load_network
-from sdf.grouping import group_network
+from sdf.catalogue.catalogue import load_network
+from sdf.grouping.grouping import group_network
 
 TABLE = Path(__file__).parent / "data" / "xavier_board_power.csv"
 MEMORY_STEPS = ((600_000, 1_065_600), (900_000, 1_600_000), (10**9, 2_133_000))

@@ -21,12 +21,12 @@ from benchmarks.job_shop import has_solver, solve_job_shop
 from benchmarks.reference_problem import DLA_CONTENTION, GPU_CONTENTION, reference_problem
 from benchmarks.report import Column, show
 from benchmarks.timing import best_seconds, timed
-from dse.fastest_search import FastestResult, find_fastest
-from dse.smt_cover import cover_smtlib, prove_cover
+from dse.certificate.fastest import FastestResult, find_fastest
+from dse.certificate.cover import cover_smtlib, prove_cover
 from fitness.contention import contention_table
-from fitness.lemma_check import check_lemmas
-from fitness.lemma_claim import LemmaClaim
-from results.problem import (
+from fitness.lemma_checker.check import check_lemmas
+from fitness.lemma_checker.claim import LemmaClaim
+from results.problem.problem import (
     Objective,
     ObjectiveKind,
     Problem,
@@ -167,9 +167,9 @@ def random_chains(
 def two_deep_networks(*, max_transitions: int) -> Problem:
     """Inception-ResNet-v2 with ResNet-152 on Xavier's GPU and a DLA, all clocks at their maximum,
     every legal cut."""
-    from dse.options import Options
-    from dse.problem_builder import build_problem
-    from dse.workload import workload_of
+    from dse.workload.options import Options
+    from dse.problem.build import build_problem
+    from dse.workload.workload import workload_of
     from platforms.platform_file import load_platform
 
     platform = load_platform("jetson-agx-xavier")

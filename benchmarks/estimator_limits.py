@@ -13,11 +13,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from dse.learn.estimator_file import shipped_estimator
-from dse.learn.workloads import MOST_NETWORKS, build, random_rows, random_workload
-from dse.managers.predictor import TimelinePredictor
-from results.problem import Problem
-from sdf.catalogue import catalogue
+from dse.papers.estimator.estimator_file import shipped_estimator
+from dse.papers.estimator.training.workloads import MOST_NETWORKS, build, random_rows, random_workload
+from dse.papers.estimator.predictor import TimelinePredictor
+from results.problem.problem import Problem
+from sdf.catalogue.catalogue import catalogue
 
 JITTER = (0.001, 0.01, 0.03)
 WORKLOADS, ROWS, SEED = 40, 4, 5

@@ -16,19 +16,19 @@ from benchmarks.instances import measure_chosen
 from benchmarks.reference_problem import reference_problem
 from benchmarks.report import Column, show
 from benchmarks.timing import timed
-from dse.certify import Limits
-from dse.design_space import DesignSpace
-from dse.exact_search import ExactResult, Known, find_front
-from dse.front_proof import TOLERANCES_PPM
-from dse.nsga2 import Nsga2Engine
-from dse.options import Options
-from dse.problem_builder import build_problem
-from dse.search import Budget, search
-from dse.workload import workload_of
-from fitness.outcomes import make_outcomes
+from dse.certificate.certify import Limits
+from dse.space.design_space import DesignSpace
+from dse.certificate.branch_and_bound import ExactResult, Known, find_front
+from dse.certificate.strategy import TOLERANCES_PPM
+from dse.search.optimizers.nsga2 import Nsga2Engine
+from dse.workload.options import Options
+from dse.problem.build import build_problem
+from dse.search.driver import Budget, search
+from dse.workload.workload import workload_of
+from fitness.objectives import make_outcomes
 from platforms.platform_file import load_platform
-from results.epsilon import PPM
-from results.problem import Problem
+from results.front.epsilon import PPM
+from results.problem.problem import Problem
 
 TIME_LIMIT_S = 30.0
 EVALUATIONS = 20_000

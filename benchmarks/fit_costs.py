@@ -21,12 +21,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import least_squares
 
-from fitness.fusion import network_launches
-from fitness.roofline import unit_model
+from fitness.cost_model.fusion import network_launches
+from fitness.cost_model.roofline import unit_model
 from platforms.measurement import is_same_network
 from platforms.platform_file import load_platform
-from sdf.catalogue import catalogue, load_network
-from sdf.grouping import group_network
+from sdf.catalogue.catalogue import catalogue, load_network
+from sdf.grouping.grouping import group_network
 
 BOARDS = ("jetson-agx-xavier", "jetson-agx-orin-32gb")
 UNITS = ("gpu", "dla0")

@@ -16,7 +16,7 @@ import numpy as np
 
 from benchmarks.reference_problem import DLA_CONTENTION, GPU_CONTENTION, PEAK_KBPS
 from fitness.contention import contention_table, round_half_up
-from results.problem import (
+from results.problem.problem import (
     Objective,
     ObjectiveKind,
     Problem,

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from results.problem import Problem
+from results.problem.problem import Problem
 
 PS_PER_NS = 1000
 

@@ -10,16 +10,16 @@ import argparse
 import time
 from collections.abc import Sequence
 
-from dse.design_space import DesignSpace
-from dse.managers.la_mcts import LaMctsEngine
-from dse.managers.predictor import Prediction, Predictor
-from dse.managers.predictors import make_predictor
-from dse.managers.settings import PredictorName
-from dse.options import Options
-from dse.problem_builder import build_problem
-from dse.workload_file import workload_from
+from dse.space.design_space import DesignSpace
+from dse.papers.managers.mapformer.la_mcts import LaMctsEngine
+from dse.papers.estimator.predictor import Prediction, Predictor
+from dse.papers.managers.mapformer.predictors import make_predictor
+from dse.papers.managers.mapformer.settings import PredictorName
+from dse.workload.options import Options
+from dse.problem.build import build_problem
+from dse.workload.workload_file import workload_from
 from platforms.platform_file import load_platform
-from results.problem import IntArray, Problem
+from results.problem.problem import IntArray, Problem
 
 NETWORKS = [
     "vgg16",

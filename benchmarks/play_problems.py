@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from benchmarks.random_problem import RandomShape, random_problem
 from benchmarks.report import Column
-from results.problem import Problem
+from results.problem.problem import Problem
 
 SEED = 1
 SIZE_COLUMNS = (

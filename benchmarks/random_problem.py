@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from fitness.contention import contention_table
 from platforms.platform import Contention, Source, Status
-from results.pipeline_model import PipelineTime, ThroughputModel
-from results.problem import (
+from results.problem.pipeline_model import PipelineTime, ThroughputModel
+from results.problem.problem import (
     ChannelCosts,
     ContentionTable,
     DesignPoint,

@@ -15,7 +15,7 @@ import numpy as np
 
 from fitness.contention import contention_table, round_half_up
 from platforms.platform import Contention, Source, Status
-from results.problem import (
+from results.problem.problem import (
     Objective,
     ObjectiveKind,
     Problem,

@@ -25,19 +25,19 @@ import numpy as np
 
 from benchmarks.report import Column, Value, parser, show
 from benchmarks.search_problems import PROBLEMS, SearchProblem, reference_front
-from dse.annealing import AnnealingEngine
-from dse.design_space import DesignSpace
-from dse.engine import Engine
-from dse.exact_search import find_front
-from dse.exhaustive_search import ExhaustiveEngine
-from dse.nsga2 import Nsga2Engine
-from dse.pymoo_engines import nsga2 as pymoo_loop
-from dse.pymoo_engines import stock_nsga2
-from dse.random_search import RandomEngine
-from dse.search import Budget, search
-from fitness.outcomes import OutcomeFunction, Outcomes, make_outcomes
-from results.dominance import hypervolume, non_dominated, reference_point
-from results.problem import IntArray, Problem
+from dse.search.optimizers.annealing import AnnealingEngine
+from dse.space.design_space import DesignSpace
+from dse.search.base import Engine
+from dse.certificate.branch_and_bound import find_front
+from dse.search.optimizers.exhaustive import ExhaustiveEngine
+from dse.search.optimizers.nsga2 import Nsga2Engine
+from dse.search.optimizers.pymoo_adapters import nsga2 as pymoo_loop
+from dse.search.optimizers.pymoo_adapters import stock_nsga2
+from dse.search.optimizers.random_search import RandomEngine
+from dse.search.driver import Budget, search
+from fitness.objectives import OutcomeFunction, Outcomes, make_outcomes
+from results.front.dominance import hypervolume, non_dominated, reference_point
+from results.problem.problem import IntArray, Problem
 
 JOBS = 2
 COLUMNS = (

@@ -27,9 +27,9 @@ from benchmarks.play_problems import SIZE_COLUMNS, contended_problem, random_row
 from benchmarks.reference_problem import reference_problem
 from benchmarks.report import Column, parser, show
 from benchmarks.timing import best_of_each, timed
-from fitness import plain_timeline
-from fitness.timeline import Evaluation, Kernel, design_of, make_evaluator
-from results.problem import Problem
+from fitness.reference import timeline as plain_timeline
+from fitness.simulate import Evaluation, Kernel, design_of, make_evaluator
+from results.problem.problem import Problem
 
 COLUMNS = (
     *SIZE_COLUMNS,

@@ -11,31 +11,31 @@ from pathlib import Path
 
 import numpy as np
 
-from dse.baselines.standing import baseline_points
-from dse.checkpoint import CheckpointFile, Identity, Snapshot
-from dse.compilation import load_machine_code
-from dse.design_space import DesignSpace
-from dse.engine_names import EngineName
-from dse.engines import ENGINES, make_engine
+from dse.baselines.evaluate_all import baseline_points
+from dse.search.checkpoint import CheckpointFile, Identity, Snapshot
+from dse.compile.load import load_machine_code
+from dse.space.design_space import DesignSpace
+from dse.search.names import EngineName
+from dse.engines.optimizer_registry import ENGINES, make_engine
 from dse.errors import InfeasibleError
-from dse.infeasible import explain_infeasible
-from dse.managers.settings import ManagerSettings
-from dse.members import make_members
-from dse.options import Options
-from dse.problem_builder import BuiltProblem, build_problem
-from dse.search import Budget, Progress, SearchResult, StoppedBy, search
-from dse.warm_start import starting_rows
-from dse.workload import Workload
-from dse.workload_file import workload_from
-from fitness.outcomes import constraints_of, make_outcomes
-from fitness.profile_file import Profile, load_profile
-from fitness.timeline import row_of
+from dse.engines.diagnose_infeasible import explain_infeasible
+from dse.papers.managers.mapformer.settings import ManagerSettings
+from dse.space.members import make_members
+from dse.workload.options import Options
+from dse.problem.build import BuiltProblem, build_problem
+from dse.search.driver import Budget, Progress, SearchResult, StoppedBy, search
+from dse.space.warm_start import starting_rows
+from dse.workload.workload import Workload
+from dse.workload.workload_file import workload_from
+from fitness.objectives import constraints_of, make_outcomes
+from fitness.profiles.profile_file import Profile, load_profile
+from fitness.simulate import row_of
 from platforms.platform import Platform
 from platforms.platform_file import load_platform
-from results.dominance import hypervolume, non_dominated, reference_point
-from results.front import BaselinePoint, Front, HypervolumePoint, Provenance
-from results.problem import IntArray, Problem
-from results.problem_file import problem_sha256
+from results.front.dominance import hypervolume, non_dominated, reference_point
+from results.front.front import BaselinePoint, Front, HypervolumePoint, Provenance
+from results.problem.problem import IntArray, Problem
+from results.problem.problem_file import problem_sha256
 
 DEFAULT_EVALUATIONS = 100_000
 FREE_RUNNING_EVALUATIONS = 300
@@ -69,8 +69,8 @@ def explore(
         platform: a name, a file, or a platform.
         options: objectives, constraints, grouping; by default latency against energy.
         profile: a file of the user's own measurements.
-        engine: what searches, see :mod:`dse.engines`; the proof that goes with it is
-            :func:`dse.front_proof.prove_front`'s.
+        engine: what searches, see :mod:`dse.engines.optimizer_registry`; the proof that goes with it is
+            :func:`dse.certificate.strategy.prove_front`'s.
         manager: what an engine of :mod:`dse.managers` is told besides.
         max_evaluations: design points to evaluate, at most; None: :func:`default_evaluations`.
         time_limit_s: ends the search earlier; the front then depends on the machine.

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 from dse.explore import explore
-from results.front_file import write_results
+from results.export.result_folder import write_results
 
 
 def main(folder: Path, evaluations: int) -> None:

@@ -20,7 +20,7 @@ import numpy as np
 
 from platforms.platform import Contention
 from results.errors import ResultError
-from results.problem import LOSS_LIMIT, WORK_PER_PS, ContentionTable
+from results.problem.problem import LOSS_LIMIT, WORK_PER_PS, ContentionTable
 
 LIMIT = 1 << 63
 KBPS_PER_GBPS = 1_000_000

@@ -6,15 +6,15 @@ from dataclasses import replace
 
 import numpy as np
 
-from fitness.analytic import make_load_evaluator
-from fitness.branching import make_branching
-from fitness.free_run import make_free_run_evaluator, play_shown
-from fitness.plan import make_plan
-from fitness.search_space import make_search_space
-from fitness.timeline import Kernel, make_evaluator, make_pipeline_evaluator, play
-from fitness.timeline_state import make_chosen, make_state
-from results.pipeline_model import ThroughputModel
-from results.problem import (
+from fitness.closed_form import make_load_evaluator
+from fitness.branch_and_bound.search_state import make_branching
+from fitness.simulate_free_running import make_free_run_evaluator, play_shown
+from fitness.simulator.layout import make_plan
+from fitness.branch_and_bound.choices import make_search_space
+from fitness.simulate import Kernel, make_evaluator, make_pipeline_evaluator, play
+from fitness.simulator.state import make_chosen, make_state
+from results.problem.pipeline_model import ThroughputModel
+from results.problem.problem import (
     ChannelCosts,
     DesignPoint,
     EnergyUse,
@@ -94,8 +94,8 @@ def warm_up() -> None:
 
 def warm_up_branch_and_bound() -> None:
     """The same for what proofs are made with."""
-    from fitness.branch_kernel import keep_stop, search_on
-    from fitness.member_kernel import is_closed, join
+    from fitness.branch_and_bound.search import keep_stop, search_on
+    from fitness.branch_and_bound.archive import is_closed, join
 
     problem = smallest_problem()
     plan = make_plan(problem)

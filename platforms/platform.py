@@ -122,7 +122,7 @@ class Unit:
     ``clocks``: names of its domains in order: its own, its host's (if it has one), the memory's.
     ``bandwidth_share``: share of the memory's peak bandwidth that the unit alone can draw.
     What it can run: ``supported_kinds``, ``unsupported_operations`` and ``rules``; see
-    :mod:`fitness.support`.
+    :mod:`fitness.cost_model.support`.
     """
 
     name: str

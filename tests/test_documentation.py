@@ -12,8 +12,8 @@ import pytest
 import yaml
 
 from fitness import plain_timeline, timeline
-from results.front_file import read_results
-from results.problem import (
+from results.export.result_folder import read_results
+from results.problem.problem import (
     DesignPoint,
     Objective,
     ObjectiveKind,
@@ -93,7 +93,7 @@ def test_the_example_of_the_readme_runs(
 def test_the_commands_of_the_readme_are_those_of_the_program() -> None:
     import typer
 
-    from dse.cli import app
+    from dse.cli.main import app
 
     table = re.findall(r"^\| `dse ([a-z]+)[ `]", text_of(ROOT / "README.md"), re.MULTILINE)
     commands = typer.main.get_command(app).commands  # type: ignore[attr-defined]

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from dse.verify import verify
+from dse.certificate.verify.verify import verify
 from examples.hax import fig5, fig6, table6, table7, table8
 from examples.hax.published import METHODS, experiments, pairs, standalone_ms
 from examples.tang import fronts
-from results.front_file import read_results, write_results
+from results.export.result_folder import read_results, write_results
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 

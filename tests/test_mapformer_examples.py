@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from dse.managers.modes import Mode
+from dse.papers.managers.mapformer.modes import Mode
 from examples.mapformer import contenders, figure6, figure7, predictors, published, table3
 from examples.mapformer.contenders import MANAGERS, MAPFORMER, OURS, Answer
 from examples.mapformer.figure_options import figure_options
 from examples.mapformer.mixes import Mix, mixes, problem_of
-from results.problem import ObjectiveKind
-from sdf.catalogue import torchvision_networks
+from results.problem.problem import ObjectiveKind
+from sdf.catalogue.catalogue import torchvision_networks
 
 
 def shown(table) -> str:

@@ -7,8 +7,8 @@ import itertools
 
 import numpy as np
 
-from dse.baselines.method import Baseline, at_fastest_clocks, gpu_of, whole_networks
-from results.problem import IntArray
+from dse.baselines.base import Baseline, at_fastest_clocks, gpu_of, whole_networks
+from results.problem.problem import IntArray
 
 MOST_ASSIGNMENTS = 4096
 MOST_FREE_ASSIGNMENTS = 256

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dse.baselines.method import Baseline, gpu_of, whole_networks
-from results.problem import IntArray
+from dse.baselines.base import Baseline, gpu_of, whole_networks
+from results.problem.problem import IntArray
 
 
 class GpuOnly(Baseline):

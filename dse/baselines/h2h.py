@@ -8,12 +8,12 @@ from dataclasses import replace
 import numpy as np
 
 from dse.baselines.herald import balanced_mapping
-from dse.baselines.method import Baseline, at_fastest_clocks
-from dse.design_space import DesignSpace
-from fitness.analytic import make_load_evaluator
-from fitness.free_run import make_free_run_evaluator
-from fitness.timeline import make_evaluator, make_pipeline_evaluator
-from results.problem import EnergyUse, IntArray, Problem
+from dse.baselines.base import Baseline, at_fastest_clocks
+from dse.space.design_space import DesignSpace
+from fitness.closed_form import make_load_evaluator
+from fitness.simulate_free_running import make_free_run_evaluator
+from fitness.simulate import make_evaluator, make_pipeline_evaluator
+from results.problem.problem import EnergyUse, IntArray, Problem
 
 MOST_GROUP_PLAYS = 2_000_000
 """Moves are tried until so many groups were played: under a second, large workloads included."""

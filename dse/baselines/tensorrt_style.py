@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from dse.baselines.method import Baseline, at_fastest_clocks, gpu_of, whole_networks
-from results.problem import IntArray, ObjectiveKind
+from dse.baselines.base import Baseline, at_fastest_clocks, gpu_of, whole_networks
+from results.problem.problem import IntArray, ObjectiveKind
 
 
 class TensorRtStyle(Baseline):

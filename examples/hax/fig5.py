@@ -13,8 +13,8 @@ import json
 from rich.console import Console
 from rich.table import Table
 
-from dse.scenarios import Scenario, apply_scenario
-from dse.workload import workload_of
+from dse.workload.scenarios import Scenario, apply_scenario
+from dse.workload.workload import workload_of
 from examples.hax.prediction import Prediction, built_workload, json_wanted, predict
 from examples.hax.published import PLATFORMS, standalone_ms
 

@@ -16,13 +16,13 @@ from dataclasses import dataclass
 from rich.console import Console
 from rich.table import Table
 
-from dse.baselines.method import at_fastest_clocks, whole_networks
-from dse.design_space import DesignSpace
-from dse.workload import workload_of
+from dse.baselines.base import at_fastest_clocks, whole_networks
+from dse.space.design_space import DesignSpace
+from dse.workload.workload import workload_of
 from examples.hax.prediction import built_workload, json_wanted, predict
 from examples.hax.published import PLATFORMS, standalone_ms
-from fitness.timeline import design_of, play
-from results.schedule import Schedule
+from fitness.simulate import design_of, play
+from results.front.schedule import Schedule
 
 GOOGLENET = "googlenet"
 

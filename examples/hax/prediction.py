@@ -6,15 +6,15 @@ import argparse
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from dse.balance import balanced
-from dse.baselines.comparison import Comparison, compare, two_accelerators
+from dse.baselines.repeat_matching import balanced
+from dse.tools.analysis.compare_baselines import Comparison, compare, two_accelerators
 from dse.baselines.h2h import without_contention
-from dse.options import Options
-from dse.problem_builder import BuiltProblem, build_problem
-from dse.scenarios import Scenario, apply_scenario
-from dse.workload import Workload, workload_of
+from dse.workload.options import Options
+from dse.problem.build import BuiltProblem, build_problem
+from dse.workload.scenarios import Scenario, apply_scenario
+from dse.workload.workload import Workload, workload_of
 from platforms.platform_file import load_platform
-from results.problem import ObjectiveKind
+from results.problem.problem import ObjectiveKind
 
 GROUPS = 10
 """Per network, as many as GoogLeNet has in the paper's Table 2."""

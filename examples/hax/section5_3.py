@@ -16,11 +16,11 @@ from dataclasses import dataclass
 from rich.console import Console
 from rich.table import Table
 
-from dse.anytime import AnytimeScheduler
-from dse.baselines.comparison import two_accelerators
-from dse.improving import Published
-from dse.options import Options
-from dse.workload import Workload, workload_of
+from dse.papers.anytime.scheduler import AnytimeScheduler
+from dse.tools.analysis.compare_baselines import two_accelerators
+from dse.papers.anytime.improve import Published
+from dse.workload.options import Options
+from dse.workload.workload import Workload, workload_of
 from examples.hax.prediction import GROUPS, json_wanted, scenario_workload
 from examples.hax.published import Experiment, experiments
 from platforms.platform_file import load_platform

@@ -17,8 +17,8 @@ from dataclasses import dataclass
 from rich.console import Console
 from rich.table import Table
 
-from dse.improving import Ended, improve, naive_schedule
-from dse.workload import workload_of
+from dse.papers.anytime.improve import Ended, improve, naive_schedule
+from dse.workload.workload import workload_of
 from examples.hax.prediction import built_workload, json_wanted
 from examples.hax.published import PLATFORMS, TABLE7_PERCENT
 from fitness.warm_up import warm_up

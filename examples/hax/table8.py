@@ -18,7 +18,7 @@ from rich.console import Console
 from rich.table import Table
 from scipy.stats import spearmanr
 
-from dse.workload import workload_of
+from dse.workload.workload import workload_of
 from examples.hax.prediction import Prediction, built_workload, json_wanted, predict
 from examples.hax.published import PLATFORMS, Pair, pairs
 

@@ -6,21 +6,21 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from dse.design_space import DesignSpace
-from dse.managers.kang_ga import KangGa
-from dse.managers.la_mcts import LaMctsEngine
-from dse.managers.manager import DecidingEngine
-from dse.managers.modes import Mode
-from dse.managers.mosaic import Mosaic
-from dse.managers.odmdef import Odmdef
-from dse.managers.omniboost import OmniBoost, OmniBoostStar
-from dse.managers.predictors import make_predictor
-from dse.managers.settings import PredictorName
-from dse.nsga2 import Nsga2Engine
-from dse.search import Budget, search
-from fitness.outcomes import make_outcomes
-from results.objectives import objective_value
-from results.problem import IntArray, Objective, ObjectiveKind, Problem
+from dse.space.design_space import DesignSpace
+from dse.papers.managers.kang_ga import KangGa
+from dse.papers.managers.mapformer.la_mcts import LaMctsEngine
+from dse.papers.managers.base import DecidingEngine
+from dse.papers.managers.mapformer.modes import Mode
+from dse.papers.managers.mosaic import Mosaic
+from dse.papers.managers.odmdef import Odmdef
+from dse.papers.managers.omniboost.omniboost import OmniBoost, OmniBoostStar
+from dse.papers.managers.mapformer.predictors import make_predictor
+from dse.papers.managers.mapformer.settings import PredictorName
+from dse.search.optimizers.nsga2 import Nsga2Engine
+from dse.search.driver import Budget, search
+from fitness.objectives import make_outcomes
+from results.problem.objectives import objective_value
+from results.problem.problem import IntArray, Objective, ObjectiveKind, Problem
 
 OURS = "paretosoc"
 MAPFORMER = "MapFormer"

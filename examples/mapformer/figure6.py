@@ -17,8 +17,8 @@ from statistics import mean
 from rich.console import Console
 from rich.table import Table
 
-from dse.managers.modes import Mode
-from dse.problem_builder import NetworkTables
+from dse.papers.managers.mapformer.modes import Mode
+from dse.problem.build import NetworkTables
 from examples.mapformer.contenders import Answer, mapformer
 from examples.mapformer.figure_options import figure_options
 from examples.mapformer.mixes import MOST_POWER_W, mixes, problem_of

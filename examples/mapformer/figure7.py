@@ -17,7 +17,7 @@ from statistics import mean
 from rich.console import Console
 from rich.table import Table
 
-from dse.problem_builder import NetworkTables
+from dse.problem.build import NetworkTables
 from examples.mapformer.contenders import (
     MANAGERS,
     MAPFORMER,

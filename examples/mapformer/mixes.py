@@ -8,13 +8,13 @@ from fractions import Fraction
 
 import numpy as np
 
-from dse.learn.workloads import GROUPS, PLATFORM, random_workload
-from dse.options import Options
-from dse.problem_builder import NetworkTables, build_problem
-from dse.workload_file import workload_from
+from dse.papers.estimator.training.workloads import GROUPS, PLATFORM, random_workload
+from dse.workload.options import Options
+from dse.problem.build import NetworkTables, build_problem
+from dse.workload.workload_file import workload_from
 from platforms.platform_file import load_platform
-from results.problem import Problem
-from sdf.catalogue import torchvision_networks
+from results.problem.problem import Problem
+from sdf.catalogue.catalogue import torchvision_networks
 
 SEED = 2024
 MOST_POWER_W = 30

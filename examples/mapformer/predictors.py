@@ -14,8 +14,8 @@ from collections.abc import Hashable, Sequence
 
 from rich.table import Table
 
-from dse.managers.settings import PredictorName
-from dse.problem_builder import NetworkTables
+from dse.papers.managers.mapformer.settings import PredictorName
+from dse.problem.build import NetworkTables
 from examples.mapformer.contenders import mapformer
 from examples.mapformer.mixes import mixes, problem_of
 from examples.mapformer.wide_console import wide_console

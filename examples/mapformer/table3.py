@@ -21,21 +21,21 @@ from pathlib import Path
 import numpy as np
 from rich.table import Table
 
-from dse.design_space import DesignSpace
-from dse.learn.data_set import DataSet, load_data, stacked_rows
-from dse.learn.estimator_file import shipped_estimator
-from dse.learn.learning import split_of
-from dse.learn.tokens import TokenMaker
-from dse.learn.workloads import build
-from dse.managers.omniboost import shipped_network
-from dse.managers.omniboost_embedding import Embedding
-from dse.managers.predictor import Bins
-from dse.managers.workload_regression import MosaicCostModel, OdmdefCostModel, workload_figures
-from dse.problem_builder import NetworkTables
+from dse.space.design_space import DesignSpace
+from dse.papers.estimator.training.data_set import DataSet, load_data, stacked_rows
+from dse.papers.estimator.estimator_file import shipped_estimator
+from dse.papers.estimator.training.pipeline import split_of
+from dse.papers.estimator.tokens import TokenMaker
+from dse.papers.estimator.training.workloads import build
+from dse.papers.managers.omniboost.omniboost import shipped_network
+from dse.papers.managers.omniboost.embedding import Embedding
+from dse.papers.estimator.predictor import Bins
+from dse.papers.managers.workload_regression import MosaicCostModel, OdmdefCostModel, workload_figures
+from dse.problem.build import NetworkTables
 from examples.mapformer.published import ACCURACY_PERCENT
 from examples.mapformer.wide_console import wide_console
-from results.dominance import FloatArray
-from results.problem import IntArray
+from results.front.dominance import FloatArray
+from results.problem.problem import IntArray
 
 DATA = Path(__file__).parent / "data.npz"
 """What the estimator that comes with the program was trained on."""

@@ -23,23 +23,23 @@ from statistics import geometric_mean
 from rich.box import SIMPLE
 from rich.table import Table
 
-from dse.design_space import DesignSpace
-from dse.engine_names import EngineName
-from dse.engines import make_engine
-from dse.mobile_i.exact import least_largest_load
-from dse.mobile_i.period_problem import period_problem
-from dse.mobile_i.pipeline import PeriodicPipeline, periodic_pipeline
-from dse.mobile_i.pipeline_engine import MobileIEngine
-from dse.options import Options
-from dse.problem_builder import build_problem
-from dse.search import Budget, search
-from dse.workload_file import workload_from
+from dse.space.design_space import DesignSpace
+from dse.search.names import EngineName
+from dse.engines.optimizer_registry import make_engine
+from dse.papers.mobile_i.schedule.exact import least_largest_load
+from dse.papers.mobile_i.period_problem import period_problem
+from dse.papers.mobile_i.pipeline import PeriodicPipeline, periodic_pipeline
+from dse.papers.mobile_i.pipeline_engine import MobileIEngine
+from dse.workload.options import Options
+from dse.problem.build import build_problem
+from dse.search.driver import Budget, search
+from dse.workload.workload_file import workload_from
 from examples.mobile_i.printing import parser, print_figures, print_table
-from fitness.outcomes import make_outcomes
-from fitness.timeline import play
+from fitness.objectives import make_outcomes
+from fitness.simulate import play
 from platforms.platform_file import load_platform
-from results.periodic_check import broken_rule
-from results.problem import DesignPoint, IntArray, Problem
+from results.periodic.check import broken_rule
+from results.problem.problem import DesignPoint, IntArray, Problem
 
 PLATFORM = "jetson-agx-xavier"
 WORKLOADS = (

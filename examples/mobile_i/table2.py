@@ -19,8 +19,8 @@ from statistics import mean
 from rich.box import SIMPLE
 from rich.table import Table
 
-from dse.mobile_i.explore import explore_periodic
-from dse.mobile_i.schedulers import (
+from dse.papers.mobile_i.explore import explore_periodic
+from dse.papers.mobile_i.schedule.schedulers import (
     DEFAULT_INFERENCES,
     MEMOLUTION,
     METHODS,
@@ -29,8 +29,8 @@ from dse.mobile_i.schedulers import (
     mobile_i,
 )
 from examples.mobile_i.printing import parser, print_figures, print_table
-from results.periodic import PeriodicSchedule
-from results.periodic_table import least_period_ps, least_prologue_periods
+from results.periodic.periodic import PeriodicSchedule
+from results.periodic.table import least_period_ps, least_prologue_periods
 
 NETWORKS = {
     "MobileNetSSD": "mobilenet_ssd",

@@ -19,29 +19,29 @@ from pathlib import Path
 
 import numpy as np
 
-from dse.baselines.standing import baseline_points
+from dse.baselines.evaluate_all import baseline_points
 from dse.baselines.tensorrt_style import TensorRtStyle
-from dse.design_space import DesignSpace
-from dse.nsga2 import Nsga2Engine
-from dse.options import Options
-from dse.problem_builder import build_problem
-from dse.search import Budget, search
-from dse.small_front import front_of_rows
-from dse.workload_file import workload_from
-from fitness.clock_calibration import calibrate_rows, subjects
-from fitness.clock_measurements import read_measurements
-from fitness.clock_profile import Subject, clock_profile_document
-from fitness.outcomes import make_outcomes
-from fitness.profile_file import Profile, read_profile
+from dse.space.design_space import DesignSpace
+from dse.search.optimizers.nsga2 import Nsga2Engine
+from dse.workload.options import Options
+from dse.problem.build import build_problem
+from dse.search.driver import Budget, search
+from dse.certificate.seed_front import front_of_rows
+from dse.workload.workload_file import workload_from
+from fitness.calibration.dvfs import calibrate_rows, subjects
+from fitness.calibration.dvfs_table import read_measurements
+from fitness.calibration.dvfs_profile import Subject, clock_profile_document
+from fitness.objectives import make_outcomes
+from fitness.profiles.profile_file import Profile, read_profile
 from platforms.platform import Platform
 from platforms.platform_file import load_platform
-from results.canonical_json import canonical_bytes
-from results.dominance import non_dominated
-from results.front import Front
-from results.objectives import objective_value
-from results.pipeline_model import ThroughputModel
-from results.problem import IntArray, Problem
-from sdf.catalogue import load_network
+from results.io.canonical_json import canonical_bytes
+from results.front.dominance import non_dominated
+from results.front.front import Front
+from results.problem.objectives import objective_value
+from results.problem.pipeline_model import ThroughputModel
+from results.problem.problem import IntArray, Problem
+from sdf.catalogue.catalogue import load_network
 
 MEASUREMENTS = Path(__file__).parent / "five_pairs.csv"
 PLATFORM = "jetson-tx2"
@@ -167,7 +167,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         result, front = explored(network, generations=options.generations)
         results.append(result)
         if options.output is not None:
-            from results.front_file import write_results
+            from results.export.result_folder import write_results
 
             options.output.mkdir(parents=True, exist_ok=True)
             write_results(options.output / network, front, overwrite=True)

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import pytest
 
-from dse.cli import run
+from dse.cli.main import run
 
 EXPLORE = (
     *("explore", "inception_v1", "squeezenet", "-p", "jetson-agx-xavier"),
@@ -66,7 +66,7 @@ def capped_folder(tmp_path_factory):
 @pytest.fixture(scope="session")
 def explored_exactly():
     """The exact front of a small problem: verified fast."""
-    from tests.dse.tampered_folder import small_exact_front
+    from tests.support.tampered_folder import small_exact_front
 
     return small_exact_front()
 
@@ -74,7 +74,7 @@ def explored_exactly():
 @pytest.fixture(scope="session")
 def certified(explored_exactly, tmp_path_factory):
     """A certified result folder: never written to."""
-    from tests.dse.tampered_folder import certified_folder
+    from tests.support.tampered_folder import certified_folder
 
     return certified_folder(explored_exactly, tmp_path_factory.mktemp("certified") / "result")
 
@@ -82,6 +82,6 @@ def certified(explored_exactly, tmp_path_factory):
 @pytest.fixture
 def files(certified, tmp_path, monkeypatch):
     """Its contents, to be changed."""
-    from tests.dse.tampered_folder import files_of
+    from tests.support.tampered_folder import files_of
 
     return files_of(certified, tmp_path, monkeypatch)

@@ -9,11 +9,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dse.cli import run
+from dse.cli.main import run
 from dse.explore import explore
-from dse.options import Options
-from fitness.plain_timeline import frame_energy_fj, play
-from results.front_file import read_results
+from dse.workload.options import Options
+from fitness.reference.timeline import frame_energy_fj, play
+from results.export.result_folder import read_results
 
 PAIR = ["squeezenet", "bvlc_alexnet"]
 RECOMPUTE = Path(__file__).parents[1] / "results" / "recompute_front.py"
@@ -63,7 +63,7 @@ def test_a_strangers_script_recomputes_every_objective(folder):
 
 
 def test_a_seed_gives_the_same_members_in_a_fresh_process_with_other_jobs(folder, tmp_path):
-    code = "import sys; from dse.cli import run; sys.exit(run(sys.argv[1:]))"
+    code = "import sys; from dse.cli.main import run; sys.exit(run(sys.argv[1:]))"
     other = tmp_path / "other"
     arguments = command(other, "--seed", "7", "--jobs", "3")
     environment = {**os.environ, "PYTHONHASHSEED": "99"}
@@ -153,8 +153,8 @@ def test_ctrl_c_keeps_the_front_found_so_far(tmp_path):
     # Ctrl-C comes with the third generation, whenever that is.
     code = """
 import os, signal, sys
-import dse.command_explore as command
-from dse.cli import run
+import dse.cli.search.explore as command
+from dse.cli.main import run
 
 generations = []
 def press(self, progress):
@@ -193,7 +193,7 @@ def test_clocks_that_are_not_searched_are_told_with_the_reason(tmp_path, capsys)
 
 def test_help_loads_nothing_heavy():
     code = (
-        "import sys; from dse.cli import run; run(['--help']); "
+        "import sys; from dse.cli.main import run; run(['--help']); "
         "heavy = {'numba', 'onnx', 'matplotlib', 'pymoo', 'networkx', 'numpy'} & set(sys.modules); "
         "sys.exit(f'loaded {heavy}' if heavy else 0)"
     )

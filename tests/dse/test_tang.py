@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from dse.cli import run
-from dse.verify import verify
-from results.front_file import read_results
-from results.front_picture import draw_front
-from results.pipeline_model import PipelineTime, ThroughputModel
+from dse.cli.main import run
+from dse.certificate.verify.verify import verify
+from results.export.result_folder import read_results
+from results.plots.front import draw_front
+from results.problem.pipeline_model import PipelineTime, ThroughputModel
 
 RECOMPUTE = Path(__file__).parents[1] / "results" / "recompute_front.py"
 COMMAND = (

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from fitness.contention import contention_table, lost_rate
 from platforms.platform import Contention
 from results.errors import ResultError
-from results.problem import LOSS_LIMIT, WORK_PER_PS, ContentionTable
-from tests.fitness.small_problems import parameters
+from results.problem.problem import LOSS_LIMIT, WORK_PER_PS, ContentionTable
+from tests.support.small_problems import parameters
 
 MOST_KBPS = 100_000_000
 KBPS_PER_GBPS = 1_000_000

@@ -14,17 +14,17 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-import fitness.jit
+import fitness.simulator.jit
 from benchmarks.random_problem import RandomShape, random_problem
 from benchmarks.reference_problem import reference_problem
-from fitness.timeline import make_evaluator, make_pipeline_evaluator
-from results.problem import Problem
+from fitness.simulate import make_evaluator, make_pipeline_evaluator
+from results.problem.problem import Problem
 
 ROOT = Path(__file__).parents[2]
 PACKAGES = ("sdf", "platforms", "results", "fitness", "dse")
 
 INNER = """
-from fitness.jit import jit
+from fitness.simulator.jit import jit
 from fitness.limits_kernel import LIMIT
 
 
@@ -34,7 +34,7 @@ def inner(x):
 """
 OUTER = """
 from fitness.inner_kernel import inner
-from fitness.jit import jit
+from fitness.simulator.jit import jit
 
 
 @jit
@@ -62,7 +62,7 @@ def test_machine_code_follows_functions_and_constants_of_other_files(tmp_path: P
     package = tmp_path / "fitness"
     package.mkdir()
     (tmp_path / "results").mkdir()
-    for path in fitness.jit.COMPILED_IN:
+    for path in fitness.simulator.jit.COMPILED_IN:
         if not path.name.endswith("_kernel.py"):
             shutil.copy(path, tmp_path / path.parent.name / path.name)
     (package / "inner_kernel.py").write_text(INNER)
@@ -84,17 +84,17 @@ def test_machine_code_follows_functions_and_constants_of_other_files(tmp_path: P
     assert run(code, tmp_path, NUMBA_CACHE_DIR="").split()[0] == "30"
 
 
-@pytest.mark.parametrize("changed", fitness.jit.COMPILED_IN, ids=lambda path: path.stem)
+@pytest.mark.parametrize("changed", fitness.simulator.jit.COMPILED_IN, ids=lambda path: path.stem)
 def test_every_source_has_a_part_in_the_folder(
     changed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    before = fitness.jit._cache_folder()
-    assert fitness.jit._cache_folder() == before
+    before = fitness.simulator.jit._cache_folder()
+    assert fitness.simulator.jit._cache_folder() == before
     copy = tmp_path / changed.name
     copy.write_bytes(changed.read_bytes() + b"\n")
-    files = tuple(copy if path == changed else path for path in fitness.jit.COMPILED_IN)
-    monkeypatch.setattr(fitness.jit, "COMPILED_IN", files)
-    after = fitness.jit._cache_folder()
+    files = tuple(copy if path == changed else path for path in fitness.simulator.jit.COMPILED_IN)
+    monkeypatch.setattr(fitness.simulator.jit, "COMPILED_IN", files)
+    after = fitness.simulator.jit._cache_folder()
     assert after.parent == before.parent
     assert after != before
 
@@ -117,7 +117,7 @@ def test_all_that_kernels_import_is_among_the_sources() -> None:
                 assert node.level == 0
                 if module.split(".")[0] in PACKAGES:
                     todo.append(ROOT / (module.replace(".", "/") + ".py"))
-    assert found == set(fitness.jit.COMPILED_IN)
+    assert found == set(fitness.simulator.jit.COMPILED_IN)
 
 
 def test_a_folder_that_cannot_be_written_is_replaced(
@@ -125,7 +125,7 @@ def test_a_folder_that_cannot_be_written_is_replaced(
 ) -> None:
     monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    beside = fitness.jit._cache_folder()
+    beside = fitness.simulator.jit._cache_folder()
     assert beside.parent == ROOT / "fitness" / "__pycache__"
     home = os.access
 
@@ -133,9 +133,9 @@ def test_a_folder_that_cannot_be_written_is_replaced(
         return ROOT not in Path(path).parents and home(path, mode)
 
     monkeypatch.setattr(os, "access", access)
-    assert fitness.jit._cache_folder() == tmp_path / "paretosoc" / beside.name
+    assert fitness.simulator.jit._cache_folder() == tmp_path / "paretosoc" / beside.name
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "own"))
-    assert fitness.jit._cache_folder() == tmp_path / "own" / beside.name
+    assert fitness.simulator.jit._cache_folder() == tmp_path / "own" / beside.name
 
 
 def rows_of(problem: Problem, count: int) -> NDArray[np.int64]:

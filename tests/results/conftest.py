@@ -7,11 +7,11 @@ from types import ModuleType
 import numpy as np
 import pytest
 
-from results.dominance import non_dominated, reference_point
-from results.front import Front, HypervolumePoint, InputFile, Member, Provenance
-from results.front_file import write_results
-from results.objectives import objective_names
-from results.problem import (
+from results.front.dominance import non_dominated, reference_point
+from results.front.front import Front, HypervolumePoint, InputFile, Member, Provenance
+from results.export.result_folder import write_results
+from results.problem.objectives import objective_names
+from results.problem.problem import (
     ContentionTable,
     DesignPoint,
     Objective,
@@ -21,8 +21,8 @@ from results.problem import (
     ProblemNetwork,
     ProblemUnit,
 )
-from results.problem_file import problem_to_document
-from results.schedule import Schedule, ScheduledGroup
+from results.problem.problem_file import problem_to_document
+from results.front.schedule import Schedule, ScheduledGroup
 
 LATENCY_ENERGY = (Objective(ObjectiveKind.LATENCY), Objective(ObjectiveKind.ENERGY))
 LADDERS = {

@@ -12,10 +12,10 @@ from dse.baselines import budgeted_path
 from dse.baselines.axonn import AxoNN
 from dse.baselines.budgeted_path import Layer, fastest_path
 from dse.baselines.gpu_only import GpuOnly
-from dse.baselines.standing import baseline_points
-from dse.design_space import DesignSpace
-from fitness.outcomes import make_outcomes
-from tests.dse.baselines.baseline_problems import ALONE, CHAINS, problems
+from dse.baselines.evaluate_all import baseline_points
+from dse.space.design_space import DesignSpace
+from fitness.objectives import make_outcomes
+from tests.support.baseline_problems import ALONE, CHAINS, problems
 
 
 @pytest.mark.parametrize("seed", range(4))

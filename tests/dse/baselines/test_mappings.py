@@ -14,13 +14,13 @@ from dse.baselines.gpu_only import GpuOnly
 from dse.baselines.h2h import H2h
 from dse.baselines.herald import Herald
 from dse.baselines.mensa import Mensa
-from dse.baselines.standing import BASELINES, baseline_points
-from dse.design_space import DesignSpace
-from dse.search import Budget, search
-from fitness.outcomes import make_outcomes
-from results.problem import Objective, ObjectiveKind
-from tests.dse.baselines.baseline_problems import CHAINS, mapping_of, plain_makespan, problems
-from tests.dse.random_spaces import random_limited_problem, space_of
+from dse.baselines.evaluate_all import BASELINES, baseline_points
+from dse.space.design_space import DesignSpace
+from dse.search.driver import Budget, search
+from fitness.objectives import make_outcomes
+from results.problem.problem import Objective, ObjectiveKind
+from tests.support.baseline_problems import CHAINS, mapping_of, plain_makespan, problems
+from tests.support.random_spaces import random_limited_problem, space_of
 
 
 @pytest.mark.parametrize("method", BASELINES)

@@ -7,13 +7,13 @@ from dataclasses import replace
 
 import numpy as np
 
-from dse.baselines.method import gpu_of
-from dse.baselines.standing import baseline_points
+from dse.baselines.base import gpu_of
+from dse.baselines.evaluate_all import baseline_points
 from dse.baselines.tensorrt_style import TensorRtStyle
-from dse.design_space import DesignSpace
-from fitness.outcomes import make_outcomes
-from results.problem import EnergyUse, Objective, ObjectiveKind
-from tests.dse.baselines.baseline_problems import CHAINS, problems
+from dse.space.design_space import DesignSpace
+from fitness.objectives import make_outcomes
+from results.problem.problem import EnergyUse, Objective, ObjectiveKind
+from tests.support.baseline_problems import CHAINS, problems
 
 
 def tensorrt_front(problem):

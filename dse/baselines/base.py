@@ -1,0 +1,124 @@
+"""What all baselines share: an engine that proposes once, and the costs that a method looks at."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from dse.space.design_space import DesignSpace
+from fitness.objectives import Outcomes
+from results.problem.problem import IntArray, Problem
+
+GPU = "gpu"
+
+
+class Baseline(ABC):
+    """An engine (:mod:`dse.search.base`) that proposes what a method constructs, and then has ended.
+
+    Those of HaX-CoNN run at the fastest clocks that may be chosen: their papers know no others. All
+    keep no constraint but what a unit can run and, where a method has one, the energy budget.
+    """
+
+    name: ClassVar[str]
+    label: ClassVar[str]
+    """For people: in tables and pictures."""
+    has_front: ClassVar[bool] = False
+    """Whether the method stands for all non-dominated rows that it proposes, not the best alone."""
+
+    def __init__(self, space: DesignSpace) -> None:
+        self._space = space
+        self._asked = False
+
+    @abstractmethod
+    def rows(self) -> IntArray:
+        """[n, groups + domains]: what the method proposes, canonical; none: it does not apply."""
+
+    def ask(self) -> IntArray:
+        """The rows, the first time."""
+        if self._asked:
+            return np.zeros((0, self._space.width), dtype=np.int64)
+        self._asked = True
+        return self.rows()
+
+    def tell(self, rows: IntArray, outcomes: Outcomes) -> None:
+        """Nothing is learnt: the method decides by its own costs alone."""
+        del rows, outcomes
+
+    def _row(self, mapping: list[int] | IntArray) -> IntArray:
+        """[1, width]: a mapping at the fastest clocks."""
+        return at_fastest_clocks(self._space, np.asarray(mapping, dtype=np.int64)[None])
+
+    def _nothing(self) -> IntArray:
+        return np.zeros((0, self._space.width), dtype=np.int64)
+
+
+def at_fastest_clocks(space: DesignSpace, mappings: IntArray) -> IntArray:
+    """[n, width]: mappings [n, groups] with the fastest clocks that may be chosen, canonical."""
+    clocks = np.array([points[-1] for points in space.points], dtype=np.int64)
+    return space.canonical(
+        np.concatenate((mappings, np.broadcast_to(clocks, (len(mappings), len(clocks)))), axis=1)
+    )
+
+
+def gpu_of(space: DesignSpace) -> int:
+    """The unit called ``gpu``; where there is none, the one that runs all networks fastest."""
+    names = [unit.name for unit in space.problem.units]
+    if GPU in names:
+        return names.index(GPU)
+    return int(_clipped_times(space).sum(axis=0).argmin())
+
+
+def whole_networks(space: DesignSpace, units: list[int]) -> IntArray:
+    """[groups]: network n on ``units[n]``; what that unit cannot run goes to the GPU, as TensorRT
+    lets layers fall back, or else to the unit that is fastest for it."""
+    mapping = np.array(units, dtype=np.int64)[space.owner]
+    allowed = space.problem.allowed
+    every = np.arange(space.groups)
+    gpu = gpu_of(space)
+    fallback = np.where(allowed[:, gpu], gpu, space.best_unit)
+    return np.where(allowed[every, mapping], mapping, fallback)
+
+
+def _clipped_times(space: DesignSpace) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:
+    """[groups, units]: times, a thousand times the group's best where it cannot run."""
+    times = space.fastest_time.astype(np.float64)
+    return np.where(space.problem.allowed, times, 1e3 * times.min(axis=1)[:, None])
+
+
+@dataclass(frozen=True)
+class Costs:
+    """What the methods look at: stand-alone times and transitions, Python integers, no contention.
+
+    ``time_ps[g]``: unit -> time, of the units that may have group g. ``incoming[g]``: (group that
+    feeds it, index of the edge). ``order[n]``: groups of network n, each after those that feed it.
+    """
+
+    problem: Problem
+    time_ps: tuple[dict[int, int], ...]
+    incoming: tuple[tuple[tuple[int, int], ...], ...]
+    order: tuple[tuple[int, ...], ...]
+
+    def transition_ps(self, edge: int, source: int, target: int) -> int:
+        """Hand-over on an edge from one unit to another (HaX-CoNN, Eq. 2)."""
+        return int(self.problem.transition_ps[edge, source, target])
+
+
+def costs_of(space: DesignSpace) -> Costs:
+    """The costs at the fastest clocks that may be chosen."""
+    problem = space.problem
+    incoming: list[list[tuple[int, int]]] = [[] for _ in range(space.groups)]
+    for e, (source, target) in enumerate(problem.edges):
+        incoming[target].append((source, e))
+    return Costs(
+        problem=problem,
+        time_ps=tuple(
+            {u: int(row[u]) for u in np.flatnonzero(allowed).tolist()}
+            for row, allowed in zip(space.fastest_time, problem.allowed, strict=True)
+        ),
+        incoming=tuple(tuple(row) for row in incoming),
+        # An edge always leads to a group with a larger number.
+        order=tuple(tuple(network.groups) for network in problem.networks),
+    )

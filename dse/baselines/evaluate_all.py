@@ -1,0 +1,117 @@
+"""Where the baselines stand on a problem: each run as an engine, its best point played whole."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+
+from dse.baselines.axonn import AxoNN
+from dse.baselines.gpu_and_dsa import GpuAndDsa
+from dse.baselines.gpu_only import GpuOnly
+from dse.baselines.h2h import H2h
+from dse.baselines.herald import Herald
+from dse.baselines.mensa import Mensa
+from dse.baselines.base import Baseline
+from dse.baselines.tensorrt_style import TensorRtStyle
+from dse.space.design_space import DesignSpace
+from dse.space.members import make_members
+from fitness.objectives import constraints_of, make_outcomes
+from fitness.simulate import row_of
+from results.front.dominance import non_dominated
+from results.front.front import BaselinePoint
+from results.problem.problem import IntArray, ObjectiveKind, Problem
+
+BASELINES: tuple[type[Baseline], ...] = (
+    GpuOnly,
+    GpuAndDsa,
+    Mensa,
+    Herald,
+    H2h,
+    AxoNN,
+    TensorRtStyle,
+)
+"""In the order of HaX-CoNN's tables; then Tang's."""
+
+_COMPARED = (ObjectiveKind.LATENCY, ObjectiveKind.INVERSE_LATENCY, ObjectiveKind.THROUGHPUT)
+
+
+def compared_objective(problem: Problem) -> int:
+    """Index of the objective that methods are compared by: the first that HaX-CoNN has (Eq. 10,
+    11, or throughput), else the first of all."""
+    for index, objective in enumerate(problem.objectives):
+        if objective.kind in _COMPARED and objective.network is None:
+            return index
+    return 0
+
+
+@dataclass(frozen=True, eq=False)
+class _Best:
+    """What a method stands for."""
+
+    method: type[Baseline]
+    row: IntArray
+    """[groups + domains]"""
+    objectives: IntArray
+    breaks: tuple[str, ...]
+    """Constraints that it does not keep."""
+
+
+@lru_cache(maxsize=2)
+def baseline_points(space: DesignSpace) -> tuple[BaselinePoint, ...]:
+    """Each method that applies, with the best of what it proposes: first those that keep all
+    constraints, then by :func:`compared_objective`, then by the other objectives. A method that
+    has a front comes with all of it, that best one first.
+    """
+    found = _best_of_all(space)
+    if not found:
+        return ()
+    rows = np.stack([best.row for best in found])
+    objectives = np.stack([best.objectives for best in found])
+    members = make_members(space.problem, rows, objectives, jobs=os.cpu_count() or 1)
+    of_row = {row_of(member.design).tobytes(): member for member in members}
+    return tuple(
+        BaselinePoint(best.method.name, best.method.label, of_row[best.row.tobytes()], best.breaks)
+        for best in found
+    )
+
+
+def baseline_rows(space: DesignSpace) -> IntArray:
+    """[points, width]: what the methods stand for, for a first population."""
+    rows = [best.row for best in _best_of_all(space)]
+    return np.array(rows, dtype=np.int64).reshape(-1, space.width)
+
+
+@lru_cache(maxsize=2)
+def _best_of_all(space: DesignSpace) -> tuple[_Best, ...]:
+    """Kept for the last spaces: the first population and the front both ask."""
+    problem = space.problem
+    evaluate = make_outcomes(problem)
+    constraints = constraints_of(problem)
+    column = compared_objective(problem)
+    found = []
+    for method in BASELINES:
+        engine = method(space)
+        rows = engine.ask()
+        if len(rows) == 0:
+            continue
+        outcomes = evaluate(rows)
+        engine.tell(rows, outcomes)
+        # The last key of lexsort is the first to count.
+        others = np.delete(outcomes.objectives, column, axis=1)
+        keys = (*others.T[::-1], outcomes.objectives[:, column], ~outcomes.feasible)
+        order = np.lexsort(keys)
+        chosen = order[:1]
+        if method.has_front and outcomes.feasible[order[0]]:
+            feasible = order[outcomes.feasible[order]]
+            chosen = feasible[non_dominated(outcomes.objectives[feasible])]
+        for index in chosen.tolist():
+            breaks = tuple(
+                constraint.name
+                for constraint, value in zip(constraints, outcomes.figures[index], strict=True)
+                if value > constraint.limit
+            )
+            found.append(_Best(method, rows[index], outcomes.objectives[index], breaks))
+    return tuple(found)

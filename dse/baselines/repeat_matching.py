@@ -1,0 +1,57 @@
+"""Faster networks repeated to match the slowest (HaX-CoNN, 5.4)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from dse.baselines.base import whole_networks
+from dse.space.design_space import DesignSpace
+from dse.errors import WorkloadError
+from dse.problem.int64_bounds import check_magnitudes
+from results.problem.problem import IntArray, Problem
+
+MOST_REPEATS = 1000
+
+
+def balanced(problem: Problem) -> Problem:
+    """The problem with faster networks repeated to match the slowest (HaX-CoNN, 5.4).
+
+    A network's time is that of all its repeats on its best unit alone, at the fastest clocks; it is
+    repeated as often as brings that nearest to the slowest network's.
+
+    Raises:
+        WorkloadError: where a network would have to run more than ``MOST_REPEATS`` times.
+        ResultError: where the figures leave int64.
+    """
+    times = alone_on_best_unit(problem)
+    networks = []
+    for network, time in zip(problem.networks, times, strict=True):
+        # Rounded half up, in integers.
+        repeats = network.repeats * max(1, (2 * max(times) + time) // (2 * time))
+        if repeats > MOST_REPEATS:
+            raise WorkloadError(
+                f"--balance: {network.name!r} would have to run {repeats} times to match the "
+                f"slowest network; at most {MOST_REPEATS} are possible"
+            )
+        networks.append(replace(network, repeats=repeats))
+    result = replace(problem, networks=tuple(networks))
+    check_magnitudes(result)
+    return result
+
+
+def alone_on_best_unit(problem: Problem) -> list[int]:
+    """ps, per network: all its repeats on the unit that is fastest for it, hand-overs not counted;
+    what that unit cannot run is on its own best unit."""
+    space = DesignSpace(problem)
+    units, count = len(problem.units), len(problem.networks)
+    totals: list[IntArray] = []
+    for u in range(units):
+        mapping = whole_networks(space, [u] * count)
+        groups = space.fastest_time[np.arange(space.groups), mapping]
+        totals.append(np.add.reduceat(groups, space.first))
+    least = np.stack(totals).min(axis=0)
+    return [
+        network.repeats * int(time) for network, time in zip(problem.networks, least, strict=True)
+    ]

@@ -1,1 +1,0 @@
-"""Campaigns: many explorations from one file, in a store that survives whatever ends them."""

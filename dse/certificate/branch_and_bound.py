@@ -1,0 +1,324 @@
+"""The exact front, and the lemmas that prove it complete: branch and bound."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dse.certificate.snapshot import Snapshot, fill_in, kept_arrays, play_levels, with_more_room
+from dse.certificate.preconditions import refuse_unprovable
+from fitness.branch_and_bound.search_state import (
+    BACKTRACKING,
+    DEPTH,
+    DONE,
+    LEMMAS,
+    LEMMAS_FULL,
+    MEMBERS,
+    MEMBERS_FOUND,
+    MEMBERS_FULL,
+    NODES,
+    UNIT_CHOICE,
+    Branching,
+    make_branching,
+)
+from fitness.simulator.layout import IntArray, Plan, make_plan
+from fitness.branch_and_bound.choices import SearchSpace, exchange_rates, make_search_space
+from fitness.simulator.state import Chosen, State, make_chosen, make_state
+from results.io.canonical_json import INT64_MAX
+from results.front.certificate import LemmaTable
+from results.front.epsilon import epsilon_ppm
+from results.problem.problem import Problem
+
+SLICE_NODES = 20_000
+"""Nodes between two looks at the clock."""
+BUFFER_LEMMAS = 4096
+BUFFER_MEMBERS = 256
+
+
+@dataclass(frozen=True)
+class Proof:
+    """How far a search stands; ``epsilon_ppm``: see :mod:`results.front.epsilon`, None: no bound yet."""
+
+    nodes: int
+    lemmas: int
+    members: int
+    epsilon_ppm: int | None
+    seconds: float
+    objectives: int
+    """How many count; with one of them the search is for the best member in that."""
+
+
+@dataclass(frozen=True, eq=False)
+class Known:
+    """Objectives [members, objectives] of feasible design points, and their rows [members, groups +
+    domains]; None where only the objectives are known."""
+
+    objectives: IntArray
+    rows: IntArray | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class ExactResult:
+    """The front of the objectives asked for, as far as it is known, and the lemmas, as far as they
+    were kept.
+
+    ``complete``: for every feasible design point there is a member that is nowhere above it, or
+    (with a tolerance) by no more than that. ``open_bounds``: whatever is not looked at yet is
+    nowhere below one of them.
+    """
+
+    complete: bool
+    objectives: IntArray
+    """[members, objectives]"""
+    rows: IntArray
+    """[members, groups + domains]; -1 where only the objectives are known."""
+    found: int
+    """Design points that have joined the members, whether they stayed or not."""
+    open_bounds: IntArray
+    """[open, objectives]"""
+    epsilon_ppm: int | None
+    rates_mw: tuple[int, ...]
+    """Rates of exchange that lemmas rest on."""
+    lemmas: LemmaTable
+    lemma_count: int
+    nodes: int
+    seconds: float
+    snapshot: Snapshot
+    """Where the search stands, for :func:`find_front` to go on from."""
+
+
+def find_front(
+    problem: Problem,
+    *,
+    objectives: Sequence[int] | None = None,
+    known: Known | None = None,
+    tolerance_ppm: int = 0,
+    most_lemmas: int = 1_000_000,
+    most_nodes: int | None = None,
+    time_limit_s: float | None = None,
+    going_on: Snapshot | None = None,
+    on_progress: Callable[[Proof], None] | None = None,
+    interrupted: Callable[[], bool] = lambda: False,
+) -> ExactResult:
+    """Finds the Pareto front over all units, operating points and rules of the problem.
+
+    The timeline is not monotone, so nothing is cut but by a bound that holds for every completion:
+    see :mod:`fitness.branch_and_bound.bounds`.
+
+    Args:
+        objectives: positions of the problem's objectives that count; None: all. With one of them
+            the front is its best design point.
+        known: what is known already; only what these do not dominate is looked for.
+        tolerance_ppm: what is better than a member by no more than so many millionths in any
+            objective need not be found (see :mod:`results.front.epsilon`).
+        most_lemmas: more are counted, but not kept.
+        most_nodes: ends the search there, on any machine alike.
+        time_limit_s: ends the search earlier.
+        going_on: where an earlier search of the same problem was ended; ``known`` is not used.
+        on_progress: called every ``SLICE_NODES`` nodes.
+        interrupted: asked as often; true ends the search.
+
+    Raises:
+        ResultError: where no bound is known for an objective or a limit, see
+            :func:`dse.certificate.preconditions.refuse_unprovable`.
+    """
+    columns = tuple(range(len(problem.objectives))) if objectives is None else tuple(objectives)
+    refuse_unprovable(problem, columns)
+    search = _Search(problem, columns, tolerance_ppm)
+    if going_on is not None:
+        search.restore(going_on)
+    elif known is not None:
+        search.learn(known)
+    first_node = search.nodes
+    while True:
+        left = SLICE_NODES
+        if most_nodes is not None:
+            left = min(left, first_node + most_nodes - search.nodes)
+        done = search.go_on(left, most_lemmas)
+        if on_progress is not None:
+            on_progress(search.proof())
+        late = time_limit_s is not None and search.seconds >= time_limit_s
+        late |= most_nodes is not None and search.nodes - first_node >= most_nodes
+        if done or late or interrupted():
+            return search.result(complete=done)
+
+
+@dataclass
+class _Lemmas:
+    """What the search has closed, in parts."""
+
+    units: list[NDArray[np.int16]] = field(default_factory=list)
+    points: list[IntArray] = field(default_factory=list)
+    count: int = 0
+
+    def add(self, units: IntArray, points: IntArray, most: int) -> None:
+        self.count += len(units)
+        if self.count <= most:
+            self.units.append(units.astype(np.int16))
+            self.points.append(points.copy())
+
+    def table(self, groups: int, domains: int) -> LemmaTable:
+        units = [np.zeros((0, groups), dtype=np.int16), *self.units]
+        points = [np.zeros((0, domains), dtype=np.int64), *self.points]
+        return LemmaTable(
+            np.concatenate(units).astype(np.int64), np.concatenate(points).astype(np.uint64)
+        )
+
+
+class _Search:
+    """A search and its buffers."""
+
+    def __init__(self, problem: Problem, columns: tuple[int, ...], tolerance_ppm: int) -> None:
+        self._began = time.monotonic()
+        self._problem = problem
+        self._plan: Plan = make_plan(problem)
+        self.rates_mw = exchange_rates(problem, columns)
+        self._space: SearchSpace = make_search_space(
+            problem, objectives=columns, rates_mw=self.rates_mw, tolerance_ppm=tolerance_ppm
+        )
+        self._branching: Branching = make_branching(
+            problem,
+            self._plan,
+            objectives=len(columns),
+            rates=len(self.rates_mw),
+            members=BUFFER_MEMBERS,
+            lemmas=BUFFER_LEMMAS,
+        )
+        self._chosen: Chosen = make_chosen(self._plan)
+        self._state: State = make_state(self._plan, frames=1, in_flight=1, log=True, stops=True)
+        self._lemmas = _Lemmas()
+        self._tolerance_ppm = tolerance_ppm
+        self._done = False
+
+    @property
+    def nodes(self) -> int:
+        return int(self._branching.scalar[NODES])
+
+    @property
+    def seconds(self) -> float:
+        return time.monotonic() - self._began
+
+    def learn(self, known: Known) -> None:
+        """Takes members in."""
+        from fitness.branch_and_bound.archive import is_closed, join
+
+        width = self._plan.groups + self._plan.domains
+        rows = np.full((len(known.objectives), width), -1) if known.rows is None else known.rows
+        start = self._branching.units.copy(), self._branching.points.copy()
+        for vector, row in zip(known.objectives, rows, strict=True):
+            b = self._branching
+            if is_closed(b, b.objectives, vector):
+                continue
+            b.units[:] = row[: self._plan.groups]
+            b.points[:] = [1 << max(int(k), 0) for k in row[self._plan.groups :]]
+            join(b, vector, self._tolerance_ppm)
+            self._make_room()
+        self._branching.scalar[MEMBERS_FOUND] = 0
+        self._branching.units[:], self._branching.points[:] = start
+
+    def go_on(self, nodes: int, most_lemmas: int) -> bool:
+        """Whether the search has come to its end."""
+        from fitness.branch_and_bound.search import search_on
+
+        stop = self.nodes + nodes
+        while True:
+            b = self._branching
+            ended = search_on(
+                self._plan, self._space, self._chosen, self._state, b, stop - self.nodes
+            )
+            part = slice(0, int(b.scalar[LEMMAS]))
+            self._lemmas.add(b.lemma_units[part], b.lemma_points[part], most_lemmas)
+            b.scalar[LEMMAS] = 0
+            self._make_room()
+            if ended not in (LEMMAS_FULL, MEMBERS_FULL):
+                self._done = bool(ended == DONE)
+                return self._done
+
+    def _make_room(self) -> None:
+        if self._branching.scalar[MEMBERS] == len(self._branching.objectives):
+            self._branching = with_more_room(self._branching)
+
+    def proof(self) -> Proof:
+        return Proof(
+            nodes=self.nodes,
+            lemmas=self._lemmas.count,
+            members=int(self._branching.scalar[MEMBERS]),
+            epsilon_ppm=self._epsilon_ppm(),
+            seconds=self.seconds,
+            objectives=self._branching.objectives.shape[1],
+        )
+
+    def result(self, *, complete: bool) -> ExactResult:
+        b = self._branching
+        members = slice(0, int(b.scalar[MEMBERS]))
+        points = np.array(
+            [[_lowest_bit(int(mask)) for mask in row] for row in b.member_points[members]],
+            dtype=np.int64,
+        ).reshape(-1, self._plan.domains)
+        unknown = b.member_units[members, :1] < 0
+        lemmas = self._lemmas.table(self._plan.groups, self._plan.domains)
+        return ExactResult(
+            complete=complete,
+            objectives=b.objectives[members].copy(),
+            rows=np.concatenate((b.member_units[members], np.where(unknown, -1, points)), axis=1),
+            found=int(b.scalar[MEMBERS_FOUND]),
+            open_bounds=self._open_bounds(),
+            epsilon_ppm=self._epsilon_ppm(),
+            rates_mw=self.rates_mw,
+            lemmas=lemmas,
+            lemma_count=self._lemmas.count,
+            nodes=self.nodes,
+            seconds=self.seconds,
+            snapshot=Snapshot(
+                arrays=kept_arrays(b),
+                lemmas=lemmas,
+                lemma_count=self._lemmas.count,
+                seconds=self.seconds,
+            ),
+        )
+
+    def _epsilon_ppm(self) -> int | None:
+        members = self._branching.objectives[: int(self._branching.scalar[MEMBERS])]
+        if len(members) == 0:
+            return None
+        still_open = epsilon_ppm(members, self._open_bounds())
+        return None if still_open is None else max(still_open, self._tolerance_ppm)
+
+    def _open_bounds(self) -> IntArray:
+        """Of levels that have options left, and of the present choice; a level's bounds hold for
+        all levels below it."""
+        b = self._branching
+        vectors = []
+        highest = np.full(b.bound.shape[1], -INT64_MAX)
+        for level in range(int(b.scalar[DEPTH])):
+            highest = np.maximum(highest, b.bound[level])
+            options = self._plan.units if b.kind[level] == UNIT_CHOICE else 2
+            if b.option[level] < options:
+                vectors.append(highest)
+        if not self._done and not b.scalar[BACKTRACKING]:
+            vectors.append(highest)
+        return np.array(vectors, dtype=np.int64).reshape(-1, b.bound.shape[1])
+
+    def restore(self, snapshot: Snapshot) -> None:
+        """Sets the search to where an earlier one stood.
+
+        Raises:
+            ResultError: see :func:`dse.certificate.snapshot.fill_in`.
+        """
+        while len(snapshot.arrays.get("objectives", ())) >= self._branching.objectives.size:
+            self._branching = with_more_room(self._branching)
+        fill_in(self._branching, snapshot.arrays, self._plan)
+        play_levels(self._plan, self._space, self._chosen, self._state, self._branching)
+        self._lemmas.add(
+            snapshot.lemmas.units, snapshot.lemmas.points.astype(np.int64), len(snapshot.lemmas)
+        )
+        self._lemmas.count = snapshot.lemma_count
+        self._began -= snapshot.seconds
+
+
+def _lowest_bit(mask: int) -> int:
+    return (mask & -mask).bit_length() - 1 if mask else 0

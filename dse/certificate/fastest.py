@@ -1,0 +1,86 @@
+"""The fastest design point: the exact front of one objective."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from dse.certificate.branch_and_bound import Known, Proof, find_front
+from dse.certificate.snapshot import Snapshot
+from fitness.simulate import design_of
+from results.io.canonical_json import INT64_MAX
+from results.front.certificate import LemmaTable
+from results.problem.problem import DesignPoint, Objective, ObjectiveKind, Problem
+
+
+@dataclass(frozen=True, eq=False)
+class FastestResult:
+    """What the search found, and the lemmas, as far as they were kept.
+
+    ``best`` is None where no design point is better than the one that the search started from, or
+    none is feasible; ``best_value`` is its value, or the one started from (None: neither). No
+    design point is below ``bound``.
+    """
+
+    complete: bool
+    best: DesignPoint | None
+    best_value: int | None
+    bound: int
+    lemmas: LemmaTable
+    lemma_count: int
+    nodes: int
+    seconds: float
+    snapshot: Snapshot
+
+
+def find_fastest(
+    problem: Problem,
+    *,
+    known: int | None = None,
+    sums_rates: bool = False,
+    most_lemmas: int = 1_000_000,
+    most_nodes: int | None = None,
+    time_limit_s: float | None = None,
+    going_on: Snapshot | None = None,
+    on_progress: Callable[[Proof], None] | None = None,
+) -> FastestResult:
+    """Finds the smallest makespan, one of the problem's objectives.
+
+    Args:
+        known: a value that some feasible design point has; only better ones are looked for.
+        sums_rates: minimise -sum of floor(10^18 / T_n) in uHz (Eq. 10 of HaX-CoNN) instead.
+        most_lemmas, most_nodes, time_limit_s, going_on, on_progress: see
+            :func:`dse.certificate.branch_and_bound.find_front`.
+
+    Raises:
+        ResultError: as :func:`dse.certificate.branch_and_bound.find_front`.
+    """
+    kind = ObjectiveKind.INVERSE_LATENCY if sums_rates else ObjectiveKind.LATENCY
+    result = find_front(
+        problem,
+        objectives=(problem.objectives.index(Objective(kind)),),
+        known=None if known is None else Known(np.array([[known]], dtype=np.int64)),
+        most_lemmas=most_lemmas,
+        most_nodes=most_nodes,
+        time_limit_s=time_limit_s,
+        going_on=going_on,
+        on_progress=on_progress,
+    )
+    value = int(result.objectives[0, 0]) if len(result.objectives) else None
+    below = INT64_MAX if value is None else value
+    best = None
+    if value is not None and result.rows[0, 0] >= 0:
+        best = design_of(problem, result.rows[0])
+    return FastestResult(
+        complete=result.complete,
+        best=best,
+        best_value=value,
+        bound=min(int(result.open_bounds.min(initial=INT64_MAX)), below),
+        lemmas=result.lemmas,
+        lemma_count=result.lemma_count,
+        nodes=result.nodes,
+        seconds=result.seconds,
+        snapshot=result.snapshot,
+    )

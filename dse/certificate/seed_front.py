@@ -1,0 +1,42 @@
+"""A front of a few design points that no search has made, for the proof to start from."""
+
+from __future__ import annotations
+
+from dse.explore import program_version
+from dse.space.members import make_members
+from dse.search.driver import StoppedBy
+from fitness.objectives import make_outcomes
+from results.front.dominance import non_dominated, reference_point
+from results.front.front import BaselinePoint, Front, Provenance
+from results.problem.problem import IntArray, Problem
+
+
+def front_of_rows(
+    problem: Problem,
+    rows: IntArray,
+    *,
+    engine: str,
+    platform: str = "",
+    baselines: tuple[BaselinePoint, ...] = (),
+) -> Front:
+    """Those of ``rows`` [n, groups + domains], canonical and feasible, that none dominates."""
+    objectives = make_outcomes(problem)(rows).objectives
+    kept = non_dominated(objectives)
+    return Front(
+        problem=problem,
+        members=make_members(problem, rows[kept], objectives[kept]),
+        provenance=Provenance(
+            version=program_version(),
+            engine=engine,
+            seed=0,
+            evaluations=len(rows),
+            stopped_by=StoppedBy.EXHAUSTED.value,
+            seconds=0.0,
+            inputs=(),
+            platform=platform,
+            command="",
+            convergence=(),
+            reference_point=tuple(reference_point(objectives).tolist()),
+        ),
+        baselines=baselines,
+    )

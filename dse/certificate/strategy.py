@@ -1,0 +1,193 @@
+"""The proof that goes with a front: complete, or within an epsilon with its fastest certified."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from enum import Enum
+
+from dse.certificate.certify import Limits, Proved, certified_column, prove
+from dse.compile.load import load_proof_code
+from dse.certificate.branch_and_bound import Proof
+from dse.inputs.interrupts import deferred_interrupt
+from dse.certificate.preconditions import refuse_unprovable
+from results.front.certificate import CertificateStatus, ProofFiles
+from results.errors import ResultError
+from results.front.front import Front
+
+TOLERANCES_PPM = (100_000, 50_000, 20_000, 10_000, 5_000, 2_000, 1_000, 500)
+"""Each search within one of them finds the next one easier, for it leaves better members."""
+FRONT_LEMMAS = 60_000
+"""More lemmas about a whole front are not given to a solver unless asked for: some ten seconds."""
+EXACT_SHARE, FASTEST_SHARE = 0.25, 0.25
+"""Of a time limit: for the exact search, and of what is left for the fastest member."""
+
+
+class Goal(Enum):
+    """What is to be proved."""
+
+    FASTEST = "fastest"
+    """That no design point is faster than the fastest member."""
+    WHOLE_FRONT = "whole front"
+    """That the front is complete; if that takes too long, how far from it it can be, and that no
+    design point is faster."""
+
+
+@dataclass(frozen=True, eq=False)
+class FrontProof:
+    """A front with its claims, and their proofs.
+
+    ``refused``: why the whole front cannot be proved, if so.
+    """
+
+    front: Front
+    certificate: ProofFiles | None
+    epsilon: ProofFiles | None
+    interrupted: bool
+    refused: str | None
+
+
+def prove_front(
+    front: Front,
+    *,
+    goal: Goal = Goal.WHOLE_FRONT,
+    limits: Limits | None = None,
+    front_lemmas: int = FRONT_LEMMAS,
+    earlier: ProofFiles | None = None,
+    on_progress: Callable[[Proof], None] | None = None,
+) -> FrontProof:
+    """Proves what can be proved of a front. Ctrl-C ends it and keeps what is proved so far.
+
+    Args:
+        limits: nodes are those of each search, of several within a tolerance together; seconds
+            those of all.
+        front_lemmas: more about the whole front are not covered.
+        earlier: a certificate with a gap of the fastest member, to go on from.
+
+    Raises:
+        ResultError: where nothing can be proved about any objective.
+    """
+    load_proof_code()
+    with deferred_interrupt() as interrupt:
+        work = _Work(
+            front, limits or Limits(), front_lemmas, on_progress, lambda: interrupt.requested
+        )
+        refused = None
+        columns = tuple(range(len(front.problem.objectives)))
+        if goal is Goal.WHOLE_FRONT:
+            try:
+                refuse_unprovable(front.problem, columns)
+            except ResultError as error:
+                refused = str(error)
+        whole = goal is Goal.WHOLE_FRONT and refused is None
+        if whole:
+            work.epsilon = work.prove(columns, share=EXACT_SHARE)
+        column = certified_column(front.problem)
+        if column is None and refused is not None:
+            raise ResultError(refused)
+        if column is not None and not work.is_certified and not work.interrupted():
+            share = FASTEST_SHARE if whole else 1.0
+            work.fastest = work.prove((column,), share=share, earlier=earlier)
+        if whole:
+            work.narrow(columns)
+        return work.result(interrupt.requested, refused)
+
+
+class _Work:
+    """What has been proved so far; members found on the way serve all that follows."""
+
+    def __init__(
+        self,
+        front: Front,
+        limits: Limits,
+        front_lemmas: int,
+        on_progress: Callable[[Proof], None] | None,
+        interrupted: Callable[[], bool],
+    ) -> None:
+        self.front = front
+        self.epsilon: Proved | None = None
+        self.fastest: Proved | None = None
+        self.interrupted = interrupted
+        self._limits = limits
+        self._front_lemmas = front_lemmas
+        self._on_progress = on_progress
+        self._until = None if limits.seconds is None else time.monotonic() + limits.seconds
+
+    def prove(
+        self,
+        columns: tuple[int, ...],
+        *,
+        share: float,
+        tolerance_ppm: int = 0,
+        nodes: int | None = None,
+        earlier: ProofFiles | None = None,
+    ) -> Proved:
+        seconds = None
+        if self._until is not None:
+            seconds = max(0.001, share * (self._until - time.monotonic()))
+        limits = replace(self._limits, seconds=seconds)
+        if len(columns) > 1:
+            limits = replace(limits, lemmas=self._front_lemmas)
+        proved = prove(
+            self.front,
+            columns,
+            tolerance_ppm=tolerance_ppm,
+            limits=limits if nodes is None else replace(limits, nodes=nodes),
+            earlier=None if earlier is None else earlier.certificate,
+            on_progress=self._on_progress,
+            interrupted=self.interrupted,
+        )
+        self.front = proved.front
+        return proved
+
+    @property
+    def is_certified(self) -> bool:
+        """Whether the front is proved complete, by lemmas that a solver has covered."""
+        whole = self.epsilon
+        return whole is not None and whole.is_exact and whole.status is CertificateStatus.CERTIFIED
+
+    def narrow(self, columns: tuple[int, ...]) -> None:
+        """Smaller and smaller tolerances, as long as the limits allow; the last is exact."""
+        left = self._limits.nodes_for(self.front.problem)
+        for tolerance in (*TOLERANCES_PPM, 0):
+            late = self._until is not None and time.monotonic() >= self._until
+            if self.interrupted() or late or (left is not None and left <= 0):
+                return
+            known = None if self.epsilon is None else self.epsilon.claim.epsilon_ppm
+            if self.epsilon is not None and self.epsilon.is_exact:
+                return
+            if known is not None and known <= tolerance:
+                continue
+            proved = self.prove(columns, share=1.0, tolerance_ppm=tolerance, nodes=left)
+            if left is not None:
+                left -= proved.claim.nodes
+            now = proved.claim.epsilon_ppm
+            if now is not None and (known is None or now < known):
+                self.epsilon = proved
+            if proved.status is CertificateStatus.GAP:
+                return
+
+    def result(self, interrupted: bool, refused: str | None) -> FrontProof:
+        """The front of the end: claims are about its members, which may have become better since;
+        whatever an older member closes, one that dominates it closes too."""
+        front = self.front
+        if self.epsilon is not None and self.is_certified:
+            front = replace(front, certificate=self.epsilon.claim, epsilon=None)
+            return FrontProof(front, self.epsilon.files, None, interrupted, None)
+        fastest = None if self.fastest is None else self.fastest.about(front)
+        epsilon = None if self.epsilon is None else self.epsilon.about(front)
+        if epsilon is not None and epsilon.claim.epsilon_ppm is None:
+            epsilon = None
+        front = replace(
+            front,
+            certificate=None if fastest is None else fastest.claim,
+            epsilon=None if epsilon is None else epsilon.claim,
+        )
+        return FrontProof(
+            front,
+            None if fastest is None else fastest.files,
+            None if epsilon is None else epsilon.files,
+            interrupted,
+            refused,
+        )

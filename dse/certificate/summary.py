@@ -1,0 +1,76 @@
+"""What is proved of a front, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from results.front.certificate import CertificateStatus
+from results.io.plural import counted
+from results.front.epsilon import PPM, least_within, percent
+from results.front.front import CertificateClaim, Front
+from results.problem.objectives import objective_names, objective_unit, objective_value
+from results.problem.problem import Objective, ObjectiveKind, Problem
+
+
+def claims_in_words(front: Front) -> list[str]:
+    """What is proved of a front, a sentence or two for each certificate, and at the end of which
+    space."""
+    claims = [claim for claim in (front.certificate, front.epsilon) if claim is not None]
+    sentences = [
+        claim_in_words(front.problem, claim, front.members[claim.members[0]].objectives)
+        for claim in claims
+    ]
+    return sentences + [space_sentence(space) for space in dict.fromkeys(c.space for c in claims)]
+
+
+def space_sentence(space: str) -> str:
+    """What a claim is about, said behind it."""
+    return f"Proved of this space: {space}."
+
+
+def claim_in_words(problem: Problem, claim: CertificateClaim, best: Sequence[int]) -> str:
+    """What is proved; ``best``: the objectives of the first member that it is about."""
+    size = (
+        f"{counted(claim.lemmas, 'lemma')}, {counted(claim.nodes, 'node')}, {claim.seconds:.2f} s"
+    )
+    how = f"{size}, covered by {', '.join(claim.solvers)}."
+    if claim.status is CertificateStatus.SEARCHED:
+        how = f"by the search's own account; {size}, too many to be covered."
+    epsilon = claim.epsilon_ppm
+    if len(claim.objectives) > 1:
+        if claim.status is CertificateStatus.GAP:
+            how = f"by the search's own account; {size}. 'dse certify' goes further."
+        if epsilon == 0:
+            return f"complete: no design point is missing from the {len(claim.members)}; {how}"
+        if epsilon is None:
+            return f"nothing is proved of the whole front yet; {how}"
+        if epsilon >= PPM:
+            return (
+                f"little is proved of the whole front: a design point that the search has not seen "
+                f"could be better than every member, but in some objective by no more than "
+                f"{1 + epsilon / PPM:.3g} times; {how}"
+            )
+        return (
+            f"within {percent(epsilon)}: for every design point a member is worse in no objective "
+            f"by more; {how}"
+        )
+    names = objective_names(problem)
+    column = names.index(claim.objectives[0])
+    value = _value_in_words(problem.objectives[column], best[column])
+    is_time = problem.objectives[column].kind is ObjectiveKind.LATENCY
+    relation = "is faster than" if is_time else "is better than"
+    if claim.status is CertificateStatus.GAP:
+        bound = "no known bound"
+        if epsilon is not None:
+            bound = _value_in_words(problem.objectives[column], least_within(best[column], epsilon))
+        return (
+            f"gap: member {claim.members[0]} has {value}, no design point {relation} {bound} "
+            f"(gap {percent(epsilon)}); {size}. 'dse certify' goes on."
+        )
+    status = claim.status.value
+    return f"{status}: no design point {relation} member {claim.members[0]} ({value}); {how}"
+
+
+def _value_in_words(objective: Objective, value: int) -> str:
+    digits = 6 if objective.kind is ObjectiveKind.LATENCY else 3
+    return f"{objective_value(objective, value):.{digits}f} {objective_unit(objective)}"

@@ -1,0 +1,93 @@
+"""Members played once more by the plain evaluator, and held against what is said of them."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import fields
+from functools import partial
+
+from fitness.reference.objectives import plain_outcome
+from results.io.plural import counted
+from results.front.front import Member
+from results.problem.objectives import objective_names
+from results.problem.problem import Problem
+from results.front.schedule import Schedule, ScheduledGroup
+
+MOST_PROCESSES = 4
+"""A free run may have millions of executions, a gigabyte of them."""
+MANY_FRAMES = 10_000
+"""A second or two of plain play, as long as processes take to start."""
+
+
+def check_members(problem: Problem, claims: Sequence[tuple[Member, bool]]) -> Iterator[str | None]:
+    """What is wrong with each member, in order; None where nothing is.
+
+    Networks that run freely may take minutes plainly; then members are shared out to processes.
+
+    Args:
+        claims: members, and whether they are said to break a constraint.
+    """
+    processes = min(len(claims), os.cpu_count() or 1, MOST_PROCESSES)
+    frames = sum(sum(m.free_run.inferences) for m, _ in claims if m.free_run is not None)
+    if frames < MANY_FRAMES or processes < 2:
+        yield from (what_is_wrong(problem, *claim) for claim in claims)
+        return
+    pool = ProcessPoolExecutor(processes, multiprocessing.get_context("spawn"))
+    try:
+        yield from pool.map(partial(what_is_wrong, problem), *zip(*claims, strict=True))
+    finally:
+        # Whoever asks stops at the first that is wrong.
+        pool.shutdown(cancel_futures=True)
+
+
+def what_is_wrong(problem: Problem, member: Member, may_break: bool) -> str | None:
+    """What differs from what the plain evaluator says; None where nothing does."""
+    try:
+        outcome = plain_outcome(problem, member.design)
+    except (ValueError, IndexError) as error:
+        return str(error)
+    if outcome.broken and not may_break:
+        return outcome.broken[0]
+    if may_break and not outcome.broken:
+        return "keeps all constraints, but is said to break some"
+    names = objective_names(problem)
+    for name, claimed, value in zip(names, member.objectives, outcome.objectives, strict=True):
+        if claimed != value:
+            return f"{name} is {value}, not {claimed}"
+    if outcome.schedule != member.schedule:
+        return _schedule_difference(problem, member.schedule, outcome.schedule)
+    if outcome.free_run != member.free_run:
+        return f"the window is {outcome.free_run}, not {member.free_run}"
+    if outcome.energy_fj != member.energy_fj:
+        return f"energy is {outcome.energy_fj}, not {member.energy_fj}"
+    if outcome.timeline.latency_ps[0] != member.latencies_ps:
+        return "latencies are other ones"
+    if outcome.timeline.frame_end_ps[0] != member.makespan_ps:
+        return f"the makespan is {outcome.timeline.frame_end_ps[0]}, not {member.makespan_ps}"
+    return None
+
+
+def _schedule_difference(problem: Problem, claimed: Schedule, played: Schedule) -> str:
+    """The first execution in which two schedules differ, and how many there are."""
+    if len(claimed.groups) != len(played.groups):
+        return (
+            f"the schedule has {counted(len(claimed.groups), 'execution')}, not "
+            f"{len(played.groups)}"
+        )
+    pairs = zip(claimed.groups, played.groups, strict=True)
+    different = [(said, is_so) for said, is_so in pairs if said != is_so]
+    said, is_so = different[0]
+    parts = [
+        f"{entry.name} is {getattr(is_so, entry.name)}, not {getattr(said, entry.name)}"
+        for entry in fields(ScheduledGroup)
+        if getattr(said, entry.name) != getattr(is_so, entry.name)
+    ]
+    network = problem.networks[is_so.network]
+    more = f"; {len(different) - 1} more differ" if len(different) > 1 else ""
+    return (
+        f"the schedule: frame {is_so.frame}, {network.name}, repeat {is_so.repeat}, group "
+        f"{is_so.group - network.first_group}: {', '.join(parts)}{more}"
+    )

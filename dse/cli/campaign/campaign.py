@@ -1,0 +1,245 @@
+"""``dse campaign``: many explorations from one file, in a store that survives."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from dse.cli.campaign import campaign_inspect as command_campaign_look
+from dse.cli.shared.options import AsJson, Force
+from results.io.plural import counted
+
+if TYPE_CHECKING:
+    from dse.tools.campaign.execute.runner import Standing
+    from dse.tools.campaign.execute.workers import Workers
+
+CampaignFile = Annotated[
+    Path, typer.Argument(help="A campaign file (.yaml, .json).", metavar="FILE")
+]
+
+
+def register(app: typer.Typer) -> None:
+    """Adds the command with its subcommands."""
+    group = typer.Typer(
+        name="campaign",
+        help="Many explorations from one file: resumable, on all cores or a cluster.",
+        no_args_is_help=True,
+    )
+    group.command("check")(check)
+    group.command("run")(run)
+    command_campaign_look.register(group)
+    group.command("extract")(extract)
+    app.add_typer(group)
+
+
+def check(
+    file: CampaignFile,
+    names: Annotated[bool, typer.Option("--names", help="Print the name of every run.")] = False,
+    no_probe: Annotated[
+        bool, typer.Option("--no-probe", help="Do not try how long it takes.")
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Say how many runs a campaign file means, and how long they are likely to take."""
+    from dse.tools.campaign.plan.campaign_file import load_plan
+    from dse.tools.campaign.execute.planning import probe
+    from dse.tools.campaign.plan.program import program_identity
+    from dse.tools.campaign.plan.run_inputs import inputs_of
+    from dse.tools.campaign.plan.settings import AXES, problem_key
+
+    plan = load_plan(file)
+    inputs = inputs_of(plan, program_identity())
+    tried = None if no_probe else probe(plan, inputs)
+    evaluations = sum(run.settings.max_evaluations for run in plan.runs)
+    problems = len({problem_key(run.settings) for run in plan.runs})
+    workloads = len({run.workload.name for run in plan.runs})
+    cores = os.cpu_count() or 1
+    if as_json:
+        import json
+
+        document = {
+            "title": plan.title,
+            "runs": len(plan.runs),
+            "workloads": workloads,
+            "problems": problems,
+            "evaluations": evaluations,
+            "core_seconds": None if tried is None else tried.core_seconds,
+            "probe_errors": [] if tried is None else list(tried.errors),
+        }
+        print(json.dumps(document | ({"names": [r.name for r in plan.runs]} if names else {})))
+        return
+    if names:
+        for planned in plan.runs:
+            print(planned.name)
+    print(plan.title)
+    print(
+        f"{counted(len(plan.runs), 'run')}, {counted(evaluations, 'evaluation')} in all; "
+        f"{counted(problems, 'different problem')}"
+    )
+    print(f"  workload: {workloads}")
+    for axis in AXES:
+        values = dict.fromkeys(getattr(run.settings, axis.name) for run in plan.runs)
+        if len(values) > 1:
+            shown = ", ".join("none" if value is None else str(value) for value in values)
+            print(
+                f"  {axis.name}: {len(values)} ({shown if len(shown) < 80 else shown[:77] + '...'})"
+            )
+    started = sum(run.after is not None for run in plan.runs)
+    if started:
+        print(f"  {started:,} begin with the front of another one")
+    if tried is not None:
+        for error in tried.errors:
+            print(f"dse: a short run failed: {error}", file=sys.stderr)
+        if tried.core_seconds is not None:
+            print(
+                f"About {_duration(tried.core_seconds / cores)} on {cores} cores "
+                f"({_duration(tried.core_seconds)} of one core; tried with {tried.runs} runs, "
+                f"short, in {tried.seconds:.1f} s; proofs not counted)"
+            )
+
+
+def run(
+    file: CampaignFile,
+    output: Annotated[
+        Path, typer.Option("--output", "-o", help="Folder of the campaign; goes on where it is.")
+    ],
+    jobs: Annotated[
+        int | None, typer.Option(min=1, max=1024, help="Worker processes. [default: all cores]")
+    ] = None,
+    dask: Annotated[
+        str | None,
+        typer.Option(metavar="ADDRESS", help="Scheduler of a Dask cluster, or its scheduler file."),
+    ] = None,
+    attempts: Annotated[
+        int, typer.Option(min=1, max=100, help="So often is a run tried before it has failed.")
+    ] = 3,
+    retry_failed: Annotated[
+        bool, typer.Option("--retry-failed", help="Try runs again that have failed before.")
+    ] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only.")] = False,
+) -> int:
+    """Do all runs of a campaign that are not done; exit status 1 if one has failed."""
+    from dse.tools.campaign.execute.planning import plan_store
+    from dse.tools.campaign.execute.runner import do_missing
+    from dse.errors import WorkloadError
+
+    if dask is not None and jobs is not None:
+        raise WorkloadError("--jobs: is for this machine; a Dask cluster has its own workers")
+    with plan_store(file, output) as store:
+        if retry_failed:
+            store.retry_failed()
+        workers = _workers(jobs, dask)
+        try:
+            with _Progress(quiet=quiet) as progress:
+                standing = do_missing(store, workers, most_attempts=attempts, on_progress=progress)
+        except KeyboardInterrupt:
+            print(
+                f"dse: interrupted; what is finished is kept in {output}, and the same command "
+                "goes on with the rest",
+                file=sys.stderr,
+            )
+            return 130
+        finally:
+            workers.close()
+    if not quiet:
+        print(
+            f"{standing.finished:,} finished, {standing.infeasible:,} infeasible, "
+            f"{standing.failed:,} failed; {standing.done_here:,} of them now. "
+            f"dse campaign table {output} shows them"
+        )
+    if standing.failed:
+        print(
+            f"dse: {counted(standing.failed, 'run')} failed: dse campaign status {output}",
+            file=sys.stderr,
+        )
+    return 1 if standing.failed else 0
+
+
+def extract(
+    folder: Annotated[Path, typer.Argument(help="Folder of a campaign.", metavar="DIR")],
+    run_name: Annotated[
+        str, typer.Argument(help="Name of a run, or the beginning of its hash.", metavar="RUN")
+    ],
+    output: Annotated[Path, typer.Option("--output", "-o", help="Folder for the result.")],
+    force: Force = False,
+) -> None:
+    """Write one run's result as a folder for dse show, report, verify and the others."""
+    from functools import partial
+
+    from dse.tools.campaign.store.store import Store
+    from results.export.result_folder import check_output_folder, write_folder
+
+    check_output_folder(output, overwrite=force)
+    with Store(folder) as store:
+        record = store.find(run_name)
+        files = store.files(record)
+    write_folder(
+        output, {name: partial(bytes, files[name]) for name in sorted(files)}, overwrite=force
+    )
+    print(f"Written to {output}: {', '.join(sorted(files))}")
+
+
+def _workers(jobs: int | None, dask: str | None) -> Workers:
+    from dse.tools.campaign.execute.exploration import explore_run
+
+    if dask is not None:
+        from dse.tools.campaign.execute.dask_workers import DaskWorkers
+
+        return DaskWorkers(explore_run, dask)
+    from dse.tools.campaign.execute.local_workers import LocalWorkers
+
+    return LocalWorkers(explore_run, jobs or os.cpu_count() or 1)
+
+
+class _Progress:
+    """A bar on stderr with runs, failures and time left; nothing if quiet."""
+
+    def __init__(self, *, quiet: bool) -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, Progress, TextColumn
+
+        self._bar = Progress(
+            BarColumn(),
+            TextColumn("{task.completed:,.0f}/{task.total:,.0f} runs"),
+            TextColumn("{task.fields[words]}"),
+            console=Console(stderr=True),
+            disable=quiet,
+        )
+        self._task = self._bar.add_task("", total=None, words="starting", visible=False)
+
+    def __enter__(self) -> _Progress:
+        self._bar.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._bar.stop()
+
+    def __call__(self, standing: Standing) -> None:
+        parts = [f"{standing.running} at work"]
+        if standing.infeasible:
+            parts.append(f"{standing.infeasible:,} infeasible")
+        if standing.failed:
+            parts.append(f"{standing.failed:,} failed")
+        if standing.waiting:
+            left = standing.seconds_left
+            parts.append("time left unknown" if left is None else f"{_duration(left)} left")
+        self._bar.update(
+            self._task,
+            completed=standing.total - standing.waiting,
+            total=standing.total,
+            words=", ".join(parts),
+            visible=True,
+        )
+
+
+def _duration(seconds: float) -> str:
+    """``40 s``, ``12 min``, ``3.5 h``."""
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    if seconds < 5400:
+        return f"{seconds / 60:.0f} min"
+    return f"{seconds / 3600:.1f} h"

@@ -1,0 +1,304 @@
+"""``dse campaign status``, ``table``, ``export``, ``report``, ``compare``: a campaign looked at."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from dse.tools.campaign.analyse.aggregate import Over
+from dse.cli.shared.options import AsJson, Force
+from results.io.plural import counted
+
+if TYPE_CHECKING:
+    from dse.tools.campaign.analyse.comparison import RunChange
+    from dse.tools.campaign.analyse.pivot import Pivot
+
+CampaignFolder = Annotated[Path, typer.Argument(help="Folder of a campaign.", metavar="DIR")]
+Rows = Annotated[
+    str | None, typer.Option("--rows", help="Fields of the rows, separated by commas.")
+]
+Columns = Annotated[
+    str | None, typer.Option("--columns", help="Fields of the columns, separated by commas.")
+]
+Where = Annotated[list[str] | None, typer.Option("--where", help="FIELD=VALUE: only these runs.")]
+SHOWN_FAILURES = 10
+
+
+def register(group: typer.Typer) -> None:
+    """Adds the subcommands."""
+    group.command("status")(status)
+    group.command("table")(table)
+    group.command("export")(export)
+    group.command("report")(report)
+    group.command("compare")(compare)
+
+
+def status(folder: CampaignFolder, as_json: AsJson = False) -> None:
+    """Say how far a campaign is, and what has failed."""
+    from dse.tools.campaign.store.run import RunStatus
+    from dse.tools.campaign.store.store import Store
+
+    with Store(folder) as store:
+        counts, at_work, title = store.counts(), store.at_work(), store.title
+        failed = list(store.records(RunStatus.FAILED, most=SHOWN_FAILURES, figures=False))
+    total = sum(count for count, _ in counts.values())
+    if as_json:
+        import json
+
+        document = {
+            "title": title,
+            "runs": total,
+            **{entry.value: count for entry, (count, _) in counts.items()},
+            "at_work": at_work,
+            "seconds": sum(seconds for _, seconds in counts.values()),
+            "failures": [{"name": run.name, "error": run.error} for run in failed],
+        }
+        print(json.dumps(document))
+        return
+    done, seconds = counts[RunStatus.FINISHED]
+    print(title)
+    print(
+        f"{counted(total, 'run')}: "
+        + ", ".join(f"{count:,} {s.value}" for s, (count, _) in counts.items())
+    )
+    if done:
+        print(
+            f"{seconds / done:.2f} s for a finished run in the mean, {seconds / 3600:.2f} h for all"
+        )
+    if at_work:
+        print(f"{at_work:,} of those waiting are claimed by a process at work")
+    for run in failed:
+        lines = (run.error or "").strip().splitlines()
+        print(f"failed: {run.name}: {lines[-1] if lines else ''}")
+    more = counts[RunStatus.FAILED][0] - len(failed)
+    if more > 0:
+        print(f"and {more:,} more failed")
+
+
+def table(
+    folder: CampaignFolder,
+    rows: Rows = None,
+    columns: Columns = None,
+    value: Annotated[
+        str,
+        typer.Option(
+            help="latency, energy, ...: the best of an objective; energy@latency=10: at 10 ms at "
+            "most; hypervolume; gain, gain:BASELINE; members, evaluations, seconds."
+        ),
+    ] = "latency",
+    over: Annotated[
+        Over, typer.Option(help="What a cell of several runs, such as seeds, shows.")
+    ] = Over.BEST,
+    where: Where = None,
+    csv: Annotated[bool, typer.Option("--csv", help="Print CSV.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Print a value of the runs as a table, by their settings, networks or tags."""
+    from dse.tools.campaign.analyse.fields import chosen
+    from dse.tools.campaign.analyse.pivot import make_pivot
+    from dse.tools.campaign.analyse.report import default_layout
+    from dse.tools.campaign.store.store import Store
+    from dse.tools.campaign.analyse.values import parse_value
+
+    with Store(folder) as store:
+        records = chosen(list(store.records()), where or ())
+    layout = default_layout(records)
+    pivot = make_pivot(
+        records,
+        parse_value(value, records),
+        _names(rows) or layout.rows,
+        _names(columns) or layout.columns,
+        over,
+    )
+    if as_json:
+        import json
+
+        print(json.dumps(_document(pivot)))
+    elif csv:
+        print(_csv(pivot), end="")
+    else:
+        _print(pivot)
+
+
+def export(
+    folder: CampaignFolder,
+    output: Annotated[Path, typer.Option("--output", "-o", help="A .csv or .parquet file.")],
+    members: Annotated[
+        bool, typer.Option("--members", help="A row for each member of each front, not each run.")
+    ] = False,
+    where: Where = None,
+    force: Force = False,
+) -> None:
+    """Write the runs, or the members of their fronts, as CSV or Parquet."""
+    from dse.tools.campaign.analyse.export import SUFFIXES, csv_text, member_rows, parquet_bytes, run_rows
+    from dse.tools.campaign.analyse.fields import chosen
+    from dse.tools.campaign.store.store import Store
+    from dse.inputs.output import check_output_file, write_output_file
+
+    check_output_file(output, option="--output", overwrite=force, suffixes=SUFFIXES)
+    with Store(folder) as store:
+        records = chosen(list(store.records()), where or ())
+    flat = member_rows(records) if members else run_rows(records)
+    data = parquet_bytes(flat) if output.suffix == ".parquet" else csv_text(flat).encode()
+    write_output_file(output, data)
+    print(f"Written to {output}: {counted(len(flat), 'row')}")
+
+
+def report(
+    folder: CampaignFolder,
+    rows: Rows = None,
+    columns: Columns = None,
+    by: Annotated[
+        str | None, typer.Option("--by", help="Fields with a heat map for each of their values.")
+    ] = None,
+    value: Annotated[
+        list[str] | None, typer.Option("--value", help="As of dse campaign table; may be repeated.")
+    ] = None,
+) -> None:
+    """Write DIR/report.html: heat maps whose cells open the fronts, each a page in DIR/fronts."""
+    from dse.tools.campaign.analyse.report import Layout, default_layout, report_path, write_report
+    from dse.tools.campaign.store.store import Store
+
+    with Store(folder) as store:
+        default = default_layout(list(store.records(figures=False)))
+        asked = Layout(
+            _names(rows) or default.rows,
+            _names(columns) or default.columns,
+            default.by if by is None else _names(by),
+        )
+        written = write_report(store, asked, value or ())
+    print(
+        f"Written to {report_path(folder)}; {written.pages:,} pages of fronts, "
+        f"{written.new_pages:,} of them new"
+    )
+
+
+def compare(
+    before: Annotated[Path, typer.Argument(help="Folder of a campaign.", metavar="BEFORE")],
+    after: Annotated[Path, typer.Argument(help="Folder of another.", metavar="AFTER")],
+    tolerance: Annotated[
+        float, typer.Option(min=0, help="Per cent by which a run may be worse.")
+    ] = 0.0,
+    as_json: AsJson = False,
+) -> int:
+    """Compare two campaigns run by run; exit status 1 if a run of the second one is worse."""
+    from collections import Counter
+
+    from dse.tools.campaign.analyse.comparison import REGRESSIONS, Verdict, compare_campaigns
+    from dse.tools.campaign.store.store import Store
+
+    with Store(before) as first, Store(after) as second:
+        changes = compare_campaigns(
+            list(first.records()), list(second.records()), tolerance_percent=tolerance
+        )
+    counts = Counter(change.verdict for change in changes)
+    regressed = sum(counts[verdict] for verdict in REGRESSIONS)
+    if as_json:
+        import json
+        from dataclasses import asdict
+
+        document = [{**asdict(change), "verdict": change.verdict.value} for change in changes]
+        print(json.dumps({"regressions": regressed, "runs": document}))
+        return 1 if regressed else 0
+    for change in changes:
+        if change.verdict not in (Verdict.SAME, Verdict.WITHIN, Verdict.NOT_COMPARED):
+            print(_told(change))
+    inputs = Counter(text for change in changes for text in change.inputs_changed)
+    for text, count in inputs.items():
+        print(f"inputs of {counted(count, 'run')} differ in {text}")
+    print(
+        f"{counted(len(changes), 'run')}: "
+        + ", ".join(f"{counts[entry]:,} {entry.value}" for entry in Verdict if counts[entry])
+    )
+    if regressed:
+        print(
+            f"dse: {counted(regressed, 'run')} worse by more than {tolerance:g} %, or missing",
+            file=sys.stderr,
+        )
+    return 1 if regressed else 0
+
+
+def _told(change: RunChange) -> str:
+    parts = []
+    if change.hypervolumes is not None:
+        first, second = change.hypervolumes
+        parts.append(f"hypervolume {100 * first:.3f} % -> {100 * second:.3f} %")
+        parts += [
+            f"{entry.name} {entry.worse_by:+.3f} %" for entry in change.objectives if entry.worse_by
+        ]
+    elif change.status is not None:
+        parts.append(" -> ".join(change.status))
+    return f"{change.verdict.value}: {change.name}" + (f": {', '.join(parts)}" if parts else "")
+
+
+def _names(text: str | None) -> tuple[str, ...]:
+    return tuple(name.strip() for name in (text or "").split(",") if name.strip())
+
+
+def _print(pivot: Pivot) -> None:
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+
+    unit = f", {pivot.value.unit}" if pivot.value.unit else ""
+    several = max((cell.runs for row in pivot.cells for cell in row if cell), default=1)
+    title = f"{pivot.value.label}{unit}"
+    if several > 1:
+        title += f"; the {pivot.over.value} of up to {several} runs a cell"
+    result = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, header_style="bold")
+    for name in pivot.row_fields:
+        result.add_column(name, no_wrap=True)
+    for column in pivot.columns:
+        result.add_column(" / ".join(part or "none" for part in column), justify="right")
+    texts = _texts(pivot)
+    for label, row in zip(pivot.rows, texts, strict=True):
+        result.add_row(*(part or "none" for part in label), *row)
+    print(title)
+    Console(highlight=False).print(result)
+
+
+def _texts(pivot: Pivot) -> list[list[str]]:
+    """Numbers as people read them; a status where there is none."""
+    from results.problem.objectives import format_number
+
+    return [
+        [
+            ""
+            if cell is None
+            else cell.best.status.value
+            if cell.value is None and cell.best.figures is None
+            else "-"
+            if cell.value is None
+            else format_number(cell.value)
+            for cell in row
+        ]
+        for row in pivot.cells
+    ]
+
+
+def _csv(pivot: Pivot) -> str:
+    import csv
+    import io
+
+    stream = io.StringIO()
+    writer = csv.writer(stream, lineterminator="\n")
+    writer.writerow([*pivot.row_fields, *(" / ".join(column) for column in pivot.columns)])
+    for label, row in zip(pivot.rows, pivot.cells, strict=True):
+        writer.writerow([*label, *("" if cell is None else cell.value for cell in row)])
+    return stream.getvalue()
+
+
+def _document(pivot: Pivot) -> dict[str, object]:
+    return {
+        "value": pivot.value.text,
+        "unit": pivot.value.unit,
+        "over": pivot.over.value,
+        "row_fields": pivot.row_fields,
+        "column_fields": pivot.column_fields,
+        "rows": pivot.rows,
+        "columns": pivot.columns,
+        "cells": [[None if cell is None else cell.value for cell in row] for row in pivot.cells],
+    }

@@ -1,0 +1,119 @@
+"""``dse networks`` and ``dse platforms``: what can be asked for by name."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from dse.cli.catalogue.network import with_prefix
+from dse.cli.shared.options import AsJson
+from sdf.errors import GraphError
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+_GAP = 2
+_COUNTS = frozenset({"MACs", "parameters"})
+_LEAST_WIDTH = 20
+"""A column that does not fit is wrapped where it still gets so many characters."""
+
+
+def register(app: typer.Typer) -> None:
+    """Adds the commands."""
+    app.command("networks")(networks)
+    app.command("platforms")(platforms)
+
+
+def networks(
+    family: Annotated[
+        str | None, typer.Option("--family", help="Only the networks of a family, such as ResNet.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """List the networks of the catalogue, by family."""
+    from sdf.catalogue.catalogue import catalogue
+
+    entries = sorted(catalogue(), key=lambda entry: (entry.family.lower(), entry.name))
+    families = list(dict.fromkeys(entry.family for entry in entries))
+    if family is not None:
+        entries = [entry for entry in entries if entry.family.lower() == family.lower()]
+        if not entries:
+            raise GraphError(f"no family {family!r}; there are {', '.join(families)}")
+    _print(
+        [
+            {
+                "name": entry.name,
+                "family": entry.family,
+                "input": "x".join(str(size) for size in entry.input_shape),
+                "MACs": entry.macs if as_json else with_prefix(entry.macs, 3),
+                "parameters": entry.parameters if as_json else with_prefix(entry.parameters, 3),
+                "description": entry.description,
+                "origin": entry.origin,
+            }
+            for entry in entries
+        ],
+        as_json=as_json,
+    )
+
+
+def platforms(as_json: AsJson = False) -> None:
+    """List the platforms that come with the program."""
+    from platforms.platform_file import load_platform, platform_names
+
+    chips = [load_platform(name) for name in platform_names()]
+    _print(
+        [
+            {
+                "name": chip.name,
+                "title": chip.title,
+                "units": ", ".join(unit.name for unit in chip.units),
+                "clocks": ", ".join(
+                    f"{domain.name} ({len(domain.operating_points)})" for domain in chip.domains
+                ),
+            }
+            for chip in chips
+        ],
+        as_json=as_json,
+    )
+
+
+def _print(rows: list[dict[str, Any]], *, as_json: bool) -> None:
+    if as_json:
+        import json
+
+        print(json.dumps(rows, indent=2))
+        return
+    from rich.console import Console
+
+    console = Console()
+    table, left_out = list_table(rows, console.width)
+    console.print(table)
+    if left_out:
+        console.print(f"not shown at this width: {', '.join(left_out)} (--json shows all)")
+
+
+def list_table(rows: list[dict[str, Any]], width: int) -> tuple[Table, list[str]]:
+    """The rows as a table that fits ``width``, and the names of the columns left out.
+
+    Columns follow each other as long as they fit; the next one takes what is left, its texts
+    wrapped, if that is not too little.
+    """
+    from rich.markup import escape
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False, padding=(0, _GAP, 0, 0))
+    names = list(rows[0])
+    shown = 0
+    left = width
+    for name in names:
+        needed = max(len(name), *(len(str(row[name])) for row in rows))
+        if needed > left and left < _LEAST_WIDTH:
+            break
+        justify: Literal["left", "right"] = "right" if name in _COUNTS else "left"
+        table.add_column(name, justify=justify, no_wrap=needed <= left, max_width=min(needed, left))
+        left -= needed + _GAP
+        shown += 1
+    for row in rows:
+        table.add_row(*(escape(str(row[name])) for name in names[:shown]))
+    return table, names[shown:]

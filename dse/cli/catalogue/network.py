@@ -1,0 +1,130 @@
+"""``dse network``: what a network consists of, and where it can be cut."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from dse.cli.shared.options import AsJson, Dimensions
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from sdf.grouping.summary import NetworkSummary
+
+
+def register(app: typer.Typer) -> None:
+    """Adds the command."""
+    app.command("network")(network)
+
+
+def network(
+    source: Annotated[
+        str,
+        typer.Argument(help="A name (see 'dse networks') or an .onnx file.", metavar="NAME|FILE"),
+    ],
+    dim: Dimensions = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show a network's layers, operations, sizes and legal cuts."""
+    from dse.workload.parse_options import parse_dimensions
+    from sdf.catalogue.catalogue import load_network
+    from sdf.grouping.summary import summarise
+
+    dimensions = dict(parse_dimensions(dim))
+    summary = summarise(load_network(source, dimensions=dimensions))
+    if as_json:
+        import json
+
+        print(json.dumps(network_data(summary), indent=2))
+        return
+    _print(summary)
+
+
+def network_data(summary: NetworkSummary) -> dict[str, Any]:
+    """The summary as JSON types."""
+    from dataclasses import asdict
+
+    return {
+        **asdict(summary),
+        "inputs": [{"name": name, "shape": list(shape)} for name, shape in summary.inputs],
+        "outputs": [{"name": name, "shape": list(shape)} for name, shape in summary.outputs],
+        "operations": dict(summary.operations),
+        "constant_operations": dict(summary.constant_operations),
+    }
+
+
+def _print(summary: NetworkSummary) -> None:
+    from rich.console import Console
+    from rich.markup import escape
+
+    from sdf.onnx.nodes import printable
+
+    def shapes(tensors: tuple[tuple[str, tuple[int, ...]], ...]) -> str:
+        return ", ".join(
+            f"{name} {'x'.join(map(str, shape)) or 'scalar'}" for name, shape in tensors
+        )
+
+    def counts(operations: tuple[tuple[str, int], ...]) -> str:
+        return ", ".join(f"{name} {count}" for name, count in operations) or "none"
+
+    console = Console(highlight=False)
+    lines = [
+        f"{summary.name}: {_plural(summary.layers, 'layer')}, {with_prefix(summary.macs)}MAC, "
+        f"{with_prefix(summary.parameters).strip()} parameters "
+        f"({with_prefix(summary.parameter_bytes)}B), {with_prefix(summary.activation_bytes)}B "
+        f"written, at {summary.bytes_per_element} bytes an element",
+        f"inputs: {shapes(summary.inputs)}",
+        f"outputs: {shapes(summary.outputs)}",
+    ]
+    console.print(escape("\n".join(map(printable, lines))))
+    console.print()
+    console.print(_kinds(summary))
+    console.print()
+    lines = [
+        f"operations: {counts(summary.operations)}",
+        f"legal cuts: {len(summary.legal_cuts)}, of which {len(summary.transition_points)} leave "
+        f"fused layers together: before layers {_listed(summary.transition_points)}"
+        if summary.transition_points
+        else f"legal cuts: {len(summary.legal_cuts)}, none of which leaves fused layers together",
+        *(f"note: {warning}" for warning in summary.warnings),
+    ]
+    console.print(escape("\n".join(map(printable, lines))))
+
+
+def _kinds(summary: NetworkSummary) -> Table:
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    table.add_column("kind")
+    for name in ("layers", "MACs", "share", "parameters", "elements written"):
+        table.add_column(name, justify="right")
+    for kind in summary.kinds:
+        share = f"{kind.macs / summary.macs:.1%}" if kind.macs else ""
+        table.add_row(
+            kind.kind,
+            str(kind.layers),
+            with_prefix(kind.macs) if kind.macs else "",
+            share,
+            with_prefix(kind.parameters) if kind.parameters else "",
+            with_prefix(kind.output_elements),
+        )
+    return table
+
+
+def _plural(count: int, noun: str) -> str:
+    return f"{count} {noun}{'' if count == 1 else 's'}"
+
+
+def with_prefix(count: int, digits: int = 4) -> str:
+    """A count with a decimal prefix: ``1.428 G``."""
+    for power, prefix in ((15, "P"), (12, "T"), (9, "G"), (6, "M"), (3, "k")):
+        if count >= 10**power:
+            return f"{count / 10**power:.{digits}g} {prefix}"
+    return f"{count} "
+
+
+def _listed(numbers: tuple[int, ...], most: int = 40) -> str:
+    text = ", ".join(map(str, numbers[:most]))
+    return text if len(numbers) <= most else f"{text}, ... (all with --json)"

@@ -1,0 +1,140 @@
+"""``dse contention``: parameters of the contention model from a sweep of co-runs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from dse.cli.shared.options import Force
+
+if TYPE_CHECKING:
+    from fitness.calibration.pccs_document import UsedFit
+    from fitness.calibration.pccs_fit import ContentionFit
+    from fitness.calibration.pccs_sweep import Sweep
+
+
+def register(app: typer.Typer) -> None:
+    """Adds the command."""
+    app.command("contention")(contention)
+
+
+def contention(
+    sweeps: Annotated[
+        list[Path],
+        typer.Argument(
+            help="CSV: own_gbps, external_gbps, slowdown (or alone_ms, together_ms).",
+            metavar="SWEEP.csv...",
+        ),
+    ],
+    platform: Annotated[
+        str | None, typer.Option("--platform", "-p", help="Platform that the file made extends.")
+    ] = None,
+    unit: Annotated[
+        str, typer.Option("--unit", help="Unit whose slowdown was measured; several with commas.")
+    ] = "gpu",
+    known: Annotated[
+        list[str] | None,
+        typer.Option("--known", help="NAME=VALUE: a parameter that is not to be fitted."),
+    ] = None,
+    name: Annotated[
+        str | None, typer.Option("--name", help="Of the platform made. [default: my-PLATFORM]")
+    ] = None,
+    source: Annotated[
+        str | None, typer.Option("--source", help="Board and software, kept with the figures.")
+    ] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="A platform file that extends PLATFORM."),
+    ] = None,
+    force: Force = False,
+) -> None:
+    """Fit the slowdown by other units' memory traffic to measured co-runs."""
+    import json
+
+    from dse.errors import WorkloadError
+    from dse.cli.measure.imported_profile import unit_names
+    from fitness.calibration.pccs_document import contention_entry, platform_document, used_fit
+    from fitness.calibration.pccs_fit import fit_contention
+    from fitness.calibration.pccs_sweep import read_sweep
+    from fitness.costs.network_costs import choose_units
+    from platforms.platform_file import load_platform
+
+    if (platform is None) != (output is None):
+        raise WorkloadError("--platform and --output are required together")
+    if output is not None and output.exists() and not force:
+        raise WorkloadError(f"{output}: exists; --force replaces it, or name another file")
+    units = unit_names(unit)
+    if platform is not None:
+        choose_units(load_platform(platform), units)
+    sweep = read_sweep(sweeps)
+    fit = fit_contention(sweep, _known(known or ()))
+    used = used_fit(fit, sweep)
+    made_from = ", ".join(path.name for path in sweeps)
+    entry = contention_entry(fit, used, f"{source}: {made_from}" if source else made_from)
+    _report(sweep, fit, used)
+    if platform is None or output is None:
+        print(json.dumps({"contention": entry}, indent=2))
+        return
+    base = str(Path(platform).resolve()) if Path(platform).is_file() else platform
+    title = name or f"my-{load_platform(platform).name}"
+    text = json.dumps(platform_document(base, title, units, entry), indent=2) + "\n"
+    _check(text, output)
+    output.write_text(text, "utf-8")
+    print(f"written: {output}; use it with -p {output}")
+
+
+def _known(texts: list[str] | tuple[()]) -> dict[str, float]:
+    from dse.errors import WorkloadError
+    from dse.workload.options import parse_positive
+    from fitness.calibration.pccs_fit import PARAMETERS
+
+    result = {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        if not equals or name not in PARAMETERS:
+            raise WorkloadError(
+                f"--known: NAME=VALUE is required, NAME one of {', '.join(PARAMETERS)}, "
+                f"got {text!r}"
+            )
+        result[name] = float(parse_positive(value, f"--known {name}"))
+    return result
+
+
+def _report(sweep: Sweep, fit: ContentionFit, used: UsedFit) -> None:
+    import sys
+
+    from rich.console import Console
+    from rich.table import Table
+
+    for text in sweep.flagged:
+        print(f"dse: {text}", file=sys.stderr)
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    table.add_column("parameter")
+    table.add_column("value", justify="right")
+    table.add_column("error", justify="right")
+    for name, item in fit.parameters.items():
+        error = "given" if item.is_given else f"{item.error:.2g}"
+        table.add_row(name, f"{float(used.parameters[name]):g}", error)
+    console = Console(highlight=False)
+    console.print(table)
+    worst = used.worst_sample
+    console.print(
+        f"{fit.samples} co-runs; slowdown off by {used.median_error:.2%} in the median, "
+        f"{used.mean_error:.2%} in the mean, {used.largest_error:.2%} at most "
+        f"(own {sweep.own[worst]:g}, external {sweep.external[worst]:g} GB/s: measured "
+        f"{sweep.slowdown[worst]:.4g}, model {used.predicted[worst]:.4g})"
+    )
+
+
+def _check(text: str, output: Path) -> None:
+    """The file made must load, before it takes its place."""
+    import tempfile
+
+    from platforms.platform_file import load_platform
+
+    with tempfile.TemporaryDirectory() as folder:
+        trial = Path(folder) / output.name
+        trial.write_text(text, "utf-8")
+        load_platform(str(trial))

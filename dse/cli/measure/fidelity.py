@@ -1,0 +1,160 @@
+"""``dse fidelity``: a sample of design points, predicted and measured."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from dse.cli.shared.options import AsJson, Folder, Force, ModelFiles
+from dse.cli.measure.run import DispatchRule, Seed
+from dse.tools.host.machine.dispatch import Dispatch
+
+if TYPE_CHECKING:
+    from results.replay.fidelity import Agreement, Fidelity
+
+
+MOST_LOST = 0.05
+"""With more, measurements are of the other processes."""
+
+
+def register(app: typer.Typer) -> None:
+    """Adds the command."""
+    app.command("fidelity")(fidelity)
+
+
+def fidelity(
+    folder: Folder,
+    samples: Annotated[
+        int, typer.Option(min=1, max=1000, help="Random design points beside the fastest member.")
+    ] = 20,
+    frames: Annotated[
+        int, typer.Option(min=5, max=1000, help="Of each design point, in each of three passes.")
+    ] = 5,
+    dispatch: DispatchRule = Dispatch.PLANNED,
+    model: ModelFiles = None,
+    seed: Seed = 0,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="Draw predicted against measured: .svg, .png, .pdf."),
+    ] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress on stderr.")] = False,
+    force: Force = False,
+    as_json: AsJson = False,
+) -> None:
+    """Run design points on this machine and compare with predictions (needs the extra 'host')."""
+    from dse.tools.host.measure.fidelity import measure_fidelity
+    from dse.tools.host.measure.running import host_machine
+    from dse.inputs.output import check_output_file, write_output_file
+    from dse.tools.deploy.find_models import parse_models
+    from results.replay.fidelity import fidelity_document
+    from results.export.result_folder import read_costs, read_results
+    from results.plots.style import PICTURE_MAKERS, picture_settings
+
+    if output is not None:
+        check_output_file(
+            output, option="--output", overwrite=force, suffixes=tuple(PICTURE_MAKERS)
+        )
+    front = read_results(folder)
+    origins, models = read_costs(folder, front.problem), parse_models(model)
+    with host_machine(front.problem, origins, models=models, seed=seed) as machine:
+        found = measure_fidelity(
+            machine,
+            front,
+            samples=samples,
+            frames=frames,
+            seed=seed,
+            dispatch=dispatch,
+            say=lambda text: None if quiet else print(f"dse: {text}", file=sys.stderr),
+        )
+    if output is not None:
+        from results.replay.fidelity_picture import draw_fidelity
+
+        with picture_settings():
+            write_output_file(output, PICTURE_MAKERS[output.suffix](draw_fidelity(found)))
+    if as_json:
+        import json
+
+        print(json.dumps(fidelity_document(found), indent=2))
+    else:
+        _print(found)
+
+
+def _print(found: Fidelity) -> None:
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+
+    from dse.tools.host.measure.memory_rates import changes, range_of
+    from results.replay.fidelity import summary_of
+
+    def table(*columns: str) -> Table:
+        made = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, header_style="bold")
+        for k, column in enumerate(columns):
+            made.add_column(column, justify="right" if k else "left", no_wrap=True)
+        return made
+
+    console = Console(highlight=False)
+    points = table(
+        "design\npoint",
+        "pred.\nms",
+        "no\ncont.",
+        "meas.\nms",
+        "spread",
+        "pred.\n1/s",
+        "no\ncont.",
+        "meas.\n1/s",
+        "lost",
+    )
+    for point in found.points:
+        span, rate = point.makespan_ms, point.frames_per_s
+        points.add_row(
+            point.name,
+            f"{span.predicted:.2f}",
+            f"{span.without_contention:.2f}",
+            f"{span.measured:.2f}",
+            f"{span.spread:.1%}",
+            f"{rate.predicted:.2f}",
+            f"{rate.without_contention:.2f}",
+            f"{rate.measured:.2f}",
+            f"{point.lost_share:.1%}",
+        )
+    console.print(points)
+    lost = sum(point.lost_share for point in found.points) / len(found.points)
+    if lost > MOST_LOST:
+        print(
+            f"dse: cores were taken by others for {lost:.0%} of the time: this tells of them, not "
+            "of the model; measure on a quiet machine",
+            file=sys.stderr,
+        )
+    console.print("pred.: predicted; no cont.: with contention switched off; meas.: measured\n")
+    summary = summary_of(found)
+    whole = table("error of", "median", "largest", "rank correlation")
+
+    def add(name: str, entry: Agreement) -> None:
+        rank = "-" if entry.rank_correlation is None else f"{entry.rank_correlation:.3f}"
+        whole.add_row(name, f"{entry.median_error:.2%}", f"{entry.largest_error:.2%}", rank)
+
+    add("makespan", summary.makespan)
+    add("  without contention", summary.makespan_without)
+    add("frames per second", summary.rate)
+    add("  without contention", summary.rate_without)
+    console.print(whole)
+    name = "the certified fastest" if found.is_certified else "the fastest member"
+    if summary.best_rank == 1:
+        console.print(f"{name} was measured fastest of {len(found.points)}")
+    else:
+        console.print(
+            f"{name} was measured {summary.best_behind:.1%} behind the fastest of "
+            f"{len(found.points)} (rank {summary.best_rank}); spread {summary.noise:.1%}"
+        )
+    memory = range_of(found.together_gbps)
+    console.print(f"memory: {memory} GB/s all units at once, before, between and after the passes")
+    if changes(found.together_gbps):
+        print(
+            f"dse: all units at once read {memory} GB/s: others use the memory too, so this tells "
+            "of them as much as of the model",
+            file=sys.stderr,
+        )

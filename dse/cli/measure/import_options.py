@@ -1,0 +1,55 @@
+"""Options that the import commands share, as types for their parameters and groups of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from dse.cli.shared.options import Dimensions, GroupCount, Precision
+
+NetworkName = Annotated[
+    str, typer.Option("--network", "-n", help="The network: a name or the .onnx file.")
+]
+At = Annotated[
+    list[str] | None,
+    typer.Option("--at", help="DOMAIN=MHZ it was measured at, each clock; or max for all."),
+]
+Output = Annotated[
+    Path | None, typer.Option("--output", "-o", help="The profile file. [default: only report]")
+]
+Merge = Annotated[bool, typer.Option("--merge", help="Add to the profile in the output file.")]
+Replace = Annotated[bool, typer.Option("--force", help="Replace the output file.")]
+Source = Annotated[
+    str | None, typer.Option("--source", help="Board and software, kept with every figure.")
+]
+Medians = Annotated[bool, typer.Option("--median", help="Medians of the runs, not means.")]
+
+
+@dataclass(frozen=True)
+class MeasuringOptions:
+    """How a network was cut, and at which clocks it ran, when it was measured."""
+
+    at: At = None
+    precision: Precision = None
+    dim: Dimensions = None
+    groups: GroupCount = None
+
+
+@dataclass(frozen=True)
+class ProfileOptions:
+    """Where the profile goes."""
+
+    source: Source = None
+    output: Output = None
+    merge: Merge = False
+    force: Replace = False
+
+
+def source_text(given: str | None, tool: str, files: Sequence[Path]) -> str:
+    """What a profile says of its origin."""
+    names = ", ".join(file.name for file in files[:5]) + (", ..." if len(files) > 5 else "")
+    return f"{given}: {tool}, {names}" if given else f"{tool}, {names}"

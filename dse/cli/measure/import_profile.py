@@ -1,0 +1,118 @@
+"""``dse import``: measurements of other tools become a profile that ``--profile`` takes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from dse.cli.measure import import_tables as command_import_tables
+from dse.cli.shared.options import PlatformName
+from dse.cli.measure.import_options import (
+    MeasuringOptions,
+    Medians,
+    NetworkName,
+    ProfileOptions,
+    source_text,
+)
+from dse.cli.shared.option_groups import with_option_groups
+
+
+def register(app: typer.Typer) -> None:
+    """Adds the command with one subcommand per tool."""
+    group = typer.Typer(
+        name="import",
+        help="Make a profile of your own measurements out of what other tools print.",
+        no_args_is_help=True,
+    )
+    group.command("trtexec")(with_option_groups(trtexec))
+    group.command("onnxruntime")(with_option_groups(onnxruntime))
+    command_import_tables.register(group)
+    app.add_typer(group)
+
+
+def trtexec(
+    files: Annotated[
+        list[Path],
+        typer.Argument(help="--exportProfile JSON or --dumpProfile logs.", metavar="FILE..."),
+    ],
+    network: NetworkName,
+    platform: PlatformName,
+    unit: Annotated[
+        str, typer.Option("--unit", help="Unit of the plain rows; several with commas.")
+    ] = "gpu",
+    dla: Annotated[
+        str | None,
+        typer.Option("--dla", help="Unit that ran the DLA parts; several with commas."),
+    ] = None,
+    median: Medians = False,
+    *,
+    measuring: MeasuringOptions,
+    profile: ProfileOptions,
+) -> None:
+    """Take times per layer from TensorRT's profiles."""
+    from dse.cli.measure.imported_profile import finish, measured_network, unit_names
+    from fitness.calibration.text_files import read_log
+    from fitness.profiles.layer_names import names_of
+    from fitness.profiles.profilers.trtexec_import import import_trtexec
+    from fitness.profiles.profilers.trtexec_profile import parse_trtexec_profile
+
+    units, dlas = unit_names(unit), unit_names(dla) if dla is not None else ()
+    measured = measured_network(network, platform, [*units, *dlas], measuring)
+    document, report = import_trtexec(
+        [(file.name, parse_trtexec_profile(read_log(file), str(file))) for file in files],
+        names_of(measured.grouped),
+        measured.platform,
+        measured.subject,
+        units=units,
+        dla=dlas,
+        use_median=median,
+        source=source_text(profile.source, "trtexec", files),
+    )
+    finish(measured, document, profile, report)
+
+
+def onnxruntime(
+    files: Annotated[
+        list[Path], typer.Argument(help="Profiles that a session wrote.", metavar="FILE...")
+    ],
+    network: NetworkName,
+    platform: PlatformName,
+    unit: Annotated[
+        list[str] | None,
+        typer.Option("--unit", help="UNIT of all nodes, or PROVIDER=UNIT each. [default: cpu]"),
+    ] = None,
+    skip: Annotated[int, typer.Option(min=0, help="Runs to leave out at the start.")] = 1,
+    median: Medians = False,
+    *,
+    measuring: MeasuringOptions,
+    profile: ProfileOptions,
+) -> None:
+    """Take times per node from ONNX Runtime's profiles."""
+    from dse.cli.measure.imported_profile import finish, measured_network, parse_providers
+    from fitness.calibration.text_files import read_log
+    from fitness.profiles.layer_names import names_of
+    from fitness.profiles.profilers.onnxruntime_import import import_onnxruntime
+    from fitness.profiles.profilers.onnxruntime_profile import parse_onnxruntime_profile
+
+    providers = parse_providers(unit or ["cpu"])
+    measured = measured_network(
+        network,
+        platform,
+        [name for names in providers.values() for name in names],
+        measuring,
+    )
+    document, report = import_onnxruntime(
+        [
+            (file.name, parse_onnxruntime_profile(read_log(file), str(file), skip=skip))
+            for file in files
+        ],
+        names_of(measured.grouped),
+        measured.platform,
+        measured.subject,
+        providers=providers,
+        use_median=median,
+        source=source_text(profile.source, "ONNX Runtime profile", files),
+    )
+    finish(measured, document, profile, report)

@@ -1,0 +1,163 @@
+"""``dse import tegrastats``, ``demand`` and ``transitions``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from dse.cli.shared.options import AsJson, PlatformName
+from dse.cli.measure.import_options import MeasuringOptions, NetworkName, ProfileOptions, source_text
+from dse.cli.shared.option_groups import with_option_groups
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from fitness.profiles.profilers.tegrastats_log import Quantity
+
+TableFile = Annotated[Path, typer.Argument(help="A table (CSV).", metavar="TABLE.csv")]
+
+
+def register(group: typer.Typer) -> None:
+    """Adds the subcommands."""
+    group.command("tegrastats")(with_option_groups(tegrastats))
+    group.command("demand")(with_option_groups(demand))
+    group.command("transitions")(with_option_groups(transitions))
+
+
+def tegrastats(
+    file: Annotated[Path, typer.Argument(help="A log of tegrastats.", metavar="FILE")],
+    idle: Annotated[
+        Path | None, typer.Option(help="A log of the idle board: its power is subtracted.")
+    ] = None,
+    network: Annotated[
+        str | None, typer.Option("--network", "-n", help="The network that ran: writes a profile.")
+    ] = None,
+    platform: Annotated[str | None, typer.Option("--platform", "-p", help="Where it ran.")] = None,
+    group: Annotated[
+        str | None, typer.Option(help="The group that ran all the time: name, or number from 0.")
+    ] = None,
+    unit: Annotated[str, typer.Option(help="The unit that ran it; several with commas.")] = "gpu",
+    *,
+    measuring: MeasuringOptions,
+    profile: ProfileOptions,
+    as_json: AsJson = False,
+) -> None:
+    """Show loads, clocks and power in a log; with --network, take a group's demand and power."""
+    from dse.errors import WorkloadError
+    from fitness.calibration.text_files import read_log
+    from fitness.profiles.profilers.tegrastats_log import parse_tegrastats, quantities
+
+    log = parse_tegrastats(read_log(file), str(file))
+    rest = None if idle is None else parse_tegrastats(read_log(idle), str(idle))
+    if network is None:
+        if profile.output is not None or group is not None:
+            raise WorkloadError("--network, --platform and --group are required for a profile")
+        _show(quantities(log.samples), len(log.samples), log.warnings, as_json)
+        return
+    if platform is None or group is None:
+        raise WorkloadError("--platform and --group are required with --network")
+    from dse.cli.measure.imported_profile import finish, measured_network, unit_names
+    from fitness.profiles.profilers.tegrastats_import import import_tegrastats
+
+    units = unit_names(unit)
+    measured = measured_network(network, platform, units, measuring)
+    document, report = import_tegrastats(
+        log,
+        rest,
+        str(file),
+        measured.grouped,
+        measured.platform,
+        measured.subject,
+        units=units,
+        group=group,
+        source=source_text(profile.source, "tegrastats", [file]),
+    )
+    finish(measured, document, profile, report)
+
+
+def demand(
+    table: TableFile,
+    network: NetworkName,
+    platform: PlatformName,
+    gpu: Annotated[str, typer.Option("--gpu", help="Unit that was profiled.")] = "gpu",
+    dla: Annotated[
+        str, typer.Option("--dla", help="Unit to estimate for; several with commas.")
+    ] = "dla0",
+    *,
+    measuring: MeasuringOptions,
+    profile: ProfileOptions,
+) -> None:
+    """Estimate a DLA's memory demand: the GPU's times the ratio of memory loads."""
+    from dse.cli.measure.imported_profile import finish, measured_network, unit_names
+    from fitness.profiles.profilers.demand_import import import_demand
+
+    gpus, dlas = unit_names(gpu), unit_names(dla)
+    measured = measured_network(network, platform, [*gpus, *dlas], measuring)
+    document, report = import_demand(
+        table,
+        measured.grouped,
+        measured.platform,
+        measured.subject,
+        gpu=gpus,
+        dla=dlas,
+        source=source_text(profile.source, "table", [table]),
+    )
+    finish(measured, document, profile, report)
+
+
+def transitions(
+    table: TableFile,
+    network: NetworkName,
+    platform: PlatformName,
+    *,
+    measuring: MeasuringOptions,
+    profile: ProfileOptions,
+) -> None:
+    """Take transition times from pairs of runs: with and without a hand-over."""
+    from dse.cli.measure.imported_profile import finish, measured_network
+    from fitness.profiles.profilers.transition_import import import_transitions
+
+    measured = measured_network(network, platform, None, measuring)
+    document, report = import_transitions(
+        table,
+        measured.grouped,
+        measured.platform,
+        measured.subject,
+        source=source_text(profile.source, "pairs of runs", [table]),
+    )
+    finish(measured, document, profile, report)
+
+
+def _show(found: list[Quantity], samples: int, warnings: tuple[str, ...], as_json: bool) -> None:
+    import sys
+
+    for text in warnings[:5]:
+        print(f"dse: {text}", file=sys.stderr)
+    if as_json:
+        import json
+        from dataclasses import asdict
+
+        document = {"samples": samples, "quantities": [asdict(item) for item in found]}
+        print(json.dumps(document, indent=2))
+        return
+    from rich.console import Console
+
+    console = Console(highlight=False)
+    console.print(f"{samples} samples")
+    console.print(_table(found))
+
+
+def _table(found: list[Quantity]) -> Table:
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    table.add_column("quantity")
+    for name in ("samples", "median", "mean", "least", "most"):
+        table.add_column(name, justify="right")
+    table.add_column("unit")
+    for item in found:
+        figures = (f"{value:.5g}" for value in (item.median, item.mean, item.least, item.most))
+        table.add_row(item.name, str(item.samples), *figures, item.unit)
+    return table

@@ -1,0 +1,194 @@
+"""What the import commands share: the network and clocks measured, the profile file written."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from dse.errors import WorkloadError
+from results.io.plural import counted
+
+if TYPE_CHECKING:
+    from dse.cli.measure.import_options import MeasuringOptions, ProfileOptions
+    from fitness.profiles.import_report import ImportReport
+    from fitness.profiles.profile_document import Document, Subject
+    from fitness.profiles.profile_file import Profile
+    from platforms.platform import Platform, Unit
+    from sdf.grouping.groups import GroupedNetwork
+    from sdf.onnx.importer import ImportedNetwork
+
+MOST_FLAGGED = 12
+"""So many lines of what was left out are printed."""
+
+
+@dataclass(frozen=True)
+class Measured:
+    """The network and platform of a measurement, and the clocks it was made at."""
+
+    network: ImportedNetwork
+    grouped: GroupedNetwork
+    platform: Platform
+    subject: Subject
+
+
+def measured_network(
+    network: str,
+    platform: str,
+    units: Sequence[str] | None,
+    options: MeasuringOptions,
+) -> Measured:
+    """Reads what the options of an import name; ``units`` None: only the memory's clock is needed.
+
+    Raises:
+        GraphError, PlatformError, WorkloadError: on what does not exist or is missing.
+    """
+    from dse.workload.parse_options import parse_dimensions
+    from fitness.costs.network_costs import choose_precision, choose_units
+    from fitness.profiles.profile_document import Subject
+    from fitness.cost_model.support import layer_support
+    from platforms.platform_file import load_platform
+    from sdf.catalogue.catalogue import load_network
+    from sdf.grouping.grouping import group_network
+
+    chip = load_platform(platform)
+    chosen = choose_units(chip, units)
+    form = choose_precision(chip, options.precision)
+    imported = load_network(network, dimensions=dict(parse_dimensions(options.dim)))
+    layers = [actor.layer for actor in imported.graph.actors if actor.layer is not None]
+    support = layer_support(layers, chip, form).table
+    grouped = group_network(imported.graph, support, groups=options.groups)
+    clocks = _clocks(chip, options.at or ())
+    _need_clocks([] if units is None else chosen, chip, dict(clocks))
+    macs = sum(group.macs for group in grouped.groups)
+    return Measured(imported, grouped, chip, Subject(imported.graph.name, macs, form, clocks))
+
+
+def unit_names(text: str) -> tuple[str, ...]:
+    """Names of units, separated by commas, of which at least one is required.
+
+    Raises:
+        WorkloadError: where there is none.
+    """
+    names = tuple(name.strip() for name in text.split(",") if name.strip())
+    if not names:
+        raise WorkloadError(f"at least one unit is required, got {text!r}")
+    return names
+
+
+def parse_providers(texts: Sequence[str]) -> dict[str, tuple[str, ...]]:
+    """Units by execution provider: ``PROVIDER=UNIT`` each, or ``UNIT`` for all others.
+
+    Raises:
+        WorkloadError: where a provider is given twice.
+    """
+    result: dict[str, tuple[str, ...]] = {}
+    for text in texts:
+        provider, _, units = text.rpartition("=")
+        if provider in result:
+            raise WorkloadError(f"--unit: each provider once is required, got {text!r} as well")
+        result[provider] = unit_names(units)
+    return result
+
+
+def _clocks(platform: Platform, texts: Sequence[str]) -> tuple[tuple[str, int], ...]:
+    from dse.problem.domains import ladder_point
+    from dse.workload.options import parse_fixed
+
+    ladders = {
+        domain.name: [point.frequency_khz for point in domain.operating_points]
+        for domain in platform.domains
+    }
+    clocks: dict[str, int] = {}
+    for text in texts:
+        if text == "max":
+            clocks |= {name: ladder[-1] for name, ladder in ladders.items()}
+            continue
+        name, value = parse_fixed(text, "--at")
+        if name not in ladders:
+            raise WorkloadError(f"--at {text}: there is no domain {name!r} ({', '.join(ladders)})")
+        clocks[name] = ladders[name][ladder_point(ladders[name], value, f"--at {text}")]
+    return tuple(clocks.items())
+
+
+def _need_clocks(units: Sequence[Unit], platform: Platform, clocks: dict[str, int]) -> None:
+    needed = [clock for unit in units for clock in unit.clocks if clock != unit.host]
+    missing = [
+        name for name in dict.fromkeys([*needed, platform.memory.domain]) if name not in clocks
+    ]
+    if missing:
+        raise WorkloadError(
+            f"--at: the clocks at which it was measured are required, missing are "
+            f"{', '.join(missing)} (DOMAIN=MHZ each, or --at max for all)"
+        )
+
+
+def finish(
+    measured: Measured,
+    document: Document,
+    options: ProfileOptions,
+    report: ImportReport,
+) -> None:
+    """Checks the profile by using it, writes it, and prints what it gives.
+
+    Raises:
+        PlatformError: where the profile contradicts the file that it is to be merged with.
+        WorkloadError: where the output exists and neither --merge nor --force says what then.
+    """
+    from fitness.profiles.profile_document import document_bytes, merged
+    from fitness.profiles.profile_file import load_profile, read_profile
+    from platforms.exact_json import parse_exact
+    from sdf.onnx.nodes import printable
+
+    output = options.output
+    if output is not None and output.exists():
+        if options.merge:
+            load_profile(output, measured.platform)
+            document = merged(parse_exact(output.read_bytes(), str(output)), document)
+        elif not options.force:
+            raise WorkloadError(
+                f"{output}: exists; --merge adds to it, --force replaces it, or name another file"
+            )
+    data = document_bytes(document)
+    profile = read_profile(data, measured.platform, "the profile made")
+    lines = [*report.lines, *_coverage(measured, profile)]
+    if output is not None:
+        output.write_bytes(data)
+        lines.append(f"written: {output}")
+    print("\n".join(lines))
+    for text in report.flagged[:MOST_FLAGGED]:
+        print(f"dse: {printable(text)}", file=sys.stderr)
+    if len(report.flagged) > MOST_FLAGGED:
+        more = len(report.flagged) - MOST_FLAGGED
+        print(f"dse: ... and {more} more were flagged", file=sys.stderr)
+
+
+def _coverage(measured: Measured, profile: Profile) -> list[str]:
+    """Per unit how many groups of the network's own grouping the profile gives a time, and their
+    sum at the clocks of the measurement."""
+    from fitness.cost_model.tables import CostOrigin
+    from fitness.costs.network_costs import network_costs
+
+    subject = measured.subject
+    # What the platform itself holds must not pass for the user's own.
+    chip = replace(measured.platform, profiles=(), measurements=())
+    clocks = dict(subject.clocks_khz)
+    costs = network_costs(measured.grouped, chip, precision=subject.precision, profile=profile)
+    lines = []
+    for unit in costs.units:
+        known = [origin is CostOrigin.MEASURED for origin in unit.origin]
+        if not any(known):
+            continue
+        points = []
+        for name in unit.clocks:
+            ladder = [p.frequency_khz for p in chip.domain_by_name[name].operating_points]
+            points.append(ladder.index(clocks.get(name, ladder[-1])))
+        total = sum(
+            int(unit.time_ps[group, *points]) for group, is_known in enumerate(known) if is_known
+        )
+        lines.append(
+            f"{unit.unit}: {sum(known)} of {counted(len(known), 'group')} measured, together "
+            f"{total / 10**9:.6g} ms"
+        )
+    return lines

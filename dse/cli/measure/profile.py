@@ -1,0 +1,142 @@
+"""``dse profile``: networks measured on the machine at hand."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from dse.cli.shared.options import Branches, Dimensions, EachLayer, Force, GroupCount, NetworkNames
+
+if TYPE_CHECKING:
+    from dse.tools.host.measure.profiling import HostProfile
+
+
+def register(app: typer.Typer) -> None:
+    """Adds the command."""
+    app.command("profile")(profile)
+
+
+def profile(
+    networks: NetworkNames,
+    output: Annotated[Path, typer.Option("--output", "-o", help="Folder for the files.")],
+    platform: Annotated[
+        str, typer.Option("--platform", "-p", help="'host': the machine at hand.")
+    ] = "host",
+    threads: Annotated[int, typer.Option(min=1, help="Cores of each unit.")] = 1,
+    frames: Annotated[
+        int, typer.Option(min=3, max=1000, help="How often each group is measured.")
+    ] = 10,
+    groups: GroupCount = None,
+    branches: Branches = False,
+    each_layer: EachLayer = False,
+    dim: Dimensions = None,
+    seed: Annotated[
+        int, typer.Option(min=0, max=2**32 - 1, help="Of weights that a model lacks.")
+    ] = 0,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only.")] = False,
+    force: Force = False,
+) -> None:
+    """Measure networks on this machine: a platform file and a profile (needs the extra 'host')."""
+    from dse.workload.parse_options import with_dimensions
+    from dse.errors import WorkloadError
+    from dse.tools.host.machine.host_units import describe_host, free_cores, make_units
+    from dse.tools.host.measure.profiling import profile_host
+    from dse.workload.options import Options
+
+    if platform != "host":
+        raise WorkloadError(
+            f"--platform: 'host' is required, the machine at hand, got {platform!r}; what other "
+            "boards' tools print is read by 'dse import'"
+        )
+    _check_folder(output, overwrite=force)
+    made = profile_host(
+        networks,
+        make_units(free_cores(), threads),
+        describe_host(),
+        Options(groups=groups, branches=branches, each_layer=each_layer),
+        dimensions=lambda workload: with_dimensions(workload, dim),
+        frames=frames,
+        seed=seed,
+        say=lambda text: None if quiet else print(f"dse: {text}", file=sys.stderr),
+    )
+    output.mkdir(parents=True, exist_ok=True)
+    for name, data in made.files.items():
+        (output / name).write_bytes(data)
+    if quiet:
+        return
+    _print(made)
+    grouping = "".join(
+        (
+            f" --groups {groups}" if groups else "",
+            " --branches" if branches else "",
+            " --each-layer" if each_layer else "",
+        )
+    )
+    print(
+        f"\nNo power is measured: objectives of time only. For example:\n"
+        f"  dse explore {' '.join(networks)} -p {output}/platform.json --profile "
+        f"{output}/profile.json{grouping} --objective latency --objective throughput -o {output}"
+        "-front"
+    )
+
+
+def _check_folder(folder: Path, *, overwrite: bool) -> None:
+    """A folder that holds nothing but a profile may be replaced; an empty one takes no option."""
+    from dse.tools.host.measure.profiling import FILES
+    from results.io.atomic_folder import check_own_folder
+
+    empty = folder.is_dir() and not any(folder.iterdir())
+    check_own_folder(folder, lambda entry: entry.name in FILES, overwrite=overwrite or empty)
+
+
+def _print(made: HostProfile) -> None:
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+
+    from dse.tools.host.measure.memory_rates import changes, range_of
+
+    measured, problem = made.measured, made.built.problem
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, header_style="bold")
+    table.add_column("network")
+    table.add_column("group", overflow="fold")
+    for unit in problem.units:
+        table.add_column(f"{unit.name}\nms", justify="right")
+        table.add_column("spread", justify="right")
+        table.add_column("GB/s", justify="right")
+    for network in problem.networks:
+        for g, name in zip(network.groups, network.group_names, strict=True):
+            cells = []
+            for u in range(len(problem.units)):
+                spread = measured.alone[u][g]
+                cells += [
+                    f"{spread.median_ns / 1e6:.3f}",
+                    f"{spread.spread:.1%}",
+                    f"{made.demand_gbps[u][g]:.1f}",
+                ]
+            table.add_row(network.name, name, *cells)
+    console = Console(highlight=False)
+    console.print(table)
+    handovers = sorted(item.median_ns / 1000 for item in measured.handovers.values())
+    if handovers:
+        console.print(
+            f"hand-overs: {handovers[0]:.0f} to {handovers[-1]:.0f} us, "
+            f"median {handovers[len(handovers) // 2]:.0f}"
+        )
+    alone = ", ".join(f"{gbps:.1f}" for gbps in measured.stream_gbps)
+    together = range_of(measured.together_gbps)
+    console.print(f"memory: units read {alone} GB/s alone, {together} GB/s all at once")
+    slowest = max((run.slowdown for run in measured.co_runs), default=1.0)
+    console.print(f"co-runs: {len(measured.co_runs)}, slowed by at most {slowest:.2f}")
+    if measured.calibration is not None and not measured.calibration.tells:
+        console.print("demands: the probe lost too little beside readers; bytes over time instead")
+    console.print(f"cores taken by others: {measured.lost_share:.1%} of the time")
+    if changes(measured.together_gbps):
+        print(
+            f"dse: all units at once read {together} GB/s: others use the "
+            "memory too, so contention measured now need not be what holds later",
+            file=sys.stderr,
+        )

@@ -1,0 +1,137 @@
+"""``dse run``: a member's schedule executed on this machine, beside its prediction."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from dse.cli.shared.options import AsJson, Folder, MemberName, ModelFiles
+from dse.tools.host.machine.dispatch import Dispatch
+
+if TYPE_CHECKING:
+    from dse.tools.host.measure.running import Predicted, Ran
+    from results.io.canonical_json import Json
+    from results.problem.problem import DesignPoint, Problem
+
+DispatchRule = Annotated[
+    Dispatch,
+    typer.Option(
+        "--dispatch", help="What a free unit starts next: the planned group, or what came first."
+    ),
+]
+Seed = Annotated[
+    int, typer.Option(min=0, max=2**32 - 1, help="Of inputs, and of weights that a model lacks.")
+]
+
+
+def register(app: typer.Typer) -> None:
+    """Adds the command."""
+    app.command("run")(run)
+
+
+def run(
+    folder: Folder,
+    member: MemberName = "fastest",
+    frames: Annotated[
+        int, typer.Option(min=5, max=1000, help="Frames to run one at a time, and in a pipeline.")
+    ] = 30,
+    dispatch: DispatchRule = Dispatch.PLANNED,
+    model: ModelFiles = None,
+    seed: Seed = 0,
+    as_json: AsJson = False,
+) -> None:
+    """Run a member on this machine: one pinned process per unit (needs the extra 'host')."""
+    from dse.tools.host.measure.running import DesignRuns, host_machine, predict
+    from dse.tools.deploy.find_models import parse_models
+    from results.export.result_folder import read_costs, read_results
+    from results.front.select_member import choose_member, member_title
+
+    front = read_results(folder)
+    index = choose_member(front, member)
+    problem, design = front.problem, front.members[index].design
+    runs = DesignRuns(problem, design, dispatch=dispatch)
+    origins, models = read_costs(folder, problem), parse_models(model)
+    with host_machine(problem, origins, models=models, seed=seed) as machine:
+        runs.run(machine, frames)
+    told, ran = predict(problem, design), runs.result()
+    if as_json:
+        import json
+
+        print(json.dumps(_document(problem, design, index, told, ran), indent=2))
+    else:
+        _print(problem, design, member_title(front, index), told, ran)
+
+
+def _document(
+    problem: Problem, design: DesignPoint, member: int, told: Predicted, ran: Ran
+) -> dict[str, Json]:
+    def pair(predicted: float, measured: float) -> dict[str, Json]:
+        return {"predicted": predicted, "measured": measured}
+
+    return {
+        "member": member,
+        "makespan_ms": {
+            **pair(told.makespan_ms, ran.makespan.median_ns / 1e6),
+            "spread": ran.makespan.spread,
+        },
+        "frames_per_s": {
+            **pair(told.frames_per_s, 1e9 / ran.period.median_ns),
+            "spread": ran.period.spread,
+        },
+        "latency_ms": {
+            network.name: pair(told.latency_ms[n], ran.latency_ns[n] / 1e6)
+            for n, network in enumerate(problem.networks)
+        },
+        "groups": [
+            {
+                "network": network.name,
+                "group": name,
+                "unit": problem.units[int(design.units[g])].name,
+                "ms": pair(told.group_ms[g], ran.group_ns[g] / 1e6),
+            }
+            for network in problem.networks
+            for g, name in zip(network.groups, network.group_names, strict=True)
+        ],
+        "frames": {"run": ran.frames, "counted": ran.makespan.samples},
+        "lost_share": ran.lost_share,
+    }
+
+
+def _print(problem: Problem, design: DesignPoint, title: str, told: Predicted, ran: Ran) -> None:
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+
+    def table(*columns: str) -> Table:
+        made = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, header_style="bold")
+        for k, column in enumerate(columns):
+            numeric = k >= len(columns) - 3
+            made.add_column(column, justify="right" if numeric else "left", overflow="fold")
+        return made
+
+    def cells(predicted: float, measured: float) -> tuple[str, str, str]:
+        return f"{predicted:.3f}", f"{measured:.3f}", f"{predicted / measured - 1:+.1%}"
+
+    console = Console(highlight=False)
+    groups = table("network", "group", "unit", "predicted\nms", "measured\nms", "off by")
+    for network in problem.networks:
+        for g, name in zip(network.groups, network.group_names, strict=True):
+            unit = problem.units[int(design.units[g])].name
+            groups.add_row(
+                network.name, name, unit, *cells(told.group_ms[g], ran.group_ns[g] / 1e6)
+            )
+    console.print(title)
+    console.print(groups)
+    whole = table("", "predicted", "measured", "off by")
+    whole.add_row("makespan, ms", *cells(told.makespan_ms, ran.makespan.median_ns / 1e6))
+    for n, network in enumerate(problem.networks):
+        whole.add_row(
+            f"latency of {network.name}, ms", *cells(told.latency_ms[n], ran.latency_ns[n] / 1e6)
+        )
+    whole.add_row("frames per second", *cells(told.frames_per_s, 1e9 / ran.period.median_ns))
+    console.print(whole)
+    console.print(
+        f"medians of {ran.makespan.samples} of {ran.frames} frames (middle half "
+        f"{ran.makespan.spread:.1%}); cores taken by others: {ran.lost_share:.1%} of the time"
+    )

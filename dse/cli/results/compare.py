@@ -1,0 +1,99 @@
+"""``dse compare``: two result folders side by side."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from dse.cli.shared.options import AsJson
+
+if TYPE_CHECKING:
+    from results.front.front import Front
+    from results.text.compare_fronts import FrontComparison
+
+
+def register(app: typer.Typer) -> None:
+    """Adds the command."""
+    app.command("compare")(compare)
+
+
+def compare(
+    first: Annotated[Path, typer.Argument(help="A result folder.", metavar="A")],
+    second: Annotated[Path, typer.Argument(help="Another one.", metavar="B")],
+    as_json: AsJson = False,
+) -> None:
+    """Compare two fronts: hypervolume, coverage, and what each has that the other lacks."""
+    from results.text.compare_fronts import compare_fronts
+    from results.export.result_folder import read_results
+
+    fronts = read_results(first), read_results(second)
+    comparison = compare_fronts(*fronts)
+    if as_json:
+        import json
+        from dataclasses import asdict
+
+        print(json.dumps(asdict(comparison), indent=2))
+        return
+    _print(comparison, fronts[0], (str(first), str(second)))
+
+
+def _print(comparison: FrontComparison, first: Front, folders: tuple[str, str]) -> None:
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+
+    from results.problem.objectives import format_objectives, objective_label, objective_unit
+
+    console = Console(highlight=False)
+    sides = (comparison.first, comparison.second)
+    console.print(f"A: {folders[0]}\nB: {folders[1]}")
+    if comparison.differences:
+        console.print("\nThese are not the same problem; they differ in", style="bold")
+        for text in comparison.differences:
+            console.print(f"  {text}", markup=False)
+    console.print()
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, header_style="bold")
+    table.add_column("")
+    for name in ("A", "B"):
+        table.add_column(name, justify="right", no_wrap=True)
+    table.add_row("members", *(str(side.members) for side in sides))
+    table.add_row(
+        "hypervolume, of that of both together", *(f"{100 * s.hypervolume:.3f} %" for s in sides)
+    )
+    table.add_row(
+        "members of the other that it covers", *(f"{100 * s.coverage:.1f} %" for s in sides)
+    )
+    table.add_row("members that the other dominates", *(str(len(s.dominated)) for s in sides))
+    table.add_row("members that both have", *(str(len(s.shared)) for s in sides))
+    table.add_row("members that the other lacks", *(str(len(s.own)) for s in sides))
+    table.add_row(
+        "additive epsilon, of the objectives' ranges",
+        *(f"{100 * s.additive_epsilon:+.3f} %" for s in sides),
+    )
+    if comparison.first.multiplicative_epsilon is not None:
+        table.add_row("multiplicative epsilon", *(f"{s.multiplicative_epsilon:.5f}" for s in sides))
+    for place, objective in enumerate(first.problem.objectives):
+        label = objective_label(first.problem, objective)
+        values = format_objectives(objective, [side.best[place] for side in sides])
+        table.add_row(f"best {label}, {objective_unit(objective)}", *values)
+    console.print(table)
+    console.print()
+    for name, other, side in (("A", "B", sides[0]), ("B", "A", sides[1])):
+        for what, members in (
+            (f"{name}'s members that {other} dominates", side.dominated),
+            (f"{name}'s members that {other} lacks", side.own),
+        ):
+            console.print(f"{what}: {_ranges(members)}", markup=False)
+
+
+def _ranges(members: tuple[int, ...]) -> str:
+    """``0-4, 7``."""
+    parts: list[list[int]] = []
+    for member in members:
+        if parts and parts[-1][1] == member - 1:
+            parts[-1][1] = member
+        else:
+            parts.append([member, member])
+    return ", ".join(str(a) if a == b else f"{a}-{b}" for a, b in parts) or "none"

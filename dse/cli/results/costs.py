@@ -1,0 +1,59 @@
+"""``dse costs``: what every group costs on every unit, and where each figure came from."""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import Annotated
+
+import typer
+
+from dse.cli.shared.options import AsJson, Folder
+
+
+class Figure(Enum):
+    """What the table shows; JSON has all."""
+
+    TIME = "time"
+    DEMAND = "demand"
+    POWER = "power"
+
+
+def register(app: typer.Typer) -> None:
+    """Adds the command."""
+    app.command("costs")(costs)
+
+
+def costs(
+    folder: Folder,
+    at: Annotated[
+        list[str] | None,
+        typer.Option(help="DOMAIN=MHZ, DOMAIN=max or DOMAIN=min. [default: fastest]"),
+    ] = None,
+    show: Annotated[Figure, typer.Option(help="What the table shows.")] = Figure.TIME,
+    as_json: AsJson = False,
+) -> None:
+    """Show what every group costs on every unit, and where the figures came from."""
+    from dse.problem.domains import clocks_at
+    from dse.workload.options import parse_fixed
+    from results.text.costs import cost_rows, cost_tables
+    from results.export.result_folder import read_costs, read_results
+
+    problem = read_results(folder).problem
+    origins = read_costs(folder, problem)
+    points = clocks_at(problem, [parse_fixed(text, "--at") for text in at or ()])
+    if as_json:
+        import json
+
+        document = {
+            "precision": None if origins is None else origins.precision,
+            "clocks_mhz": {
+                domain.name: domain.frequencies_khz[point] / 1000
+                for domain, point in zip(problem.domains, points.tolist(), strict=True)
+            },
+            "groups": cost_rows(problem, origins, points),
+        }
+        print(json.dumps(document, indent=2))
+        return
+    from rich.console import Console
+
+    Console(highlight=False).print(cost_tables(problem, origins, points, figure=show.value))

@@ -1,0 +1,95 @@
+"""``dse csdf``: a member as a cyclo-static dataflow graph."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from dse.cli.shared.options import AsJson, Folder, Force, MemberName
+
+if TYPE_CHECKING:
+    from dse.tools.analysis.csdf import MappedDataflow
+
+
+def register(app: typer.Typer) -> None:
+    """Adds the command."""
+    app.command("csdf")(csdf)
+
+
+def csdf(
+    folder: Folder,
+    member: MemberName = "knee",
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="Write the graph: .json, or .xml for SDF3."),
+    ] = None,
+    in_order: Annotated[
+        bool, typer.Option("--in-order", help="Write the graph without software pipelining.")
+    ] = False,
+    force: Force = False,
+    as_json: AsJson = False,
+) -> None:
+    """Show a member as a dataflow graph with one actor per unit: phases, buffers, throughput."""
+    from dse.tools.analysis.csdf import mapped_dataflow
+    from dse.inputs.output import check_output_file, write_output_file
+    from results.export.result_folder import read_results
+    from results.front.select_member import choose_member
+    from sdf.formats.csdf_files import format_csdf_json, format_csdf_sdf3
+
+    if output is not None:
+        check_output_file(output, option="--output", overwrite=force, suffixes=(".json", ".xml"))
+    front = read_results(folder)
+    index = choose_member(front, member)
+    result = mapped_dataflow(front.problem, front.members[index].design, f"member{index}")
+    graph = result.in_order if in_order else result.pipelined
+    if output is not None:
+        write = format_csdf_json if output.suffix == ".json" else format_csdf_sdf3
+        write_output_file(output, write(graph).encode())
+    if as_json:
+        import json
+
+        document = json.loads(format_csdf_json(graph))
+        print(json.dumps(document | {"throughput": _figures(result)}, indent=1))
+        return
+    _print(result, index)
+    if output is not None:
+        print(f"Written to {output}.")
+
+
+def _figures(result: MappedDataflow) -> dict[str, float | int]:
+    return {
+        "frames_per_second": float(10**12 / result.period_ps),
+        "in_order_frames_per_second": float(10**12 / result.in_order_period_ps),
+        "frames_ahead": result.frames_ahead,
+    }
+
+
+def _print(result: MappedDataflow, index: int) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    console = Console()
+    graph = result.pipelined
+    table = Table(title=f"Member {index}: one actor per unit")
+    for column in ("actor", "phases", "load ms", "reads from", "buffers in kB"):
+        table.add_column(column, justify="left" if column in ("actor", "reads from") else "right")
+    for actor, load in zip(graph.actors, result.load_ps, strict=True):
+        incoming = [channel for channel in graph.channels if channel.target == actor.name]
+        sources = sorted({channel.source for channel in incoming} - {actor.name})
+        size = sum(channel.capacity * channel.token_bytes for channel in incoming)
+        table.add_row(
+            actor.name,
+            str(len(actor.phases)),
+            f"{load / 1e9:.3f}",
+            ", ".join(sources) or "-",
+            f"{size / 1000:,.1f}",
+        )
+    console.print(table)
+    figures = _figures(result)
+    print(
+        f"Software-pipelined over {result.frames_ahead + 1} frames: "
+        f"{figures['frames_per_second']:.4g} frames/s, one in each largest load. "
+        f"In order: {figures['in_order_frames_per_second']:.4g} frames/s."
+    )

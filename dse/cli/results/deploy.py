@@ -1,0 +1,71 @@
+"""``dse deploy``: a member of a front as files that set up a board."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from dse.cli.shared.options import Folder, MemberName, ModelFiles
+from dse.tools.deploy.targets import Target
+
+
+def register(app: typer.Typer) -> None:
+    """Adds the command."""
+    app.command("deploy")(deploy)
+
+
+def deploy(
+    folder: Folder,
+    to: Annotated[Target, typer.Option("--to", help="What to write.")],
+    output: Annotated[Path, typer.Option("--output", "-o", help="Folder for the files.")],
+    member: MemberName = "fastest",
+    platform: Annotated[
+        str | None,
+        typer.Option("--platform", "-p", help="The platform's file, where it has no name."),
+    ] = None,
+    conf: Annotated[
+        Path | None,
+        typer.Option(help="The board's own nvpmodel file: its names and modes are taken."),
+    ] = None,
+    model: ModelFiles = None,
+    no_check: Annotated[
+        bool, typer.Option("--no-check", help="Do not run sub-models against the whole.")
+    ] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace an older deployment.")] = False,
+) -> None:
+    """Write the files that set up a member of a front on a board."""
+    from dse.tools.deploy.deploy import deploy as write_deployment
+    from dse.errors import WorkloadError
+    from dse.tools.deploy.find_models import parse_models
+    from platforms.platform_file import load_platform
+    from results.deploy.deployment import Deployment
+    from results.export.result_folder import read_costs, read_results
+    from results.front.select_member import choose_member
+
+    if conf is not None and to is not Target.NVPMODEL:
+        raise WorkloadError("--conf: only --to nvpmodel reads it")
+    if (model or no_check) and to not in (Target.ONNX, Target.TRTEXEC):
+        raise WorkloadError("--model and --no-check: only --to onnx and --to trtexec have models")
+    models = parse_models(model)
+    front = read_results(folder)
+    deployment = Deployment(
+        front=front,
+        index=choose_member(front, member),
+        platform=load_platform(platform or front.provenance.platform),
+        origins=read_costs(folder, front.problem),
+    )
+    said = write_deployment(
+        deployment,
+        to,
+        output,
+        conf=conf,
+        models=models,
+        check=not no_check,
+        overwrite=force,
+    )
+    print(f"{deployment.title}")
+    for line in said:
+        print(line)
+    print(f"Written to {output}: {', '.join(sorted(path.name for path in output.iterdir()))}")

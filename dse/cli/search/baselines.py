@@ -1,0 +1,243 @@
+"""``dse baselines``: other methods' schedules and the optimum, side by side."""
+
+from __future__ import annotations
+
+import json
+import sys
+from dataclasses import replace
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from dse.cli.search.certify import MaxNodes
+from dse.cli.shared.options import (
+    AsJson,
+    Balance,
+    Dimensions,
+    EnergyBudget,
+    GoalOptions,
+    NetworkNames,
+    PlatformName,
+    ProfileFile,
+    ScenarioName,
+    SpaceOptions,
+)
+from dse.cli.shared.option_groups import with_option_groups
+
+if TYPE_CHECKING:
+    from dse.tools.analysis.compare_baselines import Comparison, Standing
+
+DEFAULT_GROUPS = 10
+
+
+def register(app: typer.Typer) -> None:
+    """Adds the command."""
+    app.command("baselines")(with_option_groups(baselines))
+
+
+def baselines(
+    networks: NetworkNames,
+    platform: PlatformName,
+    scenario: ScenarioName = None,
+    balance: Balance = False,
+    objective: Annotated[
+        str | None,
+        typer.Option(
+            help="What to compare: latency, inverse-latency or throughput. [default: latency; "
+            "throughput in a stream]"
+        ),
+    ] = None,
+    *,
+    space: SpaceOptions,
+    energy_budget: EnergyBudget = None,
+    profile: ProfileFile = None,
+    dim: Dimensions = None,
+    max_nodes: MaxNodes = None,
+    time_limit: Annotated[float | None, typer.Option(min=0.001, help="Most seconds.")] = None,
+    seed: Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Of the search.")] = 0,
+    as_json: AsJson = False,
+) -> None:
+    """Hold the schedules of other methods against the optimum.
+
+    On the GPU and one other accelerator unless --units names others; clocks that --fix does not
+    name are at their fastest; about 10 groups per network unless --groups asks for others.
+    """
+    from dse.tools.analysis.compare_baselines import COMPARED, compare, two_accelerators
+    from dse.workload.parse_options import make_options
+    from dse.cli.shared.build import problem_from_texts
+    from dse.errors import WorkloadError
+    from dse.workload.scenarios import scenario_objectives
+    from platforms.platform_file import load_platform
+
+    known = [kind.value for kind in COMPARED]
+    if objective is not None and objective not in known:
+        raise WorkloadError(
+            f"--objective: one of {', '.join(known)} is required, got {objective!r}"
+        )
+    asked = scenario_objectives(scenario, None if objective is None else [objective])
+    first = asked[0] if asked else "latency"
+    chip = load_platform(platform)
+    pair = two_accelerators(chip)
+    named = {text.partition("=")[0] for text in space.fix or ()}
+    fixed = [f"{domain.name}=max" for domain in chip.domains if domain.name not in named]
+    coarse = space.groups is None and not space.each_layer
+    space = replace(
+        space,
+        groups=DEFAULT_GROUPS if coarse else space.groups,
+        units=space.units if space.units is not None or pair is None else ",".join(pair),
+        fix=[*fixed, *(space.fix or ())],
+    )
+    options = make_options(
+        **vars(space), **vars(GoalOptions(objective=[first, "energy"], energy_budget=energy_budget))
+    )
+    built, _ = problem_from_texts(
+        networks,
+        platform,
+        options,
+        profile=profile,
+        dimensions=dim,
+        scenario=scenario,
+        balance=balance,
+    )
+    result = compare(
+        built, chip.name, max_nodes=max_nodes, time_limit_s=time_limit, seed=seed, jobs=None
+    )
+    if as_json:
+        json.dump(_document(result), sys.stdout, indent=2)
+        print()
+        return
+    _print(result, chip.name, coarse=coarse)
+
+
+def _rows(result: Comparison) -> list[tuple[Standing, bool]]:
+    """Every row of the table, and whether it is the best baseline."""
+    rows = [(standing, standing.name == result.best) for standing in result.standings]
+    return [*rows, (result.optimum, False)]
+
+
+def _document(result: Comparison) -> dict[str, object]:
+    from dse.tools.analysis.compare_baselines import rate_sum
+    from results.problem.objectives import objective_names
+
+    names = objective_names(result.problem)
+    best = dict(zip(names, result.optimum.member.objectives, strict=True))
+    units = [unit.name for unit in result.problem.units]
+    return {
+        "networks": [
+            {
+                "name": network.name,
+                "groups": len(network.group_names),
+                "repeats": network.repeats,
+                "waits_for": [result.problem.networks[n].name for n in network.waits_for],
+            }
+            for network in result.problem.networks
+        ],
+        "units": units,
+        "best_baseline": result.best,
+        "left_out": list(result.left_out),
+        "methods": [
+            {
+                "name": standing.name,
+                "label": standing.label,
+                "best_baseline": is_best,
+                "breaks": list(standing.breaks),
+                "gain": standing.gain,
+                "makespan_ps": standing.member.makespan_ps,
+                "latencies_ps": list(standing.member.latencies_ps),
+                "rate_sum_per_s": rate_sum(standing.member),
+                "energy_fj": standing.member.energy_fj,
+                "objectives": dict(zip(names, standing.member.objectives, strict=True)),
+                "mapping": {
+                    network.name: [units[standing.member.design.units[g]] for g in network.groups]
+                    for network in result.problem.networks
+                },
+            }
+            for standing, is_best in _rows(result)
+        ],
+        "certificate": (
+            None
+            if result.claim is None
+            else {
+                "status": result.claim.status.value,
+                "objective": result.claim.objectives[0],
+                "optimum": best[result.claim.objectives[0]],
+                "epsilon_ppm": result.claim.epsilon_ppm,
+                "lemmas": result.claim.lemmas,
+                "nodes": result.claim.nodes,
+                "solvers": list(result.claim.solvers),
+            }
+        ),
+    }
+
+
+def _print(result: Comparison, chip: str, *, coarse: bool) -> None:
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+
+    from dse.tools.analysis.compare_baselines import rate_sum
+    from dse.baselines.evaluate_all import compared_objective
+    from dse.certificate.certify import space_in_words
+    from dse.certificate.summary import claim_in_words
+    from results.text.member_diff import groups_by_unit, transition_count
+    from results.problem.objectives import format_objectives, objective_label
+    from results.problem.problem import ObjectiveKind
+
+    problem = result.problem
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, header_style="bold")
+    rows = [standing for standing, _ in _rows(result)]
+    columns = [
+        ("method", [standing.label for standing in rows]),
+        ("latency\nms", [f"{standing.member.makespan_ps / 1e9:.3f}" for standing in rows]),
+        ("Eq. 10\ninferences/s", [f"{rate_sum(standing.member):.1f}" for standing in rows]),
+    ]
+    for place, objective in enumerate(problem.objectives):
+        if objective.kind is ObjectiveKind.THROUGHPUT:
+            values = [standing.member.objectives[place] for standing in rows]
+            columns.append(("throughput\nframes/s", format_objectives(objective, values)))
+    columns += [
+        ("energy\nmJ", [f"{standing.member.energy_fj / 1e12:.1f}" for standing in rows]),
+        ("gain\n%", [f"{100 * standing.gain:+.1f}" for standing in rows]),
+        ("transi-\ntions", [str(transition_count(problem, s.member)) for s in rows]),
+        (
+            "groups on units",
+            [
+                ", ".join(f"{unit} {n}" for unit, n in groups_by_unit(problem, s.member).items())
+                for s in rows
+            ],
+        ),
+    ]
+    for index, (header, _) in enumerate(columns):
+        left = index in (0, len(columns) - 1)
+        table.add_column(header, justify="left" if left else "right", no_wrap=True)
+    for row, (standing, is_best) in enumerate(_rows(result)):
+        bold = is_best or standing is result.optimum
+        table.add_row(*(cells[row] for _, cells in columns), style="bold" if bold else None)
+    console = Console(highlight=False)
+    repeats = [f"{n.name} x {n.repeats}" if n.repeats > 1 else n.name for n in problem.networks]
+    compared = objective_label(problem, problem.objectives[compared_objective(problem)])
+    console.print(f"{', '.join(repeats)} on {chip}")
+    console.print(f"Space of this table: {space_in_words(problem)}")
+    console.print(table)
+    best = next((standing.label for standing, is_best in _rows(result) if is_best), None)
+    against = "the optimum: no baseline keeps all constraints"
+    if best is not None:
+        against = f"{best}, the best baseline (bold)"
+    console.print(
+        f"gain: by how much the {compared} is better than that of {against}. Eq. 10 "
+        "(HaX-CoNN): the sum of 1 / latency over the networks; larger is better."
+    )
+    if coarse:
+        console.print(
+            f"Cut into about {DEFAULT_GROUPS} groups per network, so that the optimum can be "
+            "proved; 'dse explore' cuts finer unless --groups is given, and may find better."
+        )
+    for standing in result.standings:
+        if standing.breaks:
+            console.print(f"{standing.label} breaks: {', '.join(standing.breaks)}")
+    for label in result.left_out:
+        console.print(f"{label} does not apply to this workload")
+    if result.claim is None:
+        console.print("The optimum is the best that was found: nothing is proved of it")
+    else:
+        console.print(claim_in_words(problem, result.claim, result.optimum.member.objectives))

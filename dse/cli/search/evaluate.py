@@ -1,0 +1,169 @@
+"""``dse evaluate``: what a mapping of one's own gives."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from dse.cli.shared.options import (
+    AsJson,
+    Dimensions,
+    Force,
+    GoalOptions,
+    MemberName,
+    ProfileFile,
+    SpaceOptions,
+)
+from dse.cli.shared.option_groups import with_option_groups
+from results.io.plural import counted
+
+if TYPE_CHECKING:
+    from dse.evaluate import Evaluated
+    from dse.workload.options import Options
+    from results.front.cost_origins import CostOrigins
+    from results.problem.problem import Problem
+
+INFEASIBLE = 3
+
+
+def register(app: typer.Typer) -> None:
+    """Adds the command."""
+    app.command("evaluate")(with_option_groups(evaluate))
+
+
+def evaluate(
+    networks: Annotated[
+        list[str] | None,
+        typer.Argument(help="As for 'dse explore'; none with --from: those of that folder."),
+    ] = None,
+    platform: Annotated[
+        str | None,
+        typer.Option("--platform", "-p", help="A name (see 'dse platforms') or a JSON file."),
+    ] = None,
+    mapping: Annotated[
+        Path | None, typer.Option(help="Units and clocks, a JSON file (see docs/result_files.md).")
+    ] = None,
+    source: Annotated[
+        Path | None, typer.Option("--from", help="Take a member of this result folder instead.")
+    ] = None,
+    member: MemberName = "fastest",
+    *,
+    space: SpaceOptions,
+    goals: GoalOptions,
+    profile: ProfileFile = None,
+    dim: Dimensions = None,
+    gantt: Annotated[
+        Path | None, typer.Option(help="Draw the schedule into this .svg or .png file.")
+    ] = None,
+    force: Force = False,
+    as_json: AsJson = False,
+) -> int:
+    """Show what a mapping gives; exit status 3 where it breaks a constraint."""
+    from dse.workload.parse_options import make_options
+    from dse.evaluate import evaluate_row, evaluated_document
+    from dse.space.mapping_file import load_mapping, mapping_of_member, row_of_mapping
+    from dse.workload.options import Options
+    from dse.inputs.output import check_output_file
+    from results.export.result_folder import read_results
+    from results.front.select_member import choose_member
+
+    options = make_options(**vars(space), **vars(goals), least_objectives=1)
+    asked = bool(options != Options() or profile or dim or platform)
+    _check_combination(networks, platform, mapping, source, asked=asked)
+    if gantt is not None:
+        check_output_file(gantt, option="--gantt", overwrite=force, suffixes=(".svg", ".png"))
+    front = None if source is None else read_results(source)
+    problem, origins = _problem(networks, platform, source, options, profile, dim)
+    if front is not None:
+        index = choose_member(front, member)
+        wanted = mapping_of_member(front.problem, front.members[index], f"{source} member {index}")
+    else:
+        assert mapping is not None, "one of the two is there"
+        wanted = load_mapping(mapping)
+    result = evaluate_row(problem, row_of_mapping(wanted, problem, origins))
+    if gantt is not None:
+        _draw(gantt, result)
+    if as_json:
+        import json
+
+        print(json.dumps(evaluated_document(result), indent=2))
+    else:
+        _print(result)
+    return 0 if result.feasible else INFEASIBLE
+
+
+def _check_combination(
+    networks: list[str] | None,
+    platform: str | None,
+    mapping: Path | None,
+    source: Path | None,
+    *,
+    asked: bool,
+) -> None:
+    from dse.errors import WorkloadError
+
+    if (mapping is None) == (source is None):
+        raise WorkloadError("one of --mapping FILE and --from DIR is required, not both")
+    if not networks and source is None:
+        raise WorkloadError("networks: at least one is needed, got none")
+    if networks and platform is None:
+        raise WorkloadError("--platform is required with networks")
+    if not networks and asked:
+        raise WorkloadError(
+            "--from without networks evaluates the problem of that folder as it is; "
+            "other options need networks and a platform"
+        )
+
+
+def _problem(
+    networks: list[str] | None,
+    platform: str | None,
+    source: Path | None,
+    options: Options,
+    profile: Path | None,
+    dim: list[str] | None,
+) -> tuple[Problem, CostOrigins | None]:
+    if networks and platform is not None:
+        from dse.cli.shared.build import problem_from_texts
+        from dse.problem.cost_provenance import cost_origins
+
+        built, _ = problem_from_texts(networks, platform, options, profile=profile, dimensions=dim)
+        return built.problem, cost_origins(built)
+    from results.export.result_folder import read_costs, read_results
+
+    assert source is not None, "there are networks or a folder"
+    problem = read_results(source).problem
+    return problem, read_costs(source, problem)
+
+
+def _draw(path: Path, result: Evaluated) -> None:
+    from dse.inputs.output import write_output_file
+    from results.plots.gantt import gantt_png, gantt_svg
+
+    draw = gantt_svg if path.suffix == ".svg" else gantt_png
+    write_output_file(path, draw(result.problem, result.member))
+
+
+def _print(result: Evaluated) -> None:
+    from rich.console import Console
+
+    from dse.cli.results.show import FREE_RUN_ROWS
+    from results.text.member import member_lines
+    from results.text.schedule import schedule_table
+
+    problem, member = result.problem, result.member
+    console = Console(highlight=False)
+    if result.constraints:
+        failing = sum(not state.met for state in result.constraints)
+        count = counted(len(result.constraints), "constraint")
+        verdict = f"{failing} of {count} broken" if failing else f"{count} met"
+        console.print(verdict, style="bold", markup=False)
+    for state in result.constraints:
+        console.print(f"{'met  ' if state.met else 'FAILS'} {state.in_words()}", markup=False)
+    for line in member_lines(problem, member):
+        console.print(line, markup=False)
+    console.print()
+    most = None if member.free_run is None else FREE_RUN_ROWS
+    console.print(schedule_table(problem, member.schedule, most=most, rest="--json"))

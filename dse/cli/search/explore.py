@@ -1,0 +1,294 @@
+"""``dse explore``: networks and a platform in, a result folder out."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from dse.cli.search.certify import MaxNodes, ProofProgress
+from dse.cli.shared.options import (
+    Balance,
+    Dimensions,
+    Force,
+    GoalOptions,
+    ModeName,
+    NetworkNames,
+    PlatformName,
+    PredictorOption,
+    ProfileFile,
+    ScenarioName,
+    SpaceOptions,
+)
+from dse.cli.search.periodic import (
+    Engines,
+    Inferences,
+    Split,
+    check_periodic_options,
+    explore_engines,
+)
+from dse.search.names import EngineName
+from dse.cli.shared.option_groups import with_option_groups
+from results.io.plural import counted
+
+if TYPE_CHECKING:
+    from dse.certificate.strategy import FrontProof, Goal
+    from dse.search.driver import Progress
+    from results.front.front import Front
+
+
+def register(app: typer.Typer) -> None:
+    """Adds the command."""
+    app.command("explore")(with_option_groups(explore))
+
+
+def explore(
+    context: typer.Context,
+    networks: NetworkNames,
+    platform: PlatformName,
+    output: Annotated[Path, typer.Option("--output", "-o", help="Folder for the results.")],
+    scenario: ScenarioName = None,
+    balance: Balance = False,
+    *,
+    space: SpaceOptions,
+    goals: GoalOptions,
+    profile: ProfileFile = None,
+    dim: Dimensions = None,
+    engine: Annotated[
+        EngineName,
+        typer.Option(
+            help="What searches. auto: NSGA-II, then the exact search from its front; exact: the "
+            "exact search alone; of others only the fastest is proved. nsga3 and sms-emoa: for "
+            "three and more objectives."
+        ),
+    ] = EngineName.AUTO,
+    mode: ModeName = None,
+    predictor: PredictorOption = None,
+    pes: Engines = None,
+    inferences: Inferences = None,
+    split: Split = None,
+    max_evaluations: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            help="Design points to evaluate, at most. [default: 100000; --free-running: 300]",
+        ),
+    ] = None,
+    time_limit: Annotated[float | None, typer.Option(min=0.001, help="Most seconds.")] = None,
+    stop_when_stalled: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            metavar="EVALUATIONS",
+            help="End when within so many the hypervolume has grown by less than 0.01 %.",
+        ),
+    ] = None,
+    checkpoint: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Keep the state of the search there, every 10 s."),
+    ] = None,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on from the checkpoint, where there is one.")
+    ] = False,
+    no_certify: Annotated[
+        bool, typer.Option("--no-certify", help="Do not prove anything.")
+    ] = False,
+    max_nodes: MaxNodes = None,
+    seed: Annotated[
+        int, typer.Option(min=0, max=2**32 - 1, help="The same seed gives the same front.")
+    ] = 0,
+    jobs: Annotated[
+        int | None, typer.Option(min=1, max=1024, help="Worker threads. [default: all cores]")
+    ] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only.")] = False,
+    force: Force = False,
+) -> int:
+    """Search for the Pareto front of networks that share a chip."""
+    from dse.workload.parse_options import make_options
+    from dse.cli.shared.build import problem_from_texts
+    from dse.problem.cost_provenance import cost_origins
+    from dse.engines.optimizer_registry import ENGINES
+    from dse.errors import WorkloadError
+    from dse.explore import default_evaluations, explore_problem
+    from dse.papers.managers.mapformer.settings import ManagerSettings
+    from dse.workload.scenarios import scenario_objectives
+    from results.export.result_folder import check_output_folder, write_results
+
+    if pes is not None:
+        return explore_engines(
+            context,
+            networks,
+            platform,
+            output,
+            pes=pes,
+            inferences=inferences,
+            split=split,
+            objective=goals.objective,
+            precision=space.precision,
+            profile=profile,
+            dim=dim,
+            quiet=quiet,
+            force=force,
+        )
+    check_periodic_options(inferences, split)
+    asked = scenario_objectives(scenario, goals.objective)
+    goals = replace(goals, objective=None if asked is None else list(asked))
+    options = make_options(**vars(space), **vars(goals))
+    info = ENGINES[engine]
+    if no_certify and info.needs_proof:
+        raise WorkloadError(f"--no-certify: --engine {engine.value} finds its front by proving it")
+    check_output_folder(output, overwrite=force)
+    _check_checkpoint(checkpoint, resume=resume, force=force)
+    built, chip = problem_from_texts(
+        networks,
+        platform,
+        options,
+        profile=profile,
+        dimensions=dim,
+        scenario=scenario,
+        balance=balance,
+    )
+    evaluations = max_evaluations or default_evaluations(built.problem)
+    with _progress(evaluations, quiet=quiet) as on_progress:
+        front = explore_problem(
+            built,
+            platform=chip.name,
+            engine=engine,
+            manager=ManagerSettings(mode, predictor),
+            max_evaluations=evaluations,
+            time_limit_s=time_limit,
+            stop_when_stalled=stop_when_stalled,
+            checkpoint=checkpoint,
+            resume=resume,
+            seed=seed,
+            jobs=jobs,
+            command=["dse", *sys.argv[1:]],
+            on_progress=on_progress,
+        )
+    costs = cost_origins(built)
+    proof: FrontProof | None = None
+    prove = not no_certify and front.provenance.stopped_by != "interrupt"
+    # Of networks that run freely nothing can be proved, which is told at once.
+    early = prove and not front.problem.free_running
+    if early:
+        # Written before the proof, too: whatever ends that does not take the front along.
+        write_results(output, front, costs=costs, overwrite=force, pictures=False)
+    if prove:
+        proof = _proved(front, info.goal, max_nodes, time_limit, quiet=quiet)
+    if proof is not None:
+        front = proof.front
+    write_results(
+        output,
+        front,
+        costs=costs,
+        certificate=None if proof is None else proof.certificate,
+        epsilon=None if proof is None else proof.epsilon,
+        overwrite=force or early,
+    )
+    if not quiet:
+        _print_front(front, output)
+    ended = front.provenance.stopped_by == "interrupt" or (proof is not None and proof.interrupted)
+    return 130 if ended else 0
+
+
+def _check_checkpoint(checkpoint: Path | None, *, resume: bool, force: bool) -> None:
+    from dse.errors import WorkloadError
+
+    if checkpoint is None:
+        if resume:
+            raise WorkloadError("--resume: the file is required that --checkpoint FILE names")
+    elif checkpoint.exists() and not (resume or force):
+        raise WorkloadError(
+            f"--checkpoint: {checkpoint} exists already; --resume goes on from it, --force "
+            "replaces it"
+        )
+
+
+def _proved(
+    front: Front, goal: Goal, max_nodes: int | None, time_limit_s: float | None, *, quiet: bool
+) -> FrontProof | None:
+    """The front with its proof; None, and why on stderr, where there can be none."""
+    from dse.certificate.certify import Limits, certified_column
+    from dse.certificate.strategy import Goal, prove_front
+    from results.errors import ResultError
+
+    if goal is Goal.FASTEST and certified_column(front.problem) is None:
+        return None
+    try:
+        with ProofProgress(quiet=quiet) as on_progress:
+            proof = prove_front(
+                front, goal=goal, limits=Limits(max_nodes, time_limit_s), on_progress=on_progress
+            )
+    except ResultError as error:
+        print(f"dse: not certified: {error}", file=sys.stderr)
+        return None
+    if proof.refused is not None and not quiet:
+        print(f"dse: the front is not proved: {proof.refused}", file=sys.stderr)
+    return proof
+
+
+class _progress:
+    """A progress bar on stderr with evaluations, hypervolume and time left; nothing if quiet."""
+
+    def __init__(self, evaluations: int, *, quiet: bool) -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+        self._bar = Progress(
+            TextColumn("exploring"),
+            BarColumn(),
+            TextColumn("{task.completed:,.0f}/{task.total:,.0f} evaluations"),
+            TextColumn("front {task.fields[members]}, hypervolume {task.fields[volume]:.4f}"),
+            TimeRemainingColumn(),
+            console=Console(stderr=True),
+            disable=quiet,
+        )
+        self._task = self._bar.add_task("", total=evaluations, members=0, volume=0.0)
+        self._total = evaluations
+
+    def __enter__(self) -> _progress:
+        self._bar.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._bar.stop()
+
+    def __call__(self, progress: Progress) -> None:
+        self._bar.update(
+            self._task,
+            completed=min(progress.evaluations, self._total),
+            members=progress.members,
+            volume=progress.hypervolume,
+        )
+
+
+def _print_front(front: Front, folder: Path) -> None:
+    from rich.console import Console
+
+    from dse.certificate.summary import claims_in_words
+    from results.text.fixed_clocks import held_clocks_in_words
+    from results.text.front import front_table
+
+    console = Console()
+    console.print(front_table(front, width=console.width))
+    source = front.provenance
+    console.print(
+        f"{counted(source.evaluations, 'design point')} in {source.seconds:.1f} s "
+        f"(seed {source.seed}, stopped by {source.stopped_by})",
+        highlight=False,
+    )
+    if source.engine == EngineName.EXACT.value:
+        console.print("The exact search began with these, and found the rest.", highlight=False)
+    held = held_clocks_in_words(front.problem)
+    if held is not None:
+        console.print(f"Clocks not searched: {held}.", highlight=False)
+    for sentence in claims_in_words(front):
+        console.print(sentence, highlight=False)
+    console.print(
+        f"Written to {folder}: {', '.join(sorted(p.name for p in folder.iterdir()))}",
+        highlight=False,
+        soft_wrap=True,
+    )

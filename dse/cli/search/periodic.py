@@ -1,0 +1,143 @@
+"""``dse explore --pes``: periodic schedules on processing engines; how ``dse show`` shows them."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from results.periodic.result import PeriodicResult
+
+Engines = Annotated[
+    str | None,
+    typer.Option(
+        "--pes",
+        metavar="N,N...",
+        help="Periodic schedules (Mobile-I) on so many processing engines, or all: sizes of the "
+        "array that the platform has.",
+    ),
+]
+Inferences = Annotated[
+    int | None,
+    typer.Option(
+        min=1, help="With --pes: latency and energy are those of so many. [default: 5000]"
+    ),
+]
+Split = Annotated[
+    int | None,
+    typer.Option(
+        "--split", min=1, help="With --pes: operations that a layer becomes at most. [default: 1]"
+    ),
+]
+_ALLOWED = frozenset(
+    {
+        *("networks", "platform", "output", "objective", "pes", "inferences", "split"),
+        *("precision", "profile", "dim", "quiet", "force"),
+    }
+)
+_OBJECTIVES = frozenset({"latency", "energy"})
+
+
+def explore_engines(
+    context: typer.Context,
+    networks: list[str],
+    platform: str,
+    output: Path,
+    *,
+    pes: str,
+    inferences: int | None,
+    split: int | None,
+    objective: list[str] | None,
+    precision: str | None,
+    profile: Path | None,
+    dim: list[str] | None,
+    quiet: bool,
+    force: bool,
+) -> int:
+    """Schedules one network, writes the folder, prints the table."""
+    from dse.workload.parse_options import parse_dimensions
+    from dse.errors import WorkloadError
+    from dse.papers.mobile_i.explore import explore_periodic
+    from dse.papers.mobile_i.schedule.schedulers import DEFAULT_INFERENCES
+    from results.export.result_folder import check_output_folder
+    from results.periodic.file import write_periodic
+
+    for name in context.params:
+        source = context.get_parameter_source(name)
+        if name not in _ALLOWED and source is not None and source.name == "COMMANDLINE":
+            raise WorkloadError(
+                f"--{name.replace('_', '-')}: is not for periodic schedules (--pes)"
+            )
+    if len(networks) != 1:
+        raise WorkloadError(f"--pes: one network is required, got {len(networks)}")
+    for text in objective or ():
+        if text not in _OBJECTIVES:
+            raise WorkloadError(f"--objective: with --pes latency or energy, got {text!r}")
+    engines = parse_engines(pes)
+    check_output_folder(output, overwrite=force)
+    result = explore_periodic(
+        networks[0],
+        platform,
+        engines=engines,
+        inferences=DEFAULT_INFERENCES if inferences is None else inferences,
+        parts=1 if split is None else split,
+        precision=precision,
+        profile=profile,
+        dimensions=dict(parse_dimensions(dim)),
+        command=" ".join(["dse", *sys.argv[1:]]),
+    )
+    write_periodic(output, result, overwrite=force)
+    if not quiet:
+        print_periodic(result)
+        print(f"Written to {output}: {', '.join(sorted(p.name for p in output.iterdir()))}")
+    return 0
+
+
+def check_periodic_options(inferences: int | None, split: int | None) -> None:
+    """Refuses, without ``--pes``, what is only for it."""
+    from dse.errors import WorkloadError
+
+    for name, value in (("--inferences", inferences), ("--split", split)):
+        if value is not None:
+            raise WorkloadError(f"{name}: is for periodic schedules, with --pes")
+
+
+def parse_engines(text: str) -> tuple[int, ...] | None:
+    """``16,32,64`` as numbers; None for ``all``."""
+    from dse.errors import WorkloadError
+
+    if text == "all":
+        return None
+    parts = [part.strip() for part in text.split(",")]
+    if not all(part.isascii() and part.isdigit() and len(part) <= 9 for part in parts):
+        raise WorkloadError(
+            f"--pes: numbers separated by commas, or all, are required, got {text!r}"
+        )
+    return tuple(int(part) for part in parts)
+
+
+def print_periodic(result: PeriodicResult) -> None:
+    """The table of schedules."""
+    from rich.console import Console
+
+    from results.periodic.table import periodic_table
+
+    Console(highlight=False).print(periodic_table(result))
+
+
+def print_schedule(result: PeriodicResult, index: int) -> None:
+    """One member: its figures, and what every engine runs in a period."""
+    from rich.console import Console
+
+    from results.periodic.choice import figure_lines, schedule_title
+    from results.periodic.table import engine_table
+
+    schedule = result.members[index]
+    console = Console(highlight=False)
+    console.print(schedule_title(result, index).capitalize(), style="bold", markup=False)
+    for name, value in figure_lines(schedule, result.inferences):
+        console.print(f"{name}: {value}", markup=False)
+    console.print(engine_table(schedule))

@@ -1,0 +1,78 @@
+"""``dse replay``: workloads that change, schedules that improve."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from dse.cli.shared.options import Force
+from results.io.plural import counted
+
+if TYPE_CHECKING:
+    from results.replay.replay import Replay
+
+
+def register(app: typer.Typer) -> None:
+    """Adds the command."""
+    app.command("replay")(replay)
+
+
+def replay(
+    file: Annotated[Path, typer.Argument(help="Workloads and when they change (.yaml, .json).")],
+    output: Annotated[Path, typer.Option("--output", "-o", help="Folder for the results.")],
+    nodes_per_second: Annotated[
+        int | None,
+        typer.Option(min=1, help="Search speed to assume. [default: this machine's, measured]"),
+    ] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only.")] = False,
+    force: Force = False,
+) -> None:
+    """Replay changing workloads: latency per frame while schedules improve, against the optimum."""
+    from dse.papers.anytime import replay as player
+    from dse.compile.load import tell_of_compiling
+    from dse.papers.anytime.file import load_replay
+    from results.replay.file import check_replay_folder, write_replay
+
+    check_replay_folder(output, overwrite=force)
+    tell_of_compiling()
+    result = player.replay(load_replay(file), nodes_per_second=nodes_per_second)
+    write_replay(output, result, overwrite=force)
+    if not quiet:
+        _print(result, output)
+
+
+def _print(result: Replay, folder: Path) -> None:
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, header_style="bold")
+    table.add_column("workload")
+    for header in (
+        *("naive\nms", "optimum\nms", "gain\n%", "schedules\npublished"),
+        *("optimum\nafter ms", "search done\nafter ms", "proof\nafter ms"),
+    ):
+        table.add_column(header, justify="right", no_wrap=True)
+    for phase in result.phases:
+        last = phase.schedules[-1]
+        reached = last.latency_ps == phase.oracle_ps
+        table.add_row(
+            phase.name,
+            f"{phase.baseline_ps / 1e9:.3f}",
+            f"{phase.oracle_ps / 1e9:.3f}" + ("" if phase.oracle_proved else " or less"),
+            f"{100 * (phase.baseline_ps / phase.oracle_ps - 1):.1f}",
+            str(len(phase.schedules)),
+            f"{1000 * last.found_s:.1f}" if reached else "not reached",
+            "-" if phase.searched_s is None else f"{1000 * phase.searched_s:.1f}",
+            phase.status if phase.proved_s is None else f"{1000 * phase.proved_s:.0f}",
+        )
+    console = Console(highlight=False)
+    console.print(f"{result.title}, on {result.platform}; time of the search: {result.clock}")
+    console.print(table)
+    console.print(
+        f"{counted(len(result.frames), 'frame')}. Written to {folder}: "
+        f"{', '.join(sorted(path.name for path in folder.iterdir()))}",
+        soft_wrap=True,
+    )

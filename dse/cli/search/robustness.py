@@ -1,0 +1,167 @@
+"""``dse robustness``: how fragile a member of a front is when costs are off."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from dse.cli.shared.options import AsJson, Folder, MemberName
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from dse.tools.analysis.robustness import GroupError, Robustness, Spread
+    from results.front.front import Front
+    from results.problem.problem import Problem
+
+
+def register(app: typer.Typer) -> None:
+    """Adds the command."""
+    app.command("robustness")(robustness)
+
+
+def robustness(
+    folder: Folder,
+    member: MemberName = "fastest",
+    samples: Annotated[int, typer.Option(min=1, max=1_000_000, help="Per size of error.")] = 500,
+    seed: Annotated[
+        int, typer.Option(min=0, max=2**32 - 1, help="The same seed gives the same result.")
+    ] = 0,
+    error: Annotated[
+        list[int] | None,
+        typer.Option(min=1, max=90, help="Size of the errors in percent. [default: 5, 10, 20]"),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show what a member gives, and which one is fastest, when the costs are off."""
+    import numpy as np
+
+    from dse.tools.analysis.robustness import ERRORS_PERCENT
+    from dse.tools.analysis.robustness import robustness as look
+    from fitness.simulate import row_of
+    from results.export.result_folder import read_results
+    from results.front.select_member import choose_member
+
+    front = read_results(folder)
+    index = choose_member(front, member)
+    rows = np.stack([row_of(entry.design) for entry in front.members])
+    result = look(
+        front.problem,
+        rows,
+        index,
+        samples=samples,
+        seed=seed,
+        errors_percent=tuple(error or ERRORS_PERCENT),
+    )
+    if as_json:
+        import json
+
+        print(json.dumps(_document(front.problem, result), indent=2))
+    else:
+        _print(front, result)
+
+
+def _document(problem: Problem, result: Robustness) -> dict[str, object]:
+    from dataclasses import asdict
+
+    document = asdict(result)
+    for level in document["levels"]:
+        for entry in level["worst_groups"]:
+            network, name = _group(problem, entry["group"])
+            entry |= {"network": network, "name": name}
+    return document
+
+
+def _group(problem: Problem, group: int) -> tuple[str, str]:
+    """Network and name of a group."""
+    network = next(entry for entry in problem.networks if group in entry.groups)
+    return network.name, network.group_names[group - network.first_group]
+
+
+def _print(front: Front, result: Robustness) -> None:
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+
+    from results.text.member_diff import clocks_mhz, groups_by_unit
+    from results.front.named_members import mark_members
+
+    problem = front.problem
+    console = Console(highlight=False)
+    member = front.members[result.member]
+    marks = ", ".join(mark_members(front).get(result.member, ()))
+    used = ", ".join(f"{name} {count}" for name, count in groups_by_unit(problem, member).items())
+    clocks = ", ".join(
+        f"{name} {mhz:.0f}" for name, mhz in clocks_mhz(problem, member).items() if mhz is not None
+    )
+    console.print(
+        f"member {result.member}{f' ({marks})' if marks else ''}: "
+        f"{result.makespan_ps / 1e9:.4g} ms, {result.energy_fj / 1e12:.4g} mJ; "
+        f"groups on {used}; MHz: {clocks}"
+    )
+    console.print(
+        f"Every group's time on every unit off by up to so many percent, {result.samples} "
+        f"samples each, seed {result.seed}:\n"
+    )
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, header_style="bold")
+    table.add_column("error", justify="right", no_wrap=True)
+    for title in ("makespan, ms", "energy, mJ"):
+        table.add_column(f"{title}\nmin / median / 95 % / max", justify="right", no_wrap=True)
+    if any(level.feasible_ppm < 10**6 for level in result.levels):
+        table.add_column("meets all\nconstraints", justify="right", no_wrap=True)
+    for level in result.levels:
+        cells = [
+            f"{level.percent} %",
+            _spread(level.makespan_ps, 10**9),
+            _spread(level.energy_fj, 10**12),
+        ]
+        if len(table.columns) > len(cells):
+            cells.append(f"{level.feasible_ppm / 1e4:.1f} %")
+        table.add_row(*cells)
+    console.print(table)
+    console.print()
+    _print_fastest(console, front, result)
+    console.print("\nOne group alone off by its full error, the three that hurt most:")
+    for level in result.levels:
+        worst = "; ".join(_worst(problem, result, entry) for entry in level.worst_groups)
+        console.print(f"  {level.percent} %: {worst}")
+
+
+def _print_fastest(console: Console, front: Front, result: Robustness) -> None:
+    if len(front.members) == 1:
+        console.print("The front has one member: no other can be faster.")
+        return
+    from rich import box
+    from rich.table import Table
+
+    console.print(
+        f"Member {result.fastest} is the fastest of {len(front.members)} without errors. With:"
+    )
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, header_style="bold")
+    for title in ("error", "still the\nfastest", "within 1 %\nof the best"):
+        table.add_column(title, justify="right", no_wrap=True)
+    table.add_column("slower than the best\nmedian / 95 % / max", justify="right", no_wrap=True)
+    for level in result.levels:
+        regret = level.regret_ppm
+        spread = (regret.median, regret.percentile_95, regret.largest)
+        table.add_row(
+            f"{level.percent} %",
+            f"{level.still_fastest_ppm / 1e4:.1f} %",
+            f"{level.near_fastest_ppm / 1e4:.1f} %",
+            " / ".join(f"{value / 1e4:.2f}" for value in spread) + " %",
+        )
+    console.print(table)
+
+
+def _spread(spread: Spread, factor: int) -> str:
+    values = (spread.least, spread.median, spread.percentile_95, spread.largest)
+    return " / ".join(f"{value / factor:.4g}" for value in values)
+
+
+def _worst(problem: Problem, result: Robustness, entry: GroupError) -> str:
+    network, name = _group(problem, entry.group)
+    first = next(n.first_group for n in problem.networks if n.name == network)
+    change = 100 * (entry.makespan_ps / result.makespan_ps - 1)
+    faster = "" if entry.factor_ppm > 10**6 else ", when faster"
+    return f"{network} group {entry.group - first} ({name}{faster}): {change:+.2f} %"

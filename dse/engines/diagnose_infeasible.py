@@ -1,0 +1,104 @@
+"""Why nothing is feasible: what was asked for, and the least that can be had of each alone."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from dse.problem.constraint_status import limited_by, shown_apart
+from dse.space.design_space import DesignSpace
+from dse.search.driver import Budget, SearchResult, StoppedBy, search
+from fitness.objectives import ConstraintKind, constraints_of, make_outcomes
+from results.io.plural import counted
+from results.problem.problem import EnergyUse, IntArray, Objective, ObjectiveKind, Problem
+
+PROBE_EVALUATIONS = 5_000
+"""Spent on each constraint that the search did not meet, to see how near one can come to it."""
+
+_PROBES = {
+    ConstraintKind.DEADLINE: ObjectiveKind.LATENCY,
+    ConstraintKind.PERIOD: ObjectiveKind.LATENCY,
+    ConstraintKind.POWER: ObjectiveKind.POWER,
+    ConstraintKind.ENERGY: ObjectiveKind.ENERGY,
+}
+
+
+_OVER_THE_PERIOD = (ConstraintKind.POWER, ConstraintKind.ENERGY)
+
+
+def explain_infeasible(
+    problem: Problem, result: SearchResult, *, seed: int, jobs: int = 1, probe: bool = True
+) -> str:
+    """What stands in the way, in one line or a few.
+
+    With ``probe`` a constraint that no design point met is looked for alone: a short search with
+    nothing but its figure to minimise. What is said is what was found, not a proof.
+    """
+    if result.evaluations == 0 and result.stopped_by is StoppedBy.EXHAUSTED:
+        return "no design point was proposed: the engine expects none to keep all constraints"
+    if result.evaluations == 0:
+        return "the search was ended before the first design point"
+    head = f"no feasible design point in {counted(result.evaluations, 'evaluation')}"
+    constraints = constraints_of(problem)
+    least = [int(value) for value in result.least_figures]
+    for index, constraint in enumerate(constraints):
+        if probe and least[index] > constraint.limit and constraint.kind in _PROBES:
+            alone = _least_alone(_probe(problem, constraint.kind, constraint.network), seed, jobs)
+            least[index] = min([least[index], *alone])
+    lines = []
+    for entry, value in zip(constraints, least, strict=True):
+        limit, found = shown_apart(entry.limit, value, entry.unit)
+        lines.append(f"{entry.name}: at most {limit} {limited_by(entry)}, lowest found {found}")
+    over = [
+        (entry.kind, line)
+        for line, entry, value in zip(lines, constraints, least, strict=True)
+        if value > entry.limit
+    ]
+    if any(kind is ConstraintKind.PERIOD for kind, _ in over):
+        # Power and energy over a period that is too short mean nothing.
+        over = [item for item in over if item[0] not in _OVER_THE_PERIOD]
+    missed = [line for _, line in over]
+    if missed:
+        return f"{head}: {missed[0]}" if len(missed) == 1 else "\n".join([f"{head}:", *missed])
+    asked = [
+        line
+        for line, entry in zip(lines, constraints, strict=True)
+        if entry.kind is not ConstraintKind.SEGMENTS
+    ]
+    return "\n".join(
+        [
+            f"{head}; each constraint was met alone, but not all together, which is not proved to "
+            "be impossible:",
+            *asked,
+        ]
+    )
+
+
+def _probe(problem: Problem, kind: ConstraintKind, network: int | None) -> Problem:
+    """The problem with one figure to minimise and nothing else asked for but what mapping limits.
+
+    Over a fixed period power and energy mean something only where the makespan fits into it.
+    """
+    timed = problem.energy_use is EnergyUse.PERIODIC
+    over_period = timed and kind in _OVER_THE_PERIOD
+    use = EnergyUse.FRAME if timed and not over_period else problem.energy_use
+    return replace(
+        problem,
+        objectives=(Objective(_PROBES[kind], network),),
+        energy_use=use,
+        period_ps=problem.period_ps if over_period else None,
+        power_cap_mw=None,
+        energy_budget_fj=None,
+        networks=tuple(replace(entry, deadline_ps=None) for entry in problem.networks),
+    )
+
+
+def _least_alone(problem: Problem, seed: int, jobs: int) -> list[int]:
+    """The smallest value found of the only objective; nothing where no point is feasible."""
+    from dse.search.optimizers.nsga2 import Nsga2Engine
+
+    engine = Nsga2Engine(DesignSpace(problem), seed=seed)
+    result = search(engine, make_outcomes(problem, jobs=jobs), Budget(PROBE_EVALUATIONS))
+    values: IntArray = result.objectives[:, 0]
+    return [int(np.min(values))] if len(values) else []

@@ -1,0 +1,50 @@
+"""The exact search as an engine: it starts from the obvious answers, the proof does the rest."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dse.certificate.certify import default_nodes
+from dse.compile.load import load_proof_code
+from dse.space.design_space import DesignSpace, unique_rows
+from dse.certificate.branch_and_bound import find_front
+from dse.search.optimizers.initial_population import obvious_rows
+from dse.certificate.preconditions import refuse_unprovable
+from fitness.objectives import Outcomes
+from results.problem.problem import IntArray
+
+
+class ExactEngine:
+    """Proposes the obvious answers. If none of them keeps all constraints it searches for what
+    does, so that :func:`dse.certificate.strategy.prove_front` has a front to begin with.
+
+    Raises:
+        ResultError: where the front cannot be proved, see :func:`dse.certificate.preconditions.refuse_unprovable`.
+    """
+
+    name = "exact"
+
+    def __init__(self, space: DesignSpace, *, seed: int) -> None:
+        refuse_unprovable(space.problem, range(len(space.problem.objectives)))
+        load_proof_code()
+        self._space = space
+        self._rng = np.random.default_rng(seed)
+        self._asked = 0
+        self._feasible = False
+
+    def ask(self) -> IntArray:
+        """The obvious rows; then, where none is feasible, all that the search has found."""
+        self._asked += 1
+        if self._asked == 1:
+            rows = self._space.repair(self._rng, obvious_rows(self._space))
+            return rows[unique_rows(rows)]
+        nothing = np.zeros((0, self._space.width), dtype=np.int64)
+        if self._asked > 2 or self._feasible:
+            return nothing
+        problem = self._space.problem
+        found = find_front(problem, most_nodes=default_nodes(problem), most_lemmas=0)
+        return self._space.canonical(found.rows) if len(found.rows) else nothing
+
+    def tell(self, rows: IntArray, outcomes: Outcomes) -> None:
+        """Whether one of them keeps all constraints."""
+        self._feasible |= bool(outcomes.feasible.any())

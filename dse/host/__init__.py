@@ -1,1 +1,0 @@
-"""Measuring and running on the machine at hand."""

@@ -1,0 +1,67 @@
+"""Files that people write, YAML or JSON: read to a limit, and held against a schema of
+``dse/inputs/data``."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+from dse.errors import WorkloadError
+
+MOST_BYTES = 1_000_000
+
+
+def read_input(path: str | Path, most_bytes: int = MOST_BYTES) -> bytes:
+    """The bytes of a file.
+
+    Raises:
+        WorkloadError: where it cannot be read or is longer.
+    """
+    file = os.fspath(path)
+    try:
+        with open(file, "rb") as stream:
+            data = stream.read(most_bytes + 1)
+    except OSError as error:
+        raise WorkloadError(f"{file}: cannot be read: {error.strerror or error}") from None
+    except ValueError as error:
+        raise WorkloadError(f"{file!r}: cannot be read: {error}") from None
+    if len(data) > most_bytes:
+        raise WorkloadError(f"{file}: must have at most {most_bytes} bytes")
+    return data
+
+
+def parse_input(data: bytes, file: str, schema: str) -> Any:
+    """The document in a file, JSON or YAML by its name; numbers are exact.
+
+    Raises:
+        WorkloadError: where it cannot be parsed or does not follow ``dse/inputs/data``'s schema of that
+            name; names the file and the JSON path.
+    """
+    from dse.inputs.yaml_loader import parse_yaml
+    from platforms.errors import PlatformError
+    from platforms.exact_json import parse_exact
+
+    try:
+        read = parse_exact if file.lower().endswith(".json") else parse_yaml
+        document: Any = read(data, file)
+    except PlatformError as error:
+        # The readers are shared with platform files.
+        raise WorkloadError(str(error)) from None
+    check_content(document, file, schema)
+    return document
+
+
+def check_content(content: Any, label: str, schema: str) -> None:
+    """The second half of :func:`parse_input`, for content in hand; ``label`` begins messages.
+
+    Raises:
+        WorkloadError: as there.
+    """
+    from platforms.errors import PlatformError
+    from platforms.schema_check import check_against_schema
+
+    try:
+        check_against_schema(content, schema, label, package="dse.inputs.data")
+    except PlatformError as error:
+        raise WorkloadError(str(error)) from None

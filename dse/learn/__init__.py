@@ -1,1 +1,0 @@
-"""MapFormer's estimator: data from the timeline or a board, a transformer, its weights."""

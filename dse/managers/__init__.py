@@ -1,1 +1,0 @@
-"""Managers: engines that search by what a predictor says of a mapping, as MapFormer does."""

@@ -1,0 +1,183 @@
+"""Schedules that get better and end with a proof: the steps of D-HaX-CoNN (HaX-CoNN, 5.3)."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from dse.baselines.gpu_and_dsa import GpuAndDsa
+from dse.baselines.gpu_only import GpuOnly
+from dse.certificate.certify import Limits, certified_column, default_nodes, prove
+from dse.space.design_space import DesignSpace
+from dse.certificate.snapshot import Snapshot
+from dse.certificate.fastest import FastestResult, find_fastest
+from dse.certificate.seed_front import front_of_rows
+from fitness.objectives import make_outcomes
+from fitness.simulate import row_of
+from results.front.certificate import Certificate, CertificateStatus
+from results.front.epsilon import epsilon_ppm
+from results.errors import ResultError
+from results.problem.objectives import objective_names
+from results.problem.problem import DesignPoint, IntArray, ObjectiveKind, Problem
+from results.problem.problem_file import problem_sha256
+
+START = (GpuOnly, GpuAndDsa)
+"""The naive schedules. HaX-CoNN starts from the best of these, too (its footnote 1)."""
+FIRST_SLICE, LARGEST_SLICE = 200, 20_000
+"""Nodes of the search between two looks at what it has found; each slice is twice the last."""
+SEARCH = "search"
+
+Clock = Callable[[], float]
+
+
+@dataclass(frozen=True, eq=False)
+class Published:
+    """A schedule that is better than all before it.
+
+    ``value``: its makespan in ps (Eq. 11), or minus its sum of rates in uHz (Eq. 10); ``source``:
+    the label of a baseline, or ``search``; ``nodes`` of the search and ``seconds`` until then.
+    """
+
+    design: DesignPoint
+    value: int
+    source: str
+    nodes: int
+    seconds: float
+
+
+@dataclass(frozen=True, eq=False)
+class Ended:
+    """The end: nothing better will come. ``best`` is None where nothing keeps all constraints.
+
+    ``searched_s``: seconds until the search had nothing left; None where it was ended before.
+    ``certificate``: the proof, or with ``GAP`` the bound; None without any schedule.
+    """
+
+    best: Published | None
+    certificate: Certificate | None
+    nodes: int
+    searched_s: float | None
+    seconds: float
+
+
+def naive_schedule(problem: Problem, *, clock: Clock = time.monotonic) -> Published | None:
+    """The best naive schedule that keeps all constraints; None where none does.
+
+    Raises:
+        ResultError: where neither makespan nor Eq. 10 is an objective.
+    """
+    began = clock()
+    column = _column(problem)
+    space = DesignSpace(problem)
+    evaluate = make_outcomes(problem)
+    best: tuple[int, IntArray, str] | None = None
+    for method in START:
+        rows = method(space).ask()
+        if len(rows) == 0:
+            continue
+        outcomes = evaluate(rows)
+        values = np.where(outcomes.feasible, outcomes.objectives[:, column], np.iinfo(np.int64).max)
+        index = int(values.argmin())
+        if outcomes.feasible[index] and (best is None or int(values[index]) < best[0]):
+            best = int(values[index]), rows[index], method.label
+    if best is None:
+        return None
+    value, row, label = best
+    design = DesignPoint(row[: space.groups].copy(), row[space.groups :].copy())
+    return Published(design, value, label, 0, clock() - began)
+
+
+def improve(
+    problem: Problem,
+    start: Published | None,
+    *,
+    most_nodes: int | None = None,
+    time_limit_s: float | None = None,
+    clock: Clock = time.monotonic,
+    stopped: Callable[[], bool] = lambda: False,
+) -> Iterator[Published | Ended]:
+    """Schedules better than ``start`` as branch and bound finds them, then the end.
+
+    What is published depends on the problem and the number of nodes alone; when, on the machine.
+    Seconds count on from those of ``start``.
+
+    Args:
+        start: what :func:`naive_schedule` gave.
+        most_nodes: of the search; None: as many as ``dse certify`` has.
+        time_limit_s: by ``clock``, looked at between slices of the search.
+        stopped: asked between slices; once it is true, the search ends as at a time limit.
+
+    Raises:
+        ResultError: where neither makespan nor Eq. 10 is an objective, or a constraint has no
+            lemmas.
+    """
+    began = clock() - (0.0 if start is None else start.seconds)
+    column = _column(problem)
+    sums_rates = problem.objectives[column].kind is ObjectiveKind.INVERSE_LATENCY
+    best = start
+    left = default_nodes(problem) if most_nodes is None else most_nodes
+    size = FIRST_SLICE
+    snapshot: Snapshot | None = None
+    while True:
+        result = find_fastest(
+            problem,
+            known=None if best is None else best.value,
+            sums_rates=sums_rates,
+            most_nodes=min(size, left),
+            going_on=snapshot,
+        )
+        snapshot = result.snapshot
+        if result.best is not None and (best is None or _value(result) < best.value):
+            best = Published(result.best, _value(result), SEARCH, result.nodes, clock() - began)
+            yield best
+        if result.complete:
+            break
+        left -= min(size, left)
+        size = min(2 * size, LARGEST_SLICE)
+        late = time_limit_s is not None and clock() - began >= time_limit_s
+        if late or left <= 0 or stopped():
+            gap = None if best is None else _gap(problem, column, best, result)
+            yield Ended(best, gap, result.nodes, None, clock() - began)
+            return
+    searched_s = clock() - began
+    proof = None
+    if best is not None:
+        (row,) = DesignSpace(problem).canonical(row_of(best.design)[None])
+        front = front_of_rows(problem, row[None], engine=SEARCH)
+        # Once more from the optimum: so the lemmas are fewer, and the same however it was found.
+        proof = prove(front, (column,), limits=Limits(result.nodes + 1)).files.certificate
+    yield Ended(best, proof, result.nodes, searched_s, clock() - began)
+
+
+def _column(problem: Problem) -> int:
+    column = certified_column(problem)
+    if column is None:
+        raise ResultError("schedules that improve need latency or inverse-latency as objective")
+    return column
+
+
+def _value(result: FastestResult) -> int:
+    assert result.best_value is not None, "a design point that was found has a value"
+    return result.best_value
+
+
+def _gap(problem: Problem, column: int, best: Published, result: FastestResult) -> Certificate:
+    bound = min(result.bound, best.value)
+    return Certificate(
+        status=CertificateStatus.GAP,
+        problem_sha256=problem_sha256(problem),
+        objectives=(objective_names(problem)[column],),
+        members=((best.value,),),
+        epsilon_ppm=epsilon_ppm(np.array([[best.value]]), np.array([[bound]])),
+        rates_mw=(),
+        lemmas=result.lemmas,
+        nodes=result.nodes,
+        search_seconds=round(result.seconds, 3),
+        cover_seconds=None,
+        solvers=(),
+        bounds=((bound,),),
+        search=result.snapshot.arrays,
+    )

@@ -1,0 +1,163 @@
+"""Fig. 7 of HaX-CoNN played: workloads change, schedules improve, frame follows frame.
+
+The search is the one of :mod:`dse.papers.anytime.improve`; only the frames are simulated, each taking the
+makespan of the schedule that is in use when it starts.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+
+from dse.certificate.certify import default_nodes
+from dse.errors import InfeasibleError
+from dse.certificate.fastest import find_fastest
+from dse.papers.anytime.improve import Clock, Ended, Published, improve, naive_schedule
+from dse.workload.options import Options
+from dse.problem.build import build_problem
+from dse.papers.anytime.file import ReplayPlan
+from fitness.warm_up import warm_up
+from platforms.platform_file import load_platform
+from results.front.certificate import CertificateStatus
+from results.problem.problem import Problem
+from results.replay.replay import Replay, ReplayFrame, ReplayPhase, ReplaySchedule
+
+PS_PER_S = 10**12
+MOST_FRAMES = 1_000_000
+
+
+def replay(
+    plan: ReplayPlan,
+    *,
+    nodes_per_second: int | None = None,
+    clock: Clock = time.monotonic,
+    on_phase: Callable[[str], None] | None = None,
+) -> Replay:
+    """Plays a plan. Groups, costs and oracles of all workloads are made before it begins.
+
+    Args:
+        nodes_per_second: the search takes its nodes over this, on any machine alike, and a proof
+            no longer than its search; None: as long as ``clock`` says.
+        on_phase: called with the name of each phase that begins.
+
+    Raises:
+        GraphError, PlatformError, WorkloadError, ResultError: on input that cannot be used.
+        InfeasibleError: where no schedule keeps all constraints.
+    """
+    chip = load_platform(plan.platform)
+    options = Options(
+        objectives=("latency",),
+        units=plan.units,
+        groups=plan.groups,
+        max_transitions=plan.max_transitions,
+        fixed=tuple((domain.name, "max") for domain in chip.domains),
+    )
+    warm_up()
+    problems = [build_problem(phase.workload, chip, options).problem for phase in plan.phases]
+    # The oracles are found from nothing: they share the search, but nothing that was published.
+    oracles = [find_fastest(problem, most_nodes=default_nodes(problem)) for problem in problems]
+    every = plan.change_every_s
+    phases: list[ReplayPhase] = []
+    for index, (entry, problem, oracle) in enumerate(
+        zip(plan.phases, problems, oracles, strict=True)
+    ):
+        if on_phase is not None:
+            on_phase(entry.name)
+        published, ended = _searched(problem, float(every), clock)
+        if not published:
+            raise InfeasibleError(f"{entry.name}: no schedule was found that keeps all constraints")
+
+        def seconds(nodes: int, measured: float) -> float:
+            return measured if nodes_per_second is None else nodes / nodes_per_second
+
+        searched = ended.searched_s
+        proof = ended.certificate
+        proved = proof is not None and proof.status is CertificateStatus.CERTIFIED
+        phases.append(
+            ReplayPhase(
+                name=entry.name,
+                networks=tuple(network.name for network in entry.workload.networks),
+                begins_s=float(index * every),
+                ends_s=float((index + 1) * every),
+                schedules=_taken_up(
+                    published, [seconds(p.nodes, p.seconds) for p in published], plan.update_at_ms
+                ),
+                baseline_ps=published[0].value,
+                oracle_ps=min(
+                    published[-1].value,
+                    published[-1].value if oracle.best_value is None else oracle.best_value,
+                ),
+                oracle_proved=oracle.complete,
+                nodes=ended.nodes,
+                searched_s=None if searched is None else seconds(ended.nodes, searched),
+                proved_s=seconds(ended.nodes, ended.seconds) if proved else None,
+                status=CertificateStatus.GAP.value if proof is None else proof.status.value,
+            )
+        )
+    return Replay(
+        title=plan.title,
+        platform=chip.name,
+        clock="measured" if nodes_per_second is None else f"{nodes_per_second} nodes/s",
+        phases=tuple(phases),
+        frames=_frames(phases, every),
+    )
+
+
+def _searched(problem: Problem, limit_s: float, clock: Clock) -> tuple[list[Published], Ended]:
+    """All that was published before the next change, and how it ended."""
+    start = naive_schedule(problem, clock=clock)
+    published = [] if start is None else [start]
+    for step in improve(problem, start, time_limit_s=limit_s, clock=clock):
+        if isinstance(step, Ended):
+            return published, step
+        published.append(step)
+    raise AssertionError("a search ends with its end")
+
+
+def _taken_up(
+    published: Sequence[Published], found_s: Sequence[float], instants: Sequence[Fraction] | None
+) -> tuple[ReplaySchedule, ...]:
+    """When each schedule is used: at once, or at the first instant after it was found, unless a
+    better one was there by then. The first one is there from the beginning."""
+    used: list[float | None] = list(found_s)
+    used[0] = 0.0
+    if instants is not None:
+        times = [float(instant) / 1000 for instant in instants]
+        for index in range(1, len(published)):
+            used[index] = next((t for t in times if t >= found_s[index]), None)
+        for index in range(1, len(published) - 1):
+            if used[index] == used[index + 1]:
+                used[index] = None
+    return tuple(
+        ReplaySchedule(p.value, p.source, p.nodes, found, taken)
+        for p, found, taken in zip(published, found_s, used, strict=True)
+    )
+
+
+def _frames(phases: Sequence[ReplayPhase], every: Fraction) -> tuple[ReplayFrame, ...]:
+    """Frame after frame; one that has begun ends with its schedule, even after a change.
+
+    Raises:
+        InfeasibleError: where there would be more than ``MOST_FRAMES``.
+    """
+    frames: list[ReplayFrame] = []
+    now = 0
+    for index, phase in enumerate(phases):
+        begins, ends = (int(k * every * PS_PER_S) for k in (index, index + 1))
+        while now < ends:
+            after_s = (now - begins) / PS_PER_S
+            schedule = max(
+                i
+                for i, entry in enumerate(phase.schedules)
+                if entry.used_s is not None and (i == 0 or entry.used_s <= after_s)
+            )
+            latency = phase.schedules[schedule].latency_ps
+            frames.append(ReplayFrame(index, now, latency, schedule))
+            now += latency
+            if len(frames) > MOST_FRAMES:
+                raise InfeasibleError(
+                    f"change_every_s: at most {MOST_FRAMES} frames are replayed; "
+                    f"{phase.name} takes {latency} ps a frame"
+                )
+    return tuple(frames)

@@ -1,0 +1,149 @@
+"""A trained estimator on disk: ``estimator.safetensors`` with the weights, ``estimator.json`` with
+bins, scaling, accuracy and origin."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from dse.errors import WorkloadError
+from dse.papers.estimator.inference import LearnedPredictor
+from dse.papers.estimator.settings import (
+    BUMPS,
+    EMBEDDING_HIDDEN,
+    FEED_FORWARD,
+    LAYERS,
+    WIDTH,
+    BoardShape,
+    EstimatorSettings,
+)
+from dse.papers.estimator.tokens import STRETCH_FIGURES, Float32Array
+from dse.papers.estimator.predictor import CLASSES
+from results.io.canonical_json import Json, canonical_bytes
+from results.io.optional import optional_import
+
+FORMAT = "paretosoc estimator 1"
+WEIGHTS, DOCUMENT = "estimator.safetensors", "estimator.json"
+SHIPPED = Path(__file__).parent / "weights"
+
+
+@dataclass(frozen=True, eq=False)
+class EstimatorFile:
+    """What the two files say."""
+
+    weights: dict[str, Float32Array]
+    settings: EstimatorSettings
+    provenance: dict[str, Json]
+    """Seed, command, versions, hash of the data, accuracy."""
+
+    @property
+    def predictor(self) -> LearnedPredictor:
+        """The predictor of these weights."""
+        return LearnedPredictor(self.weights, self.settings)
+
+
+def shipped_estimator() -> EstimatorFile:
+    """The estimator that comes with the program, for the Jetson AGX Xavier."""
+    return load_estimator(SHIPPED)
+
+
+def estimator_files(
+    weights: dict[str, Float32Array], settings: EstimatorSettings, provenance: dict[str, Json]
+) -> dict[str, bytes]:
+    """The bytes of both files, by name."""
+    save = _safetensors().save
+    data: bytes = save({name: weights[name] for name in sorted(weights)})
+    document: dict[str, Json] = {
+        "format": FORMAT,
+        "weights_sha256": hashlib.sha256(data).hexdigest(),
+        "provenance": provenance,
+        "settings": settings.document(),
+    }
+    return {WEIGHTS: data, DOCUMENT: canonical_bytes(document)}
+
+
+def load_estimator(folder: Path) -> EstimatorFile:
+    """Reads both files and holds them against each other.
+
+    Raises:
+        WorkloadError: where one is missing, was changed, or is not of this kind.
+    """
+    load = _safetensors().load
+    try:
+        document = json.loads((folder / DOCUMENT).read_bytes())
+        data = (folder / WEIGHTS).read_bytes()
+    except (OSError, ValueError) as error:
+        raise WorkloadError(f"{folder}: no trained estimator can be read ({error})") from None
+    if not isinstance(document, dict) or document.get("format") != FORMAT:
+        raise WorkloadError(f"{folder / DOCUMENT}: format {FORMAT!r} is required")
+    digest = hashlib.sha256(data).hexdigest()
+    if digest != document.get("weights_sha256"):
+        raise WorkloadError(
+            f"{folder / WEIGHTS}: is not the file that {DOCUMENT} speaks of: sha256 "
+            f"{document.get('weights_sha256')} is required, got {digest}"
+        )
+    try:
+        settings = EstimatorSettings.from_document(document["settings"])
+        weights = {name: np.asarray(array) for name, array in load(data).items()}
+        provenance = document["provenance"]
+        if not isinstance(provenance, dict):
+            raise TypeError("provenance must be an object")
+    except Exception as error:
+        # safetensors raises an error of its own on bytes that are none.
+        raise WorkloadError(f"{folder}: no trained estimator can be read ({error!r})") from None
+    _check_shapes(folder, weights, settings.board)
+    return EstimatorFile(weights, settings, provenance)
+
+
+def weight_shapes(board: BoardShape) -> dict[str, tuple[int, ...]]:
+    """Every weight of the transformer and its shape."""
+    shapes: dict[str, tuple[int, ...]] = {
+        "embedding.component.weight": (len(board.units), WIDTH),
+        "embedding.point.weight": (sum(board.points), WIDTH),
+    }
+
+    def linear(name: str, inputs: int, outputs: int) -> None:
+        shapes[f"{name}.weight"] = (outputs, inputs)
+        shapes[f"{name}.bias"] = (outputs,)
+
+    def normal(name: str) -> None:
+        shapes[f"{name}.weight"] = shapes[f"{name}.bias"] = (WIDTH,)
+
+    linear("embedding.stretch", len(STRETCH_FIGURES), EMBEDDING_HIDDEN)
+    linear("embedding.stretch_out", EMBEDDING_HIDDEN, WIDTH)
+    linear("embedding.summary", board.summary_figures + 2 * BUMPS, EMBEDDING_HIDDEN)
+    linear("embedding.summary_out", EMBEDDING_HIDDEN, WIDTH)
+    for k in range(LAYERS):
+        normal(f"layers.{k}.before_attention")
+        linear(f"layers.{k}.query", WIDTH, WIDTH)
+        linear(f"layers.{k}.key_value", WIDTH, 2 * WIDTH)
+        linear(f"layers.{k}.out", WIDTH, WIDTH)
+        normal(f"layers.{k}.before_feed")
+        linear(f"layers.{k}.feed", WIDTH, FEED_FORWARD)
+        linear(f"layers.{k}.feed_out", FEED_FORWARD, WIDTH)
+    normal("normal")
+    for head in ("throughput", "power"):
+        linear(f"{head}.classes", WIDTH, CLASSES)
+        linear(f"{head}.trust", WIDTH, 1)
+    return shapes
+
+
+def _check_shapes(folder: Path, weights: dict[str, Float32Array], board: BoardShape) -> None:
+    wanted = weight_shapes(board)
+    for name in sorted(wanted.keys() | weights.keys()):
+        got = weights[name].shape if name in weights else None
+        if got != wanted.get(name):
+            raise WorkloadError(
+                f"{folder / WEIGHTS}: {name}: shape {wanted.get(name)} is required, got {got}"
+            )
+        if not np.isfinite(weights[name]).all():
+            raise WorkloadError(f"{folder / WEIGHTS}: {name}: finite numbers are required")
+
+
+def _safetensors() -> Any:
+    return optional_import("safetensors.numpy", extra="mapformer", purpose="the estimator")

@@ -1,0 +1,110 @@
+"""What the problem says of a design point before anything is played: each group's figures at its
+clocks, the idle power, how much units slow each other down. Whole arrays of rows, SI units."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from dse.space.design_space import DesignSpace
+from results.front.dominance import FloatArray
+from results.problem.problem import WORK_PER_PS, IntArray, Problem
+
+
+@dataclass(frozen=True, eq=False)
+class Figures:
+    """Of n rows with G groups on U units."""
+
+    time_s: FloatArray
+    """[n, G]: alone, on its unit at its clocks."""
+    demand_kbps: FloatArray
+    """[n, G]"""
+    dynamic_w: FloatArray
+    """[n, G]: above idle, while it runs."""
+    transition_s: FloatArray
+    """[n, G]: the longest over the edges into the group."""
+    idle_w: FloatArray
+    """[n]: drawn all the time by what is on."""
+    memory_point: IntArray
+    """[n]: operating point of the memory; 0 where it has no domain."""
+
+
+class FigureReader:
+    """Looks the figures of rows up, for one problem."""
+
+    def __init__(self, problem: Problem) -> None:
+        self.problem = problem
+        self.space = DesignSpace(problem)
+
+    def __call__(self, rows: IntArray) -> Figures:
+        """The figures of ``rows`` [n, groups + domains]."""
+        problem, groups = self.problem, self.space.groups
+        mapping, points = rows[:, :groups], rows[:, groups:]
+        shape = mapping.shape
+        tables = [np.zeros(shape, dtype=np.int64) for _ in range(3)]
+        for u, unit in enumerate(problem.units):
+            row, group = np.nonzero(mapping == u)
+            at = (group, *(points[row, clock] for clock in unit.clocks))
+            for table, values in zip(
+                tables, (unit.time_ps, unit.demand_kbps, unit.dynamic_mw), strict=True
+            ):
+                table[row, group] = values[at]
+        time, demand, dynamic = (table.astype(np.float64) for table in tables)
+        memory = problem.memory_domain
+        return Figures(
+            time_s=time * 1e-12,
+            demand_kbps=demand,
+            dynamic_w=dynamic * 1e-3,
+            transition_s=self._transitions(mapping) * 1e-12,
+            idle_w=self._idle(rows) * 1e-3,
+            memory_point=np.zeros(len(rows), np.int64) if memory is None else points[:, memory],
+        )
+
+    @cached_property
+    def _edges(self) -> tuple[IntArray, IntArray]:
+        edges = np.array(self.problem.edges, dtype=np.int64).reshape(-1, 2)
+        return edges[:, 0], edges[:, 1]
+
+    def _transitions(self, mapping: IntArray) -> FloatArray:
+        source, target = self._edges
+        result = np.zeros(mapping.shape)
+        if len(source) == 0:
+            return result
+        for edge, (a, b) in enumerate(zip(source.tolist(), target.tolist(), strict=True)):
+            waits = self.problem.transition_ps[edge, mapping[:, a], mapping[:, b]]
+            result[:, b] = np.maximum(result[:, b], waits)
+        return result
+
+    def _idle(self, rows: IntArray) -> FloatArray:
+        problem, groups = self.problem, self.space.groups
+        points = rows[:, groups:]
+        on = self.space.domains_on(self.space.units_used(rows))
+        power = np.full(len(rows), float(problem.board_mw))
+        for d, domain in enumerate(problem.domains):
+            power += np.where(on[:, d], domain.static_mw[points[:, d]], 0)
+        for unit in problem.units:
+            idle = unit.idle_mw[tuple(points[:, clock] for clock in unit.clocks)]
+            power += np.where(on[:, unit.clocks[0]], idle, 0)
+        return power
+
+
+def loss_parameters(problem: Problem) -> FloatArray:
+    """[units, operating points of the memory, 7]: what a group loses under others' demand (PCCS):
+    normal, total, balance, peak in kB/s, then the three slopes as shares of the rate (per kB/s, the
+    last per kB/s squared). All 0 where a unit has no contention model.
+    """
+    memory = problem.memory_domain
+    points = 1 if memory is None else len(problem.domains[memory].allowed)
+    result = np.zeros((len(problem.units), points, 7))
+    for u, unit in enumerate(problem.units):
+        if unit.contention is None:
+            continue
+        table = unit.contention
+        for k, name in enumerate(("normal", "total", "balance", "peak")):
+            result[u, :, k] = getattr(table, f"{name}_kbps")
+        for k, name in enumerate(("minor", "proportional", "intensive")):
+            share = getattr(table, f"{name}_num") / getattr(table, f"{name}_den")
+            result[u, :, 4 + k] = share / WORK_PER_PS
+    return result

@@ -1,0 +1,155 @@
+"""What managers are told of a mapping before anyone runs it: throughput and power, and classes."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from fitness.objectives import OutcomeFunction, make_outcomes
+from results.front.dominance import FloatArray
+from results.errors import ResultError
+from results.problem.objectives import objective_value
+from results.problem.problem import IntArray, ObjectiveKind, Problem
+
+CLASSES = 16
+"""Classes of throughput and of power (MapFormer 5.1)."""
+
+
+@dataclass(frozen=True, eq=False)
+class Prediction:
+    """What a predictor says of n rows; of a row that cannot run: throughput 0, power infinite."""
+
+    throughput_hz: FloatArray
+    """[n]: mean over the networks, inferences per second; a class's centre where it classifies."""
+    power_w: FloatArray
+    """[n]"""
+    throughput_class: IntArray
+    """[n]: 0 to 15, 15 the fastest."""
+    power_class: IntArray
+    """[n]: 0 to 15, 15 the hungriest."""
+
+
+class Predictor(Protocol):
+    """Says what rows of a problem give."""
+
+    @property
+    def name(self) -> str:
+        """Name in results and on the command line."""
+        ...
+
+    def predict(self, problem: Problem, rows: IntArray) -> Prediction:
+        """Throughput and power of canonical rows [n, groups + domains]."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class Bins:
+    """Sixteen bins of one quantity that hold equally many samples (MapFormer 4.2)."""
+
+    edges: FloatArray
+    """[15]: inner edges, ascending; a value on an edge belongs to the bin above."""
+    centres: FloatArray
+    """[16]: medians of the samples in each bin."""
+
+    def __post_init__(self) -> None:
+        for name, array, size in (
+            ("edges", self.edges, CLASSES - 1),
+            ("centres", self.centres, CLASSES),
+        ):
+            if array.shape != (size,):
+                raise ResultError(f"bins: {name}: {size} values are required, got {array.shape}")
+            if not np.isfinite(array).all() or (np.diff(array) < 0).any():
+                raise ResultError(f"bins: {name}: finite values, ascending, are required")
+
+    @classmethod
+    def of(cls, values: FloatArray) -> Bins:
+        """Bins with as many of the values [n] in each as in any other, as far as ties allow.
+
+        Raises:
+            ResultError: where there are fewer values than bins, or one is not finite.
+        """
+        values = np.sort(np.asarray(values, dtype=np.float64))
+        if len(values) < CLASSES or not np.isfinite(values).all():
+            raise ResultError(f"bins: at least {CLASSES} finite values are required")
+        at = [len(values) * k // CLASSES for k in range(CLASSES + 1)]
+        edges = [(values[i - 1] + values[i]) / 2 for i in at[1:-1]]
+        centres = [np.median(values[a:b]) for a, b in itertools.pairwise(at)]
+        return cls(np.array(edges), np.array(centres))
+
+    def class_of(self, values: FloatArray) -> IntArray:
+        """[n]: the bin of each value."""
+        return np.searchsorted(self.edges, values, side="right").astype(np.int64)
+
+    def centre_of(self, classes: IntArray) -> FloatArray:
+        """[n]: the middle of each bin."""
+        return self.centres[classes]
+
+
+class TimelinePredictor:
+    """The truth: it plays the timeline.
+
+    Classes are those of ``throughput`` and ``power`` where these are given, else bins of the first
+    rows it is asked for (of one problem and at least 16 that can run; all 0 before).
+    """
+
+    name = "timeline"
+
+    def __init__(
+        self, throughput: Bins | None = None, power: Bins | None = None, *, jobs: int = 1
+    ) -> None:
+        self._throughput = throughput
+        self._power = power
+        self._jobs = jobs
+        self._problem: Problem | None = None
+        self._evaluate: OutcomeFunction | None = None
+
+    def predict(self, problem: Problem, rows: IntArray) -> Prediction:
+        """What the timeline says of the rows; constraints are not looked at.
+
+        Raises:
+            ResultError: where throughput or power is not among the problem's objectives.
+        """
+        throughput, power = throughput_and_power(problem)
+        if self._evaluate is None or self._problem is not problem:
+            self._evaluate = make_outcomes(problem, jobs=self._jobs)
+            self._problem = problem
+        outcomes = self._evaluate(rows)
+        hertz, watts = (
+            np.array([objective_value(problem.objectives[k], int(value)) for value in column])
+            for k, column in (
+                (throughput, outcomes.objectives[:, throughput]),
+                (power, outcomes.objectives[:, power]),
+            )
+        )
+        hertz = np.where(outcomes.possible, hertz, 0.0)
+        watts = np.where(outcomes.possible, watts, np.inf)
+        self._throughput = self._throughput or _bins(hertz[outcomes.possible])
+        self._power = self._power or _bins(watts[outcomes.possible])
+        return Prediction(
+            hertz, watts, _classes(self._throughput, hertz), _classes(self._power, watts)
+        )
+
+
+def throughput_and_power(problem: Problem) -> tuple[int, int]:
+    """Where throughput and power are among the problem's objectives.
+
+    Raises:
+        ResultError: where one of them is not.
+    """
+    kinds = [objective.kind for objective in problem.objectives]
+    for kind in (ObjectiveKind.THROUGHPUT, ObjectiveKind.POWER):
+        if kind not in kinds:
+            names = ", ".join(entry.value for entry in kinds)
+            raise ResultError(f"objectives: {kind.value} is required, got {names}")
+    return kinds.index(ObjectiveKind.THROUGHPUT), kinds.index(ObjectiveKind.POWER)
+
+
+def _bins(values: FloatArray) -> Bins | None:
+    return Bins.of(values) if len(values) >= CLASSES else None
+
+
+def _classes(bins: Bins | None, values: FloatArray) -> IntArray:
+    return np.zeros(len(values), np.int64) if bins is None else bins.class_of(values)

@@ -1,0 +1,200 @@
+"""The estimator's sizes and what it has to know besides its weights."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, fields
+
+import numpy as np
+
+from dse.errors import WorkloadError
+from dse.papers.estimator.tokens import STRETCH_FIGURES, Float32Array
+from dse.papers.estimator.predictor import CLASSES, Bins
+from results.io.canonical_json import Json
+from results.front.dominance import FloatArray
+from results.problem.problem import Problem
+
+WIDTH = 64
+HEADS = 8
+LAYERS = 4
+FEED_FORWARD = 256
+"""Table 2 of MapFormer."""
+EMBEDDING_HIDDEN = 256
+"""Width of the layer between the figures and the embedding; with it the estimator has about as many
+parameters as MapFormer's 270,000, of which some 67,000 must be its tables of layers."""
+MOST_POSITIONS = 64
+"""Places within a network that have a sinusoid of their own; later ones share the last."""
+SPREAD_STEP, SPREAD_WIDTH = 0.5, 0.4
+"""Spacing and width, in classes, of the bumps that a value of the short play is spread over."""
+
+
+@dataclass(frozen=True)
+class BoardShape:
+    """The units and ladders that an estimator was trained for."""
+
+    units: tuple[str, ...]
+    domains: tuple[str, ...]
+    points: tuple[int, ...]
+    """Operating points of each domain."""
+
+    @classmethod
+    def of(cls, problem: Problem) -> BoardShape:
+        """That of a problem."""
+        return cls(
+            tuple(unit.name for unit in problem.units),
+            tuple(domain.name for domain in problem.domains),
+            tuple(len(domain.allowed) for domain in problem.domains),
+        )
+
+    def check(self, problem: Problem) -> None:
+        """Accepts a problem on the same board.
+
+        Raises:
+            WorkloadError: where units or ladders differ.
+        """
+        other = BoardShape.of(problem)
+        for field in fields(self):
+            wanted, got = getattr(self, field.name), getattr(other, field.name)
+            if wanted != got:
+                raise WorkloadError(
+                    f"estimator: it was trained for {field.name} "
+                    f"{', '.join(map(str, wanted))}; the problem has {', '.join(map(str, got))}"
+                )
+
+    @property
+    def summary_figures(self) -> int:
+        """Figures of the summary, without the spread classes."""
+        return 12 + 2 * len(self.units) + 2 * len(self.domains)
+
+
+@dataclass(frozen=True, eq=False)
+class Scaling:
+    """Mean and deviation of the training data's figures, by which inputs are made comparable."""
+
+    figures_mean: FloatArray
+    figures_deviation: FloatArray
+    """[stretch figures]"""
+    summary_mean: FloatArray
+    summary_deviation: FloatArray
+    """[summary figures]"""
+
+
+@dataclass(frozen=True, eq=False)
+class EstimatorSettings:
+    """All that turns design points into the transformer's inputs, and its outputs into values."""
+
+    board: BoardShape
+    throughput: Bins
+    power: Bins
+    scaling: Scaling
+
+    def document(self) -> dict[str, Json]:
+        """As JSON content."""
+        board: dict[str, Json] = {key: list(value) for key, value in asdict(self.board).items()}
+        return {
+            "board": board,
+            **{
+                name: {"edges": bins.edges.tolist(), "centres": bins.centres.tolist()}
+                for name, bins in (("throughput_hz", self.throughput), ("power_w", self.power))
+            },
+            "scaling": {
+                field.name: getattr(self.scaling, field.name).tolist() for field in fields(Scaling)
+            },
+        }
+
+    @classmethod
+    def from_document(cls, document: dict[str, Json]) -> EstimatorSettings:
+        """The inverse of :meth:`document`.
+
+        Raises:
+            KeyError, TypeError, ValueError: where it is no such document.
+        """
+        board, scaling = document["board"], document["scaling"]
+        if not isinstance(board, dict) or not isinstance(scaling, dict):
+            raise TypeError("board and scaling must be objects")
+        result = cls(
+            board=BoardShape(
+                tuple(str(name) for name in _list(board["units"])),
+                tuple(str(name) for name in _list(board["domains"])),
+                tuple(_whole(count) for count in _list(board["points"])),
+            ),
+            throughput=_bins(document["throughput_hz"]),
+            power=_bins(document["power_w"]),
+            scaling=Scaling(*(_array(scaling[field.name]) for field in fields(Scaling))),
+        )
+        sizes = [len(getattr(result.scaling, field.name)) for field in fields(Scaling)]
+        summary = result.board.summary_figures
+        wanted = [len(STRETCH_FIGURES), len(STRETCH_FIGURES), summary, summary]
+        if sizes != wanted:
+            raise ValueError(f"scaling: {wanted} figures are required, got {sizes}")
+        return result
+
+
+def _list(value: Json) -> list[Json]:
+    if not isinstance(value, list):
+        raise TypeError("a list is required")
+    return value
+
+
+def _whole(value: Json) -> int:
+    if not isinstance(value, int):
+        raise TypeError("a whole number is required")
+    return value
+
+
+def _array(value: Json) -> FloatArray:
+    array = np.array(value, dtype=np.float64)
+    if array.ndim != 1 or not np.isfinite(array).all():
+        raise ValueError("finite numbers are required")
+    return array
+
+
+def _bins(value: Json) -> Bins:
+    if not isinstance(value, dict):
+        raise TypeError("bins must be an object")
+    return Bins(_array(value["edges"]), _array(value["centres"]))
+
+
+def places(bins: Bins, values: FloatArray) -> Float32Array:
+    """[n]: values on the scale of classes.
+
+    There inner edges are the whole numbers 1 to 15, and a value between two edges lies between them
+    as its logarithm does; the outer classes are as wide as their neighbours, and half a class
+    beyond them the scale ends.
+    """
+    edges = np.log(bins.edges)
+    value = np.log(np.maximum(values, 1e-12))
+    index = np.clip(np.searchsorted(edges, value, side="right"), 1, len(edges) - 1)
+    width = np.maximum(edges[index] - edges[index - 1], 1e-9)
+    place = index + (value - edges[index - 1]) / width
+    result: Float32Array = np.clip(place, -0.5, CLASSES + 0.5).astype(np.float32)
+    return result
+
+
+def spread(place: Float32Array) -> Float32Array:
+    """[n, bumps]: places [n] on the scale of classes spread over Gaussian bumps half a class apart,
+    so that two linear layers can tell on which side of an edge a value lies."""
+    centres = np.arange(-0.5, CLASSES + 0.5 + SPREAD_STEP / 2, SPREAD_STEP)
+    bumps: Float32Array = np.exp(-0.5 * ((place[:, None] - centres) / SPREAD_WIDTH) ** 2).astype(
+        np.float32
+    )
+    return bumps
+
+
+BUMPS = 2 * (CLASSES + 1) + 1
+
+
+def distances(place: Float32Array) -> Float32Array:
+    """[n, 16]: half the squared distance of places [n] from the middles of the classes."""
+    middles = np.arange(CLASSES, dtype=np.float32) + np.float32(0.5)
+    result: Float32Array = np.float32(0.5) * np.square(place[:, None] - middles)
+    return result
+
+
+def sinusoids() -> Float32Array:
+    """[positions, width]: sin and cos of the position at wavelengths from 2 pi to 10,000 x 2 pi."""
+    position = np.arange(MOST_POSITIONS)[:, None]
+    frequency = np.exp(-np.log(10_000.0) * np.arange(0, WIDTH, 2) / WIDTH)
+    table = np.zeros((MOST_POSITIONS, WIDTH), dtype=np.float32)
+    table[:, 0::2] = np.sin(position * frequency)
+    table[:, 1::2] = np.cos(position * frequency)
+    return table

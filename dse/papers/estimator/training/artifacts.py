@@ -1,0 +1,125 @@
+"""The folder that ``dse learn`` writes: weights, settings with their origin, data, the loss."""
+
+from __future__ import annotations
+
+import json
+import platform
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from dse.errors import WorkloadError
+from dse.papers.estimator.training.loss_plot import loss_svg
+from dse.papers.estimator.training.data_set import DataSet, data_files
+from dse.papers.estimator.estimator_file import DOCUMENT, WEIGHTS, estimator_files
+from dse.papers.estimator.training.pipeline import Accuracy
+from dse.papers.estimator.settings import EstimatorSettings
+from results.io.canonical_json import Json, canonical_bytes
+from results.io.atomic_folder import check_own_folder, remove_files, write_whole_folder
+
+if TYPE_CHECKING:
+    from dse.papers.estimator.training.training import Trained
+
+PICTURE, COURSE = "loss.svg", "training.json"
+LEARNED_FILES = frozenset({WEIGHTS, DOCUMENT, PICTURE, COURSE, "data.npz", "data.json"})
+"""All that such a folder may hold; one with anything else is never replaced."""
+PACKAGES = ("paretosoc", "torch", "numpy", "safetensors", "numba")
+
+
+def learned_files(
+    data: DataSet,
+    settings: EstimatorSettings,
+    trained: Trained,
+    accuracy: Accuracy,
+    *,
+    command: str,
+    seed: int,
+    seconds: dict[str, float],
+) -> dict[str, bytes]:
+    """The files' bytes, by name."""
+    provenance: dict[str, Json] = {
+        "command": command,
+        "seed": seed,
+        "data": {
+            "origin": data.origin,
+            "sha256": data.sha256,
+            "platform": data.platform,
+            "groups": data.groups,
+            "workloads": len(data.workloads),
+            "mappings": len(data),
+            "pool": list(data.pool),
+            "networks": len({name for workload in data.workloads for name in workload}),
+        },
+        "parameters": trained.parameters,
+        "epochs": len(trained.epochs),
+        "kept_epoch": trained.best,
+        "held_out": accuracy.document(),
+        "versions": {"python": platform.python_version(), **_versions()},
+    }
+    course: dict[str, Json] = {
+        "seconds": {name: round(value, 1) for name, value in seconds.items()},
+        "epochs": [
+            {name: round(value, 6) for name, value in vars(epoch).items()}
+            for epoch in trained.epochs
+        ],
+    }
+    return {
+        **estimator_files(trained.weights, settings, provenance),
+        COURSE: canonical_bytes(course),
+        PICTURE: loss_svg(trained.epochs, trained.best),
+        **data_files(data),
+    }
+
+
+def pool_of(path: Path) -> tuple[str, ...]:
+    """The networks that the workloads of an earlier estimator were drawn from.
+
+    Raises:
+        WorkloadError: where the file does not say.
+    """
+    try:
+        pool = json.loads(path.read_bytes())["provenance"]["data"]["pool"]
+        names = tuple(str(name) for name in pool)
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise WorkloadError(f"--pool {path}: no estimator.json can be read ({error!r})") from None
+    if not names:
+        raise WorkloadError(f"--pool {path}: it names no networks")
+    return names
+
+
+def _versions() -> dict[str, Json]:
+    found: dict[str, Json] = {}
+    for package in PACKAGES:
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:
+            found[package] = None
+    return found
+
+
+def write_learned(folder: Path, files: dict[str, bytes], *, overwrite: bool) -> None:
+    """Writes the folder whole or not at all.
+
+    Raises:
+        ResultError: where it may not be replaced.
+    """
+
+    def fill(part: Path) -> None:
+        for name, data in files.items():
+            (part / name).write_bytes(data)
+
+    write_whole_folder(
+        folder,
+        fill,
+        check=lambda: check_learned_folder(folder, overwrite=overwrite),
+        remove=lambda old: remove_files(old, LEARNED_FILES),
+    )
+
+
+def check_learned_folder(folder: Path, *, overwrite: bool) -> None:
+    """Accepts a folder that may be written; good to know before a long training.
+
+    Raises:
+        ResultError: where it exists and ``overwrite`` is false, or holds anything else.
+    """
+    check_own_folder(folder, lambda entry: entry.name in LEARNED_FILES, overwrite=overwrite)

@@ -1,0 +1,299 @@
+"""The estimator's data: design points of random workloads and what they gave.
+
+On disk a data set is two files: ``NAME.npz`` with the arrays of :class:`DataSet`, and ``NAME.json``
+with the workloads and what made them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import zipfile
+import zlib
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+
+from dse.errors import WorkloadError
+from dse.papers.estimator.inputs import joined
+from dse.papers.estimator.training.process_pool import in_processes
+from dse.papers.estimator.tokens import TokenMaker, Tokens
+from dse.papers.estimator.training.workloads import (
+    GROUPS,
+    MOST_NETWORKS,
+    PLATFORM,
+    build,
+    random_rows,
+    random_workload,
+)
+from dse.papers.estimator.predictor import TimelinePredictor
+from dse.problem.build import NetworkTables
+from results.io.canonical_json import Json, canonical_bytes
+from results.front.dominance import FloatArray
+from results.errors import ResultError
+from results.problem.problem import IntArray, Problem
+from sdf.catalogue.catalogue import catalogue
+
+FORMAT = "paretosoc estimator data 1"
+MOST_DRAWS = 100
+
+
+@dataclass(frozen=True)
+class DataPlan:
+    """What makes a data set: the same plan gives the same data, on any number of processes."""
+
+    seed: int
+    workloads: int = 2000
+    rows: int = 5
+    """Design points of each workload."""
+    networks: tuple[str, ...] = ()
+    """What workloads are drawn from; none: the whole catalogue, as it is then."""
+    platform: str = PLATFORM
+    groups: int = GROUPS
+
+
+@dataclass(frozen=True, eq=False)
+class DataSet:
+    """n design points of w workloads."""
+
+    workloads: tuple[tuple[str, ...], ...]
+    platform: str
+    groups: int
+    origin: str
+    """``timeline``, or the name of the file of measurements."""
+    seed: int | None
+    workload: IntArray
+    """[n]: index of the workload, ascending."""
+    rows: tuple[IntArray, ...]
+    """n rows [groups + domains], as the problem of the workload has them."""
+    throughput_hz: FloatArray
+    """[n]: mean over the networks."""
+    power_w: FloatArray
+    """[n]"""
+    pool: tuple[str, ...] = ()
+    """What the workloads were drawn from, in the order of the draw."""
+    tokens: Tokens | None = None
+    """Of the rows, where they were made; not part of files."""
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    @property
+    def sha256(self) -> str:
+        """Of all that the data say; equal data have equal hashes on any machine."""
+        digest = hashlib.sha256(canonical_bytes(self.document()))
+        for array in (self.workload, *self.rows):
+            digest.update(np.ascontiguousarray(array, dtype="<i8").tobytes())
+        for values in (self.throughput_hz, self.power_w):
+            digest.update(np.ascontiguousarray(values, dtype="<f8").tobytes())
+        return digest.hexdigest()
+
+    def document(self) -> dict[str, Json]:
+        """What the JSON file says, besides the hash."""
+        return {
+            "format": FORMAT,
+            "platform": self.platform,
+            "groups": self.groups,
+            "origin": self.origin,
+            "seed": self.seed,
+            "pool": list(self.pool),
+            "workloads": [list(names) for names in self.workloads],
+        }
+
+
+def make_data(
+    plan: DataPlan, *, jobs: int = 1, on_progress: Callable[[int, int], None] | None = None
+) -> DataSet:
+    """Draws workloads and design points, lets the timeline judge them, and makes their tokens.
+
+    Args:
+        jobs: processes; more than one are started anew, so callers need an importable main module.
+        on_progress: told how many workloads are done, and of how many.
+
+    Raises:
+        WorkloadError: where there is no workload that can be built.
+    """
+    pool = plan.networks or tuple(entry.name for entry in catalogue())
+    parts = in_processes(
+        partial(_part, plan, pool),
+        range(plan.workloads),
+        jobs=jobs,
+        on_done=lambda done: on_progress(done, plan.workloads) if on_progress else None,
+    )
+    return _joined(plan, pool, parts)
+
+
+def with_tokens(
+    data: DataSet, *, jobs: int = 1, on_progress: Callable[[int, int], None] | None = None
+) -> DataSet:
+    """The same data with tokens, where they come from a file.
+
+    Raises:
+        WorkloadError: where the networks are not cut as they were when the data were made.
+    """
+    ends = np.searchsorted(data.workload, np.arange(len(data.workloads) + 1))
+    tasks = [
+        (names, data.platform, data.groups, data.rows[ends[w] : ends[w + 1]])
+        for w, names in enumerate(data.workloads)
+    ]
+    parts = in_processes(
+        _tokens_of_workload,
+        tasks,
+        jobs=jobs,
+        on_done=lambda done: on_progress(done, len(tasks)) if on_progress else None,
+    )
+    return replace(data, tokens=joined(parts))
+
+
+def _tokens_of_workload(task: tuple[tuple[str, ...], str, int, tuple[IntArray, ...]]) -> Tokens:
+    names, platform, groups, rows = task
+    problem = build(names, platform, groups=groups, known=_KNOWN)
+    return TokenMaker(problem)(stacked_rows(problem, rows))
+
+
+def stacked_rows(problem: Problem, rows: Sequence[IntArray]) -> IntArray:
+    """[n, groups + domains]: rows of a data set, held against the problem of their workload.
+
+    Raises:
+        WorkloadError: where one is no design point of the problem.
+    """
+    names = ", ".join(network.name for network in problem.networks)
+    groups, width = problem.group_count, problem.group_count + len(problem.domains)
+    for row in rows:
+        if len(row) != width:
+            raise WorkloadError(
+                f"data: rows of {names}: {width} genes are required, got {len(row)}; the networks "
+                "were cut differently when the data were made"
+            )
+    stacked = np.stack(rows)
+    mapping, points = stacked[:, :groups], stacked[:, groups:]
+    ladders = np.array([len(domain.allowed) for domain in problem.domains])
+    fits = (
+        ((stacked >= 0).all() and (mapping < len(problem.units)).all())
+        and problem.allowed[np.arange(groups), mapping].all()
+        and (points < ladders).all()
+    )
+    if not fits:
+        raise WorkloadError(
+            f"data: rows of {names}: units that can run their groups and points of the ladders are "
+            "required; the platform or the networks were others when the data were made"
+        )
+    return stacked
+
+
+@dataclass(frozen=True, eq=False)
+class _Part:
+    """One workload's share of the data."""
+
+    names: tuple[str, ...]
+    rows: IntArray
+    tokens: Tokens
+    throughput_hz: FloatArray
+    power_w: FloatArray
+
+
+_KNOWN: dict[Hashable, NetworkTables] = {}
+"""Networks that this process has cut and costed."""
+
+
+def _part(plan: DataPlan, pool: tuple[str, ...], workload: int) -> _Part:
+    """Workload ``workload`` of the plan; it and each of its rows have generators of their own, so
+    a plan with fewer rows or workloads has the first of these.
+
+    A workload that is refused, because its figures would leave int64, is drawn again.
+    """
+    rng = np.random.default_rng([plan.seed, workload])
+    for _ in range(MOST_DRAWS):
+        names = random_workload(rng, pool, most=min(MOST_NETWORKS, len(pool)))
+        try:
+            problem = build(names, plan.platform, groups=plan.groups, known=_KNOWN)
+        except ResultError:
+            continue
+        break
+    else:
+        raise WorkloadError(f"networks: no workload of {', '.join(pool)} can be built")
+    timeline = TimelinePredictor()
+    rows = np.concatenate(
+        [
+            random_rows(np.random.default_rng([plan.seed, workload, row]), problem, 1, timeline)
+            for row in range(plan.rows)
+        ]
+    )
+    said = timeline.predict(problem, rows)
+    return _Part(names, rows, TokenMaker(problem)(rows), said.throughput_hz, said.power_w)
+
+
+def _joined(plan: DataPlan, pool: tuple[str, ...], parts: Sequence[_Part]) -> DataSet:
+    counts = [len(part.rows) for part in parts]
+    return DataSet(
+        workloads=tuple(part.names for part in parts),
+        platform=plan.platform,
+        groups=plan.groups,
+        origin="timeline",
+        pool=pool,
+        seed=plan.seed,
+        workload=np.repeat(np.arange(len(parts), dtype=np.int64), counts),
+        rows=tuple(row for part in parts for row in part.rows),
+        throughput_hz=np.concatenate([part.throughput_hz for part in parts]),
+        power_w=np.concatenate([part.power_w for part in parts]),
+        tokens=joined([part.tokens for part in parts]),
+    )
+
+
+def data_files(data: DataSet) -> dict[str, bytes]:
+    """The bytes of ``data.npz`` and ``data.json``, by name."""
+    buffer = io.BytesIO()
+    np.savez_compressed(
+        buffer,
+        workload=data.workload.astype(np.int32),
+        length=np.array([len(row) for row in data.rows], dtype=np.int32),
+        genes=np.concatenate(data.rows).astype(np.int16),
+        throughput_hz=data.throughput_hz,
+        power_w=data.power_w,
+    )
+    document = data.document() | {"sha256": data.sha256}
+    return {"data.npz": buffer.getvalue(), "data.json": canonical_bytes(document)}
+
+
+_UNREADABLE = (
+    *(KeyError, ValueError, TypeError, AttributeError, OSError, EOFError),
+    *(zipfile.BadZipFile, zlib.error, NotImplementedError),
+)
+"""What numpy, zipfile and a document of another form may raise."""
+
+
+def load_data(path: Path) -> DataSet:
+    """Reads ``data.npz`` under any name, and the JSON beside it.
+
+    Raises:
+        WorkloadError: where a file is missing, is none of the kind, or was changed.
+    """
+    beside = path.with_suffix(".json")
+    try:
+        document = json.loads(beside.read_bytes())
+        if document.get("format") != FORMAT:
+            raise ValueError(f"format: {FORMAT!r} is required, got {document.get('format')!r}")
+        # Opened here: numpy leaves a file open that is no archive.
+        with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
+            ends = np.cumsum(arrays["length"])
+            data = DataSet(
+                workloads=tuple(tuple(names) for names in document["workloads"]),
+                platform=document["platform"],
+                groups=document["groups"],
+                origin=document["origin"],
+                seed=document["seed"],
+                pool=tuple(document["pool"]),
+                workload=arrays["workload"].astype(np.int64),
+                rows=tuple(np.split(arrays["genes"].astype(np.int64), ends[:-1])),
+                throughput_hz=arrays["throughput_hz"],
+                power_w=arrays["power_w"],
+            )
+    except _UNREADABLE as error:
+        raise WorkloadError(f"{path}: is no data set of the estimator ({error})") from None
+    if data.sha256 != document.get("sha256"):
+        raise WorkloadError(f"{path}: its content is not what {beside.name} says (sha256)")
+    return data

@@ -1,0 +1,150 @@
+"""A board's measurements as data for the estimator: one line for each mapping that was run.
+
+CSV with a header and these columns; separators within a field are blanks:
+
+=================  ==============================================================================
+networks           names of the catalogue (or .onnx files), in order: ``vgg16 resnet50``
+mapping            a unit per group, networks one after the other; ``UNIT*COUNT`` repeats:
+                   ``gpu*12 dla0*8 cpu*20``
+DOMAIN_mhz         a column per clock domain: its clock, or ``off`` where nothing mapped needs it;
+                   ``emc_mhz`` may be missing where the memory has one clock
+throughput_hz      mean over the networks, inferences per second
+power_w            total power
+=================  ==============================================================================
+
+Groups are those of ``dse network NAME --groups 20``; a clock must be one of the platform's ladder.
+"""
+
+from __future__ import annotations
+
+import csv
+import math
+from collections.abc import Hashable
+from pathlib import Path
+
+import numpy as np
+
+from dse.space.design_space import DesignSpace
+from dse.errors import WorkloadError
+from dse.papers.estimator.training.data_set import DataSet
+from dse.papers.estimator.training.workloads import GROUPS, PLATFORM, build
+from dse.problem.build import NetworkTables
+from results.problem.problem import IntArray, Problem
+
+CLOCK_TOLERANCE = 0.002
+"""Boards print clocks rounded."""
+
+
+def read_measurements(path: Path, platform: str = PLATFORM, groups: int = GROUPS) -> DataSet:
+    """The data set of a CSV file.
+
+    Raises:
+        WorkloadError: on a file, line or field that cannot be used, with its line number.
+    """
+    try:
+        with path.open(newline="", encoding="utf-8-sig") as file:
+            reader = csv.DictReader(file, strict=True)
+            header = tuple(reader.fieldnames or ())
+            lines = [(reader.line_num, line) for line in reader]
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise WorkloadError(f"{path}: cannot be read ({error})") from None
+    for column in ("networks", "mapping", "throughput_hz", "power_w"):
+        if column not in header:
+            raise WorkloadError(f"{path}: column {column!r} is required, got {', '.join(header)}")
+    known: dict[Hashable, NetworkTables] = {}
+    problems: dict[tuple[str, ...], Problem] = {}
+    found: list[tuple[tuple[str, ...], IntArray, float, float]] = []
+    for number, line in lines:
+        where = f"{path}: line {number}"
+        if None in line or None in line.values():
+            raise WorkloadError(f"{where}: {len(header)} fields are required")
+        names = tuple(line["networks"].split())
+        if not names:
+            raise WorkloadError(f"{where}: networks: at least one is required")
+        if names not in problems:
+            try:
+                problems[names] = build(names, platform, groups=groups, known=known)
+            except ValueError as error:
+                raise WorkloadError(f"{where}: networks: {error}") from None
+        row = _row(where, problems[names], line)
+        values = [_positive(where, name, line[name]) for name in ("throughput_hz", "power_w")]
+        found.append((names, row, values[0], values[1]))
+    if not found:
+        raise WorkloadError(f"{path}: at least one measurement is required")
+    workloads = tuple(problems)
+    order = sorted(range(len(found)), key=lambda i: workloads.index(found[i][0]))
+    return DataSet(
+        workloads=workloads,
+        platform=platform,
+        groups=groups,
+        origin=path.name,
+        seed=None,
+        workload=np.array([workloads.index(found[i][0]) for i in order], dtype=np.int64),
+        rows=tuple(found[i][1] for i in order),
+        throughput_hz=np.array([found[i][2] for i in order]),
+        power_w=np.array([found[i][3] for i in order]),
+    )
+
+
+def _row(where: str, problem: Problem, line: dict[str, str]) -> IntArray:
+    units = {unit.name: u for u, unit in enumerate(problem.units)}
+    mapping: list[int] = []
+    for text in line["mapping"].split():
+        name, star, count = text.partition("*")
+        if name not in units or (star and not count.isdecimal()):
+            raise WorkloadError(
+                f"{where}: mapping: UNIT or UNIT*COUNT with units {', '.join(units)} is required, "
+                f"got {text!r}"
+            )
+        # As many as are needed and one more: a slip in a count must not fill the memory.
+        left = problem.group_count + 1 - len(mapping)
+        times = 1 if not star else left if len(count) > 9 else min(int(count), left)
+        mapping += [units[name]] * times
+    if len(mapping) != problem.group_count:
+        got = "more" if len(mapping) > problem.group_count else len(mapping)
+        raise WorkloadError(
+            f"{where}: mapping: a unit for each of {problem.group_count} groups is required, got "
+            f"{got}"
+        )
+    for group, unit in enumerate(mapping):
+        if not problem.allowed[group, unit]:
+            name = problem.units[unit].name
+            raise WorkloadError(f"{where}: mapping: unit {name} cannot run group {group}")
+    space = DesignSpace(problem)
+    row = np.zeros((1, space.width), dtype=np.int64)
+    row[0, : space.groups] = mapping
+    for d, is_used in enumerate(space.domains_used(row)[0].tolist()):
+        row[0, space.groups + d] = _point(where, problem, d, line, is_used=is_used)
+    canonical: IntArray = space.canonical(row)[0]
+    return canonical
+
+
+def _point(where: str, problem: Problem, d: int, line: dict[str, str], *, is_used: bool) -> int:
+    domain = problem.domains[d]
+    column = f"{domain.name}_mhz"
+    text = line.get(column, "").strip()
+    if not text and len(domain.frequencies_khz) == 1:
+        return 0
+    may_be_off = domain.may_be_off and not is_used
+    if text == "off" and may_be_off:
+        return 0
+    try:
+        clock = 1000.0 * float(text)
+    except ValueError:
+        clock = math.nan
+    ladder = np.array(domain.frequencies_khz, dtype=np.float64)
+    if not math.isfinite(clock) or np.abs(ladder / max(clock, 1.0) - 1).min() > CLOCK_TOLERANCE:
+        known = ", ".join(f"{khz / 1000:g}" for khz in domain.frequencies_khz)
+        off = " or off" if may_be_off else ", as the mapping uses it," if domain.may_be_off else ""
+        raise WorkloadError(f"{where}: {column}: one of {known}{off} is required, got {text!r}")
+    return int(np.abs(ladder - clock).argmin())
+
+
+def _positive(where: str, name: str, text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not (math.isfinite(value) and value > 0.0):
+        raise WorkloadError(f"{where}: {name}: a positive number is required, got {text!r}")
+    return value

@@ -1,0 +1,166 @@
+"""From a data set to a trained estimator and what it is worth on workloads that it never saw."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from dse.errors import WorkloadError
+from dse.papers.estimator.training.data_set import DataSet
+from dse.papers.estimator.inference import NumpyEstimator
+from dse.papers.estimator.inputs import Examples, inputs_of, scaling_of, take_tokens
+from dse.papers.estimator.settings import BoardShape, EstimatorSettings
+from dse.papers.estimator.tokens import Float32Array
+from dse.papers.estimator.training.workloads import build
+from dse.papers.estimator.predictor import CLASSES, Bins
+from results.io.canonical_json import Json
+from results.problem.problem import IntArray
+
+TRAINING_SHARE = 0.8
+"""Of the workloads (MapFormer 5.1); the rest is held out."""
+VALIDATION_SHARE = 0.05
+"""Of the training workloads: they choose the epoch, so that no held-out one does. The paper does
+not say how its epoch was chosen."""
+LEAST_WORKLOADS = 10
+
+
+@dataclass(frozen=True, eq=False)
+class Split:
+    """Which design points are for what; all those of a workload are for the same."""
+
+    training: IntArray
+    validation: IntArray
+    held_out: IntArray
+
+
+def split_of(data: DataSet, seed: int) -> Split:
+    """Workloads shared out at random.
+
+    Raises:
+        WorkloadError: where there are too few workloads or design points for that.
+    """
+    count = len(data.workloads)
+    training = round(TRAINING_SHARE * count)
+    validation = max(round(VALIDATION_SHARE * training), 1)
+    if count < LEAST_WORKLOADS:
+        raise WorkloadError(f"data: at least {LEAST_WORKLOADS} workloads are required, got {count}")
+    order = np.random.default_rng([seed, 1]).permutation(count)
+    kind = np.empty(count, dtype=np.int64)
+    for k, chosen in enumerate(np.split(order, [validation, training])):
+        kind[chosen] = k
+    of_row = kind[data.workload]
+    split = Split(*(np.flatnonzero(of_row == k) for k in (1, 0, 2)))
+    if len(split.training) < CLASSES:
+        raise WorkloadError(
+            f"data: at least {CLASSES} mappings for training are required, got "
+            f"{len(split.training)}"
+        )
+    return split
+
+
+def settings_of(data: DataSet, split: Split) -> EstimatorSettings:
+    """Bins with equal counts of the training data, and its scaling."""
+    assert data.tokens is not None, "data with tokens"
+    training = split.training
+    problem = build(data.workloads[0], data.platform, groups=data.groups)
+    return EstimatorSettings(
+        board=BoardShape.of(problem),
+        throughput=Bins.of(data.throughput_hz[training]),
+        power=Bins.of(data.power_w[training]),
+        scaling=scaling_of(take_tokens(data.tokens, training)),
+    )
+
+
+def examples_of(data: DataSet, chosen: IntArray, settings: EstimatorSettings) -> Examples:
+    """The design points ``chosen`` as sequences with their classes."""
+    assert data.tokens is not None, "data with tokens"
+    return Examples(
+        inputs_of(take_tokens(data.tokens, chosen), settings),
+        settings.throughput.class_of(data.throughput_hz[chosen]),
+        settings.power.class_of(data.power_w[chosen]),
+    )
+
+
+@dataclass(frozen=True)
+class HeadAccuracy:
+    """How well one quantity is told on design points of held-out workloads."""
+
+    exact: float
+    """Share whose class is the true one."""
+    within_one: float
+    """Share at most one class off."""
+    mean_error_classes: float
+    """Mean distance of the class from the true one, in classes."""
+    typical_bin_width: float
+    """Median over the inner bins of their width, as a share of their lower edge."""
+    error_allowed: float
+    """The mean relative error with which 89.2 % would be exact in a bin of that width."""
+
+    def document(self) -> dict[str, Json]:
+        """As JSON content."""
+        return {name: round(float(value), 6) for name, value in vars(self).items()}
+
+
+def head_accuracy(bins: Bins, said: IntArray, true: IntArray) -> HeadAccuracy:
+    """Said and true classes [n] compared."""
+    off = np.abs(said - true)
+    width = float(np.median(bins.edges[1:] / bins.edges[:-1] - 1.0))
+    return HeadAccuracy(
+        exact=float((off == 0).mean()),
+        within_one=float((off <= 1).mean()),
+        mean_error_classes=float(off.mean()),
+        typical_bin_width=width,
+        # A value anywhere in a bin of width w, moved by e, leaves it with a chance of |e| / w.
+        error_allowed=(1.0 - 0.892) * width,
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Accuracy:
+    """Of both heads, and of the short play alone, which the transformer starts from."""
+
+    throughput: HeadAccuracy
+    power: HeadAccuracy
+    played_throughput: HeadAccuracy
+    played_power: HeadAccuracy
+    mappings: int
+    workloads: int
+
+    def document(self) -> dict[str, Json]:
+        """As JSON content."""
+        heads = ("throughput", "power", "played_throughput", "played_power")
+        counts: dict[str, Json] = {"mappings": self.mappings, "workloads": self.workloads}
+        return counts | {name: getattr(self, name).document() for name in heads}
+
+
+def accuracy_of(
+    data: DataSet,
+    chosen: IntArray,
+    settings: EstimatorSettings,
+    weights: dict[str, Float32Array],
+) -> Accuracy:
+    """What the weights, in numpy as they are used, say of the design points ``chosen``."""
+    assert data.tokens is not None, "data with tokens"
+    tokens = take_tokens(data.tokens, chosen)
+    scores = NumpyEstimator(weights)(inputs_of(tokens, settings))
+    true = [
+        settings.throughput.class_of(data.throughput_hz[chosen]),
+        settings.power.class_of(data.power_w[chosen]),
+    ]
+    all_bins = (settings.throughput, settings.power)
+    played = (tokens.throughput_hz, tokens.power_w)
+    said = [
+        head_accuracy(bins, scores[k].argmax(axis=1), true[k]) for k, bins in enumerate(all_bins)
+    ]
+    alone = [
+        head_accuracy(bins, bins.class_of(played[k]), true[k]) for k, bins in enumerate(all_bins)
+    ]
+    return Accuracy(
+        throughput=said[0],
+        power=said[1],
+        played_throughput=alone[0],
+        played_power=alone[1],
+        mappings=len(chosen),
+        workloads=len(np.unique(data.workload[chosen])),
+    )

@@ -1,0 +1,127 @@
+"""Random workloads on MapFormer's board, and design points that a search on them visits.
+
+MapFormer 5 draws 2,000 workloads of 1 to 10 networks, maps each at random and lets every component
+run at a random clock or not at all. It does not say how partitions were drawn; see
+:func:`random_rows` for what was chosen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, MutableMapping, Sequence
+from functools import lru_cache
+
+import numpy as np
+
+from dse.space.design_space import DesignSpace, Random
+from dse.errors import WorkloadError
+from dse.papers.estimator.predictor import Predictor, TimelinePredictor
+from dse.space.operators import mutate
+from dse.workload.options import Options
+from dse.problem.build import NetworkTables, build_problem
+from dse.workload.workload_file import workload_from
+from platforms.platform import Platform
+from platforms.platform_file import load_platform
+from results.front.dominance import FloatArray
+from results.problem.problem import IntArray, Problem
+
+PLATFORM = "jetson-agx-xavier"
+GROUPS = 20
+"""Groups per network: ten networks have about 200 of them (MapFormer maps more than 1,000 layers
+one by one)."""
+LEAST_NETWORKS, MOST_NETWORKS = 1, 10
+WHOLE_SHARE, IMPROVED_SHARE = 0.25, 0.25
+"""Shares of rows that put each network on one unit, and that were improved; the rest is random."""
+MOST_IMPROVEMENTS = 40
+
+
+def random_workload(
+    rng: Random,
+    networks: Sequence[str],
+    *,
+    least: int = LEAST_NETWORKS,
+    most: int = MOST_NETWORKS,
+) -> tuple[str, ...]:
+    """From ``least`` to ``most`` of ``networks``, any number of them equally likely, none twice.
+
+    Raises:
+        WorkloadError: where there are fewer networks than may be asked for.
+    """
+    if not 1 <= least <= most <= len(networks):
+        raise WorkloadError(
+            f"workloads of {least} to {most} networks: from 1 to {len(networks)} are required"
+        )
+    count = int(rng.integers(least, most + 1))
+    return tuple(networks[i] for i in rng.choice(len(networks), count, replace=False).tolist())
+
+
+def build(
+    names: Sequence[str],
+    platform: str = PLATFORM,
+    *,
+    groups: int = GROUPS,
+    known: MutableMapping[Hashable, NetworkTables] | None = None,
+) -> Problem:
+    """The problem of a workload: networks that run freely, for mean throughput and power.
+
+    Args:
+        known: networks that earlier calls have cut and costed; new ones are added.
+    """
+    options = Options(objectives=("throughput", "power"), groups=groups, free_running=True)
+    chip = _chip(platform)
+    return build_problem(workload_from(list(names)), chip, options, known=known).problem
+
+
+@lru_cache(maxsize=4)
+def _chip(platform: str) -> Platform:
+    """Checking a platform's file takes longer than building a problem on it."""
+    return load_platform(platform)
+
+
+def random_rows(rng: Random, problem: Problem, n: int, judge: Predictor | None = None) -> IntArray:
+    """[n, groups + domains]: a mix of design points, canonical rows.
+
+    A quarter puts each network on one unit, as simple managers do; a quarter has gone through up to
+    40 changes of which those that made it better were kept, "better" being a random weighing of
+    throughput against power; the rest cuts each network into one to three parts on random units.
+    All begin with random clocks. What nothing is mapped on is off.
+
+    Args:
+        judge: says which changes are improvements; the timeline if None.
+    """
+    space = DesignSpace(problem)
+    kind = rng.random(n)
+    rows = space.random(rng, n)
+    whole = np.flatnonzero(kind < WHOLE_SHARE)
+    if len(whole):
+        rows[whole] = _whole_networks(space, rng, rows[whole])
+    chosen = np.flatnonzero(kind >= 1.0 - IMPROVED_SHARE)
+    if len(chosen):
+        rows[chosen] = _improved(space, rng, rows[chosen], judge or TimelinePredictor())
+    return rows
+
+
+def _whole_networks(space: DesignSpace, rng: Random, rows: IntArray) -> IntArray:
+    units = rng.integers(0, len(space.problem.units), (len(rows), len(space.first)))
+    result = rows.copy()
+    result[:, : space.groups] = units[:, space.owner]
+    return space.repair(rng, result, space.domains_used(rows))
+
+
+def _improved(space: DesignSpace, rng: Random, rows: IntArray, judge: Predictor) -> IntArray:
+    weight = rng.random(len(rows))
+    changes = rng.integers(1, MOST_IMPROVEMENTS + 1, len(rows))
+    value = _value(space.problem, judge, rows, weight)
+    for step in range(int(changes.max())):
+        tried = space.repair(rng, mutate(space, rng, rows), space.domains_used(rows))
+        new = _value(space.problem, judge, tried, weight)
+        better = (new > value) & (step < changes)
+        rows = np.where(better[:, None], tried, rows)
+        value = np.where(better, new, value)
+    return rows
+
+
+def _value(problem: Problem, judge: Predictor, rows: IntArray, weight: FloatArray) -> FloatArray:
+    """[n]: a factor of throughput against a factor of power, weighed."""
+    judged = judge.predict(problem, rows)
+    value: FloatArray = weight * np.log(judged.throughput_hz)
+    return value - (1.0 - weight) * np.log(judged.power_w)

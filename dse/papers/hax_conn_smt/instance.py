@@ -1,0 +1,209 @@
+"""What the whole formulation is about, before any solver: layers, what they wait for, constants.
+
+A layer of HaX-CoNN's Table 3 is here one execution of a group: L(i, n), with a repeat beside it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations, product
+
+from fitness.contention import lost_rate
+from results.problem.problem import WORK_PER_PS, Problem
+
+
+@dataclass(frozen=True)
+class Layer:
+    """One execution of a group, and what it waits for (positions in ``Layers.layers``)."""
+
+    network: int
+    repeat: int
+    group: int
+    inputs: tuple[tuple[int, int], ...]
+    """(edge, layer that feeds it): ready when that has ended and the transition has passed."""
+    waits: tuple[int, ...]
+    """Layers whose end it waits for without a transition."""
+    arrival_ps: int
+    """Not ready before this instant."""
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Where a group runs and at which clocks: all that its time, demand and thresholds depend on.
+
+    ``points`` holds (domain, operating point) pairs in the order of the domains.
+    """
+
+    unit: int
+    points: tuple[tuple[int, int], ...]
+    memory_point: int
+    work: int
+    """Stand-alone time x 2**16."""
+    demand_kbps: int
+
+    @property
+    def alone_ps(self) -> int:
+        """Stand-alone time."""
+        return self.work // WORK_PER_PS
+
+    def agrees(self, other: Choice) -> bool:
+        """Whether both can hold at once: another unit, and no clock at two points."""
+        mine = dict(self.points)
+        return self.unit != other.unit and all(mine.get(d, p) == p for d, p in other.points)
+
+
+@dataclass(frozen=True)
+class Layers:
+    """The layers of one frame in the order that breaks ties: (network, repeat, group)."""
+
+    problem: Problem
+
+    @cached_property
+    def layers(self) -> tuple[Layer, ...]:
+        """All executions."""
+        place: dict[tuple[int, int, int], int] = {}
+        for n, network in enumerate(self.problem.networks):
+            for repeat in range(1, network.repeats + 1):
+                for group in network.groups:
+                    place[n, repeat, group] = len(place)
+        fed = {target for _, target in self.problem.edges}
+        layers = []
+        for n, repeat, group in place:
+            network = self.problem.networks[n]
+            waits: list[int] = []
+            if group not in fed and repeat > 1:
+                waits = [place[n, repeat - 1, g] for g in self._last_groups(n)]
+            if group not in fed and repeat == 1:
+                for other in network.waits_for:
+                    last = self.problem.networks[other].repeats
+                    waits += [place[other, last, g] for g in self._last_groups(other)]
+            layers.append(
+                Layer(
+                    network=n,
+                    repeat=repeat,
+                    group=group,
+                    inputs=tuple(
+                        (e, place[n, repeat, source])
+                        for e, (source, target) in enumerate(self.problem.edges)
+                        if target == group
+                    ),
+                    waits=tuple(waits),
+                    arrival_ps=network.arrival_ps if repeat == 1 and group not in fed else 0,
+                )
+            )
+        return tuple(layers)
+
+    def _last_groups(self, n: int) -> list[int]:
+        """Groups of network ``n`` that feed no other: when they have ended, all have."""
+        feeding = {source for source, _ in self.problem.edges}
+        return [g for g in self.problem.networks[n].groups if g not in feeding]
+
+    def last_layers(self, n: int) -> list[int]:
+        """Layers with whose ends the network has ended."""
+        last = set(self._last_groups(n))
+        repeats = self.problem.networks[n].repeats
+        return [
+            i
+            for i, layer in enumerate(self.layers)
+            if layer.network == n and layer.repeat == repeats and layer.group in last
+        ]
+
+    def least_latency_ps(self, n: int) -> int:
+        """Longest path of the network's smallest stand-alone times; no transition, no waiting."""
+        ends: dict[int, int] = {}
+        for i, layer in enumerate(self.layers):
+            if layer.network == n:
+                least = min((choice.alone_ps for choice in self.choices[layer.group]), default=1)
+                before = [j for _, j in layer.inputs] + list(layer.waits)
+                ends[i] = least + max((ends[j] for j in before if j in ends), default=0)
+        return max(ends[i] for i in self.last_layers(n))
+
+    @cached_property
+    def before(self) -> tuple[frozenset[int], ...]:
+        """Per layer: those that have ended before it can be ready, whatever is chosen."""
+        result: dict[int, frozenset[int]] = {}
+
+        def ancestors(i: int) -> frozenset[int]:
+            if i not in result:
+                layer = self.layers[i]
+                direct = {j for _, j in layer.inputs} | set(layer.waits)
+                result[i] = frozenset(direct).union(*(ancestors(j) for j in direct))
+            return result[i]
+
+        return tuple(ancestors(i) for i in range(len(self.layers)))
+
+    def ordered(self, i: int, j: int) -> bool:
+        """Whether one of two layers always ends before the other is ready."""
+        return i in self.before[j] or j in self.before[i]
+
+    @cached_property
+    def meetings(self) -> tuple[tuple[int, ...], ...]:
+        """Sets of two and more layers that may run at the same time, as increasing tuples."""
+        count = len(self.layers)
+        found = []
+        for size in range(2, len(self.problem.units) + 1):
+            for layers in combinations(range(count), size):
+                if not any(self.ordered(i, j) for i, j in combinations(layers, 2)):
+                    found.append(layers)
+        return tuple(found)
+
+    @cached_property
+    def choices(self) -> tuple[tuple[Choice, ...], ...]:
+        """Per group: all that the problem allows."""
+        return tuple(
+            tuple(
+                choice
+                for u in range(len(self.problem.units))
+                if self.problem.allowed[group, u]
+                for choice in self._choices(group, u)
+            )
+            for group in range(self.problem.group_count)
+        )
+
+    def _choices(self, group: int, u: int) -> list[Choice]:
+        unit = self.problem.units[u]
+        memory = self.problem.memory_domain
+        domains = set(unit.clocks)
+        if memory is not None and unit.contention is not None:
+            domains.add(memory)
+        result = []
+        for points in product(*(self.points(d) for d in sorted(domains))):
+            at = dict(zip(sorted(domains), points, strict=True))
+            entry = (group, *(at[clock] for clock in unit.clocks))
+            result.append(
+                Choice(
+                    unit=u,
+                    points=tuple(sorted(at.items())),
+                    memory_point=0 if memory is None else at.get(memory, 0),
+                    work=int(unit.time_ps[entry]) * WORK_PER_PS,
+                    demand_kbps=int(unit.demand_kbps[entry]),
+                )
+            )
+        return result
+
+    def points(self, d: int) -> list[int]:
+        """Operating points of a domain; 0, which stands for off, is one of them where it may be."""
+        domain = self.problem.domains[d]
+        allowed = {p for p in range(len(domain.allowed)) if domain.allowed[p]}
+        return sorted(allowed | {0} if domain.may_be_off else allowed)
+
+    def lost(self, own: Choice, others: tuple[Choice, ...]) -> int:
+        """Rate that ``own`` loses beside ``others``, in 1/65536 (``cont_model`` of Eq. 7)."""
+        table = self.problem.units[own.unit].contention
+        if table is None:
+            return 0
+        demand = sum(other.demand_kbps for other in others)
+        return lost_rate(table, own.memory_point, own.demand_kbps, demand)
+
+    def lost_together(self, own: Choice, others: tuple[Choice, ...]) -> int:
+        """What all of ``others`` together take beyond what each smaller set of them takes.
+
+        The loss beside a set is the sum of this over the set's subsets (inclusion-exclusion), so
+        that overlaps of single layers, pairs, triples may simply be added up.
+        """
+        return sum(
+            (-1) ** (len(others) - size) * self.lost(own, some)
+            for size in range(1, len(others) + 1)
+            for some in combinations(others, size)
+        )

@@ -1,0 +1,89 @@
+"""What the managers that MapFormer is compared with share: one decision for one workload.
+
+Each is an engine (:mod:`dse.search.base`), so that the driver of all searches runs it and the timeline
+judges it. What is known of them is in MapFormer's sections 2 and 5 and Table 1, and in the papers
+that those cite; what none of them says is assumed, and stands in the docstring of each.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import ClassVar, Protocol
+
+import numpy as np
+
+from dse.space.design_space import DesignSpace
+from dse.search.base import Engine
+from dse.errors import WorkloadError
+from fitness.objectives import Outcomes
+from results.problem.problem import IntArray, Problem
+
+ACCELERATOR_PREFIX = "dla"
+
+
+class DecidingEngine(Engine, Protocol):
+    """An engine that ends with one decision."""
+
+    @property
+    def answer(self) -> IntArray | None:
+        """[groups + domains]: what goes on the board; None where it found nothing."""
+        ...
+
+
+class Manager(ABC):
+    """An engine that decides by itself on one row, proposes it, and then has ended."""
+
+    name: ClassVar[str]
+    label: ClassVar[str]
+    """For people: in tables and pictures."""
+
+    def __init__(self, space: DesignSpace) -> None:
+        self._space = space
+        self._answer: IntArray | None = None
+
+    @abstractmethod
+    def decide(self) -> IntArray:
+        """[groups + domains]: what the manager puts on the board, canonical."""
+
+    @property
+    def answer(self) -> IntArray:
+        """[groups + domains]: the decision; made when it is first asked for."""
+        if self._answer is None:
+            self._answer = self.decide()
+        return self._answer
+
+    def ask(self) -> IntArray:
+        """The decision, the first time."""
+        if self._answer is not None:
+            return np.zeros((0, self._space.width), dtype=np.int64)
+        return self.answer[None]
+
+    def tell(self, rows: IntArray, outcomes: Outcomes) -> None:
+        """Nothing is learnt: the board shows what came of it."""
+        del rows, outcomes
+
+
+def cpu_and_gpu(problem: Problem) -> tuple[int, ...]:
+    """Indices of the units that are no deep-learning accelerators: all that these managers use
+    (MapFormer, Table 1). Every group must have one of them.
+
+    Raises:
+        WorkloadError: where a group may run on accelerators alone.
+    """
+    units = tuple(
+        u for u, unit in enumerate(problem.units) if not unit.name.startswith(ACCELERATOR_PREFIX)
+    )
+    homeless = np.flatnonzero(~problem.allowed[:, list(units)].any(axis=1))
+    if len(homeless):
+        names = [name for network in problem.networks for name in network.group_names]
+        raise WorkloadError(
+            f"group {names[homeless[0]]!r}: a unit that is no deep-learning accelerator is "
+            "required by this manager, got none that may run it"
+        )
+    return units
+
+
+def whole_row(space: DesignSpace, mapping: IntArray, clocks: IntArray) -> IntArray:
+    """[groups + domains]: a mapping [groups] at operating points [domains], canonical."""
+    row: IntArray = space.canonical(np.concatenate((mapping, clocks))[None])[0]
+    return row

@@ -1,0 +1,37 @@
+"""Predictors by their names on the command line."""
+
+from __future__ import annotations
+
+from dse.papers.estimator.predictor import Predictor, TimelinePredictor
+from dse.papers.managers.mapformer.settings import PredictorName
+from results.problem.problem import Problem
+
+
+def make_predictor(name: PredictorName) -> Predictor:
+    """The predictor of that name."""
+    match name:
+        case PredictorName.TIMELINE:
+            return TimelinePredictor()
+        case PredictorName.LEARNED:
+            from dse.papers.estimator.estimator_file import shipped_estimator
+
+            return shipped_estimator().predictor
+
+
+def default_predictor(problem: Problem) -> Predictor:
+    """The learned one on what it was trained for, networks that run freely on its board; the
+    timeline elsewhere.
+
+    The timeline knows more, but MapFormer's tree search does not answer better for it: on twelve
+    mixes of Fig. 7 each led to the more efficient answer on six, the learned one to more throughput
+    on nine. It takes a second, the timeline up to half a minute where slow networks run beside
+    fast ones (``python -m examples.mapformer.predictors``).
+    """
+    if problem.free_running:
+        from dse.papers.estimator.estimator_file import shipped_estimator
+        from dse.papers.estimator.settings import BoardShape
+
+        estimator = shipped_estimator()
+        if estimator.settings.board == BoardShape.of(problem):
+            return estimator.predictor
+    return TimelinePredictor()

@@ -1,0 +1,27 @@
+"""What managers can be told besides the problem and the seed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+from dse.papers.managers.mapformer.modes import Mode
+
+
+class PredictorName(Enum):
+    """Names for ``--predictor``."""
+
+    TIMELINE = "timeline"
+    LEARNED = "learned"
+
+
+DEFAULT_MODE = Mode.PERFORMANCE_BOOST
+"""What the paper goes on with after 5.2."""
+
+
+@dataclass(frozen=True)
+class ManagerSettings:
+    """None: the default."""
+
+    mode: Mode | None = None
+    predictor: PredictorName | None = None

@@ -1,0 +1,40 @@
+"""The value of a mapping (MapFormer Eq. 1): throughput class against power class, under a cap."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dse.papers.managers.mapformer.modes import Mode
+from dse.papers.estimator.predictor import Prediction
+from results.front.dominance import FloatArray
+
+
+def value_of(mode: Mode, prediction: Prediction, threshold_w: float = np.inf) -> FloatArray:
+    """[n]: V = W_T * T - W_P * P, to be maximised; minus infinity above the threshold (Eq. 1).
+
+    T and P are the predicted classes, 0 to 15: the text calls V "the weighted difference between
+    the predicted throughput class and the predicted power consumption class". The printed equation
+    has one more factor, w_2, before W_P, which the paper defines nowhere; the text, Fig. 4 and the
+    modes know two weights only, so it is taken for what was left of an older name of W_P, and is 1.
+
+    The threshold is compared with the predicted power in watts, the centre of its class where a
+    predictor classifies: classes are too coarse to be a limit (10 and 15 W may share one).
+    """
+    difference = (
+        mode.throughput_weight * prediction.throughput_class
+        - mode.power_weight * prediction.power_class
+    )
+    value: FloatArray = np.where(prediction.power_w <= threshold_w, difference, -np.inf)
+    return np.where(prediction.throughput_hz > 0.0, value, -np.inf)
+
+
+def tie_break(mode: Mode, prediction: Prediction) -> FloatArray:
+    """[n]: what ranks rows of the same value, to be maximised: W_T * log T - W_P * log P.
+
+    The paper has nothing of the kind. Of a predictor that classifies, rows of the same two classes
+    stay tied; one that says more is listened to.
+    """
+    with np.errstate(divide="ignore"):
+        rate, power = np.log(prediction.throughput_hz), np.log(prediction.power_w)
+    cost = mode.power_weight * power if mode.power_weight else np.zeros_like(power)
+    return mode.throughput_weight * rate - cost

@@ -1,0 +1,103 @@
+"""The convolutional estimator of OmniBoost, forward, in numpy.
+
+Known: a small residual convolutional network that regresses the mean throughput. Chosen: three 3x3
+convolutions, the second with a shortcut around it, mean and maximum over all cells, two fully
+connected layers; the target is the logarithm of inferences per second, standardised.
+Weights are made by :mod:`dse.papers.managers.omniboost.training` and kept as safetensors.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
+from numpy.typing import NDArray
+
+from dse.papers.managers.omniboost.embedding import UNITS
+from results.front.dominance import FloatArray
+from results.errors import ResultError
+from results.io.optional import optional_import
+
+Singles = NDArray[np.float32]
+
+CHANNELS = 16
+HIDDEN = 64
+SHAPES: dict[str, tuple[int, ...]] = {
+    "first.weight": (CHANNELS, UNITS, 3, 3),
+    "first.bias": (CHANNELS,),
+    "second.weight": (CHANNELS, CHANNELS, 3, 3),
+    "second.bias": (CHANNELS,),
+    "third.weight": (CHANNELS, CHANNELS, 3, 3),
+    "third.bias": (CHANNELS,),
+    "hidden.weight": (HIDDEN, 2 * CHANNELS),
+    "hidden.bias": (HIDDEN,),
+    "out.weight": (1, HIDDEN),
+    "out.bias": (1,),
+    "target.mean": (1,),
+    "target.deviation": (1,),
+}
+BATCH = 64
+"""Rows that go through at once, so that windows stay in the cache."""
+
+
+@dataclass(frozen=True, eq=False)
+class OmniBoostNetwork:
+    """Weights by name; see ``SHAPES``."""
+
+    weights: Mapping[str, Singles]
+
+    def __post_init__(self) -> None:
+        for name, shape in SHAPES.items():
+            got = self.weights.get(name)
+            if got is None or got.shape != shape or not np.isfinite(got).all():
+                found = "nothing" if got is None else f"shape {got.shape}"
+                raise ResultError(
+                    f"omniboost: {name}: finite numbers of shape {shape} are required, got {found}"
+                )
+
+    def throughput_hz(self, embedded: Singles) -> FloatArray:
+        """[n]: mean inferences per second from [n, 4, 10, 32]."""
+        parts = [self._forward(embedded[i : i + BATCH]) for i in range(0, len(embedded), BATCH)]
+        return np.concatenate(parts) if parts else np.zeros(0)
+
+    def _forward(self, x: Singles) -> FloatArray:
+        w = self.weights
+        x = np.maximum(_convolved(x, w["first.weight"], w["first.bias"]), 0.0)
+        x = np.maximum(_convolved(x, w["second.weight"], w["second.bias"]) + x, 0.0)
+        x = np.maximum(_convolved(x, w["third.weight"], w["third.bias"]), 0.0)
+        pooled = np.concatenate((x.mean(axis=(2, 3)), x.max(axis=(2, 3))), axis=1)
+        hidden = np.maximum(pooled @ w["hidden.weight"].T + w["hidden.bias"], 0.0)
+        out = (hidden @ w["out.weight"].T + w["out.bias"])[:, 0]
+        hertz: FloatArray = np.exp(out * w["target.deviation"] + w["target.mean"]).astype(
+            np.float64
+        )
+        return hertz
+
+
+def read_omniboost(path: Path) -> OmniBoostNetwork:
+    """Weights from a file.
+
+    Raises:
+        ResultError: where it cannot be read, or is another network's.
+    """
+    purpose = "--engine omniboost"
+    package = optional_import("safetensors", extra="mapformer", purpose=purpose)
+    numbers = optional_import("safetensors.numpy", extra="mapformer", purpose=purpose)
+    try:
+        return OmniBoostNetwork(numbers.load_file(path))
+    except (OSError, package.SafetensorError) as error:
+        raise ResultError(f"{path}: weights are required: {error}") from None
+
+
+def _convolved(x: Singles, weight: Singles, bias: Singles) -> Singles:
+    """[n, out, rows, columns]: a 3x3 convolution with a border of zeros."""
+    padded = np.pad(x, ((0, 0), (0, 0), (1, 1), (1, 1)))
+    windows = sliding_window_view(padded, (3, 3), axis=(2, 3))
+    n, channels, rows, columns = x.shape
+    table = windows.transpose(0, 2, 3, 1, 4, 5).reshape(n * rows * columns, channels * 9)
+    result = table @ weight.reshape(len(weight), -1).T + bias
+    shaped: Singles = result.reshape(n, rows, columns, -1).transpose(0, 3, 1, 2)
+    return shaped

@@ -1,0 +1,95 @@
+"""Cost models of whole workloads, as MapFormer's Table 3 compares them: MOSAIC's and ODMDEF's.
+
+Known: MOSAIC predicts by linear regression, throughput and power; ODMDEF by linear regression and a
+k-nearest-neighbour classifier, throughput alone. What they look at is not said; here it is what a
+manager of single layers can add up: for every unit the stand-alone time, bytes and groups mapped
+there, for every domain its frequency, and the number of networks. scikit-learn fits them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from results.front.dominance import FloatArray
+from results.problem.problem import IntArray, Problem
+
+NEIGHBOURS = 5
+
+
+def workload_figures(problem: Problem, rows: IntArray) -> FloatArray:
+    """[n, 3 * units + domains + 1]: per unit seconds, gigabytes and share of the groups; per domain
+    GHz, 0 where it is off; the number of networks."""
+    groups = problem.group_count
+    mapping = rows[:, :groups]
+    every = np.arange(groups)
+    columns: list[FloatArray] = []
+    needed = np.zeros((len(rows), len(problem.domains)), dtype=np.bool_)
+    for u, unit in enumerate(problem.units):
+        here = mapping == u
+        at = tuple(rows[:, groups + clock][:, None] for clock in unit.clocks)
+        seconds = np.where(here, unit.time_ps[(every[None], *at)], 0) / 1e12
+        demand = np.where(here, unit.demand_kbps[(every[None], *at)], 0) / 1e6
+        columns += [seconds.sum(axis=1), (seconds * demand).sum(axis=1), here.mean(axis=1)]
+        needed[:, list(unit.clocks)] |= here.any(axis=1)[:, None]
+    for d, domain in enumerate(problem.domains):
+        ghz = np.array(domain.frequencies_khz)[rows[:, groups + d]] / 1e6
+        columns.append(np.where(needed[:, d] | ~np.bool_(domain.may_be_off), ghz, 0.0))
+    columns.append(np.full(len(rows), float(len(problem.networks))))
+    return np.stack(columns, axis=1)
+
+
+@dataclass(frozen=True, eq=False)
+class MosaicCostModel:
+    """Linear regressions of throughput and power on the figures of a workload."""
+
+    throughput: Any
+    power: Any
+
+    @classmethod
+    def fitted(
+        cls, figures: FloatArray, throughput_hz: FloatArray, power_w: FloatArray
+    ) -> MosaicCostModel:
+        """From figures [n, k] and what was measured [n]."""
+        from sklearn.linear_model import LinearRegression
+
+        return cls(
+            LinearRegression().fit(figures, throughput_hz), LinearRegression().fit(figures, power_w)
+        )
+
+    def predict(self, figures: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """[n] inferences per second and [n] W."""
+        return self.throughput.predict(figures), self.power.predict(figures)
+
+
+@dataclass(frozen=True, eq=False)
+class OdmdefCostModel:
+    """A k-nearest-neighbour classifier of the throughput class; a linear regression's prediction is
+    one more figure that it looks at, as the paper composes the two."""
+
+    regression: Any
+    classifier: Any
+    mean: FloatArray
+    deviation: FloatArray
+
+    @classmethod
+    def fitted(
+        cls, figures: FloatArray, throughput_hz: FloatArray, classes: IntArray
+    ) -> OdmdefCostModel:
+        """From figures [n, k], what was measured [n] and its class [n]."""
+        from sklearn.linear_model import LinearRegression
+        from sklearn.neighbors import KNeighborsClassifier
+
+        regression = LinearRegression().fit(figures, throughput_hz)
+        table = np.column_stack((figures, regression.predict(figures)))
+        mean, deviation = table.mean(axis=0), np.maximum(table.std(axis=0), 1e-12)
+        classifier = KNeighborsClassifier(NEIGHBOURS).fit((table - mean) / deviation, classes)
+        return cls(regression, classifier, mean, deviation)
+
+    def predict(self, figures: FloatArray) -> IntArray:
+        """[n]: throughput classes."""
+        table = np.column_stack((figures, self.regression.predict(figures)))
+        classes: IntArray = self.classifier.predict((table - self.mean) / self.deviation)
+        return classes

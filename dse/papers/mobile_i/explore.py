@@ -1,0 +1,122 @@
+"""Periodic schedules of a network on arrays of several sizes."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from dse.errors import WorkloadError
+from dse.explore import program_version
+from dse.papers.mobile_i.schedule.schedulers import DEFAULT_INFERENCES, memolution, mobile_i, sparta
+from fitness.profiles.profile_file import Profile, load_profile
+from fitness.costs.pe_array import engine_array, firing_task_graph, pe_array_of, task_graph
+from platforms.platform import Platform
+from platforms.platform_file import load_platform
+from results.periodic.periodic import PeriodicSchedule
+from results.periodic.check import broken_rule
+from results.periodic.result import PeriodicResult, undominated
+from results.periodic.task_graph import TaskGraph
+from sdf.catalogue.catalogue import load_network
+from sdf.grouping.operation_graph import fused_groups, split_operations
+from sdf.formats.sdf3_xml import read_sdf3
+
+
+@dataclass(frozen=True)
+class _Source:
+    """What is scheduled; ``graph`` gives its task graph for a number of engines."""
+
+    name: str
+    sha256: str
+    graph: Callable[[int], TaskGraph]
+
+
+def _source(
+    network: str,
+    chip: Platform,
+    parts: int,
+    precision: str | None,
+    profile: Profile | None,
+    dimensions: Mapping[str, int] | None,
+) -> _Source:
+    if network.endswith(".xml"):
+        if parts != 1 or precision is not None or profile is not None or dimensions:
+            raise WorkloadError(
+                f"{network}: a dataflow graph has its own times: --split, --precision, --profile "
+                "and --dim are for networks"
+            )
+        firings = read_sdf3(Path(network))
+        graph = firing_task_graph(firings, chip)
+        digest = hashlib.sha256(Path(network).read_bytes()).hexdigest()
+        return _Source(firings.name, digest, lambda _: graph)
+    imported = load_network(network, dimensions=dimensions)
+    groups = fused_groups(imported.graph)
+    operations = split_operations(groups, parts)
+
+    def timed(engines: int) -> TaskGraph:
+        return task_graph(operations, groups, chip, engines, precision=precision, profile=profile)
+
+    return _Source(imported.graph.name, imported.sha256, timed)
+
+
+def explore_periodic(
+    network: str,
+    platform: str | Platform,
+    *,
+    engines: Sequence[int] | None = None,
+    inferences: int = DEFAULT_INFERENCES,
+    parts: int = 1,
+    precision: str | None = None,
+    profile: str | Path | None = None,
+    dimensions: Mapping[str, int] | None = None,
+    command: str = "",
+) -> PeriodicResult:
+    """Mobile-I's schedules and, beside them, SPARTA's and Memolution's.
+
+    Members are Mobile-I's schedules that no other of its dominates in latency, number of engines
+    and energy, fastest first. Every schedule is played out and held against its rules.
+
+    Args:
+        network: a name of the catalogue, an ``.onnx`` file, or a dataflow graph (SDF3, ``.xml``),
+            whose execution times are cycles of the engine.
+        platform: one with an array of engines.
+        engines: sizes of the array; None: all that the platform has.
+        parts: operations that a layer is split into at most.
+        profile: a file of the user's own measurements.
+
+    Raises:
+        GraphError, PlatformError: on input that cannot be used.
+    """
+    chip = load_platform(platform) if isinstance(platform, str) else platform
+    measured = None if profile is None else load_profile(profile, chip)
+    source = _source(network, chip, parts, precision, measured, dimensions)
+    best: list[PeriodicSchedule] = []
+    others: list[PeriodicSchedule] = []
+    sizes = pe_array_of(chip).counts if engines is None else dict.fromkeys(engines)
+    for count in sizes:
+        array = engine_array(chip, count)
+        graph = source.graph(count)
+        schedule = mobile_i(graph, array, inferences=inferences)
+        best.append(schedule)
+        others += [
+            sparta(graph, array, schedule.copies),
+            memolution(graph, array, schedule.copies),
+        ]
+    for schedule in (*best, *others):
+        broken = broken_rule(schedule)
+        assert broken is None, f"{schedule.method}: {broken}"
+    return PeriodicResult(
+        network=source.name,
+        platform=chip.name,
+        platform_sha256=chip.sha256,
+        network_sha256=source.sha256,
+        inferences=inferences,
+        parts=parts,
+        command=command,
+        version=program_version(),
+        members=tuple(
+            sorted(undominated(best, inferences), key=lambda s: s.latency_ps(inferences))
+        ),
+        others=tuple(others),
+    )

@@ -1,0 +1,232 @@
+"""Mobile-I's retiming for pipelines on a chip's own units: CPU, GPU, DLA.
+
+A design point says where groups run and at which clocks. Any order of a unit's groups inside the
+period is possible, since retiming keeps every dependence across periods (Eq. 2, a transition being
+c_ij): the least period of an order is what the busiest unit needs, stretched by contention, and the
+deepest r says how many frames are in flight. Transitions lengthen no period, they only deepen it.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass
+from graphlib import TopologicalSorter
+
+from dse.papers.mobile_i.schedule.placement import Placement
+from dse.papers.mobile_i.schedule.retiming import distances, least_ahead
+from fitness.reference.periodic import PeriodPlayer, PlayedPeriod
+from results.periodic.periodic import EngineArray, PeriodicSchedule
+from results.problem.problem import DesignPoint, Problem
+from results.periodic.task_graph import Task, TaskGraph, Transfer
+
+METHOD = "mobile-i"
+ORDERS = 300
+"""Orders that are tried, unless told."""
+
+
+@dataclass(frozen=True)
+class Execution:
+    """A group in one repeat of its network, each counted from 0."""
+
+    network: int
+    repeat: int
+    group: int
+
+
+@dataclass(frozen=True)
+class Dependence:
+    """Places in :attr:`FrameGraph.executions`; ``edge`` of the problem, or None where nothing
+    passes: repeats and networks that wait for others."""
+
+    source: int
+    target: int
+    edge: int | None
+
+
+@dataclass(frozen=True)
+class FrameGraph:
+    """All that one frame executes, in an order of execution, and what waits for what."""
+
+    executions: tuple[Execution, ...]
+    dependences: tuple[Dependence, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class PeriodicPipeline:
+    """A periodic schedule of a design point.
+
+    ``schedule`` has a task per execution with its time under contention, engines are units.
+    """
+
+    design: DesignPoint
+    frame: FrameGraph
+    schedule: PeriodicSchedule
+    frames_in_flight: int
+    """Frames that are at work at the same time, arrivals included."""
+    load_ps: tuple[int, ...]
+    """Per unit, what it computes per frame, nobody else running."""
+
+    @property
+    def bound_per_s(self) -> float:
+        """Frames per second of 1 / (largest load): more than any schedule of this design point."""
+        return 1e12 / max(self.load_ps)
+
+    @property
+    def frames_per_s(self) -> float:
+        """One frame ends in every period."""
+        return 1e12 / self.schedule.period_ps
+
+
+def frame_graph(problem: Problem) -> FrameGraph:
+    """What one frame executes: a repeat's first groups wait for the whole repeat before, a
+    network's for the last repeat of each network that it waits for."""
+    targets = {target for _, target in problem.edges}
+    sources = {source for source, _ in problem.edges}
+    before: dict[Execution, list[tuple[Execution, int | None]]] = {}
+    for n, network in enumerate(problem.networks):
+        for repeat in range(network.repeats):
+            for group in network.groups:
+                before[Execution(n, repeat, group)] = []
+    for n, network in enumerate(problem.networks):
+        for repeat in range(network.repeats):
+            awaited = [(n, repeat - 1)] if repeat else []
+            if not repeat:
+                awaited = [(m, problem.networks[m].repeats - 1) for m in network.waits_for]
+            for group in network.groups:
+                if group in targets:
+                    continue
+                before[Execution(n, repeat, group)] += [
+                    (Execution(m, last, sink), None)
+                    for m, last in awaited
+                    for sink in problem.networks[m].groups
+                    if sink not in sources
+                ]
+            for e, (source, target) in enumerate(problem.edges):
+                if target in network.groups:
+                    before[Execution(n, repeat, target)].append((Execution(n, repeat, source), e))
+    order = tuple(
+        TopologicalSorter(
+            {target: [source for source, _ in into] for target, into in before.items()}
+        ).static_order()
+    )
+    place = {execution: number for number, execution in enumerate(order)}
+    return FrameGraph(
+        order,
+        tuple(
+            Dependence(place[source], place[target], edge)
+            for target, into in before.items()
+            for source, edge in into
+        ),
+    )
+
+
+class _Pipeline:
+    """One design point, any orders."""
+
+    def __init__(self, problem: Problem, design: DesignPoint) -> None:
+        self.problem = problem
+        self.frame = frame_graph(problem)
+        self.player = PeriodPlayer(problem, design)
+        unit_of = self.player.unit_of
+        self.unit = [unit_of[execution.group] for execution in self.frame.executions]
+        self.delay = [
+            0
+            if entry.edge is None
+            else int(
+                problem.transition_ps[entry.edge, self.unit[entry.source], self.unit[entry.target]]
+            )
+            for entry in self.frame.dependences
+        ]
+
+    def in_order(self) -> list[list[int]]:
+        """Per unit its executions, in an order of execution."""
+        orders: list[list[int]] = [[] for _ in self.problem.units]
+        for number, unit in enumerate(self.unit):
+            orders[unit].append(number)
+        return orders
+
+    def play(self, orders: Sequence[Sequence[int]]) -> PlayedPeriod:
+        executions = self.frame.executions
+        return self.player.play([[executions[n].group for n in order] for order in orders])
+
+    def retimed(self, orders: Sequence[Sequence[int]], played: PlayedPeriod) -> PeriodicSchedule:
+        """The schedule with the least periods ahead."""
+        start, end = [0] * len(self.unit), [0] * len(self.unit)
+        for order, starts, ends in zip(orders, played.start_ps, played.end_ps, strict=True):
+            for number, first, last in zip(order, starts, ends, strict=True):
+                start[number], end[number] = first, last
+        names = self.problem.networks
+        graph = TaskGraph(
+            " + ".join(network.name for network in names),
+            tuple(
+                Task(f"{names[at.network].name} {at.repeat + 1}: {at.group}", last - first)
+                for at, first, last in zip(self.frame.executions, start, end, strict=True)
+            ),
+            tuple(
+                Transfer(entry.source, entry.target, 0, delay, delay)
+                for entry, delay in zip(self.frame.dependences, self.delay, strict=True)
+            ),
+        )
+        placement = Placement(played.period_ps, tuple(self.unit), tuple(start))
+        return PeriodicSchedule(
+            method=METHOD,
+            graph=graph,
+            array=EngineArray(len(self.problem.units), 0),
+            copies=1,
+            period_ps=placement.period_ps,
+            engine=placement.engine,
+            start_ps=placement.start_ps,
+            ahead=tuple(least_ahead(graph, distances(graph, placement, ()))),
+            cached=(),
+        )
+
+    def frames_in_flight(self, schedule: PeriodicSchedule) -> int:
+        """Periods from a frame's release to its end: released so early that no network starts
+        before it arrives."""
+        deepest = max(schedule.ahead)
+        for number, at in enumerate(self.frame.executions):
+            arrival = self.problem.networks[at.network].arrival_ps
+            late = -((schedule.start_ps[number] - arrival) // schedule.period_ps)
+            deepest = max(deepest, schedule.ahead[number] + late)
+        return deepest + 1
+
+    def loads(self) -> tuple[int, ...]:
+        loads = [0] * len(self.problem.units)
+        for at, unit in zip(self.frame.executions, self.unit, strict=True):
+            loads[unit] += self.player.alone_ps[at.group]
+        return tuple(loads)
+
+
+def periodic_pipeline(
+    problem: Problem, design: DesignPoint, *, orders: int = ORDERS, seed: int = 0
+) -> PeriodicPipeline:
+    """The design point as a periodic schedule: the shortest period found, then the fewest frames.
+
+    From an order of execution on, ``orders`` times one execution of a unit goes elsewhere in its
+    list; what lengthens neither the period, nor the number of frames at the same period, is kept.
+    Without contention every order has the same period, the largest load, and only frames change.
+
+    Raises:
+        ValueError: where the design puts a group on a unit that cannot run it.
+    """
+    pipeline = _Pipeline(problem, design)
+    draw = random.Random(seed)
+    best = pipeline.in_order()
+    schedule = pipeline.retimed(best, pipeline.play(best))
+    frames = pipeline.frames_in_flight(schedule)
+    movable = [u for u, order in enumerate(best) if len(order) > 1]
+    for _ in range(orders if movable else 0):
+        unit = draw.choice(movable)
+        order = list(best[unit])
+        moved = order.pop(draw.randrange(len(order)))
+        order.insert(draw.randrange(len(order) + 1), moved)
+        tried = [order if u == unit else other for u, other in enumerate(best)]
+        played = pipeline.play(tried)
+        if played.period_ps > schedule.period_ps:
+            continue
+        found = pipeline.retimed(tried, played)
+        needed = pipeline.frames_in_flight(found)
+        if (found.period_ps, needed) <= (schedule.period_ps, frames):
+            best, schedule, frames = tried, found, needed
+    return PeriodicPipeline(design, pipeline.frame, schedule, frames, pipeline.loads())

@@ -1,0 +1,114 @@
+"""Which transfers stay in the caches: the choice with the least prologue (Mobile-I III.C, end)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from dse.papers.mobile_i.schedule.cache_use import overflowing
+from dse.papers.mobile_i.schedule.placement import Placement
+from dse.papers.mobile_i.schedule.retiming import distances, least_ahead
+from results.periodic.task_graph import TaskGraph
+
+MOST_VISITS = 64
+
+
+@dataclass(frozen=True)
+class Allocation:
+    """Cached transfers, the periods ahead that they allow, and whether no choice has less."""
+
+    cached: frozenset[int]
+    ahead: tuple[int, ...]
+    is_least: bool
+
+    @property
+    def prologue(self) -> int:
+        """max r."""
+        return max(self.ahead)
+
+
+class _Recursion:
+    def __init__(self, graph: TaskGraph, placement: Placement, cache_bytes: int) -> None:
+        self._graph, self._placement, self._cache = graph, placement, cache_bytes
+        self._visits = 0
+        slow = distances(graph, placement, ())
+        fast = distances(graph, placement, range(len(graph.transfers)))
+        self.candidates = [
+            number
+            for number in sorted(range(len(slow)), key=lambda n: -graph.transfers[n].target)
+            if fast[number] < slow[number] and graph.transfers[number].size_bytes <= cache_bytes
+        ]
+        self.best = Allocation(frozenset(), tuple(self._ahead(())), False)
+        self.complete = True
+
+    def _ahead(self, cached: Iterable[int]) -> list[int]:
+        chosen = frozenset(cached)
+        return least_ahead(self._graph, distances(self._graph, self._placement, chosen))
+
+    def _offer(self, cached: frozenset[int], ahead: list[int]) -> None:
+        if max(ahead) < self.best.prologue:
+            self.best = Allocation(cached, tuple(ahead), False)
+
+    def repair(self) -> None:
+        """All candidates, less the largest at each overflow until the rest fits."""
+        cached = set(self.candidates)
+        while True:
+            ahead = self._ahead(cached)
+            if max(ahead) >= self.best.prologue:
+                return
+            full = overflowing(self._graph, self._placement, ahead, cached, self._cache)
+            if not full:
+                self._offer(frozenset(cached), ahead)
+                return
+            cached.remove(max(full, key=lambda n: (self._graph.transfers[n].size_bytes, n)))
+
+    def visit(self, place: int, chosen: frozenset[int]) -> None:
+        """Both ways for each candidate; ends where even all that are left would not gain."""
+        open_set = chosen.union(self.candidates[place:])
+        ahead = self._ahead(open_set)
+        if max(ahead) >= self.best.prologue:
+            return
+        self._visits += 1
+        if self._visits > MOST_VISITS:
+            self.complete = False
+            return
+        if not overflowing(self._graph, self._placement, ahead, open_set, self._cache):
+            self._offer(open_set, ahead)
+            return
+        if place < len(self.candidates):
+            self.visit(place + 1, chosen | {self.candidates[place]})
+            self.visit(place + 1, chosen)
+
+
+def allocate_transfers(graph: TaskGraph, placement: Placement, cache_bytes: int) -> Allocation:
+    """The transfers to cache and the least r that they allow, for a given placement.
+
+    Only those are candidates that a faster transfer brings a period closer and that fit into a
+    cache. The paper says "recursively visiting the solution with the minimum prologue": here each
+    candidate is taken or left, sinks first; a branch ends where all of its candidates together
+    would not beat the best (a faster transfer never lengthens the prologue). The paper is silent on
+    what a cached transfer holds where: see :class:`results.periodic.periodic.PeriodicSchedule`. Beyond
+    ``MOST_VISITS`` branches the best so far is kept; ``is_least`` says whether that happened.
+    """
+    recursion = _Recursion(graph, placement, cache_bytes)
+    recursion.repair()
+    recursion.visit(0, frozenset())
+    best = recursion.best
+    return Allocation(best.cached, best.ahead, recursion.complete)
+
+
+def allocate_in_order(graph: TaskGraph, placement: Placement, cache_bytes: int) -> Allocation:
+    """Transfers in topological order, each that fits, whatever it gains (Memolution, as
+    :func:`dse.papers.mobile_i.schedule.schedulers.memolution` reads it); too many are taken back from the last
+    on."""
+    cached = {
+        number
+        for number, edge in enumerate(graph.transfers)
+        if edge.cache_ps < edge.memory_ps and edge.size_bytes <= cache_bytes
+    }
+    while True:
+        ahead = least_ahead(graph, distances(graph, placement, cached))
+        full = overflowing(graph, placement, ahead, cached, cache_bytes)
+        if not full:
+            return Allocation(frozenset(cached), tuple(ahead), False)
+        cached -= set(full[len(full) // 2 :])

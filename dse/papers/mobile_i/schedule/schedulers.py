@@ -1,0 +1,129 @@
+"""Mobile-I, Memolution and SPARTA: from a task graph and engines to a periodic schedule."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from dse.papers.mobile_i.schedule.cache_allocation import Allocation, allocate_in_order, allocate_transfers
+from dse.papers.mobile_i.schedule.initial_schedule import UTILISATION_LIMIT, initial_schedule
+from dse.papers.mobile_i.schedule.placement import Placement, place_in_order
+from dse.papers.mobile_i.schedule.reallocation import ALPHA, reallocate
+from dse.papers.mobile_i.schedule.retiming import distances, least_ahead
+from dse.papers.mobile_i.schedule.sparta import dependent_schedule
+from dse.papers.mobile_i.schedule.stages import staged_placements
+from results.periodic.periodic import EngineArray, PeriodicSchedule
+from results.periodic.table import least_prologue_periods
+from results.periodic.task_graph import TaskGraph, repeated
+
+MOBILE_I = "mobile-i"
+MEMOLUTION = "memolution"
+SPARTA = "sparta"
+METHODS = (SPARTA, MEMOLUTION, MOBILE_I)
+
+
+DEFAULT_INFERENCES = 5000
+"""The paper does not say how many inferences its latencies are for, only "several hundreds of task
+sets": some hundred periods of ten or so copies."""
+
+
+def mobile_i(
+    graph: TaskGraph,
+    array: EngineArray,
+    *,
+    utilisation_limit: Fraction = UTILISATION_LIMIT,
+    most_copies: int | None = None,
+    alpha: Fraction = ALPHA,
+    inferences: int = DEFAULT_INFERENCES,
+    paper_only: bool = False,
+) -> PeriodicSchedule:
+    """Mobile-I whole: Algorithm III.1, Algorithm III.2, caches, and a step of ours.
+
+    The paper always takes the order of Algorithm III.2. It is a heuristic, and on some graphs the
+    initial order needs a shorter prologue. Both placements leave long prologues; unless they are
+    at the bound, those of :mod:`dse.papers.mobile_i.schedule.stages` are tried, too. Kept is what has the least
+    latency (Eq. 3) of ``inferences`` and the utilisation that Algorithm III.1 reached or was to
+    reach.
+
+    Args:
+        paper_only: without the step of ours.
+    """
+    initial = initial_schedule(
+        graph, array.engines, utilisation_limit=utilisation_limit, most_copies=most_copies
+    )
+    copies = initial.copies
+    tasks = repeated(graph, copies)
+    moved = reallocate(tasks, initial.placement, alpha)
+
+    def finished(placement: Placement) -> PeriodicSchedule:
+        allocation = allocate_transfers(tasks, placement, array.cache_bytes)
+        return _schedule(MOBILE_I, graph, array, copies, placement, allocation)
+
+    best = min(map(finished, (moved, initial.placement)), key=lambda s: s.prologue_periods)
+    if paper_only or best.prologue_periods <= least_prologue_periods(best):
+        return best
+    periods = -(-inferences // copies)
+
+    def uncached_latency(placement: Placement) -> int:
+        ahead = least_ahead(tasks, distances(tasks, placement, ()))
+        return (max(ahead) + periods) * placement.period_ps
+
+    required = min(best.utilisation, utilisation_limit)
+    busy = [
+        placement
+        for placement in staged_placements(graph, array.engines, copies, best.period_ps)
+        if graph.work_ps * copies >= required * array.engines * placement.period_ps
+    ]
+    if not busy:
+        return best
+    staged = finished(min(busy, key=uncached_latency))
+    return min((best, staged), key=lambda schedule: schedule.latency_ps(inferences))
+
+
+def memolution(graph: TaskGraph, array: EngineArray, copies: int) -> PeriodicSchedule:
+    """Memolution as the Mobile-I paper describes it: retiming, blind to critical tasks.
+
+    IV.B: it "does not consider the timing differences among tasks". So tasks go to the least loaded
+    engine in topological order, a task of all copies before the next one, and stay there; caches
+    are filled in topological order, too. (Copy by copy instead, utilisation is 0.63 in the mean of
+    Table II's graphs, further from the published 0.80 than the 0.84 of this reading.) The paper
+    does not say how often a period runs the graph: as often as with Mobile-I (``copies``).
+    """
+    size = len(graph.tasks)
+    order = [copy * size + number for number in range(size) for copy in range(copies)]
+    placement = place_in_order(graph, array.engines, order)
+    tasks = repeated(graph, copies)
+    allocation = allocate_in_order(tasks, placement, array.cache_bytes)
+    return _schedule(MEMOLUTION, graph, array, copies, placement, allocation)
+
+
+def sparta(graph: TaskGraph, array: EngineArray, copies: int) -> PeriodicSchedule:
+    """SPARTA as the Mobile-I paper describes it: every dependence is kept inside the period.
+
+    IV.B: it "does not change data dependency relationships across multiple periods"; data passes
+    through the memory. Copies as for :func:`memolution`.
+    """
+    tasks = repeated(graph, copies)
+    placement = dependent_schedule(tasks, array.engines)
+    nothing = Allocation(frozenset(), (0,) * len(tasks.tasks), False)
+    return _schedule(SPARTA, graph, array, copies, placement, nothing)
+
+
+def _schedule(
+    method: str,
+    graph: TaskGraph,
+    array: EngineArray,
+    copies: int,
+    placement: Placement,
+    allocation: Allocation,
+) -> PeriodicSchedule:
+    return PeriodicSchedule(
+        method=method,
+        graph=graph,
+        array=array,
+        copies=copies,
+        period_ps=placement.period_ps,
+        engine=placement.engine,
+        start_ps=placement.start_ps,
+        ahead=allocation.ahead,
+        cached=tuple(sorted(allocation.cached)),
+    )

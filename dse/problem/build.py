@@ -1,0 +1,368 @@
+"""From networks and a platform to the numeric problem: import, group, cost, assemble."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, MutableMapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from dse.problem.mapping_constraints import allowed_units
+from dse.problem.domains import problem_domains
+from dse.errors import WorkloadError
+from dse.problem.int64_bounds import check_magnitudes
+from dse.problem.validate_objectives import (
+    check_frames_in_flight,
+    check_free_running,
+    check_throughput_model,
+)
+from dse.workload.options import Options, parse_objective
+from dse.workload.workload import Workload, WorkloadNetwork
+from dse.workload.workload_check import check_workload
+from fitness.cost_model.channels import channel_costs
+from fitness.contention import contention_table, round_half_up
+from fitness.cost_model.tables import NetworkCosts
+from fitness.costs.network_costs import choose_precision, choose_units, network_costs
+from fitness.profiles.profile_file import Profile
+from fitness.cost_model.support import layer_support
+from fitness.cost_model.power import unit_idle_mw
+from platforms.measurement import is_same_network
+from platforms.platform import Platform, Unit
+from results.io.canonical_json import INT64_MAX
+from results.front.cost_origins import NetworkSource
+from results.front.front import InputFile
+from results.problem.pipeline_model import ThroughputModel
+from results.problem.problem import (
+    ChannelCosts,
+    EnergyUse,
+    IntArray,
+    Objective,
+    ObjectiveKind,
+    Problem,
+    ProblemNetwork,
+    ProblemUnit,
+)
+from sdf.catalogue.catalogue import load_network
+from sdf.grouping.grouping import group_network
+from sdf.grouping.groups import GroupedNetwork
+from sdf.onnx.importer import ImportedNetwork
+
+PS_PER_MS = 10**9
+FJ_PER_MJ = 10**12
+
+
+@dataclass(frozen=True, eq=False)
+class BuiltProblem:
+    """A problem, and what it was built from."""
+
+    problem: Problem
+    networks: tuple[GroupedNetwork, ...]
+    sources: tuple[NetworkSource, ...]
+    """The model of each network."""
+    costs: tuple[NetworkCosts, ...]
+    precision: str
+    inputs: tuple[InputFile, ...]
+    warnings: tuple[str, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class NetworkTables:
+    """A network that was read, cut into groups, and costed on the units of a platform."""
+
+    imported: ImportedNetwork
+    grouped: GroupedNetwork
+    costs: NetworkCosts
+
+
+def build_problem(
+    workload: Workload,
+    platform: Platform,
+    options: Options | None = None,
+    *,
+    profile: Profile | None = None,
+    known: MutableMapping[Hashable, NetworkTables] | None = None,
+) -> BuiltProblem:
+    """The numeric problem of a workload on a platform.
+
+    Args:
+        known: networks that earlier calls have read, cut and costed, each under all that this
+            depends on (a file under its path alone); new ones are added.
+
+    Raises:
+        GraphError: where a network cannot be read or cut.
+        PlatformError: on a unit or precision that the platform does not have.
+        WorkloadError: on a workload that contradicts itself, options that do not fit, or a layer
+            that no unit asked for can run.
+        ResultError: on figures whose products would leave int64.
+    """
+    options = options or Options()
+    check_workload(workload)
+    units = choose_units(platform, options.units)
+    precision = choose_precision(platform, options.precision)
+    known = {} if known is None else known
+    tables: dict[tuple[str, tuple[tuple[str, int], ...]], NetworkTables] = {}
+    for network in workload.networks:
+        key = (network.source, network.dimensions)
+        if key in tables:
+            continue
+        under = (
+            *(*key, platform.sha256, tuple(unit.name for unit in units), precision),
+            *(options.groups, options.branches, options.each_layer),
+            None if profile is None else profile.sha256,
+        )
+        if under not in known:
+            known[under] = _tables(network, platform, units, precision, options, profile)
+        tables[key] = known[under]
+    keys = [(network.source, network.dimensions) for network in workload.networks]
+    groups = tuple(tables[key].grouped for key in keys)
+    costs = tuple(tables[key].costs for key in keys)
+    board = platform.board_mw if profile is None or profile.board_mw is None else profile.board_mw
+    problem = _assemble(workload, platform, options, units, groups, costs, precision, board)
+    check_magnitudes(problem)
+    imported = [entry.imported for entry in tables.values()]
+    return BuiltProblem(
+        problem=problem,
+        networks=groups,
+        sources=tuple(
+            NetworkSource(
+                source, tables[source, dimensions].imported.sha256, tuple(sorted(dimensions))
+            )
+            for source, dimensions in keys
+        ),
+        costs=costs,
+        precision=precision,
+        inputs=(
+            *(InputFile(network.graph.name, network.sha256) for network in imported),
+            *(InputFile(name, digest) for name, digest in workload.inputs),
+            InputFile(platform.name, platform.sha256),
+        ),
+        warnings=(
+            *(f"{network.graph.name}: {text}" for network in imported for text in network.warnings),
+            *_unused_measurements(groups, precision, profile),
+        ),
+    )
+
+
+def _unused_measurements(
+    networks: Sequence[GroupedNetwork], precision: str, profile: Profile | None
+) -> list[str]:
+    """Records of a profile that no network of the workload is measured by, in words."""
+    if profile is None or (profile.models and not profile.networks):
+        return []
+    unused = []
+    for record in profile.networks:
+        used = record.precision == precision and any(
+            is_same_network(
+                network.name, sum(group.macs for group in network.groups), record.names, record.macs
+            )
+            for network in networks
+        )
+        if not used:
+            unused.append(
+                f"profile: its measurements of {record.names[0]!r} in {record.precision} are not "
+                f"used; the workload has {', '.join(network.name for network in networks)} in "
+                f"{precision}"
+            )
+    return unused
+
+
+def _tables(
+    network: WorkloadNetwork,
+    platform: Platform,
+    units: Sequence[Unit],
+    precision: str,
+    options: Options,
+    profile: Profile | None,
+) -> NetworkTables:
+    imported = load_network(network.source, dimensions=dict(network.dimensions))
+    grouped = _grouped(imported, platform, units, precision, options)
+    costs = network_costs(
+        grouped,
+        platform,
+        precision=precision,
+        units=[unit.name for unit in units],
+        profile=profile,
+    )
+    return NetworkTables(imported, grouped, costs)
+
+
+def _grouped(
+    network: ImportedNetwork,
+    platform: Platform,
+    units: Sequence[Unit],
+    precision: str,
+    options: Options,
+) -> GroupedNetwork:
+    layers = [actor.layer for actor in network.graph.actors if actor.layer is not None]
+    support = layer_support(layers, platform, precision)
+    columns = [support.units.index(unit.name) for unit in units]
+    table = support.table[:, columns]
+    for index in np.flatnonzero(~table.any(axis=1)):
+        reasons = "; ".join(
+            f"{support.units[column]}: {support.reasons[index][column]}" for column in columns
+        )
+        raise WorkloadError(
+            f"network {network.graph.name!r}: no unit can run layer {support.layers[index]!r} "
+            f"({reasons})"
+        )
+    return group_network(
+        network.graph,
+        table,
+        groups=options.groups,
+        branches=options.branches,
+        each_layer=options.each_layer,
+    )
+
+
+def _assemble(
+    workload: Workload,
+    platform: Platform,
+    options: Options,
+    units: Sequence[Unit],
+    networks: Sequence[GroupedNetwork],
+    costs: Sequence[NetworkCosts],
+    precision: str,
+    board_mw: int,
+) -> Problem:
+    names = tuple(network.name for network in workload.networks)
+    first = np.cumsum([0] + [len(network.groups) for network in networks]).tolist()
+    domains = problem_domains(platform, units, options.fixed)
+    index = {domain.name: d for d, domain in enumerate(domains)}
+    memory = index[platform.memory.domain]
+    timeline = options.throughput_model is ThroughputModel.TIMELINE
+    problem_units = tuple(
+        _unit(
+            platform,
+            unit,
+            [table.units[u].time_ps for table in costs],
+            [table.units[u].demand_kbps for table in costs],
+            [table.units[u].dynamic_mw for table in costs],
+            index,
+            None if timeline else channel_costs(platform, unit, precision, index),
+        )
+        for u, unit in enumerate(units)
+    )
+    objectives = tuple(parse_objective(text, names) for text in options.objectives)
+    if len(set(objectives)) != len(objectives):
+        raise WorkloadError(f"objectives: each at most once, got {', '.join(options.objectives)}")
+    rate = options.frames_per_second or workload.frames_per_second
+    check_throughput_model(options, objectives)
+    free_running = options.free_running or workload.free_running
+    if free_running:
+        check_free_running(workload, options, objectives)
+    check_frames_in_flight(options, objectives, free_running=free_running)
+    deadlines = _deadlines(options, names)
+    return Problem(
+        networks=tuple(
+            _network(entry, networks[n], first[n], names, options, deadlines.get(entry.name))
+            for n, entry in enumerate(workload.networks)
+        ),
+        edges=tuple(
+            (first[n] + edge.source, first[n] + edge.target)
+            for n, network in enumerate(networks)
+            for edge in network.edges
+        ),
+        transition_ps=np.concatenate([table.transition_ps for table in costs]),
+        domains=domains,
+        units=problem_units,
+        memory_domain=memory,
+        board_mw=board_mw,
+        allowed=allowed_units(workload, options.pins, networks, problem_units),
+        objectives=objectives,
+        energy_use=EnergyUse.PIPELINE if free_running else _energy_use(objectives, rate),
+        free_running=free_running,
+        frames_in_flight=options.frames_in_flight or workload.frames_in_flight,
+        period_ps=None if rate is None else round_half_up(1000 * PS_PER_MS / rate),
+        power_cap_mw=_scaled(options.power_cap_w, 1000),
+        energy_budget_fj=_scaled(options.energy_budget_mj, FJ_PER_MJ),
+        edge_tokens=_edge_tokens(networks),
+        throughput_model=options.throughput_model,
+        pipeline_time=options.pipeline_time,
+    )
+
+
+def _edge_tokens(networks: Sequence[GroupedNetwork]) -> IntArray | None:
+    """[edges]: tokens are tensor elements; None where there is no edge."""
+    tokens = [edge.elements for network in networks for edge in network.edges]
+    return np.array(tokens, dtype=np.int64) if tokens else None
+
+
+def _energy_use(objectives: Sequence[Objective], rate: Fraction | None) -> EnergyUse:
+    if any(objective.kind is ObjectiveKind.THROUGHPUT for objective in objectives):
+        if rate is not None:
+            raise WorkloadError("a frame rate and the objective throughput exclude each other")
+        return EnergyUse.PIPELINE
+    return EnergyUse.FRAME if rate is None else EnergyUse.PERIODIC
+
+
+def _scaled(value: Fraction | None, factor: int) -> int | None:
+    """A limit in whole units, rounded down, at least 1; int64 where nothing could pass it."""
+    return None if value is None else min(max(1, int(value * factor)), INT64_MAX)
+
+
+def _deadlines(options: Options, names: Sequence[str]) -> dict[str, Fraction]:
+    deadlines: dict[str, Fraction] = {}
+    for network, milliseconds in options.deadlines_ms:
+        if network is not None and network not in names:
+            raise WorkloadError(
+                f"--deadline: there is no network {network!r} in the workload "
+                f"(there are {', '.join(names)})"
+            )
+        for name in names if network is None else [network]:
+            deadlines[name] = min(milliseconds, deadlines.get(name, milliseconds))
+    return deadlines
+
+
+def _network(
+    entry: WorkloadNetwork,
+    network: GroupedNetwork,
+    first: int,
+    names: Sequence[str],
+    options: Options,
+    deadline: Fraction | None,
+) -> ProblemNetwork:
+    limits = [k for k in (entry.max_transitions, options.max_transitions) if k is not None]
+    deadlines = [value for value in (entry.deadline_ms, deadline) if value is not None]
+    return ProblemNetwork(
+        name=entry.name,
+        first_group=first,
+        group_names=tuple(group.name for group in network.groups),
+        repeats=entry.repeats,
+        waits_for=tuple(names.index(name) for name in entry.waits_for),
+        arrival_ps=round_half_up(entry.arrival_ms * PS_PER_MS),
+        max_transitions=min(limits) if limits else None,
+        deadline_ps=_scaled(min(deadlines), PS_PER_MS) if deadlines else None,
+    )
+
+
+def _unit(
+    platform: Platform,
+    unit: Unit,
+    times: Sequence[IntArray],
+    demands: Sequence[IntArray],
+    powers: Sequence[IntArray],
+    index: dict[str, int],
+    channels: ChannelCosts | None,
+) -> ProblemUnit:
+    demand = np.concatenate(demands)
+    contention = None
+    if unit.contention is not None:
+        memory = platform.domain_by_name[platform.memory.domain].operating_points
+        fastest = memory[-1].frequency_khz
+        contention = contention_table(
+            unit.contention,
+            [Fraction(point.frequency_khz, fastest) for point in memory],
+            demand.reshape(-1, demand.shape[-1]).max(axis=0).tolist(),
+        )
+    return ProblemUnit(
+        name=unit.name,
+        clocks=tuple(index[clock] for clock in unit.clocks),
+        time_ps=np.concatenate(times),
+        demand_kbps=demand,
+        dynamic_mw=np.concatenate(powers),
+        idle_mw=unit_idle_mw(platform, unit),
+        contention=contention,
+        max_segments=unit.max_segments,
+        channels=channels,
+    )

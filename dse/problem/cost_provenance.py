@@ -1,0 +1,34 @@
+"""From a problem that was built to the origins of its costs, for the result folder."""
+
+from __future__ import annotations
+
+from dse.problem.build import BuiltProblem
+from results.front.cost_origins import CostOrigins, GroupOrigins, NetworkOrigins, UnitOrigin
+
+
+def cost_origins(built: BuiltProblem) -> CostOrigins:
+    """What every group holds, and where its costs on every unit came from."""
+    return CostOrigins(
+        precision=built.precision,
+        networks=tuple(
+            NetworkOrigins(
+                name=entry.name,
+                source=source,
+                groups=tuple(
+                    GroupOrigins(
+                        name=group.name,
+                        layers=tuple(layer.name for layer in group.layers),
+                        macs=group.macs,
+                        parameters=group.parameters,
+                        by_unit=tuple(
+                            UnitOrigin(unit.origin[g], unit.note[g]) for unit in table.units
+                        ),
+                    )
+                    for g, group in enumerate(network.groups)
+                ),
+            )
+            for entry, source, network, table in zip(
+                built.problem.networks, built.sources, built.networks, built.costs, strict=True
+            )
+        ),
+    )

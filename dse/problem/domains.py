@@ -1,0 +1,113 @@
+"""Which clock domains a search has, and which operating points it may choose."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from dse.errors import WorkloadError
+from dse.workload.options import parse_number
+from fitness.cost_model.power import domain_static_mw, unit_idle_mw
+from platforms.platform import Platform, Unit
+from results.problem.problem import IntArray, Problem, ProblemDomain
+
+
+def problem_domains(
+    platform: Platform, units: Sequence[Unit], fixed: Sequence[tuple[str, str]]
+) -> tuple[ProblemDomain, ...]:
+    """Domains that matter: those of the units asked for, and those that are never off.
+
+    A domain that none of these units uses, and that cannot be off, is held at its parked point. The
+    idle power of units that were not asked for stays: it belongs to their domain.
+
+    Args:
+        fixed: (domain, ``max``, ``min`` or a frequency in MHz).
+
+    Raises:
+        WorkloadError: on a domain that is none, or a frequency that is not on its ladder.
+    """
+    used = {clock for unit in units for clock in unit.clocks} | {platform.memory.domain}
+    asked = {unit.name for unit in units}
+    known = {domain.name for domain in platform.domains}
+    for name, _ in fixed:
+        if name not in known:
+            raise WorkloadError(
+                f"--fix: {platform.name} has no domain {name!r} (it has {', '.join(sorted(known))})"
+            )
+    choices = dict(fixed)
+    domains = []
+    for domain in platform.domains:
+        if domain.name not in used and domain.may_be_off:
+            continue
+        static = domain_static_mw(platform, domain.name)
+        for unit in platform.units:
+            if unit.name not in asked and unit.clocks[0] == domain.name:
+                idle = unit_idle_mw(platform, unit)
+                static = static + idle.reshape(idle.shape[0], -1)[:, 0]
+        frequencies = tuple(point.frequency_khz for point in domain.operating_points)
+        allowed = np.ones(len(frequencies), dtype=np.bool_)
+        if domain.name in choices:
+            value = choices[domain.name]
+            point = ladder_point(frequencies, value, f"--fix {domain.name}={value}")
+            allowed = np.arange(len(frequencies)) == point
+        elif domain.name not in used:
+            allowed = np.arange(len(frequencies)) == domain.parked
+        domains.append(
+            ProblemDomain(
+                name=domain.name,
+                frequencies_khz=frequencies,
+                voltages_mv=tuple(point.voltage_mv for point in domain.operating_points),
+                may_be_off=domain.may_be_off,
+                static_mw=static.astype(np.int64),
+                allowed=allowed,
+            )
+        )
+    return tuple(domains)
+
+
+def ladder_point(ladder_khz: Sequence[int], value: str, label: str) -> int:
+    """The operating point that ``max``, ``min`` or a frequency in MHz stands for.
+
+    Args:
+        ladder_khz: slowest first.
+        value: as written.
+        label: starts messages.
+
+    Raises:
+        WorkloadError: on any other text, or a frequency that is not on the ladder; the nearest are
+            named.
+    """
+    if value in ("max", "min"):
+        return len(ladder_khz) - 1 if value == "max" else 0
+    megahertz = parse_number(value)
+    if megahertz is None:
+        raise WorkloadError(f"{label}: max, min or a frequency in MHz is required")
+    khz = megahertz * 1000
+    if khz not in ladder_khz:
+        near = sorted(sorted(ladder_khz, key=lambda point: (abs(point - khz), point))[:2])
+        nearest = " and ".join(f"{point / 1000:g}" for point in near)
+        raise WorkloadError(
+            f"{label}: not on the ladder; nearest {'is' if len(near) == 1 else 'are'} {nearest} MHz"
+        )
+    return ladder_khz.index(int(khz))
+
+
+def clocks_at(problem: Problem, choices: Sequence[tuple[str, str]]) -> IntArray:
+    """[domains]: the operating points of ``choices`` (domain, ``max``, ``min`` or MHz), and the
+    fastest allowed one of every other domain.
+
+    Raises:
+        WorkloadError: on a domain that the problem does not have, or a frequency that is not on
+            its ladder.
+    """
+    names = [domain.name for domain in problem.domains]
+    points = np.array(
+        [np.flatnonzero(domain.allowed)[-1] for domain in problem.domains], dtype=np.int64
+    )
+    for name, value in choices:
+        if name not in names:
+            raise WorkloadError(f"{name}={value}: there is no domain {name!r} ({', '.join(names)})")
+        d = names.index(name)
+        points[d] = ladder_point(problem.domains[d].frequencies_khz, value, f"{name}={value}")
+    return points

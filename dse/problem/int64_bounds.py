@@ -1,0 +1,185 @@
+"""Whether every sum and product of a problem stays within int64."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fitness.simulate import PIPELINE_FRAMES
+from fitness.simulator.state import HIGH_FJ
+from results.front.dominance import FloatArray
+from results.errors import ResultError
+from results.problem.problem import (
+    LOSS_LIMIT,
+    TIME_LIMIT_PS,
+    WORK_PER_PS,
+    EnergyUse,
+    IntArray,
+    Problem,
+    ProblemNetwork,
+    ProblemUnit,
+)
+
+INT64_LIMIT = 1 << 63
+
+
+def check_magnitudes(problem: Problem) -> None:
+    """Accepts a problem whose longest schedule, and its energy, fit in 63 bits.
+
+    The bound: every group takes its longest time at clocks that may be chosen, slowed down as much
+    as its own demand and the largest of all other units allow, one group after the other, and all
+    units draw their largest power all the time.
+
+    Raises:
+        ResultError: with the bound that is passed.
+    """
+    power = problem.board_mw
+    slowest = np.zeros(problem.group_count, dtype=np.float64)
+    for u, unit in enumerate(problem.units):
+        longest = int(unit.time_ps.max(initial=0))
+        if longest >= TIME_LIMIT_PS:
+            raise ResultError(
+                f"unit {unit.name!r}: a group's time must be below 2**47 ps (140 s), got "
+                f"{longest} ps"
+            )
+        slowed = _slowed(problem, u)
+        slowest = np.maximum(slowest, np.where(problem.allowed[:, u], slowed, 0.0))
+        power += int(unit.idle_mw.max(initial=0)) + int(unit.dynamic_mw.max(initial=0))
+        if unit.channels is not None:
+            power += int(unit.channels.busy_mw.max(initial=0))
+    power += sum(int(domain.static_mw.max(initial=0)) for domain in problem.domains)
+    horizon = 0.0
+    for network in problem.networks:
+        passing = sum(
+            float(problem.transition_ps[e].max(initial=0))
+            for e, (source, _) in enumerate(problem.edges)
+            if source in network.groups
+        )
+        work = float(slowest[list(network.groups)].sum())
+        copying = sum(
+            _longest_copy(problem, e)
+            for e, (source, _) in enumerate(problem.edges)
+            if source in network.groups
+        )
+        horizon += network.arrival_ps + network.repeats * (work + passing + copying)
+    if problem.free_running:
+        _check_free_run(problem, slowest, horizon, power)
+    elif problem.energy_use is EnergyUse.PIPELINE:
+        horizon *= PIPELINE_FRAMES
+    horizon = max(horizon, float(problem.period_ps or 0))
+    # The sums are floats; a hair's breadth keeps their rounding on the safe side.
+    if horizon * max(power, 1) * 1.001 >= INT64_LIMIT:
+        raise ResultError(
+            f"the longest schedule, or the period, could take {horizon / 1e12:.3g} s at "
+            f"{power / 1000:.3g} W: more than 63 bits hold in femtojoules; leave out the slowest "
+            "clocks (--fix) or units (--units)"
+        )
+
+
+def _check_free_run(problem: Problem, slowest: FloatArray, frame_ps: float, power: int) -> None:
+    """Accepts networks that run freely where window and energy fit.
+
+    No execution waits for more than all that may be queued before it: of every frame in flight its
+    longest group if the network is a chain, which has one at a time, else each of its groups once.
+    So a frame takes at most that for each of its executions, and the transitions.
+    """
+    executions = max(network.repeats * len(network.groups) for network in problem.networks)
+    queued = problem.frames_in_flight * sum(
+        float(times.max() if _is_chain(problem, network) else times.sum())
+        for network, times in ((n, slowest[list(n.groups)]) for n in problem.networks)
+    )
+    window = PIPELINE_FRAMES * (executions * queued + frame_ps)
+    if 2 * PIPELINE_FRAMES * len(problem.networks) * window * 1.001 >= INT64_LIMIT:
+        raise ResultError(
+            f"twelve frames of the slowest network could take {window / 1e12:.3g} s: more than 63 "
+            "bits hold in picoseconds; leave out the slowest clocks (--fix) or units (--units)"
+        )
+    longest = float(slowest.max(initial=0.0))
+    if longest * max(power, 1) * 1.001 >= HIGH_FJ:
+        raise ResultError(
+            f"one group could take {longest / 1e12:.3g} s at {power / 1000:.3g} W: more than 62 "
+            "bits hold in femtojoules; leave out the slowest clocks (--fix) or units (--units)"
+        )
+
+
+def _is_chain(problem: Problem, network: ProblemNetwork) -> bool:
+    """Whether each of its groups but the first waits for the one before."""
+    inside = {edge for edge in problem.edges if edge[0] in network.groups}
+    return all((g - 1, g) in inside for g in network.groups[1:])
+
+
+def _longest_copy(problem: Problem, e: int) -> float:
+    """The longest time of writing an edge's tokens to a channel and reading them."""
+    if problem.edge_tokens is None:
+        return 0.0
+    channels = [unit.channels for unit in problem.units if unit.channels is not None]
+    write = max((int(entry.write_fs.max(initial=0)) for entry in channels), default=0)
+    read = max((int(entry.read_fs.max(initial=0)) for entry in channels), default=0)
+    return float(problem.edge_tokens[e]) * (write + read) / 1000 + 2
+
+
+def _slowed(problem: Problem, u: int) -> FloatArray:
+    """[groups]: the longest time on unit ``u`` over its operating points, slowdown included."""
+    unit = problem.units[u]
+    shape = unit.time_ps.shape
+    longest = np.zeros(shape[0], dtype=np.float64)
+    for point, own, time in _by_memory_point(problem, unit):
+        loss: FloatArray = np.zeros(own.shape, dtype=np.float64)
+        if unit.contention is not None:
+            others = sum(
+                max(
+                    (
+                        int(o.max(initial=0))
+                        for p, o, _ in _by_memory_point(problem, other)
+                        if p == point
+                    ),
+                    default=0,
+                )
+                for v, other in enumerate(problem.units)
+                if v != u
+            )
+            loss = _most_lost(unit, point, own, others)
+        slowed = np.maximum(time, 0) * (WORK_PER_PS / (WORK_PER_PS - loss))
+        longest = np.maximum(longest, slowed.max(axis=1))
+    return longest
+
+
+def _by_memory_point(problem: Problem, unit: ProblemUnit) -> list[tuple[int, IntArray, IntArray]]:
+    """(memory's operating point, demands, times) with the tables as [groups, other points]."""
+    groups = unit.time_ps.shape[0]
+    if problem.memory_domain is None or problem.memory_domain not in unit.clocks:
+        return [(0, unit.demand_kbps.reshape(groups, -1), unit.time_ps.reshape(groups, -1))]
+    axis = 1 + unit.clocks.index(problem.memory_domain)
+    return [
+        (
+            point,
+            np.take(unit.demand_kbps, point, axis=axis).reshape(groups, -1),
+            np.take(unit.time_ps, point, axis=axis).reshape(groups, -1),
+        )
+        for point in np.flatnonzero(problem.domains[problem.memory_domain].allowed).tolist()
+    ]
+
+
+def _most_lost(unit: ProblemUnit, point: int, own: IntArray, others: int) -> FloatArray:
+    """What groups of these demands lose at most of their rate, in 1/65536, ceilings included.
+
+    The loss grows with the others' demand, so their largest gives the bound.
+    """
+    table = unit.contention
+    assert table is not None, "only units with contention are asked"
+    normal, total, balance, peak = (
+        float(column[point])
+        for column in (table.normal_kbps, table.total_kbps, table.balance_kbps, table.peak_kbps)
+    )
+    minor = min(others, peak) * float(table.minor_num[point]) / float(table.minor_den[point])
+    span = own + balance - total
+    gentle = np.clip(own + others - total, 0.0, np.maximum(span, 0.0)) * (
+        float(table.proportional_num[point]) / float(table.proportional_den[point])
+    )
+    steep = (
+        np.maximum(span, 0.0)
+        * min(float(others), balance)
+        * (float(table.intensive_num[point]) / float(table.intensive_den[point]))
+    )
+    heavy = np.where(own < total, gentle, steep) * ((own >= normal) & (span > 0))
+    bound: FloatArray = np.minimum(np.maximum(heavy, minor) + 1.0, float(LOSS_LIMIT))
+    return bound if others else np.zeros_like(bound)

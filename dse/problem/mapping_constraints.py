@@ -1,0 +1,66 @@
+"""Which unit each group may have: what can run where, less what pins forbid."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from dse.errors import WorkloadError
+from dse.workload.workload import Workload
+from results.problem.problem import BoolArray, ProblemUnit
+from sdf.grouping.groups import GroupedNetwork
+
+
+def allowed_units(
+    workload: Workload,
+    pins: Sequence[tuple[str, int, int, str]],
+    networks: Sequence[GroupedNetwork],
+    units: Sequence[ProblemUnit],
+) -> BoolArray:
+    """[groups, units].
+
+    Args:
+        pins: (network, first group, last group, unit), beside those of the workload.
+
+    Raises:
+        WorkloadError: on a group that no unit can run, or a pin that does not fit.
+    """
+    columns = [unit.time_ps.reshape(unit.time_ps.shape[0], -1)[:, 0] >= 0 for unit in units]
+    allowed = np.stack(columns, axis=1)
+    first = np.cumsum([0] + [len(network.groups) for network in networks]).tolist()
+    for group in np.flatnonzero(~allowed.any(axis=1)).tolist():
+        n = max(i for i, start in enumerate(first[:-1]) if start <= group)
+        name = networks[n].groups[group - first[n]].name
+        raise WorkloadError(
+            f"network {workload.networks[n].name!r}: no unit can run group {name!r} as a whole; "
+            "cut it finer"
+        )
+    names = [unit.name for unit in units]
+    by_name = {network.name: n for n, network in enumerate(workload.networks)}
+    wanted = [
+        (network.name, pin.first, pin.last, pin.unit)
+        for network in workload.networks
+        for pin in network.pins
+    ]
+    for name, begin, last, unit in (*wanted, *pins):
+        label = f"pin {name}:{begin}-{last}={unit}"
+        if name not in by_name:
+            raise WorkloadError(f"{label}: there is no network {name!r} in the workload")
+        n = by_name[name]
+        size = len(networks[n].groups)
+        if last >= size:
+            raise WorkloadError(f"{label}: {name} has groups 0 to {size - 1}")
+        if unit not in names:
+            raise WorkloadError(
+                f"{label}: there is no unit {unit!r} in the search ({', '.join(names)})"
+            )
+        column = names.index(unit)
+        for index in range(first[n] + begin, first[n] + last + 1):
+            if not allowed[index, column]:
+                raise WorkloadError(
+                    f"{label}: {unit} cannot run group {index - first[n]}, or a pin forbids it"
+                )
+            allowed[index] = False
+            allowed[index, column] = True
+    return allowed

@@ -1,0 +1,85 @@
+"""The front as it grows: every feasible row that nothing seen so far dominates."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dse.space.design_space import DesignSpace
+from dse.search.base import EngineState
+from fitness.objectives import Outcomes
+from results.front.dominance import non_dominated
+from results.problem.problem import BoolArray, IntArray
+
+
+class Archive:
+    """Non-dominated rows in exact integers; of equal objective vectors the first stays."""
+
+    def __init__(self, width: int, objectives: int, constraints: int) -> None:
+        self.rows: IntArray = np.zeros((0, width), dtype=np.int64)
+        self.objectives: IntArray = np.zeros((0, objectives), dtype=np.int64)
+        self.numbers: IntArray = np.zeros(0, dtype=np.int64)
+        """[members], rising: how many rows had been added before it."""
+        self.least_figures: IntArray = np.full(constraints, np.iinfo(np.int64).max)
+        """[constraints]: the smallest value of each limited figure, feasible or not."""
+        self.added = 0
+        """Rows, members or not."""
+
+    def add(self, rows: IntArray, outcomes: Outcomes) -> bool:
+        """Takes rows in; whether the front has changed."""
+        begin = self.added
+        self.added += len(rows)
+        if outcomes.possible.any() and outcomes.figures.shape[1]:
+            least = outcomes.figures[outcomes.possible].min(axis=0)
+            self.least_figures = np.minimum(self.least_figures, least)
+        feasible = np.flatnonzero(outcomes.feasible)
+        if len(feasible) == 0:
+            return False
+        known = len(self.rows)
+        objectives = np.concatenate((self.objectives, outcomes.objectives[feasible]))
+        kept = non_dominated(objectives)
+        if len(kept) == known and (known == 0 or kept[-1] < known):
+            return False
+        self.rows = np.concatenate((self.rows, rows[feasible]))[kept]
+        self.numbers = np.concatenate((self.numbers, begin + feasible))[kept]
+        self.objectives = objectives[kept]
+        return True
+
+    def arrays(self, prefix: str) -> dict[str, NDArray[Any]]:
+        """All of it, by names that begin with ``prefix``, for :meth:`restore`."""
+        return {
+            f"{prefix}rows": self.rows,
+            f"{prefix}objectives": self.objectives,
+            f"{prefix}numbers": self.numbers,
+            f"{prefix}least_figures": self.least_figures,
+            f"{prefix}added": np.array([self.added]),
+        }
+
+    def restore(self, state: EngineState, prefix: str, space: DesignSpace) -> None:
+        """Takes the place of what the arrays of ``state`` hold.
+
+        Raises:
+            ValueError: where they are not those of an archive of this space.
+        """
+        rows = state.rows(f"{prefix}rows", space)
+        added = int(state.array(f"{prefix}added", np.int64, (1,), least=0)[0])
+        width = len(space.problem.objectives)
+        self.objectives = state.array(f"{prefix}objectives", np.int64, (len(rows), width))
+        numbers = state.array(
+            f"{prefix}numbers", np.int64, (len(rows),), least=0, most=max(0, added - 1)
+        )
+        if (np.diff(numbers) <= 0).any():
+            raise ValueError(f"{prefix}numbers: rising numbers are required")
+        self.least_figures = state.array(
+            f"{prefix}least_figures", np.int64, self.least_figures.shape
+        )
+        self.rows, self.numbers, self.added = rows, numbers, added
+
+    def joined(self, count: int) -> BoolArray:
+        """[count]: which of the last ``count`` rows added are members now."""
+        mask = np.zeros(count, dtype=np.bool_)
+        numbers = self.numbers - (self.added - count)
+        mask[numbers[numbers >= 0]] = True
+        return mask

@@ -1,0 +1,133 @@
+"""What every search strategy is: it proposes rows and is told what they gave."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dse.space.design_space import DesignSpace
+from fitness.objectives import Outcomes, constraints_of
+from results.front.dominance import FloatArray
+from results.problem.problem import IntArray, Problem
+
+
+class Engine(Protocol):
+    """A search strategy. The driver in :mod:`dse.search.driver` evaluates, keeps the front and stops."""
+
+    @property
+    def name(self) -> str:
+        """Name in results and on the command line."""
+        ...
+
+    def ask(self) -> IntArray:
+        """Rows [n, groups + domains] to evaluate next, canonical; none: the search has ended."""
+        ...
+
+    def tell(self, rows: IntArray, outcomes: Outcomes) -> None:
+        """What the rows of the last :meth:`ask` gave.
+
+        Not called for a batch that the budget has cut short: nothing comes after it.
+        """
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class EngineState:
+    """All that an engine goes on from, besides the problem and its own settings."""
+
+    arrays: dict[str, NDArray[Any]]
+    generator: dict[str, Any]
+    """The state of numpy's bit generator, as JSON content."""
+
+    def array(
+        self,
+        name: str,
+        kind: type[np.generic],
+        shape: tuple[int | None, ...],
+        *,
+        least: int | None = None,
+        most: int | None = None,
+    ) -> NDArray[Any]:
+        """The array ``name`` if it is what is required; None in ``shape``: any length.
+
+        Raises:
+            ValueError: where it is missing or has another type, shape or range.
+        """
+        array = self.arrays.get(name)
+        if array is None:
+            raise ValueError(f"{name}: is missing")
+        fits = len(array.shape) == len(shape) and all(
+            wanted is None or wanted == got for wanted, got in zip(shape, array.shape, strict=True)
+        )
+        if array.dtype != np.dtype(kind) or not fits:
+            raise ValueError(
+                f"{name}: {np.dtype(kind)} of shape {shape} is required, "
+                f"got {array.dtype} of shape {array.shape}"
+            )
+        if array.size and least is not None and array.min() < least:
+            raise ValueError(f"{name}: at least {least} is required, got {array.min()}")
+        if array.size and most is not None and array.max() > most:
+            raise ValueError(f"{name}: at most {most} is required, got {array.max()}")
+        return array.copy()
+
+    def rows(self, name: str, space: DesignSpace) -> IntArray:
+        """The rows [n, width] under ``name``, all within the space.
+
+        Raises:
+            ValueError: as :meth:`array`, or where a row puts a group where it may not be, or names
+                an operating point that there is not.
+        """
+        return checked_rows(name, self.array(name, np.int64, (None, space.width)), space)
+
+
+def checked_rows(name: str, rows: IntArray, space: DesignSpace) -> IntArray:
+    """The same rows [n, width]; kernels check no index, so what comes from a file is checked.
+
+    Raises:
+        ValueError: where one puts a group where it may not be, or names an operating point that
+            there is not.
+    """
+    mapping, points = rows[:, : space.groups], rows[:, space.groups :]
+    sizes = np.array([len(domain.allowed) for domain in space.problem.domains])
+    inside = (mapping >= 0) & (mapping < len(space.problem.units))
+    if inside.all():
+        inside = space.problem.allowed[np.arange(space.groups), mapping]
+    if not inside.all() or (points < 0).any() or (points >= sizes).any():
+        raise ValueError(f"{name}: rows of this problem are required")
+    return rows
+
+
+@runtime_checkable
+class ResumableEngine(Engine, Protocol):
+    """An engine whose state can be kept between :meth:`ask` and :meth:`tell`."""
+
+    def state(self) -> EngineState:
+        """Where it stands; valid until the next call of any method."""
+        ...
+
+    def restore(self, state: EngineState) -> None:
+        """Goes on from there.
+
+        Raises:
+            ValueError: where the state is not one of this engine and problem.
+        """
+        ...
+
+
+class Violation:
+    """By how much design points break their constraints, as engines compare it."""
+
+    def __init__(self, problem: Problem) -> None:
+        self._limits = np.array([entry.limit for entry in constraints_of(problem)], np.float64)
+
+    def __call__(self, outcomes: Outcomes) -> FloatArray:
+        """[n]: the sum over constraints of what is above the limit, as a share of the limit, and
+        1 for an impossible one; 0 only where all is kept."""
+        excess = (outcomes.figures - self._limits) / np.maximum(self._limits, 1.0)
+        total: FloatArray = np.maximum(excess, 0.0).sum(axis=1)
+        total = np.where(outcomes.possible, total, 1.0 + total)
+        smallest = np.finfo(np.float64).tiny
+        return np.where(outcomes.feasible, 0.0, np.maximum(total, smallest))

@@ -1,0 +1,233 @@
+"""A search on disk: all that it goes on from, written whole or not at all.
+
+A file in numpy's ``.npz`` format, which holds arrays of numbers only and never code (nothing is
+pickled), one of them the bytes of a JSON text.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import secrets
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dse.search.archive import Archive
+from dse.space.design_space import DesignSpace
+from dse.search.base import EngineState, checked_rows
+from results.errors import ResultError
+from results.problem.problem import IntArray
+
+FORMAT = "paretosoc-checkpoint/1"
+SECONDS_BETWEEN = 10.0
+
+
+@dataclass(frozen=True, eq=False)
+class Snapshot:
+    """The front after so many evaluations."""
+
+    evaluations: int
+    objectives: IntArray
+
+
+@dataclass(frozen=True, eq=False)
+class SearchState:
+    """Where a search stands: before ``pending`` is evaluated, which the engine has proposed."""
+
+    evaluations: int
+    seconds: float
+    pending: IntArray
+    archive: Archive
+    snapshots: tuple[Snapshot, ...]
+    mark: Snapshot | None
+    """The front that the present one is compared with, to see whether the search has stalled."""
+    engine: EngineState
+
+
+@dataclass(frozen=True)
+class Identity:
+    """Whose search it is: only the same one goes on from its checkpoint."""
+
+    problem_sha256: str
+    engine: str
+    seed: int
+    version: str
+
+
+class CheckpointFile:
+    """Keeps the last state of one search in a file."""
+
+    def __init__(
+        self,
+        path: Path,
+        identity: Identity,
+        space: DesignSpace,
+        constraints: int,
+        *,
+        seconds_between: float | None = None,
+    ) -> None:
+        self.path = path
+        self._identity = identity
+        self._space = space
+        self._constraints = constraints
+        self._seconds_between = SECONDS_BETWEEN if seconds_between is None else seconds_between
+        self._written = time.monotonic()
+
+    def empty_archive(self) -> Archive:
+        """An archive of such rows."""
+        return _empty_archive(self._space, self._constraints)
+
+    def due(self) -> bool:
+        """Whether it is time to write again."""
+        return time.monotonic() - self._written >= self._seconds_between
+
+    def write(self, state: SearchState) -> None:
+        """Replaces the file; whoever is killed meanwhile leaves the old one.
+
+        Raises:
+            ResultError: where the file cannot be written.
+        """
+        data = _bytes_of(state, self._identity)
+        part = self.path.with_name(f".{self.path.name}.{os.getpid()}-{secrets.token_hex(4)}.part")
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            try:
+                with part.open("wb") as file:
+                    file.write(data)
+                    file.flush()
+                    os.fsync(file.fileno())
+                part.replace(self.path)
+            finally:
+                part.unlink(missing_ok=True)
+            folder = os.open(self.path.parent, os.O_RDONLY)
+            try:
+                os.fsync(folder)
+            finally:
+                os.close(folder)
+        except OSError as error:
+            raise ResultError(f"{self.path}: cannot be written: {error.strerror}") from None
+        self._written = time.monotonic()
+
+    def read(self) -> SearchState | None:
+        """The last state; None where there is no file yet.
+
+        Raises:
+            ResultError: where the file cannot be read, is no checkpoint, or one of another search.
+        """
+        try:
+            data = self.path.read_bytes()
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            raise ResultError(f"{self.path}: cannot be read: {error.strerror}") from None
+        try:
+            return _state_from(data, self._identity, self._space, self._constraints)
+        except ValueError as error:
+            raise ResultError(f"{self.path}: {error}") from None
+
+
+def _bytes_of(state: SearchState, identity: Identity) -> bytes:
+    fronts = [*state.snapshots, *([] if state.mark is None else [state.mark])]
+    meta = {
+        "format": FORMAT,
+        **vars(identity),
+        "evaluations": state.evaluations,
+        "seconds": state.seconds,
+        "snapshots": len(state.snapshots),
+        "marked": state.mark is not None,
+        "generator": state.engine.generator,
+    }
+    arrays: dict[str, NDArray[Any]] = {
+        "meta": np.frombuffer(json.dumps(meta).encode(), dtype=np.uint8),
+        "pending": state.pending,
+        **state.archive.arrays("front_"),
+        "snapshot_evaluations": np.array([entry.evaluations for entry in fronts], dtype=np.int64),
+        "snapshot_members": np.array([len(entry.objectives) for entry in fronts], dtype=np.int64),
+        "snapshot_objectives": np.concatenate(
+            [state.archive.objectives[:0], *(entry.objectives for entry in fronts)]
+        ),
+    }
+    arrays |= {f"engine_{name}": array for name, array in state.engine.arrays.items()}
+    buffer = io.BytesIO()
+    np.savez(buffer, allow_pickle=False, **arrays)
+    return buffer.getvalue()
+
+
+def _state_from(
+    data: bytes, identity: Identity, space: DesignSpace, constraints: int
+) -> SearchState:
+    arrays = _arrays_from(data)
+    meta = _meta_from(arrays.pop("meta", np.zeros(0, dtype=np.uint8)))
+    for name, wanted in vars(identity).items():
+        if meta.get(name) != wanted:
+            what = name.replace("_", " ")
+            raise ValueError(
+                f"is a checkpoint of another search: its {what} is {meta.get(name)!r}, "
+                f"this one's {wanted!r}"
+            )
+    state = EngineState(
+        {name.removeprefix("engine_"): a for name, a in arrays.items() if name[:7] == "engine_"},
+        meta["generator"],
+    )
+    whole = EngineState(arrays, {})
+    width = len(space.problem.objectives)
+    archive = _empty_archive(space, constraints)
+    archive.restore(whole, "front_", space)
+    pending = checked_rows("pending", whole.array("pending", np.int64, (None, space.width)), space)
+    evaluations = whole.array("snapshot_evaluations", np.int64, (None,), least=0)
+    count = len(evaluations)
+    members = whole.array("snapshot_members", np.int64, (count,), least=1)
+    objectives = whole.array("snapshot_objectives", np.int64, (int(members.sum()), width))
+    parts = np.split(objectives, np.cumsum(members)[:-1]) if count else []
+    fronts = [Snapshot(int(at), part) for at, part in zip(evaluations, parts, strict=True)]
+    if count != meta["snapshots"] + meta["marked"]:
+        raise ValueError("snapshots: are not as many as the file says")
+    return SearchState(
+        evaluations=meta["evaluations"],
+        seconds=meta["seconds"],
+        pending=pending,
+        archive=archive,
+        snapshots=tuple(fronts[: meta["snapshots"]]),
+        mark=fronts[-1] if meta["marked"] else None,
+        engine=state,
+    )
+
+
+def _empty_archive(space: DesignSpace, constraints: int) -> Archive:
+    return Archive(space.width, len(space.problem.objectives), constraints)
+
+
+def _arrays_from(data: bytes) -> dict[str, NDArray[Any]]:
+    try:
+        with np.load(io.BytesIO(data), allow_pickle=False) as file:
+            return {name: file[name] for name in file.files}
+    except Exception:
+        # zipfile, zlib and numpy have a dozen kinds of errors for damaged files.
+        raise ValueError("is not a checkpoint, or a damaged one") from None
+
+
+def _meta_from(text: NDArray[Any]) -> dict[str, Any]:
+    required: dict[str, type] = {
+        "evaluations": int,
+        "seconds": float,
+        "snapshots": int,
+        "marked": bool,
+        "generator": dict,
+    }
+    try:
+        meta = json.loads(text.tobytes().decode())
+    except ValueError:
+        meta = None
+    if not isinstance(meta, dict) or meta.get("format") != FORMAT:
+        raise ValueError(f"is not a checkpoint of the form {FORMAT}")
+    for name, kind in required.items():
+        value = meta.get(name)
+        if not isinstance(value, kind) or (isinstance(value, int | float) and not value >= 0):
+            raise ValueError(f"{name}: {kind.__name__} from 0 is required, got {value!r}")
+    return meta

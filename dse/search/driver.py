@@ -1,0 +1,318 @@
+"""The driver: asks an engine, evaluates, keeps the front, and stops when it must."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from enum import Enum
+
+import numpy as np
+
+from dse.search.archive import Archive
+from dse.search.checkpoint import CheckpointFile, SearchState, Snapshot
+from dse.search.base import Engine, ResumableEngine
+from dse.errors import WorkloadError
+from dse.inputs.interrupts import deferred_interrupt
+from fitness.objectives import OutcomeFunction, Outcomes
+from results.front.dominance import FloatArray, hypervolume, reference_point
+from results.errors import ResultError
+from results.problem.problem import IntArray
+
+LEAST_GROWTH = 1e-4
+"""A hypervolume that grew by a smaller share than this has stalled."""
+MOST_SNAPSHOTS = 400
+LEAST_PART, PART_SECONDS = 2, 0.25
+"""With a time limit a batch is evaluated in parts that take about so long each, beginning with the
+least, and none is begun that would end too late: so the limit is kept where a batch takes long.
+Networks that run freely can take a second for a few rows."""
+FORGOTTEN = 0.9
+"""How slow rows have been counts for so much less with every part: slow ones may come again."""
+
+
+class StoppedBy(Enum):
+    """Why a search ended."""
+
+    BUDGET = "budget"
+    TIME_LIMIT = "time limit"
+    STALLED = "stalled"
+    INTERRUPT = "interrupt"
+    EXHAUSTED = "exhausted"
+
+
+@dataclass(frozen=True)
+class Budget:
+    """How much a search may do, at most; a time limit makes the result depend on the machine. Some
+    rows are evaluated whatever the limit.
+
+    ``stalled``: it ends where within so many evaluations the hypervolume has grown by less than
+    ``LEAST_GROWTH``, both fronts measured up to 1.1 x the nadir of the two together.
+    """
+
+    evaluations: int
+    seconds: float | None = None
+    stalled: int | None = None
+
+
+@dataclass(frozen=True)
+class Progress:
+    """Where a search stands."""
+
+    evaluations: int
+    seconds: float
+    members: int
+    hypervolume: float
+    """Up to 1.1 x the nadir of the first front found, as a share of the box from the origin."""
+
+
+@dataclass(frozen=True, eq=False)
+class SearchResult:
+    """What a search found: rows and objectives of the front, and how it grew."""
+
+    rows: IntArray
+    objectives: IntArray
+    least_figures: IntArray
+    evaluations: int
+    seconds: float
+    stopped_by: StoppedBy
+    snapshots: tuple[Snapshot, ...] = field(default=())
+
+
+def search(
+    engine: Engine,
+    evaluate: OutcomeFunction,
+    budget: Budget,
+    *,
+    checkpoint: CheckpointFile | None = None,
+    resume: bool = False,
+    on_progress: Callable[[Progress], None] | None = None,
+) -> SearchResult:
+    """Runs an engine within a budget. Ctrl-C ends it and keeps what was found so far.
+
+    The result depends on the engine and the number of evaluations alone, unless a time limit or
+    Ctrl-C ends the search. A search that goes on from a checkpoint gives what it would have given
+    without interruption, also with a larger budget.
+
+    Args:
+        checkpoint: where the state is kept, from time to time and at the end.
+        resume: go on from there, if there is something.
+
+    Raises:
+        WorkloadError: on a checkpoint for an engine that cannot go on from one.
+        ResultError: where the checkpoint cannot be read or written, or is another search's.
+    """
+    run = _Run(engine, evaluate, budget, checkpoint, on_progress)
+    if checkpoint is not None and resume:
+        state = checkpoint.read()
+        if state is not None:
+            try:
+                run.restore(state)
+            except ValueError as error:
+                raise ResultError(f"{checkpoint.path}: {error}") from None
+    with deferred_interrupt() as interrupt:
+        while True:
+            run.propose()
+            stopped_by = run.reason_to_stop(interrupted=interrupt.requested)
+            run.keep(last=stopped_by is not None)
+            if stopped_by is not None:
+                return run.result(stopped_by)
+            run.advance()
+
+
+class _Run:
+    """One search while it goes on."""
+
+    def __init__(
+        self,
+        engine: Engine,
+        evaluate: OutcomeFunction,
+        budget: Budget,
+        checkpoint: CheckpointFile | None,
+        on_progress: Callable[[Progress], None] | None,
+    ) -> None:
+        if checkpoint is not None and not isinstance(engine, ResumableEngine):
+            raise WorkloadError(f"--checkpoint: the engine {engine.name} cannot go on from one")
+        self._engine = engine
+        self._evaluate = evaluate
+        self._budget = budget
+        self._checkpoint = checkpoint
+        self._on_progress = on_progress
+        self._began = time.monotonic()
+        self._archive: Archive | None = None
+        self._snapshots: list[Snapshot] = []
+        self._mark: Snapshot | None = None
+        self._evaluations = 0
+        self._pending: IntArray | None = None
+        self._cut_short = False
+        self._part = LEAST_PART
+        self._row_seconds = 0.0
+        self._reference: FloatArray | None = None
+
+    @property
+    def _seconds(self) -> float:
+        return time.monotonic() - self._began
+
+    def propose(self) -> None:
+        """Asks for the next rows; also after the last ones, if their state is to be kept."""
+        if self._pending is None and (self._left > 0 or self._checkpoint is not None):
+            self._pending = self._engine.ask()
+
+    @property
+    def _left(self) -> int:
+        return self._budget.evaluations - self._evaluations
+
+    def reason_to_stop(self, *, interrupted: bool) -> StoppedBy | None:
+        """Why not to go on, if there is a reason."""
+        if self._left <= 0:
+            return StoppedBy.BUDGET
+        if interrupted:
+            return StoppedBy.INTERRUPT
+        if self._evaluations and self._is_too_late():
+            return StoppedBy.TIME_LIMIT
+        if self._pending is not None and len(self._pending) == 0:
+            return StoppedBy.EXHAUSTED
+        return StoppedBy.STALLED if self._has_stalled() else None
+
+    def _is_too_late(self) -> bool:
+        """Whether the next part would end after the time limit."""
+        limit = self._budget.seconds
+        return limit is not None and self._seconds + self._part * self._row_seconds >= limit
+
+    def _has_stalled(self) -> bool:
+        span, archive = self._budget.stalled, self._archive
+        if span is None or archive is None or len(archive.objectives) == 0:
+            return False
+        now = Snapshot(self._evaluations, archive.objectives)
+        if self._mark is None:
+            self._mark = now
+        if self._evaluations - self._mark.evaluations < span:
+            return False
+        reference = reference_point(np.concatenate((self._mark.objectives, now.objectives)))
+        before = hypervolume(self._mark.objectives, reference)
+        if hypervolume(now.objectives, reference) <= before * (1.0 + LEAST_GROWTH):
+            return True
+        self._mark = now
+        return False
+
+    def keep(self, *, last: bool) -> None:
+        """Writes the checkpoint, if it is time to, or nothing comes after this."""
+        checkpoint, engine, pending = self._checkpoint, self._engine, self._pending
+        if checkpoint is None or pending is None or not isinstance(engine, ResumableEngine):
+            return
+        if self._cut_short:
+            # What a larger budget goes on from was written before.
+            return
+        if not (last or len(pending) > self._left or checkpoint.due()):
+            return
+        checkpoint.write(
+            SearchState(
+                evaluations=self._evaluations,
+                seconds=self._seconds,
+                pending=pending,
+                archive=self._archive or checkpoint.empty_archive(),
+                snapshots=tuple(self._snapshots),
+                mark=self._mark,
+                engine=engine.state(),
+            )
+        )
+
+    def restore(self, state: SearchState) -> None:
+        """Goes on from there."""
+        assert isinstance(self._engine, ResumableEngine)
+        self._engine.restore(state.engine)
+        self._began -= state.seconds
+        self._evaluations = state.evaluations
+        self._pending = state.pending
+        self._archive = state.archive
+        self._snapshots = list(state.snapshots)
+        self._mark = state.mark
+
+    def advance(self) -> None:
+        """Evaluates what was proposed, as far as the budget goes; the engine learns of whole
+        batches only, as a part would change what it does with a larger budget."""
+        assert self._pending is not None
+        rows = self._pending[: self._left]
+        outcomes = self._evaluated(rows)
+        rows = rows[: len(outcomes.possible)]
+        whole = len(rows) == len(self._pending)
+        self._evaluations += len(rows)
+        self._add(rows, outcomes)
+        if whole:
+            self._engine.tell(rows, outcomes)
+            self._pending = None
+        else:
+            self._cut_short = True
+        if self._on_progress is not None:
+            self._on_progress(self._progress())
+
+    def _evaluated(self, rows: IntArray) -> Outcomes:
+        """What the rows give; of the first ones only where the time is up on the way. With a
+        checkpoint whole batches are evaluated: the engine can go on from nothing else."""
+        if self._budget.seconds is None or self._checkpoint is not None:
+            return self._evaluate(rows)
+        parts: list[Outcomes] = []
+        done = 0
+        while done < len(rows) and not (parts and self._is_too_late()):
+            began = time.monotonic()
+            part = self._evaluate(rows[done : done + self._part])
+            took = (time.monotonic() - began) / len(part.possible)
+            parts.append(part)
+            done += len(part.possible)
+            self._row_seconds = max(FORGOTTEN * self._row_seconds, took, 1e-7)
+            self._part = max(round(PART_SECONDS / self._row_seconds), LEAST_PART)
+        return _joined(parts)
+
+    def _add(self, rows: IntArray, outcomes: Outcomes) -> None:
+        if self._archive is None:
+            self._archive = Archive(
+                rows.shape[1], outcomes.objectives.shape[1], outcomes.figures.shape[1]
+            )
+        if not self._archive.add(rows, outcomes):
+            return
+        self._snapshots.append(Snapshot(self._evaluations, self._archive.objectives))
+        if len(self._snapshots) > MOST_SNAPSHOTS:
+            self._snapshots = self._snapshots[(len(self._snapshots) - 1) % 2 :: 2]
+
+    def _progress(self) -> Progress:
+        assert self._archive is not None
+        objectives = self._archive.objectives
+        if self._reference is None and len(objectives):
+            self._reference = reference_point(objectives)
+        return Progress(
+            evaluations=self._evaluations,
+            seconds=self._seconds,
+            members=len(objectives),
+            hypervolume=_share_of_box(objectives, self._reference),
+        )
+
+    def result(self, stopped_by: StoppedBy) -> SearchResult:
+        """What was found."""
+        archive = self._archive or Archive(0, 0, 0)
+        return SearchResult(
+            rows=archive.rows,
+            objectives=archive.objectives,
+            least_figures=archive.least_figures,
+            evaluations=self._evaluations,
+            seconds=self._seconds,
+            stopped_by=stopped_by,
+            snapshots=tuple(self._snapshots),
+        )
+
+
+def _joined(parts: list[Outcomes]) -> Outcomes:
+    if len(parts) == 1:
+        return parts[0]
+    return Outcomes(
+        possible=np.concatenate([part.possible for part in parts]),
+        objectives=np.concatenate([part.objectives for part in parts]),
+        figures=np.concatenate([part.figures for part in parts]),
+        feasible=np.concatenate([part.feasible for part in parts]),
+    )
+
+
+def _share_of_box(objectives: IntArray, reference: FloatArray | None) -> float:
+    if reference is None:
+        return 0.0
+    inside = objectives[(objectives < reference).all(axis=1)]
+    box = float(np.prod(np.abs(reference)))
+    return hypervolume(inside, reference) / box if box else 0.0

@@ -1,0 +1,132 @@
+"""Simulated annealing with an archive, for several objectives.
+
+After AMOSA (Bandyopadhyay, Saha, Maulik, Deb: A simulated annealing-based multiobjective
+optimization algorithm, IEEE TEVC 12(3), 2008): a worse row is accepted with a probability that
+falls with the *amount of domination* and rises with the temperature. Where AMOSA walks alone and
+clusters its archive, many walkers go side by side here, so that rows are evaluated together, and
+the archive is whole.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dse.search.archive import Archive
+from dse.space.design_space import DesignSpace
+from dse.search.base import EngineState, Violation
+from dse.search.optimizers.initial_population import first_population
+from dse.search.rng_state import generator_from, state_of
+from dse.space.operators import mutate
+from fitness.objectives import Outcomes, constraints_of
+from results.front.dominance import FloatArray
+from results.problem.problem import BoolArray, IntArray
+
+WALKERS = 200
+HOT, COLD = 0.1, 1e-4
+"""Temperatures, as amounts of domination: products of shares of the front's ranges."""
+CYCLE = 100
+"""Steps from hot to cold; then it is hot again, so that no budget need be known."""
+RETURNING = 0.05
+"""The probability with which a walker goes on from a member of the front instead."""
+
+
+class AnnealingEngine:
+    """Walkers that each propose one mutation a step.
+
+    All random numbers come from one generator seeded with ``seed``, so a seed gives the same rows
+    in any process.
+    """
+
+    name = "annealing"
+
+    def __init__(self, space: DesignSpace, *, seed: int, walkers: int = WALKERS) -> None:
+        self._space = space
+        self._walkers = walkers
+        self._rng = np.random.default_rng(seed)
+        self._violation_of = Violation(space.problem)
+        self._width = len(space.problem.objectives)
+        self._archive = Archive(space.width, self._width, len(constraints_of(space.problem)))
+        self._rows: IntArray = np.zeros((0, space.width), dtype=np.int64)
+        self._objectives: FloatArray = np.zeros((0, self._width))
+        self._violation: FloatArray = np.zeros(0)
+        self._steps = 0
+
+    def ask(self) -> IntArray:
+        """One mutation for each walker; first the walkers themselves."""
+        if len(self._rows) == 0:
+            return first_population(self._space, self._rng, self._walkers)
+        awake = self._space.domains_used(self._rows)
+        return self._space.repair(self._rng, mutate(self._space, self._rng, self._rows), awake)
+
+    def tell(self, rows: IntArray, outcomes: Outcomes) -> None:
+        """Each walker goes on to its mutation, or stays."""
+        self._archive.add(rows, outcomes)
+        objectives = outcomes.objectives.astype(np.float64)
+        violation = self._violation_of(outcomes)
+        if len(self._rows) == 0:
+            self._rows, self._objectives, self._violation = rows, objectives, violation
+            return
+        accepted = self._accepted(objectives, violation)
+        self._rows = np.where(accepted[:, None], rows, self._rows)
+        self._objectives = np.where(accepted[:, None], objectives, self._objectives)
+        self._violation = np.where(accepted, violation, self._violation)
+        self._steps += 1
+        if len(self._archive.rows):
+            home = np.flatnonzero(self._rng.random(len(self._rows)) < RETURNING)
+            member = self._rng.integers(0, len(self._archive.rows), len(home))
+            self._rows[home] = self._archive.rows[member]
+            self._objectives[home] = self._archive.objectives[member]
+            self._violation[home] = 0.0
+
+    def _accepted(self, objectives: FloatArray, violation: FloatArray) -> BoolArray:
+        """[walkers]: whether each goes to its new place. One that breaks constraints less is
+        better, one that breaks them more is worse by how much."""
+        temperature = HOT * (COLD / HOT) ** (self._steps % CYCLE / (CYCLE - 1))
+        now = self._objectives
+        loss = _domination(now, objectives, self._ranges(now, objectives))
+        either = (violation > 0.0) | (self._violation > 0.0)
+        loss = np.where(either, violation - self._violation, loss)
+        chance = np.exp(-np.maximum(loss, 0.0) / temperature)
+        accepted: BoolArray = self._rng.random(len(loss)) < chance
+        return accepted
+
+    def _ranges(self, now: FloatArray, objectives: FloatArray) -> FloatArray:
+        """[objectives]: the front's extent, or where it has none that of all walkers."""
+        known = self._archive.objectives.astype(np.float64)
+        for values in (known, np.concatenate((now, objectives))):
+            if len(values) > 1 and (np.ptp(values, axis=0) > 0).all():
+                extent: FloatArray = np.ptp(values, axis=0)
+                return extent
+        return np.ones(self._width)
+
+    def state(self) -> EngineState:
+        """Walkers and archive."""
+        return EngineState(
+            arrays={
+                "walkers": self._rows,
+                "objectives": self._objectives,
+                "violation": self._violation,
+                "steps": np.array([self._steps]),
+                **self._archive.arrays("archive_"),
+            },
+            generator=state_of(self._rng),
+        )
+
+    def restore(self, state: EngineState) -> None:
+        """Goes on from there."""
+        self._rows = state.rows("walkers", self._space)
+        count = len(self._rows)
+        self._objectives = state.array("objectives", np.float64, (count, self._width))
+        self._violation = state.array("violation", np.float64, (count,))
+        self._steps = int(state.array("steps", np.int64, (1,), least=0)[0])
+        self._archive.restore(state, "archive_", self._space)
+        self._rng = generator_from(state.generator)
+
+
+def _domination(now: FloatArray, new: FloatArray, ranges: FloatArray) -> FloatArray:
+    """[n]: by how much ``new`` [n, m] is dominated: the product of the differences where they
+    differ, as shares of ``ranges``; 0 where it is not dominated."""
+    difference = (new - now) / ranges
+    product: FloatArray = np.where(difference == 0.0, 1.0, np.abs(difference)).prod(axis=1)
+    dominated = (difference >= 0.0).all(axis=1) & (difference > 0.0).any(axis=1)
+    return np.where(dominated, product, 0.0)

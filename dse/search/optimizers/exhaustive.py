@@ -1,0 +1,84 @@
+"""All design points, one after another."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dse.space.design_space import DesignSpace
+from dse.search.base import EngineState
+from dse.errors import WorkloadError
+from fitness.objectives import Outcomes
+from results.problem.problem import IntArray
+
+MOST_COMBINATIONS = 100_000_000
+"""About a minute and a half for two small networks on one core, much longer for larger ones."""
+BATCH = 20_000
+
+
+class ExhaustiveEngine:
+    """Every combination of allowed units and operating points, numbered as in a mixed-radix number
+    (the last domain counts fastest). Combinations that are not canonical are left out, as their
+    canonical form has a number of its own.
+
+    Raises:
+        WorkloadError: where there are more than ``MOST_COMBINATIONS``.
+    """
+
+    name = "exhaustive"
+
+    def __init__(self, space: DesignSpace, *, seed: int = 0, batch: int = BATCH) -> None:
+        if space.combinations > MOST_COMBINATIONS:
+            raise WorkloadError(
+                f"--engine exhaustive: at most {MOST_COMBINATIONS:,} combinations of units and "
+                f"operating points are required, got {_magnitude(space.combinations)}; fewer "
+                "groups, units or clocks make it less, --engine nsga2 needs no limit"
+            )
+        self._space = space
+        self._batch = batch
+        self._next = 0
+        choices = [np.flatnonzero(row) for row in space.problem.allowed]
+        for d, points in enumerate(space.points):
+            # A domain that may be off has point 0 then, whether that may be chosen or not.
+            off = space.problem.domains[d].may_be_off and 0 not in points
+            choices.append(np.concatenate(([0], points)) if off else points)
+        self._choices = [choice.astype(np.int64) for choice in choices]
+        self._total = int(np.prod([len(choice) for choice in choices], dtype=object))
+
+    def ask(self) -> IntArray:
+        """The next canonical rows; none at the end."""
+        while self._next < self._total:
+            numbers = np.arange(self._next, min(self._next + self._batch, self._total))
+            self._next += len(numbers)
+            columns = []
+            for choice in reversed(self._choices):
+                numbers, place = np.divmod(numbers, len(choice))
+                columns.append(choice[place])
+            rows = np.stack(columns[::-1], axis=1)
+            rows = rows[self._stands_for_itself(rows)]
+            if len(rows):
+                return rows
+        return np.zeros((0, self._space.width), dtype=np.int64)
+
+    def tell(self, rows: IntArray, outcomes: Outcomes) -> None:
+        """Nothing depends on it."""
+
+    def state(self) -> EngineState:
+        """The next number."""
+        return EngineState({"next": np.array([self._next])}, {})
+
+    def restore(self, state: EngineState) -> None:
+        """Goes on from there."""
+        self._next = int(state.array("next", np.int64, (1,), least=0, most=self._total)[0])
+
+    def _stands_for_itself(self, rows: IntArray) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+        """[n]: canonical, and with a point that may be chosen wherever a domain is on."""
+        space = self._space
+        same: np.ndarray[tuple[int], np.dtype[np.bool_]] = (space.canonical(rows) == rows).all(1)
+        on = space.domains_on(space.units_used(rows))
+        for d, domain in enumerate(space.problem.domains):
+            same &= ~on[:, d] | domain.allowed[rows[:, space.groups + d]]
+        return same
+
+
+def _magnitude(count: int) -> str:
+    return f"{count:,}" if count < 10**15 else f"about 10^{len(str(count)) - 1}"

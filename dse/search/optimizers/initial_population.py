@@ -1,0 +1,75 @@
+"""The obvious answers, so that no search ends behind them."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+
+from dse.search.surrogate.load_balancing import balanced_rows
+from dse.baselines.evaluate_all import baseline_rows
+from dse.space.design_space import DesignSpace, Random, unique_rows
+from dse.search.surrogate.free_running_seeds import efficient_rows
+from results.problem.problem import IntArray
+
+BALANCED = 60
+"""Balanced rows, at most."""
+MOST_ASSIGNMENTS = 64
+"""All assignments of whole networks to units are tried where there are no more than this."""
+
+
+def obvious_rows(space: DesignSpace) -> IntArray:
+    """Each unit alone, each network on its best unit, whole networks on units in every way (where
+    these are few), every group on its fastest unit; each at the fastest, the slowest and three
+    clocks between."""
+    problem = space.problem
+    units = range(len(problem.units))
+    networks = len(problem.networks)
+    mappings = [_whole_networks(space, [u] * networks) for u in units]
+    best = [_fastest_unit(space, n) for n in range(networks)]
+    mappings += [_whole_networks(space, best), space.best_unit]
+    if len(problem.units) ** networks <= MOST_ASSIGNMENTS:
+        mappings += [
+            _whole_networks(space, list(choice))
+            for choice in itertools.product(units, repeat=networks)
+        ]
+    clocks = [
+        [points[round(share * (len(points) - 1))] for points in space.points]
+        for share in (1.0, 0.0, 0.75, 0.5, 0.25)
+    ]
+    rows = [np.concatenate((mapping, chosen)) for chosen in clocks for mapping in mappings]
+    return np.array(rows, dtype=np.int64)
+
+
+def first_population(space: DesignSpace, rng: Random, size: int) -> IntArray:
+    """[at most size, width]: what the search is to start from, of networks that run freely what is
+    good on paper, the baselines, the obvious rows, as far as these fill one half; then ``BALANCED``
+    balanced rows, then random ones; no row twice.
+
+    Baselines come as they are, and once more with what constraints on the mapping make of them.
+    """
+    known = baseline_rows(space)
+    if space.problem.free_running:
+        known = np.concatenate((efficient_rows(space, rng), known))
+    if space.start is not None:
+        known = np.concatenate((space.start, known))
+    repaired = space.repair(rng, np.concatenate((known, obvious_rows(space))))
+    obvious = np.concatenate((known, repaired))
+    obvious = obvious[unique_rows(obvious)][: size - size // 2]
+    balanced = space.repair(rng, balanced_rows(space, rng, min(BALANCED, size - len(obvious))))
+    rows = np.concatenate((obvious, balanced, space.random(rng, 2 * size)))
+    return rows[unique_rows(rows)][:size]
+
+
+def _fastest_unit(space: DesignSpace, network: int) -> int:
+    """The unit on which the whole network is fastest alone, groups it cannot run on their own
+    fastest unit."""
+    begin, end = space.first[network], space.first[network] + space.size[network]
+    times = space.fastest_time[begin:end].astype(np.float64)
+    times = np.where(space.problem.allowed[begin:end], times, 1e3 * times.min(axis=1)[:, None])
+    return int(times.sum(axis=0).argmin())
+
+
+def _whole_networks(space: DesignSpace, units: list[int]) -> IntArray:
+    """[groups]: network n on ``units[n]``; repair moves what cannot run there."""
+    return np.array(units, dtype=np.int64)[space.owner]

@@ -1,0 +1,243 @@
+"""NSGA-II over whole arrays, with a local search on the front."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dse.search.archive import Archive
+from dse.search.surrogate.load_balancing import rebalanced_rows
+from dse.space.design_space import DesignSpace
+from dse.search.base import EngineState, Violation
+from dse.search.optimizers.initial_population import first_population
+from dse.search.rng_state import generator_from, state_of
+from dse.search.surrogate.lower_bounds import has_least, make_filter, make_least_outcomes
+from dse.space.neighbourhood import neighbours
+from dse.space.operators import breed
+from dse.search.optimizers.surrogate_search import rehearse
+from dse.search.optimizers.dedup import SeenRows
+from dse.search.optimizers.survival import survive, tournament
+from fitness.objectives import Outcomes, constraints_of
+from results.front.dominance import FloatArray
+from results.problem.problem import IntArray
+
+POPULATION = 200
+NEIGHBOURS = 200
+"""Neighbours of members of the front in a local search, at most."""
+VISITED = 8
+"""Members whose neighbours these are."""
+REBALANCED = 60
+"""Members of the front with one network mapped anew that go with them."""
+SHORTEST_PAUSE, LONGEST_PAUSE = 1, 15
+"""Generations without a local search after one; longer and longer while it hardly finds new rows,
+but a new member ends that."""
+CROSSOVER_RATE = 0.9
+ATTEMPTS = 4
+"""Matings in a row where no child is new."""
+LEAST_SHARE = 4
+"""A generation has a quarter of the population's size, as far as there are new rows: else ever more
+work would go into proposals once the front is almost found."""
+MOST_MUTATIONS = 8
+REHEARSED = 4_000
+"""Rows whose stand-alone times and energies are looked at before the first evaluation."""
+
+
+class Nsga2Engine:
+    """NSGA-II (Deb et al. 2002): selection, ranking and crowding as pymoo has them, no object per
+    individual, the operators of :mod:`dse.space.operators`; rows that were proposed before are left out.
+
+    With every other generation go neighbours of members of the front that had least of that before,
+    and members with a network mapped anew; those that reach the front join the population.
+
+    Where design points have known bounds (:mod:`dse.search.surrogate.lower_bounds`), rows that a member beats even
+    there are left out, and the first population holds the front of a search on these bounds alone.
+
+    All random numbers come from one generator seeded with ``seed``, so a seed gives the same rows
+    in any process.
+    """
+
+    name = "nsga2"
+
+    def __init__(
+        self,
+        space: DesignSpace,
+        *,
+        seed: int,
+        population: int = POPULATION,
+        neighbours: int = NEIGHBOURS,
+        rebalanced: int = REBALANCED,
+        rehearsed: int = REHEARSED,
+        first: IntArray | None = None,
+    ) -> None:
+        """``rehearsed`` 0: no bounds are looked at. ``first``: rows [n, width] to begin with
+        instead of :func:`dse.search.optimizers.initial_population.first_population`."""
+        self._space = space
+        self._first = first
+        self._rehearsed = rehearsed if has_least(space.problem) else 0
+        self._cannot_join = make_filter(space.problem) if self._rehearsed else None
+        self._size = population
+        self._most_neighbours = neighbours
+        self._rebalanced = rebalanced
+        self._rng = np.random.default_rng(seed)
+        self._violation_of = Violation(space.problem)
+        self._seen = SeenRows(space.width)
+        self._rows: IntArray = np.zeros((0, space.width), dtype=np.int64)
+        self._objectives: FloatArray = np.zeros((0, len(space.problem.objectives)))
+        self._violation: FloatArray = np.zeros(0)
+        self._crowding: FloatArray = np.zeros(0)
+        constraints = len(constraints_of(space.problem))
+        self._archive = Archive(space.width, len(space.problem.objectives), constraints)
+        self._visits: IntArray = np.zeros(0, dtype=np.int64)
+        self._mutations = 1
+        self._pause = 0
+        self._waits = 0
+        self._offspring = 0
+
+    def ask(self) -> IntArray:
+        """The next generation, then neighbours; none where no new row could be made."""
+        if len(self._rows) == 0:
+            first = self._first_rows()
+            rows = [first[self._seen.first_seen(first)]]
+        else:
+            rows = [self._children()]
+        self._offspring = len(rows[0])
+        rows.append(self._neighbours())
+        return np.concatenate(rows)
+
+    def tell(self, rows: IntArray, outcomes: Outcomes) -> None:
+        """Survival of the fittest; a violated limit counts by how many times it is passed."""
+        before = self._archive.numbers
+        if self._archive.add(rows, outcomes):
+            self._visits = _carried(before, self._visits, self._archive.numbers)
+            self._waits = min(self._waits, SHORTEST_PAUSE)
+        told = self._archive.joined(len(rows))
+        told[: self._offspring] = True
+        merged = np.concatenate((self._rows, rows[told]))
+        objectives = np.concatenate(
+            (self._objectives, outcomes.objectives[told].astype(np.float64))
+        )
+        violation = np.concatenate((self._violation, self._violation_of(outcomes)[told]))
+        survivors = survive(objectives, violation, self._size)
+        self._rows = merged[survivors.chosen]
+        self._objectives = objectives[survivors.chosen]
+        self._violation = violation[survivors.chosen]
+        self._crowding = survivors.crowding
+
+    def _first_rows(self) -> IntArray:
+        """The first population, its second half from a search on bounds, where there are any."""
+        space, rng = self._space, self._rng
+        if self._first is not None:
+            return self._first
+        first = first_population(space, rng, self._size)
+        if not self._rehearsed:
+            return first
+        engine = Nsga2Engine(space, seed=int(rng.integers(1 << 32)), rehearsed=0, first=first)
+        rehearse(engine, make_least_outcomes(space.problem), self._rehearsed)
+        front = engine._archive.rows
+        front = front[rng.permutation(len(front))]
+        return np.concatenate((first[: self._size // 2], front, engine._rows))[: 2 * self._size]
+
+    def _children(self) -> IntArray:
+        """[at most the population's size]: new rows, by more mutations where few are new."""
+        for _ in range(ATTEMPTS):
+            children = self._mated()
+            fresh = children[self._seen.first_seen(children)]
+            if len(fresh) < self._size // 2:
+                self._mutations = min(self._mutations + 1, MOST_MUTATIONS)
+            elif len(fresh) > self._size * 3 // 4:
+                self._mutations = max(self._mutations - 1, 1)
+            if len(fresh):
+                break
+        return self._promising(fresh, least=self._size // LEAST_SHARE)
+
+    def _promising(self, rows: IntArray, *, least: int = 0) -> IntArray:
+        """Those of the rows that may join the front as far as bounds tell, and so many of the
+        others that there are ``least``, if there are."""
+        front = self._archive.objectives
+        if self._cannot_join is None or len(front) == 0:
+            return rows
+        hopeless = self._cannot_join(front, rows)
+        others = np.flatnonzero(hopeless)
+        hopeless[others[: max(0, least - (len(rows) - len(others)))]] = False
+        return rows[~hopeless]
+
+    def _mated(self) -> IntArray:
+        """Children of parents that won tournaments, one for each place in the population."""
+        places = self._size + self._size % 2
+        parents = tournament(self._rng, self._objectives, self._violation, self._crowding, places)
+        children = breed(
+            self._space,
+            self._rng,
+            self._rows,
+            parents,
+            crossover_rate=CROSSOVER_RATE,
+            mutations=self._mutations,
+        )
+        return children[: self._size]
+
+    def _neighbours(self) -> IntArray:
+        """New neighbours of the members whose turn it is, and members with a network anew."""
+        if len(self._archive.rows) == 0 or self._most_neighbours == 0:
+            return np.zeros((0, self._space.width), dtype=np.int64)
+        if self._waits:
+            self._waits -= 1
+            return np.zeros((0, self._space.width), dtype=np.int64)
+        front = self._archive.rows
+        chosen = front[self._rng.integers(0, len(front), self._rebalanced)]
+        anew = rebalanced_rows(self._space, self._rng, chosen)
+        anew = self._space.repair(self._rng, anew, self._space.domains_used(chosen))
+        turn = np.lexsort((self._rng.random(len(self._visits)), self._visits))[:VISITED]
+        self._visits[turn] += 1
+        near = neighbours(
+            self._space, self._rng, self._archive.rows[turn], most=self._most_neighbours
+        )
+        rows = np.concatenate((anew, near))
+        fresh = rows[self._seen.first_seen(rows)]
+        rich = len(fresh) > len(rows) // 10
+        self._pause = SHORTEST_PAUSE if rich else min(2 * self._pause + 1, LONGEST_PAUSE)
+        self._waits = self._pause
+        return self._promising(fresh)
+
+    def state(self) -> EngineState:
+        """Population, archive, visits, and what was proposed."""
+        return EngineState(
+            arrays={
+                "population": self._rows,
+                "objectives": self._objectives,
+                "violation": self._violation,
+                "crowding": self._crowding,
+                **self._archive.arrays("archive_"),
+                "visits": self._visits,
+                "mutations": np.array([self._mutations]),
+                "pause": np.array([self._pause, self._waits]),
+                "offspring": np.array([self._offspring]),
+                "seen": self._seen.entries,
+            },
+            generator=state_of(self._rng),
+        )
+
+    def restore(self, state: EngineState) -> None:
+        """Goes on from there."""
+        self._rows = state.rows("population", self._space)
+        count = len(self._rows)
+        width = self._objectives.shape[1]
+        self._objectives = state.array("objectives", np.float64, (count, width))
+        self._violation = state.array("violation", np.float64, (count,))
+        self._crowding = state.array("crowding", np.float64, (count,))
+        self._archive.restore(state, "archive_", self._space)
+        self._visits = state.array("visits", np.int64, (len(self._archive.rows),))
+        self._mutations = int(
+            state.array("mutations", np.int64, (1,), least=1, most=MOST_MUTATIONS)[0]
+        )
+        pause = state.array("pause", np.int64, (2,), least=0, most=LONGEST_PAUSE)
+        self._pause, self._waits = int(pause[0]), int(pause[1])
+        self._offspring = int(state.array("offspring", np.int64, (1,), least=0)[0])
+        self._seen.entries = state.array("seen", np.uint64, (None,), least=1)
+        self._rng = generator_from(state.generator)
+
+
+def _carried(before: IntArray, visits: IntArray, now: IntArray) -> IntArray:
+    """The visits of members numbered ``before``, for those numbered ``now``; 0 for new ones."""
+    result = np.zeros(len(now), dtype=np.int64)
+    _, here, there = np.intersect1d(now, before, assume_unique=True, return_indices=True)
+    result[here] = visits[there]
+    return result

@@ -1,0 +1,116 @@
+"""What design points take and draw at least: bounds that cost a fraction of an evaluation.
+
+No schedule ends before the longest path through a network, nor before the largest load of a unit,
+in stand-alone times: contention and queueing only add to them. So what a member beats even there
+need not be evaluated, and what looks good there is a place to begin a search.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from graphlib import TopologicalSorter
+
+import numpy as np
+
+from fitness.objectives import OutcomeFunction, make_outcomes
+from fitness.simulator.layout import make_plan
+from fitness.simulate import Evaluation, Evaluator
+from fitness.simulator.state import make_chosen
+from results.problem.problem import BoolArray, EnergyUse, IntArray, ObjectiveKind, Problem
+
+Filter = Callable[[IntArray, IntArray], BoolArray]
+
+_BOUNDED = (
+    ObjectiveKind.LATENCY,
+    ObjectiveKind.INVERSE_LATENCY,
+    ObjectiveKind.ENERGY,
+    ObjectiveKind.STRETCH,
+)
+
+
+def has_least(problem: Problem) -> bool:
+    """Whether every objective is known to be no better than what stand-alone times give: not of a
+    pipeline, and mean power over a given period only."""
+    kinds: tuple[ObjectiveKind, ...] = _BOUNDED
+    if problem.energy_use is EnergyUse.PERIODIC:
+        kinds = (*kinds, ObjectiveKind.POWER)
+    return (
+        not problem.is_analytic
+        and problem.energy_use is not EnergyUse.PIPELINE
+        and all(objective.kind in kinds for objective in problem.objectives)
+    )
+
+
+def make_least_evaluator(problem: Problem) -> Evaluator:
+    """A function from rows [n, groups + domains] to what one frame takes and draws at least."""
+    from dse.search.surrogate.lower_bounds_jit import Precedence, Scratch, least_rows
+
+    plan = make_plan(problem)
+    chosen = make_chosen(plan)
+    networks = problem.networks
+    waits = np.zeros((len(networks), len(networks)), dtype=np.int64)
+    for n, network in enumerate(networks):
+        waits[n, list(network.waits_for)] = 1
+    order = TopologicalSorter({n: network.waits_for for n, network in enumerate(networks)})
+    edges = [(source, target, index) for index, (source, target) in enumerate(problem.edges)]
+    edges.sort(key=lambda edge: edge[1])
+    precedence = Precedence(
+        edge=np.array(edges, dtype=np.int64).reshape(-1, 3),
+        owner=np.repeat(np.arange(len(networks)), [len(n.group_names) for n in networks]),
+        repeats=np.array([network.repeats for network in networks], dtype=np.int64),
+        arrival=np.array([network.arrival_ps for network in networks], dtype=np.int64),
+        order=np.array(list(order.static_order()), dtype=np.int64),
+        waits=waits,
+    )
+    sizes = (plan.groups, plan.networks, plan.networks, plan.units)
+    scratch = Scratch(*(np.zeros(size, dtype=np.int64) for size in sizes))
+
+    def evaluate(rows: IntArray) -> Evaluation:
+        rows = np.ascontiguousarray(rows, dtype=np.int64)
+        evaluation = Evaluation.unfilled(len(rows), plan.networks)
+        least_rows(plan, precedence, chosen, scratch, rows, *evaluation.columns)
+        return evaluation
+
+    return evaluate
+
+
+def make_least_outcomes(problem: Problem) -> OutcomeFunction:
+    """Objectives and figures as they would be if nothing contended or queued."""
+    return make_outcomes(problem, play=make_least_evaluator(problem))
+
+
+def make_filter(problem: Problem) -> Filter:
+    """A function from objectives of feasible members [m, objectives] and rows [n, groups + domains]
+    to whether a row cannot join them [n]: it breaks a limit, or some member is nowhere above it."""
+    from dse.search.surrogate.lower_bounds_jit import beaten_rows
+
+    # Times and powers alone are bounded here; transitions and segments count with the evaluation.
+    problem = replace(
+        problem,
+        networks=tuple(replace(network, max_transitions=None) for network in problem.networks),
+        units=tuple(replace(unit, max_segments=None) for unit in problem.units),
+    )
+    play = make_least_evaluator(problem)
+    cap = None if problem.energy_use is EnergyUse.PERIODIC else problem.power_cap_mw
+
+    def capped(rows: IntArray) -> Evaluation:
+        frame = play(rows)
+        if cap is None:
+            return frame
+        # What keeps the cap draws at most cap x T, of which idle power x T is gone already.
+        room = cap - frame.idle_mw
+        time = -(-frame.dynamic_fj // np.maximum(room, 1))
+        time = np.where(room > 0, np.maximum(time, frame.makespan_ps), frame.makespan_ps)
+        return replace(frame, makespan_ps=time)
+
+    outcomes_of = make_outcomes(problem, play=capped)
+
+    def cannot_join(members: IntArray, rows: IntArray) -> BoolArray:
+        outcomes = outcomes_of(rows)
+        beaten = np.zeros(len(rows), dtype=np.bool_)
+        rising = np.ascontiguousarray(members[np.argsort(members[:, 0], kind="stable")])
+        beaten_rows(rising, outcomes.objectives, beaten)
+        return beaten | ~outcomes.feasible
+
+    return cannot_join

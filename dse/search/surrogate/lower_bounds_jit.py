@@ -1,0 +1,115 @@
+"""What a design point takes and draws at least, and whether a member beats that; compiled.
+
+Numba keeps its machine code under the state of the kernels in ``fitness`` and of this file. So it
+may call those, and nothing of another file.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from fitness.simulator.lookup import choose, idle_power
+from fitness.simulator.jit import jit
+from fitness.simulator.state import ALONE, DYNAMIC, GROUP_WIDTH, UNIT
+from results.problem.problem import IntArray
+
+NEVER = np.iinfo(np.int64).max
+
+
+class Precedence(NamedTuple):
+    """What waits for what, beside the plan; all int64."""
+
+    edge: IntArray
+    """[edges, 3]: source, target, index of the edge; by target."""
+    owner: IntArray
+    """[groups]: the network."""
+    repeats: IntArray
+    """[networks]"""
+    arrival: IntArray
+    """[networks]: ps"""
+    order: IntArray
+    """[networks]: each after those that it waits for."""
+    waits: IntArray
+    """[networks, networks]: 1 where the first waits for the second."""
+
+
+class Scratch(NamedTuple):
+    """Figures of the row at hand, in ps."""
+
+    end: IntArray
+    """[groups]: within its repeat."""
+    path: IntArray
+    """[networks]: of one repeat."""
+    done: IntArray
+    """[networks]"""
+    load: IntArray
+    """[units]"""
+
+
+@jit
+def least_rows(
+    plan, precedence, chosen, scratch, rows, possible, makespan, latency, dynamic, busy, idle
+):
+    """For every row [groups + domains] what no schedule of it is below: paths through the networks
+    and loads of the units, in stand-alone times. Arrays as ``evaluate_rows`` writes them."""
+    for r in range(rows.shape[0]):
+        row = rows[r]
+        possible[r] = choose(plan, row, chosen)
+        if not possible[r]:
+            continue
+        scratch.load[:] = 0
+        scratch.path[:] = 0
+        energy, e = np.int64(0), np.int64(0)
+        for g in range(plan.groups):
+            unit = chosen.group[g * GROUP_WIDTH + UNIT]
+            time = chosen.group[g * GROUP_WIDTH + ALONE]
+            start = np.int64(0)
+            while e < precedence.edge.shape[0] and precedence.edge[e, 1] == g:
+                source, index = precedence.edge[e, 0], precedence.edge[e, 2]
+                before = chosen.group[source * GROUP_WIDTH + UNIT]
+                start = max(
+                    start,
+                    scratch.end[source]
+                    + plan.transition_ps[(index * plan.units + before) * plan.units + unit],
+                )
+                e += 1
+            scratch.end[g] = start + time
+            n = precedence.owner[g]
+            scratch.path[n] = max(scratch.path[n], start + time)
+            all_repeats = time * precedence.repeats[n]
+            scratch.load[unit] += all_repeats
+            energy += all_repeats * chosen.group[g * GROUP_WIDTH + DYNAMIC]
+        last, total = np.int64(0), np.int64(0)
+        for u in range(plan.units):
+            last = max(last, scratch.load[u])
+            total += scratch.load[u]
+        for k in range(plan.networks):
+            n = precedence.order[k]
+            start = precedence.arrival[n]
+            for other in range(plan.networks):
+                if precedence.waits[n, other]:
+                    start = max(start, scratch.done[other])
+            scratch.done[n] = start + scratch.path[n] * precedence.repeats[n]
+            latency[r, n] = scratch.done[n] - precedence.arrival[n]
+            last = max(last, scratch.done[n])
+        makespan[r] = last
+        dynamic[r] = energy
+        busy[r] = total
+        idle[r] = idle_power(plan, row, chosen.domain_on)
+
+
+@jit
+def beaten_rows(members, objectives, beaten):
+    """Sets ``beaten`` [n] where one of ``members`` [m, objectives], rising in the first objective,
+    is nowhere above the row of ``objectives`` [n, objectives]."""
+    for r in range(objectives.shape[0]):
+        beaten[r] = False
+        for m in range(members.shape[0]):
+            if members[m, 0] > objectives[r, 0]:
+                break
+            below = True
+            for c in range(1, objectives.shape[1]):
+                below &= members[m, c] <= objectives[r, c]
+            if below:
+                beaten[r] = True
+                break

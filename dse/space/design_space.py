@@ -1,0 +1,240 @@
+"""The rows that a search may propose: encoding, canonical form, repair, random draws.
+
+A row [groups + domains] is a chromosome: a unit per group, then an operating point per domain. All
+functions take and return whole arrays of rows, int64.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dse.space.tables import Scratch, make_scratch, make_tables
+from fitness.simulator.layout import Plan, make_plan
+from results.problem.problem import BoolArray, IntArray, Problem
+
+if TYPE_CHECKING:
+    from dse.space.operators_jit import SpaceTables
+
+Random = np.random.Generator
+
+
+@dataclass(frozen=True, eq=False)
+class DesignSpace:
+    """All rows that a problem allows, and rows [n, width] that a search may begin with."""
+
+    problem: Problem
+    start: IntArray | None = None
+
+    @cached_property
+    def groups(self) -> int:
+        """Genes that choose units."""
+        return self.problem.group_count
+
+    @cached_property
+    def width(self) -> int:
+        """Genes in all."""
+        return self.groups + len(self.problem.domains)
+
+    @cached_property
+    def owner(self) -> IntArray:
+        """[groups]: network of a group."""
+        sizes = [len(network.group_names) for network in self.problem.networks]
+        return np.repeat(np.arange(len(sizes), dtype=np.int64), sizes)
+
+    @cached_property
+    def first(self) -> IntArray:
+        """[networks]: its first group."""
+        return np.array([n.first_group for n in self.problem.networks], dtype=np.int64)
+
+    @cached_property
+    def size(self) -> IntArray:
+        """[networks]: its groups."""
+        return np.array([len(n.group_names) for n in self.problem.networks], dtype=np.int64)
+
+    @cached_property
+    def points(self) -> tuple[IntArray, ...]:
+        """Per domain: the operating points that may be chosen."""
+        return tuple(np.flatnonzero(domain.allowed) for domain in self.problem.domains)
+
+    @cached_property
+    def free_domains(self) -> IntArray:
+        """Domains with a choice."""
+        return np.array([d for d, points in enumerate(self.points) if len(points) > 1], np.int64)
+
+    @cached_property
+    def point_count(self) -> IntArray:
+        """[domains]: how many points may be chosen."""
+        return np.array([len(points) for points in self.points], dtype=np.int64)
+
+    @cached_property
+    def point_at(self) -> IntArray:
+        """[domains, places]: the points that may be chosen, slowest first, the last repeated."""
+        places = np.minimum(np.arange(int(self.point_count.max())), self.point_count[:, None] - 1)
+        return np.stack([self.points[d][row] for d, row in enumerate(places)])
+
+    @cached_property
+    def place_of_point(self) -> IntArray:
+        """[domains, points]: the place of a point in ``point_at``, or of the next faster one."""
+        most = max(len(domain.allowed) for domain in self.problem.domains)
+        places = [np.searchsorted(points, np.arange(most)) for points in self.points]
+        return np.minimum(np.stack(places), self.point_count[:, None] - 1).astype(np.int64)
+
+    @cached_property
+    def fastest_time(self) -> IntArray:
+        """[groups, units]: stand-alone time at the fastest clocks; huge where not allowed."""
+        times = np.empty((self.groups, len(self.problem.units)), dtype=np.int64)
+        for u, unit in enumerate(self.problem.units):
+            table = unit.time_ps
+            for clock in unit.clocks:
+                table = table[:, self.points[clock][-1]]
+            times[:, u] = table
+        return np.where(self.problem.allowed, times, np.iinfo(np.int64).max)
+
+    @cached_property
+    def best_unit(self) -> IntArray:
+        """[groups]: the unit that is fastest alone."""
+        best: IntArray = self.fastest_time.argmin(axis=1).astype(np.int64)
+        return best
+
+    @cached_property
+    def transition_before(self) -> IntArray:
+        """[groups, units, units]: ps from the group before, where that feeds it, else 0."""
+        units = len(self.problem.units)
+        table = np.zeros((self.groups, units, units), dtype=np.int64)
+        for edge, (source, target) in enumerate(self.problem.edges):
+            if source == target - 1:
+                table[target] = self.problem.transition_ps[edge]
+        return table
+
+    @cached_property
+    def combinations(self) -> int:
+        """How many rows there are, those with the same effect counted apart."""
+        count = 1
+        for row in self.problem.allowed:
+            count *= int(row.sum())
+        for points in self.points:
+            count *= len(points)
+        return count
+
+    @cached_property
+    def drives(self) -> BoolArray:
+        """[domains, units]: whether the unit's costs depend on the domain."""
+        table = np.zeros((len(self.problem.domains), len(self.problem.units)), dtype=np.bool_)
+        for u, unit in enumerate(self.problem.units):
+            table[list(unit.clocks), u] = True
+        return table
+
+    @cached_property
+    def plan(self) -> Plan:
+        """The problem as compiled code reads it."""
+        return make_plan(self.problem)
+
+    @cached_property
+    def tables(self) -> SpaceTables:
+        """The space as compiled operators read it."""
+        return make_tables(self)
+
+    @cached_property
+    def scratch(self) -> Scratch:
+        """What they write to; so rows are proposed by one thread only."""
+        return make_scratch(self)
+
+    @cached_property
+    def resting_domains(self) -> tuple[int, ...]:
+        """Domains with a choice that always draw power, also where nothing mapped needs them."""
+        return tuple(
+            d
+            for d in self.free_domains.tolist()
+            if not self.problem.domains[d].may_be_off and d != self.problem.memory_domain
+        )
+
+    def units_used(self, rows: IntArray) -> BoolArray:
+        """[n, units]: whether something is mapped on the unit."""
+        mapping = rows[:, : self.groups]
+        units = range(len(self.problem.units))
+        return np.stack([(mapping == u).any(axis=1) for u in units], axis=1)
+
+    def domains_used(self, rows: IntArray) -> BoolArray:
+        """[n, domains]: whether a unit that something is mapped on depends on the domain."""
+        from dse.space.operators_jit import mark_used
+
+        used = np.zeros((len(rows), len(self.problem.domains)), dtype=np.int64)
+        mark_used(self.tables, np.ascontiguousarray(rows), used)
+        return used.astype(np.bool_)
+
+    def domains_on(self, used: BoolArray) -> BoolArray:
+        """[n, domains] from the units used [n, units]."""
+        always = np.array([not domain.may_be_off for domain in self.problem.domains])
+        return always | (used @ self.drives.T)
+
+    def canonical(self, rows: IntArray) -> IntArray:
+        """The same rows with 0 for the operating point of every domain that is off."""
+        result, used = rows.copy(), self.domains_used(rows)
+        for d, domain in enumerate(self.problem.domains):
+            if domain.may_be_off:
+                result[~used[:, d], self.groups + d] = 0
+        return result
+
+    def nearest_points(self, rows: IntArray) -> IntArray:
+        """The same rows with every operating point that may not be chosen replaced by the next
+        faster one that may, or the fastest."""
+        result = rows.copy()
+        domains = np.arange(len(self.problem.domains))
+        places = self.place_of_point[domains, rows[:, self.groups :]]
+        result[:, self.groups :] = self.point_at[domains, places]
+        return result
+
+    def random(self, rng: Random, n: int) -> IntArray:
+        """[n, width]: each network on one to three units in turn, any clocks."""
+        position = np.arange(self.groups) - self.first[self.owner]
+        mapping = np.empty((n, self.groups), dtype=np.int64)
+        units = len(self.problem.units)
+        networks = len(self.problem.networks)
+        cuts = np.sort(rng.integers(0, self.size[:, None] + 1, (n, networks, 2)), axis=2)
+        unit = rng.integers(0, units, (n, networks, 3))
+        unit[:, :, 1] = np.where(rng.random((n, networks)) < 0.3, unit[:, :, 0], unit[:, :, 1])
+        part = (position >= cuts[:, self.owner, 0]).astype(np.int64)
+        part += position >= cuts[:, self.owner, 1]
+        mapping = np.take_along_axis(unit[:, self.owner], part[:, :, None], axis=2)[:, :, 0]
+        clocks = [points[rng.integers(0, len(points), n)] for points in self.points]
+        rows = np.concatenate((mapping, np.stack(clocks, axis=1)), axis=1)
+        return self.repair(rng, rows)
+
+    def repair(self, rng: Random, rows: IntArray, awake: BoolArray | None = None) -> IntArray:
+        """Moves groups off units that they may not have, and joins stretches where a network has
+        more transitions than it may; canonical, and idle clocks at rest. What cannot be joined
+        stays.
+
+        ``awake`` [n, domains]: whether the row's operating point was chosen for a mapping that
+        used it; where it was not, and the mapping uses it now, another one is drawn, the fastest a
+        third of the time. None: all were.
+        """
+        from dse.space.operators_jit import repair_rows
+
+        result = np.array(rows, dtype=np.int64)
+        if awake is None:
+            awake = np.ones((len(rows), len(self.problem.domains)), dtype=np.bool_)
+        repair_rows(self.tables, self.plan, drawn_seed(rng), result, awake, *self.scratch)
+        return result
+
+
+def drawn_seed(rng: Random) -> int:
+    """A seed for the random numbers of compiled code."""
+    return int(rng.integers(1 << 63))
+
+
+def unique_rows(rows: IntArray, seen: set[bytes] | None = None) -> NDArray[np.bool_]:
+    """[n]: True for the first of equal rows that is not in ``seen`` either."""
+    known = set() if seen is None else set(seen)
+    fresh = np.zeros(len(rows), dtype=np.bool_)
+    for index, row in enumerate(np.ascontiguousarray(rows)):
+        key = row.tobytes()
+        if key not in known:
+            known.add(key)
+            fresh[index] = True
+    return fresh

@@ -1,0 +1,195 @@
+"""A user's mapping: from a file, or a member of a front, to a design point of a problem."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from dse.problem.domains import ladder_point
+from dse.space.design_space import DesignSpace
+from dse.errors import WorkloadError
+from dse.inputs.documents import read_input
+from results.io.canonical_json import Json, parse
+from results.front.cost_origins import CostOrigins
+from results.errors import ResultError
+from results.front.front import Member
+from results.front.front_document import member_to_document
+from results.problem.problem import IntArray, Problem, ProblemDomain, ProblemNetwork
+from results.io.schema import check_against_schema
+
+MOST_BYTES = 16 << 20
+
+
+@dataclass(frozen=True)
+class UserMapping:
+    """Units and clocks as they were written; ``label`` starts messages.
+
+    ``units``: network to a unit, a list of units, or ranges of groups to units.
+    ``clocks``: domain to ``max``, ``min`` or a frequency in MHz.
+    """
+
+    label: str
+    units: Mapping[str, Any]
+    clocks: Mapping[str, str]
+
+
+def load_mapping(path: Path) -> UserMapping:
+    """The mapping in a JSON file under ``results/io/schemas/mapping.schema.json``.
+
+    Raises:
+        WorkloadError: where it cannot be read or does not follow the schema; names the JSON path.
+    """
+    data = read_input(path, MOST_BYTES)
+    try:
+        return mapping_from_document(parse(data), str(path))
+    except ResultError as error:
+        raise WorkloadError(f"{path}: {error}") from None
+
+
+def mapping_from_document(document: Json, label: str) -> UserMapping:
+    """The mapping in JSON content.
+
+    Raises:
+        ResultError: where the content does not follow the schema.
+    """
+    check_against_schema(document, "mapping")
+    content: Any = document
+    clocks = {}
+    for domain, value in content.get("operating_points", {}).items():
+        if isinstance(value, dict):
+            value = value["frequency_khz"] / 1000
+        if value is not None:
+            # The shortest text of a float is the decimal that was written.
+            clocks[domain] = str(value)
+    return UserMapping(label, content["mapping"], clocks)
+
+
+def mapping_of_member(problem: Problem, member: Member, label: str) -> UserMapping:
+    """The choices of a member, to be tried elsewhere."""
+    document = member_to_document(problem, member)
+    return mapping_from_document(
+        {name: document[name] for name in ("mapping", "operating_points")}, label
+    )
+
+
+def row_of_mapping(
+    mapping: UserMapping, problem: Problem, origins: CostOrigins | None = None
+) -> IntArray:
+    """[groups + domains]: the design point, canonical.
+
+    A domain that is not named runs at its fastest clock that may be chosen.
+
+    Args:
+        mapping: the choices.
+        problem: what they are for.
+        origins: tell why a unit cannot run a group.
+
+    Raises:
+        WorkloadError: on a network, unit or domain that the problem does not have, a network that
+            is not named, a number of units other than that of groups, a group in no range or in
+            two, a unit that cannot run its group or may not, a clock that is not on the ladder or
+            may not be chosen.
+    """
+    known = [network.name for network in problem.networks]
+    for name in mapping.units:
+        if name not in known:
+            raise WorkloadError(
+                f"{mapping.label}: $.mapping: there is no network {name!r} in the workload "
+                f"({_hint(name, known)})"
+            )
+    units = [unit.name for unit in problem.units]
+    row: list[int] = []
+    for n, network in enumerate(problem.networks):
+        path = f"{mapping.label}: $.mapping[{network.name!r}]"
+        if network.name not in mapping.units:
+            raise WorkloadError(f"{path}: is missing")
+        chosen = _units_of(mapping.units[network.name], network, path)
+        for index, name in enumerate(chosen):
+            if name not in units:
+                raise WorkloadError(
+                    f"{path}: group {index} is on {name!r}, which is no unit of the search "
+                    f"({_hint(name, units)})"
+                )
+            _check_allowed(problem, origins, n, index, units.index(name), path)
+        row += [units.index(name) for name in chosen]
+    rows = np.array([[*row, *_points(mapping, problem)]], dtype=np.int64)
+    canonical: IntArray = DesignSpace(problem).canonical(rows)[0]
+    return canonical
+
+
+def _units_of(choice: Any, network: ProblemNetwork, path: str) -> list[str]:
+    """One unit per group from any of the three forms."""
+    count = len(network.group_names)
+    if isinstance(choice, str):
+        return [choice] * count
+    if isinstance(choice, list):
+        if len(choice) != count:
+            raise WorkloadError(
+                f"{path}: one unit for each of the {count} groups is required, got {len(choice)}"
+            )
+        return list(choice)
+    units: list[str | None] = [None] * count
+    for text, unit in choice.items():
+        first, _, last = text.partition("-")
+        begin, end = int(first), int(last or first)
+        if end < begin:
+            raise WorkloadError(f"{path}: range {text!r}: the last group lies before the first")
+        if end >= count:
+            raise WorkloadError(f"{path}: range {text!r}: there are groups 0 to {count - 1}")
+        for index in range(begin, end + 1):
+            if units[index] is not None:
+                raise WorkloadError(f"{path}: group {index} stands in two ranges")
+            units[index] = unit
+    missing = [index for index, unit in enumerate(units) if unit is None]
+    if missing:
+        raise WorkloadError(f"{path}: group {missing[0]} stands in no range")
+    return [unit for unit in units if unit is not None]
+
+
+def _check_allowed(
+    problem: Problem, origins: CostOrigins | None, n: int, index: int, u: int, path: str
+) -> None:
+    network, unit = problem.networks[n], problem.units[u]
+    group = network.first_group + index
+    if problem.allowed[group, u]:
+        return
+    label = f"{path}: {unit.name} cannot run group {index} ({network.group_names[index]})"
+    if int(unit.time_ps[group].reshape(-1)[0]) >= 0:
+        others = [problem.units[v].name for v in np.flatnonzero(problem.allowed[group])]
+        raise WorkloadError(f"{label}: a pin allows only {', '.join(others)}")
+    reason = "" if origins is None else origins.networks[n].groups[index].by_unit[u].text
+    raise WorkloadError(f"{label}{': ' if reason else ''}{reason}")
+
+
+def _points(mapping: UserMapping, problem: Problem) -> list[int]:
+    domains = [domain.name for domain in problem.domains]
+    for name in mapping.clocks:
+        if name not in domains:
+            raise WorkloadError(
+                f"{mapping.label}: $.operating_points: there is no domain {name!r} "
+                f"({_hint(name, domains)})"
+            )
+    return [_point(mapping, domain) for domain in problem.domains]
+
+
+def _point(mapping: UserMapping, domain: ProblemDomain) -> int:
+    allowed = np.flatnonzero(domain.allowed).tolist()
+    if domain.name not in mapping.clocks:
+        return int(allowed[-1])
+    value = mapping.clocks[domain.name]
+    label = f"{mapping.label}: $.operating_points[{domain.name!r}]: {value}"
+    point = ladder_point(domain.frequencies_khz, value, label)
+    if point not in allowed:
+        clocks = ", ".join(f"{domain.frequencies_khz[p] / 1000:g}" for p in allowed)
+        raise WorkloadError(f"{label}: the clock is held at {clocks} MHz")
+    return point
+
+
+def _hint(name: str, known: list[str]) -> str:
+    near = difflib.get_close_matches(name, known, n=2)
+    return f"did you mean {' or '.join(near)}?" if near else f"there are {', '.join(known)}"

@@ -1,0 +1,347 @@
+"""Crossover, mutation and repair of rows, row by row; compiled.
+
+Numba keeps its machine code under the state of the kernels in ``fitness`` and of this file. So it
+may call those, and nothing of another file.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from fitness.simulator.jit import jit
+from results.problem.problem import IntArray
+
+TRANSITION, STRETCH, GROUP, STEP, DRAW = range(5)
+"""Kinds of mutation: a transition point moves, a stretch or a single group goes to another unit, a
+clock steps, a clock is drawn anew."""
+WITH_CLOCKS = (0.25, 0.5, 0.6, 0.9)
+WITHOUT_CLOCKS = (0.4, 0.8, 1.0, 1.0)
+"""How often each kind comes, where clocks can be chosen and where not, added up."""
+SECOND_CHANGE = 0.4
+"""The probability of a second mutation of a row."""
+MOST_MOVED = 3
+"""Groups that a transition point moves by, at most."""
+
+
+class SpaceTables(NamedTuple):
+    """A design space in flat arrays, all int64."""
+
+    groups: int
+    units: int
+    domains: int
+    networks: int
+    first: IntArray
+    """[networks]: its first group."""
+    size: IntArray
+    """[networks]: its groups."""
+    limit: IntArray
+    """[networks]: transitions, at most; -1: any number."""
+    owner: IntArray
+    """[groups]: its network."""
+    allowed: IntArray
+    """[groups, units]"""
+    best_unit: IntArray
+    """[groups]"""
+    drives: IntArray
+    """[domains, units]: 1 where the unit's costs depend on the domain."""
+    may_be_off: IntArray
+    """[domains]"""
+    rests: IntArray
+    """[domains]: 1 where it has a choice and draws power even if nothing needs it."""
+    free: IntArray
+    """Domains with a choice."""
+    point_count: IntArray
+    """[domains]: operating points that may be chosen."""
+    point_at: IntArray
+    """[domains, places]: these."""
+    place_of_point: IntArray
+    """[domains, points]"""
+
+
+@jit
+def _draw(stream):
+    """64 random bits: SplitMix64 (Steele, Lea, Flood: Fast splittable pseudorandom number
+    generators, OOPSLA 2014); ``stream`` [1] is its state."""
+    stream[0] += np.uint64(0x9E3779B97F4A7C15)
+    z = stream[0]
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return z ^ (z >> np.uint64(31))
+
+
+@jit
+def _below(stream, count):
+    """An integer from 0 up to ``count``, that not included; 0 where ``count`` is 0."""
+    return np.int64(((_draw(stream) >> np.uint64(32)) * np.uint64(count)) >> np.uint64(32))
+
+
+@jit
+def _chance(stream):
+    """A number from 0 up to 1."""
+    return np.float64(_draw(stream) >> np.uint64(11)) * 2.0**-53
+
+
+@jit
+def _begin_stream(stream, seed, row):
+    """A stream for each row, so that what one draws changes nothing for the others."""
+    stream[0] = np.uint64(seed) + np.uint64(row) * np.uint64(0xD1342543DE82EF95)
+    stream[0] = _draw(stream)
+
+
+@jit
+def _mark_used(space, row, used):
+    """Sets ``used`` [domains] to 1 where a unit that something is mapped on depends on it."""
+    used[:] = 0
+    for g in range(space.groups):
+        unit = row[g]
+        if g and row[g - 1] == unit:
+            continue
+        for d in range(space.domains):
+            used[d] |= space.drives[d, unit]
+
+
+@jit
+def _cross(space, stream, a, b, used, used_b):
+    """Exchanges between ``a`` and ``b`` one stretch of each network, often none or all of it, and
+    each clock with even odds; both keep the clock that only one has a use for."""
+    _mark_used(space, a, used)
+    _mark_used(space, b, used_b)
+    for n in range(space.networks):
+        size = space.size[n]
+        one, other = _below(stream, size + 1), _below(stream, size + 1)
+        whole = _chance(stream)
+        begin = np.int64(0) if whole < 0.5 else min(one, other)
+        end = size if whole < 0.25 else max(one, other)
+        if _chance(stream) < 0.3:
+            end = begin
+        for g in range(space.first[n] + begin, space.first[n] + end):
+            here = a[g]
+            a[g] = b[g]
+            b[g] = here
+    for d in range(space.domains):
+        g = space.groups + d
+        here, there = a[g], b[g]
+        if used[d] == used_b[d]:
+            if _chance(stream) < 0.5:
+                a[g], b[g] = there, here
+        elif used[d]:
+            b[g] = here
+        else:
+            a[g] = there
+
+
+@jit
+def _remap(space, stream, row, kind):
+    """A stretch of groups on another unit, as far as these may run there. What is asked to move a
+    transition point and has none moves a stretch."""
+    n = _below(stream, space.networks)
+    size = space.size[n]
+    one, other = _below(stream, size), _below(stream, size)
+    whole = _chance(stream) < 1.0 / 3.0
+    begin = space.first[n] + (np.int64(0) if whole else min(one, other))
+    end = space.first[n] + (size if whole else max(one, other) + 1)
+    if kind == GROUP:
+        end = begin + 1
+    # Another unit than the first group's, so that something changes.
+    unit = (row[begin] + 1 + _below(stream, space.units - 1)) % space.units
+    if kind == TRANSITION:
+        count = np.int64(0)
+        for g in range(1, space.groups):
+            count += space.owner[g] == space.owner[g - 1] and row[g] != row[g - 1]
+        if count:
+            left = _below(stream, count)
+            cut = np.int64(0)
+            for g in range(1, space.groups):
+                if space.owner[g] == space.owner[g - 1] and row[g] != row[g - 1]:
+                    if left == 0:
+                        cut = np.int64(g)
+                        break
+                    left -= 1
+            n = space.owner[cut]
+            distance = 1 + _below(stream, MOST_MOVED)
+            if _chance(stream) < 0.5:
+                begin, end = cut, min(cut + distance, space.first[n] + space.size[n])
+                unit = row[cut - 1]
+            else:
+                begin, end = max(cut - distance, space.first[n]), cut
+                unit = row[cut]
+    for g in range(begin, end):
+        if space.allowed[g, unit]:
+            row[g] = unit
+
+
+@jit
+def _reclock(space, stream, row, steps):
+    """One clock a point or two up or down where ``steps``, else drawn anew, its fastest point a
+    third of the time."""
+    d = space.free[_below(stream, space.free.shape[0])]
+    g, count = space.groups + d, space.point_count[d]
+    place = np.int64(0)
+    if steps:
+        # A domain that was off has point 0, which may not be allowed: it counts as the nearest.
+        here = space.place_of_point[d, row[g]]
+        way = 1 + _below(stream, 2)
+        if _chance(stream) < 0.5:
+            way = -way
+        if here + way < 0 or here + way >= count:
+            way = -way
+        place = min(max(here + way, 0), count - 1)
+    else:
+        place = count - 1 if _chance(stream) < 1.0 / 3.0 else _below(stream, count)
+    row[g] = space.point_at[d, place]
+
+
+@jit
+def _mutate(space, stream, row):
+    """One or two changes."""
+    for change in range(2):
+        if change and _chance(stream) >= SECOND_CHANGE:
+            break
+        odds = _chance(stream)
+        shares = WITH_CLOCKS if space.free.shape[0] else WITHOUT_CLOCKS
+        kind = TRANSITION
+        for limit in range(4):
+            kind += odds >= shares[limit]
+        if kind <= GROUP:
+            _remap(space, stream, row, kind)
+        elif space.free.shape[0]:
+            _reclock(space, stream, row, kind == STEP)
+
+
+@jit
+def _join(space, stream, row, n):
+    """Joins random neighbouring stretches of a network until its limit on transitions holds, as
+    long as that is possible."""
+    first, size = space.first[n], space.size[n]
+    for _ in range(2 * size):
+        count = np.int64(0)
+        for g in range(first + 1, first + size):
+            count += row[g] != row[g - 1]
+        if count <= space.limit[n]:
+            break
+        chosen = _below(stream, count)
+        before, cut, after = first, first, first + size
+        for g in range(first + 1, first + size):
+            if row[g] != row[g - 1]:
+                if chosen > 0:
+                    before = g
+                elif chosen == 0:
+                    cut = np.int64(g)
+                else:
+                    after = g
+                    break
+                chosen -= 1
+        begin, end, unit = cut, after, row[cut - 1]
+        if cut - before < after - cut:
+            begin, end, unit = before, cut, row[cut]
+        fits = True
+        for g in range(begin, end):
+            fits &= space.allowed[g, unit] != 0
+        if fits:
+            row[begin:end] = unit
+
+
+@jit
+def _rest(space, plan, row, used, d):
+    """Sets an idle clock to the point at which least power is drawn: nothing else depends on it."""
+    best, least = np.int64(-1), np.int64(0)
+    for place in range(space.point_count[d]):
+        point = space.point_at[d, place]
+        power = plan.static_mw[plan.static_start[d] + point]
+        for u in range(space.units):
+            own = plan.clock[u, 0]
+            if not space.drives[d, u] or (space.may_be_off[own] and not used[own]):
+                continue
+            at = plan.idle_start[u]
+            for c in range(plan.clock.shape[1]):
+                clock = plan.clock[u, c]
+                if clock >= 0:
+                    there = point if clock == d else row[space.groups + clock]
+                    at += there * plan.clock_stride[u, c]
+            power += plan.idle_mw[at]
+        if best < 0 or power < least:
+            best, least = point, power
+    row[space.groups + d] = best
+
+
+@jit
+def _repair(space, plan, stream, row, awake, used):
+    """Makes a row possible, short of transitions and canonical; ``awake`` [domains]: 0 where its
+    point was chosen for nothing, so that another one is drawn if the mapping needs it now."""
+    for g in range(space.groups):
+        if space.allowed[g, row[g]]:
+            continue
+        n, unit = space.owner[g], space.best_unit[g]
+        if g + 1 < space.groups and space.owner[g + 1] == n and space.allowed[g, row[g + 1]]:
+            unit = row[g + 1]
+        if g and space.owner[g - 1] == n and space.allowed[g, row[g - 1]]:
+            unit = row[g - 1]
+        row[g] = unit
+    for n in range(space.networks):
+        if space.limit[n] >= 0:
+            _join(space, stream, row, n)
+    _mark_used(space, row, used)
+    for f in range(space.free.shape[0]):
+        d = space.free[f]
+        if used[d] and not awake[d]:
+            count = space.point_count[d]
+            place = count - 1 if _chance(stream) < 1.0 / 3.0 else _below(stream, count)
+            row[space.groups + d] = space.point_at[d, place]
+    for d in range(space.domains):
+        if space.may_be_off[d] and not used[d]:
+            row[space.groups + d] = 0
+    for d in range(space.domains):
+        if space.rests[d] and not used[d]:
+            _rest(space, plan, row, used, d)
+
+
+@jit
+def cross_rows(space, seed, a, b, used, stream):
+    """Crossover of each pair of rows of ``a`` and ``b`` [n, width], in place. ``used`` [2, domains]
+    and ``stream`` [1] are scratch."""
+    for r in range(a.shape[0]):
+        _begin_stream(stream, seed, r)
+        _cross(space, stream, a[r], b[r], used[0], used[1])
+
+
+@jit
+def mutate_rows(space, seed, rows, stream):
+    """Mutates ``rows`` [n, width], in place."""
+    for r in range(rows.shape[0]):
+        _begin_stream(stream, seed, r)
+        _mutate(space, stream, rows[r])
+
+
+@jit
+def repair_rows(space, plan, seed, rows, awake, used, stream):
+    """Repairs ``rows`` [n, width], in place; ``awake`` [n, domains]."""
+    for r in range(rows.shape[0]):
+        _begin_stream(stream, seed, r)
+        _repair(space, plan, stream, rows[r], awake[r], used[0])
+
+
+@jit
+def breed(space, plan, seed, rows, parents, crossover_rate, mutations, children, used, stream):
+    """Fills ``children`` [n, width]: of each two, children of two of the ``parents`` [n, an even
+    number] in ``rows``, crossed at a rate, mutated so often, repaired."""
+    width = children.shape[1]
+    for pair in range(children.shape[0] // 2):
+        _begin_stream(stream, seed, pair)
+        a, b = children[2 * pair], children[2 * pair + 1]
+        for g in range(width):
+            a[g], b[g] = rows[parents[2 * pair], g], rows[parents[2 * pair + 1], g]
+        if _chance(stream) < crossover_rate:
+            _cross(space, stream, a, b, used[0], used[1])
+        for which in range(2):
+            child = children[2 * pair + which]
+            _mark_used(space, child, used[1])
+            for _ in range(mutations):
+                _mutate(space, stream, child)
+            _repair(space, plan, stream, child, used[1], used[0])
+
+
+@jit
+def mark_used(space, rows, used):
+    """Sets ``used`` [n, domains] where a unit that something is mapped on depends on the domain."""
+    for r in range(rows.shape[0]):
+        _mark_used(space, rows[r], used[r])

@@ -1,0 +1,29 @@
+"""Rows of one problem as a beginning for another one of the same groups, units and domains."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dse.space.design_space import DesignSpace, unique_rows
+from dse.errors import WorkloadError
+from results.problem.problem import IntArray
+
+
+def starting_rows(space: DesignSpace, rows: IntArray) -> IntArray:
+    """The rows [n, width] as this space allows them: groups moved off units that they may not have,
+    the next clock that may be chosen, no row twice. The same rows give the same result.
+
+    Raises:
+        WorkloadError: on rows of another width, or beyond the units or operating points.
+    """
+    problem = space.problem
+    points = [len(domain.allowed) for domain in problem.domains]
+    most = np.array([len(problem.units)] * space.groups + points, dtype=np.int64)
+    if rows.ndim != 2 or rows.shape[1] != space.width or (rows < 0).any() or (rows >= most).any():
+        raise WorkloadError(
+            f"rows to start from: {space.groups} units and {len(points)} operating points of this "
+            "problem are required, got others"
+        )
+    allowed = space.nearest_points(rows)
+    repaired = space.repair(np.random.default_rng(0), allowed)
+    return repaired[unique_rows(repaired)]

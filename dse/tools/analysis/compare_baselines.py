@@ -1,0 +1,143 @@
+"""All methods side by side on one problem, with the optimum, proved where it can be."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from dse.baselines.evaluate_all import BASELINES, baseline_points, compared_objective
+from dse.certificate.certify import Limits, certified_column, certify, default_nodes
+from dse.space.design_space import DesignSpace
+from dse.explore import explore_problem
+from dse.problem.build import BuiltProblem
+from dse.certificate.seed_front import front_of_rows
+from fitness.objectives import UHZ_PS
+from fitness.simulate import row_of
+from platforms.platform import Platform
+from results.front.front import BaselinePoint, CertificateClaim, Front, Member
+from results.problem.problem import Objective, ObjectiveKind, Problem
+
+DEFAULT_EVALUATIONS = 5_000
+"""Of the search, where nothing can be proved."""
+COMPARED = (ObjectiveKind.LATENCY, ObjectiveKind.INVERSE_LATENCY, ObjectiveKind.THROUGHPUT)
+
+
+@dataclass(frozen=True, eq=False)
+class Standing:
+    """One method, or the optimum; gains are those of what is compared, as shares: 0.1 is 10 %."""
+
+    name: str
+    label: str
+    member: Member
+    breaks: tuple[str, ...]
+    gain: float
+    """Against the best baseline that keeps all constraints; below 0 where it is worse."""
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """The methods in the order of HaX-CoNN's tables, and the optimum.
+
+    ``best``: name of the best baseline that keeps all constraints; None where none does.
+    ``claim`` says what is proved of the optimum; None: it is the best that was found.
+    """
+
+    problem: Problem
+    standings: tuple[Standing, ...]
+    optimum: Standing
+    best: str | None
+    left_out: tuple[str, ...]
+    """Labels of the methods that do not apply."""
+    claim: CertificateClaim | None
+
+
+def compare(
+    built: BuiltProblem,
+    platform: str,
+    *,
+    max_nodes: int | None = None,
+    time_limit_s: float | None = None,
+    max_evaluations: int = DEFAULT_EVALUATIONS,
+    seed: int = 0,
+    jobs: int | None = 1,
+) -> Comparison:
+    """Runs all methods and the search, and proves the optimum of the first objective where that is
+    the makespan or Eq. 10.
+
+    Raises:
+        InfeasibleError: where no design point found keeps all constraints.
+        ResultError: where a constraint has no lemmas.
+    """
+    problem = built.problem
+    column = compared_objective(problem)
+    provable = problem.objectives[column].kind is not ObjectiveKind.THROUGHPUT
+    # The exact search finds the optimum by itself; it wants a first point to beat, no more.
+    front = _front_of_baselines(problem, platform) if provable else None
+    if front is None:
+        front = explore_problem(
+            built, platform=platform, max_evaluations=max_evaluations, seed=seed, jobs=jobs
+        )
+    if provable and certified_column(problem) is not None:
+        limits = Limits(max_nodes or default_nodes(problem), time_limit_s)
+        front = certify(front, limits=limits)
+    objective = problem.objectives[column]
+    values = [member.objectives[column] for member in front.members]
+    optimum = front.members[values.index(min(values))]
+    kept = [point for point in front.baselines if not point.breaks]
+    best = min(kept, key=lambda point: point.member.objectives[column], default=None)
+    # Gains are against the best baseline; without one, against the optimum itself.
+    reference = (optimum if best is None else best.member).objectives[column]
+
+    def standing(point: BaselinePoint) -> Standing:
+        gain = improvement(objective, point.member.objectives[column], reference)
+        return Standing(point.name, point.label, point.member, point.breaks, gain)
+
+    applied = {point.name for point in front.baselines}
+    return Comparison(
+        problem=problem,
+        # Of a method that has a front, the point that is best at what is compared: it comes first.
+        standings=tuple(
+            standing(point)
+            for point in {point.name: point for point in reversed(front.baselines)}.values()
+        )[::-1],
+        optimum=standing(BaselinePoint("optimum", "optimum", optimum)),
+        best=None if best is None else best.name,
+        left_out=tuple(method.label for method in BASELINES if method.name not in applied),
+        claim=front.certificate,
+    )
+
+
+def _front_of_baselines(problem: Problem, platform: str) -> Front | None:
+    """The baselines that keep all constraints as a front; None where none does."""
+    points = baseline_points(DesignSpace(problem))
+    rows = [row_of(point.member.design) for point in points if not point.breaks]
+    if not rows:
+        return None
+    return front_of_rows(
+        problem, np.stack(rows), engine="baselines", platform=platform, baselines=points
+    )
+
+
+def improvement(objective: Objective, value: int, reference: int) -> float:
+    """By which share a value is better than a reference, as HaX-CoNN counts it: ratio - 1.
+
+    Times are compared as their inverses, so 10 ms is 50 % better than 15 ms.
+    """
+    if objective.kind is ObjectiveKind.INVERSE_LATENCY:
+        return value / reference - 1
+    # A window may be empty where many units end their frames at one instant.
+    return reference / max(1, value) - 1
+
+
+def rate_sum(member: Member) -> float:
+    """Eq. 10 of HaX-CoNN: the sum of the networks' inverse latencies, inferences/s."""
+    return sum(UHZ_PS // max(latency, 1) for latency in member.latencies_ps) / 1e6
+
+
+def two_accelerators(platform: Platform) -> tuple[str, ...] | None:
+    """The GPU and the first unit that is neither GPU nor CPU, as in HaX-CoNN's experiments; None
+    where the chip has no such pair."""
+    gpus = [unit.name for unit in platform.units if unit.kind == "gpu"]
+    others = [unit.name for unit in platform.units if unit.kind not in ("gpu", "cpu")]
+    return (gpus[0], others[0]) if gpus and others else None

@@ -1,0 +1,141 @@
+"""A member as a cyclo-static dataflow graph: one actor per unit (Tang et al. 3.1, step 3)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from fitness.reference.closed_form import channel_times
+from results.problem.problem import DesignPoint, Problem
+from sdf.analysis.csdf import CsdfActor, CsdfChannel, CsdfGraph, Phase, csdf_period
+
+
+@dataclass(frozen=True)
+class MappedDataflow:
+    """A mapping as a dataflow graph, and how fast it runs; times in ps.
+
+    ``pipelined``: every channel between units holds an iteration at the start, or more, so that the
+    phases of a unit work on different frames. ``in_order``: the same graph without initial tokens.
+    """
+
+    pipelined: CsdfGraph
+    in_order: CsdfGraph
+    load_ps: tuple[int, ...]
+    """Of each actor: its phases added up."""
+    period_ps: Fraction
+    """Of the pipelined graph with its buffers: the largest load."""
+    in_order_period_ps: Fraction
+    """Of the other one with its buffers; at least as long."""
+    frames_ahead: int
+    """Largest difference of frames between two phases that run in one iteration."""
+
+
+def mapped_dataflow(problem: Problem, design: DesignPoint, name: str) -> MappedDataflow:
+    """The graph of a design point.
+
+    A unit's phases are its groups in the order (network, repeat, group), each with what it reads
+    before and writes after it where the throughput model is analytic. An edge becomes a channel, a
+    loop where both ends are on one unit. Software pipelining delays a group by a frame against
+    whatever feeds it from another unit; so all units of an iteration are independent, and the
+    slowest sets the period. A channel's buffer holds its initial tokens and one frame more.
+
+    Waiting between networks and arrivals are no part of this graph.
+
+    Raises:
+        GraphError: where the graph is deadlocked.
+        ValueError: where the design puts a group on a unit that cannot run it.
+    """
+    stages = _stages(problem, design)
+    phases = _phases(problem, design)
+    pipelined = _graph(problem, design, name, phases, stages)
+    in_order = _graph(problem, design, name, phases, [0] * problem.group_count)
+    return MappedDataflow(
+        pipelined=pipelined,
+        in_order=in_order,
+        load_ps=tuple(sum(p.time for p in actor.phases) for actor in pipelined.actors),
+        period_ps=csdf_period(pipelined),
+        in_order_period_ps=csdf_period(in_order),
+        frames_ahead=max(stages),
+    )
+
+
+def _stages(problem: Problem, design: DesignPoint) -> list[int]:
+    """Per group: by how many frames it is behind, the least that lets every unit start at once."""
+    stages = [0] * problem.group_count
+    # An edge always leads to a group with a larger number.
+    for source, target in sorted(problem.edges):
+        change = int(design.units[source] != design.units[target])
+        stages[target] = max(stages[target], stages[source] + change)
+    return stages
+
+
+@dataclass(frozen=True)
+class _Placed:
+    """A phase, and which group it runs."""
+
+    phase: Phase
+    group: int
+
+
+def _phases(problem: Problem, design: DesignPoint) -> dict[int, list[_Placed]]:
+    """Unit -> its phases in order."""
+    spent = [0] * problem.group_count
+    if problem.is_analytic:
+        for e, (source, target) in enumerate(problem.edges):
+            times = channel_times(problem, design, e)
+            if times is not None:
+                spent[source] += times[0]
+                spent[target] += times[1]
+    placed: dict[int, list[_Placed]] = {}
+    for network in problem.networks:
+        for repeat in range(1, network.repeats + 1):
+            for g in network.groups:
+                u = int(design.units[g])
+                unit = problem.units[u]
+                points = tuple(int(design.operating_points[clock]) for clock in unit.clocks)
+                time = int(unit.time_ps[(g, *points)])
+                if time < 0:
+                    raise ValueError(f"group {g} cannot run on unit {unit.name}")
+                label = f"{network.name}:{network.group_names[g - network.first_group]}"
+                if network.repeats > 1:
+                    label += f"#{repeat}"
+                placed.setdefault(u, []).append(_Placed(Phase(label, time + spent[g]), g))
+    return placed
+
+
+def _graph(
+    problem: Problem,
+    design: DesignPoint,
+    name: str,
+    phases: dict[int, list[_Placed]],
+    stages: list[int],
+) -> CsdfGraph:
+    channels = []
+    for e, (source, target) in enumerate(problem.edges):
+        tokens = 1 if problem.edge_tokens is None else max(int(problem.edge_tokens[e]), 1)
+        ends = [int(design.units[group]) for group in (source, target)]
+        production, consumption = (
+            tuple(tokens if entry.group == group else 0 for entry in phases[u])
+            for group, u in zip((source, target), ends, strict=True)
+        )
+        frame = sum(production)
+        initial = (stages[target] - stages[source]) * frame
+        channels.append(
+            CsdfChannel(
+                name=f"c{source}_{target}",
+                source=problem.units[ends[0]].name,
+                target=problem.units[ends[1]].name,
+                production=production,
+                consumption=consumption,
+                initial_tokens=initial,
+                capacity=initial + frame,
+            )
+        )
+    return CsdfGraph(
+        name=name,
+        actors=tuple(
+            CsdfActor(problem.units[u].name, tuple(entry.phase for entry in phases[u]))
+            for u in sorted(phases)
+        ),
+        channels=tuple(channels),
+    )

@@ -1,0 +1,355 @@
+"""How fragile members of a front are when costs are off.
+
+An error of e % multiplies the stand-alone time of a group on a unit, at all operating points alike,
+by a factor between 1 - e/100 and 1 + e/100. Its traffic in bytes stays, so the bandwidth it asks
+for is divided by the same factor; its power stays, so its energy grows with its time. Every
+perturbed problem is played afresh by the timeline, in integers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from dse.errors import WorkloadError
+from dse.problem.int64_bounds import check_magnitudes
+from fitness.objectives import Outcomes, make_outcomes
+from results.errors import ResultError
+from results.problem.problem import (
+    ContentionTable,
+    IntArray,
+    Objective,
+    ObjectiveKind,
+    Problem,
+    ProblemDomain,
+    ProblemUnit,
+)
+
+PPM = 10**6
+ERRORS_PERCENT = (5, 10, 20)
+MOST_ERROR_PERCENT = 90
+WORST_GROUPS = 3
+NEAR_PPM = PPM // 100
+INT64_LIMIT = 1 << 63
+
+_MAKESPAN, _ENERGY = 0, 1
+
+
+@dataclass(frozen=True)
+class Spread:
+    """A distribution of integers; quantiles by the nearest rank."""
+
+    least: int
+    median: int
+    percentile_95: int
+    largest: int
+
+
+@dataclass(frozen=True)
+class GroupError:
+    """The makespan when the costs of one group alone are off, on all units by ``factor_ppm``."""
+
+    group: int
+    factor_ppm: int
+    makespan_ps: int
+
+
+@dataclass(frozen=True)
+class ErrorLevel:
+    """What errors of up to ``percent`` % do."""
+
+    percent: int
+    makespan_ps: Spread
+    """Of the member."""
+    energy_fj: Spread
+    """Of the member, per frame, over the problem's energy use."""
+    feasible_ppm: int
+    """Share of the samples in which the member meets all constraints."""
+    still_fastest_ppm: int
+    """Share of the samples in which no other member beats the one that is fastest without
+    errors."""
+    near_fastest_ppm: int
+    """Share of the samples in which its makespan is at most 1 % above that of the best member."""
+    regret_ppm: Spread
+    """By how much the makespan of the fastest without errors passes that of the best member."""
+    worst_groups: tuple[GroupError, ...]
+    """Groups whose error, alone and at its full size, makes the member slowest; worst first."""
+
+
+@dataclass(frozen=True)
+class Robustness:
+    """How a member, and the choice of the fastest one, stand up to errors in the costs."""
+
+    member: int
+    fastest: int
+    """The member with the least makespan without errors."""
+    makespan_ps: int
+    energy_fj: int
+    samples: int
+    seed: int
+    levels: tuple[ErrorLevel, ...]
+
+
+def robustness(
+    problem: Problem,
+    rows: IntArray,
+    member: int,
+    *,
+    samples: int = 500,
+    seed: int = 0,
+    errors_percent: Sequence[int] = ERRORS_PERCENT,
+) -> Robustness:
+    """Plays the members of a front with costs that are off.
+
+    In a sample every group has a factor of its own on every unit, drawn evenly between the bounds;
+    the same for all members, so that they are compared under the same errors.
+
+    Args:
+        problem: without errors.
+        rows: [members, groups + domains], canonical.
+        member: the one to look at.
+        samples: per error size.
+        seed: the same seed gives the same result.
+        errors_percent: sizes of errors, each from 1 to 90.
+
+    Raises:
+        WorkloadError: where there is no member or no sample, an error is out of bounds, or networks
+            run freely: there is no frame whose makespan could be told.
+        ResultError: where figures with errors would leave int64.
+    """
+    if problem.free_running:
+        raise WorkloadError(
+            "networks with frames in common are required, got free-running ones, which have no "
+            "makespan"
+        )
+    if not 0 <= member < len(rows):
+        raise WorkloadError(f"member: one of {len(rows)} is required, got {member}")
+    if samples < 1:
+        raise WorkloadError(f"samples: at least 1 is required, got {samples}")
+    for percent in errors_percent:
+        if not 1 <= percent <= MOST_ERROR_PERCENT:
+            raise WorkloadError(
+                f"error: a percentage from 1 to {MOST_ERROR_PERCENT} is required, got {percent}"
+            )
+    problem = replace(
+        problem, objectives=(Objective(ObjectiveKind.LATENCY), Objective(ObjectiveKind.ENERGY))
+    )
+    front, front_rows = at_clocks_of(problem, rows)
+    alone, alone_rows = at_clocks_of(problem, rows[member : member + 1])
+    exact = _played(front, front_rows).objectives
+    fastest = int(exact[:, _MAKESPAN].argmin())
+    levels = []
+    for percent in errors_percent:
+        _check_errors(front, percent)
+        levels.append(
+            _level(
+                front,
+                front_rows,
+                member,
+                fastest,
+                percent,
+                np.random.default_rng([seed, percent]),
+                samples,
+                _worst_groups(alone, alone_rows, percent),
+            )
+        )
+    return Robustness(
+        member=member,
+        fastest=fastest,
+        makespan_ps=int(exact[member, _MAKESPAN]),
+        energy_fj=int(exact[member, _ENERGY]),
+        samples=samples,
+        seed=seed,
+        levels=tuple(levels),
+    )
+
+
+def _played(problem: Problem, rows: IntArray) -> Outcomes:
+    return make_outcomes(problem)(rows)
+
+
+def _level(
+    problem: Problem,
+    rows: IntArray,
+    member: int,
+    fastest: int,
+    percent: int,
+    rng: np.random.Generator,
+    samples: int,
+    worst: tuple[GroupError, ...],
+) -> ErrorLevel:
+    shape = (problem.group_count, len(problem.units))
+    bound = percent * PPM // 100
+    makespan, energy, regret = (np.zeros(samples, dtype=np.int64) for _ in range(3))
+    feasible = 0
+    for sample in range(samples):
+        factors = PPM + rng.integers(-bound, bound, shape, endpoint=True)
+        outcomes = _played(with_cost_errors(problem, factors), rows)
+        times = outcomes.objectives[:, _MAKESPAN]
+        makespan[sample] = times[member]
+        energy[sample] = outcomes.objectives[member, _ENERGY]
+        feasible += bool(outcomes.feasible[member])
+        best, own = int(times.min()), int(times[fastest])
+        regret[sample] = (own - best) * PPM // best
+        if own > best:
+            # A millionth is the least that is told apart from none.
+            regret[sample] = max(1, regret[sample])
+    return ErrorLevel(
+        percent=percent,
+        makespan_ps=_spread(makespan),
+        energy_fj=_spread(energy),
+        feasible_ppm=feasible * PPM // samples,
+        still_fastest_ppm=int((regret == 0).sum()) * PPM // samples,
+        near_fastest_ppm=int((regret <= NEAR_PPM).sum()) * PPM // samples,
+        regret_ppm=_spread(regret),
+        worst_groups=worst,
+    )
+
+
+def _spread(values: IntArray) -> Spread:
+    ordered = np.sort(values)
+
+    def rank(percent: int) -> int:
+        """The smallest value that at least so many percent of all do not pass."""
+        return int(ordered[-(-percent * len(ordered) // 100) - 1])
+
+    return Spread(int(ordered[0]), rank(50), rank(95), int(ordered[-1]))
+
+
+def _worst_groups(problem: Problem, rows: IntArray, percent: int) -> tuple[GroupError, ...]:
+    """Each group's error alone, both ways: the timeline is not monotone, so a shorter time can do
+    the harm."""
+    found = []
+    for group in range(problem.group_count):
+        for sign in (1, -1):
+            factor = PPM + sign * percent * PPM // 100
+            factors = np.full((problem.group_count, len(problem.units)), PPM, dtype=np.int64)
+            factors[group] = factor
+            outcomes = _played(with_cost_errors(problem, factors), rows)
+            found.append(GroupError(group, factor, int(outcomes.objectives[0, _MAKESPAN])))
+    found.sort(key=lambda error: (-error.makespan_ps, error.group, -error.factor_ppm))
+    worst: dict[int, GroupError] = {}
+    for error in found:
+        worst.setdefault(error.group, error)
+    return tuple(worst.values())[:WORST_GROUPS]
+
+
+def with_cost_errors(problem: Problem, factors_ppm: IntArray) -> Problem:
+    """The problem with all times multiplied, and demands divided, by factors.
+
+    Args:
+        problem: without errors.
+        factors_ppm: [groups, units], above 0, millionths.
+
+    Exact: times t * f / 10^6 and demands d * 10^6 / f are rounded half up; a time is at least 1.
+    """
+    return replace(
+        problem,
+        units=tuple(_with_errors(unit, factors_ppm[:, u]) for u, unit in enumerate(problem.units)),
+    )
+
+
+def _with_errors(unit: ProblemUnit, factors: IntArray) -> ProblemUnit:
+    # Quotient and remainder apart, for t * f does not fit in 64 bits.
+    f = factors.reshape(-1, *(1 for _ in unit.clocks))
+    whole, rest = np.divmod(unit.time_ps, PPM)
+    time = np.maximum(whole * f + (rest * f + PPM // 2) // PPM, 1)
+    whole, rest = np.divmod(unit.demand_kbps, f)
+    demand = whole * PPM + (2 * rest * PPM + f) // (2 * f)
+    return replace(unit, time_ps=np.where(unit.time_ps < 0, -1, time), demand_kbps=demand)
+
+
+def _check_errors(problem: Problem, percent: int) -> None:
+    """Accepts errors with which all sums and products stay within int64.
+
+    Raises:
+        ResultError: where they would not.
+    """
+    shape = (problem.group_count, len(problem.units))
+    for sign in (1, -1):
+        factor = PPM + sign * percent * PPM // 100
+        extreme = with_cost_errors(problem, np.full(shape, factor, dtype=np.int64))
+        try:
+            check_magnitudes(extreme)
+        except ResultError as error:
+            raise ResultError(f"with errors of {percent} %: {error}") from None
+        for unit in extreme.units:
+            if unit.contention is not None and not _fits(unit, unit.contention):
+                raise ResultError(
+                    f"unit {unit.name!r}: with errors of {percent} % a product of its contention "
+                    "parameters and demands passes 2**63"
+                )
+
+
+def _fits(unit: ProblemUnit, table: ContentionTable) -> bool:
+    demand = int(unit.demand_kbps.max(initial=0))
+    columns = (
+        table.total_kbps,
+        table.balance_kbps,
+        table.proportional_num,
+        table.intensive_num,
+    )
+    return all(
+        max(demand + balance - total, 0) * max(proportional, intensive * balance) < INT64_LIMIT
+        for total, balance, proportional, intensive in zip(
+            *(column.tolist() for column in columns), strict=True
+        )
+    )
+
+
+def at_clocks_of(problem: Problem, rows: IntArray) -> tuple[Problem, IntArray]:
+    """The problem with only those operating points that ``rows`` use, and the rows in it.
+
+    It gives each of these rows what the whole problem gives, from tables a hundred times smaller.
+    """
+    groups = problem.group_count
+    kept = [np.unique(rows[:, groups + d]) for d in range(len(problem.domains))]
+    fewer = rows.copy()
+    for d, points in enumerate(kept):
+        fewer[:, groups + d] = np.searchsorted(points, rows[:, groups + d])
+    memory = None if problem.memory_domain is None else kept[problem.memory_domain]
+    return (
+        replace(
+            problem,
+            domains=tuple(
+                _fewer_points(domain, points)
+                for domain, points in zip(problem.domains, kept, strict=True)
+            ),
+            units=tuple(_at_points(unit, kept, memory) for unit in problem.units),
+        ),
+        # 0 is what the canonical form has for a domain that is off, and stays the first point.
+        fewer,
+    )
+
+
+def _fewer_points(domain: ProblemDomain, points: IntArray) -> ProblemDomain:
+    return replace(
+        domain,
+        frequencies_khz=tuple(domain.frequencies_khz[point] for point in points),
+        voltages_mv=tuple(domain.voltages_mv[point] for point in points),
+        static_mw=domain.static_mw[points],
+        allowed=np.ones(len(points), dtype=np.bool_),
+    )
+
+
+def _at_points(unit: ProblemUnit, kept: list[IntArray], memory: IntArray | None) -> ProblemUnit:
+    def cut(table: IntArray, first: int) -> IntArray:
+        for axis, clock in enumerate(unit.clocks):
+            table = np.take(table, kept[clock], axis=first + axis)
+        return table
+
+    contention = unit.contention
+    if contention is not None and memory is not None:
+        contention = ContentionTable(
+            **{name: column[memory] for name, column in vars(contention).items()}
+        )
+    return replace(
+        unit,
+        time_ps=cut(unit.time_ps, 1),
+        demand_kbps=cut(unit.demand_kbps, 1),
+        dynamic_mw=cut(unit.dynamic_mw, 1),
+        idle_mw=cut(unit.idle_mw, 0),
+        contention=contention,
+    )

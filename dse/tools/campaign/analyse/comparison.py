@@ -1,0 +1,142 @@
+"""Two campaigns run by run: what changed, and whether something got worse."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import Enum
+
+from dse.tools.campaign.store.run import RunStatus
+from dse.tools.campaign.plan.run_inputs import RunInputs, subject_key
+from dse.tools.campaign.store.run_record import RunRecord
+from dse.tools.campaign.analyse.values import hypervolume_shares, objectives_in_order
+
+
+class Verdict(Enum):
+    """What became of a run from the first campaign to the second."""
+
+    SAME = "same"
+    """The same front, to the last digit."""
+    WITHIN = "within the tolerance"
+    BETTER = "better"
+    WORSE = "worse"
+    MISSING = "missing"
+    """The second campaign does not have it, or has not done it."""
+    NEW = "new"
+    NOT_COMPARED = "not compared"
+    """Neither has a front."""
+
+
+REGRESSIONS = (Verdict.WORSE, Verdict.MISSING)
+
+
+@dataclass(frozen=True)
+class ObjectiveChange:
+    """Best value of an objective in both, as in ``front.json``; ``worse_by``: in per cent of the
+    first, below 0 where it is better."""
+
+    name: str
+    before: int
+    after: int
+    worse_by: float
+
+
+@dataclass(frozen=True)
+class RunChange:
+    """One run in both campaigns; hypervolumes as shares of that of both fronts together."""
+
+    name: str
+    verdict: Verdict
+    inputs_changed: tuple[str, ...] = ()
+    status: tuple[str, str] | None = None
+    hypervolumes: tuple[float, float] | None = None
+    objectives: tuple[ObjectiveChange, ...] = ()
+    before_hash: str | None = None
+    after_hash: str | None = None
+
+
+def compare_campaigns(
+    before: Sequence[RunRecord], after: Sequence[RunRecord], *, tolerance_percent: float = 0.0
+) -> list[RunChange]:
+    """Runs that ask the same (settings and names of files), in the order of the first campaign,
+    then those that only the second one has.
+
+    A run is worse where its hypervolume, or the best value of an objective, is worse by more than
+    the tolerance, or where it had a front and has none any more.
+    """
+    second = {subject_key(run.settings): run for run in after}
+    changes = []
+    for run in before:
+        other = second.pop(subject_key(run.settings), None)
+        if other is None:
+            changes.append(RunChange(run.name, Verdict.MISSING, before_hash=run.hash))
+        else:
+            changes.append(_change(run, other, tolerance_percent))
+    changes += [RunChange(run.name, Verdict.NEW, after_hash=run.hash) for run in second.values()]
+    return changes
+
+
+def inputs_changed(before: RunInputs, after: RunInputs) -> tuple[str, ...]:
+    """Which inputs of two runs that ask the same are not the same, in words."""
+    changed = []
+    if before.program != after.program:
+        changed.append(f"program: {before.program} and {after.program}")
+    contents = dict(before.contents), dict(after.contents)
+    for what in dict.fromkeys((*contents[0], *contents[1])):
+        if contents[0].get(what) != contents[1].get(what):
+            changed.append(what)
+    if (before.starts_from is None) != (after.starts_from is None):
+        changed.append("whether it begins with another run's front")
+    return tuple(changed)
+
+
+def _change(run: RunRecord, other: RunRecord, tolerance: float) -> RunChange:
+    changed = inputs_changed(run.inputs, other.inputs)
+    statuses = run.status.value, other.status.value
+    if run.figures is None or other.figures is None:
+        verdict = Verdict.NOT_COMPARED
+        if run.figures is not None:
+            waiting = other.status is RunStatus.WAITING
+            verdict = Verdict.MISSING if waiting else Verdict.WORSE
+        elif other.figures is not None:
+            verdict = Verdict.BETTER
+        return RunChange(
+            run.name,
+            verdict,
+            changed,
+            statuses,
+            before_hash=run.hash,
+            after_hash=other.hash,
+        )
+    fronts = [objectives_in_order(run.figures), objectives_in_order(other.figures)]
+    names = sorted(run.figures.names)
+    first, second = hypervolume_shares(fronts)
+    objectives = tuple(
+        _objective_change(name, int(fronts[0][:, i].min()), int(fronts[1][:, i].min()))
+        for i, name in enumerate(names)
+    )
+    lost = 100 * (1 - second / first) if first else 0.0
+    figures = [lost, *(entry.worse_by for entry in objectives)]
+    if fronts[0].tolist() == fronts[1].tolist():
+        verdict = Verdict.SAME
+    elif max(figures) > tolerance:
+        verdict = Verdict.WORSE
+    elif min(figures) < -tolerance:
+        verdict = Verdict.BETTER
+    else:
+        verdict = Verdict.WITHIN
+    return RunChange(
+        run.name,
+        verdict,
+        changed,
+        statuses,
+        (first, second),
+        objectives,
+        run.hash,
+        other.hash,
+    )
+
+
+def _objective_change(name: str, before: int, after: int) -> ObjectiveChange:
+    scale = abs(before) or 1
+    return ObjectiveChange(name, before, after, 100 * (after - before) / scale)

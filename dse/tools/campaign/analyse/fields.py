@@ -1,0 +1,73 @@
+"""What runs are told apart by in tables: settings, parts of their workloads, tags."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+
+from dse.tools.campaign.store.run_record import RunRecord
+from dse.tools.campaign.plan.settings import AXES
+from dse.errors import WorkloadError
+
+_PLACES = ("first", "second", "third", "fourth")
+"""The networks of a workload, one by one."""
+_OTHERS = ("name", "workload", "status")
+
+
+def field_names(records: Sequence[RunRecord]) -> tuple[str, ...]:
+    """All fields that these runs have."""
+    tags = dict.fromkeys(name for record in records for name in record.tags)
+    return (*_OTHERS, *_PLACES, *(axis.name for axis in AXES), *tags)
+
+
+def field_of(record: RunRecord, name: str) -> str:
+    """The value of a field as text; empty where it is not asked for."""
+    if name in record.tags:
+        value: object = record.tags[name]
+    elif name in _PLACES:
+        place = _PLACES.index(name)
+        value = record.networks[place] if place < len(record.networks) else None
+    elif name == "status":
+        value = record.status.value
+    elif name in _OTHERS:
+        value = getattr(record, name)
+    else:
+        value = getattr(record.settings, name, None)
+        if name in ("platform", "profile") and value is not None:
+            value = os.path.basename(value).removesuffix(".json")
+    return "" if value is None else str(value)
+
+
+def check_fields(names: Sequence[str], records: Sequence[RunRecord], option: str) -> None:
+    """Accepts names of fields.
+
+    Raises:
+        WorkloadError: on any other; the fields there are, are named.
+    """
+    known = field_names(records)
+    for name in names:
+        if name not in known:
+            raise WorkloadError(f"{option}: one of {', '.join(known)} is required, got {name!r}")
+
+
+def varying_fields(records: Sequence[RunRecord]) -> tuple[str, ...]:
+    """Settings beside the workload that are not the same in all runs."""
+    return tuple(
+        axis.name for axis in AXES if len({field_of(record, axis.name) for record in records}) > 1
+    )
+
+
+def chosen(records: Sequence[RunRecord], where: Sequence[str]) -> list[RunRecord]:
+    """The runs that fit all of ``FIELD=VALUE``.
+
+    Raises:
+        WorkloadError: on another form, or a field that there is not.
+    """
+    kept = list(records)
+    for text in where:
+        name, equals, value = text.partition("=")
+        if not equals:
+            raise WorkloadError(f"--where: FIELD=VALUE is required, got {text!r}")
+        check_fields([name], records, "--where")
+        kept = [record for record in kept if field_of(record, name) == value]
+    return kept

@@ -1,0 +1,89 @@
+"""Runs as a table: rows and columns by their fields, a value in every cell."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from dse.tools.campaign.analyse.fields import check_fields, field_of
+from dse.tools.campaign.analyse.aggregate import Over
+from dse.tools.campaign.store.run_record import RunRecord
+from dse.tools.campaign.analyse.values import Value
+
+
+@dataclass(frozen=True)
+class Cell:
+    """Several runs in one place: the number shown, how many have one, and the best of them."""
+
+    value: float | None
+    runs: int
+    with_value: int
+    best: RunRecord
+
+
+@dataclass(frozen=True)
+class Pivot:
+    """A table; ``cells`` [rows][columns], None where there is no run."""
+
+    value: Value
+    over: Over
+    rows: tuple[tuple[str, ...], ...]
+    columns: tuple[tuple[str, ...], ...]
+    row_fields: tuple[str, ...]
+    column_fields: tuple[str, ...]
+    cells: tuple[tuple[Cell | None, ...], ...]
+
+
+def make_pivot(
+    records: Sequence[RunRecord],
+    value: Value,
+    rows: Sequence[str],
+    columns: Sequence[str],
+    over: Over = Over.BEST,
+) -> Pivot:
+    """The table, labels in the order of the plan.
+
+    Raises:
+        WorkloadError: on a field that the runs do not have.
+    """
+    check_fields(rows, records, "--rows")
+    check_fields(columns, records, "--columns")
+    places: dict[tuple[tuple[str, ...], tuple[str, ...]], list[RunRecord]] = {}
+    for record in records:
+        row = tuple(field_of(record, name) for name in rows)
+        column = tuple(field_of(record, name) for name in columns)
+        places.setdefault((row, column), []).append(record)
+    row_labels = tuple(dict.fromkeys(row for row, _ in places))
+    column_labels = tuple(dict.fromkeys(column for _, column in places))
+    return Pivot(
+        value=value,
+        over=over,
+        rows=row_labels,
+        columns=column_labels,
+        row_fields=tuple(rows),
+        column_fields=tuple(columns),
+        cells=tuple(
+            tuple(
+                _cell(places[row, column], value, over) if (row, column) in places else None
+                for column in column_labels
+            )
+            for row in row_labels
+        ),
+    )
+
+
+def _cell(records: Sequence[RunRecord], value: Value, over: Over) -> Cell:
+    found = [(number, run) for run in records if (number := value.of(run)) is not None]
+    if not found:
+        return Cell(None, len(records), 0, records[0])
+    numbers = [number for number, _ in found]
+    better, worse = (max, min) if value.larger_is_better else (min, max)
+    best = better(numbers)
+    shown = {
+        Over.BEST: lambda: best,
+        Over.WORST: lambda: worse(numbers),
+        Over.MEDIAN: lambda: statistics.median(numbers),
+        Over.MEAN: lambda: statistics.fmean(numbers),
+    }[over]()
+    return Cell(shown, len(records), len(found), next(run for n, run in found if n == best))

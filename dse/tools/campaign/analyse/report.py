@@ -1,0 +1,203 @@
+"""A campaign as a page for a browser: heat maps whose cells open the fronts."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from dse.tools.campaign.analyse.fields import field_of, varying_fields
+from dse.tools.campaign.analyse.pivot import Pivot, make_pivot
+from dse.tools.campaign.store.run import RunStatus
+from dse.tools.campaign.store.run_record import RunRecord
+from dse.tools.campaign.store.store import Store
+from dse.tools.campaign.store.stored_front import stored_front
+from dse.tools.campaign.analyse.values import Value, parse_value
+from dse.inputs.output import write_output_file
+from results.io.plural import counted
+from results.export.html import fill, html_page, read_asset
+from results.problem.objectives import FILE_NAMES, format_number
+from results.export.report import report_html
+
+REPORT = "report.html"
+FRONTS = "fronts"
+MOST_FAILURES = 100
+_KIND_OF = {name: kind.value for kind, name in FILE_NAMES.items()}
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Fields of rows and columns, and those that have a heat map for each of their values."""
+
+    rows: tuple[str, ...]
+    columns: tuple[str, ...]
+    by: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Written:
+    """What was written: pages of fronts now, and in all."""
+
+    new_pages: int
+    pages: int
+
+
+def default_layout(records: Sequence[RunRecord]) -> Layout:
+    """Pairs: one network against the other; else workloads against platforms. A heat map for each
+    value of whatever else is not the same in all runs, but for seeds."""
+    varying = [name for name in varying_fields(records) if name != "seed"]
+    pairs = all(len(record.networks) == 2 for record in records)
+    if pairs:
+        return Layout(("first",), ("second",), tuple(varying))
+    column = "platform" if "platform" in varying else (varying or ["platform"])[0]
+    by = tuple(name for name in varying if name != column)
+    return Layout(("workload",), (column,), by)
+
+
+def default_values(records: Sequence[RunRecord]) -> tuple[str, ...]:
+    """The objectives that some run has, then hypervolume and gain."""
+    names = dict.fromkeys(
+        name for record in records if record.figures for name in record.figures.names
+    )
+    # Of one network alone: these differ from workload to workload.
+    objectives = [_KIND_OF[name] for name in names if ":" not in name]
+    return (*objectives, "hypervolume", "gain")
+
+
+def write_report(
+    store: Store,
+    layout: Layout | None = None,
+    values: Sequence[str] = (),
+    *,
+    on_page: Callable[[int, int], None] | None = None,
+) -> Written:
+    """Writes ``report.html`` into the campaign's folder, and a page for each front that a cell
+    opens into ``fronts``; a page that is there is not made again, its name is the run's hash.
+
+    Raises:
+        WorkloadError: on a field or value that the runs do not have.
+        ResultError: where a result is not sound.
+        OSError: where a page cannot be written.
+    """
+    records = list(store.records())
+    layout = layout or default_layout(records)
+    shown = [parse_value(text, records) for text in values or default_values(records)]
+    panels = [
+        (title, [make_pivot(part, value, layout.rows, layout.columns) for value in shown])
+        for title, part in _panels(records, layout.by)
+    ]
+    opened = {
+        cell.best.hash: cell.best
+        for _, pivots in panels
+        for pivot in pivots
+        for row in pivot.cells
+        for cell in row
+        if cell is not None and "front" in cell.best.inputs.keep and cell.best.pack_sha256
+    }
+    folder = store.folder / FRONTS
+    folder.mkdir(exist_ok=True)
+    new = 0
+    for index, record in enumerate(opened.values()):
+        path = folder / page_name(record)
+        if not path.exists():
+            front, costs = stored_front(store, record)
+            write_output_file(path, report_html(front, costs).encode())
+            new += 1
+        if on_page is not None:
+            on_page(index + 1, len(opened))
+    page = campaign_page(store.title, records, panels, shown, frozenset(opened))
+    write_output_file(store.folder / REPORT, page.encode())
+    return Written(new, len(opened))
+
+
+def page_name(record: RunRecord) -> str:
+    """The page of a run's front."""
+    return f"{record.hash[:24]}.html"
+
+
+def campaign_page(
+    title: str,
+    records: Sequence[RunRecord],
+    panels: Sequence[tuple[str, Sequence[Pivot]]],
+    values: Sequence[Value],
+    opened: frozenset[str],
+) -> str:
+    """The text of the page."""
+    counts = {status: sum(run.status is status for run in records) for status in RunStatus}
+    content = {
+        "values": [
+            {"label": value.label, "unit": value.unit, "larger": value.larger_is_better}
+            for value in values
+        ],
+        "panels": [
+            {
+                "title": name,
+                "rowFields": ", ".join(pivots[0].row_fields),
+                "columnFields": ", ".join(pivots[0].column_fields),
+                "rows": [" / ".join(row) for row in pivots[0].rows],
+                "columns": [" / ".join(column) for column in pivots[0].columns],
+                "cells": [
+                    [
+                        [_cell(pivot, i, j, opened) for pivot in pivots]
+                        for j in range(len(pivots[0].columns))
+                    ]
+                    for i in range(len(pivots[0].rows))
+                ],
+            }
+            for name, pivots in panels
+        ],
+        "failures": [
+            {"name": run.name, "status": run.status.value, "error": run.error or ""}
+            for run in records
+            if run.status in (RunStatus.FAILED, RunStatus.INFEASIBLE)
+        ][:MOST_FAILURES],
+    }
+    summary = f"{counted(len(records), 'run')}: " + ", ".join(
+        f"{count:,} {status.value}" for status, count in counts.items() if count
+    )
+    parts = {
+        "TITLE": escape(title),
+        "SUMMARY": escape(summary),
+        # No text of a name may end the element that it stands in.
+        "CONTENT": json.dumps(content, separators=(",", ":")).replace("<", "\\u003c"),
+        "SCRIPT": read_asset("campaign_report.js", "dse.inputs.data"),
+    }
+    body = fill(read_asset("campaign_report.html", "dse.inputs.data"), parts)
+    return html_page(title, read_asset("campaign_report.css", "dse.inputs.data"), body, scripts=True)
+
+
+def _panels(records: Sequence[RunRecord], by: Sequence[str]) -> list[tuple[str, list[RunRecord]]]:
+    parts: dict[tuple[str, ...], list[RunRecord]] = {}
+    for record in records:
+        parts.setdefault(tuple(field_of(record, name) for name in by), []).append(record)
+    return [
+        (
+            ", ".join(f"{name}: {value or 'none'}" for name, value in zip(by, key, strict=True)),
+            part,
+        )
+        for key, part in parts.items()
+    ]
+
+
+def _cell(pivot: Pivot, row: int, column: int, opened: frozenset[str]) -> dict[str, Any] | None:
+    cell = pivot.cells[row][column]
+    if cell is None:
+        return None
+    run = cell.best
+    return {
+        "value": cell.value,
+        "text": "" if cell.value is None else format_number(cell.value),
+        "runs": cell.runs,
+        "name": run.name,
+        "status": run.status.value,
+        "members": run.members or 0,
+        "page": f"{FRONTS}/{page_name(run)}" if run.hash in opened else None,
+    }
+
+
+def report_path(folder: Path) -> Path:
+    """Where the page is."""
+    return folder / REPORT

@@ -1,0 +1,205 @@
+"""What a table of runs can show: a number for each run, and which way is better."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from dse.tools.campaign.store.run import BaselineFigures, FrontFigures
+from dse.tools.campaign.store.run_record import RunRecord
+from dse.errors import WorkloadError
+from dse.workload.options import parse_number
+from results.front.dominance import hypervolume, non_dominated, reference_point
+from results.problem.objectives import (
+    FILE_NAMES,
+    larger_is_better,
+    objective_unit,
+    objective_value,
+)
+from results.problem.problem import IntArray, Objective, ObjectiveKind
+
+Figure = Callable[[RunRecord], float | None]
+
+FORMS = (
+    "an objective (latency, energy, latency:NETWORK, ...), OBJECTIVE@OBJECTIVE=NUMBER, "
+    "hypervolume, gain, gain:BASELINE, members, evaluations or seconds"
+)
+
+
+@dataclass(frozen=True)
+class Value:
+    """A number of each run; None where it has none."""
+
+    text: str
+    label: str
+    unit: str
+    larger_is_better: bool
+    of: Figure
+
+
+def parse_value(text: str, records: Sequence[RunRecord]) -> Value:
+    """What a text stands for: one of :data:`FORMS`.
+
+    ``energy@latency=10``: the least energy of members whose latency is 10 ms at most.
+    ``hypervolume``: as a share of that of all runs of the same workload, platform and objectives
+    together, up to 1.1 x the nadir of what they have found. ``gain``: by what factor the best
+    latency (or first objective) is better than that of the best baseline that keeps all
+    constraints, or of one baseline.
+
+    Raises:
+        WorkloadError: on any other text.
+    """
+    if text == "hypervolume":
+        return Value(text, "hypervolume", "%", True, _hypervolumes(records))
+    if text in ("members", "evaluations", "seconds"):
+        unit = "s" if text == "seconds" else ""
+        return Value(text, text, unit, text == "members", lambda run: getattr(run, text))
+    word, colon, baseline = text.partition(":")
+    if word == "gain":
+        return _gain(text, baseline if colon else None, records)
+    wanted, at, condition = text.partition("@")
+    objective = _objective(wanted, text)
+    limit = _limit(condition, text) if at else None
+    label = wanted if limit is None else f"{wanted} at {condition.replace('=', ' ')}"
+    return Value(
+        text,
+        label,
+        objective_unit(objective),
+        larger_is_better(objective),
+        lambda run: _best(run.figures, wanted, objective, limit),
+    )
+
+
+@dataclass(frozen=True)
+class _Limit:
+    name: str
+    objective: Objective
+    value: float
+
+
+def _objective(text: str, whole: str) -> Objective:
+    kind = text.partition(":")[0]
+    if kind not in {entry.value for entry in ObjectiveKind}:
+        raise WorkloadError(f"--value: {FORMS} is required, got {whole!r}")
+    return Objective(ObjectiveKind(kind))
+
+
+def _limit(condition: str, whole: str) -> _Limit:
+    name, equals, number = condition.partition("=")
+    value = parse_number(number) if equals else None
+    if value is None:
+        raise WorkloadError(f"--value: OBJECTIVE@OBJECTIVE=NUMBER is required, got {whole!r}")
+    return _Limit(name, _objective(name, whole), float(value))
+
+
+def _column(figures: FrontFigures, name: str) -> int | None:
+    """The place of an objective among those of a front."""
+    kind, colon, network = name.partition(":")
+    file_name = FILE_NAMES[ObjectiveKind(kind)] + (f":{network}" if colon else "")
+    return figures.names.index(file_name) if file_name in figures.names else None
+
+
+def _best(
+    figures: FrontFigures | None, name: str, objective: Objective, limit: _Limit | None
+) -> float | None:
+    if figures is None:
+        return None
+    column = _column(figures, name)
+    if column is None:
+        return None
+    rows: Sequence[tuple[int, ...]] = figures.objectives
+    if limit is not None:
+        other = _column(figures, limit.name)
+        if other is None:
+            return None
+        larger = larger_is_better(limit.objective)
+        shown = [objective_value(limit.objective, row[other]) for row in rows]
+        rows = [
+            row
+            for row, value in zip(rows, shown, strict=True)
+            if (value >= limit.value if larger else value <= limit.value)
+        ]
+    if not rows:
+        return None
+    return objective_value(objective, min(row[column] for row in rows))
+
+
+def _gain(text: str, baseline: str | None, records: Sequence[RunRecord]) -> Value:
+    if baseline is not None:
+        known = dict.fromkeys(
+            entry.name for run in records if run.figures for entry in run.figures.baselines
+        )
+        if baseline not in known:
+            raise WorkloadError(
+                f"--value {text}: one of the baselines {', '.join(known) or '(none)'} is required"
+            )
+
+    def figure(run: RunRecord) -> float | None:
+        if run.figures is None:
+            return None
+        column = _column(run.figures, "latency") or 0
+        entries = [
+            entry
+            for entry in run.figures.baselines
+            if (entry.keeps_constraints if baseline is None else entry.name == baseline)
+        ]
+        return _factor(run.figures, entries, column)
+
+    label = f"gain over {baseline or 'the best baseline'}"
+    return Value(text, label, "x", True, figure)
+
+
+def _factor(
+    figures: FrontFigures, baselines: Sequence[BaselineFigures], column: int
+) -> float | None:
+    """By what factor a front is better; values below 0 are those that people maximise."""
+    if not baselines:
+        return None
+    theirs = min(entry.objectives[column] for entry in baselines)
+    ours = min(row[column] for row in figures.objectives)
+    if ours == 0 or theirs == 0:
+        return None
+    return ours / theirs if ours < 0 else theirs / ours
+
+
+def front_group(run: RunRecord) -> tuple[str, ...]:
+    """Equal for runs whose hypervolumes are measured together."""
+    names = () if run.figures is None else tuple(sorted(run.figures.names))
+    return run.workload, run.settings.platform, *names
+
+
+def _hypervolumes(records: Sequence[RunRecord]) -> Figure:
+    groups: dict[tuple[str, ...], list[RunRecord]] = defaultdict(list)
+    for run in records:
+        if run.figures is not None:
+            groups[front_group(run)].append(run)
+    shares: dict[str, float] = {}
+    for runs in groups.values():
+        fronts = [objectives_in_order(run.figures) for run in runs if run.figures is not None]
+        for run, share in zip(runs, hypervolume_shares(fronts), strict=True):
+            shares[run.hash] = 100 * share
+    return lambda run: shares.get(run.hash)
+
+
+def objectives_in_order(figures: FrontFigures) -> IntArray:
+    """[members, objectives], columns by the names of the objectives."""
+    order = sorted(range(len(figures.names)), key=lambda column: figures.names[column])
+    rows: IntArray = np.array(figures.objectives, dtype=np.int64).reshape(-1, len(order))
+    return rows[:, order]
+
+
+def hypervolume_shares(fronts: Sequence[IntArray]) -> list[float]:
+    """Of that of all fronts together, up to 1.1 x their nadir; 1 where it has no extent."""
+    together = np.concatenate(fronts)
+    together = together[non_dominated(together)]
+    reference = reference_point(together)
+    whole = hypervolume(together, reference)
+    shares = []
+    for front in fronts:
+        inside = front[(front < reference).all(axis=1)]
+        volume = hypervolume(inside, reference) if len(inside) else 0.0
+        shares.append(volume / whole if whole else 1.0)
+    return shares

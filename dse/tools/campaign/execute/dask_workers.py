@@ -1,0 +1,101 @@
+"""Workers of a Dask cluster: the only file that knows Dask."""
+
+from __future__ import annotations
+
+import queue
+import time
+from concurrent.futures import CancelledError
+from typing import Any
+
+from dse.tools.campaign.store.run import RunFunction, RunOutcome, RunTask
+from dse.tools.campaign.execute.workers import Ended
+from results.errors import ResultError
+from results.io.optional import optional_import
+
+CONNECT_SECONDS = 20
+ASK_SECONDS = 2.0
+AHEAD = 2
+"""Runs given for each of the cluster's threads: the next one is there when one ends."""
+
+
+class DaskWorkers:
+    """A cluster that is there already, by the address of its scheduler.
+
+    The scheduler gives the runs of a worker that dies to others; the runs of all others go on.
+    """
+
+    def __init__(self, function: RunFunction, address: str) -> None:
+        """Connects.
+
+        Raises:
+            ResultError: where ``distributed`` is not installed, or nobody answers at the address.
+        """
+        distributed: Any = optional_import("distributed", extra="dask", purpose="--dask")
+        try:
+            self._client: Any = distributed.Client(address, timeout=CONNECT_SECONDS)
+        except (OSError, ValueError, TypeError) as error:
+            raise ResultError(f"--dask {address}: no scheduler answers: {error}") from None
+        self._function = function
+        self._futures: dict[str, Any] = {}
+        self._ended: queue.Queue[str] = queue.Queue()
+        self._address = address
+        self._threads = 0
+        self._asked = -ASK_SECONDS
+
+    @property
+    def slots(self) -> int:
+        """Runs at a time; grows and shrinks with the cluster.
+
+        Raises:
+            ResultError: where the scheduler has gone.
+        """
+        if time.monotonic() - self._asked >= ASK_SECONDS:
+            if self._client.status != "running":
+                raise ResultError(f"--dask {self._address}: the scheduler has gone")
+            self._threads = sum(self._client.ncores().values())
+            self._asked = time.monotonic()
+        return AHEAD * self._threads
+
+    @property
+    def running(self) -> int:
+        """Runs given and not given back."""
+        return len(self._futures)
+
+    def submit(self, task: RunTask) -> None:
+        """Gives the run to the cluster, in the order of submission."""
+        # pure=False: the same run may come again after it has failed.
+        future = self._client.submit(
+            self._function, task, pure=False, key=f"run-{task.hash[:16]}-{id(task):x}"
+        )
+        self._futures[task.hash] = future
+        future.add_done_callback(lambda _: self._ended.put(task.hash))
+
+    def preferred(self, tasks: list[RunTask]) -> int:
+        """The first: the scheduler chooses the worker."""
+        return 0
+
+    def wait(self, seconds: float) -> list[Ended]:
+        """Runs that have ended."""
+        ended = []
+        try:
+            ended.append(self._taken(self._ended.get(timeout=max(seconds, 0.001))))
+            while True:
+                ended.append(self._taken(self._ended.get_nowait()))
+        except queue.Empty:
+            return ended
+
+    def close(self) -> None:
+        """Takes back what is not done, and leaves the cluster."""
+        self._client.cancel(list(self._futures.values()), force=True)
+        self._client.close()
+
+    def _taken(self, run_hash: str) -> Ended:
+        future = self._futures.pop(run_hash)
+        try:
+            outcome: RunOutcome = future.result()
+        except CancelledError:
+            # Nobody but a scheduler that ends does that.
+            raise ResultError(f"--dask {self._address}: the scheduler has gone") from None
+        except Exception as error:
+            return Ended(run_hash, error=f"{type(error).__name__}: {error}")
+        return Ended(run_hash, outcome)

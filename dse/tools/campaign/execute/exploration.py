@@ -1,0 +1,182 @@
+"""One run: an exploration as a pure function of its inputs, in whichever process."""
+
+from __future__ import annotations
+
+import time
+from collections import OrderedDict
+from collections.abc import Hashable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from dse.tools.campaign.store.pack import compress, pack
+from dse.tools.campaign.plan.program import program_identity
+from dse.tools.campaign.store.run import BaselineFigures, FrontFigures, RunOutcome, RunStatus, RunTask
+from dse.tools.campaign.plan.run_inputs import RunInputs
+from dse.tools.campaign.plan.settings import options_of, problem_key
+from dse.tools.campaign.store.strip_timings import timeless_proof
+from dse.search.names import EngineName
+from dse.engines.optimizer_registry import ENGINES
+from dse.errors import InfeasibleError, WorkloadError
+from dse.explore import explore_problem
+from dse.problem.build import BuiltProblem, NetworkTables, build_problem
+from dse.workload.workload_file import workload_from
+from fitness.profiles.profile_file import load_profile
+from fitness.simulate import row_of
+from platforms.platform_file import load_platform
+from results.io.canonical_json import canonical_bytes, sha256_of
+from results.front.costs_file import costs_bytes
+from results.front.front_document import front_to_document
+from results.export.result_folder import COSTS_FILE, FRONT_FILE, REPORT_FILE
+from results.problem.objectives import objective_names
+from results.problem.problem_file import problem_bytes
+
+if TYPE_CHECKING:
+    from results.front.front import Front
+
+MOST_PROBLEMS = 4
+MOST_NETWORKS = 64
+"""Problems and networks that a worker remembers: enough for runs in the order of the plan."""
+
+
+@dataclass(frozen=True, eq=False)
+class _Prepared:
+    built: BuiltProblem
+    platform: str
+    sha256: str
+    compressed: bytes
+
+
+_problems: OrderedDict[Hashable, _Prepared] = OrderedDict()
+_networks: OrderedDict[Hashable, NetworkTables] = OrderedDict()
+
+
+def explore_run(task: RunTask) -> RunOutcome:
+    """Does the run in one thread. What a worker remembers between runs (costs, groups) never
+    changes what comes out.
+
+    Raises:
+        WorkloadError: where the program or a file is not the one of the inputs.
+        GraphError, PlatformError, ResultError: on input that cannot be used.
+    """
+    began, cpu_began = time.perf_counter(), time.process_time()
+    inputs, settings = task.inputs, task.inputs.settings
+    if inputs.program != program_identity():
+        raise WorkloadError(
+            f"this worker has another program ({program_identity()}) than the campaign's "
+            f"({inputs.program}); install the same one everywhere"
+        )
+    engine = EngineName(settings.engine)
+    prepared = _prepared(inputs)
+    cpu_search = time.process_time()
+    try:
+        front = explore_problem(
+            prepared.built,
+            platform=prepared.platform,
+            engine=engine,
+            max_evaluations=settings.max_evaluations,
+            start=None if task.start is None else np.array(task.start, dtype=np.int64),
+            seed=settings.seed,
+            jobs=1,
+        )
+    except InfeasibleError as error:
+        return RunOutcome(
+            RunStatus.INFEASIBLE,
+            message=str(error),
+            problem_sha256=prepared.sha256,
+            seconds=time.perf_counter() - began,
+            cpu_seconds=time.process_time() - cpu_began,
+            search_cpu_seconds=time.process_time() - cpu_search,
+        )
+    message = ""
+    proofs: dict[str, bytes] = {}
+    if front.provenance.stopped_by == "interrupt":
+        raise WorkloadError("the search was interrupted")
+    if settings.prove or ENGINES[engine].needs_proof:
+        front, proofs, message = timeless_proof(front, ENGINES[engine].goal)
+    cpu_searched = time.process_time()
+    # Seconds are kept in the store; in the result they would make every one another.
+    front = replace(front, provenance=replace(front.provenance, seconds=0.0))
+    files = _files(front, prepared, inputs, proofs)
+    return RunOutcome(
+        RunStatus.FINISHED,
+        message=message,
+        figures=_figures(front),
+        evaluations=front.provenance.evaluations,
+        problem_sha256=prepared.sha256,
+        problem=prepared.compressed if "front" in inputs.keep else None,
+        pack=pack(files) if files else None,
+        seconds=time.perf_counter() - began,
+        cpu_seconds=time.process_time() - cpu_began,
+        search_cpu_seconds=cpu_searched - cpu_search,
+    )
+
+
+def _prepared(inputs: RunInputs) -> _Prepared:
+    """The numeric problem, built or remembered; only from the files that the hash is about."""
+    settings = inputs.settings
+    key = (problem_key(settings), inputs.contents)
+    if key in _problems:
+        _problems.move_to_end(key)
+        return _problems[key]
+    chip = load_platform(settings.platform)
+    profile = None if settings.profile is None else load_profile(settings.profile, chip)
+    workload = workload_from(settings.networks)
+    options = options_of(settings)
+    built = build_problem(workload, chip, options, profile=profile, known=_networks)
+    if _missing(inputs, built, profile.sha256 if profile else None):
+        # A file may have changed since this process has read it.
+        _networks.clear()
+        built = build_problem(workload, chip, options, profile=profile, known=_networks)
+    missing = _missing(inputs, built, profile.sha256 if profile else None)
+    if missing:
+        raise WorkloadError(
+            f"{missing}: is not the file that the campaign was planned with; it was changed, or "
+            "is another one on this machine. Start the campaign again to plan anew"
+        )
+    while len(_networks) > MOST_NETWORKS:
+        _networks.popitem(last=False)
+    data = problem_bytes(built.problem)
+    prepared = _Prepared(built, chip.name, sha256_of(data), compress(data))
+    _problems[key] = prepared
+    while len(_problems) > MOST_PROBLEMS:
+        _problems.popitem(last=False)
+    return prepared
+
+
+def _missing(inputs: RunInputs, built: BuiltProblem, profile_sha256: str | None) -> str | None:
+    """What of the contents is not what was read."""
+    read = {entry.sha256 for entry in built.inputs} | {profile_sha256}
+    return next((what for what, digest in inputs.contents if digest not in read), None)
+
+
+def _figures(front: Front) -> FrontFigures:
+    return FrontFigures(
+        names=objective_names(front.problem),
+        objectives=tuple(member.objectives for member in front.members),
+        rows=tuple(tuple(row_of(member.design).tolist()) for member in front.members),
+        baselines=tuple(
+            BaselineFigures(point.name, point.member.objectives, not point.breaks)
+            for point in front.baselines
+        ),
+    )
+
+
+def _files(
+    front: Front, prepared: _Prepared, inputs: RunInputs, proofs: dict[str, bytes]
+) -> dict[str, bytes]:
+    from dse.problem.cost_provenance import cost_origins
+
+    files: dict[str, bytes] = {}
+    if "front" in inputs.keep:
+        document = front_to_document(front, problem_digest=prepared.sha256)
+        files |= {FRONT_FILE: canonical_bytes(document), **proofs}
+    costs = cost_origins(prepared.built) if {"costs", "report"} & set(inputs.keep) else None
+    if costs is not None and "costs" in inputs.keep:
+        files[COSTS_FILE] = costs_bytes(costs, front.problem)
+    if "report" in inputs.keep:
+        from results.export.report import report_html
+
+        files[REPORT_FILE] = report_html(front, costs).encode()
+    return files

@@ -1,0 +1,138 @@
+"""The loop that does what is missing in a store, with whatever workers."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from dse.tools.campaign.store.run import RunStatus, RunTask
+from dse.tools.campaign.store.store import Store
+from dse.tools.campaign.execute.workers import Ended, Workers
+
+CLAIMED_AHEAD = 8
+"""Runs claimed for each slot: few enough that a second process finds some, too."""
+PATIENCE_S = 0.5
+RECENT = 100
+"""Runs that the time left is told from."""
+
+
+@dataclass(frozen=True)
+class Standing:
+    """Where a campaign is: runs of the plan by status, and what this process has seen."""
+
+    finished: int
+    infeasible: int
+    failed: int
+    waiting: int
+    running: int
+    done_here: int
+    seconds_left: float | None
+    """At the pace of the last runs; None: too few have ended yet."""
+
+    @property
+    def total(self) -> int:
+        """Runs of the plan."""
+        return self.finished + self.infeasible + self.failed + self.waiting
+
+
+def do_missing(
+    store: Store,
+    workers: Workers,
+    *,
+    most_attempts: int = 3,
+    on_progress: Callable[[Standing], None] | None = None,
+) -> Standing:
+    """Does all runs of the plan that are not done; returns when none is left, here or elsewhere.
+
+    A run that fails is done again, at most ``most_attempts`` times in all, then recorded as failed.
+
+    Raises:
+        ResultError: where the store cannot be written; what is finished stays.
+    """
+    return _Loop(store, workers, most_attempts, on_progress).run()
+
+
+class _Loop:
+    def __init__(
+        self,
+        store: Store,
+        workers: Workers,
+        most_attempts: int,
+        on_progress: Callable[[Standing], None] | None,
+    ) -> None:
+        self._store, self._workers = store, workers
+        self._most_attempts = most_attempts
+        self._on_progress = on_progress
+        self._queue: list[RunTask] = []
+        self._tasks: dict[str, RunTask] = {}
+        self._ends: deque[float] = deque(maxlen=RECENT)
+        self._done_here = 0
+        self._tell_at = 0.0
+
+    def run(self) -> Standing:
+        self._store.begin_work()
+        while True:
+            self._fill()
+            if not self._queue and not self._tasks:
+                if self._store.waiting() == 0:
+                    break
+                # Another process has claimed what is left, or does what it waits for.
+                time.sleep(PATIENCE_S)
+                continue
+            for ended in self._workers.wait(PATIENCE_S):
+                # The worker first: it need not wait while the disk does.
+                self._submit()
+                self._take(ended)
+            self._tell()
+        standing = self._standing()
+        if self._on_progress is not None:
+            self._on_progress(standing)
+        return standing
+
+    def _fill(self) -> None:
+        slots = max(1, self._workers.slots)
+        if len(self._queue) < slots:
+            self._queue += self._store.claim(CLAIMED_AHEAD * slots - len(self._queue))
+        self._submit()
+
+    def _submit(self) -> None:
+        while self._queue and self._workers.running < self._workers.slots:
+            task = self._queue.pop(self._workers.preferred(self._queue))
+            self._tasks[task.hash] = task
+            self._workers.submit(task)
+
+    def _take(self, ended: Ended) -> None:
+        task = self._tasks.pop(ended.hash)
+        if ended.outcome is not None:
+            self._store.record(ended.hash, ended.outcome)
+            self._done_here += 1
+        elif self._store.record_failure(ended.hash, ended.error, most_attempts=self._most_attempts):
+            self._done_here += 1
+        else:
+            self._queue.append(task)
+
+    def _tell(self) -> None:
+        """Now and then: counting a million runs takes a while."""
+        began = time.monotonic()
+        if self._on_progress is not None and began >= self._tell_at:
+            self._on_progress(self._standing())
+            ended = time.monotonic()
+            self._tell_at = ended + max(PATIENCE_S, 50 * (ended - began))
+
+    def _standing(self) -> Standing:
+        counts = {status: count for status, (count, _) in self._store.counts().items()}
+        waiting = counts[RunStatus.WAITING]
+        left = None
+        if len(self._ends) > 1:
+            left = waiting * (time.monotonic() - self._ends[0]) / (len(self._ends) - 1)
+        return Standing(
+            finished=counts[RunStatus.FINISHED],
+            infeasible=counts[RunStatus.INFEASIBLE],
+            failed=counts[RunStatus.FAILED],
+            waiting=waiting,
+            running=self._workers.running,
+            done_here=self._done_here,
+            seconds_left=left,
+        )

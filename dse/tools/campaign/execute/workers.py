@@ -1,0 +1,92 @@
+"""What every place is that does runs: this process, processes beside it, or a cluster."""
+
+from __future__ import annotations
+
+import time
+import traceback
+from dataclasses import dataclass
+from typing import Protocol
+
+from dse.tools.campaign.store.run import RunFunction, RunOutcome, RunTask
+
+
+@dataclass(frozen=True)
+class Ended:
+    """A run that a worker has given back: with an outcome, or with what went wrong."""
+
+    hash: str
+    outcome: RunOutcome | None = None
+    error: str = ""
+
+
+class Workers(Protocol):
+    """Workers take runs and give each back once, however it ended."""
+
+    @property
+    def slots(self) -> int:
+        """Runs that can be at work at a time."""
+        ...
+
+    @property
+    def running(self) -> int:
+        """Runs that are."""
+        ...
+
+    def submit(self, task: RunTask) -> None:
+        """Takes a run; only where fewer than ``slots`` are at work."""
+        ...
+
+    def preferred(self, tasks: list[RunTask]) -> int:
+        """Which of the tasks should be next: the one that fits what a free worker remembers."""
+        ...
+
+    def wait(self, seconds: float) -> list[Ended]:
+        """Runs that have ended; waits so long for the first one."""
+        ...
+
+    def close(self) -> None:
+        """Ends the workers, and whatever they are at."""
+        ...
+
+
+class SameProcess:
+    """Runs done here, one after the other: for tests and for the probe."""
+
+    slots = 1
+
+    def __init__(self, function: RunFunction) -> None:
+        self._function = function
+        self._ended: list[Ended] = []
+
+    @property
+    def running(self) -> int:
+        """Runs that are not given back yet."""
+        return len(self._ended)
+
+    def submit(self, task: RunTask) -> None:
+        """Does the run."""
+        self._ended.append(attempt(self._function, task))
+
+    def preferred(self, tasks: list[RunTask]) -> int:
+        """The first."""
+        return 0
+
+    def wait(self, seconds: float) -> list[Ended]:
+        """What has been done since the last call."""
+        if not self._ended:
+            time.sleep(seconds)
+        ended, self._ended = self._ended, []
+        return ended
+
+    def close(self) -> None:
+        """Nothing to end."""
+
+
+def attempt(function: RunFunction, task: RunTask) -> Ended:
+    """The run, and any error as text: one line for input that cannot be used, else where it was."""
+    try:
+        return Ended(task.hash, function(task))
+    except (ValueError, OSError) as error:
+        return Ended(task.hash, error=f"{type(error).__name__}: {error}")
+    except Exception:
+        return Ended(task.hash, error=traceback.format_exc(limit=-6).strip())

@@ -1,0 +1,226 @@
+"""Campaign files, YAML or JSON, under ``dse/inputs/data/campaign.schema.json``."""
+
+from __future__ import annotations
+
+import itertools
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+from dse.tools.campaign.plan.plan import NamedWorkload, Plan, Rules, make_plan
+from dse.tools.campaign.plan.settings import AXES, DEFAULTS, Choice, RunSettings, listed, options_of
+from dse.errors import WorkloadError
+from dse.inputs.documents import parse_input, read_input
+from dse.workload.workload import short_name, split_copies, workload_of
+from dse.workload.workload_file import is_workload_file, load_workload
+
+WHOLE_NUMBERS = frozenset(
+    {"groups", "max_transitions", "frames_in_flight", "max_evaluations", "seed"}
+)
+
+
+def load_plan(path: str | Path) -> Plan:
+    """The runs of a campaign file; paths in it are relative to its folder.
+
+    Raises:
+        WorkloadError: where it cannot be read, does not fit the schema or contradicts itself; names
+            the file and the JSON path.
+        PlatformError: on a platform that cannot be used.
+    """
+    file = os.fspath(path)
+    rules = load_rules(file)
+    try:
+        plan = make_plan(rules)
+        _check(plan)
+        return plan
+    except WorkloadError as error:
+        raise WorkloadError(f"{file}: {error}") from None
+
+
+def _check(plan: Plan) -> None:
+    """Looks at every text that means something, once; what only the networks' layers can tell, such
+    as a deadline's network, each run finds out for itself.
+
+    Raises:
+        WorkloadError: on the first that cannot be used.
+    """
+    from dse.search.names import EngineName
+    from dse.workload.options import parse_objective
+    from results.problem.problem_check import OF_A_FRAME
+
+    engines = {name.value for name in EngineName}
+    asked: dict[RunSettings, str] = {}
+    objectives: dict[tuple[str, tuple[str, ...], bool], str] = {}
+    for run in plan.runs:
+        settings = run.settings
+        if settings.engine not in engines:
+            raise WorkloadError(
+                f"run {run.name!r}: engine: one of {', '.join(sorted(engines))} is required, got "
+                f"{settings.engine!r}"
+            )
+        options = replace(
+            settings, networks=(), platform="", engine="", max_evaluations=1, seed=0, profile=None
+        )
+        asked.setdefault(options, run.name)
+        about = (settings.objectives, run.workload.members, bool(settings.free_running))
+        objectives.setdefault(about, run.name)
+    for options, name in asked.items():
+        try:
+            options_of(options)
+        except WorkloadError as error:
+            raise WorkloadError(f"run {name!r}: {error}") from None
+    for (text, members, free_running), name in objectives.items():
+        try:
+            for part in listed(text):
+                if parse_objective(part, members).kind in OF_A_FRAME and free_running:
+                    raise WorkloadError(
+                        f"the objective {part} is of a common frame, and networks "
+                        "that run freely have none"
+                    )
+        except WorkloadError as error:
+            raise WorkloadError(f"run {name!r}: {error}") from None
+
+
+def load_rules(file: str) -> Rules:
+    """What a campaign file says, before the product is made.
+
+    Raises:
+        WorkloadError, PlatformError: as :func:`load_plan`.
+    """
+    document = parse_input(read_input(file), file, "campaign")
+    try:
+        return _rules(document, file)
+    except WorkloadError as error:
+        raise WorkloadError(f"{file}: {error}") from None
+
+
+def _rules(document: Mapping[str, Any], file: str) -> Rules:
+    # Workers may have another working folder.
+    folder = os.path.abspath(os.path.dirname(file))
+    values: dict[str, tuple[Choice, ...]] = {}
+    for axis in AXES:
+        given = document.get(axis.plural)
+        if given is None:
+            values[axis.name] = (DEFAULTS[axis.name],)
+            continue
+        listed = list(range(given)) if isinstance(given, int) else given
+        values[axis.name] = tuple(dict.fromkeys(_value(axis.name, v, folder) for v in listed))
+    return Rules(
+        title=document.get("title", os.path.basename(file)),
+        workloads=_workloads(document, folder),
+        values=values,
+        include=tuple(
+            (
+                _workload(entry["workload"], f"$.include[{index}].workload", folder)
+                if "workload" in entry
+                else None,
+                _values_of(entry, folder),
+            )
+            for index, entry in enumerate(document.get("include", ()))
+        ),
+        exclude=tuple(_values_of(rule, folder) for rule in document.get("exclude", ())),
+        tags=tuple(
+            {"when": _values_of(rule.get("when", {}), folder), "set": rule["set"]}
+            for rule in document.get("tags", ())
+        ),
+        keep=tuple(sorted(document.get("keep", ("front",)))),
+        prove=document.get("prove", False),
+        warm_start=tuple(document.get("warm_start", ())),
+    )
+
+
+def _values_of(entry: Mapping[str, Any], folder: str) -> dict[str, Any]:
+    """The values of an entry as runs have them; lists of values stay lists."""
+    names = {axis.name for axis in AXES}
+    result = {}
+    for key, given in entry.items():
+        if key not in names:
+            result[key] = given
+        elif isinstance(given, list):
+            result[key] = [_value(key, one, folder) for one in given]
+        else:
+            result[key] = _value(key, given, folder)
+    return result
+
+
+def _value(name: str, value: Any, folder: str) -> Choice:
+    """The value as a run has it: numbers as exact texts, lists tidied, paths as seen from here."""
+    if value is None or isinstance(value, bool):
+        return value or None
+    if name in WHOLE_NUMBERS:
+        return int(value)
+    if isinstance(value, int | Decimal):
+        number = Decimal(value).normalize()
+        return f"{number:f}"
+    if name == "platform" and _is_path(value):
+        return os.path.join(folder, value)
+    if name == "profile":
+        return os.path.join(folder, value)
+    if name in ("objectives", "units", "fixed", "deadline_ms"):
+        return ", ".join(listed(value))
+    return str(value)
+
+
+def _is_path(platform: str) -> bool:
+    return "/" in platform or platform.endswith(".json")
+
+
+def _workloads(document: Mapping[str, Any], folder: str) -> tuple[NamedWorkload, ...]:
+    networks: Sequence[str] = document.get("networks", ())
+    together = document.get("together", 1)
+    if "together" in document and not networks:
+        raise WorkloadError("$.together: needs $.networks")
+    workloads = []
+    for size in [together] if isinstance(together, int) else together:
+        if networks and size > len(networks):
+            raise WorkloadError(
+                f"$.together: there are {len(networks)} networks to choose from, got {size}"
+            )
+        for chosen in itertools.combinations(networks, size) if networks else ():
+            workloads.append(_workload(", ".join(chosen), "$.networks", folder))
+    for index, entry in enumerate(document.get("workloads", ())):
+        workloads.append(_workload(entry, f"$.workloads[{index}]", folder))
+    return tuple(dict.fromkeys(workloads))
+
+
+def _workload(entry: Any, path: str, folder: str) -> NamedWorkload:
+    """Networks, or one workload file, that are looked at: they must be there."""
+    text = entry["networks"] if isinstance(entry, dict) else entry
+    named = entry.get("name") if isinstance(entry, dict) else None
+    parts = listed(text)
+    try:
+        if len(parts) == 1 and is_workload_file(parts[0]):
+            file = os.path.join(folder, parts[0])
+            workload = load_workload(file)
+            stem = os.path.splitext(os.path.basename(file))[0]
+            members = tuple(network.name for network in workload.networks)
+            return NamedWorkload(named or stem, (file,), members)
+        sources = tuple(_source(part, folder) for part in parts)
+        members = tuple(network.name for network in workload_of(sources).networks)
+    except WorkloadError as error:
+        raise WorkloadError(f"{path}: {error}") from None
+    return NamedWorkload(named or "+".join(map(_short, sources)), sources, members)
+
+
+def _short(source: str) -> str:
+    """``nets/a.onnx*2`` -> ``a*2``."""
+    name, copies = split_copies(source)
+    return short_name(name) + (f"*{copies}" if copies > 1 else "")
+
+
+def _source(text: str, folder: str) -> str:
+    """The catalogue's name or the path of a file, with its copies."""
+    from sdf.catalogue.catalogue import catalogue, nearest_names
+
+    name, _ = split_copies(text)
+    if any(entry.name == name for entry in catalogue()):
+        return text
+    if os.path.isfile(os.path.join(folder, name)):
+        return os.path.join(folder, text)
+    hint = nearest_names(name)
+    if name.endswith(".onnx"):
+        hint = f"there is no file {os.path.join(folder, name)!r}"
+    raise WorkloadError(f"network {name!r} is not known; {hint}")

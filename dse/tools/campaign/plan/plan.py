@@ -1,0 +1,186 @@
+"""The runs of a campaign: the product of its lists, less what is excluded, and what is included."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from dse.tools.campaign.plan.settings import AXES, DEFAULTS, Choice, RunSettings
+from dse.errors import WorkloadError
+
+MOST_RUNS = 5_000_000
+
+
+@dataclass(frozen=True)
+class NamedWorkload:
+    """Networks that run together, or one workload file."""
+
+    name: str
+    networks: tuple[str, ...]
+    members: tuple[str, ...]
+    """Names of the networks, for matching."""
+
+
+@dataclass(frozen=True)
+class PlannedRun:
+    """A run with its name and tags; ``after``: position of the run whose front it begins with."""
+
+    settings: RunSettings
+    name: str
+    workload: NamedWorkload
+    tags: Mapping[str, Choice] = field(default_factory=dict)
+    after: int | None = None
+
+
+@dataclass(frozen=True)
+class Plan:
+    """All runs of a campaign, in their order, and what each keeps."""
+
+    title: str
+    runs: tuple[PlannedRun, ...]
+    keep: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Rules:
+    """A campaign file, read: lists of values by field, and what changes their product."""
+
+    title: str
+    workloads: tuple[NamedWorkload, ...]
+    values: Mapping[str, tuple[Choice, ...]]
+    include: tuple[tuple[NamedWorkload | None, Mapping[str, Any]], ...] = ()
+    exclude: tuple[Mapping[str, Any], ...] = ()
+    tags: tuple[Mapping[str, Any], ...] = ()
+    keep: tuple[str, ...] = ("front",)
+    prove: bool = False
+    warm_start: tuple[str, ...] = ()
+
+
+def make_plan(rules: Rules) -> Plan:
+    """The runs; a run that is there twice is taken once.
+
+    Raises:
+        WorkloadError: on no run, more than :data:`MOST_RUNS`, two runs of one name, or an exclude
+            or tag rule that fits nothing.
+    """
+    count = len(rules.workloads)
+    for axis in AXES:
+        count *= len(rules.values[axis.name])
+    if count + len(rules.include) > MOST_RUNS:
+        raise WorkloadError(f"at most {MOST_RUNS:,} runs are possible, got {count:,}")
+    used: set[int] = set()
+    drafts: dict[RunSettings, PlannedRun] = {}
+    for run in _product(rules):
+        fits = [i for i, rule in enumerate(rules.exclude) if matches(run, rule)]
+        used.update(fits)
+        if not fits:
+            drafts.setdefault(run.settings, run)
+    for index in range(len(rules.exclude)):
+        if index not in used:
+            raise WorkloadError(f"$.exclude[{index}]: fits no run of the product")
+    for workload, entry in rules.include:
+        run = _included(rules, workload, entry)
+        drafts[run.settings] = run
+    if not drafts:
+        raise WorkloadError("no run is left: everything is excluded")
+    runs = _named(_tagged(rules, list(drafts.values())))
+    return Plan(rules.title, tuple(_chained(rules.warm_start, runs)), rules.keep)
+
+
+def matches(run: PlannedRun, rule: Mapping[str, Any]) -> bool:
+    """Whether a run fits all fields of a rule; a list of values: one of them."""
+    for name, wanted in rule.items():
+        several = wanted if isinstance(wanted, list | tuple) else [wanted]
+        if name == "network":
+            if not set(several) <= set(run.workload.members):
+                return False
+        elif name == "workload":
+            if run.workload.name not in several:
+                return False
+        elif getattr(run.settings, name) not in several:
+            return False
+    return True
+
+
+def _product(rules: Rules) -> Iterator[PlannedRun]:
+    lists = [rules.values[axis.name] for axis in AXES]
+    for workload in rules.workloads:
+        for chosen in itertools.product(*lists):
+            fields: dict[str, Any] = {
+                axis.name: value for axis, value in zip(AXES, chosen, strict=True)
+            }
+            settings = RunSettings(networks=workload.networks, prove=rules.prove, **fields)
+            yield PlannedRun(settings, "", workload)
+
+
+def _included(rules: Rules, workload: NamedWorkload | None, entry: Mapping[str, Any]) -> PlannedRun:
+    workload = workload or rules.workloads[0]
+    fields: dict[str, Any] = {
+        axis.name: entry.get(axis.name, rules.values[axis.name][0]) for axis in AXES
+    }
+    settings = RunSettings(networks=workload.networks, prove=rules.prove, **fields)
+    return PlannedRun(settings, entry.get("name", ""), workload, entry.get("tags", {}))
+
+
+def _tagged(rules: Rules, runs: Sequence[PlannedRun]) -> list[PlannedRun]:
+    used: set[int] = set()
+    tagged = []
+    for run in runs:
+        tags: dict[str, Choice] = {}
+        for index, rule in enumerate(rules.tags):
+            if matches(run, rule.get("when", {})):
+                used.add(index)
+                tags |= rule["set"]
+        tagged.append(replace(run, tags={**tags, **run.tags}))
+    for index in range(len(rules.tags)):
+        if index not in used:
+            raise WorkloadError(f"$.tags[{index}].when: fits no run")
+    return tagged
+
+
+def _named(runs: Sequence[PlannedRun]) -> list[PlannedRun]:
+    """Names of the workload and of all that is not the same in every run."""
+    varying = [
+        axis.name for axis in AXES if len({getattr(run.settings, axis.name) for run in runs}) > 1
+    ]
+    named = []
+    seen: dict[str, RunSettings] = {}
+    for run in runs:
+        parts = [run.workload.name, *(_spelt(run.settings, name) for name in varying)]
+        name = run.name or " / ".join(part for part in parts if part)
+        if name in seen:
+            raise WorkloadError(
+                f"two runs would have the name {name!r}: give workloads, or runs of 'include', "
+                "names of their own"
+            )
+        seen[name] = run.settings
+        named.append(replace(run, name=name))
+    return named
+
+
+def _spelt(settings: RunSettings, name: str) -> str:
+    """A value with as much of its field's name as is needed to read it."""
+    value = getattr(settings, name)
+    if value is None:
+        return ""
+    if name in ("platform", "profile"):
+        return str(value).replace("\\", "/").rpartition("/")[2].removesuffix(".json")
+    if name in ("objectives", "engine", "units", "precision", "fixed"):
+        return str(value)
+    return f"{name} {value}"
+
+
+def _chained(axes: Sequence[str], runs: Sequence[PlannedRun]) -> list[PlannedRun]:
+    """Each run after the last one before it that differs only in ``axes``."""
+    if not axes:
+        return list(runs)
+    unset = {name: DEFAULTS[name] for name in axes}
+    last: dict[RunSettings, int] = {}
+    chained = []
+    for position, run in enumerate(runs):
+        key = replace(run.settings, **unset)
+        chained.append(replace(run, after=last.get(key)))
+        last[key] = position
+    return chained

@@ -1,0 +1,55 @@
+"""Which program makes a result: its version, its sources, and what it is built on."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import sys
+import zlib
+from functools import cache
+from importlib.metadata import PackageNotFoundError, requires, version
+from pathlib import Path
+
+PACKAGES = ("sdf", "platforms", "results", "fitness", "dse")
+SUFFIXES = frozenset({".py", ".json", ".xml"})
+
+
+@cache
+def program_identity() -> str:
+    """``VERSION+DIGEST``, the digest over all sources and data, and over the versions of what the
+    program is built on: with another one of these the same seed may give another front.
+
+    Files of the commands are left out: what they print is no part of a result. Without the digest a
+    program that was edited would pass for the one that made the results in the store.
+    """
+    root = Path(__file__).parents[4]
+    digest = hashlib.sha256("\n".join(_foundations()).encode())
+    for package in PACKAGES:
+        for path in sorted((root / package).rglob("*")):
+            name = path.relative_to(root).as_posix()
+            if path.suffix not in SUFFIXES or name.startswith(("dse/command_", "dse/cli")):
+                continue
+            digest.update(name.encode() + b"\0" + hashlib.sha256(path.read_bytes()).digest())
+    return f"{_version()}+{digest.hexdigest()[:16]}"
+
+
+def _foundations() -> list[str]:
+    """Python, the library that compresses results, and the required packages, with versions."""
+    python = f"python {sys.version_info.major}.{sys.version_info.minor}"
+    found = [python, f"zlib {zlib.ZLIB_RUNTIME_VERSION}"]
+    try:
+        required = requires("paretosoc") or []
+    except PackageNotFoundError:
+        return found
+    for text in required:
+        name = re.match(r"[A-Za-z0-9_.-]+", text)
+        if name is not None and "extra ==" not in text:
+            found.append(f"{name[0]} {version(name[0])}")
+    return sorted(found)
+
+
+def _version() -> str:
+    try:
+        return version("paretosoc")
+    except PackageNotFoundError:
+        return "unknown"

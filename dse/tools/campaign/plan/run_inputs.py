@@ -1,0 +1,142 @@
+"""All that a run's result depends on, and its hash."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache, cached_property
+from typing import Any
+
+from dse.tools.campaign.plan.plan import Plan, PlannedRun
+from dse.tools.campaign.plan.settings import RunSettings
+from results.io.canonical_json import content_sha256
+
+INPUTS_FORMAT = "paretosoc-run/1"
+
+
+@dataclass(frozen=True)
+class RunInputs:
+    """What a run is made from; two runs with the same hash have the same result, anywhere.
+
+    ``contents``: (what, SHA-256) of every file, and of the platform. ``starts_from``: hash of the
+    run whose front it begins with. ``program``: see :mod:`dse.tools.campaign.plan.program`.
+    """
+
+    settings: RunSettings
+    contents: tuple[tuple[str, str], ...]
+    program: str
+    keep: tuple[str, ...]
+    starts_from: str | None = None
+
+    @cached_property
+    def hash(self) -> str:
+        """SHA-256 of the content; folders of files do not count, but where they end up in the
+        result: ``costs.json`` names the models."""
+        return content_sha256(
+            {
+                "format": INPUTS_FORMAT,
+                "program": self.program,
+                "settings": subject(self.settings),
+                "paths": list(self.settings.networks) if "costs" in self.keep else None,
+                "contents": [list(entry) for entry in self.contents],
+                "keep": list(self.keep),
+                "starts_from": self.starts_from,
+            }
+        )
+
+
+def subject(settings: RunSettings) -> dict[str, Any]:
+    """The settings with files by name alone: what is asked, wherever the files lie."""
+    document = settings.to_document()
+    document["networks"] = [_base(text) for text in settings.networks]
+    for name in ("platform", "profile"):
+        if name in document:
+            document[name] = _base(document[name])
+    return document
+
+
+def subject_key(settings: RunSettings) -> str:
+    """Equal for runs of two campaigns that ask the same."""
+    return content_sha256(subject(settings))
+
+
+def inputs_of(plan: Plan, program: str) -> list[RunInputs]:
+    """The inputs of every run, in the plan's order; each file is read once.
+
+    Raises:
+        WorkloadError, PlatformError, OSError: on a file that cannot be read.
+    """
+    contents = _Contents()
+    inputs: list[RunInputs] = []
+    hashes: list[str] = []
+    followed = {run.after for run in plan.runs} - {None}
+    for position, run in enumerate(plan.runs):
+        entry = RunInputs(
+            settings=run.settings,
+            contents=contents.of(run),
+            program=program,
+            keep=plan.keep,
+            starts_from=None if run.after is None else hashes[run.after],
+        )
+        inputs.append(entry)
+        hashes.append(entry.hash if position in followed else "")
+    return inputs
+
+
+class _Contents:
+    """Hashes of files and platforms, each made once."""
+
+    def __init__(self) -> None:
+        self._file: Callable[[str], str] = cache(file_sha256)
+        self._platform: Callable[[str], str] = cache(_platform_sha256)
+        self._networks: Callable[[Sequence[str]], tuple[tuple[str, str], ...]] = cache(
+            self._files_of_networks
+        )
+
+    def of(self, run: PlannedRun) -> tuple[tuple[str, str], ...]:
+        settings = run.settings
+        contents = [
+            *self._networks(settings.networks),
+            ("platform", self._platform(settings.platform)),
+        ]
+        if settings.profile is not None:
+            contents.append(("profile", self._file(settings.profile)))
+        return tuple(contents)
+
+    def _files_of_networks(self, networks: Sequence[str]) -> tuple[tuple[str, str], ...]:
+        """Files only: what has a name comes with the program, whose sources count anyway."""
+        from dse.workload.workload_file import is_workload_file, workload_from
+        from sdf.catalogue.catalogue import catalogue
+
+        contents = []
+        if len(networks) == 1 and is_workload_file(networks[0]):
+            contents.append(("workload", self._file(networks[0])))
+        known = {entry.name for entry in catalogue()}
+        sources = dict.fromkeys(network.source for network in workload_from(networks).networks)
+        contents += [
+            (f"network {_base(source)}", self._file(source))
+            for source in sources
+            if source not in known
+        ]
+        return tuple(contents)
+
+
+def file_sha256(path: str) -> str:
+    """SHA-256 of a file's bytes.
+
+    Raises:
+        OSError: where it cannot be read.
+    """
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _platform_sha256(name: str) -> str:
+    from platforms.platform_file import load_platform
+
+    return load_platform(name).sha256
+
+
+def _base(text: str) -> str:
+    return text.replace("\\", "/").rpartition("/")[2]

@@ -1,0 +1,135 @@
+"""What is chosen for one run of a campaign, and the lists that a campaign file gives for it."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, fields
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from dse.workload.options import Options
+
+Choice = str | int | bool | None
+
+
+@dataclass(frozen=True)
+class RunSettings:
+    """One exploration; texts as the command line takes them, None where nothing is asked for.
+
+    ``networks``: names, ``.onnx`` files or copies, or one workload file; paths as seen from here.
+    Numbers of physical quantities are exact decimal texts.
+    """
+
+    networks: tuple[str, ...]
+    platform: str
+    objectives: str = "latency, energy"
+    power_cap_w: str | None = None
+    energy_budget_mj: str | None = None
+    deadline_ms: str | None = None
+    frames_per_second: str | None = None
+    max_transitions: int | None = None
+    groups: int | None = None
+    cut: str | None = None
+    units: str | None = None
+    fixed: str | None = None
+    precision: str | None = None
+    free_running: bool | None = None
+    frames_in_flight: int | None = None
+    profile: str | None = None
+    engine: str = "nsga2"
+    max_evaluations: int = 20_000
+    seed: int = 0
+    prove: bool = False
+
+    def to_document(self) -> dict[str, Any]:
+        """As JSON content, without what is not asked for."""
+        document = {
+            key: value
+            for key, value in asdict(self).items()
+            if value is not None and value is not False
+        }
+        return {**document, "networks": list(self.networks)}
+
+    @classmethod
+    def from_document(cls, document: dict[str, Any]) -> RunSettings:
+        """Back from :meth:`to_document`."""
+        return cls(**{**document, "networks": tuple(document["networks"])})
+
+
+@dataclass(frozen=True)
+class Axis:
+    """A field of a run that a campaign file lists values for.
+
+    ``plural`` is the key of the list; ``seeds_others``: runs that differ in this alone have the
+    same rows, so that the front of one can start another.
+    """
+
+    name: str
+    plural: str
+    seeds_others: bool = False
+
+
+AXES = (
+    Axis("platform", "platforms"),
+    Axis("profile", "profiles"),
+    Axis("groups", "group_counts"),
+    Axis("cut", "cuts"),
+    Axis("units", "units"),
+    Axis("precision", "precisions"),
+    Axis("free_running", "free_running"),
+    Axis("frames_in_flight", "frames_in_flight", seeds_others=True),
+    Axis("fixed", "fixed", seeds_others=True),
+    Axis("max_transitions", "transition_limits", seeds_others=True),
+    Axis("deadline_ms", "deadlines_ms", seeds_others=True),
+    Axis("frames_per_second", "frame_rates", seeds_others=True),
+    Axis("energy_budget_mj", "energy_budgets_mj", seeds_others=True),
+    Axis("power_cap_w", "power_caps_w", seeds_others=True),
+    Axis("objectives", "objectives", seeds_others=True),
+    Axis("engine", "engines", seeds_others=True),
+    Axis("max_evaluations", "evaluations", seeds_others=True),
+    Axis("seed", "seeds", seeds_others=True),
+)
+"""Slowest first: runs of one workload, platform and grouping follow each other, so that a worker
+reads, cuts and costs them once."""
+
+SEARCH_FIELDS = frozenset({"engine", "max_evaluations", "seed", "prove"})
+"""What the numeric problem does not depend on."""
+
+DEFAULTS: dict[str, Any] = {field.name: field.default for field in fields(RunSettings)}
+
+
+def problem_key(settings: RunSettings) -> str:
+    """Equal for runs of one numeric problem."""
+    chosen = settings.to_document()
+    return repr(sorted((k, v) for k, v in chosen.items() if k not in SEARCH_FIELDS))
+
+
+def options_of(settings: RunSettings) -> Options:
+    """The options of an exploration.
+
+    Raises:
+        WorkloadError: on a text that means nothing.
+    """
+    from dse.workload.parse_options import make_options
+
+    return make_options(
+        objective=listed(settings.objectives),
+        groups=settings.groups,
+        branches=settings.cut == "branches",
+        each_layer=settings.cut == "layers",
+        max_transitions=settings.max_transitions,
+        units=settings.units,
+        fix=listed(settings.fixed),
+        precision=settings.precision,
+        power_cap=settings.power_cap_w,
+        energy_budget=settings.energy_budget_mj,
+        deadline=None if settings.deadline_ms is None else listed(settings.deadline_ms),
+        fps=settings.frames_per_second,
+        pin=None,
+        free_running=bool(settings.free_running),
+        frames_in_flight=settings.frames_in_flight,
+    )
+
+
+def listed(text: str | None) -> list[str]:
+    """``latency, energy`` -> both."""
+    return [part.strip() for part in (text or "").split(",") if part.strip()]

@@ -1,0 +1,367 @@
+"""The store of a campaign: a database with one row a run, and the results as files beside it.
+
+A run is finished when its transaction is: before that its files are written, synced and renamed.
+Readers look at the row first, and hold the file against the hash in it. So nothing half-written is
+ever read, and what was written for no row is written again, the same.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+from dse.tools.campaign.store.durable_file import write_durably
+from dse.tools.campaign.store.liveness_lock import Owner, forget_dead, is_alive
+from dse.tools.campaign.store.pack import decompress, unpack
+from dse.tools.campaign.plan.plan import PlannedRun
+from dse.tools.campaign.store.run import DONE, RunOutcome, RunStatus, RunTask
+from dse.tools.campaign.plan.run_inputs import RunInputs
+from dse.tools.campaign.store.run_record import RunRecord, figures_text, record_of, run_document, run_inputs
+from dse.tools.campaign.store.store_schema import STORE_FORMAT, connect
+from results.io.canonical_json import content_sha256, sha256_of
+from results.errors import ResultError
+from results.export.result_folder import PROBLEM_FILE
+
+DATABASE = "campaign.sqlite"
+_DONE = tuple(status.value for status in DONE)
+_SHOWN_ERROR = 2000
+
+
+class Store:
+    """One campaign's folder. Several processes of one machine may have it open."""
+
+    def __init__(self, folder: Path, *, create: bool = False) -> None:
+        """Opens the store in a folder; with ``create`` it is made where there is none.
+
+        Raises:
+            ResultError: where there is no store, or the folder holds something else.
+        """
+        self.folder = folder
+        database = folder / DATABASE
+        if not database.exists():
+            if not create:
+                raise ResultError(f"{folder}: is not the folder of a campaign: no {DATABASE}")
+            if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+                raise ResultError(f"{folder}: is not empty, and not the folder of a campaign")
+        self._owner: Owner | None = None
+        with self._told():
+            if create:
+                folder.mkdir(parents=True, exist_ok=True)
+            self._database = connect(database, create=create)
+            if create:
+                # After the database: a folder with one is ours, whatever else is missing.
+                for part in ("results", "problems", "parts", "owners"):
+                    (folder / part).mkdir(exist_ok=True)
+            (found,) = self._database.execute(
+                "SELECT value FROM meta WHERE key = 'format'"
+            ).fetchone() or (None,)
+        if found != STORE_FORMAT:
+            raise ResultError(f"{database}: format {STORE_FORMAT!r} is required, got {found!r}")
+
+    def close(self) -> None:
+        """Gives back what this process has claimed, and closes the database."""
+        if self._owner is not None:
+            # On a full disk even this fails; but what nobody living has claimed is free anyway.
+            with suppress(sqlite3.Error):
+                self._database.execute(
+                    "UPDATE runs SET owner = NULL WHERE owner = ?", (self._owner.name,)
+                )
+            self._owner.close()
+        self._database.close()
+
+    def __enter__(self) -> Store:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    @contextmanager
+    def _told(self) -> Iterator[None]:
+        """Errors of the disk and the database as one that names the folder."""
+        try:
+            yield
+        except sqlite3.Error as error:
+            raise ResultError(f"{self.folder / DATABASE}: {error}") from None
+        except OSError as error:
+            raise ResultError(f"{self.folder}: {error.strerror or error}") from None
+
+    @contextmanager
+    def _transaction(self) -> Iterator[sqlite3.Connection]:
+        with self._told():
+            self._database.execute("BEGIN IMMEDIATE")
+            try:
+                yield self._database
+                self._database.execute("COMMIT")
+            except BaseException:
+                if self._database.in_transaction:
+                    self._database.execute("ROLLBACK")
+                raise
+
+    # The plan
+
+    def set_plan(self, runs: Sequence[PlannedRun], inputs: Sequence[RunInputs], title: str) -> None:
+        """Makes these the runs of the campaign; those that are finished stay so, and those that are
+        not asked for any more stay in the store, unseen."""
+        rows = [
+            (
+                *(entry.hash, position, run.name, run_document(run, entry)),
+                entry.starts_from,
+            )
+            for position, (run, entry) in enumerate(zip(runs, inputs, strict=True))
+        ]
+        digest = content_sha256([title, [list(row) for row in rows]])
+        with self._told():
+            found = self._database.execute("SELECT value FROM meta WHERE key = 'plan'").fetchone()
+        if found is not None and found[0] == digest:
+            return
+        with self._transaction() as database:
+            database.execute("UPDATE runs SET position = NULL WHERE position IS NOT NULL")
+            database.executemany(
+                "INSERT INTO runs (hash, position, name, document, after) VALUES (?, ?, ?, ?, ?) "
+                "ON CONFLICT (hash) DO UPDATE SET position = excluded.position, "
+                "name = excluded.name, document = excluded.document, after = excluded.after",
+                rows,
+            )
+            database.executemany(
+                "INSERT OR REPLACE INTO meta VALUES (?, ?)", [("title", title), ("plan", digest)]
+            )
+
+    @property
+    def title(self) -> str:
+        """The campaign's title."""
+        with self._told():
+            row = self._database.execute("SELECT value FROM meta WHERE key = 'title'").fetchone()
+        return "" if row is None else str(row[0])
+
+    def retry_failed(self) -> None:
+        """Failed runs are to be done again."""
+        with self._transaction() as database:
+            database.execute(
+                "UPDATE runs SET status = 'waiting', attempts = 0, error = NULL "
+                "WHERE status = 'failed'"
+            )
+
+    # Claims
+
+    def begin_work(self) -> None:
+        """This process may claim runs from now on; what dead ones have left is cleared away."""
+        locks = self.folder / "owners"
+        with self._told():
+            if self._owner is None:
+                self._owner = Owner(locks)
+            forget_dead(locks)
+            for part in (self.folder / "parts").iterdir():
+                if not is_alive(locks, part.name.partition("~")[0]):
+                    part.unlink(missing_ok=True)
+
+    def claim(self, most: int) -> list[RunTask]:
+        """Up to so many runs for this process, in the order of the plan; runs whose predecessor is
+        not done yet are left. Those of processes that have ended are free again."""
+        owner = self._worker().name
+        with self._transaction() as database:
+            for (other,) in database.execute(
+                "SELECT DISTINCT owner FROM runs WHERE owner IS NOT NULL AND owner != ?", (owner,)
+            ).fetchall():
+                if not is_alive(self.folder / "owners", other):
+                    database.execute("UPDATE runs SET owner = NULL WHERE owner = ?", (other,))
+            database.execute(
+                "UPDATE runs SET status = 'failed', error = 'the run that it starts from failed' "
+                "WHERE status = 'waiting' AND position IS NOT NULL AND after IS NOT NULL "
+                "AND after IN (SELECT hash FROM runs WHERE status = 'failed')"
+            )
+            rows = database.execute(
+                "SELECT r.hash, r.document, r.after, p.figures FROM runs r "
+                "LEFT JOIN runs p ON p.hash = r.after "
+                "WHERE r.status = 'waiting' AND r.position IS NOT NULL AND r.owner IS NULL "
+                f"AND (r.after IS NULL OR p.status IN {_DONE}) ORDER BY r.position LIMIT ?",
+                (most,),
+            ).fetchall()
+            database.executemany(
+                "UPDATE runs SET owner = ? WHERE hash = ?", [(owner, row["hash"]) for row in rows]
+            )
+        tasks = []
+        for row in rows:
+            figures = None if row["figures"] is None else json.loads(row["figures"])
+            start = None if figures is None else tuple(map(tuple, figures["rows"]))
+            tasks.append(RunTask(row["hash"], run_inputs(row["document"], row["after"]), start))
+        return tasks
+
+    def waiting(self) -> int:
+        """Runs of the plan that are not done, claimed or not."""
+        with self._told():
+            (count,) = self._database.execute(
+                "SELECT count(*) FROM runs WHERE status = 'waiting' AND position IS NOT NULL"
+            ).fetchone()
+        return int(count)
+
+    def _worker(self) -> Owner:
+        assert self._owner is not None, "begin_work() first"
+        return self._owner
+
+    # Outcomes
+
+    def record(self, run_hash: str, outcome: RunOutcome) -> None:
+        """Keeps what a run gave, for good: when this returns, it is on the disk.
+
+        Raises:
+            ResultError: where it cannot be written; the run is then as if it had never been done.
+        """
+        pack_sha256 = None
+        with self._told():
+            if outcome.problem is not None and outcome.problem_sha256 is not None:
+                path = self.problem_path(outcome.problem_sha256)
+                if not path.exists():
+                    self._write(path, outcome.problem)
+            if outcome.pack is not None:
+                pack_sha256 = sha256_of(outcome.pack)
+                self._write(self.pack_path(run_hash), outcome.pack)
+        figures = outcome.figures
+        with self._transaction() as database:
+            database.execute(
+                "UPDATE runs SET status = ?, owner = NULL, error = ?, seconds = ?, "
+                "cpu_seconds = ?, search_cpu_seconds = ?, finished_at = ?, evaluations = ?, "
+                "members = ?, problem_sha256 = ?, pack_sha256 = ?, figures = ? WHERE hash = ?",
+                (
+                    outcome.status.value,
+                    outcome.message[:_SHOWN_ERROR] or None,
+                    outcome.seconds,
+                    outcome.cpu_seconds,
+                    outcome.search_cpu_seconds,
+                    time.time(),
+                    outcome.evaluations,
+                    None if figures is None else len(figures.objectives),
+                    outcome.problem_sha256,
+                    pack_sha256,
+                    None if figures is None else figures_text(figures),
+                    run_hash,
+                ),
+            )
+
+    def _write(self, path: Path, data: bytes) -> None:
+        part = self.folder / "parts" / f"{self._worker().name}~{path.name}"
+        write_durably(path, data, part)
+
+    def record_failure(self, run_hash: str, error: str, *, most_attempts: int) -> bool:
+        """Counts an attempt; whether the run has failed for good. Else it waits once more, and
+        stays with this process."""
+        with self._transaction() as database:
+            database.execute(
+                "UPDATE runs SET attempts = attempts + 1, error = ? WHERE hash = ?",
+                (error[:_SHOWN_ERROR], run_hash),
+            )
+            failed = database.execute(
+                "UPDATE runs SET status = 'failed', owner = NULL, finished_at = ? "
+                "WHERE hash = ? AND attempts >= ?",
+                (time.time(), run_hash, most_attempts),
+            ).rowcount
+        return failed > 0
+
+    # Looking at it
+
+    def counts(self) -> dict[RunStatus, tuple[int, float]]:
+        """Runs of the plan, and the sum of their seconds, by status."""
+        with self._told():
+            rows = self._database.execute(
+                "SELECT status, count(*), total(seconds) FROM runs WHERE position IS NOT NULL "
+                "GROUP BY status"
+            ).fetchall()
+        found = {RunStatus(status): (count, seconds) for status, count, seconds in rows}
+        return {status: found.get(status, (0, 0.0)) for status in RunStatus}
+
+    def at_work(self) -> int:
+        """Runs that some living process has claimed."""
+        with self._told():
+            rows = self._database.execute(
+                "SELECT owner, count(*) FROM runs WHERE owner IS NOT NULL GROUP BY owner"
+            ).fetchall()
+        locks = self.folder / "owners"
+        return sum(count for owner, count in rows if is_alive(locks, owner))
+
+    def records(
+        self, status: RunStatus | None = None, *, most: int | None = None, figures: bool = True
+    ) -> Iterator[RunRecord]:
+        """Runs of the plan in its order; ``figures``: with the numbers of their fronts."""
+        columns = "*" if figures else _WITHOUT_FIGURES
+        where = "" if status is None else "AND status = ?"
+        values: Iterable[Any] = () if status is None else (status.value,)
+        limit = "" if most is None else f"LIMIT {int(most)}"
+        with self._told():
+            for row in self._database.execute(
+                f"SELECT {columns} FROM runs WHERE position IS NOT NULL {where} "
+                f"ORDER BY position {limit}",
+                tuple(values),
+            ):
+                yield record_of(row)
+
+    def find(self, text: str) -> RunRecord:
+        """The run of that name, or whose hash begins so.
+
+        Raises:
+            ResultError: where there is none, or several.
+        """
+        with self._told():
+            rows = self._database.execute(
+                "SELECT * FROM runs WHERE name = ? AND position IS NOT NULL", (text,)
+            ).fetchall()
+            if not rows and len(text) >= 4 and set(text) <= set("0123456789abcdef"):
+                rows = self._database.execute(
+                    "SELECT * FROM runs WHERE hash >= ? AND hash < ? LIMIT 2", (text, text + "g")
+                ).fetchall()
+        if len(rows) != 1:
+            several = "several begin so" if rows else "there is none"
+            raise ResultError(
+                f"run {text!r}: the name of a run or the beginning of its hash is required; "
+                f"{several} in {self.folder}"
+            )
+        return record_of(rows[0])
+
+    def pack_path(self, run_hash: str) -> Path:
+        """Where the files of a run are."""
+        return self.folder / "results" / run_hash[:2] / f"{run_hash}.zip"
+
+    def problem_path(self, digest: str) -> Path:
+        """Where a problem is."""
+        return self.folder / "problems" / digest[:2] / f"{digest}.json.gz"
+
+    def files(self, record: RunRecord) -> dict[str, bytes]:
+        """The files that are kept of a run, ``problem.json`` among them.
+
+        Raises:
+            ResultError: where there are none, or they are not those that were written.
+        """
+        if record.pack_sha256 is None:
+            raise ResultError(
+                f"run {record.name!r}: no files are kept of it ({record.status.value}"
+                + (f": {record.error})" if record.error else "; see 'keep' of the campaign file)")
+            )
+        path = self.pack_path(record.hash)
+        files = unpack(self._read(path, record.pack_sha256))
+        if "front.json" in files and record.problem_sha256 is not None:
+            path = self.problem_path(record.problem_sha256)
+            with self._told():
+                problem = decompress(path.read_bytes())
+            if sha256_of(problem) != record.problem_sha256:
+                raise ResultError(f"{path}: was changed after it was written")
+            files[PROBLEM_FILE] = problem
+        return files
+
+    def _read(self, path: Path, digest: str) -> bytes:
+        try:
+            data = path.read_bytes()
+        except OSError as error:
+            raise ResultError(f"{path}: cannot be read: {error.strerror}") from None
+        if sha256_of(data) != digest:
+            raise ResultError(f"{path}: was changed after it was written")
+        return data
+
+
+_WITHOUT_FIGURES = (
+    "hash, position, name, document, after, status, owner, attempts, error, seconds, cpu_seconds, "
+    "search_cpu_seconds, finished_at, evaluations, members, problem_sha256, pack_sha256, "
+    "NULL AS figures"
+)

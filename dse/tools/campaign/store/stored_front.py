@@ -1,0 +1,29 @@
+"""The front of a run out of the store."""
+
+from __future__ import annotations
+
+from dse.tools.campaign.store.run_record import RunRecord
+from dse.tools.campaign.store.store import Store
+from results.io.canonical_json import parse
+from results.front.cost_origins import CostOrigins
+from results.front.costs_file import costs_from_bytes
+from results.errors import ResultError
+from results.front.front import Front
+from results.front.front_document import front_from_document
+from results.export.result_folder import COSTS_FILE, FRONT_FILE, PROBLEM_FILE
+from results.problem.problem_file import problem_from_bytes
+
+
+def stored_front(store: Store, record: RunRecord) -> tuple[Front, CostOrigins | None]:
+    """The front, and the origins of its costs where they are kept.
+
+    Raises:
+        ResultError: where the run keeps no front, or its files are not sound.
+    """
+    files = store.files(record)
+    if FRONT_FILE not in files:
+        raise ResultError(f"run {record.name!r}: {FRONT_FILE} is not kept of it")
+    problem = problem_from_bytes(files[PROBLEM_FILE])
+    front = front_from_document(parse(files[FRONT_FILE]), problem)
+    costs = costs_from_bytes(files[COSTS_FILE], problem) if COSTS_FILE in files else None
+    return front, costs

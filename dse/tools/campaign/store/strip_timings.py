@@ -1,0 +1,55 @@
+"""The proof of a front without the seconds that it took: these are another machine's others."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from dse.errors import WorkloadError
+from dse.certificate.strategy import Goal, prove_front
+from results.front.certificate import ProofFiles
+from results.front.certificate_file import certificate_bytes
+from results.errors import ResultError
+from results.front.front import CertificateClaim, Front
+from results.export.result_folder import CERTIFICATE, EPSILON
+
+
+def timeless_proof(front: Front, goal: Goal) -> tuple[Front, dict[str, bytes], str]:
+    """The front with its claims, the proof's files by name, and why something is not proved, if so.
+
+    Limits are numbers of nodes. Only a solver that runs out of time (two minutes for one formula)
+    can make a difference between machines, and the status says so.
+
+    Raises:
+        WorkloadError: where the proof was interrupted.
+    """
+    try:
+        proof = prove_front(front, goal=goal)
+    except ResultError as error:
+        return front, {}, f"not certified: {error}"
+    if proof.interrupted:
+        raise WorkloadError("the proof was interrupted")
+    files: dict[str, bytes] = {}
+    for name, made in ((CERTIFICATE, proof.certificate), (EPSILON, proof.epsilon)):
+        if made is not None:
+            files |= _files(name, made)
+    front = replace(
+        proof.front,
+        certificate=_timeless(proof.front.certificate),
+        epsilon=_timeless(proof.front.epsilon),
+    )
+    refused = proof.refused
+    return front, files, "" if refused is None else f"the front is not proved: {refused}"
+
+
+def _timeless(claim: CertificateClaim | None) -> CertificateClaim | None:
+    return None if claim is None else replace(claim, seconds=0.0)
+
+
+def _files(name: str, proof: ProofFiles) -> dict[str, bytes]:
+    certificate = proof.certificate
+    covered = None if certificate.cover_seconds is None else 0.0
+    certificate = replace(certificate, search_seconds=0.0, cover_seconds=covered)
+    files = {f"{name}.json": certificate_bytes(certificate)}
+    if proof.smtlib is not None:
+        files[f"{name}.smt2"] = proof.smtlib.encode()
+    return files

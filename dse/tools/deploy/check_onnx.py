@@ -1,0 +1,180 @@
+"""Whether sub-models, run one after the other, give what the whole model gives: ONNX Runtime."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dse.tools.deploy.random_weights import numpy_type, random_input, random_weight, take_fillings
+from results.errors import ResultError
+from results.io.optional import optional_import
+from sdf.onnx.file import parse_model
+from sdf.onnx.parts import ModelPart, PartTensor, fill_absent_weights
+
+RELATIVE_TOLERANCE = 1e-5
+"""Of a tensor's largest value. The same kernels run in the same order: equality to the last bit is
+usual, and only operators that are not deterministic need it."""
+_KNOWN_IR = 10
+"""The file format's version that every ONNX Runtime that we take reads."""
+
+Values = dict[str, NDArray[Any]]
+
+
+@dataclass(frozen=True)
+class WrittenPart:
+    """A sub-model and the file that it was written to."""
+
+    part: ModelPart
+    path: Path
+
+
+@dataclass(frozen=True)
+class Equality:
+    """How the parts compare with the whole; a network's results and every tensor that passes from
+    one part to another were compared."""
+
+    runtime: str
+    seed: int
+    tensors: int
+    largest_difference: float
+    """Over all elements of all tensors compared."""
+    random_weights: int
+    """Weights that the model does not hold, or fills with one number, and that got random ones."""
+
+
+def check_equality(
+    data: bytes, folder: Path | None, parts: Sequence[WrittenPart], *, label: str, seed: int = 0
+) -> Equality:
+    """Runs a model and its parts, as they were written, on the same random input.
+
+    Both run without graph optimisations, in one thread.
+
+    Args:
+        data: the bytes of the whole model.
+        folder: where it keeps data in other files.
+        parts: in an order of execution.
+        label: of the network, for messages.
+        seed: of inputs and weights.
+
+    Raises:
+        ResultError: where ONNX Runtime is not installed or cannot run one of them, or a tensor is
+            not finite, or differs.
+    """
+    runtime = optional_import("onnxruntime", extra="deploy", purpose="comparing the parts")
+    whole = parse_model(data, folder)
+    fill_absent_weights(whole)
+    for node in whole.graph.node:
+        node.name = ""  # The runtime refuses names that stand twice; exporters write them.
+    wanted = list(dict.fromkeys(t.name for written in parts for t in written.part.outputs))
+    kept = {value.name for value in whole.graph.output}
+    typed = {t.name: t for written in parts for t in written.part.outputs}
+    whole.graph.output.extend(_value_info(typed[name]) for name in wanted if name not in kept)
+    filled = _fillings_to_inputs(whole)
+    weights = {t.name: t for written in parts for t in written.part.weights}
+    held = {tensor.name for tensor in whole.graph.initializer}
+    inputs = {value.name for value in whole.graph.input}
+    whole.graph.input.extend(
+        _value_info(tensor) for name, tensor in weights.items() if name not in inputs | held
+    )
+    fed: Values = {
+        name: random_weight(seed, name, shape, dtype) for name, (shape, dtype) in filled.items()
+    }
+    for name, tensor in weights.items():
+        fed[name] = random_weight(seed, name, tensor.shape or (), numpy_type(tensor, label))
+    computed = set(wanted)
+    for written in parts:
+        for tensor in written.part.inputs:
+            if tensor.name not in computed and tensor.name not in fed:
+                fed[tensor.name] = random_input(seed, tensor, numpy_type(tensor, label))
+    expected = _run(runtime, whole, folder, fed, wanted, label)
+    found: Values = dict(fed)
+    for written in parts:
+        name = f"{label}, {written.path.name}"
+        import onnx
+
+        model = onnx.load(str(written.path), load_external_data=False)
+        _fillings_to_inputs(model)
+        names = [tensor.name for tensor in written.part.outputs]
+        found |= _run(runtime, model, written.path.parent, found, names, name)
+    return Equality(
+        runtime=f"onnxruntime {runtime.__version__}",
+        seed=seed,
+        tensors=len(wanted),
+        largest_difference=max(
+            _difference(expected[name], found[name], f"{label}: tensor {name!r}") for name in wanted
+        ),
+        random_weights=len(filled) + len(weights),
+    )
+
+
+def _difference(expected: NDArray[Any], found: NDArray[Any], label: str) -> float:
+    if expected.shape != found.shape:
+        raise ResultError(
+            f"{label}: the parts give the shape {list(found.shape)}, the whole model "
+            f"{list(expected.shape)}"
+        )
+    if not expected.size:
+        return 0.0
+    one, other = expected.astype(np.float64), found.astype(np.float64)
+    if not (np.isfinite(one).all() and np.isfinite(other).all()):
+        raise ResultError(f"{label}: is not finite on random input, so that nothing is shown")
+    difference = float(np.abs(one - other).max())
+    if difference > RELATIVE_TOLERANCE * float(np.abs(one).max()):
+        raise ResultError(f"{label}: the parts differ from the whole model by {difference:g}")
+    return difference
+
+
+def _fillings_to_inputs(model: Any) -> dict[str, tuple[tuple[int, ...], Any]]:
+    """Turns fillings into inputs: shapes and types by name. All elements equal would hide
+    mistakes."""
+    from onnx import helper
+
+    filled = {name: (shape, dtype) for name, shape, dtype in take_fillings(model)}
+    model.graph.input.extend(
+        helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(np.dtype(dtype)), shape)
+        for name, (shape, dtype) in filled.items()
+    )
+    return filled
+
+
+def _value_info(tensor: PartTensor) -> Any:
+    from onnx import helper
+
+    return helper.make_tensor_value_info(tensor.name, tensor.data_type, tensor.shape)
+
+
+def _run(
+    runtime: Any,
+    model: Any,
+    folder: Path | None,
+    values: Mapping[str, NDArray[Any]],
+    wanted: Sequence[str],
+    label: str,
+) -> Values:
+    options = runtime.SessionOptions()
+    options.graph_optimization_level = runtime.GraphOptimizationLevel.ORT_DISABLE_ALL
+    options.intra_op_num_threads = 1
+    options.log_severity_level = 4
+    if folder is not None:
+        options.add_session_config_entry(
+            "session.model_external_initializers_file_folder_path", str(folder)
+        )
+    # A new onnx package marks files with a version that the runtime may not know yet, even where
+    # nothing in them is new.
+    model.ir_version = min(model.ir_version, _KNOWN_IR)
+    try:
+        session = runtime.InferenceSession(
+            model.SerializeToString(), options, providers=["CPUExecutionProvider"]
+        )
+        feeds = {entry.name: values[entry.name] for entry in session.get_inputs()}
+        results = session.run(list(wanted), feeds)
+    except Exception as error:
+        # ONNX Runtime's errors share no base class but Exception.
+        text = (str(error).strip().splitlines() or [type(error).__name__])[0]
+        raise ResultError(f"{label}: ONNX Runtime cannot run it: {text}") from None
+    return dict(zip(wanted, results, strict=True))

@@ -1,0 +1,258 @@
+"""A member of a front as files that set up a board: the Python entry behind ``dse deploy``."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+
+from dse.tools.deploy.targets import Target
+from dse.tools.deploy.check_onnx import WrittenPart, check_equality
+from dse.tools.deploy.find_models import check_models, searched_model
+from dse.tools.analysis.power_modes import mode_costs
+from platforms.deployment import PowerModes
+from results.io.canonical_json import Json
+from results.deploy.deployment import Deployment, check_platform
+from results.deploy.deployment_document import DeployedModel, deployment_to_document
+from results.deploy.deployment_folder import check_deployment_folder, write_deployment
+from results.errors import ResultError
+from results.deploy.nvpmodel_conf import parse_nvpmodel_conf, power_modes_of
+from results.deploy.nvpmodel_section import (
+    ModeCost,
+    mode_cost_words,
+    nearest_mode,
+    nvpmodel_section,
+    power_modes,
+)
+from results.deploy.sysfs_script import sysfs_script
+from results.deploy.trtexec_script import NetworkFiles, check_trtexec, trtexec_script
+from sdf.onnx.parts import cut_model, save_part
+
+NVPMODEL_FILE = "nvpmodel.conf"
+SYSFS_FILE = "set_clocks.sh"
+TRTEXEC_FILE = "engines.sh"
+
+
+def deployment_texts(deployments: Sequence[Deployment]) -> list[dict[str, str]]:
+    """For each member of one front the text of each format that is one text, by its name on the
+    command line; where a format cannot serve the platform or a unit, what to use instead.
+
+    Raises:
+        ResultError: where the platform is not that of the search.
+    """
+    if not deployments:
+        return []
+    check_platform(deployments[0])
+    try:
+        modes = power_modes(deployments[0])
+    except ResultError as error:
+        sections = [str(error)] * len(deployments)
+    else:
+        sections = [
+            nvpmodel_section(deployment, modes, costs, from_file=False)
+            for deployment, costs in zip(deployments, mode_costs(deployments, modes), strict=True)
+        ]
+    return [
+        {
+            Target.NVPMODEL.value: section,
+            Target.SYSFS.value: _text_or_reason(sysfs_script, deployment),
+            Target.TRTEXEC.value: _text_or_reason(_engines, deployment),
+        }
+        for deployment, section in zip(deployments, sections, strict=True)
+    ]
+
+
+def fitting_targets(deployment: Deployment) -> dict[str, str | None]:
+    """Every format by its name on the command line, and why it cannot serve the member; None where
+    it can."""
+    reasons: dict[str, str | None] = {}
+    checks: dict[Target, Callable[[Deployment], object]] = {
+        Target.NVPMODEL: power_modes,
+        Target.SYSFS: sysfs_script,
+        Target.TRTEXEC: check_trtexec,
+        Target.ONNX: lambda deployment: deployment.layers(deployment.segments(0)[0]),
+    }
+    for target in Target:
+        check = checks.get(target, check_platform)
+        try:
+            check_platform(deployment)
+            check(deployment)
+        except ResultError as error:
+            reasons[target.value] = str(error)
+        else:
+            reasons[target.value] = None
+    return reasons
+
+
+def _text_or_reason(make: Callable[[Deployment], str], deployment: Deployment) -> str:
+    try:
+        return make(deployment)
+    except ResultError as error:
+        return str(error)
+
+
+def _engines(deployment: Deployment) -> str:
+    return trtexec_script(deployment, network_files(deployment))
+
+
+def deploy(
+    deployment: Deployment,
+    target: Target,
+    folder: Path,
+    *,
+    conf: Path | None = None,
+    models: Mapping[str, str] | None = None,
+    check: bool = True,
+    overwrite: bool = False,
+) -> list[str]:
+    """Writes a deployment.
+
+    Args:
+        deployment: the member, and the board.
+        target: what for.
+        folder: where to, with ``deployment.json`` in every case.
+        conf: the board's own nvpmodel file.
+        models: network to the file of its model, where it is no longer where it was.
+        check: compare sub-models with the whole by ONNX Runtime.
+        overwrite: replace an older deployment.
+
+    Returns:
+        What to tell the user, a line each.
+
+    Raises:
+        ResultError, GraphError: where the format cannot serve the platform or a unit, a model
+            cannot be found or is not that of the search, sub-models differ from the whole, or the
+            folder cannot be written.
+    """
+    check_platform(deployment)
+    check_deployment_folder(folder, overwrite=overwrite)
+    said: list[str] = []
+
+    def fill(part: Path) -> Callable[[dict[str, str]], dict[str, Json]]:
+        parts: list[DeployedModel] | None = None
+        modes: tuple[ModeCost, ...] | None = None
+        if target is Target.NVPMODEL:
+            text, modes = _nvpmodel(deployment, conf)
+            (part / NVPMODEL_FILE).write_text(text, "utf-8")
+            said.extend(_told_modes(deployment, modes))
+        elif target is Target.SYSFS:
+            _write_script(part / SYSFS_FILE, sysfs_script(deployment))
+        elif target is not Target.JSON:
+            if target is Target.TRTEXEC:
+                check_trtexec(deployment)
+                _write_script(part / TRTEXEC_FILE, _engines(deployment))
+            parts = _write_models(
+                deployment, part, models or {}, said, check=check, wholes=target is Target.TRTEXEC
+            )
+        return lambda files: deployment_to_document(
+            deployment, target=target.value, files=files, models=parts, modes=modes
+        )
+
+    write_deployment(folder, fill, overwrite=overwrite)
+    return said
+
+
+def network_files(deployment: Deployment) -> tuple[NetworkFiles, ...]:
+    """Names of the ONNX files of each network."""
+    taken: set[str] = set()
+    files = []
+    for n, network in enumerate(deployment.problem.networks):
+        stem = re.sub(r"[^A-Za-z0-9_.+-]", "_", network.name).lstrip("-.") or "network"
+        name, copy = stem, 2
+        while name in taken:
+            name, copy = f"{stem}_{copy}", copy + 1
+        taken.add(name)
+        segments = deployment.segments(n)
+        whole = f"{name}.onnx"
+        units = [deployment.problem.units[segment.unit].name for segment in segments]
+        files.append(
+            NetworkFiles(
+                whole,
+                (whole,)
+                if len(segments) == 1
+                else tuple(f"{name}.{k}.{unit}.onnx" for k, unit in enumerate(units)),
+            )
+        )
+    return tuple(files)
+
+
+def _nvpmodel(deployment: Deployment, conf: Path | None) -> tuple[str, tuple[ModeCost, ...]]:
+    modes: PowerModes = power_modes(deployment)
+    if conf is not None:
+        try:
+            text = conf.read_text("utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            why = getattr(error, "strerror", None) or "is no text"
+            raise ResultError(f"{conf}: cannot be read: {why}") from None
+        modes = power_modes_of(parse_nvpmodel_conf(text, str(conf)), modes, str(conf))
+    (costs,) = mode_costs([deployment], modes)
+    return nvpmodel_section(deployment, modes, costs, from_file=conf is not None), costs
+
+
+def _told_modes(deployment: Deployment, costs: tuple[ModeCost, ...]) -> list[str]:
+    nearest = nearest_mode(costs)
+    if nearest is None:
+        return ["The mapping runs in none of the board's own modes."]
+    return [f"Nearest of the board's own modes: {mode_cost_words(deployment, nearest)}."]
+
+
+def _write_script(path: Path, text: str) -> None:
+    path.write_text(text, "utf-8")
+    path.chmod(0o755)
+
+
+def _write_models(
+    deployment: Deployment,
+    folder: Path,
+    models: Mapping[str, str],
+    said: list[str],
+    *,
+    check: bool,
+    wholes: bool,
+) -> list[DeployedModel]:
+    names = [network.name for network in deployment.problem.networks]
+    check_models(models, names)
+    deployed = []
+    for n, files in enumerate(network_files(deployment)):
+        layers = [deployment.layers(segment) for segment in deployment.segments(n)]
+        assert deployment.origins is not None, "the layers are known"
+        network = deployment.origins.networks[n]
+        model, dimensions = searched_model(network, models), dict(network.source.dimensions)
+        if wholes and len(layers) > 1:
+            everything = [name for names in layers for name in names]
+            (whole,) = cut_model(
+                model.data, model.folder, [everything], dimensions=dimensions, label=model.label
+            )
+            save_part(whole, folder / files.whole, model.folder)
+        parts = cut_model(
+            model.data, model.folder, layers, dimensions=dimensions, label=model.label
+        )
+        written = []
+        for part, file in zip(parts, files.segments, strict=True):
+            save_part(part, folder / file, model.folder)
+            written.append(WrittenPart(part, folder / file))
+        count = f"{names[n]}: {len(parts)} {'part' if len(parts) == 1 else 'parts'}"
+        equality: dict[str, Json] | None = None
+        if check:
+            found = check_equality(model.data, model.folder, written, label=names[n])
+            equality = asdict(found)
+            said.append(
+                f"{count}, {found.tensors} of their tensors compared with the whole on random "
+                f"input by {found.runtime}: "
+                + (
+                    "equal to the last bit."
+                    if found.largest_difference == 0
+                    else f"largest difference {found.largest_difference:g}."
+                )
+            )
+            if found.random_weights:
+                said.append(
+                    f"{names[n]}: the model holds no trained values for {found.random_weights} "
+                    "weights; the files tell how long it takes, not what it sees. For that, "
+                    "explore an .onnx file with its weights."
+                )
+        else:
+            said.append(f"{count}, not compared with the whole.")
+        deployed.append(DeployedModel(files.segments, parts, equality))
+    return deployed

@@ -1,0 +1,63 @@
+"""The models that the networks of a result folder were read from, found again."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+
+from dse.errors import WorkloadError
+from results.front.cost_origins import NetworkOrigins
+from results.errors import ResultError
+from sdf.catalogue.catalogue import ModelFile, model_file
+from sdf.errors import GraphError
+
+
+def parse_models(texts: Sequence[str] | None) -> dict[str, str]:
+    """Files by network, of ``NETWORK=FILE`` each.
+
+    Raises:
+        WorkloadError: where a text is not of that form.
+    """
+    models = {}
+    for text in texts or ():
+        name, equals, file = text.partition("=")
+        if not (name and equals and file):
+            raise WorkloadError(f"--model: NETWORK=FILE is required, got {text!r}")
+        models[name] = file
+    return models
+
+
+def check_models(models: Mapping[str, str], names: Sequence[str]) -> None:
+    """Accepts files by network if there are these networks.
+
+    Raises:
+        ResultError: where there is no such network.
+    """
+    for name in models:
+        if name not in names:
+            raise ResultError(f"--model: there is no network {name!r} ({', '.join(names)})")
+
+
+def searched_model(network: NetworkOrigins, models: Mapping[str, str]) -> ModelFile:
+    """The model of a network, if it is still the one that was explored.
+
+    Args:
+        network: knows what it was read from.
+        models: network to the file of its model, where it is no longer where it was.
+
+    Raises:
+        ResultError: where it is not there, or is another one.
+    """
+    name = network.name
+    try:
+        model = model_file(models.get(name, network.source.reference))
+    except GraphError as error:
+        raise ResultError(
+            f"network {name!r}: {error}; --model {name}=FILE says where its model is"
+        ) from None
+    if hashlib.sha256(model.data).hexdigest() != network.source.sha256:
+        raise ResultError(
+            f"network {name!r}: {model.label} is not the model that was explored (another "
+            f"SHA-256); explore it again, or name the old file with --model {name}=FILE"
+        )
+    return model

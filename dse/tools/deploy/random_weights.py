@@ -1,0 +1,121 @@
+"""Random values for the weights that a model lacks, and for its inputs.
+
+Values of a tensor follow from the seed and its name, so parts of a model get those of the whole.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from results.errors import ResultError
+from sdf.onnx.parts import PartTensor
+
+FLOATS = {1: np.float32, 10: np.float16, 11: np.float64}
+INTEGERS = {2: np.uint8, 3: np.int8, 4: np.uint16, 5: np.int16, 6: np.int32, 7: np.int64,
+            9: np.bool_, 12: np.uint32, 13: np.uint64}  # fmt: skip
+
+
+def numpy_type(tensor: PartTensor, label: str) -> Any:
+    """The type of a tensor's elements.
+
+    Raises:
+        ResultError: where there is no plain one.
+    """
+    dtype = FLOATS.get(tensor.data_type) or INTEGERS.get(tensor.data_type)
+    if dtype is None:
+        raise ResultError(
+            f"{label}: tensor {tensor.name!r} has a type that no random values are made for"
+        )
+    return dtype
+
+
+def random_weight(seed: int, name: str, shape: tuple[int, ...], dtype: Any) -> NDArray[Any]:
+    """Values that keep activations at about their size; positive where they may be variances."""
+    rng = _generator(seed, name)
+    if dtype not in FLOATS.values():
+        return rng.integers(0, 2, shape).astype(dtype)
+    if len(shape) < 2:
+        return rng.uniform(0.5, 1.5, shape).astype(dtype)
+    spread = np.sqrt(6 / max(1, int(np.prod(shape[1:]))))
+    weights = rng.random(shape, dtype=np.float32)
+    weights -= np.float32(0.5)
+    weights *= np.float32(2 * spread)
+    return weights.astype(dtype, copy=False)
+
+
+def random_input(seed: int, tensor: PartTensor, dtype: Any) -> NDArray[Any]:
+    """Values for an input of a network."""
+    rng = _generator(seed, tensor.name)
+    shape = tensor.shape or ()
+    if dtype in FLOATS.values():
+        return rng.uniform(-1, 1, shape).astype(dtype)
+    return rng.integers(0, 2, shape).astype(dtype)
+
+
+def _generator(seed: int, name: str) -> np.random.Generator:
+    return np.random.default_rng([seed, zlib.crc32(name.encode())])
+
+
+def give_random_weights(model: Any, absent: Iterable[PartTensor], seed: int, label: str) -> int:
+    """Gives a model values for weights that it lacks, or fills with one number; returns how many.
+
+    Graphs without weights compute them by ``ConstantOfShape``; these nodes become initializers.
+
+    Args:
+        model: ``onnx.ModelProto``, changed in place.
+        absent: weights that the model takes as inputs.
+        seed: of the values.
+        label: starts messages.
+
+    Raises:
+        ResultError: where a weight has no plain type.
+    """
+    from onnx import numpy_helper
+
+    graph = model.graph
+    shapes = {name: (shape, dtype) for name, shape, dtype in take_fillings(model)}
+    shapes |= {t.name: (t.shape or (), numpy_type(t, label)) for t in absent}
+    kept = [value for value in graph.input if value.name not in shapes]
+    copies = [type(value).FromString(value.SerializeToString()) for value in kept]
+    del graph.input[:]
+    graph.input.extend(copies)
+    graph.initializer.extend(
+        numpy_helper.from_array(random_weight(seed, name, shape, dtype), name)
+        for name, (shape, dtype) in shapes.items()
+    )
+    return len(shapes)
+
+
+def take_fillings(model: Any) -> list[tuple[str, tuple[int, ...], Any]]:
+    """Takes the ``ConstantOfShape`` nodes of floats out of a model: names, shapes and types of what
+    they gave. A model without weights has these in their place."""
+    from onnx import numpy_helper
+
+    graph = model.graph
+    values = {tensor.name: tensor for tensor in graph.initializer}
+    values |= {
+        node.output[0]: attribute.t
+        for node in graph.node
+        if node.op_type == "Constant"
+        for attribute in node.attribute
+        if attribute.name == "value"
+    }
+    taken = []
+    nodes = []
+    for node in graph.node:
+        shape = values.get(node.input[0]) if node.input else None
+        fill = [attribute.t.data_type for attribute in node.attribute] or [1]
+        if node.op_type != "ConstantOfShape" or shape is None or fill[0] not in FLOATS:
+            nodes.append(node)
+            continue
+        size = tuple(int(number) for number in numpy_helper.to_array(shape).reshape(-1))
+        taken.append((node.output[0], size, FLOATS[fill[0]]))
+    copies = [type(node).FromString(node.SerializeToString()) for node in nodes]
+    del graph.node[:]
+    graph.node.extend(copies)
+    return taken

@@ -1,0 +1,93 @@
+"""Which group instances run on which unit, after which others: a design point to be executed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from fitness.simulate import play
+from results.problem.problem import DesignPoint, Problem
+
+PS_PER_NS = 1000
+
+
+@dataclass(frozen=True)
+class Instance:
+    """One execution of a group. Frame and repeat count from 1; others are indices."""
+
+    frame: int
+    network: int
+    repeat: int
+    group: int
+    unit: int
+    after: tuple[int, ...]
+    """Instances whose end it waits for."""
+    release_after: tuple[int, ...]
+    """Instances whose end releases its frame; none for the first frames."""
+    arrival_ns: int | None
+    """How long after that release it may start; None where only ``after`` counts."""
+
+
+@dataclass(frozen=True)
+class ExecutionPlan:
+    """Instances in the order (frame, network, repeat, group), and each unit's order of them."""
+
+    instances: tuple[Instance, ...]
+    order: tuple[tuple[int, ...], ...]
+    """[units]: instances by predicted start."""
+    frames: int
+    in_flight: int
+
+
+def make_execution_plan(
+    problem: Problem, design: DesignPoint, *, frames: int, in_flight: int
+) -> ExecutionPlan:
+    """The plan of ``frames`` frames, at most ``in_flight`` of them at a time.
+
+    Raises:
+        ValueError: where the design puts a group on a unit that cannot run it.
+    """
+    schedule = play(problem, design, frames=frames, in_flight=in_flight).schedule
+    place = {(e.frame, e.network, e.repeat, e.group): i for i, e in enumerate(schedule.groups)}
+    feeding: dict[int, list[int]] = {}
+    for source, target in problem.edges:
+        feeding.setdefault(target, []).append(source)
+    ends_of_frame = [
+        tuple(
+            place[frame, n, network.repeats, group]
+            for n, network in enumerate(problem.networks)
+            for group in network.groups
+        )
+        for frame in range(1, frames + 1)
+    ]
+    instances = []
+    for entry in schedule.groups:
+        frame, n, repeat, group = entry.frame, entry.network, entry.repeat, entry.group
+        network = problem.networks[n]
+        release: tuple[int, ...] = ()
+        arrival = None
+        if group in feeding:
+            after = [place[frame, n, repeat, source] for source in feeding[group]]
+        elif repeat > 1:
+            after = [place[frame, n, repeat - 1, other] for other in network.groups]
+        else:
+            after = [
+                place[frame, other, problem.networks[other].repeats, last]
+                for other in network.waits_for
+                for last in problem.networks[other].groups
+            ]
+            release = ends_of_frame[frame - in_flight - 1] if frame > in_flight else ()
+            arrival = network.arrival_ps // PS_PER_NS
+        instances.append(
+            Instance(frame, n, repeat, group, entry.unit, tuple(after), release, arrival)
+        )
+    starts = [entry.start_ps for entry in schedule.groups]
+    order = tuple(
+        tuple(
+            sorted(
+                (i for i, instance in enumerate(instances) if instance.unit == unit),
+                key=lambda i: (starts[i], i),
+            )
+        )
+        for unit in range(len(problem.units))
+    )
+    return ExecutionPlan(tuple(instances), order, frames, in_flight)

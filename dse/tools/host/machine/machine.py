@@ -1,0 +1,241 @@
+"""The machine at hand as something that executes plans: one pinned process for every unit."""
+
+from __future__ import annotations
+
+import contextlib
+import multiprocessing
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from multiprocessing.connection import Connection
+from multiprocessing.shared_memory import SharedMemory
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dse.tools.host.machine.dispatch import Dispatch
+from dse.tools.host.machine.execution_plan import ExecutionPlan
+from dse.tools.host.machine.host_units import HostUnit
+from dse.tools.host.machine.streaming import StreamLog
+from dse.tools.host.machine.sub_models import SubModels
+from dse.tools.host.machine.tensor_memory import TensorMemory, fill_inputs, lay_out
+from dse.tools.host.machine.unit_loop import FIRST, GO, STOP, WIDTH, UnitPart
+from dse.tools.host.machine.unit_process import READY, Execute, Load, Request, Stream, as_board, now, serve
+from results.errors import ResultError
+
+IntArray = NDArray[np.int64]
+
+MOST_INSTANCES = 1 << 17
+_HEAD_START_NS = 1_000_000
+"""From the word of command to the start: all units see it in time."""
+_PATIENCE_S = 600
+"""After so long without an answer something is wrong."""
+
+
+@dataclass(frozen=True, eq=False)
+class Execution:
+    """When the instances of a plan ran, ns after the start; arrays [instances]."""
+
+    start_ns: IntArray
+    end_ns: IntArray
+    lost_start_ns: IntArray
+    """How long, from the start of all to the instance's, the unit's core did other things."""
+    lost_end_ns: IntArray
+    """The same to the instance's end."""
+    streams: Mapping[int, StreamLog]
+    """By unit that streamed beside; its instants are counted from the start, too."""
+
+
+class Machine(Protocol):
+    """What measurements need of a machine."""
+
+    def execute(
+        self,
+        plan: ExecutionPlan,
+        *,
+        dispatch: Dispatch = Dispatch.PLANNED,
+        beside: Mapping[int, float | None] | None = None,
+    ) -> Execution:
+        """Executes a plan; units in ``beside`` stream meanwhile, at most so many GB/s."""
+        ...
+
+    def stream(self, rates: Mapping[int, float | None], seconds: float) -> Mapping[int, StreamLog]:
+        """Units stream beside each other for a while."""
+        ...
+
+
+class HostMachine:
+    """Processes of this machine; a context manager.
+
+    Args:
+        units: one process each.
+        models: the groups of the problem whose plans will be executed.
+        slots: most frames in flight.
+
+    Raises:
+        ResultError: where a process cannot run the models, or ends.
+    """
+
+    def __init__(self, units: Sequence[HostUnit], models: SubModels, *, slots: int) -> None:
+        self.units = tuple(units)
+        self.memory: TensorMemory = lay_out(models.groups, slots)
+        self._models = models
+        self._connections: list[Connection] = []
+        self._processes: list[Any] = []
+        self._shared: list[SharedMemory] = []
+
+    def __enter__(self) -> HostMachine:
+        context = multiprocessing.get_context("spawn")
+        try:
+            board = SharedMemory(create=True, size=8 * (FIRST + WIDTH * MOST_INSTANCES))
+            self._shared.append(board)
+            self._board = as_board(board)
+            tensors = SharedMemory(create=True, size=self.memory.size)
+            self._shared.append(tensors)
+            fill_inputs(self.memory, tensors.buf, self._models)
+            for unit in self.units:
+                ours, theirs = context.Pipe()
+                process = context.Process(
+                    target=serve, args=(theirs, unit, board.name), daemon=True, name=unit.name
+                )
+                process.start()
+                theirs.close()
+                self._connections.append(ours)
+                self._processes.append(process)
+            load = Load(self._models, self.memory, tensors.name)
+            for u in range(len(self.units)):
+                self._send(u, load)
+            self._answers(range(len(self.units)))
+        except BaseException:
+            self.close()
+            raise
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def execute(
+        self,
+        plan: ExecutionPlan,
+        *,
+        dispatch: Dispatch = Dispatch.PLANNED,
+        beside: Mapping[int, float | None] | None = None,
+    ) -> Execution:
+        """Executes a plan; units in ``beside`` stream meanwhile, at most so many GB/s.
+
+        Raises:
+            ResultError: where a unit fails.
+        """
+        count = len(plan.instances)
+        if count > MOST_INSTANCES:
+            raise ResultError(f"at most {MOST_INSTANCES} group executions at once, got {count}")
+        if plan.in_flight > self.memory.slots:
+            raise ResultError(
+                f"at most {self.memory.slots} frames in flight were prepared, got {plan.in_flight}"
+            )
+        busy = [u for u, order in enumerate(plan.order) if order]
+        others = dict(beside or {})
+        requests: dict[int, Request] = {u: Stream(gbps) for u, gbps in others.items()}
+        for u in busy:
+            instances = tuple((i, plan.instances[i]) for i in plan.order[u])
+            requests[u] = Execute(UnitPart(instances, dispatch, plan.in_flight))
+        self._clear(count)
+        self._start(requests)
+        self._answers(busy)
+        self._board[STOP] = 1
+        logs = dict(zip(others, self._answers(others), strict=True))
+        zero = self._board[GO]
+        table = np.array(self._board[FIRST : FIRST + WIDTH * count], dtype=np.int64)
+        table = table.reshape(count, WIDTH)
+        return Execution(
+            start_ns=table[:, 0] - zero,
+            end_ns=table[:, 1] - zero,
+            lost_start_ns=table[:, 2],
+            lost_end_ns=table[:, 3],
+            streams={u: StreamLog(log.begin - zero, log.end - zero) for u, log in logs.items()},
+        )
+
+    def stream(self, rates: Mapping[int, float | None], seconds: float) -> Mapping[int, StreamLog]:
+        """Units stream beside each other for a while.
+
+        Raises:
+            ResultError: where a unit fails.
+        """
+        self._clear(0)
+        self._start({u: Stream(gbps) for u, gbps in rates.items()})
+        time.sleep(seconds)
+        self._board[STOP] = 1
+        return dict(zip(rates, self._answers(rates), strict=True))
+
+    def tensor(self, network: int, name: str, *, slot: int = 0) -> NDArray[Any]:
+        """A copy of a tensor as the last execution left it."""
+        return self.memory.view(self._shared[1].buf, (network, slot, name)).copy()
+
+    def close(self) -> None:
+        """Ends the processes and lets the shared memory go."""
+        for connection in self._connections:
+            connection.close()
+        for process in self._processes:
+            process.join(timeout=2)
+            if process.is_alive():
+                process.terminate()
+                process.join()
+        self._connections, self._processes = [], []
+        if hasattr(self, "_board"):
+            self._board.release()
+            del self._board
+        for shared in self._shared:
+            with contextlib.suppress(BufferError):
+                shared.close()
+            shared.unlink()
+        self._shared = []
+
+    def _clear(self, instances: int) -> None:
+        board = self._board
+        board[GO] = board[STOP] = 0
+        np.frombuffer(board, dtype=np.int64)[FIRST : FIRST + WIDTH * instances] = 0
+
+    def _start(self, requests: Mapping[int, Request]) -> None:
+        for u, request in requests.items():
+            self._send(u, request)
+        for u in requests:
+            answer = self._receive(u)
+            if answer != READY:
+                self._failed(answer)
+        self._board[GO] = now() + _HEAD_START_NS
+
+    def _send(self, u: int, request: Request) -> None:
+        try:
+            self._connections[u].send(request)
+        except OSError:
+            self._ended(u)
+
+    def _answers(self, units: Any) -> list[Any]:
+        results = []
+        for u in units:
+            answer = self._receive(u)
+            if not answer[0]:
+                self._failed(answer)
+            results.append(answer[1])
+        return results
+
+    def _receive(self, u: int) -> Any:
+        try:
+            if not self._connections[u].poll(_PATIENCE_S):
+                raise ResultError(f"{self.units[u].name}: no answer in {_PATIENCE_S} s")
+            return self._connections[u].recv()
+        except (EOFError, OSError):
+            self._ended(u)
+
+    def _failed(self, answer: Any) -> None:
+        self._board[STOP] = 1
+        raise ResultError(str(answer[1]))
+
+    def _ended(self, u: int) -> Any:
+        self._board[STOP] = 1
+        self._processes[u].join(timeout=2)
+        raise ResultError(
+            f"{self.units[u].name}: its process ended (exit status {self._processes[u].exitcode}); "
+            "is there memory enough?"
+        )

@@ -1,0 +1,127 @@
+"""Sub-models of the groups of a problem, as ONNX files that can be run one after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from dse.tools.deploy.random_weights import give_random_weights, numpy_type
+from dse.tools.deploy.find_models import check_models, searched_model
+from results.front.cost_origins import CostOrigins, NetworkOrigins
+from results.errors import ResultError
+from results.problem.problem import Problem
+from sdf.catalogue.catalogue import ModelFile
+from sdf.onnx.parts import ModelPart, PartTensor, cut_model, save_part
+
+
+@dataclass(frozen=True)
+class TensorPlace:
+    """A tensor that enters or leaves a group; names are unique within a network."""
+
+    name: str
+    shape: tuple[int, ...]
+    data_type: int
+    """Of ONNX (TensorProto.DataType)."""
+
+
+@dataclass(frozen=True)
+class SubModel:
+    """A group as a model of its own."""
+
+    network: int
+    path: Path
+    inputs: tuple[TensorPlace, ...]
+    outputs: tuple[TensorPlace, ...]
+
+
+@dataclass(frozen=True)
+class SubModels:
+    """One for each group of a problem, in its order."""
+
+    groups: tuple[SubModel, ...]
+    random_weights: tuple[int, ...]
+    """Per network: weights that the model lacks."""
+    seed: int
+    """Of weights and inputs."""
+
+
+def write_sub_models(
+    problem: Problem,
+    origins: CostOrigins | None,
+    folder: Path,
+    *,
+    models: Mapping[str, str] | None = None,
+    seed: int = 0,
+) -> SubModels:
+    """Cuts the networks of a problem into its groups, with random weights where there are none.
+
+    Args:
+        problem: networks and groups.
+        origins: knows the models and what is in a group.
+        folder: where the files go.
+        models: network to the file of its model, where it is no longer where it was.
+        seed: of random weights.
+
+    Raises:
+        ResultError: where the models cannot be found, are others than those explored, or hand over
+            a tensor whose size depends on the data.
+    """
+    if origins is None:
+        raise ResultError(
+            "costs.json: is missing, and only it says which layers are in a group; "
+            "'dse explore' writes it"
+        )
+    files = dict(models or {})
+    check_models(files, [network.name for network in problem.networks])
+    groups: list[SubModel] = []
+    random: list[int] = []
+    made: dict[tuple[object, ...], tuple[list[SubModel], int]] = {}
+    for n, network in enumerate(origins.networks):
+        layers = tuple(group.layers for group in network.groups)
+        key = (network.source, files.get(network.name), layers)
+        if key not in made:
+            made[key] = _written(network, searched_model(network, files), folder / str(n), seed)
+        parts, count = made[key]
+        groups += [SubModel(n, part.path, part.inputs, part.outputs) for part in parts]
+        random.append(count)
+    return SubModels(tuple(groups), tuple(random), seed)
+
+
+def _written(
+    network: NetworkOrigins, model: ModelFile, folder: Path, seed: int
+) -> tuple[list[SubModel], int]:
+    layers = [group.layers for group in network.groups]
+    dimensions = dict(network.source.dimensions)
+    parts = cut_model(model.data, model.folder, layers, dimensions=dimensions, label=model.label)
+    folder.mkdir(parents=True)
+    models, count = [], 0
+    for k, part in enumerate(parts):
+        label = f"network {network.name!r}, group {network.groups[k].name!r}"
+        inputs, outputs = (
+            tuple(_place(tensor, label) for tensor in tensors)
+            for tensors in (part.inputs, part.outputs)
+        )
+        count += give_random_weights(part.model, part.weights, seed, label)
+        _save(part, folder / f"{k}.onnx", model.folder)
+        models.append(SubModel(0, folder / f"{k}.onnx", inputs, outputs))
+    return models, count
+
+
+def _save(part: ModelPart, path: Path, folder: Path | None) -> None:
+    import onnx
+
+    if part.model.ByteSize() < onnx.checker.MAXIMUM_PROTOBUF:
+        save_part(part, path, folder)
+        return
+    raise ResultError(f"{path.name}: a group of more than 2 GB of weights cannot be run")
+
+
+def _place(tensor: PartTensor, label: str) -> TensorPlace:
+    if tensor.shape is None:
+        raise ResultError(
+            f"{label}: the size of tensor {tensor.name!r} depends on the data; it cannot be handed "
+            "over in a buffer made before"
+        )
+    numpy_type(tensor, label)
+    return TensorPlace(tensor.name, tuple(tensor.shape), tensor.data_type)

@@ -1,0 +1,75 @@
+"""The memory that units share: a place for every tensor that passes between groups."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dse.tools.host.machine.sub_models import SubModel, SubModels, TensorPlace
+from dse.tools.deploy.random_weights import numpy_type, random_input
+from sdf.onnx.parts import PartTensor
+
+_ALIGNMENT = 4096
+INPUT_SLOT = -1
+"""A network's inputs are the same for every frame."""
+
+Key = tuple[int, int, str]
+"""(network, slot, tensor)."""
+
+
+@dataclass(frozen=True)
+class TensorMemory:
+    """Where each tensor lies, bytes from the start."""
+
+    offsets: Mapping[Key, int]
+    places: Mapping[Key, TensorPlace]
+    size: int
+    slots: int
+
+    def view(self, buffer: Any, key: Key) -> NDArray[Any]:
+        """The tensor in the memory ``buffer``."""
+        place = self.places[key]
+        dtype = tensor_type(place)
+        count = int(np.prod(place.shape, dtype=np.int64))
+        flat = np.frombuffer(buffer, dtype=dtype, count=count, offset=self.offsets[key])
+        return flat.reshape(place.shape)
+
+    def input_key(self, model: SubModel, slot: int, tensor: str) -> Key:
+        """Where a group finds one of its inputs."""
+        outer = (model.network, INPUT_SLOT, tensor)
+        return outer if outer in self.offsets else (model.network, slot, tensor)
+
+
+def lay_out(groups: Sequence[SubModel], slots: int) -> TensorMemory:
+    """A place for every tensor, for each of ``slots`` frames in flight."""
+    places: dict[Key, TensorPlace] = {}
+    for model in groups:
+        for slot in range(slots):
+            places |= {(model.network, slot, place.name): place for place in model.outputs}
+    for model in groups:
+        for place in model.inputs:
+            if (model.network, 0, place.name) not in places:
+                places[model.network, INPUT_SLOT, place.name] = place
+    offsets, size = {}, 0
+    for key, place in places.items():
+        offsets[key] = size
+        count = int(np.prod(place.shape, dtype=np.int64)) * np.dtype(tensor_type(place)).itemsize
+        size += -(-max(count, 1) // _ALIGNMENT) * _ALIGNMENT
+    return TensorMemory(offsets, places, max(size, _ALIGNMENT), slots)
+
+
+def fill_inputs(memory: TensorMemory, buffer: Any, models: SubModels) -> None:
+    """Random values for the inputs of the networks."""
+    for key, place in memory.places.items():
+        if key[1] == INPUT_SLOT:
+            tensor = PartTensor(place.name, place.shape, place.data_type)
+            memory.view(buffer, key)[...] = random_input(models.seed, tensor, tensor_type(place))
+
+
+def tensor_type(place: TensorPlace) -> Any:
+    """The numpy type of a tensor's elements."""
+    return numpy_type(PartTensor(place.name, place.shape, place.data_type), "memory")

@@ -1,0 +1,142 @@
+"""What a unit does while a plan is executed: wait, start a group, say when it ended.
+
+Units share a *board*, an array of 64-bit integers that all of them see: when each instance started
+and ended. An end is written after the group's results; so who sees the end sees the results (on
+processors that keep the order of stores, and through the interpreter's own synchronisation on
+others). A unit that waits looks at the board over and over: its core has nothing else to do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+from dse.tools.host.machine.dispatch import Dispatch
+from dse.tools.host.machine.execution_plan import Instance
+
+GO, STOP, FIRST, WIDTH = 0, 1, 2, 4
+"""Places on the board: the instant of the start, whether to give up, the first instance's entries;
+and how many of these an instance has."""
+
+
+class Board(Protocol):
+    """Integers that all units see."""
+
+    def __getitem__(self, place: int, /) -> int:
+        """The integer at a place."""
+
+    def __setitem__(self, place: int, value: int, /) -> None:
+        """Changes it for all."""
+
+
+class Stopped(Exception):
+    """Somebody asked all units to give up."""
+
+
+def start_place(instance: int) -> int:
+    """Where the board holds the start of an instance, ns."""
+    return FIRST + WIDTH * instance
+
+
+def end_place(instance: int) -> int:
+    """Where the board holds its end, ns; 0 before."""
+    return FIRST + WIDTH * instance + 1
+
+
+def lost_place(instance: int) -> int:
+    """Where it holds how long the unit's core did other things, from the start of all to the
+    instance's start, ns; the next place has the same to its end."""
+    return FIRST + WIDTH * instance + 2
+
+
+@dataclass(frozen=True)
+class UnitPart:
+    """A unit's share of a plan: its instances by index, in the planned order."""
+
+    instances: tuple[tuple[int, Instance], ...]
+    dispatch: Dispatch
+    slots: int
+    """Frames in flight: frame k uses the tensors of slot (k - 1) mod slots."""
+
+
+def run_unit(
+    part: UnitPart,
+    board: Board,
+    run: Callable[[int, int], None],
+    now: Callable[[], int],
+    working: Callable[[], int],
+) -> None:
+    """Executes a unit's part of a plan.
+
+    Args:
+        part: what to execute.
+        board: shared with the other units.
+        run: runs a group (index) in a slot.
+        now: the clock that all units share, ns.
+        working: how long this unit's core has worked for it, ns.
+
+    Raises:
+        Stopped: where another unit gave up.
+    """
+    while not board[GO]:
+        _check(board)
+    while now() < board[GO]:
+        _check(board)
+    waiting = list(part.instances)
+    begin, worked = now(), working()
+    while waiting:
+        if part.dispatch is Dispatch.PLANNED:
+            index, instance = waiting.pop(0)
+            ready = ready_time(instance, board)
+            while ready is None or ready > now():
+                _check(board)
+                ready = ready_time(instance, board)
+        else:
+            place = _first_ready(waiting, board, now())
+            while place is None:
+                _check(board)
+                place = _first_ready(waiting, board, now())
+            index, instance = waiting.pop(place)
+        start = now()
+        board[start_place(index)] = start
+        board[lost_place(index)] = start - begin - (working() - worked)
+        run(instance.group, (instance.frame - 1) % part.slots)
+        end = now()
+        board[lost_place(index) + 1] = end - begin - (working() - worked)
+        board[end_place(index)] = end
+
+
+def ready_time(instance: Instance, board: Board) -> int | None:
+    """When all that an instance waits for has happened; None as long as something has not."""
+    ready = 0
+    for other in instance.after:
+        end = board[end_place(other)]
+        if not end:
+            return None
+        ready = max(ready, end)
+    if instance.arrival_ns is None:
+        return ready
+    release = board[GO]
+    for other in instance.release_after:
+        end = board[end_place(other)]
+        if not end:
+            return None
+        release = max(release, end)
+    return max(ready, release + instance.arrival_ns)
+
+
+def _first_ready(waiting: list[tuple[int, Instance]], board: Board, now: int) -> int | None:
+    best: tuple[int, int] | None = None
+    chosen = None
+    for place, (index, instance) in enumerate(waiting):
+        ready = ready_time(instance, board)
+        # Indices are in the order (frame, network, repeat, group).
+        if ready is not None and ready <= now and (best is None or (ready, index) < best):
+            best, chosen = (ready, index), place
+    return chosen
+
+
+def _check(board: Board) -> None:
+    if board[STOP]:
+        raise Stopped

@@ -1,0 +1,168 @@
+"""The process of a unit: pinned to its cores, it holds the sub-models and does what it is told."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from multiprocessing.connection import Connection
+from multiprocessing.shared_memory import SharedMemory
+from typing import Any
+
+from dse.tools.host.machine.host_units import HostUnit
+from dse.tools.host.machine.streaming import StreamLog, make_buffer, stream
+from dse.tools.host.machine.sub_models import SubModels
+from dse.tools.host.machine.tensor_memory import TensorMemory
+from dse.tools.host.machine.unit_loop import GO, STOP, Stopped, UnitPart, run_unit
+from results.errors import ResultError
+from results.io.optional import optional_import
+
+now = time.perf_counter_ns
+"""One clock for all processes of the machine."""
+
+
+@dataclass(frozen=True)
+class Load:
+    """Hold these sub-models, with their tensors in the shared memory of that name."""
+
+    models: SubModels
+    memory: TensorMemory
+    name: str
+
+
+@dataclass(frozen=True)
+class Execute:
+    """Execute a part of a plan."""
+
+    part: UnitPart
+
+
+@dataclass(frozen=True)
+class Stream:
+    """Read memory until the board says stop; ``gbps`` None: as fast as it goes."""
+
+    gbps: float | None
+
+
+def as_board(memory: SharedMemory) -> memoryview[int]:
+    """Shared memory as 64-bit integers."""
+    assert memory.buf is not None, "the memory is open"
+    return memory.buf.cast("q")
+
+
+READY = "ready"
+Request = Load | Execute | Stream
+
+
+def serve(connection: Connection, unit: HostUnit, board_name: str) -> None:
+    """The life of the process. Answers are (True, result) or (False, what went wrong)."""
+    os.sched_setaffinity(0, unit.cores)
+    board_memory = SharedMemory(board_name)
+    board = as_board(board_memory)
+    process = _Process(unit, board)
+    try:
+        while True:
+            request = connection.recv()
+            try:
+                connection.send((True, process.do(request, lambda: connection.send(READY))))
+            except Stopped:
+                connection.send((True, None))
+            except Exception as error:
+                board[STOP] = 1
+                connection.send((False, f"{unit.name}: {error}"))
+    except (EOFError, KeyboardInterrupt, BrokenPipeError):
+        pass
+    finally:
+        process.close()
+        board.release()
+        board_memory.close()
+
+
+class _Process:
+    def __init__(self, unit: HostUnit, board: memoryview) -> None:
+        self._unit = unit
+        self._board = board
+        self._tensors: SharedMemory | None = None
+        self._run: list[list[Callable[[], None]]] = []
+        self._buffer: Any = None
+
+    def do(self, request: Request, ready: Callable[[], None]) -> StreamLog | None:
+        if isinstance(request, Load):
+            self._load(request)
+            return None
+        if isinstance(request, Stream):
+            if self._buffer is None:
+                self._buffer = make_buffer()
+            ready()
+            board = self._board
+            while not (board[GO] or board[STOP]):
+                pass
+            return stream(self._buffer, request.gbps, lambda: bool(board[STOP]), now)
+        run = self._run
+        ready()
+        run_unit(
+            request.part,
+            self._board,
+            lambda group, slot: run[group][slot](),
+            now,
+            time.thread_time_ns,
+        )
+        return None
+
+    def _load(self, request: Load) -> None:
+        runtime = optional_import("onnxruntime", extra="host", purpose="running networks here")
+        self.close()
+        self._tensors = SharedMemory(request.name)
+        options = runtime.SessionOptions()
+        options.intra_op_num_threads = len(self._unit.cores)
+        options.inter_op_num_threads = 1
+        options.log_severity_level = 4
+        sessions: dict[str, Any] = {}
+        for model in request.models.groups:
+            path = str(model.path)
+            try:
+                # Copies of a network are processes' own networks: each has its weights.
+                session = runtime.InferenceSession(
+                    path, options, providers=["CPUExecutionProvider"]
+                )
+            except Exception as error:
+                # ONNX Runtime's errors share no base class but Exception.
+                text = (str(error).strip().splitlines() or [type(error).__name__])[0]
+                raise ResultError(f"ONNX Runtime cannot run it: {text}") from None
+            sessions[path] = session
+            self._run.append(
+                [
+                    self._bound(session, request.memory, model, slot)
+                    for slot in range(request.memory.slots)
+                ]
+            )
+
+    def _bound(
+        self, session: Any, memory: TensorMemory, model: Any, slot: int
+    ) -> Callable[[], None]:
+        assert self._tensors is not None, "the memory is there"
+        binding = session.io_binding()
+        for place in model.inputs:
+            key = memory.input_key(model, slot, place.name)
+            view = memory.view(self._tensors.buf, key)
+            binding.bind_input(
+                place.name, "cpu", 0, view.dtype.type, list(view.shape), view.ctypes.data
+            )
+        for place in model.outputs:
+            view = memory.view(self._tensors.buf, (model.network, slot, place.name))
+            binding.bind_output(
+                place.name, "cpu", 0, view.dtype.type, list(view.shape), view.ctypes.data
+            )
+
+        def run() -> None:
+            session.run_with_iobinding(binding)
+
+        return run
+
+    def close(self) -> None:
+        """Lets the sub-models and the shared memory go."""
+        self._run.clear()
+        if self._tensors is not None:
+            self._tensors.close()
+            self._tensors = None

@@ -1,0 +1,78 @@
+"""How much bandwidth a group asks for, from what it leaves to a process that reads memory.
+
+A probe reads memory as fast as it can. Beside a reader of known rate it gets less, the less the
+faster that one is: the calibration. Beside a group it gets less, too; the group's demand is the
+rate of the reader that would leave as much.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dse.tools.host.machine.streaming import CHUNK, StreamLog
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+
+RESOLVED = 0.1
+"""The probe must lose this share of its rate beside the fastest reader for demands to be told,"""
+CLEAR = 10
+"""and so many times its noise."""
+
+
+@dataclass(frozen=True, eq=False)
+class Calibration:
+    """What a probe gets beside readers, GB/s; arrays [readers] by rising rate of the reader.
+
+    ``probe`` never rises: noise is taken out by the nearest such values (isotonic regression).
+    """
+
+    reader: FloatArray
+    probe: FloatArray
+    noise: float
+    """How far the samples are from ``probe``, GB/s: the root of the mean square."""
+
+    @property
+    def tells(self) -> bool:
+        """Whether the probe loses enough to tell demands: by itself, and beside the noise."""
+        lost = float(self.probe[0] - self.probe[-1])
+        return lost > RESOLVED * float(self.probe[0]) and lost > CLEAR * self.noise
+
+    def demand_of(self, probe_gbps: float) -> float | None:
+        """The rate of the reader beside which the probe gets so much; None where it gets less than
+        beside any reader."""
+        if probe_gbps < self.probe[-1] - self.noise:
+            return None
+        return float(np.interp(-probe_gbps, -self.probe, self.reader))
+
+
+def make_calibration(samples: Sequence[tuple[float, float]]) -> Calibration:
+    """From (rate of the reader, rate of the probe)."""
+    from scipy.optimize import isotonic_regression
+
+    ordered = sorted(samples)
+    reader = np.array([sample[0] for sample in ordered], dtype=np.float64)
+    probe = np.array([sample[1] for sample in ordered], dtype=np.float64)
+    smooth = np.asarray(isotonic_regression(probe, increasing=False).x)
+    return Calibration(reader, smooth, float(np.sqrt(np.mean((probe - smooth) ** 2))))
+
+
+def chunk_rate(log: StreamLog) -> float:
+    """Rate of the reading itself, GB/s: the median over chunks, so interruptions do not count."""
+    return float(CHUNK / np.median(log.end - log.begin))
+
+
+def rate_beside(log: StreamLog, begin: IntArray, end: IntArray) -> float | None:
+    """The same over the chunks that lie within given intervals; None where there are few."""
+    inside = np.zeros(len(log.begin), dtype=np.bool_)
+    for first, last in zip(begin.tolist(), end.tolist(), strict=True):
+        low = int(np.searchsorted(log.begin, first))
+        high = int(np.searchsorted(log.end, last, side="right"))
+        inside[low:high] = True
+    if int(inside.sum()) < 5:
+        return None
+    return float(CHUNK / np.median((log.end - log.begin)[inside]))

@@ -1,0 +1,100 @@
+"""A sample of design points run for real: how far the model is from the machine."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from dse.space.design_space import DesignSpace, unique_rows
+from dse.tools.host.machine.dispatch import Dispatch
+from dse.tools.host.machine.machine import Machine
+from dse.tools.host.measure.memory_rates import together_gbps
+from dse.tools.host.measure.running import DesignRuns, predict, without_contention
+from fitness.simulate import design_of, row_of
+from results.front.certificate import CertificateStatus
+from results.replay.fidelity import Fidelity, FidelityPoint, Prediction
+from results.front.front import Front
+from results.front.select_member import FASTEST, choose_member
+from results.problem.problem import IntArray
+
+PASSES = 3
+"""Every design point is run so often, all others between: what drifts, drifts for all."""
+
+
+def sample_rows(front: Front, samples: int, seed: int) -> IntArray:
+    """[at most samples + 1, width]: the fastest member, then random rows that differ."""
+    space = DesignSpace(front.problem)
+    best = row_of(front.members[choose_member(front, FASTEST)].design)
+    drawn = space.random(np.random.default_rng(seed), 50 * samples)
+    rows = np.concatenate((best[None, :], drawn))
+    return rows[unique_rows(rows)][: samples + 1]
+
+
+def measure_fidelity(
+    machine: Machine,
+    front: Front,
+    *,
+    samples: int,
+    frames: int,
+    seed: int,
+    dispatch: Dispatch = Dispatch.PLANNED,
+    say: Callable[[str], None] = lambda text: None,
+) -> Fidelity:
+    """Runs the fastest member and random design points, and predicts each with and without
+    contention.
+
+    Args:
+        machine: executes plans of the front's problem.
+        front: from an exploration of this machine.
+        samples: random design points.
+        frames: of each, in each of the passes.
+        seed: of the sample.
+        dispatch: what a free unit starts next.
+        say: told what is being done.
+
+    Raises:
+        ResultError: where the front is empty or the machine fails.
+    """
+    problem = front.problem
+    plain = without_contention(problem)
+    designs = [design_of(problem, row) for row in sample_rows(front, samples, seed)]
+    runs = [DesignRuns(problem, design, dispatch=dispatch) for design in designs]
+    units = len(problem.units)
+    together = [together_gbps(machine, units)]
+    for number in range(PASSES):
+        say(f"pass {number + 1} of {PASSES} over {len(designs)} design points")
+        for entry in runs:
+            entry.run(machine, frames)
+        together.append(together_gbps(machine, units))
+    claim = front.certificate
+    points = []
+    for k, (design, entry) in enumerate(zip(designs, runs, strict=True)):
+        told, without, ran = predict(problem, design), predict(plain, design), entry.result()
+        points.append(
+            FidelityPoint(
+                name="fastest" if k == 0 else f"random {k}",
+                units=tuple(int(unit) for unit in design.units),
+                makespan_ms=Prediction(
+                    told.makespan_ms,
+                    without.makespan_ms,
+                    ran.makespan.median_ns / 1e6,
+                    ran.makespan.spread,
+                ),
+                frames_per_s=Prediction(
+                    told.frames_per_s,
+                    without.frames_per_s,
+                    1e9 / ran.period.median_ns,
+                    ran.period.spread,
+                ),
+                frames=ran.makespan.samples,
+                lost_share=ran.lost_share,
+            )
+        )
+    return Fidelity(
+        points=tuple(points),
+        best=0,
+        is_certified=claim is not None and claim.status is CertificateStatus.CERTIFIED,
+        unit_names=tuple(unit.name for unit in problem.units),
+        together_gbps=tuple(together),
+    )

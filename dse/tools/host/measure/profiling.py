@@ -1,0 +1,161 @@
+"""From networks and the machine at hand to a platform file and a profile."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import tempfile
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from dse.problem.cost_provenance import cost_origins
+from dse.errors import WorkloadError
+from dse.tools.host.measure.host_documents import (
+    PLATFORM,
+    UNKNOWN,
+    demands_of,
+    host_figures,
+    platform_document,
+    profile_document,
+    sweep_of,
+)
+from dse.tools.host.machine.host_units import Host, HostUnit
+from dse.tools.host.machine.machine import HostMachine
+from dse.tools.host.measure.measuring import Measured, measure
+from dse.tools.host.measure.memory_rates import range_of
+from dse.tools.host.machine.sub_models import write_sub_models
+from dse.workload.options import Options
+from dse.problem.build import BuiltProblem, build_problem
+from dse.workload.workload import Workload
+from dse.workload.workload_file import workload_from
+from fitness.profiles.profile_document import document_bytes
+from fitness.profiles.profile_file import read_profile
+from platforms.platform import Platform
+from platforms.platform_file import load_platform
+from results.io.optional import optional_import
+
+PLATFORM_FILE, PROFILE_FILE, SWEEP_FILE = "platform.json", "profile.json", "sweep.csv"
+FILES = (PLATFORM_FILE, PROFILE_FILE, SWEEP_FILE)
+
+
+@dataclass(frozen=True, eq=False)
+class HostProfile:
+    """What was measured, and the files that say it."""
+
+    built: BuiltProblem
+    measured: Measured
+    demand_gbps: tuple[tuple[float, ...], ...]
+    files: dict[str, bytes]
+    source: str
+
+
+def profile_host(
+    networks: Sequence[str],
+    units: Sequence[HostUnit],
+    host: Host,
+    options: Options,
+    *,
+    dimensions: Callable[[Workload], Workload] = lambda workload: workload,
+    frames: int,
+    seed: int,
+    say: Callable[[str], None] = lambda text: None,
+) -> HostProfile:
+    """Measures networks on this machine.
+
+    Args:
+        networks: names or files, each once.
+        units: cores that run one group at a time.
+        host: what the system tells.
+        options: the grouping.
+        dimensions: gives the workload's dynamic dimensions their sizes.
+        frames: how often each group is measured in each setting.
+        seed: of random weights.
+        say: told what is being done.
+
+    Raises:
+        WorkloadError, GraphError, PlatformError, ResultError: on input that cannot be used, or
+            where ONNX Runtime is missing or fails.
+    """
+    runtime = optional_import("onnxruntime", extra="host", purpose="measuring on this machine")
+    built = draft_problem(dimensions(workload_from(networks)), units, host, options)
+    load = os.getloadavg()[0]
+    with tempfile.TemporaryDirectory() as folder:
+        say("cutting the networks")
+        models = write_sub_models(built.problem, cost_origins(built), Path(folder), seed=seed)
+        say("loading them")
+        with HostMachine(units, models, slots=1) as machine:
+            measured = measure(machine, built.problem, frames=frames, say=say)
+    random = sum(models.random_weights)
+    source = (
+        f"dse profile on {host.processor}: ONNX Runtime {runtime.__version__}, "
+        f"{len(units[0].cores)} thread{'s' * (len(units[0].cores) > 1)} per unit, processes "
+        f"pinned; medians over {frames} frames; load average {load:.2f} before, cores taken by "
+        f"others for {measured.lost_share:.1%} of the time; all units at once read "
+        f"{range_of(measured.together_gbps)} GB/s"
+        + (f"; {random} weights random (seed {seed})" if random else "")
+    )
+    return host_profile(built, measured, units, host, source)
+
+
+def draft_problem(
+    workload: Workload, units: Sequence[HostUnit], host: Host, options: Options
+) -> BuiltProblem:
+    """The problem whose groups are to be measured, with costs that mean nothing yet.
+
+    Raises:
+        WorkloadError: where a network is there twice; else as ``build_problem``.
+    """
+    sources = [network.source for network in workload.networks]
+    for source in sources:
+        if sources.count(source) > 1:
+            raise WorkloadError(f"network {source!r}: each is measured once, got it twice")
+    chip = _load(json.dumps(platform_document(host, units, UNKNOWN)).encode())
+    return build_problem(workload, chip, options)
+
+
+def host_profile(
+    built: BuiltProblem, measured: Measured, units: Sequence[HostUnit], host: Host, source: str
+) -> HostProfile:
+    """The files that say what was measured; they are read back before they are returned."""
+    problem, networks = built.problem, built.networks
+    demands = demands_of(measured, _bytes_moved(built))
+    figures = host_figures(measured, problem, networks, demands, host, units, source)
+    text = json.dumps(platform_document(host, units, figures), indent=1).encode() + b"\n"
+    chip = _load(text)
+    document = profile_document(chip, problem, networks, measured, demands, source)
+    profile = document_bytes(document)
+    read_profile(profile, chip, PROFILE_FILE)
+    files = {PLATFORM_FILE: text, PROFILE_FILE: profile}
+    if measured.co_runs:
+        files[SWEEP_FILE] = _sweep_csv(measured, demands)
+    return HostProfile(built, measured, demands, files, source)
+
+
+def _bytes_moved(built: BuiltProblem) -> list[int]:
+    """[groups]: by the estimate, demand x time."""
+    moved = []
+    for table in built.costs:
+        unit = table.units[0]
+        for time, demand in zip(unit.time_ps.ravel(), unit.demand_kbps.ravel(), strict=True):
+            moved.append(int(time) * int(demand) // 10**9)
+    return moved
+
+
+def _load(text: bytes) -> Platform:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / PLATFORM_FILE
+        path.write_bytes(text)
+        return replace(load_platform(path), name=PLATFORM)
+
+
+def _sweep_csv(measured: Measured, demands: Sequence[Sequence[float]]) -> bytes:
+    sweep = sweep_of(measured.co_runs, demands)
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(["own_gbps", "external_gbps", "slowdown"])
+    for row in zip(sweep.own, sweep.external, sweep.slowdown, strict=True):
+        writer.writerow([f"{value:.6g}" for value in row])
+    return text.getvalue().encode()

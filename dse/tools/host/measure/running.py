@@ -1,0 +1,167 @@
+"""Design points of a result folder run for real on this machine, beside what was predicted."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dse.tools.host.machine.dispatch import Dispatch
+from dse.tools.host.machine.execution_plan import ExecutionPlan, make_execution_plan
+from dse.tools.host.measure.execution_times import (
+    FrameTimes,
+    Spread,
+    frame_times,
+    period_of,
+    spread_of,
+    undisturbed,
+)
+from dse.tools.host.machine.host_units import unit_named
+from dse.tools.host.machine.machine import Execution, HostMachine, Machine
+from dse.tools.host.machine.sub_models import write_sub_models
+from fitness.simulate import PIPELINE_FRAMES, PIPELINE_WARM_UP, play
+from results.front.cost_origins import CostOrigins
+from results.problem.problem import DesignPoint, Problem
+
+FloatArray = NDArray[np.float64]
+
+WARM_UP = 2
+PS_PER_NS = 1000
+
+
+@dataclass(frozen=True, eq=False)
+class Predicted:
+    """What the timeline says of a design point."""
+
+    makespan_ms: float
+    latency_ms: tuple[float, ...]
+    group_ms: tuple[float, ...]
+    """[groups]: from start to end, of the first repeat."""
+    frames_per_s: float
+
+
+@dataclass(frozen=True, eq=False)
+class Ran:
+    """What was measured of a design point; the makespan's frames run one at a time."""
+
+    makespan: Spread
+    latency_ns: tuple[float, ...]
+    group_ns: tuple[float, ...]
+    period: Spread
+    """Time per frame of the pipeline."""
+    frames: int
+    """Frames that were run one at a time; those that count are fewer where others took cores."""
+    lost_share: float
+
+
+@contextmanager
+def host_machine(
+    problem: Problem,
+    origins: CostOrigins | None,
+    *,
+    models: Mapping[str, str] | None = None,
+    seed: int,
+) -> Iterator[HostMachine]:
+    """This machine with all groups of a problem on every unit.
+
+    Raises:
+        ResultError: where the units are not of this machine, or the models cannot be run.
+    """
+    units = [unit_named(unit.name) for unit in problem.units]
+    with tempfile.TemporaryDirectory() as folder:
+        parts = write_sub_models(problem, origins, Path(folder), models=models, seed=seed)
+        with HostMachine(units, parts, slots=max(problem.frames_in_flight, 1)) as machine:
+            yield machine
+
+
+def predict(problem: Problem, design: DesignPoint) -> Predicted:
+    """Makespan of one frame alone, and frames per second with the problem's frames in flight."""
+    frame = play(problem, design)
+    pipeline = play(
+        problem, design, frames=PIPELINE_FRAMES, in_flight=problem.frames_in_flight
+    ).frame_end_ps
+    window = pipeline[PIPELINE_FRAMES - 1] - pipeline[PIPELINE_WARM_UP - 1]
+    groups = {e.group: e for e in frame.schedule.groups if e.repeat == 1}
+    return Predicted(
+        makespan_ms=frame.frame_end_ps[0] / 1e9,
+        latency_ms=tuple(value / 1e9 for value in frame.latency_ps[0]),
+        group_ms=tuple((groups[g].end_ps - groups[g].start_ps) / 1e9 for g in sorted(groups)),
+        frames_per_s=(PIPELINE_FRAMES - PIPELINE_WARM_UP) / (window / 1e12),
+    )
+
+
+def without_contention(problem: Problem) -> Problem:
+    """The same problem on units that nobody slows."""
+    return replace(problem, units=tuple(replace(unit, contention=None) for unit in problem.units))
+
+
+class DesignRuns:
+    """Runs of one design point, which may be spread over time: each call adds some."""
+
+    def __init__(self, problem: Problem, design: DesignPoint, *, dispatch: Dispatch) -> None:
+        self._problem = problem
+        self._design = design
+        self._dispatch = dispatch
+        self._frames: list[FrameTimes] = []
+        self._pipelines: list[FrameTimes] = []
+        self._groups: list[FloatArray] = []
+        self._lost = self._time = 0
+
+    def run(self, machine: Machine, frames: int) -> None:
+        """Runs ``frames`` frames one at a time, and as many as a pipeline."""
+        networks = len(self._problem.networks)
+        plan, execution = self._execute(machine, frames + WARM_UP, in_flight=1)
+        self._frames.append(frame_times(plan, execution, networks))
+        self._groups.append(self._group_times(plan, execution)[WARM_UP:])
+        plan, execution = self._execute(
+            machine, frames + 2 * PIPELINE_WARM_UP, in_flight=self._problem.frames_in_flight
+        )
+        self._pipelines.append(frame_times(plan, execution, networks))
+
+    def result(self) -> Ran:
+        """Medians over all runs, without frames that were disturbed where others are enough."""
+        span, lost, latency = (
+            np.concatenate([getattr(times, name)[WARM_UP:] for times in self._frames])
+            for name in ("makespan", "lost", "latency")
+        )
+        kept = undisturbed(span, lost)
+        periods = [period_of(times, PIPELINE_WARM_UP) for times in self._pipelines]
+        return Ran(
+            makespan=spread_of(span[kept].astype(np.float64)),
+            latency_ns=tuple(np.median(latency[kept], axis=0).tolist()),
+            group_ns=tuple(np.median(np.concatenate(self._groups)[kept], axis=0).tolist()),
+            period=_median_of(periods),
+            frames=len(span),
+            lost_share=self._lost / max(self._time, 1),
+        )
+
+    def _group_times(self, plan: ExecutionPlan, execution: Execution) -> FloatArray:
+        """[frames, groups], of the first repeat."""
+        taken = np.zeros((plan.frames, self._problem.group_count))
+        for i, instance in enumerate(plan.instances):
+            if instance.repeat == 1:
+                taken[instance.frame - 1, instance.group] = (
+                    execution.end_ns[i] - execution.start_ns[i]
+                )
+        return taken
+
+    def _execute(
+        self, machine: Machine, frames: int, *, in_flight: int
+    ) -> tuple[ExecutionPlan, Execution]:
+        plan = make_execution_plan(self._problem, self._design, frames=frames, in_flight=in_flight)
+        execution = machine.execute(plan, dispatch=self._dispatch)
+        for mine in filter(None, plan.order):
+            last = max(mine, key=lambda i: int(execution.end_ns[i]))
+            self._lost += int(execution.lost_end_ns[last])
+            self._time += int(execution.end_ns[last])
+        return plan, execution
+
+
+def _median_of(periods: Sequence[Spread]) -> Spread:
+    ordered = sorted(periods, key=lambda item: item.median_ns)
+    return ordered[(len(ordered) - 1) // 2]

@@ -1,0 +1,142 @@
+"""What a user asks of a search beside networks and platform, before it is given numbers."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
+from fractions import Fraction
+
+from dse.errors import WorkloadError
+from results.problem.pipeline_model import PipelineTime, ThroughputModel
+from results.problem.problem import Objective, ObjectiveKind
+
+SMALLEST, LARGEST = Fraction(1, 10**9), 10**9
+"""Bounds of all quantities that a user gives, in the unit of the option."""
+
+_SIMPLE = {kind.value: kind for kind in ObjectiveKind}
+
+
+@dataclass(frozen=True)
+class Options:
+    """Choices of a run; None means: not asked for.
+
+    ``fixed``: domain -> ``max``, ``min`` or a frequency in MHz, as written. ``deadlines_ms``:
+    network, or None for all -> milliseconds. ``pins``: network -> (first, last, unit).
+    """
+
+    objectives: tuple[str, ...] = ("latency", "energy")
+    groups: int | None = None
+    branches: bool = False
+    each_layer: bool = False
+    max_transitions: int | None = None
+    units: tuple[str, ...] | None = None
+    fixed: tuple[tuple[str, str], ...] = ()
+    precision: str | None = None
+    power_cap_w: Fraction | None = None
+    energy_budget_mj: Fraction | None = None
+    deadlines_ms: tuple[tuple[str | None, Fraction], ...] = ()
+    frames_per_second: Fraction | None = None
+    pins: tuple[tuple[str, int, int, str], ...] = ()
+    throughput_model: ThroughputModel = ThroughputModel.TIMELINE
+    pipeline_time: PipelineTime = PipelineTime.PERIOD
+    free_running: bool = False
+    frames_in_flight: int | None = None
+
+
+def parse_objective(text: str, network_names: tuple[str, ...]) -> Objective:
+    """``latency``, ``latency:NETWORK``, ``inverse-latency``, ``throughput``, ``energy``, ...
+
+    Raises:
+        WorkloadError: on a name that is none; the nearest are suggested.
+    """
+    kind, colon, network = text.partition(":")
+    if kind not in _SIMPLE or (colon and kind != ObjectiveKind.LATENCY.value):
+        near = difflib.get_close_matches(kind, list(_SIMPLE), n=2)
+        hint = f"did you mean {' or '.join(near)}?" if near else f"known: {', '.join(_SIMPLE)}"
+        raise WorkloadError(f"objective {text!r} is not known ({hint}; latency takes :NETWORK)")
+    if not colon:
+        return Objective(_SIMPLE[kind])
+    if network not in network_names:
+        raise WorkloadError(
+            f"objective {text!r}: there is no network {network!r} in the workload "
+            f"(there are {', '.join(network_names)})"
+        )
+    return Objective(ObjectiveKind.LATENCY, network_names.index(network))
+
+
+def parse_fixed(text: str, option: str = "--fix") -> tuple[str, str]:
+    """``emc=max`` -> (``emc``, ``max``).
+
+    Raises:
+        WorkloadError: where it is not of the form DOMAIN=MHZ, DOMAIN=max or DOMAIN=min.
+    """
+    domain, equals, value = text.partition("=")
+    if not equals or not domain or not value:
+        raise WorkloadError(
+            f"{option}: DOMAIN=MHZ, DOMAIN=max or DOMAIN=min is required, got {text!r}"
+        )
+    return domain, value
+
+
+def parse_number(text: str) -> Fraction | None:
+    """A decimal number, or a quotient of whole numbers such as 1/30, exactly; None for any other
+    text, and for a number of no sensible size.
+
+    Sensible: below 10^12, and not so near 0 that it takes more than a hundred places to write.
+    """
+    if re.fullmatch(r"[0-9]{1,12}/0*[1-9][0-9]{0,11}", text):
+        return Fraction(text)
+    try:
+        number = Decimal(text)
+    except InvalidOperation:
+        return None
+    # Looked at before it becomes a fraction: 1e999999999 would take all memory.
+    if not number.is_finite() or (number and not -100 <= number.adjusted() < 12):
+        return None
+    return Fraction(number) if number else Fraction(0)
+
+
+def parse_positive(text: str, what: str) -> Fraction:
+    """A positive decimal number, exactly.
+
+    Raises:
+        WorkloadError: where it is none, below 10^-9 or above 10^9.
+    """
+    value = parse_number(text)
+    if value is None or not SMALLEST <= value <= LARGEST:
+        raise WorkloadError(f"{what}: a number from 10^-9 to 10^9 is required, got {text!r}")
+    return value
+
+
+def parse_deadline(text: str) -> tuple[str | None, Fraction]:
+    """``33.3`` or ``NETWORK=33.3``, milliseconds.
+
+    Raises:
+        WorkloadError: where the number is not positive.
+    """
+    network, equals, value = text.rpartition("=")
+    return (network if equals else None), parse_positive(
+        value, f"--deadline of {network}" if equals else "--deadline"
+    )
+
+
+def parse_pin(text: str) -> tuple[str, int, int, str]:
+    """``NETWORK:3-7=UNIT`` or ``NETWORK:3=UNIT`` -> (network, 3, 7, unit); groups from 0.
+
+    Raises:
+        WorkloadError: on any other form.
+    """
+    place, equals, unit = text.rpartition("=")
+    network, colon, groups = place.rpartition(":")
+    first, dash, last = groups.partition("-")
+    if not dash:
+        last = first
+    if not (equals and unit and colon and network and first.isdecimal() and last.isdecimal()):
+        raise WorkloadError(
+            f"--pin: NETWORK:FIRST-LAST=UNIT with group numbers from 0 is required, got {text!r}"
+        )
+    if int(last) < int(first):
+        raise WorkloadError(f"--pin {text!r}: the last group lies before the first")
+    return network, int(first), int(last), unit

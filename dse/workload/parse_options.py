@@ -1,0 +1,123 @@
+"""From the texts of the command line to options and workloads."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+
+from dse.errors import WorkloadError
+from dse.workload.options import (
+    Options,
+    parse_deadline,
+    parse_fixed,
+    parse_pin,
+    parse_positive,
+)
+from dse.workload.workload import Workload
+from results.problem.pipeline_model import PipelineTime, ThroughputModel
+
+
+def make_options(
+    *,
+    objective: Sequence[str] | None,
+    groups: int | None,
+    branches: bool,
+    each_layer: bool,
+    max_transitions: int | None,
+    units: str | None,
+    fix: Sequence[str] | None,
+    precision: str | None,
+    power_cap: str | None,
+    energy_budget: str | None,
+    deadline: Sequence[str] | None,
+    fps: str | None,
+    pin: Sequence[str] | None,
+    throughput_model: ThroughputModel = ThroughputModel.TIMELINE,
+    pipeline_time: PipelineTime = PipelineTime.PERIOD,
+    free_running: bool = False,
+    frames_in_flight: int | None = None,
+    least_objectives: int = 2,
+) -> Options:
+    """Options from texts; None where an option was not given.
+
+    Raises:
+        WorkloadError: on the first text that does not have the form required.
+    """
+    objectives = tuple(objective or ("latency", "energy"))
+    if len(objectives) < least_objectives:
+        raise WorkloadError(
+            f"--objective: two or more are needed for a front, got only {objectives[0]!r}"
+        )
+    names = None
+    if units is not None:
+        names = tuple(name.strip() for name in units.split(",") if name.strip())
+        if not names:
+            raise WorkloadError(f"--units: at least one unit is required, got {units!r}")
+    return Options(
+        objectives=objectives,
+        groups=groups,
+        branches=branches,
+        each_layer=each_layer,
+        max_transitions=max_transitions,
+        units=names,
+        fixed=_fixed_once(fix or ()),
+        precision=precision,
+        power_cap_w=None if power_cap is None else parse_positive(power_cap, "--power-cap"),
+        energy_budget_mj=(
+            None if energy_budget is None else parse_positive(energy_budget, "--energy-budget")
+        ),
+        deadlines_ms=tuple(parse_deadline(text) for text in deadline or ()),
+        frames_per_second=None if fps is None else parse_positive(fps, "--fps"),
+        pins=tuple(parse_pin(text) for text in pin or ()),
+        throughput_model=throughput_model,
+        pipeline_time=pipeline_time,
+        free_running=free_running,
+        frames_in_flight=frames_in_flight,
+    )
+
+
+def parse_dimensions(texts: Sequence[str] | None) -> tuple[tuple[str, int], ...]:
+    """Sizes of dynamic dimensions, ``NAME=N`` each.
+
+    Raises:
+        WorkloadError: on any other form, or a size below 1.
+    """
+    sizes = []
+    for text in texts or ():
+        name, equals, size = text.rpartition("=")
+        if not (equals and name and re.fullmatch(r"[0-9]{1,9}", size)) or int(size) < 1:
+            raise WorkloadError(f"--dim: NAME=N with N from 1 is required, got {text!r}")
+        sizes.append((name, int(size)))
+    return tuple(sizes)
+
+
+def with_dimensions(workload: Workload, texts: Sequence[str] | None) -> Workload:
+    """The workload with such sizes for all its networks; they win over those it has.
+
+    Raises:
+        WorkloadError: as :func:`parse_dimensions`.
+    """
+    sizes = parse_dimensions(texts)
+    if not sizes:
+        return workload
+    return replace(
+        workload,
+        networks=tuple(
+            replace(network, dimensions=tuple({**dict(network.dimensions), **dict(sizes)}.items()))
+            for network in workload.networks
+        ),
+    )
+
+
+def _fixed_once(texts: Sequence[str]) -> tuple[tuple[str, str], ...]:
+    """Domains and their clocks, each domain at most once."""
+    fixed = tuple(parse_fixed(text) for text in texts)
+    for index, (domain, value) in enumerate(fixed):
+        for earlier, other in fixed[:index]:
+            if earlier == domain and other != value:
+                raise WorkloadError(
+                    f"--fix: one clock for each domain is required, got {domain}={other} and "
+                    f"{domain}={value}"
+                )
+    return fixed

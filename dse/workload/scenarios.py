@@ -1,0 +1,103 @@
+"""The scenarios of HaX-CoNN, 5.1 and 5.2, as workloads.
+
+Hybrids (scenario 4) are written as workload files: networks that wait for others, and beside them
+some that do not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from enum import Enum
+
+from dse.errors import WorkloadError
+from dse.workload.workload import Workload, with_unique_names
+from dse.workload.workload_check import MOST_FRAMES_IN_FLIGHT, check_workload
+
+
+class Scenario(Enum):
+    """How the networks of a command line belong together."""
+
+    INSTANCES = "instances"
+    """1: several instances of one network, each on an image of its own."""
+    SAME_INPUT = "same-input"
+    """2: different networks on the same input, at the same time."""
+    STREAM = "stream"
+    """3: a chain on a stream: network i of frame k runs beside network i - 1 of frame k + 1."""
+
+
+DEFAULT_OBJECTIVES = {Scenario.STREAM: ("throughput", "latency")}
+"""Where a scenario asks for others than the command does."""
+
+
+def apply_scenario(workload: Workload, scenario: Scenario) -> Workload:
+    """The workload as the scenario has it.
+
+    * ``INSTANCES``: one network; a single one becomes two. All start with the frame, each has a
+      mapping of its own.
+    * ``SAME_INPUT``: nothing changes; that is what networks on a command line mean.
+    * ``STREAM``: every network waits for the one before it in the same frame, and as many frames
+      are in flight as there are networks.
+
+    Raises:
+        WorkloadError: where the workload has too few or different networks for that, or already
+            says which waits for which.
+    """
+    networks = workload.networks
+    waiting = [network.name for network in networks if network.waits_for]
+    if waiting:
+        raise WorkloadError(
+            f"--scenario {scenario.value}: {waiting[0]!r} waits for others already; a workload "
+            "file with waits_for is a scenario of its own"
+        )
+    match scenario:
+        case Scenario.INSTANCES:
+            sources = sorted({network.source for network in networks})
+            if len(sources) > 1:
+                raise WorkloadError(
+                    f"--scenario instances: one network is required, got {', '.join(sources)}"
+                )
+            if len(networks) == 1:
+                networks = with_unique_names([*networks, *networks])
+        case Scenario.SAME_INPUT:
+            _require_two(networks, scenario)
+        case Scenario.STREAM:
+            _require_two(networks, scenario)
+            if len(networks) > MOST_FRAMES_IN_FLIGHT:
+                raise WorkloadError(
+                    f"--scenario stream: at most {MOST_FRAMES_IN_FLIGHT} networks are possible, "
+                    f"one frame in flight for each, got {len(networks)}"
+                )
+            networks = tuple(
+                replace(network, waits_for=(networks[i - 1].name,)) if i else network
+                for i, network in enumerate(networks)
+            )
+            workload = replace(workload, frames_in_flight=len(networks))
+    workload = replace(workload, networks=networks)
+    check_workload(workload)
+    return workload
+
+
+def scenario_objectives(
+    scenario: Scenario | None, asked: Sequence[str] | None
+) -> Sequence[str] | None:
+    """What to optimise: ``asked``, else what suits the scenario (None: the command's default).
+
+    Raises:
+        WorkloadError: where a stream is asked for, but not its throughput.
+    """
+    if scenario is Scenario.STREAM and asked is not None and "throughput" not in asked:
+        raise WorkloadError(
+            "--scenario stream: throughput is required among the objectives (frames in flight "
+            f"matter to nothing else), got {', '.join(asked)}"
+        )
+    if asked is None and scenario is not None:
+        return DEFAULT_OBJECTIVES.get(scenario)
+    return asked
+
+
+def _require_two(networks: Sequence[object], scenario: Scenario) -> None:
+    if len(networks) < 2:
+        raise WorkloadError(
+            f"--scenario {scenario.value}: two networks or more are required, got {len(networks)}"
+        )

@@ -1,0 +1,77 @@
+"""Is a workload sound? What holds whether it came from a file, the command line or a program."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from graphlib import CycleError, TopologicalSorter
+from itertools import pairwise
+
+from dse.errors import WorkloadError
+from dse.workload.workload import Workload, WorkloadNetwork
+
+MOST_FRAMES_IN_FLIGHT = 8
+
+
+def check_workload(workload: Workload) -> None:
+    """Accepts workloads whose networks have names of their own and can all start.
+
+    Raises:
+        WorkloadError: on a name that is there twice, a network that waits for one that is not
+            there, waiting in a circle (which is named), or a figure out of its range.
+    """
+    if not workload.networks:
+        raise WorkloadError("networks: at least one is needed, got none")
+    names = [network.name for network in workload.networks]
+    for index, network in enumerate(workload.networks):
+        if network.name in names[:index]:
+            raise WorkloadError(f"network {network.name!r}: the name is there twice")
+        _check_network(network, names)
+    _check_waiting(workload)
+    if not 1 <= workload.frames_in_flight <= MOST_FRAMES_IN_FLIGHT:
+        raise WorkloadError(
+            f"frames_in_flight: from 1 to {MOST_FRAMES_IN_FLIGHT} is required, "
+            f"got {workload.frames_in_flight}"
+        )
+    rate = workload.frames_per_second
+    if rate is not None and rate <= 0:
+        raise WorkloadError(f"frames_per_second: a number above 0 is required, got {rate}")
+
+
+def _check_network(network: WorkloadNetwork, names: list[str]) -> None:
+    for other in network.waits_for:
+        if other not in names:
+            raise WorkloadError(
+                f"network {network.name!r}: waits for {other!r}, which is not in the workload "
+                f"(there are {', '.join(names)})"
+            )
+    limits: dict[str, tuple[int | Fraction | None, int]] = {
+        "repeats": (network.repeats, 1),
+        "arrival_ms": (network.arrival_ms, 0),
+        "max_transitions": (network.max_transitions, 0),
+    }
+    for field, (value, least) in limits.items():
+        if value is not None and value < least:
+            raise WorkloadError(
+                f"network {network.name!r}: {field} must be at least {least}, got {value}"
+            )
+    if network.deadline_ms is not None and network.deadline_ms <= 0:
+        raise WorkloadError(
+            f"network {network.name!r}: deadline_ms must be above 0, got {network.deadline_ms}"
+        )
+    for pin in network.pins:
+        if not 0 <= pin.first <= pin.last:
+            raise WorkloadError(
+                f"network {network.name!r}: a pin must lead from a group to the same or a later "
+                f"one, got {pin.first} to {pin.last}"
+            )
+
+
+def _check_waiting(workload: Workload) -> None:
+    waiting = {network.name: network.waits_for for network in workload.networks}
+    try:
+        TopologicalSorter(waiting).prepare()
+    except CycleError as error:
+        # graphlib lists each network before one that waits for it.
+        circle = error.args[1][::-1]
+        links = ", ".join(f"{name!r} for {other!r}" for name, other in pairwise(circle))
+        raise WorkloadError(f"waits_for: networks wait in a circle: {links}") from None

@@ -1,0 +1,174 @@
+"""Workload files, YAML or JSON, under ``dse/inputs/data/workload.schema.json``."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Sequence
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from dse.errors import WorkloadError
+from dse.inputs.documents import parse_input, read_input
+from dse.workload.workload import Pin, Workload, WorkloadNetwork, short_name, split_copies, workload_of
+from dse.workload.workload_check import check_workload
+
+SUFFIXES = (".yaml", ".yml", ".json")
+
+
+def workload_from(arguments: Sequence[str]) -> Workload:
+    """The workload that arguments name: one workload file, or networks (:func:`workload_of`).
+
+    Raises:
+        WorkloadError: on a workload file beside anything else or with copies, one that cannot be
+            used, or networks that :func:`workload_of` refuses.
+    """
+    if len(arguments) == 1 and is_workload_file(arguments[0]):
+        return load_workload(arguments[0])
+    for argument in arguments:
+        if is_workload_file(argument) or is_workload_file(split_copies(argument)[0]):
+            raise WorkloadError(
+                f"workload file {argument!r}: must stand alone, without copies and without other "
+                "networks; name those in the file"
+            )
+    return workload_of(arguments)
+
+
+def is_workload_file(argument: str) -> bool:
+    """Whether a text names a workload file, by its ending."""
+    return argument.lower().endswith(SUFFIXES)
+
+
+def load_workload(path: str | Path) -> Workload:
+    """The workload in a file; paths in it are relative to its folder.
+
+    Raises:
+        WorkloadError: where it cannot be read, does not fit the schema or contradicts itself; names
+            the file and the JSON path.
+    """
+    return read_workload(read_input(path), os.fspath(path))
+
+
+def read_workload(data: bytes, path: str) -> Workload:
+    """The same from bytes; ``path`` gives the format, the folder and what messages begin with.
+
+    Raises:
+        WorkloadError: as :func:`load_workload`.
+    """
+    document = parse_input(data, path, "workload")
+    try:
+        workload = workload_of_document(document, os.path.dirname(path) or os.curdir)
+    except WorkloadError as error:
+        raise WorkloadError(f"{path}: {error}") from None
+    digest = hashlib.sha256(data).hexdigest()
+    return Workload(
+        networks=workload.networks,
+        frames_in_flight=workload.frames_in_flight,
+        frames_per_second=workload.frames_per_second,
+        free_running=workload.free_running,
+        inputs=((os.path.basename(path), digest),),
+    )
+
+
+def workload_of_document(document: dict[str, Any], folder: str) -> Workload:
+    """The workload that content under the schema means; paths in it are relative to ``folder``.
+
+    Raises:
+        WorkloadError: where it contradicts itself.
+    """
+    workload = _workload(document, folder)
+    check_workload(workload)
+    return workload
+
+
+def _workload(document: dict[str, Any], folder: str) -> Workload:
+    entries = document["networks"]
+    names = [entry.get("name", short_name(entry["network"])) for entry in entries]
+    copies: dict[str, tuple[str, ...]] = {}
+    owner: dict[str, int] = {}
+    for index, (name, entry) in enumerate(zip(names, entries, strict=True)):
+        numbered = (f"{name}#{number}" for number in range(2, entry.get("copies", 1) + 1))
+        copies[name] = (name, *numbered)
+        for copy in copies[name]:
+            if copy in owner:
+                raise WorkloadError(
+                    f"$.networks[{index}].name must be unique, got {copy!r}, which is in "
+                    f"$.networks[{owner[copy]}] already (give one of them a 'name', or 'copies')"
+                )
+            owner[copy] = index
+    rate = document.get("frames_per_second")
+    return Workload(
+        networks=tuple(
+            network
+            for index, entry in enumerate(entries)
+            for network in _networks(
+                entry, f"$.networks[{index}]", copies[names[index]], copies, folder
+            )
+        ),
+        frames_in_flight=document.get("frames_in_flight", 2),
+        frames_per_second=None if rate is None else Fraction(rate),
+        free_running=document.get("free_running", False),
+    )
+
+
+def _networks(
+    entry: dict[str, Any],
+    path: str,
+    names: tuple[str, ...],
+    copies: dict[str, tuple[str, ...]],
+    folder: str,
+) -> list[WorkloadNetwork]:
+    """One network for each copy of an entry."""
+    source = _source(entry["network"], folder, f"{path}.network")
+    waits_for: list[str] = []
+    for index, other in enumerate(entry.get("waits_for", ())):
+        if other not in copies:
+            raise WorkloadError(
+                f"{path}.waits_for[{index}] must name a network of this file "
+                f"({', '.join(map(repr, copies))}), got {other!r}"
+            )
+        waits_for += copies[other]
+    pins = tuple(
+        _pin(pin, f"{path}.pins[{index}]") for index, pin in enumerate(entry.get("pins", ()))
+    )
+    deadline = entry.get("deadline_ms")
+    return [
+        WorkloadNetwork(
+            name=name,
+            source=source,
+            repeats=entry.get("repeats", 1),
+            waits_for=tuple(waits_for),
+            arrival_ms=Fraction(entry.get("arrival_ms", 0)),
+            deadline_ms=None if deadline is None else Fraction(deadline),
+            max_transitions=entry.get("max_transitions"),
+            pins=pins,
+            dimensions=tuple(entry.get("dimensions", {}).items()),
+        )
+        for name in names
+    ]
+
+
+def _source(text: str, folder: str, path: str) -> str:
+    """The catalogue's name, or the path of a file as seen from here."""
+    from sdf.catalogue.catalogue import catalogue, nearest_names
+
+    if any(entry.name == text for entry in catalogue()):
+        return text
+    # os.path.join keeps "./"; without it, "./vgg19" in this folder would mean the catalogue's.
+    file = os.path.join(folder, text)
+    if os.path.isfile(file):
+        return file
+    hint = f"there is no file {file!r}" if text.endswith(".onnx") else nearest_names(text)
+    raise WorkloadError(
+        f"{path} must be a name of the catalogue or an .onnx file beside the workload file, "
+        f"got {text!r}; {hint}"
+    )
+
+
+def _pin(pin: dict[str, Any], path: str) -> Pin:
+    first = pin["first"]
+    last = pin.get("last", first)
+    if last < first:
+        raise WorkloadError(f"{path}.last must be at least first ({first}), got {last}")
+    return Pin(first, last, pin["unit"])

@@ -1,0 +1,299 @@
+"""Lower bounds of the makespan where choices are open; compiled.
+
+Choices: ``units`` [groups], -1 where open, and ``points`` [domains], a mask of operating points.
+The timeline is played until a choice matters; from there on nothing counts but the longest path
+still to go and the work still to do, in the smallest stand-alone times over the choices.
+"""
+
+import numpy as np
+
+from fitness.simulator.jit import jit
+from fitness.simulator.layout import (
+    ARRIVAL,
+    CONTENTION_WIDTH,
+    GROUP,
+    INSTANCE_WIDTH,
+    JOB,
+    NETWORK_WIDTH,
+)
+from fitness.simulator.state import (
+    ALONE,
+    DEMAND,
+    DYNAMIC,
+    FREE,
+    GROUP_WIDTH,
+    HEAP_PLACE,
+    HEAP_READY,
+    HEAP_SIZE,
+    HEAP_WIDTH,
+    IN_TRANSITION,
+    LOG_END,
+    LOG_WIDTH,
+    NEVER,
+    NOW,
+    OPEN_COUNT,
+    PLACE,
+    PLACE_GROUP,
+    PLACE_INSTANCE,
+    PLACE_WIDTH,
+    QUEUED,
+    RATE,
+    SINCE,
+    UNIT,
+    UNIT_WIDTH,
+    WORK,
+)
+from results.problem.problem import WORK_PER_PS
+
+UHZ_PS = 10**18
+POINT_BITS = 63
+
+
+@jit
+def fill_unit(plan, space, u, b):
+    """Over the operating points in the masks ``b.points`` of the clocks of unit u: smallest
+    stand-alone times and dynamic energies of all groups, also the two together at every rate of
+    exchange, NEVER where a group may not be; and its smallest idle power."""
+    for g in range(plan.groups):
+        b.fastest[g * plan.units + u] = NEVER
+        b.frugal[g * plan.units + u] = NEVER
+        for r in range(space.rate_mw.shape[0]):
+            b.mixed[(r * plan.groups + g) * plan.units + u] = NEVER
+    b.least_idle[u] = NEVER
+    clocks = plan.clock.shape[1]
+    for c in range(clocks):
+        b.digit[c] = 0
+        if plan.clock[u, c] >= 0:
+            b.digit[c] = _next_point(b.points[plan.clock[u, c]], np.int64(0))
+    while True:
+        index = np.int64(0)
+        for c in range(clocks):
+            index += b.digit[c] * plan.clock_stride[u, c]
+        b.least_idle[u] = min(b.least_idle[u], plan.idle_mw[plan.idle_start[u] + index])
+        row = plan.table_start[u] + index * plan.groups
+        for g in range(plan.groups):
+            at = g * plan.units + u
+            if space.allowed[at]:
+                time = plan.time_ps[row + g]
+                energy = time * plan.dynamic_mw[row + g]
+                b.fastest[at] = min(b.fastest[at], time)
+                b.frugal[at] = min(b.frugal[at], energy)
+                for r in range(space.rate_mw.shape[0]):
+                    mixed = (r * plan.groups + g) * plan.units + u
+                    b.mixed[mixed] = min(b.mixed[mixed], space.rate_mw[r] * time + energy)
+        c = clocks - 1
+        while c >= 0:
+            if plan.clock[u, c] >= 0:
+                mask = b.points[plan.clock[u, c]]
+                b.digit[c] = _next_point(mask, b.digit[c] + 1)
+                if b.digit[c] < POINT_BITS:
+                    break
+                b.digit[c] = _next_point(mask, np.int64(0))
+            c -= 1
+        if c < 0:
+            return
+
+
+@jit
+def _next_point(mask, k):
+    """The lowest operating point of a mask from k on; POINT_BITS where there is none."""
+    while k < POINT_BITS and ((mask >> k) & 1) == 0:
+        k += 1
+    return k
+
+
+@jit
+def fill_anywhere(plan, b):
+    """The smallest of what :func:`fill_unit` has found, over the units."""
+    for g in range(plan.groups):
+        time, energy = NEVER, NEVER
+        for u in range(plan.units):
+            time = min(time, b.fastest[g * plan.units + u])
+            energy = min(energy, b.frugal[g * plan.units + u])
+        b.fastest_anywhere[g] = time
+        b.frugal_anywhere[g] = energy
+
+
+@jit
+def choose_points(plan, points, chosen):
+    """Looks up where the costs of the units begin at their clocks; ``unit_used`` is 0 where the
+    clocks of the unit, or the memory's, are open."""
+    memory_open = False
+    memory_point = np.int64(0)
+    if plan.memory_domain >= 0:
+        mask = points[plan.memory_domain]
+        memory_open = (mask & (mask - 1)) != 0
+        while ((mask >> memory_point) & 1) == 0:
+            memory_point += 1
+    for u in range(plan.units):
+        at = np.int64(0)
+        open_clock = memory_open
+        for c in range(plan.clock.shape[1]):
+            d = plan.clock[u, c]
+            if d >= 0:
+                mask = points[d]
+                open_clock |= (mask & (mask - 1)) != 0
+                point = np.int64(0)
+                while ((mask >> point) & 1) == 0:
+                    point += 1
+                at += point * plan.clock_stride[u, c]
+        chosen.unit_used[u] = not open_clock
+        chosen.table_row[u] = plan.table_start[u] + at * plan.groups
+        for f in range(CONTENTION_WIDTH):
+            chosen.contention[u * CONTENTION_WIDTH + f] = plan.contention[u, memory_point, f]
+
+
+@jit
+def choose_units(plan, space, units, n, chosen):
+    """Looks up the costs of the groups of network n that are named, after :func:`choose_points`; a
+    stand-alone time of -1 where clocks are open."""
+    for g in range(space.first[n], space.first[n] + space.size[n]):
+        u = units[g]
+        chosen.group[g * GROUP_WIDTH + UNIT] = u
+        chosen.group[g * GROUP_WIDTH + ALONE] = -1
+        chosen.group[g * GROUP_WIDTH + DYNAMIC] = 0
+        if u >= 0 and chosen.unit_used[u]:
+            at = chosen.table_row[u] + g
+            chosen.group[g * GROUP_WIDTH + ALONE] = plan.time_ps[at]
+            chosen.group[g * GROUP_WIDTH + DEMAND] = plan.demand_kbps[at]
+            chosen.group[g * GROUP_WIDTH + DYNAMIC] = plan.dynamic_mw[at]
+
+
+@jit
+def fill_paths(plan, space, n, b):
+    """For network n: smallest times [groups], longest paths from a group on [groups], and through
+    the network [networks]; the first open group, where it is a chain."""
+    b.first_open[n] = -1
+    longest = np.int64(0)
+    first = space.first[n]
+    for back in range(space.size[n]):
+        g = first + space.size[n] - 1 - back
+        u = b.units[g]
+        time = b.fastest[g * plan.units + u] if u >= 0 else b.fastest_anywhere[g]
+        after = np.int64(0)
+        for i in range(space.out_start[g], space.out_start[g + 1]):
+            h = space.out_group[i]
+            step = b.tail[h]
+            if u >= 0 and b.units[h] >= 0:
+                step += plan.transition_ps[space.out_edge[i] + u * plan.units + b.units[h]]
+            after = max(after, step)
+        if u < 0 and space.is_chain[n]:
+            b.first_open[n] = g
+        b.least[g] = time
+        b.tail[g] = time + after
+        longest = max(longest, b.tail[g])
+    b.path[n] = longest
+
+
+@jit
+def makespan_bound(plan, space, units, state, least, tail, path, end, load):
+    """What no design point with these choices ends before, from where the timeline has stopped;
+    NEVER where a deadline or the period must be missed. ``least``, ``tail`` and ``path`` are those
+    of :func:`fill_paths`; work arrays: ``end`` [networks], ``load`` [units]."""
+    now = state.scalar[NOW]
+    for n in range(plan.networks):
+        end[n] = -1
+    # What runs: by its work left, rounded up.
+    for u in range(plan.units):
+        at = u * UNIT_WIDTH
+        if state.unit[at + FREE] == 0:
+            place = state.unit[at + PLACE]
+            g = state.place[place * PLACE_WIDTH + PLACE_GROUP]
+            left = _work_left(state, at, now)
+            _raise_end(plan, space, state, place, now + left + tail[g] - least[g], path, end)
+    # What waits in a queue or for a transition.
+    for heap in range(plan.units + 1):
+        count = state.scalar[IN_TRANSITION]
+        if heap < plan.units:
+            count = state.unit[heap * UNIT_WIDTH + QUEUED]
+        base = heap * state.scalar[HEAP_SIZE]
+        for i in range(count):
+            place = state.heap[base + i * HEAP_WIDTH + HEAP_PLACE]
+            ready = max(now, state.heap[base + i * HEAP_WIDTH + HEAP_READY])
+            g = state.place[place * PLACE_WIDTH + PLACE_GROUP]
+            _raise_end(plan, space, state, place, ready + tail[g], path, end)
+    # What waits for its unit to be named.
+    for i in range(state.scalar[OPEN_COUNT]):
+        place = state.open[i]
+        g = state.place[place * PLACE_WIDTH + PLACE_GROUP]
+        arrival = plan.network[space.network[g] * NETWORK_WIDTH + ARRIVAL]
+        _raise_end(plan, space, state, place, max(now, arrival) + tail[g], path, end)
+    bound = now
+    for i in range(plan.networks):
+        n = space.order[i]
+        arrival = plan.network[n * NETWORK_WIDTH + ARRIVAL]
+        if end[n] < 0:
+            if _has_ended(plan, space, state, n):
+                end[n] = state.latency[0, n] + arrival
+            else:
+                begin = max(now, arrival)
+                for w in range(space.wait_start[n], space.wait_start[n + 1]):
+                    begin = max(begin, end[space.wait_network[w]])
+                end[n] = begin + space.repeats[n] * path[n]
+        if space.deadline[n] >= 0 and end[n] - arrival > space.deadline[n]:
+            return NEVER
+        bound = max(bound, end[n])
+    if space.period_ps >= 0 and bound > space.period_ps:
+        return NEVER
+    return max(bound, _work_bound(plan, units, state, least, now, load))
+
+
+@jit
+def _work_left(state, at, now):
+    """Stand-alone time left of a running group, in ps, rounded up."""
+    work = state.unit[at + WORK] - state.unit[at + RATE] * (now - state.unit[at + SINCE])
+    return -((-work) // WORK_PER_PS)
+
+
+@jit
+def _raise_end(plan, space, state, place, job_end, path, end):
+    """Raises the end of a network by what one of its groups still has before it."""
+    instance = state.place[place * PLACE_WIDTH + PLACE_INSTANCE]
+    g = state.place[place * PLACE_WIDTH + PLACE_GROUP]
+    n = space.network[g]
+    repeat = plan.instance[instance * INSTANCE_WIDTH + JOB] - space.first_job[n]
+    end[n] = max(end[n], job_end + (space.repeats[n] - 1 - repeat) * path[n])
+
+
+@jit
+def _has_ended(plan, space, state, n):
+    for i in range(space.repeats[n] * space.size[n]):
+        if state.log[(space.first_instance[n] + i) * LOG_WIDTH + LOG_END] < 0:
+            return False
+    return True
+
+
+@jit
+def _work_bound(plan, units, state, least, now, load):
+    """The work left shared out evenly, or on one unit that it is decided for."""
+    total = np.int64(0)
+    for u in range(plan.units):
+        load[u] = 0
+    for i in range(plan.instances):
+        if state.log[i * LOG_WIDTH + LOG_END] < 0:
+            g = plan.instance[i * INSTANCE_WIDTH + GROUP]
+            total += least[g]
+            if units[g] >= 0:
+                load[units[g]] += least[g]
+    most = np.int64(0)
+    for u in range(plan.units):
+        at = u * UNIT_WIDTH
+        if state.unit[at + FREE] == 0:
+            # Of what runs only the work left counts.
+            done = least[state.place[state.unit[at + PLACE] * PLACE_WIDTH + PLACE_GROUP]]
+            done -= _work_left(state, at, now)
+            load[u] -= done
+            total -= done
+        most = max(most, load[u])
+    return now + max(most, -((-total) // plan.units))
+
+
+@jit
+def rate_sum_bound(plan, end):
+    """-sum of floor(10^18 ps / LB_n) in uHz (Eq. 10, minimised): what no design point is below,
+    after :func:`makespan_bound` has left the least ends of the networks in ``end``."""
+    total = np.int64(0)
+    for n in range(plan.networks):
+        latency = end[n] - plan.network[n * NETWORK_WIDTH + ARRIVAL]
+        total += UHZ_PS // max(latency, np.int64(1))
+    return -total

@@ -1,0 +1,197 @@
+"""What a branch and bound search may choose, laid out in flat arrays for the kernels."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from graphlib import TopologicalSorter
+from typing import NamedTuple
+
+import numpy as np
+
+from fitness.simulator.layout import IntArray
+from results.problem.problem import EnergyUse, ObjectiveKind, Problem
+
+UNLIMITED = -1
+RATES = 8
+"""Exchange rates that are tried: four times the largest power of all, and halves of it."""
+RATE_TIMES_TIME = 1 << 61
+# What is minimised, entries of SearchSpace.objective.
+MAKESPAN, NETWORK_LATENCY, RATE_SUM, ENERGY, POWER = range(5)
+_OBJECTIVES = {
+    ObjectiveKind.LATENCY: MAKESPAN,
+    ObjectiveKind.INVERSE_LATENCY: RATE_SUM,
+    ObjectiveKind.ENERGY: ENERGY,
+    ObjectiveKind.POWER: POWER,
+}
+
+
+class SearchSpace(NamedTuple):
+    """The mapping rules and the shape of the networks; all int64.
+
+    Lists of lists are flat, entry i between ``X_start[i]`` and ``X_start[i + 1]``.
+    """
+
+    allowed: IntArray
+    """[groups x units]: 1 where a group may be on a unit."""
+    network: IntArray
+    """[groups]"""
+    in_start: IntArray
+    in_group: IntArray
+    in_edge: IntArray
+    """Groups that feed a group, and where the edge begins in ``Plan.transition_ps``."""
+    out_start: IntArray
+    out_group: IntArray
+    out_edge: IntArray
+    """Groups that a group feeds, and where the edge begins in ``Plan.transition_ps``."""
+    first: IntArray
+    """[networks]: first group."""
+    size: IntArray
+    repeats: IntArray
+    first_job: IntArray
+    first_instance: IntArray
+    order: IntArray
+    """[networks]: every network after those that it waits for."""
+    wait_start: IntArray
+    wait_network: IntArray
+    is_chain: IntArray
+    """[networks]: 1 where group i feeds group i + 1 and nothing else."""
+    limit: IntArray
+    """[networks]: most transitions, or ``UNLIMITED``."""
+    segments: IntArray
+    """[units]: most segments, or ``UNLIMITED``."""
+    deadline: IntArray
+    """[networks]: most latency in ps, or ``UNLIMITED``."""
+    ladder: IntArray
+    """[domains]: operating points."""
+    objective: IntArray
+    """[objectives]: what is minimised, such as ``MAKESPAN``."""
+    objective_network: IntArray
+    """[objectives]: whose latency, or -1."""
+    needs_power: int
+    """1 where power or energy is minimised or limited."""
+    rate_mw: IntArray
+    """[rates]: what time may be exchanged for in energy, see :mod:`fitness.branch_and_bound.trade_off`; none
+    where makespan and energy are not the two objectives."""
+    trade_time: int
+    """Which of the two is the makespan."""
+    trade_longest: int
+    """Larger makespans times rates could leave int64."""
+    tolerance_ppm: int
+    """What is near enough to a member to be closed."""
+    power_cap_mw: int
+    energy_budget_fj: int
+    period_ps: int
+    """``UNLIMITED`` where there is none."""
+    is_periodic: int
+    """1 where energy and power are counted over the period."""
+
+
+def make_search_space(
+    problem: Problem,
+    *,
+    objectives: Sequence[int],
+    rates_mw: Sequence[int] = (),
+    tolerance_ppm: int = 0,
+) -> SearchSpace:
+    """Lays the choices of a problem out; ``objectives``: positions of those that count;
+    ``rates_mw``: of :func:`exchange_rates`, or none."""
+    units = len(problem.units)
+    groups = problem.group_count
+    incoming: list[list[tuple[int, int]]] = [[] for _ in range(groups)]
+    outgoing: list[list[tuple[int, int]]] = [[] for _ in range(groups)]
+    for e, (source, target) in enumerate(problem.edges):
+        incoming[target].append((source, e * units * units))
+        outgoing[source].append((target, e * units * units))
+    networks = problem.networks
+    minimised = [problem.objectives[column] for column in objectives]
+    limited = problem.power_cap_mw is not None or problem.energy_budget_fj is not None
+    kinds = [
+        NETWORK_LATENCY if entry.network is not None else _OBJECTIVES[entry.kind]
+        for entry in minimised
+    ]
+    instances = [network.repeats * len(network.group_names) for network in networks]
+    order = TopologicalSorter({n: set(network.waits_for) for n, network in enumerate(networks)})
+    edges = set(problem.edges)
+    chains = [
+        {(g, g + 1) for g in network.groups[:-1]}
+        == {edge for edge in edges if edge[0] in network.groups}
+        for network in networks
+    ]
+    return SearchSpace(
+        allowed=problem.allowed.astype(np.int64).reshape(-1),
+        network=_ints([n for n, network in enumerate(networks) for _ in network.groups]),
+        in_start=_starts(incoming),
+        in_group=_ints([g for row in incoming for g, _ in row]),
+        in_edge=_ints([edge for row in incoming for _, edge in row]),
+        out_start=_starts(outgoing),
+        out_group=_ints([g for row in outgoing for g, _ in row]),
+        out_edge=_ints([edge for row in outgoing for _, edge in row]),
+        first=_ints([network.first_group for network in networks]),
+        size=_ints([len(network.group_names) for network in networks]),
+        repeats=_ints([network.repeats for network in networks]),
+        first_job=_ints([sum(o.repeats for o in networks[:n]) for n in range(len(networks))]),
+        first_instance=_ints([sum(instances[:n]) for n in range(len(networks))]),
+        order=_ints(list(order.static_order())),
+        wait_start=_starts([network.waits_for for network in networks]),
+        wait_network=_ints([m for network in networks for m in network.waits_for]),
+        is_chain=_ints([int(chain) for chain in chains]),
+        limit=_ints([_limit(network.max_transitions) for network in networks]),
+        segments=_ints([_limit(unit.max_segments) for unit in problem.units]),
+        deadline=_ints([_limit(network.deadline_ps) for network in networks]),
+        ladder=_ints([len(domain.frequencies_khz) for domain in problem.domains]),
+        objective=_ints(kinds),
+        objective_network=_ints([-1 if o.network is None else o.network for o in minimised]),
+        needs_power=int(limited or ENERGY in kinds or POWER in kinds),
+        rate_mw=_ints(list(rates_mw)),
+        trade_time=kinds.index(MAKESPAN) if rates_mw else -1,
+        trade_longest=RATE_TIMES_TIME // (max(rates_mw, default=1) * (len(networks) + 2)),
+        tolerance_ppm=tolerance_ppm,
+        power_cap_mw=_limit(problem.power_cap_mw),
+        energy_budget_fj=_limit(problem.energy_budget_fj),
+        period_ps=_limit(problem.period_ps),
+        is_periodic=int(problem.energy_use is EnergyUse.PERIODIC),
+    )
+
+
+def exchange_rates(problem: Problem, objectives: Sequence[int]) -> tuple[int, ...]:
+    """Rates that are worth trying, in mW, where the objectives are makespan and energy; else none.
+
+    A group gains where a rate is near what its units differ by, in energy over time.
+    """
+    chosen = [problem.objectives[column] for column in objectives]
+    if len(chosen) != 2 or {(o.kind, o.network) for o in chosen} != {
+        (ObjectiveKind.LATENCY, None),
+        (ObjectiveKind.ENERGY, None),
+    }:
+        return ()
+    if problem.energy_use is EnergyUse.PIPELINE:
+        return ()
+    power = problem.board_mw + sum(int(domain.static_mw.max()) for domain in problem.domains)
+    for unit in problem.units:
+        power += int(unit.idle_mw.max()) + int(unit.dynamic_mw.max())
+    rates = {(power << 2) >> halvings for halvings in range(RATES)}
+    return tuple(sorted(rate for rate in rates if 0 < rate <= _largest_rate(problem)))
+
+
+def _largest_rate(problem: Problem) -> int:
+    """Rates times the times of all groups, for every network, stay in int64."""
+    slowest = np.max(
+        [unit.time_ps.reshape(problem.group_count, -1).max(1) for unit in problem.units], axis=0
+    )
+    total = sum(
+        network.repeats * int(slowest[network.groups.start : network.groups.stop].sum())
+        for network in problem.networks
+    )
+    return RATE_TIMES_TIME // (max(total, 1) * (len(problem.networks) + 2))
+
+
+def _limit(value: int | None) -> int:
+    return UNLIMITED if value is None else value
+
+
+def _ints(values: list[int]) -> IntArray:
+    return np.array(values, dtype=np.int64)
+
+
+def _starts(rows: Sequence[Sequence[object]]) -> IntArray:
+    return np.concatenate(([0], np.cumsum([len(row) for row in rows]))).astype(np.int64)

@@ -1,0 +1,159 @@
+"""Where a branch and bound search stands, as flat arrays for the kernels."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from fitness.simulator.layout import IntArray, Plan
+from fitness.simulator.state import JOB_STATE_WIDTH, SCALARS, UNIT_WIDTH
+from results.problem.problem import Problem
+
+# Entries of Branching.scalar.
+DEPTH, NODES, LEMMAS, BACKTRACKING, MEMBERS, MEMBERS_FOUND, LAST_MEMBER = range(7)
+BRANCH_SCALARS = 7
+# Why a slice of the search ended.
+DONE, NODE_LIMIT, LEMMAS_FULL, MEMBERS_FULL = range(4)
+# What a level chooses: a unit; operating points, the faster or the slower half first.
+UNIT_CHOICE, FASTER_FIRST, SLOWER_FIRST = range(3)
+
+
+class Branching(NamedTuple):
+    """Where a search stands; all int64. A level is a choice that has been made."""
+
+    scalar: IntArray
+    """Levels; nodes so far; lemmas in the buffer; 1 where the present choice is closed; members;
+    how often one has joined; the member that closed last."""
+    units: IntArray
+    """[groups]: named units, or -1."""
+    points: IntArray
+    """[domains]: masks."""
+    forced: IntArray
+    """[groups]: 1 + the level that named a group because no transition was left, or 0."""
+    transitions: IntArray
+    """[networks]"""
+    segments: IntArray
+    """[units]"""
+    named_on: IntArray
+    """[units]: named groups."""
+    kind: IntArray
+    """[levels]"""
+    subject: IntArray
+    """[levels]: the group or the domain chosen for."""
+    option: IntArray
+    """[levels]: the option to try next."""
+    saved: IntArray
+    """[levels]: the mask before the choice."""
+    bound: IntArray
+    """[levels, objectives]: what no design point below the choice is below."""
+    stop: IntArray
+    """[levels, words]: the timeline's state where the choice became open."""
+    objectives: IntArray
+    """[members, objectives]: what is known, non-dominated; by the first objective where there are
+    two."""
+    closing: IntArray
+    """[members, objectives]: from where on a bound is closed: ``objectives``, or what is near
+    enough to them."""
+    member_units: IntArray
+    """[members, groups]: -1 where only the objectives are known."""
+    member_points: IntArray
+    """[members, domains]"""
+    vector: IntArray
+    """[objectives]: bounds of the present choice."""
+    fastest: IntArray
+    """[groups x units]: smallest stand-alone times over ``points``."""
+    fastest_anywhere: IntArray
+    """[groups]: the smallest of them."""
+    frugal: IntArray
+    """[groups x units]: smallest dynamic energies alone."""
+    frugal_anywhere: IntArray
+    """[groups]"""
+    mixed: IntArray
+    """[rates x groups x units]: smallest rate x time + energy."""
+    gain: IntArray
+    """[rates x groups]: see :mod:`fitness.branch_and_bound.trade_off`."""
+    first_open: IntArray
+    """[networks]: the first open group of a chain, or -1."""
+    least_idle: IntArray
+    """[units]"""
+    least_static: IntArray
+    """[domains]"""
+    least: IntArray
+    tail: IntArray
+    path: IntArray
+    end: IntArray
+    load: IntArray
+    digit: IntArray
+    """[clocks]: work array."""
+    clock_known: IntArray
+    """[domains]: 1 where what was looked up for units of this domain belongs to ``points``."""
+    network_known: IntArray
+    """[networks]: 1 where ``least``, ``tail``, ``path`` and the costs chosen belong to ``units``
+    and ``points``."""
+    lemma_units: IntArray
+    """[buffer, groups]"""
+    lemma_points: IntArray
+    """[buffer, domains]"""
+
+
+def make_branching(
+    problem: Problem, plan: Plan, *, objectives: int, rates: int, members: int, lemmas: int
+) -> Branching:
+    """A search that has not begun, with room for so many members and lemmas; ``rates``: as many as
+    the search space has."""
+    groups, domains = plan.groups, plan.domains
+    # A set of points can be halved until one is left: at most once for every point.
+    levels = groups + sum(int(domain.allowed.sum()) for domain in problem.domains) + 1
+    masks = [sum(1 << int(k) for k in np.flatnonzero(d.allowed)) for d in problem.domains]
+    return Branching(
+        scalar=_zeros(BRANCH_SCALARS),
+        units=np.full(groups, -1, dtype=np.int64),
+        points=np.array(masks, dtype=np.int64),
+        forced=_zeros(groups),
+        transitions=_zeros(plan.networks),
+        segments=_zeros(plan.units),
+        named_on=_zeros(plan.units),
+        kind=_zeros(levels),
+        subject=_zeros(levels),
+        option=_zeros(levels),
+        saved=_zeros(levels),
+        bound=_zeros(levels, objectives),
+        stop=_zeros(levels, _stop_words(plan)),
+        objectives=_zeros(members, objectives),
+        closing=_zeros(members, objectives),
+        member_units=_zeros(members, groups),
+        member_points=_zeros(members, domains),
+        vector=_zeros(objectives),
+        fastest=_zeros(groups * plan.units),
+        fastest_anywhere=_zeros(groups),
+        frugal=_zeros(groups * plan.units),
+        frugal_anywhere=_zeros(groups),
+        mixed=_zeros(rates * groups * plan.units),
+        gain=_zeros(rates * groups),
+        first_open=_zeros(plan.networks),
+        least_idle=_zeros(plan.units),
+        least_static=_zeros(domains),
+        least=_zeros(groups),
+        tail=_zeros(groups),
+        path=_zeros(plan.networks),
+        end=_zeros(plan.networks),
+        load=_zeros(plan.units),
+        digit=_zeros(plan.clock.shape[1]),
+        clock_known=_zeros(domains),
+        network_known=_zeros(plan.networks),
+        lemma_units=_zeros(lemmas, groups),
+        lemma_points=_zeros(lemmas, domains),
+    )
+
+
+def _stop_words(plan: Plan) -> int:
+    """Upper bound of what :func:`fitness.branch_and_bound.snapshots.save_stop` writes: scalars, units, what waits
+    (each place once), places with their ends, jobs, the frame, latencies, open places."""
+    places = plan.instances
+    fixed = SCALARS + plan.units * UNIT_WIDTH + plan.jobs * JOB_STATE_WIDTH + 4 + plan.networks
+    return fixed + 7 * places
+
+
+def _zeros(*shape: int) -> IntArray:
+    return np.zeros(shape, dtype=np.int64)

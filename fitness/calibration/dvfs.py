@@ -1,0 +1,201 @@
+"""From measurements at a few clocks to parameters per network and unit."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from fitness.calibration.least_squares import RESAMPLES, Fit, fit, leave_one_out
+from fitness.calibration.dvfs_table import ClockMeasurement, point_table
+from fitness.cost_model.dvfs_forms import (
+    HELD_OVERLAP,
+    Clocks,
+    FloatArray,
+    PowerForm,
+    TimeForm,
+    clocks_of,
+    power_mw,
+    power_parameters,
+    time_ms,
+    time_parameters,
+)
+from platforms.errors import PlatformError
+from platforms.platform import Platform
+
+DEFAULT_NOISE = 0.01
+"""Relative standard error of a measurement where nobody says another."""
+
+
+@dataclass(frozen=True)
+class Calibrated:
+    """What measurements of one network (or layer) on one unit say."""
+
+    network: str
+    layer: str
+    unit: str
+    time_form: TimeForm
+    time: Fit
+    power_form: PowerForm | None
+    power: Fit | None
+
+
+def subjects(
+    rows: Sequence[ClockMeasurement],
+) -> dict[tuple[str, str, str], list[ClockMeasurement]]:
+    """(network, layer, unit) -> its rows, in the order in which they first come."""
+    found: dict[tuple[str, str, str], list[ClockMeasurement]] = {}
+    for row in rows:
+        found.setdefault((row.network, row.layer, row.unit), []).append(row)
+    return found
+
+
+def calibrate_rows(
+    rows: Sequence[ClockMeasurement],
+    platform: Platform,
+    *,
+    time_form: TimeForm = TimeForm.OVERLAP_STALL,
+    power_form: PowerForm = PowerForm.VOLTAGE_CLOCK,
+    fixed: bool = False,
+    noise: float = DEFAULT_NOISE,
+    resamples: int = RESAMPLES,
+) -> Calibrated:
+    """Fits the rows of one subject; power only where some row has power or energy.
+
+    Raises:
+        PlatformError: where a parameter cannot be determined, or there is no time at all.
+    """
+    label = subject_name(rows[0])
+    timed = _timed(rows, label)
+    problem = _TimeProblem.of(timed, platform, time_form, fixed=fixed)
+    time = fit(
+        problem.names, problem.predict, problem.measured,
+        held=problem.held, noise=noise, label=label, resamples=resamples,
+    )  # fmt: skip
+    powered = [row for row in rows if row.mw is not None or row.mj is not None]
+    if not powered:
+        return Calibrated(*_names(rows), time_form, time, None, None)
+    power = _PowerProblem.of(powered, platform, power_form, time.values)
+    found = fit(
+        power.names, power.predict, power.measured, noise=noise, label=label, resamples=resamples
+    )  # fmt: skip
+    return Calibrated(*_names(rows), time_form, time, power_form, found)
+
+
+def time_errors(
+    rows: Sequence[ClockMeasurement], platform: Platform, form: TimeForm, *, fixed: bool = False
+) -> FloatArray:
+    """Relative errors of the times, each predicted from the others.
+
+    Raises:
+        PlatformError: where the others cannot determine a parameter.
+    """
+    label = subject_name(rows[0])
+    problem = _TimeProblem.of(_timed(rows, label), platform, form, fixed=fixed)
+    return leave_one_out(problem.names, problem.predict, problem.measured, problem.held, label)
+
+
+def power_errors(
+    rows: Sequence[ClockMeasurement], platform: Platform, form: PowerForm, times: dict[str, float]
+) -> FloatArray:
+    """The same for the powers; ``times``: parameters of the time.
+
+    Raises:
+        PlatformError: where the others cannot determine a parameter.
+    """
+    powered = [row for row in rows if row.mw is not None or row.mj is not None]
+    problem = _PowerProblem.of(powered, platform, form, times)
+    label = subject_name(rows[0])
+    return leave_one_out(problem.names, problem.predict, problem.measured, {}, label)
+
+
+def predicted(
+    model: Calibrated, rows: Sequence[ClockMeasurement], platform: Platform
+) -> tuple[FloatArray, FloatArray | None]:
+    """[rows] milliseconds, and [rows] milliwatts where power was fitted."""
+    clocks = _clocks(rows, platform)
+    times = time_ms(model.time.values, clocks)
+    if model.power is None or model.power_form is None:
+        return times, None
+    return times, power_mw(model.power.values, clocks, model.power_form, model.time.values)
+
+
+def subject_name(row: ClockMeasurement) -> str:
+    """``vgg19 on gpu``, ``layer fc6 of vgg19 on gpu``."""
+    layer = f"layer {row.layer} of " if row.layer else ""
+    return f"{layer}{row.network} on {row.unit}"
+
+
+@dataclass(frozen=True, eq=False)
+class _TimeProblem:
+    names: tuple[str, ...]
+    held: dict[str, float]
+    clocks: Clocks
+    measured: FloatArray
+
+    @staticmethod
+    def of(
+        rows: Sequence[ClockMeasurement], platform: Platform, form: TimeForm, *, fixed: bool
+    ) -> _TimeProblem:
+        hosted = platform.unit_by_name[rows[0].unit].host is not None
+        overlap = HELD_OVERLAP[form]
+        return _TimeProblem(
+            names=time_parameters(form, hosted=hosted, fixed=fixed),
+            held={} if overlap is None else {"overlap": overlap},
+            clocks=_clocks(rows, platform),
+            measured=np.array([row.ms for row in rows], dtype=np.float64),
+        )
+
+    def predict(self, values: dict[str, float]) -> FloatArray:
+        return time_ms(values, self.clocks)
+
+
+@dataclass(frozen=True, eq=False)
+class _PowerProblem:
+    names: tuple[str, ...]
+    form: PowerForm
+    clocks: Clocks
+    times: dict[str, float]
+    measured: FloatArray
+
+    @staticmethod
+    def of(
+        rows: Sequence[ClockMeasurement],
+        platform: Platform,
+        form: PowerForm,
+        times: dict[str, float],
+    ) -> _PowerProblem:
+        clocks = _clocks(rows, platform)
+        modelled = time_ms(times, clocks)
+        measured = [
+            # mJ / ms = W.
+            row.mw if row.mw is not None else 1000 * (row.mj or 0.0) / (row.ms or modelled[index])
+            for index, row in enumerate(rows)
+        ]
+        hosted = platform.unit_by_name[rows[0].unit].host is not None
+        return _PowerProblem(
+            names=power_parameters(form, hosted=hosted),
+            form=form,
+            clocks=clocks,
+            times=times,
+            measured=np.array(measured, dtype=np.float64),
+        )
+
+    def predict(self, values: dict[str, float]) -> FloatArray:
+        return power_mw(values, self.clocks, self.form, self.times)
+
+
+def _timed(rows: Sequence[ClockMeasurement], label: str) -> list[ClockMeasurement]:
+    timed = [row for row in rows if row.ms is not None]
+    if not timed:
+        raise PlatformError(f"{label}: at least one time (ms or fps) is required, got none")
+    return timed
+
+
+def _clocks(rows: Sequence[ClockMeasurement], platform: Platform) -> Clocks:
+    return clocks_of(platform, platform.unit_by_name[rows[0].unit], point_table(list(rows)))
+
+
+def _names(rows: Sequence[ClockMeasurement]) -> tuple[str, str, str]:
+    return rows[0].network, rows[0].layer, rows[0].unit

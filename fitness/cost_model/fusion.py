@@ -1,0 +1,146 @@
+"""Layers of a group that run as one launch, and what each launch moves to and from the memory.
+
+The rule, the same for every unit:
+
+* an activation, a batch normalisation or an element-wise layer is fused with the layer that feeds
+  it, if that one is in the group, feeds nothing else, is no result of the network, and makes as
+  many elements (an addition takes the latest such layer and reads the other operand);
+* a reshape costs nothing;
+* the inputs of a concatenation are written in place: it copies only what comes from outside the
+  group;
+* every other layer is a launch of its own.
+
+A launch reads its constants and every activation from outside itself, and writes every result that
+is read outside itself or leaves the network. Nothing stays in a cache from one launch to the next.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from sdf.graph import SdfGraph
+from sdf.grouping.groups import Group, GroupedNetwork
+from sdf.layer import Layer, LayerKind
+
+FUSED_KINDS = frozenset({LayerKind.ACTIVATION, LayerKind.ELEMENTWISE})
+FUSED_OPERATIONS = frozenset({"BatchNormalization"})
+NOT_A_BASE = frozenset({LayerKind.CONCATENATION, LayerKind.RESHAPE})
+"""A concatenation in place is no launch that something could join."""
+
+
+@dataclass(frozen=True)
+class Launch:
+    """Layers that run as one; ``elements`` is what it moves: constants and activations."""
+
+    layers: tuple[Layer, ...]
+    elements: int
+    is_free: bool
+    """Nothing is launched at all: a reshape, or a concatenation in place."""
+
+
+@dataclass(frozen=True)
+class Wiring:
+    """Who feeds whom: layer name to (other layer's name, elements) pairs, each channel once."""
+
+    feeds_in: Mapping[str, tuple[tuple[str, int], ...]]
+    readers: Mapping[str, frozenset[str]]
+
+
+def wiring_of(graph: SdfGraph) -> Wiring:
+    """The connections between the layers of a network's graph."""
+    feeds_in: dict[str, list[tuple[str, int]]] = {}
+    readers: dict[str, set[str]] = {}
+    seen: set[tuple[str, str, str]] = set()
+    layer_names = {
+        actor.name: actor.name if actor.layer is None else actor.layer.name
+        for actor in graph.actors
+    }
+    for channel in graph.channels:
+        source, target = layer_names[channel.source], layer_names[channel.target]
+        if (source, target, channel.name) in seen and channel.name:
+            continue
+        seen.add((source, target, channel.name))
+        feeds_in.setdefault(target, []).append((source, channel.consumption))
+        readers.setdefault(source, set()).add(target)
+    return Wiring(
+        {name: tuple(items) for name, items in feeds_in.items()},
+        {name: frozenset(items) for name, items in readers.items()},
+    )
+
+
+@dataclass
+class _Open:
+    layers: list[Layer] = field(default_factory=list)
+
+
+def launches_of(group: Group, wiring: Wiring) -> tuple[Launch, ...]:
+    """The launches of a group, in order of execution."""
+    inside = {layer.name: layer for layer in group.layers}
+    home: dict[str, _Open] = {}
+    opened: list[_Open] = []
+    for layer in group.layers:
+        base = _base(layer, inside, home, wiring)
+        if base is None:
+            base = _Open()
+            opened.append(base)
+        base.layers.append(layer)
+        home[layer.name] = base
+    return tuple(_closed(launch.layers, inside, wiring) for launch in opened)
+
+
+def _base(
+    layer: Layer, inside: Mapping[str, Layer], home: Mapping[str, _Open], wiring: Wiring
+) -> _Open | None:
+    """The launch that ``layer`` joins, or None."""
+    is_reshape = layer.kind is LayerKind.RESHAPE
+    if not (is_reshape or layer.kind in FUSED_KINDS or layer.operation in FUSED_OPERATIONS):
+        return None
+    order = {name: place for place, name in enumerate(home)}
+    feeders = sorted(
+        (name for name, _ in wiring.feeds_in.get(layer.name, ()) if name in home),
+        key=lambda name: order[name],
+        reverse=True,
+    )
+    for name in feeders:
+        feeder, launch = inside[name], home[name]
+        if (
+            wiring.readers[name] == {layer.name}
+            and feeder.result_elements == 0
+            and feeder.output_elements == layer.output_elements
+            and launch.layers[-1] is feeder
+            and launch.layers[0].kind not in NOT_A_BASE
+        ):
+            return launch
+    return None
+
+
+def _closed(layers: list[Layer], inside: Mapping[str, Layer], wiring: Wiring) -> Launch:
+    head = layers[0]
+    if head.kind is LayerKind.RESHAPE:
+        return Launch(tuple(layers), 0, is_free=True)
+    if head.kind is LayerKind.CONCATENATION:
+        placed = sum(
+            elements for name, elements in wiring.feeds_in.get(head.name, ()) if name in inside
+        )
+        copied = max(0, head.input_elements - placed)
+        return Launch(tuple(layers), 2 * copied, is_free=copied == 0)
+    own = {layer.name for layer in layers}
+    moved = 0
+    for layer in layers:
+        passed_on = sum(
+            elements for name, elements in wiring.feeds_in.get(layer.name, ()) if name in own
+        )
+        moved += layer.parameters + max(0, layer.input_elements - passed_on)
+        readers = wiring.readers.get(layer.name, frozenset())
+        if not readers or not readers <= own:
+            moved += layer.output_elements
+        else:
+            moved += layer.result_elements
+    return Launch(tuple(layers), moved, is_free=False)
+
+
+def network_launches(network: GroupedNetwork) -> tuple[tuple[Launch, ...], ...]:
+    """The launches of every group of a network."""
+    wiring = wiring_of(network.graph)
+    return tuple(launches_of(group, wiring) for group in network.groups)

@@ -1,0 +1,91 @@
+"""Idle and dynamic power of units, and what domains draw whenever they are on; all in mW."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fitness.cost_model.tables import IntArray
+from platforms.platform import Platform, Unit
+
+
+def ladder_shape(platform: Platform, unit: Unit) -> tuple[int, ...]:
+    """How many operating points each of the unit's clocks has, in their order."""
+    return tuple(len(platform.domain_by_name[name].operating_points) for name in unit.clocks)
+
+
+def unit_idle_mw(platform: Platform, unit: Unit) -> IntArray:
+    """[*operating points of the unit's clocks]: drawn while the unit's own domain is on."""
+    shape = ladder_shape(platform, unit)
+    own = np.array(unit.power[0].idle_mw, dtype=np.int64)
+    return np.broadcast_to(_along(own, 0, len(shape)), shape).copy()
+
+
+def domain_static_mw(platform: Platform, domain: str) -> IntArray:
+    """[operating points]: drawn whenever the domain is on, whatever its units do.
+
+    The memory's idle power, and the idle power of every core that hosts a unit: it is there even
+    while that unit is off.
+    """
+    points = len(platform.domain_by_name[domain].operating_points)
+    total = np.zeros(points, dtype=np.int64)
+    if domain == platform.memory.domain:
+        total += np.array(platform.memory.power.idle_mw, dtype=np.int64)
+    for unit in platform.units:
+        for table in unit.power[1:]:
+            if table.domain == domain:
+                total += np.array(table.idle_mw, dtype=np.int64)
+    return total
+
+
+def busy_above_idle_mw(platform: Platform, unit: Unit) -> IntArray:
+    """[*operating points of the unit's clocks]: busy - idle of the unit and of its host."""
+    shape = ladder_shape(platform, unit)
+    total = np.zeros(shape, dtype=np.int64)
+    for axis, table in enumerate(unit.power):
+        above = np.array(table.busy_mw, dtype=np.int64) - np.array(table.idle_mw, dtype=np.int64)
+        total += _along(above, axis, len(shape))
+    return total
+
+
+def traffic_mw(platform: Platform, demand_kbps: IntArray) -> IntArray:
+    """What the memory draws above idle for a demand; same shape, the memory's clock last.
+
+    demand / peak x (busy - idle), rounded half up.
+    """
+    points = platform.domain_by_name[platform.memory.domain].operating_points
+    peak = np.array(
+        [platform.memory.bytes_per_cycle * point.frequency_khz for point in points], dtype=np.int64
+    )
+    table = platform.memory.power
+    above = np.array(table.busy_mw, dtype=np.int64) - np.array(table.idle_mw, dtype=np.int64)
+    # At most 2 x 10^10 kB/s x 10^7 mW, well below 2^63.
+    return (2 * demand_kbps * above + peak) // (2 * peak)
+
+
+def _along(values: IntArray, axis: int, dimensions: int) -> IntArray:
+    """``values`` shaped so that they vary along one of several axes."""
+    shape = [1] * dimensions
+    shape[axis] = len(values)
+    return values.reshape(shape)
+
+
+def alone_idle_mw(platform: Platform, unit: Unit, board_mw: int) -> IntArray:
+    """[*operating points of the unit's clocks]: drawn all the time while only ``unit`` is in use.
+
+    The board, and every domain that is on, with its units; domains that are not among the unit's
+    clocks and are never off stand at their parked point.
+    """
+    shape = ladder_shape(platform, unit)
+    total = np.full(shape, board_mw, dtype=np.int64)
+    for domain in platform.domains:
+        if domain.may_be_off and domain.name not in unit.clocks:
+            continue
+        drawn = domain_static_mw(platform, domain.name)
+        for other in platform.units:
+            if other.clocks[0] == domain.name:
+                drawn = drawn + np.array(other.power[0].idle_mw, dtype=np.int64)
+        if domain.name in unit.clocks:
+            total += _along(drawn, unit.clocks.index(domain.name), len(shape))
+        else:
+            total += int(drawn[domain.parked])
+    return total

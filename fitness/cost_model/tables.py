@@ -1,0 +1,48 @@
+"""What every group of one network costs on every unit, in integers, and where that came from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from results.front.cost_origins import CostOrigin
+
+__all__ = ["CostOrigin", "IntArray", "NetworkCosts", "UnitCosts"]
+
+IntArray = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class UnitCosts:
+    """Costs of the groups of one network on one unit.
+
+    Arrays are int64 of shape [groups, *operating points of the unit's clocks in their order].
+    Where the unit cannot run a group, ``time_ps`` is -1 and the others are 0, whatever the clocks.
+    """
+
+    unit: str
+    clocks: tuple[str, ...]
+    time_ps: IntArray
+    """Stand-alone time, at least 1."""
+    demand_kbps: IntArray
+    """Memory bandwidth that the group asks for while it runs alone."""
+    dynamic_mw: IntArray
+    """Power above idle while the group runs: busy - idle of the unit (and of its host), and what
+    the memory spends on the group's traffic."""
+    origin: tuple[CostOrigin, ...]
+    """One per group."""
+    note: tuple[str, ...]
+    """One per group: the source of a measurement, or why the unit cannot run the group."""
+
+
+@dataclass(frozen=True, eq=False)
+class NetworkCosts:
+    """Costs of one network on all units of a platform, units in the platform's order."""
+
+    network: str
+    units: tuple[UnitCosts, ...]
+    transition_ps: IntArray
+    """[edges, units, units]: time that passes where an edge goes from unit to another; 0 on the
+    diagonal."""

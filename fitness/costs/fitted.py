@@ -1,0 +1,187 @@
+"""Costs of groups from fits over clocks: a network's shared out, or its layers' added up."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from fitness.cost_model.dvfs_forms import Clocks, FloatArray, clocks_of, parts_norm, power_mw, time_ms
+from fitness.calibration.dvfs_profile import ClockProfile
+from fitness.cost_model.tables import IntArray
+from fitness.cost_model.fusion import Launch
+from fitness.cost_model.frequency_scaling import LIMIT_PS
+from fitness.cost_model.roofline import TimeParts
+from fitness.cost_model.power import alone_idle_mw, ladder_shape
+from platforms.errors import PlatformError
+from platforms.measurement import is_same_network
+from platforms.platform import Platform, Unit
+from sdf.grouping.groups import GroupedNetwork
+
+PS_PER_MS = 10**9
+
+
+@dataclass(frozen=True, eq=False)
+class ModelledGroup:
+    """A group on a unit, arrays [*operating points of the unit's clocks]."""
+
+    time_ps: IntArray
+    demand_kbps: IntArray
+    dynamic_mw: IntArray | None
+    """Above what is drawn all the time while the unit alone is in use; None where power was not
+    fitted."""
+    note: str
+
+
+def models_for(
+    network: GroupedNetwork, precision: str, models: Sequence[ClockProfile]
+) -> list[ClockProfile]:
+    """Those of a network in a precision."""
+    macs = sum(group.macs for group in network.groups)
+    return [
+        model
+        for model in models
+        if model.precision == precision
+        and is_same_network(network.name, macs, (model.network,), model.macs)
+    ]
+
+
+def modelled_groups(
+    network: GroupedNetwork,
+    launches: Sequence[Sequence[Launch]],
+    platform: Platform,
+    unit: Unit,
+    parts: Sequence[TimeParts],
+    models: Sequence[ClockProfile],
+    board_mw: int,
+) -> dict[int, ModelledGroup]:
+    """Group index -> costs, of the groups that the fits cover.
+
+    A fit of the whole network is shared out, at every choice of clocks, in proportion to what the
+    groups would take by its form with their shares of the estimate's parts: so the groups add up
+    to the fit everywhere. Without one, a group whose launches were all fitted as layers takes
+    their sum.
+
+    Args:
+        parts: estimates of all groups on this unit.
+        models: those of :func:`models_for`, of any unit.
+
+    Raises:
+        PlatformError: on a time that is too long to be kept.
+    """
+    mine = [model for model in models if model.unit == unit.name]
+    whole = next((model for model in mine if model.layer is None), None)
+    layers = {model.layer: model for model in mine if model.layer is not None}
+    if not mine:
+        return {}
+    shape = ladder_shape(platform, unit)
+    points = np.indices(shape).reshape(len(shape), -1).T.astype(np.int64)
+    clocks = clocks_of(platform, unit, points)
+    idle = alone_idle_mw(platform, unit, board_mw).reshape(-1)
+    found = {}
+    if whole is not None:
+        times = _shared_out(whole, parts, clocks)
+        power = _dynamic(whole, clocks, idle)
+        found = {g: (time, power, whole.note) for g, time in enumerate(times)}
+    else:
+        for g, group in enumerate(launches):
+            chosen = _fitted(group, layers)
+            if chosen:
+                found[g] = _added(chosen, clocks, idle)
+    return {
+        g: _group(platform, unit, points, shape, parts[g], *entry, label=network.groups[g].name)
+        for g, entry in found.items()
+    }
+
+
+def _shared_out(
+    model: ClockProfile, parts: Sequence[TimeParts], clocks: Clocks
+) -> list[FloatArray]:
+    """Per group [points] ms."""
+    compute, memory, fixed = (
+        _shares([float(getattr(part, name)) for part in parts])
+        for name in ("compute", "memory", "fixed")
+    )
+    alone = [
+        parts_norm(
+            model.time.get("compute_ms", 0.0) * compute[g] * clocks.own,
+            model.time.get("memory_ms", 0.0) * memory[g] * clocks.memory,
+            model.time.get("host_ms", 0.0) * fixed[g] * clocks.host,
+            model.time.get("overlap", 1.0),
+        )
+        for g in range(len(parts))
+    ]
+    total = sum(alone) + 1e-300
+    whole = time_ms(model.time, clocks)
+    return [whole * share / total for share in alone]
+
+
+def _shares(values: Sequence[float]) -> list[float]:
+    total = sum(values)
+    return [value / total if total else 1.0 / len(values) for value in values]
+
+
+def _fitted(
+    launches: Sequence[Launch], layers: dict[str, ClockProfile]
+) -> list[ClockProfile] | None:
+    """The fits of a group's launches; None where one is missing."""
+    chosen = []
+    for launch in launches:
+        if launch.is_free:
+            continue
+        names = [layer.name for layer in launch.layers if layer.name in layers]
+        if not names:
+            return None
+        chosen += [layers[name] for name in names]
+    return chosen
+
+
+def _added(
+    models: Sequence[ClockProfile], clocks: Clocks, idle: IntArray
+) -> tuple[FloatArray, FloatArray | None, str]:
+    times = [time_ms(model.time, clocks) for model in models]
+    total: FloatArray = np.sum(times, axis=0)
+    powers = [_dynamic(model, clocks, idle) for model in models]
+    power: FloatArray | None = None
+    if all(entry is not None for entry in powers):
+        energies = [t * p for t, p in zip(times, powers, strict=True) if p is not None]
+        power = np.sum(energies, axis=0) / np.maximum(total, 1e-300)
+    return total, power, models[0].note
+
+
+def _dynamic(model: ClockProfile, clocks: Clocks, idle: IntArray) -> FloatArray | None:
+    if model.power_form is None:
+        return None
+    above: FloatArray = power_mw(model.power, clocks, model.power_form, model.time) - idle
+    return np.maximum(above, 0.0)
+
+
+def _group(
+    platform: Platform,
+    unit: Unit,
+    points: IntArray,
+    shape: tuple[int, ...],
+    parts: TimeParts,
+    time: FloatArray,
+    power: FloatArray | None,
+    note: str,
+    *,
+    label: str,
+) -> ModelledGroup:
+    picoseconds = np.maximum(np.floor(time * PS_PER_MS + 0.5), 1.0)
+    if picoseconds.max() >= LIMIT_PS:
+        raise PlatformError(
+            f"group {label!r} on {unit.name}: a group's time must stay below 140 s, "
+            f"got {picoseconds.max() / 1e12:.0f} s by the fit over clocks"
+        )
+    memory = platform.domain_by_name[platform.memory.domain].operating_points
+    khz = np.array([point.frequency_khz for point in memory], dtype=np.float64)
+    peak = platform.memory.bytes_per_cycle * khz[points[:, -1]]
+    demand = np.minimum(np.floor(float(parts.traffic) / picoseconds + 0.5), peak)
+    return ModelledGroup(
+        time_ps=picoseconds.astype(np.int64).reshape(shape),
+        demand_kbps=demand.astype(np.int64).reshape(shape),
+        dynamic_mw=None if power is None else np.floor(power + 0.5).astype(np.int64).reshape(shape),
+        note=note,
+    )

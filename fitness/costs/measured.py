@@ -1,0 +1,224 @@
+"""Measured times of groups and layers, brought into the form of an estimate."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+from fitness.costs.scale_to_measured import clock_ratios, scale_to
+from fitness.cost_model.fusion import Launch
+from fitness.costs.measured_blocks import (
+    aligned_records,
+    convolutions_of,
+    is_by_order,
+    measured_blocks,
+)
+from fitness.cost_model.roofline import TimeParts
+from platforms.errors import PlatformError
+from platforms.exact_json import rounded_half_up
+from platforms.measurement import NetworkProfile, UnitMeasurement, is_same_network
+from platforms.platform import Platform, Unit
+from sdf.grouping.groups import GroupedNetwork
+
+
+@dataclass(frozen=True)
+class MeasuredGroup:
+    """A group on a unit, as measured at one set of clocks.
+
+    ``power_mw`` is the power above idle at those clocks, None where it was not measured.
+    ``is_alone``: the measurement was of this group and nothing else. ``source``: in words.
+    """
+
+    profile: NetworkProfile
+    parts: TimeParts
+    has_time: bool
+    has_demand: bool
+    is_alone: bool
+    power_mw: int | None
+    source: str
+
+
+def profiles_for(
+    network: GroupedNetwork,
+    precision: str,
+    own: Sequence[NetworkProfile],
+    platform: Platform,
+) -> list[NetworkProfile]:
+    """The profiles that hold for a network in a precision, the user's own ones first.
+
+    Raises:
+        PlatformError: where one of the user's own names groups or layers that are not there, or
+            lists groups by order that are not the network's.
+    """
+    macs = sum(group.macs for group in network.groups)
+
+    def holds(profile: NetworkProfile) -> bool:
+        return profile.precision == precision and is_same_network(
+            network.name, macs, profile.names, profile.macs
+        )
+
+    chosen = [profile for profile in own if holds(profile)]
+    for profile in chosen:
+        _check_names(profile, network)
+    # The platform's profiles are for one grouping; with another one they do not apply.
+    return chosen + [
+        profile for profile in platform.profiles if holds(profile) and _matches(profile, network)
+    ]
+
+
+def _matches(profile: NetworkProfile, network: GroupedNetwork) -> bool:
+    """Whether a profile's layers and groups are those of the network, by name or in order."""
+    layers = {layer.name for group in network.groups for layer in group.layers}
+    if any(name not in layers for part in profile.layers for name in part.names):
+        return False
+    if not is_by_order(profile):
+        names = {group.name for group in network.groups}
+        return all(name in names for part in profile.groups for name in part.names)
+    return bool(aligned_records(profile.groups, convolutions_of(network)))
+
+
+def _check_names(profile: NetworkProfile, network: GroupedNetwork) -> None:
+    label = f"profile of network {profile.names[0]!r}"
+    groups = {group.name for group in network.groups}
+    layers = {layer.name for group in network.groups for layer in group.layers}
+    for what, parts, known in (
+        ("group", profile.groups, groups),
+        ("layer", profile.layers, layers),
+    ):
+        for name in (name for part in parts for name in part.names):
+            if name not in known:
+                raise PlatformError(
+                    f"{label}: there is no {what} {name!r}; the network has {len(known)}, "
+                    f"such as {min(known)!r}"
+                )
+    count = len(profile.groups) if is_by_order(profile) else len(network.groups)
+    for transition in profile.transitions:
+        after = transition.after
+        there = after in groups if isinstance(after, str) else after < count
+        if not there:
+            raise PlatformError(
+                f"{label}: there is no group {after!r} for a transition to follow; "
+                f"there are {count}"
+            )
+    if not _matches(profile, network):
+        raise PlatformError(
+            f"{label}: groups without names must be those of the network in order "
+            f"({len(network.groups)}, with {convolutions_of(network)} convolutions), "
+            f"got {len(profile.groups)}"
+        )
+
+
+def measured_groups(
+    network: GroupedNetwork,
+    launches: Sequence[Sequence[Launch]],
+    platform: Platform,
+    profile: NetworkProfile,
+    estimates: Mapping[str, Sequence[TimeParts]],
+) -> dict[tuple[str, int], MeasuredGroup]:
+    """What a profile tells: (unit, group index) to the group's parts, scaled to the measurement.
+
+    Groups that were measured together share the time as the estimate has it. A demand that was
+    measured on one unit only gives the bytes moved, and with them the demand on the others: there
+    it is the measured one times t_measured unit / t_other unit (section 3 of the model).
+    ``estimates`` holds the parts of all groups by unit, for units that compute in the profile's
+    precision.
+    """
+    result: dict[tuple[str, int], MeasuredGroup] = {}
+    for block in measured_blocks(network, launches, profile):
+        for name, item in block.units.items():
+            if name not in estimates:
+                continue
+            before = [result.get((name, index)) for index in block.groups]
+            made = _scaled(
+                platform.unit_by_name[name],
+                platform,
+                profile,
+                [
+                    estimates[name][index] if entry is None else entry.parts
+                    for index, entry in zip(block.groups, before, strict=True)
+                ],
+                item,
+            )
+            for index, parts, entry in zip(block.groups, made, before, strict=True):
+                result[name, index] = _joined(entry, parts, profile, item, len(block.groups) == 1)
+    for index in range(len(network.groups)):
+        known = [result[name, index] for name in estimates if (name, index) in result]
+        teller = next((entry for entry in known if entry.has_demand), None)
+        if teller is None:
+            continue
+        for name in estimates:
+            entry = result.get((name, index))
+            if entry is None:
+                told = replace(estimates[name][index], traffic=teller.parts.traffic)
+                result[name, index] = MeasuredGroup(
+                    profile, told, False, False, False, None, teller.source
+                )
+            elif not entry.has_demand:
+                parts = replace(entry.parts, traffic=teller.parts.traffic)
+                result[name, index] = replace(entry, parts=parts)
+    return result
+
+
+def _joined(
+    before: MeasuredGroup | None,
+    parts: TimeParts,
+    profile: NetworkProfile,
+    item: UnitMeasurement,
+    is_alone: bool,
+) -> MeasuredGroup:
+    """What was known of a group on a unit, and what a further measurement adds or replaces."""
+    text = profile.source.text
+    now = MeasuredGroup(
+        profile=profile,
+        parts=parts,
+        has_time=item.time_ps is not None,
+        has_demand=item.demand_kbps is not None,
+        is_alone=is_alone,
+        power_mw=item.power_mw,
+        source=f"{text} ({item.note})" if item.note else text,
+    )
+    if before is None:
+        return now
+    if now.has_time:
+        return replace(
+            now,
+            has_demand=now.has_demand or before.has_demand,
+            power_mw=before.power_mw if item.power_mw is None else item.power_mw,
+        )
+    added = item.note or text
+    return replace(
+        before,
+        parts=parts,
+        has_demand=now.has_demand or before.has_demand,
+        power_mw=before.power_mw if item.power_mw is None else item.power_mw,
+        source=before.source if added in before.source else f"{before.source}; {added}",
+    )
+
+
+def last_groups(network: GroupedNetwork, profile: NetworkProfile) -> dict[int, int]:
+    """Index of a profile's record to the network's group that ends where the record ends."""
+    if not is_by_order(profile):
+        return {index: index for index in range(len(network.groups))}
+    blocks = aligned_records(profile.groups, convolutions_of(network))
+    return {records[-1]: groups[-1] for records, groups in blocks}
+
+
+def _scaled(
+    unit: Unit,
+    platform: Platform,
+    profile: NetworkProfile,
+    estimates: Sequence[TimeParts],
+    measurement: UnitMeasurement,
+) -> list[TimeParts]:
+    ratios = clock_ratios(unit, platform, profile.clocks_khz)
+    parts = list(estimates)
+    if measurement.time_ps is not None:
+        parts = scale_to(parts, Fraction(measurement.time_ps), *ratios)
+    demand = measurement.demand_kbps
+    if demand is None:
+        return parts
+    return [
+        TimeParts(part.compute, part.memory, part.fixed, rounded_half_up(demand * part.at(*ratios)))
+        for part in parts
+    ]

@@ -1,0 +1,184 @@
+"""Which groups a profile measured together, and the sums over its records of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from fitness.cost_model.fusion import Launch
+from fitness.cost_model.support import host_tail
+from platforms.exact_json import rounded_half_up
+from platforms.measurement import NetworkProfile, PartMeasurement, UnitMeasurement
+from sdf.grouping.groups import GroupedNetwork
+from sdf.layer import LayerKind
+
+MOST_NOTES = 3
+"""Of the notes of parts that are summed up, so many are kept."""
+
+
+@dataclass(frozen=True)
+class Block:
+    """Groups that were measured together, ascending, and what was measured of them by unit."""
+
+    groups: tuple[int, ...]
+    units: dict[str, UnitMeasurement]
+
+
+def is_by_order(profile: NetworkProfile) -> bool:
+    """Whether a profile lists groups without names: all of the network's, in order."""
+    return bool(profile.groups) and not any(part.names for part in profile.groups)
+
+
+def convolutions_of(network: GroupedNetwork) -> list[int]:
+    """The number of convolution layers in each group."""
+    return [
+        sum(layer.kind is LayerKind.CONVOLUTION for layer in group.layers)
+        for group in network.groups
+    ]
+
+
+def aligned_records(
+    parts: Sequence[PartMeasurement], counts: Sequence[int]
+) -> list[tuple[range, range]]:
+    """Records and groups that belong together: the smallest (records, groups) ranges, in order.
+
+    Records tell their numbers of convolutions, so a finer or coarser grouping of the same network
+    can be laid beside them: a boundary common to both is one where as many convolutions have
+    passed. Groups without any belong to what is before them. Where no record tells a number,
+    there must be as many groups as records. Empty where the two cannot be laid side by side.
+    """
+    if any(part.convolutions is None for part in parts):
+        same = len(parts) == len(counts) and all(
+            part.convolutions in (None, count) for part, count in zip(parts, counts, strict=True)
+        )
+        return [(range(k, k + 1), range(k, k + 1)) for k in range(len(parts))] if same else []
+    by_record = _boundaries([part.convolutions or 0 for part in parts])
+    by_group = _boundaries(counts)
+    if not by_record or not by_group or list(by_record)[-1] != list(by_group)[-1]:
+        return []
+    result: list[tuple[range, range]] = []
+    record = group = 0
+    for total in by_record:
+        if total in by_group:
+            result.append((range(record, by_record[total]), range(group, by_group[total])))
+            record, group = by_record[total], by_group[total]
+    return result
+
+
+def _boundaries(counts: Sequence[int]) -> dict[int, int]:
+    """Convolutions passed to the number of parts passed, the latest where there are several."""
+    result: dict[int, int] = {}
+    total = 0
+    for index, count in enumerate(counts):
+        total += count
+        if total:
+            result[total] = index + 1
+    return result
+
+
+def measured_blocks(
+    network: GroupedNetwork, launches: Sequence[Sequence[Launch]], profile: NetworkProfile
+) -> list[Block]:
+    """What a profile measured. Where blocks overlap, the later one is of the group itself.
+
+    Of records of layers a unit's block is the smallest set of groups whose every launch was
+    measured there, and in which no record holds a layer of a group outside.
+    """
+    if is_by_order(profile):
+        return [
+            Block(tuple(groups), _summed([profile.groups[index] for index in records]))
+            for records, groups in aligned_records(profile.groups, convolutions_of(network))
+        ]
+    blocks = _from_layers(network, launches, profile.layers) if profile.layers else []
+    place = {group.name: index for index, group in enumerate(network.groups)}
+    for part in profile.groups:
+        blocks.append(Block((place[part.names[0]],), {item.unit: item for item in part.units}))
+    return blocks
+
+
+def _summed(parts: Sequence[PartMeasurement]) -> dict[str, UnitMeasurement]:
+    """Records one after the other as one; only units that all of them measured."""
+    if len(parts) == 1:
+        return {item.unit: item for item in parts[0].units}
+    tables = [{item.unit: item for item in part.units} for part in parts]
+    result = {}
+    for name in tables[0]:
+        items = [table.get(name) for table in tables]
+        if any(item is None or item.time_ps is None for item in items):
+            continue
+        time, traffic, energy = 0, _Total(), _Total()
+        notes: dict[str, None] = {}
+        for item in items:
+            assert item is not None
+            assert item.time_ps is not None
+            time += item.time_ps
+            traffic.add(item.demand_kbps, item.time_ps)
+            energy.add(item.power_mw, item.time_ps)
+            notes |= {item.note: None} if item.note else {}
+        note = "; ".join(list(notes)[:MOST_NOTES]) + ("; ..." if len(notes) > MOST_NOTES else "")
+        result[name] = UnitMeasurement(name, time, traffic.mean(time), energy.mean(time), note)
+    return result
+
+
+class _Total:
+    """A sum of rate x time; unknown as soon as one rate is."""
+
+    def __init__(self) -> None:
+        self.value: int | None = 0
+
+    def add(self, rate: int | None, time_ps: int) -> None:
+        """Adds one part."""
+        if self.value is None or rate is None:
+            self.value = None
+        else:
+            self.value += rate * time_ps
+
+    def mean(self, time_ps: int) -> int | None:
+        """The mean rate over the whole time, rounded half up."""
+        return None if self.value is None else rounded_half_up(Fraction(self.value, time_ps))
+
+
+def _from_layers(
+    network: GroupedNetwork,
+    launches: Sequence[Sequence[Launch]],
+    records: Sequence[PartMeasurement],
+) -> list[Block]:
+    layers = [layer for group in network.groups for layer in group.layers]
+    # What every deployment leaves to the host need not have been measured.
+    tail = {layers[index].name for index in host_tail(layers)}
+    home: dict[str, tuple[int, int]] = {}
+    needed: list[set[int]] = []
+    for index, group in enumerate(launches):
+        needed.append(set())
+        for number, launch in enumerate(group):
+            home |= {layer.name: (index, number) for layer in launch.layers}
+            if not launch.is_free and not all(layer.name in tail for layer in launch.layers):
+                needed[index].add(number)
+    blocks = []
+    for unit in dict.fromkeys(item.unit for part in records for item in part.units):
+        timed = [
+            (item, [home[name] for name in part.names])
+            for part in records
+            for item in part.units
+            if item.unit == unit and item.time_ps is not None
+        ]
+        seen = {place for _, places in timed for place in places}
+        for groups in _components(len(needed), [places for _, places in timed]):
+            whole = all((index, number) in seen for index in groups for number in needed[index])
+            items = [item for item, places in timed if places[0][0] in groups]
+            if whole and items:
+                parts = [PartMeasurement((), None, (item,)) for item in items]
+                blocks.append(Block(groups, _summed(parts)))
+    return blocks
+
+
+def _components(count: int, links: Iterable[Sequence[tuple[int, int]]]) -> list[tuple[int, ...]]:
+    """Groups that records tie together, each set ascending."""
+    import networkx as nx
+
+    graph: nx.Graph[int] = nx.Graph()
+    graph.add_nodes_from(range(count))
+    for places in links:
+        graph.add_edges_from((places[0][0], index) for index, _ in places)
+    return [tuple(sorted(part)) for part in nx.connected_components(graph)]

@@ -1,0 +1,332 @@
+"""Costs of a network's groups on a platform's units, at every operating point."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from fitness.costs.scale_to_measured import calibrate, clock_ratios, network_record
+from fitness.cost_model.tables import CostOrigin, IntArray, NetworkCosts, UnitCosts
+from fitness.cost_model.fusion import Launch, network_launches
+from fitness.cost_model.frequency_scaling import ladder_costs
+from fitness.costs.measured import MeasuredGroup, measured_groups, profiles_for
+from fitness.costs.fitted import ModelledGroup, modelled_groups, models_for
+from fitness.profiles.profile_file import Profile
+from fitness.cost_model.roofline import TimeParts, group_parts, unit_model
+from fitness.cost_model.support import Support, layer_support
+from fitness.costs.transitions import transition_times
+from fitness.cost_model.power import busy_above_idle_mw, ladder_shape, traffic_mw
+from platforms.errors import PlatformError
+from platforms.platform import Peak, Platform, Unit
+from sdf.grouping.groups import GroupedNetwork
+
+
+def network_costs(
+    network: GroupedNetwork,
+    platform: Platform,
+    *,
+    precision: str | None = None,
+    units: Sequence[str] | None = None,
+    profile: Profile | None = None,
+) -> NetworkCosts:
+    """What every group costs on every unit: t = t_compute f0/f + t_memory m0/m + t_fixed.
+
+    A measured group wins over a fit over clocks (a profile's ``models``), that over a calibration
+    on the whole network's measured time, that over an estimate. All but the fits are exact
+    rationals, rounded half up to whole ps, kB/s and mW.
+
+    Args:
+        network: the groups.
+        platform: the chip.
+        precision: number format; None means the platform's default.
+        units: names of the units wanted; None means all. The result keeps the platform's order.
+        profile: the user's own measurements, which win over all else.
+
+    Raises:
+        PlatformError: on a unit or precision that the platform does not have, a profile that does
+            not fit the network, or a time above 140 s.
+    """
+    chosen = choose_units(platform, units)
+    asked = choose_precision(platform, precision)
+    layers = [layer for group in network.groups for layer in group.layers]
+    support = layer_support(layers, platform, asked)
+    launches = network_launches(network)
+    own = () if profile is None else profile.networks
+    profiles = profiles_for(network, asked, own, platform)
+    peaks = {
+        unit.name: peak for unit in platform.units for peak in unit.peaks if peak.precision == asked
+    }
+    drafts = {
+        unit.name: _draft(network, platform, unit, peaks[unit.name], launches, support, asked)
+        for unit in platform.units
+        if unit.name in peaks
+    }
+    measured: dict[tuple[str, int], list[MeasuredGroup]] = {}
+    user_profiles = set(map(id, own))
+    for record in profiles:
+        found = measured_groups(
+            network,
+            launches,
+            platform,
+            record,
+            {name: draft.parts for name, draft in drafts.items()},
+        )
+        for key, entry in found.items():
+            entries = measured.setdefault(key, [])
+            # Several clocks of one owner complement each other; the user's replace the platform's.
+            if not entries or (id(record) in user_profiles) == (
+                id(entries[0].profile) in user_profiles
+            ):
+                entries.append(entry)
+    fits = models_for(network, asked, () if profile is None else profile.models)
+    board = platform.board_mw if profile is None or profile.board_mw is None else profile.board_mw
+    modelled = {
+        unit.name: modelled_groups(
+            network, launches, platform, unit, drafts[unit.name].parts, fits, board
+        )
+        for unit in chosen
+        if unit.name in drafts
+    }
+    return NetworkCosts(
+        network=network.name,
+        units=tuple(
+            _unit_costs(
+                network,
+                platform,
+                unit,
+                drafts.get(unit.name),
+                measured,
+                modelled.get(unit.name, {}),
+                support,
+            )
+            for unit in chosen
+        ),
+        transition_ps=transition_times(network, platform, chosen, asked, profiles),
+    )
+
+
+def choose_units(platform: Platform, units: Sequence[str] | None) -> tuple[Unit, ...]:
+    """The units of these names in the platform's order; None means all.
+
+    Raises:
+        PlatformError: on a name that is none, with the nearest suggested, or no name at all.
+    """
+    if units is None:
+        return platform.units
+    known = list(platform.unit_by_name)
+    for name in units:
+        if name not in platform.unit_by_name:
+            near = difflib.get_close_matches(name, known, n=2)
+            hint = f"did you mean {' or '.join(near)}?" if near else f"known: {', '.join(known)}"
+            raise PlatformError(f"platform {platform.name!r} has no unit {name!r} ({hint})")
+    if not units:
+        raise PlatformError(f"at least one unit of {platform.name!r} must be chosen, got none")
+    return tuple(unit for unit in platform.units if unit.name in units)
+
+
+def choose_precision(platform: Platform, precision: str | None) -> str:
+    """``precision``, or the platform's default.
+
+    Raises:
+        PlatformError: where no unit computes in it.
+    """
+    asked = platform.default_precision if precision is None else precision
+    known = dict.fromkeys(peak.precision for unit in platform.units for peak in unit.peaks)
+    if asked not in known:
+        raise PlatformError(
+            f"precision must be one that {platform.name!r} computes in ({', '.join(known)}), "
+            f"got {asked!r}"
+        )
+    return asked
+
+
+@dataclass(frozen=True)
+class _Draft:
+    """Estimates of all groups on one unit, calibrated where the network was measured there."""
+
+    parts: list[TimeParts]
+    origin: CostOrigin
+    note: str
+
+
+def _draft(
+    network: GroupedNetwork,
+    platform: Platform,
+    unit: Unit,
+    peak: Peak,
+    launches: Sequence[Sequence[Launch]],
+    support: Support,
+    precision: str,
+) -> _Draft:
+    model = unit_model(unit, platform, peak)
+    parts = [group_parts(group, model) for group in launches]
+    macs = sum(group.macs for group in network.groups)
+    record = network_record(platform, network.name, macs, unit.name, precision)
+    if record is None:
+        return _Draft(parts, CostOrigin.ESTIMATED, "")
+    reasons = _group_reasons(network, support, unit.name)
+    runnable = [reason is None for reason in reasons]
+    clocks = ", ".join(f"{name} {khz / 1000:g} MHz" for name, khz in record.clocks_khz)
+    note = (
+        f"{record.names[0]} takes {record.time_ps / 10**9:g} ms at {clocks}: {record.source.text}"
+    )
+    return _Draft(calibrate(parts, runnable, unit, platform, record), CostOrigin.CALIBRATED, note)
+
+
+def _group_reasons(network: GroupedNetwork, support: Support, unit: str) -> list[str | None]:
+    """Why the unit cannot run each group: the first layer that it cannot run, and its reason."""
+    column = support.units.index(unit)
+    reasons: list[str | None] = []
+    first = 0
+    for group in network.groups:
+        reason = None
+        for index in range(first, first + len(group.layers)):
+            why = support.reasons[index][column]
+            if why is not None:
+                reason = f"{support.layers[index]}: {why}"
+                break
+        reasons.append(reason)
+        first += len(group.layers)
+    return reasons
+
+
+def _unit_costs(
+    network: GroupedNetwork,
+    platform: Platform,
+    unit: Unit,
+    draft: _Draft | None,
+    measured: dict[tuple[str, int], list[MeasuredGroup]],
+    modelled: dict[int, ModelledGroup],
+    support: Support,
+) -> UnitCosts:
+    shape = ladder_shape(platform, unit)
+    times = np.full((len(network.groups), *shape), -1, dtype=np.int64)
+    demands = np.zeros_like(times)
+    powers = np.zeros_like(times)
+    origins: list[CostOrigin] = []
+    notes: list[str] = []
+    busy = busy_above_idle_mw(platform, unit)
+    for index, reason in enumerate(_group_reasons(network, support, unit.name)):
+        entries = measured.get((unit.name, index), [])
+        timed = [entry for entry in entries if entry.has_time]
+        # A measurement of this very group proves that the unit can run it.
+        if draft is None or (reason is not None and not any(e.is_alone for e in timed)):
+            origins.append(CostOrigin.CANNOT_RUN)
+            notes.append(reason or "")
+            continue
+        model = None if timed else modelled.get(index)
+        if model is not None:
+            times[index], demands[index] = model.time_ps, model.demand_kbps
+            powers[index] = busy + traffic_mw(platform, demands[index])
+            if model.dynamic_mw is not None:
+                powers[index] = model.dynamic_mw
+            origins.append(CostOrigin.CALIBRATED)
+            notes.append(model.note)
+            continue
+        label = f"network {network.name!r}, group {network.groups[index].name!r} on {unit.name}"
+        times[index], demands[index] = _over_ladder(
+            platform,
+            unit,
+            [entry.parts for entry in entries] or [draft.parts[index]],
+            entries,
+            label,
+        )
+        powers[index] = busy + traffic_mw(platform, demands[index])
+        if any(entry.power_mw is not None for entry in entries):
+            powers[index] = _measured_power(platform, unit, powers[index], entries)
+        if timed:
+            origins.append(CostOrigin.MEASURED)
+            notes.append(timed[0].source)
+        else:
+            origins.append(draft.origin)
+            notes.append(draft.note)
+    return UnitCosts(
+        unit=unit.name,
+        clocks=unit.clocks,
+        time_ps=times,
+        demand_kbps=demands,
+        dynamic_mw=powers,
+        origin=tuple(origins),
+        note=tuple(notes),
+    )
+
+
+def _khz(platform: Platform, domain: str) -> list[int]:
+    return [point.frequency_khz for point in platform.domain_by_name[domain].operating_points]
+
+
+def _over_ladder(
+    platform: Platform,
+    unit: Unit,
+    choices: Sequence[TimeParts],
+    entries: Sequence[MeasuredGroup],
+    label: str,
+) -> tuple[IntArray, IntArray]:
+    """Times and demands [*operating points of the unit's clocks]; the host's clock changes nothing.
+
+    Of several measurements the nearest holds: the one with the smallest product of clock ratios.
+    """
+    own, memory = _khz(platform, unit.clocks[0]), _khz(platform, unit.clocks[-1])
+    tables = [
+        ladder_costs(parts, own, memory, platform.memory.bytes_per_cycle, label)
+        for parts in choices
+    ]
+    times, demands = tables[0]
+    if len(tables) > 1:
+        nearest = _nearest(platform, unit, entries)
+        times = np.choose(nearest, [table[0] for table in tables])
+        demands = np.choose(nearest, [table[1] for table in tables])
+    if unit.host is None:
+        return times, demands
+    shape = ladder_shape(platform, unit)
+    return (
+        np.broadcast_to(times[:, None, :], shape),
+        np.broadcast_to(demands[:, None, :], shape),
+    )
+
+
+def _nearest(platform: Platform, unit: Unit, entries: Sequence[MeasuredGroup]) -> IntArray:
+    """[own points, memory points]: index of the measurement made at the nearest clocks."""
+    own, memory = _khz(platform, unit.clocks[0]), _khz(platform, unit.clocks[-1])
+    measured = [dict(entry.profile.clocks_khz) for entry in entries]
+
+    def distance(khz: int, memory_khz: int, clocks: dict[str, int]) -> Fraction:
+        first = Fraction(khz, clocks[unit.clocks[0]])
+        second = Fraction(memory_khz, clocks[unit.clocks[-1]])
+        return max(first, 1 / first) * max(second, 1 / second)
+
+    table = [
+        [
+            min(range(len(measured)), key=lambda item: distance(row, column, measured[item]))
+            for column in memory
+        ]
+        for row in own
+    ]
+    return np.array(table, dtype=np.int64)
+
+
+def _measured_power(
+    platform: Platform, unit: Unit, modelled: IntArray, entries: Sequence[MeasuredGroup]
+) -> IntArray:
+    """The modelled power scaled so that it is the measured one at the measured clocks."""
+    entry = next(entry for entry in entries if entry.power_mw is not None)
+    unit_ratio, memory_ratio = clock_ratios(unit, platform, entry.profile.clocks_khz)
+    own, memory = _khz(platform, unit.clocks[0]), _khz(platform, unit.clocks[-1])
+    row = own.index(int(own[-1] / unit_ratio))
+    column = memory.index(int(memory[-1] / memory_ratio))
+    place: tuple[int, ...] = (row, column)
+    if unit.host is not None:
+        hosts = _khz(platform, unit.host)
+        named = dict(entry.profile.clocks_khz).get(unit.host, hosts[-1])
+        place = (row, hosts.index(named), column)
+    at_clocks = int(modelled[place])
+    measured_mw = int(entry.power_mw or 0)
+    if at_clocks == 0:
+        return np.full_like(modelled, measured_mw)
+    # Exact in Python's integers: the product may pass 64 bits.
+    scaled = (2 * modelled.astype(object) * measured_mw + at_clocks) // (2 * at_clocks)
+    return scaled.astype(np.int64)

@@ -1,0 +1,272 @@
+"""The timeline of many lemmas, each played as far as its choices decide it.
+
+The rules are those of :mod:`fitness.reference.timeline`, for one frame alone and in Python integers.
+Lemmas that choose alike are played together: they are parted only when a choice in which they
+differ is met, so that every common beginning is played once.
+
+A lemma's timeline *stops* at the first instant at which
+
+* a group instance whose unit is not named becomes eligible: all that it waits for has ended; its
+  transitions and its network's arrival need not have passed; or
+* a group is about to start whose time, demand or unit's contention parameters have several values
+  over the named operating points.
+
+What has happened until then, ends at that instant included, happens in *every* design point with
+the lemma's choices. Nothing is dispatched at the instant of the stop. Groups that run had certain
+contention parameters when they started; so their rates are certain too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from fitness.contention import lost_rate
+from fitness.lemma_checker.costs import CertainCost, LemmaCosts
+from results.front.certificate import NOT_NAMED
+from results.problem.problem import WORK_PER_PS, Problem
+
+
+class Input(NamedTuple):
+    """Something that a group instance waits for: the end of another one."""
+
+    instance: int
+    edge: int | None
+    """The edge whose transition has to pass, too; None: a repeat or another network is awaited."""
+
+
+@dataclass(frozen=True)
+class Instance:
+    """One group in one repeat of its network."""
+
+    network: int
+    group: int
+    arrival_ps: int
+    """What it waits for besides ``inputs``: its network's arrival where it is one of the first
+    groups, else 0."""
+    inputs: tuple[Input, ...]
+
+
+class Running(NamedTuple):
+    """A group instance on its unit."""
+
+    instance: int
+    work_left: int
+    """1/65536 ps at the full rate."""
+    demand_kbps: int
+    memory_point: int
+
+
+@dataclass
+class State:
+    """A timeline at one instant, after all ends and before any dispatch."""
+
+    now_ps: int
+    start_ps: list[int | None]
+    """[instances]: None as long as it has not started."""
+    end_ps: list[int | None]
+    """[instances]: None as long as it has not ended."""
+    missing: list[int]
+    """[instances]: how many of its inputs have not ended."""
+    fresh: list[int]
+    """Instances that have become eligible now, lowest first; their units are yet to be read."""
+    waiting: dict[int, tuple[int, int]]
+    """Eligible instances that have not started: (ready time, unit)."""
+    running: dict[int, Running]
+    """By unit."""
+
+    def copy(self) -> State:
+        """One that can go its own way."""
+        return State(
+            self.now_ps,
+            self.start_ps.copy(),
+            self.end_ps.copy(),
+            self.missing.copy(),
+            self.fresh.copy(),
+            self.waiting.copy(),
+            self.running.copy(),
+        )
+
+
+def group_instances(problem: Problem) -> tuple[Instance, ...]:
+    """All group instances of a frame, in the order that breaks ties: network, repeat, group."""
+    first = [0]
+    for network in problem.networks:
+        first.append(first[-1] + network.repeats * len(network.group_names))
+    incoming: dict[int, list[tuple[int, int]]] = {}
+    for edge, (source, target) in enumerate(problem.edges):
+        incoming.setdefault(target, []).append((source, edge))
+    instances = []
+    for n, network in enumerate(problem.networks):
+        size = len(network.group_names)
+        for repeat in range(network.repeats):
+            base = first[n] + repeat * size
+            if repeat == 0:
+                awaited = [
+                    instance
+                    for other in network.waits_for
+                    for instance in range(
+                        first[other + 1] - len(problem.networks[other].group_names),
+                        first[other + 1],
+                    )
+                ]
+            else:
+                awaited = list(range(base - size, base))
+            for group in network.groups:
+                inputs = [
+                    Input(base + source - network.first_group, edge)
+                    for source, edge in incoming.get(group, ())
+                ]
+                arrival = 0
+                if not inputs:
+                    inputs = [Input(instance, None) for instance in awaited]
+                    arrival = network.arrival_ps if repeat == 0 else 0
+                instances.append(Instance(n, group, arrival, tuple(inputs)))
+    return tuple(instances)
+
+
+class LemmaPlay:
+    """Plays lemmas of one problem."""
+
+    def __init__(self, problem: Problem, instances: Sequence[Instance]) -> None:
+        self._instances = instances
+        self._followers: list[list[int]] = [[] for _ in self._instances]
+        for i, instance in enumerate(self._instances):
+            for entry in instance.inputs:
+                self._followers[entry.instance].append(i)
+        self._transition_ps: list[list[list[int]]] = problem.transition_ps.tolist()
+        self._contention = [unit.contention for unit in problem.units]
+
+    def stops(
+        self, units: Sequence[Sequence[int]], costs: Sequence[LemmaCosts]
+    ) -> Iterator[tuple[State, list[int]]]:
+        """For every lemma the state in which its timeline stops, or is over.
+
+        Args:
+            units: [lemmas][groups]: units of the groups, or ``NOT_NAMED``.
+            costs: [lemmas]: costs over their operating points.
+
+        Yields:
+            A state, and the indices of lemmas that stop there. Every lemma comes once, in no
+            particular order.
+        """
+        groups = [instance.group for instance in self._instances]
+        stack = [(self._begin(), list(range(len(units))))]
+        while stack:
+            state, lemmas = stack.pop()
+            by_units: dict[tuple[int, ...], list[int]] = {}
+            fresh = [groups[i] for i in state.fresh]
+            for lemma in lemmas:
+                row = units[lemma]
+                by_units.setdefault(tuple([row[group] for group in fresh]), []).append(lemma)
+            for named, named_so in by_units.items():
+                if NOT_NAMED in named:
+                    yield state, named_so
+                    continue
+                # They agree about all groups that have become eligible: any of them speaks for all.
+                queued = self._enqueue(state, units[named_so[0]])
+                starts = _next_starts(queued, len(self._contention))
+                by_costs: dict[tuple[CertainCost | None, ...], list[int]] = {}
+                pairs = [(unit, groups[i]) for unit, i in starts]
+                for lemma in named_so:
+                    certain = costs[lemma].certain
+                    key = tuple([certain[unit][group] for unit, group in pairs])
+                    by_costs.setdefault(key, []).append(lemma)
+                for chosen, costing_so in by_costs.items():
+                    later = self._advance(queued, starts, chosen)
+                    if later is None:
+                        yield queued, costing_so
+                    else:
+                        stack.append((later, costing_so))
+
+    def _begin(self) -> State:
+        missing = [len(instance.inputs) for instance in self._instances]
+        return State(
+            now_ps=0,
+            start_ps=[None] * len(self._instances),
+            end_ps=[None] * len(self._instances),
+            missing=missing,
+            fresh=[i for i, count in enumerate(missing) if count == 0],
+            waiting={},
+            running={},
+        )
+
+    def _enqueue(self, state: State, units: Sequence[int]) -> State:
+        """The state once its fresh instances wait for their units."""
+        queued = state.copy()
+        queued.fresh = []
+        for i in state.fresh:
+            instance = self._instances[i]
+            unit = units[instance.group]
+            ready = instance.arrival_ps
+            for source, edge in instance.inputs:
+                ended = state.end_ps[source]
+                assert ended is not None, "an instance is fresh when all its inputs have ended"
+                if edge is not None:
+                    source_unit = units[self._instances[source].group]
+                    ended += self._transition_ps[edge][source_unit][unit]
+                ready = max(ready, ended)
+            queued.waiting[i] = (ready, unit)
+        return queued
+
+    def _advance(
+        self, state: State, starts: Sequence[tuple[int, int]], costs: Sequence[CertainCost | None]
+    ) -> State | None:
+        """Starts (unit, instance) pairs, and goes on to the next instant at which a group ends or
+        a ready time comes.
+
+        Returns:
+            None where a cost of ``starts`` is not certain, or nothing is left to happen.
+        """
+        later = state.copy()
+        for (unit, i), cost in zip(starts, costs, strict=True):
+            if cost is None:
+                return None
+            del later.waiting[i]
+            later.start_ps[i] = state.now_ps
+            work = cost.time_ps * WORK_PER_PS
+            later.running[unit] = Running(i, work, cost.demand_kbps, cost.memory_point)
+        rates = self._rates(later.running)
+        now = state.now_ps
+        instants = [now - -job.work_left // rates[unit] for unit, job in later.running.items()]
+        instants += [ready for ready, _ in later.waiting.values() if ready > now]
+        if not instants:
+            return None
+        later.now_ps = min(instants)
+        for unit, job in list(later.running.items()):
+            work = job.work_left - rates[unit] * (later.now_ps - now)
+            if work > 0:
+                later.running[unit] = job._replace(work_left=work)
+            else:
+                del later.running[unit]
+                self._end(later, job.instance)
+        later.fresh.sort()
+        return later
+
+    def _rates(self, running: dict[int, Running]) -> dict[int, int]:
+        total = sum(job.demand_kbps for job in running.values())
+        rates = {}
+        for unit, job in running.items():
+            table = self._contention[unit]
+            rates[unit] = WORK_PER_PS
+            if table is not None:
+                others = total - job.demand_kbps
+                rates[unit] -= lost_rate(table, job.memory_point, job.demand_kbps, others)
+        return rates
+
+    def _end(self, state: State, ended: int) -> None:
+        state.end_ps[ended] = state.now_ps
+        for i in self._followers[ended]:
+            state.missing[i] -= 1
+            if state.missing[i] == 0:
+                state.fresh.append(i)
+
+
+def _next_starts(state: State, units: int) -> list[tuple[int, int]]:
+    """(unit, instance): what every free unit starts now: the smallest (ready time, instance)."""
+    first: dict[int, tuple[int, int]] = {}
+    for i, (ready, unit) in state.waiting.items():
+        if ready <= state.now_ps and unit not in state.running:
+            first[unit] = min(first.get(unit, (ready, i)), (ready, i))
+    return [(unit, first[unit][1]) for unit in range(units) if unit in first]

@@ -1,0 +1,362 @@
+"""Objectives and constraint violations of whole populations, in integers.
+
+Every objective is minimised and has the name and unit that :mod:`results.problem.objectives` gives it:
+
+* latency: the makespan of one frame alone (Eq. 11 of HaX-CoNN), or one network's latency, ps;
+* inverse-latency: -sum over networks of floor(10^18 ps / T_n), in uHz (Eq. 10);
+* throughput: from the end of frame 4 to the end of frame 12 of the pipeline, ps; of an analytic
+  pipeline (Tang Eq. 1-7) eight times the largest load;
+* energy: fJ over the whole time W of the energy use: idle power x W + dynamic energy. *frame*: one
+  frame, W its makespan; *periodic*: one frame, W the period; *pipeline*: an eighth of eight frames;
+  of an analytic pipeline one frame, W by its ``pipeline_time`` (Tang Eq. 8-13);
+* power: that energy over that time, in uW, rounded down;
+* efficiency: that energy over the networks, fJ: energy of an inference, rounded down;
+* stretch: what contention adds to the time that units are busy, ppm, rounded down.
+
+Where networks run freely (:mod:`fitness.simulate_free_running`), throughput is what a network takes for eight
+frames in the mean, power the mean over the window, energy and efficiency both the energy drawn in
+the window over the inferences in it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import Enum
+
+import numpy as np
+
+from fitness.closed_form import make_load_evaluator
+from fitness.simulate_free_running import make_free_run_evaluator
+from fitness.simulate import (
+    BoolArray,
+    Evaluation,
+    Evaluator,
+    IntArray,
+    make_evaluator,
+    make_pipeline_evaluator,
+)
+from results.problem.problem import EnergyUse, Objective, ObjectiveKind, Problem
+
+UHZ_PS = 10**18
+"""1 / (1 ps) in uHz."""
+PIPELINE_COUNTED = 8
+
+
+class ConstraintKind(Enum):
+    """What a constraint limits."""
+
+    TRANSITIONS = "transitions"
+    SEGMENTS = "segments"
+    DEADLINE = "deadline"
+    PERIOD = "period"
+    POWER = "power"
+    ENERGY = "energy"
+
+
+@dataclass(frozen=True)
+class Constraint:
+    """A limit on one figure of a design point: the figure must be at most ``limit``.
+
+    ``network``: the index of the one whose transitions or latency are limited.
+    """
+
+    kind: ConstraintKind
+    name: str
+    limit: int
+    unit: str
+    network: int | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Outcomes:
+    """What n design points give; rows of impossible ones mean nothing."""
+
+    possible: BoolArray
+    """[n]"""
+    objectives: IntArray
+    """[n, objectives]"""
+    figures: IntArray
+    """[n, constraints]: what each constraint limits."""
+    feasible: BoolArray
+    """[n]: possible, and every figure within its limit."""
+
+
+OutcomeFunction = Callable[[IntArray], Outcomes]
+
+
+def constraints_of(problem: Problem) -> tuple[Constraint, ...]:
+    """The limits of a problem, in the order of ``Outcomes.figures``."""
+    limits = [
+        Constraint(
+            ConstraintKind.TRANSITIONS,
+            f"transitions of {network.name}",
+            network.max_transitions,
+            "",
+            n,
+        )
+        for n, network in enumerate(problem.networks)
+        if network.max_transitions is not None
+    ]
+    limits += [
+        Constraint(ConstraintKind.SEGMENTS, f"segments on {unit.name}", unit.max_segments, "")
+        for unit in problem.units
+        if unit.max_segments is not None
+    ]
+    limits += [
+        Constraint(
+            ConstraintKind.DEADLINE, f"latency of {network.name}", network.deadline_ps, "ps", n
+        )
+        for n, network in enumerate(problem.networks)
+        if network.deadline_ps is not None
+    ]
+    if problem.period_ps is not None:
+        name = "makespan within the period"
+        limits.append(Constraint(ConstraintKind.PERIOD, name, problem.period_ps, "ps"))
+    if problem.power_cap_mw is not None:
+        cap = problem.power_cap_mw * 1000
+        limits.append(Constraint(ConstraintKind.POWER, "power", cap, "uW"))
+    if problem.energy_budget_fj is not None:
+        limits.append(Constraint(ConstraintKind.ENERGY, "energy", problem.energy_budget_fj, "fJ"))
+    return tuple(limits)
+
+
+@dataclass(frozen=True, eq=False)
+class WholeTime:
+    """What a frame takes and draws over the whole time W of the energy use, arrays [n]."""
+
+    possible: BoolArray
+    window_ps: IntArray
+    """Eight frames of the pipeline, of networks that run freely in the mean; 0 where there is
+    neither."""
+    time_ps: IntArray
+    """W, at least 1."""
+    energy_fj: IntArray
+    """Over W; of an inference where networks run freely."""
+    power_uw: tuple[IntArray, IntArray]
+    """Mean power, rounded down and rounded up."""
+
+
+def make_outcomes(
+    problem: Problem, *, jobs: int = 1, play: Evaluator | None = None
+) -> OutcomeFunction:
+    """A function from rows [n, groups + domains] to objectives and what constraints limit.
+
+    ``play``: what one frame gives, where that is not to come from the timeline.
+    """
+    if play is None and _needs_frame(problem):
+        play = make_evaluator(problem, jobs=jobs)
+    whole_time = make_whole_time(problem, jobs=jobs)
+    limits = np.array([entry.limit for entry in constraints_of(problem)], dtype=np.int64)
+    count_segments = make_segment_counter(problem)
+
+    def evaluate(rows: IntArray) -> Outcomes:
+        rows = np.asarray(rows, dtype=np.int64)
+        frame = None if play is None else play(rows)
+        whole = whole_time(rows, frame)
+        energy = whole.energy_fj
+        columns = [_objective(problem, entry, rows, frame, whole) for entry in problem.objectives]
+        figures: list[IntArray] = []
+        if any(entry.kind in _COUNTED for entry in constraints_of(problem)):
+            transitions, segments = count_segments(rows)
+            figures += [
+                transitions[:, n]
+                for n, network in enumerate(problem.networks)
+                if network.max_transitions is not None
+            ]
+            figures += [
+                segments[:, u]
+                for u, unit in enumerate(problem.units)
+                if unit.max_segments is not None
+            ]
+        if frame is not None:
+            figures += [
+                frame.latency_ps[:, n]
+                for n, network in enumerate(problem.networks)
+                if network.deadline_ps is not None
+            ]
+        if problem.period_ps is not None and frame is not None:
+            figures.append(frame.makespan_ps)
+        if problem.power_cap_mw is not None:
+            # Rounded up: a power just above the cap must not pass for the cap.
+            figures.append(whole.power_uw[1])
+        if problem.energy_budget_fj is not None:
+            figures.append(energy)
+        table = np.stack(figures, axis=1) if figures else np.zeros((len(rows), 0), dtype=np.int64)
+        return Outcomes(
+            possible=whole.possible,
+            objectives=np.stack(columns, axis=1),
+            figures=table,
+            feasible=whole.possible & (table <= limits).all(axis=1),
+        )
+
+    return evaluate
+
+
+_COUNTED = (ConstraintKind.TRANSITIONS, ConstraintKind.SEGMENTS)
+_IN_CLOSED_FORM = (
+    ObjectiveKind.THROUGHPUT,
+    ObjectiveKind.ENERGY,
+    ObjectiveKind.POWER,
+    ObjectiveKind.EFFICIENCY,
+)
+
+
+def _needs_frame(problem: Problem) -> bool:
+    """Whether a frame must be played: always, but for an analytic pipeline and networks that run
+    freely where nothing asked for looks at one frame."""
+    return (
+        not (problem.is_analytic or problem.free_running)
+        or problem.period_ps is not None
+        or any(network.deadline_ps is not None for network in problem.networks)
+        or any(objective.kind not in _IN_CLOSED_FORM for objective in problem.objectives)
+    )
+
+
+WholeTimeFunction = Callable[[IntArray, Evaluation | None], WholeTime]
+
+
+def make_whole_time(problem: Problem, *, jobs: int = 1) -> WholeTimeFunction:
+    """A function from rows, and what one frame alone gives, to time and energy; an analytic
+    pipeline and networks that run freely do not look at the frame."""
+    if problem.free_running:
+        return _make_free_run(problem, jobs)
+    if problem.is_analytic:
+        load = make_load_evaluator(problem, jobs=jobs)
+
+        def closed_form(rows: IntArray, frame: Evaluation | None) -> WholeTime:
+            del frame
+            loads = load(rows)
+            return _whole_time(
+                loads.possible,
+                PIPELINE_COUNTED * loads.period_ps,
+                np.maximum(loads.idle_time_ps, 1),
+                loads.energy_fj,
+            )
+
+        return closed_form
+    pipelined = problem.energy_use is EnergyUse.PIPELINE
+    play_pipeline = make_pipeline_evaluator(problem, jobs=jobs) if pipelined else None
+
+    def played(rows: IntArray, frame: Evaluation | None) -> WholeTime:
+        assert frame is not None, "only an analytic pipeline needs no frame"
+        if play_pipeline is not None:
+            pipeline = play_pipeline(rows)
+            eight = frame.idle_mw * pipeline.window_ps + pipeline.dynamic_fj
+            period = np.maximum(pipeline.window_ps // PIPELINE_COUNTED, 1)
+            energy = eight // PIPELINE_COUNTED
+            return _whole_time(frame.possible, pipeline.window_ps, period, energy)
+        none = np.zeros(len(rows), dtype=np.int64)
+        if problem.energy_use is EnergyUse.PERIODIC:
+            period = np.full(len(rows), problem.period_ps, dtype=np.int64)
+            energy = frame.idle_mw * period + frame.dynamic_fj
+            return _whole_time(frame.possible, none, period, energy)
+        return _whole_time(frame.possible, none, np.maximum(frame.makespan_ps, 1), frame.energy_fj)
+
+    return played
+
+
+def _whole_time(
+    possible: BoolArray, window: IntArray, time: IntArray, energy: IntArray
+) -> WholeTime:
+    power = (energy // time) * 1000 + (energy % time) * 1000 // time
+    power_up = power + ((energy % time) * 1000 % time != 0)
+    return WholeTime(possible, window, time, energy, (power, power_up))
+
+
+def _make_free_run(problem: Problem, jobs: int) -> WholeTimeFunction:
+    """The same of networks that run freely: energy is that of an inference."""
+    run_freely = make_free_run_evaluator(problem, jobs=jobs)
+
+    def run(rows: IntArray, frame: Evaluation | None) -> WholeTime:
+        del frame
+        runs = run_freely(rows)
+        figures = np.array(runs.energies(), dtype=np.int64).reshape(len(rows), 3)
+        return WholeTime(
+            possible=runs.possible,
+            window_ps=runs.frame_time_ps,
+            time_ps=np.maximum(runs.window_ps, 1),
+            energy_fj=figures[:, 0],
+            power_uw=(figures[:, 1], figures[:, 2]),
+        )
+
+    return run
+
+
+def _objective(
+    problem: Problem,
+    objective: Objective,
+    rows: IntArray,
+    frame: Evaluation | None,
+    whole: WholeTime,
+) -> IntArray:
+    match objective.kind:
+        case ObjectiveKind.THROUGHPUT:
+            return whole.window_ps
+        case ObjectiveKind.ENERGY:
+            return whole.energy_fj
+        case ObjectiveKind.POWER:
+            return whole.power_uw[0]
+        case ObjectiveKind.EFFICIENCY:
+            if problem.free_running:
+                return whole.energy_fj
+            return whole.energy_fj // len(problem.networks)
+    assert frame is not None, "_needs_frame"
+    match objective.kind:
+        case ObjectiveKind.LATENCY:
+            if objective.network is None:
+                return frame.makespan_ps
+            return frame.latency_ps[:, objective.network]
+        case ObjectiveKind.INVERSE_LATENCY:
+            rates: IntArray = (UHZ_PS // np.maximum(frame.latency_ps, 1)).sum(axis=1)
+            return -rates
+        case ObjectiveKind.STRETCH:
+            alone = np.maximum(alone_times(problem, rows), 1)
+            extra = frame.busy_ps - alone
+            return (extra // alone) * 10**6 + (extra % alone) * 10**6 // alone
+
+
+def alone_times(problem: Problem, rows: IntArray) -> IntArray:
+    """[n]: stand-alone times of all executions of a frame, added up."""
+    groups = problem.group_count
+    repeats = np.concatenate(
+        [np.full(len(network.group_names), network.repeats) for network in problem.networks]
+    )
+    total = np.zeros(len(rows), dtype=np.int64)
+    for u, unit in enumerate(problem.units):
+        points = tuple(rows[:, groups + clock] for clock in unit.clocks)
+        for g in range(groups):
+            on = rows[:, g] == u
+            total += np.where(on, unit.time_ps[(g, *points)] * repeats[g], 0)
+    return total
+
+
+def make_segment_counter(problem: Problem) -> Callable[[IntArray], tuple[IntArray, IntArray]]:
+    """A function from rows to ([n, networks] transitions, [n, units] segments).
+
+    A transition is an edge whose ends are on different units. A segment is a stretch of groups of
+    one network that hand over to each other on one unit: as many as groups there that no group on
+    the same unit feeds.
+    """
+    source = np.array([edge[0] for edge in problem.edges], dtype=np.int64)
+    target = np.array([edge[1] for edge in problem.edges], dtype=np.int64)
+    networks, groups = len(problem.networks), problem.group_count
+    owner = np.zeros((len(problem.edges), networks), dtype=np.int64)
+    for n, network in enumerate(problem.networks):
+        owner[:, n] = [edge[0] in network.groups for edge in problem.edges]
+    units = len(problem.units)
+    limited = [u for u in range(units) if problem.units[u].max_segments is not None]
+
+    def count(rows: IntArray) -> tuple[IntArray, IntArray]:
+        mapping = rows[:, :groups]
+        differs = mapping[:, source] != mapping[:, target]
+        segments = np.zeros((len(rows), units), dtype=np.int64)
+        if limited:
+            fed = np.zeros((len(rows), groups), dtype=np.bool_)
+            for e in range(len(problem.edges)):
+                fed[:, target[e]] |= ~differs[:, e]
+            for u in limited:
+                segments[:, u] = ((mapping == u) & ~fed).sum(axis=1)
+        return differs @ owner, segments
+
+    return count

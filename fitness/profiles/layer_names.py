@@ -1,0 +1,145 @@
+"""From the names in a runtime's profile to the layers of a network.
+
+Runtimes fuse layers and name the result after all of them: ``conv1 + relu1``, ``a || b`` (merged
+side by side), ``PWN(x, y)`` (element-wise), ``{a,b,c}`` and ``{ForeignNode[a...c]}`` (a part given
+to a DLA or a compiler). What they make anew, or what had no name, they call after its result:
+``node_of_r1`` (TensorRT), ``r1_nchwc`` (ONNX Runtime).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from platforms.measurement import plain_name
+from sdf.grouping.groups import GroupedNetwork
+
+_FOREIGN = re.compile(r"\{ForeignNode\[(.*)\]\}")
+_OF_RESULT = re.compile(r"node_of_(.+)|(.+)_nchwc(?:_token_\d+)?")
+_FUSION = re.compile(r"(.+)/\w*Fusion")
+"""A node that an optimisation of ONNX Runtime made, after the first node that it replaced."""
+_SEPARATORS = (" + ", " || ", ", ")
+_OPENING, _CLOSING = "([{", ")]}"
+
+
+@dataclass(frozen=True)
+class NamedLayers:
+    """``layers`` of the network in its order, and parts of the name that are none of them.
+
+    ``is_range``: only the first and the last one were named; those between are meant, too.
+    """
+
+    layers: tuple[str, ...]
+    unknown: tuple[str, ...]
+    is_range: bool = False
+
+
+class LayerNames:
+    """Looks up names of a profile among the layers of one network.
+
+    ``results``: tensor name to the layer that makes it.
+    """
+
+    def __init__(self, layers: Sequence[str], results: Mapping[str, str] | None = None) -> None:
+        self._order = {name: index for index, name in enumerate(layers)}
+        self._results = dict(results or {})
+        self.layers = tuple(layers)
+        plain: dict[str, list[str]] = {}
+        for name in layers:
+            plain.setdefault(plain_name(name), []).append(name)
+        self._plain = {key: names[0] for key, names in plain.items() if len(names) == 1}
+
+    def find(self, text: str) -> NamedLayers:
+        """The layers that the name of a row stands for."""
+        if self._known(text) is not None:
+            return self._all([text])
+        foreign = _FOREIGN.fullmatch(text)
+        if foreign:
+            return self._between(foreign[1])
+        if text.startswith("{") and text.endswith("}"):
+            return self._all(text[1:-1].split(","))
+        return self._all(_atoms(text))
+
+    def in_order(self, names: Sequence[str] | set[str] | frozenset[str]) -> tuple[str, ...]:
+        """``names`` in the network's order."""
+        return tuple(sorted(names, key=self._order.__getitem__))
+
+    def place(self, names: frozenset[str]) -> int:
+        """The place of the first of ``names`` in the network's order."""
+        return min(self._order[name] for name in names)
+
+    def _known(self, atom: str) -> str | None:
+        """The layer of that name, or that makes the tensor of that name."""
+        if atom in self._order:
+            return atom
+        result = _OF_RESULT.fullmatch(atom)
+        tensor = (result[1] or result[2]) if result else atom
+        if tensor in self._results:
+            return self._results[tensor]
+        fused = _FUSION.fullmatch(atom)
+        base = fused[1] if fused else tensor
+        if base in self._order:
+            return base
+        return self._plain.get(plain_name(atom)) if plain_name(atom) else None
+
+    def _all(self, atoms: Sequence[str]) -> NamedLayers:
+        pairs = [(atom.strip(), self._known(atom.strip())) for atom in atoms if atom.strip()]
+        found = {name for _, name in pairs if name is not None}
+        return NamedLayers(
+            self.in_order(found), tuple(atom for atom, name in pairs if name is None)
+        )
+
+    def _between(self, text: str) -> NamedLayers:
+        """Layers from the first to the last named, in the network's order of execution."""
+        for cut in re.finditer(r"\.\.\.", text):
+            ends = [self.find(part).layers for part in (text[: cut.start()], text[cut.end() :])]
+            if not all(ends):
+                continue
+            first = min(self._order[name] for name in ends[0])
+            last = max(self._order[name] for name in ends[1])
+            if first <= last:
+                return NamedLayers(self.layers[first : last + 1], (), is_range=True)
+        return NamedLayers((), (text,))
+
+
+def names_of(network: GroupedNetwork) -> LayerNames:
+    """The names of a network's layers and of what they make."""
+    layers = {
+        actor.name: actor.layer.name for actor in network.graph.actors if actor.layer is not None
+    }
+    return LayerNames(
+        [layer.name for group in network.groups for layer in group.layers],
+        {
+            channel.name: layers[channel.source]
+            for channel in network.graph.channels
+            if channel.name and channel.source in layers
+        },
+    )
+
+
+def _atoms(text: str) -> list[str]:
+    """The single names in a fused one; separators inside brackets belong to a name."""
+    result: list[str] = []
+    for part in _split(text):
+        inner = re.fullmatch(r"(?:PWN|COPY)\((.*)\)", part)
+        if inner:
+            result += _atoms(inner[1])
+        elif part != text:
+            result += _atoms(part)
+        else:
+            result.append(part)
+    return result
+
+
+def _split(text: str) -> list[str]:
+    parts, depth, start, place = [], 0, 0, 0
+    while place < len(text):
+        depth += (text[place] in _OPENING) - (text[place] in _CLOSING)
+        separator = next((s for s in _SEPARATORS if text.startswith(s, place)), None)
+        if depth == 0 and separator is not None:
+            parts.append(text[start:place])
+            place = start = place + len(separator)
+        else:
+            place += 1
+    return [*parts, text[start:]]

@@ -1,0 +1,193 @@
+"""Making profile files: measurements as the JSON that :mod:`fitness.profiles.profile_file` reads."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+from fitness.profiles.layer_names import LayerNames
+from fitness.profiles.measured_layers import LayerTime, combined
+from platforms.errors import PlatformError
+from platforms.exact_json import rounded_half_up
+from platforms.measurement import Clocks
+from platforms.platform import Platform
+from results.io.canonical_json import canonical_bytes
+
+Document = dict[str, Any]
+FIGURES = ("ms", "demand_gbps", "demand_percent", "power_mw", "notes")
+PS_PER_MS = 10**9
+
+
+@dataclass(frozen=True)
+class Subject:
+    """What was measured: a network of so many multiply-accumulates at named clocks."""
+
+    network: str
+    macs: int
+    precision: str
+    clocks_khz: Clocks
+
+
+def new_document(
+    platform: Platform, subject: Subject, source: str, status: str = "measured"
+) -> Document:
+    """A profile of one network without measurements yet."""
+    return {
+        "platform": platform.name,
+        "networks": [
+            {
+                "network": subject.network,
+                "macs": subject.macs,
+                "precision": subject.precision,
+                "clocks_mhz": {name: _number(khz, 1000) for name, khz in subject.clocks_khz},
+                "groups": [],
+                "layers": [],
+                "transitions": [],
+                "source": source[:4000],
+                "status": status,
+            }
+        ],
+    }
+
+
+def add_part(
+    record: Document, key: str, names: Sequence[str], figures: Mapping[str, Mapping[str, Any]]
+) -> None:
+    """Adds figures (``ms``, ... to unit to value) of a group or of layers measured together."""
+    part: Document = {"name": names[0]} if len(names) == 1 else {"names": list(names)}
+    part |= {figure: dict(values) for figure, values in figures.items() if values}
+    record[key].append(part)
+
+
+def add_layer_times(
+    document: Document,
+    names: LayerNames,
+    units: Sequence[str],
+    profiles: Sequence[Sequence[LayerTime]],
+    *,
+    subtract: bool,
+) -> list[str]:
+    """Adds what :func:`fitness.profiles.measured_layers.combined` makes of the profiles, on every one of
+    ``units``; returns what was flagged."""
+    sets, flagged = combined(profiles, subtract=subtract)
+    for item in sorted(sets, key=lambda item: names.place(item.layers)):
+        figures: dict[str, dict[str, Any]] = {
+            "ms": dict.fromkeys(units, ms(item.time_ps)),
+            "notes": dict.fromkeys(units, item.note) if item.note else {},
+        }
+        add_part(document["networks"][0], "layers", names.in_order(item.layers), figures)
+    return flagged
+
+
+def ms(time_ps: Fraction) -> int | float:
+    """Milliseconds in whole picoseconds, at least one."""
+    return _number(max(1, rounded_half_up(time_ps)), PS_PER_MS)
+
+
+def rounded(value: Fraction, decimals: int) -> int | float:
+    """A figure with so many decimals, rounded half up."""
+    return _number(rounded_half_up(value * 10**decimals), 10**decimals)
+
+
+def _number(value: int, scale: int) -> int | float:
+    """value / scale as a JSON number that reads back as that very decimal."""
+    if value % scale == 0:
+        return value // scale
+    return float(Decimal(value) / scale)
+
+
+def merged(first: Document, second: Document) -> Document:
+    """Two profiles of one platform as one; records of the same network at the same clocks join.
+
+    Raises:
+        PlatformError: where they are of two platforms, or both measured the same thing.
+    """
+    if first["platform"] != second["platform"]:
+        raise PlatformError(
+            f"profiles of one platform are required to be merged, got {first['platform']!r} and "
+            f"{second['platform']!r}"
+        )
+    records = _plain(first.get("networks", []))
+    for new in _plain(second.get("networks", [])):
+        old = next((record for record in records if _joins(record, new)), None)
+        if old is None:
+            records.append(new)
+        else:
+            _merge_record(old, new)
+    others = {key: value for document in (second, first) for key, value in document.items()}
+    return {**others, "platform": first["platform"], "networks": records}
+
+
+def _joins(old: Document, new: Document) -> bool:
+    clocks = old["clocks_mhz"]
+    return (
+        all(old.get(key) == new.get(key) for key in ("network", "macs", "precision", "status"))
+        and all(clocks.get(name, value) == value for name, value in new["clocks_mhz"].items())
+        and all("name" in part or "names" in part for part in old.get("groups", ()))
+    )
+
+
+def _merge_record(old: Document, new: Document) -> None:
+    old["clocks_mhz"] = {**old["clocks_mhz"], **new["clocks_mhz"]}
+    if new["source"] not in old["source"]:
+        old["source"] = f"{old['source']}; {new['source']}"[:4000]
+    for key in ("groups", "layers"):
+        parts = {_names(part): dict(part) for part in old.get(key, ())}
+        for part in new.get(key, ()):
+            known = parts.setdefault(_names(part), {k: part[k] for k in _identity(part)})
+            for figure in FIGURES:
+                for unit, value in part.get(figure, {}).items():
+                    values = known.setdefault(figure, {})
+                    if figure == "notes" and unit in values:
+                        if value not in values[unit]:
+                            values[unit] = f"{values[unit]}; {value}"
+                    elif values.get(unit, value) != value:
+                        raise PlatformError(
+                            f"{figure} of {', '.join(_names(part)[:3])} on {unit} is in both "
+                            f"profiles: {values[unit]} and {value}"
+                        )
+                    else:
+                        values[unit] = value
+        old[key] = list(parts.values())
+    transitions = {(t["after"], t["from"], t["to"]): t for t in old.get("transitions", ())}
+    for item in new.get("transitions", ()):
+        place = (item["after"], item["from"], item["to"])
+        if transitions.get(place, item) != item:
+            raise PlatformError(
+                f"the transition after {place[0]!r} from {place[1]} to {place[2]} is in both "
+                f"profiles: {transitions[place]['ms']} and {item['ms']} ms"
+            )
+        transitions[place] = item
+    old["transitions"] = list(transitions.values())
+
+
+def _identity(part: Document) -> list[str]:
+    return [key for key in ("name", "names") if key in part]
+
+
+def _names(part: Document) -> tuple[str, ...]:
+    return tuple(part["names"]) if "names" in part else (part["name"],)
+
+
+def document_bytes(document: Document) -> bytes:
+    """The file's text; lists without entries are left out."""
+    plain = {key: _plain(value) for key, value in document.items()}
+    records = [
+        {key: value for key, value in record.items() if value != []}
+        for record in plain.pop("networks", [])
+    ]
+    return canonical_bytes(plain | ({"networks": records} if records else {}))
+
+
+def _plain(value: Any) -> Any:
+    """Numbers that were read as decimals as JSON numbers again."""
+    if isinstance(value, Decimal):
+        return int(value) if value == value.to_integral_value() else float(value)
+    if isinstance(value, dict):
+        return {key: _plain(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_plain(item) for item in value]
+    return value

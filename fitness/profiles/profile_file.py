@@ -1,0 +1,83 @@
+"""A user's own measurements: times, demands, powers and transitions at named clocks."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from pathlib import Path
+
+from fitness.calibration.dvfs_profile import ClockProfile, read_clock_profile
+from platforms.errors import PlatformError
+from platforms.exact_json import parse_exact
+from platforms.measurement import NetworkProfile
+from platforms.measurement_file import read_network_profile
+from platforms.platform import Platform
+from platforms.platform_file import MOST_BYTES
+from platforms.schema_check import check_against_schema
+
+
+@dataclass(frozen=True)
+class Profile:
+    """Measurements that override estimates and calibrations."""
+
+    networks: tuple[NetworkProfile, ...]
+    sha256: str
+    """Of the file's bytes."""
+    models: tuple[ClockProfile, ...] = ()
+    board_mw: int | None = None
+    """Takes the place of the platform's board power; None: it stays."""
+
+
+def load_profile(path: str | Path, platform: Platform) -> Profile:
+    """The profile in a JSON file under ``platforms/data/profile.schema.json``.
+
+    Raises:
+        PlatformError: where it cannot be read, does not fit the schema, or names a platform, unit
+            or clock other than those of ``platform``; names the JSON path.
+    """
+    file = Path(path)
+    try:
+        if file.stat().st_size > MOST_BYTES:
+            raise PlatformError(f"{file}: must have at most {MOST_BYTES} bytes")
+        data = file.read_bytes()
+    except (OSError, ValueError) as error:
+        if isinstance(error, PlatformError):
+            raise
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        raise PlatformError(f"{file}: cannot be read: {reason}") from None
+    return read_profile(data, platform, str(file))
+
+
+def read_profile(data: bytes, platform: Platform, label: str) -> Profile:
+    """The same from bytes; ``label`` starts messages."""
+    document = parse_exact(data, label)
+    check_against_schema(document, "profile", label)
+    if document["platform"] != platform.name:
+        raise PlatformError(
+            f"{label}: $.platform must be the platform in use ({platform.name!r}), "
+            f"got {document['platform']!r}"
+        )
+    try:
+        networks = tuple(
+            read_network_profile(
+                record,
+                platform.domain_by_name,
+                platform.unit_by_name,
+                platform.memory,
+                f"$.networks[{index}]",
+            )
+            for index, record in enumerate(document.get("networks", ()))
+        )
+        models = tuple(
+            read_clock_profile(record, platform, f"$.models[{index}]")
+            for index, record in enumerate(document.get("models", ()))
+        )
+    except PlatformError as error:
+        raise PlatformError(f"{label}: {error}") from None
+    board = document.get("board_mw")
+    return Profile(
+        networks,
+        hashlib.sha256(data).hexdigest(),
+        models,
+        None if board is None else int(board),
+    )

@@ -1,0 +1,168 @@
+"""What the rows of a TensorRT engine's profile measure.
+
+Rows come in the order of execution: layers (fused ones as one row), reformatting and copies, which
+belong to the layer they are named after, and the parts given to a DLA. Such a part, ``{...}``, is
+only handed over in its own row where the engine does not wait there; its work then shows as the
+wait in the first row afterwards that reads its result: ``... from nvm``, ``{...} output reformatter
+N``, or, if neither is there, the input reformatter of the next layer. ``... to nvm`` and the part's
+own input reformatter bring its inputs; ``... finish`` only signals. Newer versions (TensorRT 8.5 on
+Orin) have no such rows: they wait in the part's own row, which then holds all its time.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+from fractions import Fraction
+
+from fitness.profiles.import_report import short_name
+from fitness.profiles.profilers.trtexec_profile import EngineRow
+from platforms.errors import PlatformError
+
+_COPY_NODE = re.compile(r"Reformatting CopyNode for (Input|Output) Tensor \d+ (?:to|from|for) (.*)")
+_REFORMATTER = re.compile(r"(.*) (input|output) reformatter \d+")
+_FINISH = re.compile(r"(.*?)(?: output to be reformatted \d+| reformatted input \d+| copy)? finish")
+_NVM = re.compile(r"(.*) (to|from) nvm")
+_COPY = re.compile(r"(.*) copy")
+
+
+class RowKind(Enum):
+    """What a row of the engine does."""
+
+    LAYERS = "layers"
+    INPUT = "input reformatting"
+    OUTPUT = "output reformatting"
+    TO_DLA = "to the DLA's memory"
+    FROM_DLA = "from the DLA's memory"
+    FINISH = "finish"
+
+
+@dataclass(frozen=True)
+class TimedRow:
+    """Time of something named as the engine names it, ps."""
+
+    name: str
+    time_ps: Fraction
+
+
+@dataclass
+class EngineTimes:
+    """``layers``: rows by the name of the layers they belong to; ``blocks``: the parts that a DLA
+    ran, each the names handed over together; ``handed_over``: bringing data there and back;
+    ``flagged``: what could not be told, and why."""
+
+    layers: list[TimedRow] = field(default_factory=list)
+    blocks: list[tuple[tuple[str, ...], Fraction]] = field(default_factory=list)
+    handed_over: list[TimedRow] = field(default_factory=list)
+    flagged: list[str] = field(default_factory=list)
+
+
+def kind_of(name: str) -> tuple[RowKind, str]:
+    """What a row does, and the name of what it belongs to."""
+    if found := _COPY_NODE.fullmatch(name):
+        return RowKind.INPUT if found[1] == "Input" else RowKind.OUTPUT, found[2]
+    if found := _REFORMATTER.fullmatch(name):
+        return RowKind.INPUT if found[2] == "input" else RowKind.OUTPUT, found[1]
+    if found := _FINISH.fullmatch(name):
+        return RowKind.FINISH, found[1]
+    if found := _NVM.fullmatch(name):
+        return RowKind.TO_DLA if found[2] == "to" else RowKind.FROM_DLA, found[1]
+    if found := _COPY.fullmatch(name):
+        return RowKind.LAYERS, found[1]
+    return RowKind.LAYERS, name
+
+
+def is_block(name: str) -> bool:
+    """Whether it names a part that was compiled as a whole, for a DLA or by a compiler."""
+    return name.startswith("{") and name.endswith("}")
+
+
+def sort_rows(
+    rows: Sequence[EngineRow], *, has_dla: bool, use_median: bool, label: str
+) -> EngineTimes:
+    """Rows by what they measure.
+
+    Args:
+        rows: in the engine's order.
+        has_dla: whether ``{...}`` rows ran on a DLA; else they are layers like others (Myelin).
+        use_median: the median of the iterations instead of the mean.
+        label: starts messages.
+
+    Raises:
+        PlatformError: where medians are asked for and not there, or the rows show a DLA's work
+            and ``has_dla`` is false.
+    """
+    result = EngineTimes()
+    pending: list[TimedRow] = []
+    between = 0
+    kinds = [kind_of(row.name) for row in rows]
+    signs = {RowKind.TO_DLA, RowKind.FROM_DLA, RowKind.FINISH}
+    waits_later = any(kind in signs for kind, _ in kinds)
+    if not has_dla and waits_later:
+        sign = next(row.name for row, (kind, _) in zip(rows, kinds, strict=True) if kind in signs)
+        raise PlatformError(
+            f"{label}: a part of the engine ran on a DLA ({sign[-60:]!r}); "
+            "--dla must name the unit that it was"
+        )
+    for place, (row, (kind, owner)) in enumerate(zip(rows, kinds, strict=True)):
+        time = _time_of(row, use_median, label)
+        dla = has_dla and is_block(owner)
+        if dla and kind is RowKind.LAYERS:
+            if waits_later:
+                pending.append(TimedRow(owner, time))
+            else:
+                result.blocks.append(((owner,), time))
+            continue
+        if kind is RowKind.FINISH or kind is RowKind.TO_DLA or (dla and kind is RowKind.INPUT):
+            result.handed_over.append(TimedRow(row.name, time))
+            continue
+        reads = kind is RowKind.FROM_DLA or (dla and kind is RowKind.OUTPUT)
+        first = kind is RowKind.INPUT and not between and not _is_read(kinds[place + 1 :], pending)
+        if pending and (reads or first):
+            _close(result, pending, time, between)
+            pending, between = [], 0
+        elif reads:
+            result.handed_over.append(TimedRow(row.name, time))
+        elif pending and not between and not _is_read(kinds[place + 1 :], pending):
+            result.flagged.append(
+                f"{short_name(row.name)}: may hold the wait for {short_name(pending[0].name)}, so "
+                "neither time can be told; not used"
+            )
+            pending = []
+        else:
+            between += bool(pending)
+            result.layers.append(TimedRow(owner, time))
+    result.flagged += [f"{short_name(row.name)}: no row waits for it; not used" for row in pending]
+    return result
+
+
+def _time_of(row: EngineRow, use_median: bool, label: str) -> Fraction:
+    if not use_median:
+        return row.mean_ps
+    if row.median_ps is None:
+        raise PlatformError(f"{label}: --median needs medians, got none for {short_name(row.name)}")
+    return row.median_ps
+
+
+def _is_read(later: Sequence[tuple[RowKind, str]], pending: Sequence[TimedRow]) -> bool:
+    """Whether a row to come reads the pending parts' results by their own name."""
+    names = {row.name for row in pending}
+    for kind, owner in later:
+        if kind is RowKind.FROM_DLA or (kind is RowKind.OUTPUT and owner in names):
+            return True
+        if kind is RowKind.LAYERS and is_block(owner):
+            return False
+    return False
+
+
+def _close(result: EngineTimes, pending: list[TimedRow], wait: Fraction, between: int) -> None:
+    names = tuple(row.name for row in pending)
+    if between:
+        result.flagged.append(
+            f"{short_name(names[0])}: {between} rows of another unit ran while the DLA did, so its "
+            "time cannot be told; not used"
+        )
+        return
+    result.blocks.append((names, wait + sum((row.time_ps for row in pending), Fraction(0))))

@@ -1,0 +1,78 @@
+"""From ONNX Runtime's profiles to a profile of a network's layers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+
+from fitness.profiles.import_report import ImportReport, ms_text, short_name, unknown_parts
+from fitness.profiles.layer_names import LayerNames, NamedLayers
+from fitness.profiles.measured_layers import LayerTime, joined
+from fitness.profiles.profilers.onnxruntime_profile import SessionProfile
+from fitness.profiles.profile_document import Document, Subject, add_layer_times, new_document
+from platforms.errors import PlatformError
+from platforms.platform import Platform
+from results.io.plural import counted
+
+ANY_PROVIDER = ""
+"""Key of the units for nodes of every provider that is not named."""
+
+
+def import_onnxruntime(
+    profiles: Sequence[tuple[str, SessionProfile]],
+    names: LayerNames,
+    platform: Platform,
+    subject: Subject,
+    *,
+    providers: Mapping[str, Sequence[str]],
+    use_median: bool,
+    source: str,
+) -> tuple[Document, ImportReport]:
+    """The measured layers as a profile document.
+
+    Args:
+        profiles: (file name, what was read from it).
+        names: of the network's layers.
+        providers: execution provider to the units that take its times.
+
+    Raises:
+        PlatformError: where no node is a layer of the network.
+    """
+    report = ImportReport()
+    by_units: dict[tuple[str, ...], list[list[LayerTime]]] = {}
+    for label, profile in profiles:
+        report.flagged += [f"{label}: {text}" for text in profile.warnings]
+        found: dict[tuple[str, ...], list[LayerTime]] = {}
+        total = used = Fraction(0)
+        for node in profile.nodes:
+            time = node.median_ps if use_median else node.mean_ps
+            total += time
+            units = tuple(providers.get(node.provider, providers.get(ANY_PROVIDER, ())))
+            item = names.find(node.name) if node.name else NamedLayers((), ())
+            matched = item.layers
+            if not matched or not units or not time:
+                why = "is no layer of the network" if not matched else "took no time"
+                why = why if units else f"ran on {node.provider}, for which no --unit is given"
+                shown = short_name(node.name) if node.name else f"a nameless {node.operation}"
+                report.flagged.append(f"{label}: {shown} {why}; {ms_text(time)} not used")
+                continue
+            used += time
+            if item.unknown:
+                report.flagged.append(f"{label}: {unknown_parts(node.name, item.unknown)}")
+            found.setdefault(units, []).append(LayerTime(frozenset(matched), time))
+        for units, items in found.items():
+            by_units.setdefault(units, []).append(joined(items))
+        report.lines.append(
+            f"{label}: {counted(len(profile.nodes), 'node')}, {ms_text(total)} a run in "
+            f"{counted(profile.runs, 'run')}; {ms_text(used)} belong to layers"
+        )
+    if not by_units:
+        raise PlatformError(
+            f"no node is a layer of network {subject.network!r}, which has "
+            f"{', '.join(map(repr, names.layers[:3]))}, ...; the profile has "
+            f"{', '.join(repr(node.name[:40]) for node in profiles[0][1].nodes[:3])}, ..."
+        )
+    document = new_document(platform, subject, source)
+    for units, measured in by_units.items():
+        report.flagged += add_layer_times(document, names, units, measured, subtract=False)
+    return document, report

@@ -1,0 +1,143 @@
+"""Transition times from pairs of runs (HaX-CoNN 3.2): what a run takes longer for one hand-over.
+
+A run whose engine also gives out the result of a group (TensorRT's ``markOutput``) shows, against
+the same run without, the time of bringing that result to the memory: tau_out of its unit. One that
+takes the group's result as an input (``addInput``) shows tau_in. Both together are the transition
+(Eq. 2). A difference below zero is noise larger than the transition: flagged, and not used.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from math import hypot
+from pathlib import Path
+
+from fitness.profiles.profilers.demand_import import group_name
+from fitness.profiles.import_report import ImportReport, ms_text
+from fitness.calibration.csv_table import TableRow, read_table
+from fitness.profiles.profile_document import Document, Subject, new_document, rounded
+from fitness.profiles.profilers.run_times import PS_PER_MS, RunTime, parse_run_time
+from platforms.errors import PlatformError
+from platforms.platform import Platform
+from sdf.grouping.groups import GroupedNetwork
+
+COLUMNS = ("after", "from", "to", "base", "run")
+ERRORS = 2
+"""A difference of fewer standard errors is told."""
+
+
+def import_transitions(
+    path: Path, network: GroupedNetwork, platform: Platform, subject: Subject, *, source: str
+) -> tuple[Document, ImportReport]:
+    """The transitions of a table as a profile document.
+
+    A row names the group ``after`` which the network changes its unit (name, or number from 0);
+    ``base`` and ``run`` are times in ms, or files of trtexec. With ``from`` alone the difference is
+    tau_out of that unit, with ``to`` alone tau_in, with both the whole transition. Several units
+    may share a row, separated by ``/``.
+
+    Raises:
+        PlatformError: on a row that names what is not there, or measures something twice.
+    """
+    report = ImportReport()
+    whole: dict[tuple[str, str, str], Fraction] = {}
+    parts: dict[tuple[str, str, str], Fraction] = {}
+    notes: dict[tuple[str, str, str], str] = {}
+    for row in read_table(path, COLUMNS, optional=("from", "to")):
+        after = group_name(row.cells["after"], network, row.where)
+        sources, targets = (_units(row, column, platform) for column in ("from", "to"))
+        if not sources and not targets:
+            raise PlatformError(f"{row.where}: from, to or both are required")
+        cost = _difference(row, path.parent, report)
+        if cost is None:
+            continue
+        keys = [(after, u, v) for u in sources or [""] for v in targets or [""] if u != v]
+        for key in keys:
+            table = whole if sources and targets else parts
+            if key in table:
+                raise PlatformError(f"{row.where}: measures again what a row before measured")
+            table[key] = cost
+            notes[key] = f"{row.cells['run']} less {row.cells['base']}"
+    document = new_document(platform, subject, source)
+    used = _sums(parts, whole, notes)
+    measured = whole | {key: cost for key, (cost, _) in used.items()}
+    for key in sorted(measured, key=lambda key: (_place(network, key[0]), key[1:])):
+        note = used[key][1] if key in used else notes[key]
+        document["networks"][0]["transitions"].append(
+            {
+                "after": key[0],
+                "from": key[1],
+                "to": key[2],
+                "ms": rounded(measured[key] / PS_PER_MS, 9),
+                "note": note[:4000],
+            }
+        )
+        report.lines.append(f"after {key[0]}, {key[1]} to {key[2]}: {ms_text(measured[key])}")
+    for after, out, into in parts:
+        if not any(k[0] == after and (k[1] == out or k[2] == into) for k in used):
+            what = f"out of {out}" if out else f"into {into}"
+            report.flagged.append(
+                f"after {after}, {what}: the other half of the transition was not measured; "
+                "not used"
+            )
+    if not measured:
+        raise PlatformError(
+            f"{path}: must measure a whole transition: from and to in one row, or a row of each"
+        )
+    return document, report
+
+
+def _units(row: TableRow, column: str, platform: Platform) -> list[str]:
+    names = [name.strip() for name in row.cells[column].split("/") if name.strip()]
+    for name in names:
+        if name not in platform.unit_by_name:
+            raise PlatformError(
+                f"{row.where}: {column} must name units ({', '.join(platform.unit_by_name)}), "
+                f"got {name!r}"
+            )
+    return names
+
+
+def _difference(row: TableRow, folder: Path, report: ImportReport) -> Fraction | None:
+    errors: list[float] = []
+
+    def read(text: str, label: str) -> Fraction:
+        time: RunTime = parse_run_time(text, label)
+        errors.append(0.0 if time.error_ps is None else time.error_ps)
+        return time.mean_ps / PS_PER_MS
+
+    values = [row.number_or_file(column, folder, read) for column in ("base", "run")]
+    if values[0] is None or values[1] is None:
+        raise PlatformError(f"{row.where}: base and run are required")
+    cost = (values[1][0] - values[0][0]) * PS_PER_MS
+    shown = f"{values[1][1]} less {values[0][1]} is {ms_text(cost)}"
+    if cost < 0:
+        report.flagged.append(f"{row.where}: {shown}; a negative difference is not used")
+        return None
+    if errors and cost < ERRORS * hypot(*errors):
+        error = ms_text(Fraction(hypot(*errors)))
+        report.flagged.append(
+            f"{row.where}: {shown}, within {ERRORS} standard errors ({error}) of nothing; used"
+        )
+    return cost
+
+
+def _sums(
+    parts: dict[tuple[str, str, str], Fraction],
+    whole: dict[tuple[str, str, str], Fraction],
+    notes: dict[tuple[str, str, str], str],
+) -> dict[tuple[str, str, str], tuple[Fraction, str]]:
+    """Transitions as tau_out + tau_in, where they were not measured as a whole."""
+    result = {}
+    for first, out in parts.items():
+        for second, into in parts.items():
+            key = (first[0], first[1], second[2])
+            if first[0] == second[0] and first[1] and second[2] and first[1] != second[2]:
+                note = f"out: {notes[first]}; in: {notes[second]}"
+                if key not in whole:
+                    result[key] = (out + into, note)
+    return result
+
+
+def _place(network: GroupedNetwork, name: str) -> int:
+    return [group.name for group in network.groups].index(name)

@@ -1,0 +1,124 @@
+"""From trtexec's profiles to a profile of a network's layers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+
+from fitness.profiles.profilers.engine_rows import EngineTimes, sort_rows
+from fitness.profiles.import_report import ImportReport, ms_text, short_name, unknown_parts
+from fitness.profiles.layer_names import LayerNames
+from fitness.profiles.measured_layers import LayerTime, joined
+from fitness.profiles.profile_document import Document, Subject, add_layer_times, new_document
+from fitness.profiles.profilers.trtexec_profile import EngineProfile
+from platforms.errors import PlatformError
+from platforms.platform import Platform
+from results.io.plural import counted
+
+
+def import_trtexec(
+    profiles: Sequence[tuple[str, EngineProfile]],
+    names: LayerNames,
+    platform: Platform,
+    subject: Subject,
+    *,
+    units: Sequence[str],
+    dla: Sequence[str],
+    use_median: bool,
+    source: str,
+) -> tuple[Document, ImportReport]:
+    """The measured layers as a profile document.
+
+    Args:
+        profiles: (file name, what was read from it).
+        names: of the network's layers.
+        units: that the plain rows were measured on; all of them take the times.
+        dla: that the engine's DLA parts were measured on; empty where there is none.
+
+    Raises:
+        PlatformError: where no row belongs to a layer of the network.
+    """
+    report = ImportReport()
+    plain: list[list[LayerTime]] = []
+    blocks: list[list[LayerTime]] = []
+    for label, profile in profiles:
+        report.flagged += [f"{label}: {text}" for text in profile.warnings]
+        times = sort_rows(profile.rows, has_dla=bool(dla), use_median=use_median, label=label)
+        report.flagged += [f"{label}: {text}" for text in times.flagged]
+        found, parts = _matched(times, names, label, report)
+        plain.append(found)
+        blocks.append(parts)
+        _tell(label, profile, times, found + parts, report)
+    if not any(plain) and not any(blocks):
+        example = profiles[0][1].rows[0].name
+        raise PlatformError(
+            f"no row belongs to a layer of network {subject.network!r}, which has "
+            f"{', '.join(map(repr, names.layers[:3]))}, ...; the profile has {example[:80]!r}, "
+            "...: give the .onnx file that the engine was built from"
+        )
+    document = new_document(platform, subject, source)
+    report.flagged += add_layer_times(document, names, units, plain, subtract=False)
+    report.flagged += add_layer_times(document, names, dla, blocks, subtract=True)
+    return document, report
+
+
+def _matched(
+    times: EngineTimes, names: LayerNames, label: str, report: ImportReport
+) -> tuple[list[LayerTime], list[LayerTime]]:
+    """Plain rows and DLA parts by the layers that they stand for."""
+    found = [(row, names.find(row.name)) for row in times.layers]
+    # A range names its ends only; what other rows name is not in it.
+    named = {name for _, item in found if not item.is_range for name in item.layers}
+    plain = []
+    for row, item in found:
+        layers = frozenset(item.layers) - (named if item.is_range else frozenset())
+        if layers:
+            plain.append(LayerTime(layers, row.time_ps))
+            if item.unknown:
+                report.flagged.append(f"{label}: {unknown_parts(row.name, item.unknown)}")
+        else:
+            report.flagged.append(
+                f"{label}: {short_name(row.name)} is no layer of the network; "
+                f"{ms_text(row.time_ps)} not used"
+            )
+    parts = []
+    for rows, time in times.blocks:
+        items = [names.find(row) for row in rows]
+        held = frozenset(
+            name for item in items for name in item.layers if not (item.is_range and name in named)
+        )
+        if held:
+            parts.append(LayerTime(held, time))
+            report.flagged += [
+                f"{label}: {unknown_parts(row, item.unknown)}"
+                for row, item in zip(rows, items, strict=True)
+                if item.unknown
+            ]
+        else:
+            report.flagged.append(
+                f"{label}: {short_name(rows[0])} names no layer of the network; "
+                f"{ms_text(time)} not used"
+            )
+    return joined(plain), joined(parts)
+
+
+def _tell(
+    label: str,
+    profile: EngineProfile,
+    times: EngineTimes,
+    used: Sequence[LayerTime],
+    report: ImportReport,
+) -> None:
+    total = sum((row.mean_ps for row in profile.rows), Fraction(0))
+    kept = sum((item.time_ps for item in used), Fraction(0))
+    moved = sum((row.time_ps for row in times.handed_over), Fraction(0))
+    text = f"{label}: {counted(len(profile.rows), 'row')}, {ms_text(total)}"
+    if profile.iterations:
+        text += f" a run in {counted(profile.iterations, 'run')}"
+    text += f"; {ms_text(kept)} belong to "
+    text += counted(len({n for i in used for n in i.layers}), "layer")
+    if times.blocks:
+        text += (
+            f"; {counted(len(times.blocks), 'part')} on the DLA, handed over in {ms_text(moved)}"
+        )
+    report.lines.append(text)

@@ -1,0 +1,107 @@
+"""The closed form of Tang et al. once more, in Python integers; see :mod:`fitness.closed_form`.
+
+It shares no code with what a search uses.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from results.problem.pipeline_model import PipelineTime, ThroughputModel
+from results.problem.problem import DesignPoint, Problem
+
+
+@dataclass(frozen=True)
+class PlainLoads:
+    """What a pipeline gives at one design point."""
+
+    load_ps: tuple[int, ...]
+    """Per unit: computing, and reading and writing of channels (Eq. 3, 4)."""
+    period_ps: int
+    """The largest load: 1 / phi_1 (Eq. 1, 2)."""
+    idle_time_ps: int
+    """T (Eq. 12, or the period)."""
+    energy_fj: int
+    """phi_2, of one frame (Eq. 8)."""
+    energy_by_unit_fj: tuple[int, ...]
+    """Idle and busy (Eq. 9-11); what is left is the memory's and the board's."""
+
+
+def plain_loads(problem: Problem, design: DesignPoint) -> PlainLoads:
+    """Adds up, group by group and channel by channel.
+
+    Raises:
+        ValueError: where the design puts a group on a unit that cannot run it, or the throughput
+            model is not analytic.
+    """
+    if problem.throughput_model is ThroughputModel.TIMELINE:
+        raise ValueError("the throughput model must be analytic, got timeline")
+    units = design.units.tolist()
+    load = [0] * len(problem.units)
+    busy_fj = [0] * len(problem.units)
+    for network in problem.networks:
+        for g in network.groups:
+            u = units[g]
+            at = (g, *_points(problem, design, u))
+            time = int(problem.units[u].time_ps[at])
+            if time < 0:
+                raise ValueError(f"group {g} cannot run on unit {problem.units[u].name}")
+            load[u] += network.repeats * time
+            busy_fj[u] += network.repeats * time * int(problem.units[u].dynamic_mw[at])
+    for u, passing in channel_executions(problem, design):
+        channels = problem.units[u].channels
+        assert channels is not None
+        load[u] += passing
+        busy_fj[u] += passing * int(channels.busy_mw[int(design.operating_points[channels.clock])])
+    period = max(load)
+    time = period if problem.pipeline_time is PipelineTime.PERIOD else sum(load)
+    used = {clock for u in set(units) for clock in problem.units[u].clocks}
+    on = [not domain.may_be_off or d in used for d, domain in enumerate(problem.domains)]
+    by_unit = [
+        busy_fj[u]
+        + (int(unit.idle_mw[_points(problem, design, u)]) * time if on[unit.clocks[0]] else 0)
+        for u, unit in enumerate(problem.units)
+    ]
+    static = sum(
+        int(domain.static_mw[int(design.operating_points[d])])
+        for d, domain in enumerate(problem.domains)
+        if on[d]
+    )
+    return PlainLoads(
+        load_ps=tuple(load),
+        period_ps=period,
+        idle_time_ps=time,
+        energy_fj=(problem.board_mw + static) * time + sum(by_unit),
+        energy_by_unit_fj=tuple(by_unit),
+    )
+
+
+def channel_executions(problem: Problem, design: DesignPoint) -> list[tuple[int, int]]:
+    """(unit, ps in a frame) of every write and every read of a channel that counts (Eq. 7)."""
+    passing = []
+    for e, (source, target) in enumerate(problem.edges):
+        times = channel_times(problem, design, e)
+        network = next(n for n in problem.networks if source in n.groups)
+        if times is not None:
+            passing.append((int(design.units[source]), network.repeats * times[0]))
+            passing.append((int(design.units[target]), network.repeats * times[1]))
+    return passing
+
+
+def channel_times(problem: Problem, design: DesignPoint, e: int) -> tuple[int, int] | None:
+    """(ps of writing, ps of reading) of edge ``e`` once; None where it is free of charge."""
+    source, target = (int(design.units[group]) for group in problem.edges[e])
+    if source == target and problem.throughput_model is ThroughputModel.ANALYTIC:
+        return None
+    writer, reader = problem.units[source].channels, problem.units[target].channels
+    assert writer is not None
+    assert reader is not None
+    assert problem.edge_tokens is not None
+    tokens = int(problem.edge_tokens[e])
+    write_fs = int(writer.write_fs[int(design.operating_points[writer.clock])])
+    read_fs = int(reader.read_fs[int(design.operating_points[reader.clock])])
+    return (tokens * write_fs + 999) // 1000, (tokens * read_fs + 999) // 1000
+
+
+def _points(problem: Problem, design: DesignPoint, u: int) -> tuple[int, ...]:
+    return tuple(int(design.operating_points[clock]) for clock in problem.units[u].clocks)

@@ -1,0 +1,69 @@
+"""What a design point chooses, looked up once: where both plain timelines begin."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from fitness.contention import lost_rate
+from results.problem.problem import WORK_PER_PS, DesignPoint, Problem
+
+
+@dataclass(frozen=True)
+class PlainDesign:
+    """Units, costs and edges by group."""
+
+    problem: Problem
+    unit_of: tuple[int, ...]
+    """[groups]"""
+    alone_ps: tuple[int, ...]
+    """[groups]: stand-alone times at the chosen clocks."""
+    demand_kbps: tuple[int, ...]
+    """[groups]"""
+    memory_point: int
+    """The memory's operating point, 0 where there is none."""
+    edges_into: tuple[tuple[int, ...], ...]
+    """[groups]: positions of the edges that end there."""
+
+    def rates(self, group_on: Mapping[int, int]) -> dict[int, int]:
+        """How much work each busy unit does in a picosecond; ``group_on``: what each of them runs.
+
+        The loss is that of the group's own demand beside the sum of all others'.
+        """
+        rates = {}
+        for unit, group in group_on.items():
+            others = sum(self.demand_kbps[g] for u, g in group_on.items() if u != unit)
+            table = self.problem.units[unit].contention
+            own = self.demand_kbps[group]
+            lost = 0 if table is None else lost_rate(table, self.memory_point, own, others)
+            rates[unit] = WORK_PER_PS - lost
+        return rates
+
+
+def look_up(problem: Problem, design: DesignPoint) -> PlainDesign:
+    """The design's costs at its clocks.
+
+    Raises:
+        ValueError: where it puts a group on a unit that cannot run it.
+    """
+    points = [int(point) for point in design.operating_points]
+    unit_of = tuple(int(unit) for unit in design.units)
+    alone, demand = [], []
+    for group, u in enumerate(unit_of):
+        unit = problem.units[u]
+        at = (group, *(points[clock] for clock in unit.clocks))
+        if unit.time_ps[at] < 0:
+            raise ValueError(f"group {group} cannot run on unit {unit.name}")
+        alone.append(int(unit.time_ps[at]))
+        demand.append(int(unit.demand_kbps[at]))
+    edges_into: list[list[int]] = [[] for _ in unit_of]
+    for i, (_, target) in enumerate(problem.edges):
+        edges_into[target].append(i)
+    return PlainDesign(
+        problem=problem,
+        unit_of=unit_of,
+        alone_ps=tuple(alone),
+        demand_kbps=tuple(demand),
+        memory_point=0 if problem.memory_domain is None else points[problem.memory_domain],
+        edges_into=tuple(map(tuple, edges_into)),
+    )

@@ -1,0 +1,178 @@
+"""Objectives and constraints of one design point once more, in Python integers.
+
+Like :mod:`fitness.reference.timeline`, which it plays, it shares no code with what a search uses; the
+definitions are those of :mod:`fitness.objectives`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from fitness.reference.closed_form import plain_loads
+from fitness.reference.free_running import play_freely
+from fitness.reference.timeline import PlainTimeline, play
+from results.io.canonical_json import INT64_MAX
+from results.io.plural import counted
+from results.front.front import FreeRun
+from results.problem.problem import DesignPoint, EnergyUse, ObjectiveKind, Problem
+from results.front.schedule import Schedule
+
+PIPELINE_FRAMES, WARM_UP_FRAMES = 12, 4
+COUNTED = PIPELINE_FRAMES - WARM_UP_FRAMES
+
+
+@dataclass(frozen=True)
+class PlainOutcome:
+    """What a design point gives."""
+
+    timeline: PlainTimeline
+    """One frame alone."""
+    schedule: Schedule
+    """That of a member: the frame's, or the beginning of a free run."""
+    free_run: FreeRun | None
+    objectives: tuple[int, ...]
+    """In the problem's order."""
+    energy_fj: int
+    broken: tuple[str, ...]
+    """What is wrong with it: mapping rules and limits that it breaks, with figures."""
+
+
+def plain_outcome(problem: Problem, design: DesignPoint) -> PlainOutcome:
+    """Plays a design point and adds up.
+
+    Raises:
+        ValueError: where the design puts a group on a unit that cannot run it.
+    """
+    frame = play(problem, design)
+    makespan = frame.frame_end_ps[0]
+    latency = frame.latency_ps[0]
+    idle = _idle_mw(problem, design)
+    window = 0
+    schedule, free_run = frame.schedule, None
+    if problem.is_analytic:
+        loads = plain_loads(problem, design)
+        window, energy = COUNTED * loads.period_ps, loads.energy_fj
+        time = max(loads.idle_time_ps, 1)
+    elif problem.free_running:
+        run = play_freely(problem, design)
+        schedule, free_run = run.shown(problem, design)
+        time = run.window_ps[1] - run.window_ps[0]
+        count = sum(run.inferences)
+        # Rounded half up: the time that a network takes for eight frames, in the mean.
+        window = (2 * COUNTED * len(problem.networks) * time + count) // (2 * count)
+        drawn = idle * time + run.dynamic_fj(problem, design)
+        energy = min(drawn // count, INT64_MAX)
+    elif problem.energy_use is EnergyUse.PIPELINE:
+        pipeline = play(problem, design, frames=PIPELINE_FRAMES, in_flight=problem.frames_in_flight)
+        window = pipeline.frame_end_ps[-1] - pipeline.frame_end_ps[WARM_UP_FRAMES - 1]
+        dynamic = _dynamic_fj(problem, design, pipeline, first=WARM_UP_FRAMES + 1)
+        energy = (idle * window + dynamic) // COUNTED
+        time = max(window // COUNTED, 1)
+    else:
+        time = makespan if problem.energy_use is EnergyUse.FRAME else problem.period_ps or 0
+        time = max(time, 1)
+        energy = idle * time + _dynamic_fj(problem, design, frame, first=1)
+    if not problem.free_running:
+        drawn = energy
+    power = drawn * 1000 // time
+    alone = sum(row.alone_ps for row in frame.schedule.groups)
+    busy = sum(row.end_ps - row.start_ps for row in frame.schedule.groups)
+    values = []
+    for objective in problem.objectives:
+        match objective.kind:
+            case ObjectiveKind.LATENCY:
+                n = objective.network
+                values.append(makespan if n is None else latency[n])
+            case ObjectiveKind.INVERSE_LATENCY:
+                values.append(-sum(10**18 // max(value, 1) for value in latency))
+            case ObjectiveKind.THROUGHPUT:
+                values.append(window)
+            case ObjectiveKind.ENERGY:
+                values.append(energy)
+            case ObjectiveKind.POWER:
+                values.append(power)
+            case ObjectiveKind.EFFICIENCY:
+                inferences = 1 if problem.free_running else len(problem.networks)
+                values.append(energy // inferences)
+            case ObjectiveKind.STRETCH:
+                values.append((busy - alone) * 10**6 // max(alone, 1))
+    broken = _broken_rules(problem, design)
+    for n, network in enumerate(problem.networks):
+        if network.deadline_ps is not None and latency[n] > network.deadline_ps:
+            broken.append(
+                f"latency of {network.name} is {latency[n]} ps, above {network.deadline_ps} ps"
+            )
+    if problem.period_ps is not None and makespan > problem.period_ps:
+        broken.append(f"the makespan is {makespan} ps, above the period of {problem.period_ps}")
+    if problem.power_cap_mw is not None and drawn > problem.power_cap_mw * time:
+        broken.append(f"power is above the cap of {problem.power_cap_mw} mW")
+    if problem.energy_budget_fj is not None and energy > problem.energy_budget_fj:
+        broken.append(f"energy is {energy} fJ, at most {problem.energy_budget_fj} allowed")
+    return PlainOutcome(frame, schedule, free_run, tuple(values), energy, tuple(broken))
+
+
+def _points(problem: Problem, design: DesignPoint, u: int) -> tuple[int, ...]:
+    return tuple(int(design.operating_points[clock]) for clock in problem.units[u].clocks)
+
+
+def _idle_mw(problem: Problem, design: DesignPoint) -> int:
+    """Power of the board and of everything that is on."""
+    used = {clock for u in set(design.units.tolist()) for clock in problem.units[u].clocks}
+    on = [not domain.may_be_off or d in used for d, domain in enumerate(problem.domains)]
+    static = [
+        int(domain.static_mw[int(design.operating_points[d])])
+        for d, domain in enumerate(problem.domains)
+        if on[d]
+    ]
+    idle = [
+        int(unit.idle_mw[_points(problem, design, u)])
+        for u, unit in enumerate(problem.units)
+        if on[unit.clocks[0]]
+    ]
+    return problem.board_mw + sum(static) + sum(idle)
+
+
+def _dynamic_fj(
+    problem: Problem, design: DesignPoint, timeline: PlainTimeline, *, first: int
+) -> int:
+    """Dynamic power from start to end, over all executions from frame ``first`` on."""
+    return sum(
+        int(problem.units[row.unit].dynamic_mw[(row.group, *_points(problem, design, row.unit))])
+        * (row.end_ps - row.start_ps)
+        for row in timeline.schedule.groups
+        if row.frame >= first
+    )
+
+
+def _broken_rules(problem: Problem, design: DesignPoint) -> list[str]:
+    broken = []
+    units = design.units.tolist()
+    for g, u in enumerate(units):
+        if not problem.allowed[g, u]:
+            broken.append(f"group {g} may not be on {problem.units[u].name}")
+    used = {clock for u in set(units) for clock in problem.units[u].clocks}
+    for d, domain in enumerate(problem.domains):
+        needed = not domain.may_be_off or d in used
+        if needed and not domain.allowed[int(design.operating_points[d])]:
+            broken.append(
+                f"{domain.name} may not have operating point {design.operating_points[d]}"
+            )
+    for network in problem.networks:
+        count = sum(
+            units[source] != units[target]
+            for source, target in problem.edges
+            if source in network.groups
+        )
+        if network.max_transitions is not None and count > network.max_transitions:
+            broken.append(
+                f"{network.name} has {counted(count, 'transition')}, at most "
+                f"{network.max_transitions} allowed"
+            )
+    for u, unit in enumerate(problem.units):
+        fed = {target for source, target in problem.edges if units[source] == units[target]}
+        count = sum(units[g] == u and g not in fed for g in range(len(units)))
+        if unit.max_segments is not None and count > unit.max_segments:
+            broken.append(
+                f"{unit.name} has {counted(count, 'segment')}, at most {unit.max_segments} allowed"
+            )
+    return broken

@@ -1,0 +1,214 @@
+"""The timeline once more, as plainly as it can be said: the oracle of the compiled one.
+
+Self-timed execution under contention in Python integers. It shares no code with
+:mod:`fitness.simulator.general`, keeps no queue, and looks at everything that waits at every
+instant; so it is slow, and easy to check against the rules:
+
+* at one instant, first all ends, then all whose ready time has come may start, then each free unit
+  starts the one with the smallest (ready time, frame, network, repeat, group);
+* a running group's work, its stand-alone time x 2**16, shrinks at 2**16 - loss per picosecond, the
+  loss by :func:`fitness.contention.lost_rate` from its own demand and the sum of all others'.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from fitness.reference.design import PlainDesign, look_up
+from results.problem.problem import WORK_PER_PS, DesignPoint, Problem
+from results.front.schedule import Schedule, ScheduledGroup
+
+Execution = tuple[int, int, int, int]
+"""(frame, network, repeat, group): frame and repeat counted from 1, the others indices."""
+
+
+@dataclass(frozen=True)
+class PlainTimeline:
+    """What happened: executions in order, and the instants at which frames and networks ended."""
+
+    schedule: Schedule
+    frame_end_ps: tuple[int, ...]
+    latency_ps: tuple[tuple[int, ...], ...]
+    """[frames][networks]: last end minus arrival."""
+
+
+@dataclass
+class _Running:
+    execution: Execution
+    start_ps: int
+    work_left: int
+
+
+def play(
+    problem: Problem, design: DesignPoint, *, frames: int = 1, in_flight: int = 1
+) -> PlainTimeline:
+    """Plays ``frames`` frames, at most ``in_flight`` of them at a time.
+
+    Raises:
+        ValueError: where the design puts a group on a unit that cannot run it.
+    """
+    chosen = look_up(problem, design)
+    waiting = {
+        (frame, n, repeat, group)
+        for frame in range(1, frames + 1)
+        for n, network in enumerate(problem.networks)
+        for repeat in range(1, network.repeats + 1)
+        for group in network.groups
+    }
+    running: dict[int, _Running] = {}
+    start: dict[Execution, int] = {}
+    end: dict[Execution, int] = {}
+    ready: dict[Execution, int] = {}
+    now = 0
+    while True:
+        for unit in [u for u, job in running.items() if job.work_left <= 0]:
+            end[running.pop(unit).execution] = now
+
+        for execution in waiting:
+            if execution not in ready:
+                instant = _ready_time(chosen, end, execution, in_flight)
+                if instant is not None:
+                    ready[execution] = instant
+        for unit in range(len(problem.units)):
+            queue = [
+                (ready[execution], *execution)
+                for execution in waiting
+                if chosen.unit_of[execution[3]] == unit and ready.get(execution, now + 1) <= now
+            ]
+            if queue and unit not in running:
+                execution = min(queue)[1:]
+                waiting.remove(execution)
+                start[execution] = now
+                work = chosen.alone_ps[execution[3]] * WORK_PER_PS
+                running[unit] = _Running(execution, now, work)
+
+        rate = chosen.rates({unit: job.execution[3] for unit, job in running.items()})
+        instants = [now + -(-job.work_left // rate[u]) for u, job in running.items()]
+        instants += [ready[execution] for execution in waiting if execution in ready]
+        instants = [instant for instant in instants if instant > now]
+        if not instants:
+            break
+        later = min(instants)
+        for unit, job in running.items():
+            job.work_left -= rate[unit] * (later - now)
+        now = later
+
+    rows = tuple(
+        ScheduledGroup(
+            *execution[:3],
+            execution[3],
+            chosen.unit_of[execution[3]],
+            ready[execution],
+            start[execution],
+            end[execution],
+            chosen.alone_ps[execution[3]],
+        )
+        for execution in sorted(end)
+    )
+    return PlainTimeline(
+        schedule=Schedule(rows),
+        frame_end_ps=tuple(
+            max(instant for execution, instant in end.items() if execution[0] == frame)
+            for frame in range(1, frames + 1)
+        ),
+        latency_ps=tuple(
+            tuple(
+                _network_end(problem, end, frame, n)
+                - (_release(problem, end, frame, in_flight) or 0)
+                - network.arrival_ps
+                for n, network in enumerate(problem.networks)
+            )
+            for frame in range(1, frames + 1)
+        ),
+    )
+
+
+def _ready_time(
+    chosen: PlainDesign, end: dict[Execution, int], execution: Execution, in_flight: int
+) -> int | None:
+    """When all that the execution waits for has passed, or None as long as something has not."""
+    frame, n, repeat, group = execution
+    problem, unit_of, incoming = chosen.problem, chosen.unit_of, chosen.edges_into[group]
+    network = problem.networks[n]
+    instants = []
+    for i in incoming:
+        source = problem.edges[i][0]
+        source_end = end.get((frame, n, repeat, source))
+        if source_end is None:
+            return None
+        delay = int(problem.transition_ps[i, unit_of[source], unit_of[group]])
+        instants.append(source_end + delay)
+    if not incoming and repeat > 1:
+        previous = [end.get((frame, n, repeat - 1, g)) for g in network.groups]
+        if None in previous:
+            return None
+        instants += [instant for instant in previous if instant is not None]
+    if not incoming and repeat == 1:
+        release = _release(problem, end, frame, in_flight)
+        if release is None:
+            return None
+        instants.append(release + network.arrival_ps)
+        for other in network.waits_for:
+            last = problem.networks[other].repeats
+            for g in problem.networks[other].groups:
+                instant = end.get((frame, other, last, g))
+                if instant is None:
+                    return None
+                instants.append(instant)
+    return max(instants)
+
+
+def _release(problem: Problem, end: dict[Execution, int], frame: int, in_flight: int) -> int | None:
+    """Frame k + F is released when frame k ends; the first F at 0."""
+    if frame <= in_flight:
+        return 0
+    instants = []
+    for n, network in enumerate(problem.networks):
+        for group in network.groups:
+            instant = end.get((frame - in_flight, n, network.repeats, group))
+            if instant is None:
+                return None
+            instants.append(instant)
+    return max(instants)
+
+
+def _network_end(problem: Problem, end: dict[Execution, int], frame: int, n: int) -> int:
+    network = problem.networks[n]
+    return max(end[(frame, n, network.repeats, group)] for group in network.groups)
+
+
+def frame_energy_fj(problem: Problem, design: DesignPoint, timeline: PlainTimeline) -> int:
+    """Energy of frame 1 played alone: what is on draws idle power until the makespan, and every
+    execution its dynamic power from start to end (mW x ps = fJ)."""
+    makespan = timeline.frame_end_ps[0]
+    points = [int(point) for point in design.operating_points]
+    used = {int(unit) for unit in design.units}
+    on = [
+        not domain.may_be_off or any(d in problem.units[unit].clocks for unit in used)
+        for d, domain in enumerate(problem.domains)
+    ]
+    power = problem.board_mw
+    power += sum(
+        int(domain.static_mw[points[d]]) for d, domain in enumerate(problem.domains) if on[d]
+    )
+    for unit in problem.units:
+        if on[unit.clocks[0]]:
+            power += int(unit.idle_mw[tuple(points[clock] for clock in unit.clocks)])
+    energy = power * makespan
+    for row in timeline.schedule.groups:
+        unit = problem.units[row.unit]
+        at = (row.group, *(points[clock] for clock in unit.clocks))
+        energy += int(unit.dynamic_mw[at]) * (row.end_ps - row.start_ps)
+    return energy
+
+
+def canonical_points(problem: Problem, design: DesignPoint) -> np.ndarray:
+    """The design's operating points with 0 for every domain that is off."""
+    used = {int(unit) for unit in design.units}
+    points = np.array(design.operating_points, dtype=np.int64)
+    for d, domain in enumerate(problem.domains):
+        if domain.may_be_off and not any(d in problem.units[unit].clocks for unit in used):
+            points[d] = 0
+    return points

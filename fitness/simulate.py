@@ -1,0 +1,273 @@
+"""Latency and energy of design points, by the compiled timeline."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, fields
+from enum import Enum, auto
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fitness.simulator.chains.chain_tables import SLOTS, are_chains, make_chains, make_lanes
+from fitness.simulator.chains.chain_lanes import MOST_UNITS, make_chain_lanes
+from fitness.simulator.layout import GROUP, INSTANCE_WIDTH, JOB, JOB_WIDTH, NETWORK, Plan, make_plan
+from fitness.simulator.threads import RowPlayer, share_rows
+from fitness.simulator.state import (
+    ALONE,
+    GROUP_WIDTH,
+    LOG_WIDTH,
+    UNIT,
+    Chosen,
+    make_chosen,
+    make_state,
+)
+from results.problem.problem import DesignPoint, Problem
+from results.front.schedule import Schedule, ScheduledGroup
+
+IntArray = NDArray[np.int64]
+BoolArray = NDArray[np.bool_]
+
+
+PIPELINE_FRAMES = 12
+PIPELINE_WARM_UP = 4
+"""Throughput is counted from the end of frame 4 to the end of frame 12."""
+
+
+@dataclass(frozen=True, eq=False)
+class Evaluation:
+    """What one frame alone gives, for n design points; values of impossible ones mean nothing."""
+
+    possible: BoolArray
+    """[n]: every group can run on its unit."""
+    makespan_ps: IntArray
+    """[n]"""
+    latency_ps: IntArray
+    """[n, networks]: last end minus arrival."""
+    dynamic_fj: IntArray
+    """[n]: energy above idle power."""
+    busy_ps: IntArray
+    """[n]: time that units are busy, added up."""
+    idle_mw: IntArray
+    """[n]: power that is drawn all the time."""
+
+    @classmethod
+    def unfilled(cls, rows: int, networks: int) -> Evaluation:
+        """Zeros, for a kernel to fill."""
+        makespan, dynamic, busy, idle = (np.zeros(rows, dtype=np.int64) for _ in range(4))
+        latency = np.zeros((rows, networks), dtype=np.int64)
+        return cls(np.zeros(rows, dtype=np.bool_), makespan, latency, dynamic, busy, idle)
+
+    @property
+    def columns(self) -> tuple[BoolArray | IntArray, ...]:
+        """All fields in their order, as kernels take them."""
+        return tuple(getattr(self, field.name) for field in fields(self))
+
+    @property
+    def energy_fj(self) -> IntArray:
+        """[n]: energy of the frame, idle power until the makespan."""
+        return self.idle_mw * self.makespan_ps + self.dynamic_fj
+
+
+@dataclass(frozen=True, eq=False)
+class Pipeline:
+    """What a pipeline gives, for n design points."""
+
+    window_ps: IntArray
+    """[n]: from the end of frame 4 to the end of frame 12: eight frames."""
+    dynamic_fj: IntArray
+    """[n]: energy of frames 5 to 12 above idle power."""
+
+
+@dataclass(frozen=True)
+class Timeline:
+    """One design point played: executions, and the instants at which frames and networks ended."""
+
+    schedule: Schedule
+    frame_end_ps: tuple[int, ...]
+    latency_ps: tuple[tuple[int, ...], ...]
+    """[frames][networks]"""
+
+
+Evaluator = Callable[[IntArray], Evaluation]
+PipelineEvaluator = Callable[[IntArray], Pipeline]
+
+
+class Kernel(Enum):
+    """The compiled forms of the timeline; all give the same integers."""
+
+    TWO_CHAINS = auto()
+    """One or two networks that are chains; the fastest."""
+    MANY_CHAINS = auto()
+    """Any number of chains."""
+    GENERAL = auto()
+    """All else, and graphs."""
+
+
+def fastest_kernel(problem: Problem) -> Kernel:
+    """The fastest one that can play the problem."""
+    if not are_chains(problem):
+        return Kernel.GENERAL
+    if len(problem.networks) <= SLOTS:
+        return Kernel.TWO_CHAINS
+    return Kernel.MANY_CHAINS if len(problem.units) <= MOST_UNITS else Kernel.GENERAL
+
+
+def make_evaluator(problem: Problem, *, jobs: int = 1, kernel: Kernel | None = None) -> Evaluator:
+    """A function from rows [n, groups + domains] (units, then operating points) to what they give.
+
+    ``kernel``: None for the fastest; tests and benchmarks ask for others.
+
+    Rows are shared out over ``jobs`` threads; the compiled timeline holds no lock. Each row's
+    result depends on that row alone, so the number of threads changes nothing but the time taken.
+    """
+    plan = make_plan(problem)
+    play = share_rows(_PLAYERS[kernel or fastest_kernel(problem)](problem, plan, jobs))
+
+    def evaluate(rows: IntArray) -> Evaluation:
+        evaluation = Evaluation.unfilled(len(rows), plan.networks)
+        play(rows, *evaluation.columns)
+        return evaluation
+
+    return evaluate
+
+
+def _general_player(problem: Problem, plan: Plan, jobs: int) -> list[RowPlayer]:
+    """Plays anything."""
+    from fitness.simulator.general import evaluate_rows
+
+    def player() -> RowPlayer:
+        chosen, state = make_chosen(plan), make_state(plan, frames=1, in_flight=1)
+        return lambda rows, *out: evaluate_rows(plan, rows, chosen, state, *out)
+
+    return [player() for _ in range(jobs)]
+
+
+def _two_chains_player(problem: Problem, plan: Plan, jobs: int) -> list[RowPlayer]:
+    """Plays one or two chains."""
+    from fitness.simulator.chains.two_chains import evaluate_chains
+
+    chains = make_chains(problem, plan)
+
+    def player() -> RowPlayer:
+        lanes = make_lanes(plan)
+        return lambda rows, *out: evaluate_chains(plan, chains, rows, lanes, *out)
+
+    return [player() for _ in range(jobs)]
+
+
+def _many_chains_player(problem: Problem, plan: Plan, jobs: int) -> list[RowPlayer]:
+    """Plays any number of chains."""
+    from fitness.simulator.chains.chains import play_many_chains
+
+    chains = make_chains(problem, plan)
+
+    def player() -> RowPlayer:
+        lanes = make_chain_lanes(plan)
+        return lambda rows, *out: play_many_chains(plan, chains, rows, lanes, *out)
+
+    return [player() for _ in range(jobs)]
+
+
+_PLAYERS = {
+    Kernel.TWO_CHAINS: _two_chains_player,
+    Kernel.MANY_CHAINS: _many_chains_player,
+    Kernel.GENERAL: _general_player,
+}
+
+
+def make_pipeline_evaluator(problem: Problem, *, jobs: int = 1) -> PipelineEvaluator:
+    """The same for twelve frames with ``problem.frames_in_flight`` of them at a time."""
+    from fitness.simulator.general import evaluate_pipelines
+
+    plan = make_plan(problem)
+
+    def player() -> RowPlayer:
+        chosen = make_chosen(plan)
+        state = make_state(
+            plan,
+            frames=PIPELINE_FRAMES,
+            in_flight=problem.frames_in_flight,
+            count_from=PIPELINE_WARM_UP,
+        )
+        return lambda rows, *out: evaluate_pipelines(plan, rows, chosen, state, *out)
+
+    play = share_rows([player() for _ in range(jobs)])
+
+    def evaluate(rows: IntArray) -> Pipeline:
+        window, dynamic = (np.zeros(len(rows), dtype=np.int64) for _ in range(2))
+        play(rows, window, dynamic)
+        return Pipeline(window, dynamic)
+
+    return evaluate
+
+
+def play(problem: Problem, design: DesignPoint, *, frames: int = 1, in_flight: int = 1) -> Timeline:
+    """Plays ``frames`` frames, at most ``in_flight`` of them at a time, and keeps the schedule.
+
+    Raises:
+        ValueError: where the design puts a group on a unit that cannot run it.
+    """
+    from fitness.simulator.general import play as play_kernel
+
+    plan = make_plan(problem)
+    chosen = chosen_of(problem, plan, row_of(design))
+    state = make_state(plan, frames=frames, in_flight=in_flight, log=True)
+    play_kernel(plan, chosen, state)
+    log = state.log.reshape(-1, LOG_WIDTH)
+    groups = scheduled_groups(problem, plan, chosen, range(len(log)), log)
+    return Timeline(
+        schedule=Schedule(tuple(groups)),
+        frame_end_ps=tuple(state.frame_end.tolist()),
+        latency_ps=tuple(tuple(entry) for entry in state.latency.tolist()),
+    )
+
+
+def chosen_of(problem: Problem, plan: Plan, row: IntArray) -> Chosen:
+    """A row's units and costs, as kernels take them.
+
+    Raises:
+        ValueError: where it puts a group on a unit that cannot run it.
+    """
+    from fitness.simulator.lookup import choose
+
+    chosen = make_chosen(plan)
+    if not choose(plan, row, chosen):
+        group = next(g for g in range(plan.groups) if chosen.group[g * GROUP_WIDTH + ALONE] < 0)
+        raise ValueError(f"group {group} cannot run on unit {problem.units[int(row[group])].name}")
+    return chosen
+
+
+def scheduled_groups(
+    problem: Problem, plan: Plan, chosen: Chosen, executions: Iterable[int], instants: IntArray
+) -> Iterator[ScheduledGroup]:
+    """What a kernel logged; ``executions``: frame, from 0, times instances, plus instance;
+    ``instants`` [executions, 3]: ready, start and end."""
+    first_job = np.cumsum([0] + [network.repeats for network in problem.networks]).tolist()
+    for execution, (ready, start, end) in zip(executions, instants.tolist(), strict=True):
+        frame, instance = divmod(execution, plan.instances)
+        group = int(plan.instance[instance * INSTANCE_WIDTH + GROUP])
+        job = int(plan.instance[instance * INSTANCE_WIDTH + JOB])
+        network = int(plan.job[job * JOB_WIDTH + NETWORK])
+        yield ScheduledGroup(
+            frame=frame + 1,
+            network=network,
+            repeat=job - first_job[network] + 1,
+            group=group,
+            unit=int(chosen.group[group * GROUP_WIDTH + UNIT]),
+            ready_ps=ready,
+            start_ps=start,
+            end_ps=end,
+            alone_ps=int(chosen.group[group * GROUP_WIDTH + ALONE]),
+        )
+
+
+def row_of(design: DesignPoint) -> IntArray:
+    """The design point as one row: units of the groups, then operating points of the domains."""
+    return np.concatenate((design.units, design.operating_points)).astype(np.int64)
+
+
+def design_of(problem: Problem, row: IntArray) -> DesignPoint:
+    """The inverse of :func:`row_of`."""
+    groups = problem.group_count
+    return DesignPoint(row[:groups].astype(np.int64), row[groups:].astype(np.int64))

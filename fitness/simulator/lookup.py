@@ -1,0 +1,66 @@
+"""What a design point chooses: its costs at its clocks, and its idle power; compiled."""
+
+import numpy as np
+
+from fitness.simulator.jit import jit
+from fitness.simulator.layout import CONTENTION_WIDTH
+from fitness.simulator.state import ALONE, DEMAND, DYNAMIC, GROUP_WIDTH, UNIT
+
+
+@jit
+def clock_index(plan, row, u):
+    """Which choice of the unit's clocks ``row`` makes."""
+    at = np.int64(0)
+    for c in range(plan.clock.shape[1]):
+        if plan.clock[u, c] >= 0:
+            at += row[plan.groups + plan.clock[u, c]] * plan.clock_stride[u, c]
+    return at
+
+
+@jit
+def switch_domains(plan, unit_used, domain_on):
+    """Which domains are on, where ``unit_used`` [units] has groups."""
+    for d in range(plan.domains):
+        domain_on[d] = 1 - plan.may_be_off[d]
+    for u in range(plan.units):
+        for c in range(plan.clock.shape[1]):
+            if unit_used[u] and plan.clock[u, c] >= 0:
+                domain_on[plan.clock[u, c]] = 1
+
+
+@jit
+def choose(plan, row, chosen):
+    """Looks up what ``row`` [groups + domains] chooses; False where a unit cannot run a group."""
+    memory_point = np.int64(0)
+    if plan.memory_domain >= 0:
+        memory_point = row[plan.groups + plan.memory_domain]
+    for u in range(plan.units):
+        chosen.table_row[u] = plan.table_start[u] + clock_index(plan, row, u) * plan.groups
+        chosen.unit_used[u] = 0
+        for f in range(CONTENTION_WIDTH):
+            chosen.contention[u * CONTENTION_WIDTH + f] = plan.contention[u, memory_point, f]
+    possible = True
+    for g in range(plan.groups):
+        u = np.uint32(row[g])
+        at = np.uint32(chosen.table_row[u] + g)
+        chosen.unit_used[u] = 1
+        chosen.group[g * GROUP_WIDTH + UNIT] = row[g]
+        chosen.group[g * GROUP_WIDTH + ALONE] = plan.time_ps[at]
+        chosen.group[g * GROUP_WIDTH + DEMAND] = plan.demand_kbps[at]
+        chosen.group[g * GROUP_WIDTH + DYNAMIC] = plan.dynamic_mw[at]
+        possible &= plan.time_ps[at] >= 0
+    switch_domains(plan, chosen.unit_used, chosen.domain_on)
+    return possible
+
+
+@jit
+def idle_power(plan, row, domain_on):
+    """Power in mW that everything which is on draws for the whole time."""
+    power = np.int64(plan.board_mw)
+    for d in range(plan.domains):
+        if domain_on[d]:
+            power += plan.static_mw[plan.static_start[d] + row[plan.groups + d]]
+    for u in range(plan.units):
+        if domain_on[plan.clock[u, 0]]:
+            power += plan.idle_mw[plan.idle_start[u] + clock_index(plan, row, u)]
+    return power

@@ -1,0 +1,136 @@
+"""``deployment.json``: a member with everything that a tool needs to set it up; described in
+``schemas/deployment.schema.json``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from results.io.canonical_json import Json, content_sha256
+from results.deploy.deployment import Deployment
+from results.front.front_document import member_to_document
+from results.deploy.nvpmodel_section import ModeCost
+from results.problem.problem_file import problem_sha256
+from sdf.onnx.parts import ModelPart, PartTensor
+
+DEPLOYMENT_FORMAT = "paretosoc-deployment/1"
+
+
+@dataclass(frozen=True)
+class DeployedModel:
+    """The sub-models of one network, one for each segment, and how they were checked."""
+
+    files: tuple[str, ...]
+    parts: tuple[ModelPart, ...]
+    equality: Mapping[str, Json] | None
+
+
+def deployment_to_document(
+    deployment: Deployment,
+    *,
+    target: str,
+    files: Mapping[str, str],
+    models: Sequence[DeployedModel] | None = None,
+    modes: Sequence[ModeCost] | None = None,
+) -> dict[str, Json]:
+    """The deployment as JSON content.
+
+    Args:
+        deployment: the member.
+        target: the format that the folder was made for.
+        files: the other files of the folder, name to SHA-256.
+        models: sub-models of each network, where they were made.
+        modes: what the board's own power modes cost, where that was asked for.
+    """
+    origins = deployment.origins
+    document: dict[str, Json] = {
+        "format": DEPLOYMENT_FORMAT,
+        "target": target,
+        "problem_sha256": problem_sha256(deployment.problem),
+        "platform": deployment.platform.name,
+        "precision": None if origins is None else origins.precision,
+        "member_index": deployment.index,
+        "marks": list(deployment.marks),
+        "clocks_khz": dict(deployment.clocks_khz),
+        "networks": [
+            _network(deployment, n, None if models is None else models[n])
+            for n in range(len(deployment.problem.networks))
+        ],
+        "member": member_to_document(deployment.problem, deployment.member),
+        "power_modes": None if modes is None else [_mode(cost) for cost in modes],
+        "files": [{"name": name, "sha256": digest} for name, digest in sorted(files.items())],
+    }
+    document["content_sha256"] = content_sha256(document)
+    return document
+
+
+def _network(deployment: Deployment, n: int, model: DeployedModel | None) -> Json:
+    problem, origins = deployment.problem, deployment.origins
+    network = problem.networks[n]
+    units = [problem.units[int(u)].name for u in deployment.member.design.units[network.groups]]
+    held = None if origins is None else origins.networks[n]
+    segments: list[Json] = []
+    for segment in deployment.segments(n):
+        entry: dict[str, Json] = {
+            "unit": problem.units[segment.unit].name,
+            "first_group": segment.first,
+            "last_group": segment.last,
+        }
+        if model is not None:
+            part = model.parts[segment.number]
+            entry |= {
+                "file": model.files[segment.number],
+                "inputs": [_tensor(tensor, model) for tensor in part.inputs],
+                "weights": [_tensor(tensor, model) for tensor in part.weights],
+                "outputs": [_tensor(tensor, model) for tensor in part.outputs],
+            }
+        segments.append(entry)
+    return {
+        "name": network.name,
+        "source": None
+        if held is None
+        else {
+            "reference": held.source.reference,
+            "sha256": held.source.sha256,
+            "dimensions": dict(held.source.dimensions),
+        },
+        "groups": [
+            {
+                "name": name,
+                "unit": units[g],
+                "layers": None if held is None else list(held.groups[g].layers),
+            }
+            for g, name in enumerate(network.group_names)
+        ],
+        "segments": segments,
+        "equality": None if model is None or model.equality is None else dict(model.equality),
+    }
+
+
+def _tensor(tensor: PartTensor, model: DeployedModel) -> Json:
+    from onnx import TensorProto
+
+    makers = [
+        number
+        for number, part in enumerate(model.parts)
+        if any(output.name == tensor.name for output in part.outputs)
+    ]
+    return {
+        "name": tensor.name,
+        "type": TensorProto.DataType.Name(tensor.data_type).lower(),
+        "shape": None if tensor.shape is None else list(tensor.shape),
+        "computed_by": makers[0] if makers else None,
+    }
+
+
+def _mode(cost: ModeCost) -> dict[str, Any]:
+    return {
+        "id": cost.mode.number,
+        "name": cost.mode.name,
+        "clocks_khz": dict(cost.clocks_khz),
+        "distance": round(cost.distance, 9),
+        "makespan_ps": cost.makespan_ps,
+        "energy_fj": cost.energy_fj,
+        "remarks": list(cost.remarks),
+    }

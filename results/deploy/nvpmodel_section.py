@@ -1,0 +1,166 @@
+"""A power mode for nvpmodel with the clocks of a member, and the board's own modes beside it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from platforms.deployment import ClockControl, ModeParameter, PowerMode, PowerModes
+from results.deploy.deployment import Deployment
+from results.errors import ResultError
+from results.problem.objectives import format_number
+
+_CORE = re.compile(r".*/cpu([0-9]+)/online")
+
+
+@dataclass(frozen=True)
+class ModeCost:
+    """A mode of the board, every clock at its cap, for the mapping of a member."""
+
+    mode: PowerMode
+    clocks_khz: tuple[tuple[str, int | None], ...]
+    """By domain; None: off, in the mode or because nothing is mapped to it."""
+    distance: float
+    """Sum over the domains that are on of abs(log(clock / the member's clock))."""
+    makespan_ps: int | None
+    """None where the mapping cannot run in this mode."""
+    energy_fj: int | None
+    remarks: tuple[str, ...]
+    """Why it cannot run, or why it takes longer than these figures, or limits that break."""
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether the figures hold as they stand."""
+        return self.makespan_ps is not None and not self.remarks
+
+
+def power_modes(deployment: Deployment) -> PowerModes:
+    """What the platform knows of nvpmodel.
+
+    Raises:
+        ResultError: where the board has none.
+    """
+    known = deployment.platform.deployment
+    if known is None or known.power_modes is None:
+        raise ResultError(
+            f"nvpmodel cannot serve {deployment.platform.name}: the board has no power modes of "
+            "NVIDIA's; --to json has the clocks for a tool of your own"
+        )
+    return known.power_modes
+
+
+def nearest_mode(costs: Sequence[ModeCost]) -> ModeCost | None:
+    """The mode whose clocks are nearest, of those whose figures are exact if there are such.
+
+    None where the mapping runs in no mode.
+    """
+    able = [cost for cost in costs if cost.makespan_ps is not None]
+    exact = [cost for cost in able if cost.is_exact]
+    return min(exact or able, key=lambda cost: (cost.distance, cost.mode.number), default=None)
+
+
+def mode_cost_words(deployment: Deployment, cost: ModeCost) -> str:
+    """What a mode costs against the member's own clocks, in a line."""
+    start = f"mode {cost.mode.number} ({cost.mode.name}): "
+    if cost.makespan_ps is None or cost.energy_fj is None:
+        return start + "; ".join(cost.remarks)
+    member = deployment.member
+    figures = (
+        f"{format_number(cost.makespan_ps / 1e9)} ms "
+        f"({_change(cost.makespan_ps, member.makespan_ps)}), "
+        f"{format_number(cost.energy_fj / 1e12)} mJ "
+        f"({_change(cost.energy_fj, member.energy_fj)})"
+    )
+    return start + "; ".join((figures, *cost.remarks))
+
+
+def nvpmodel_section(
+    deployment: Deployment, modes: PowerModes, costs: Sequence[ModeCost], *, from_file: bool
+) -> str:
+    """The section, and in comments what the board's own modes cost.
+
+    Args:
+        deployment: the member.
+        modes: the names to use, and the settings that are no clocks.
+        costs: of the board's modes.
+        from_file: whether ``modes`` were read from the board's own file.
+
+    Raises:
+        ResultError: where a clock of the member has no parameter.
+    """
+    number = max(mode.number for mode in modes.modes) + 1
+    member = deployment.member
+    nearest = nearest_mode(costs)
+    lines = [
+        f"# Clocks of {deployment.title}.",
+        "# Append this to the board's own nvpmodel file (a copy of it kept aside), then:",
+        f"#   sudo nvpmodel -m {number}",
+        "# MAX_FREQ alone is a cap: a clock that has no MIN_FREQ here may run slower than that.",
+        "# The script of '--to sysfs' holds all clocks where they are.",
+        "#",
+    ]
+    if not from_file:
+        others = [
+            f"{' '.join(names)} instead of {' '.join(p.names[0])}"
+            for p in modes.parameters
+            for names in p.names[1:]
+        ]
+        lines += [
+            "# The names are those of the usual release, and not all that a mode can set is here;",
+            "# '--conf FILE' takes names, number and the rest from the board's own file.",
+            *(f"# Another release may have {text}." for text in others),
+            "#",
+        ]
+    lines += [
+        f"# These clocks: {format_number(member.makespan_ps / 1e9)} ms, "
+        f"{format_number(member.energy_fj / 1e12)} mJ a frame. The board's modes, clocks at their",
+        "# caps (as jetson_clocks holds them), the same mapping, by the same model:",
+        *(f"#   {mode_cost_words(deployment, cost)}" for cost in costs),
+    ]
+    if nearest is not None:
+        lines.append(f"# Nearest clocks: mode {nearest.mode.number} ({nearest.mode.name}).")
+    lines += ["", f"< POWER_MODEL ID={number} NAME=PARETOSOC_{deployment.index} >"]
+    return "\n".join([*lines, *_mode_lines(deployment, modes)]) + "\n"
+
+
+def _mode_lines(deployment: Deployment, modes: PowerModes) -> list[str]:
+    clocks = deployment.clocks_khz
+    by_domain = {parameter.domain: parameter for parameter in modes.parameters}
+    known = deployment.platform.deployment
+    controls = {} if known is None else {control.domain: control for control in known.controls}
+    offline: set[str] = set()
+    lines: list[str] = []
+    for domain, khz in clocks.items():
+        if domain not in by_domain:
+            raise ResultError(
+                f"nvpmodel cannot serve {deployment.platform.name}: it has no parameter for "
+                f"{domain!r}; use --to sysfs"
+            )
+        cores = _cores(controls.get(domain))
+        if khz is None and cores:
+            # Clusters that are off are not named.
+            offline.update(cores)
+            continue
+        slowest = deployment.platform.domain_by_name[domain].operating_points[0].frequency_khz
+        lines += _clock_lines(by_domain[domain], slowest if khz is None else khz)
+    settings = [
+        f"CPU_ONLINE {line.split()[1]} 0" if line.split()[1] in offline else line
+        for line in modes.settings
+    ]
+    return settings + lines
+
+
+def _cores(control: ClockControl | None) -> list[str]:
+    paths = () if control is None else control.online
+    return [f"CORE_{match[1]}" for path in paths if (match := _CORE.fullmatch(path))]
+
+
+def _clock_lines(parameter: ModeParameter, khz: int) -> list[str]:
+    value = khz * 1000 // parameter.hertz
+    limits = ("MIN_FREQ", "MAX_FREQ") if parameter.has_minimum else ("MAX_FREQ",)
+    return [f"{name} {limit} {value}" for name in parameter.names[0] for limit in limits]
+
+
+def _change(value: int, base: int) -> str:
+    return f"{100 * (value - base) / base:+.1f} %"

@@ -1,0 +1,54 @@
+"""A POSIX shell script that sets the clocks of a member through sysfs."""
+
+from __future__ import annotations
+
+from importlib.resources import files
+
+from platforms.deployment import ClockControl, ControlKind
+from results.deploy.deployment import Deployment
+from results.errors import ResultError
+
+_FOLDED = 96
+"""Columns after which folders go to a line of their own."""
+
+
+def sysfs_script(deployment: Deployment) -> str:
+    """The script; a domain that is off is left alone, or its CPUs go off line.
+
+    Raises:
+        ResultError: where the platform does not say how one of its clocks is set.
+    """
+    platform, memory = deployment.platform, deployment.platform.memory.domain
+    known = platform.deployment
+    controls = {} if known is None else {control.domain: control for control in known.controls}
+    lines = []
+    for domain, khz in deployment.clocks_khz.items():
+        control = controls.get(domain)
+        if control is None:
+            raise ResultError(
+                f"sysfs cannot serve {platform.name}: it is not known which files set "
+                f"{domain!r}; --to json has the clocks for a tool of your own"
+            )
+        lines += _settings(control, khz, is_memory=domain == memory)
+    body = (files("results.deploy.scripts") / "set_clocks.sh").read_text("utf-8")
+    settings = "\n".join(f"    {line}" for line in lines)
+    return (
+        f"#!/bin/sh\n# Clocks of {deployment.title}.\n#\n{body}\n"
+        f'settings() {{\n{settings}\n}}\n\nmain "$@"\n'
+    )
+
+
+def _settings(control: ClockControl, khz: int | None, *, is_memory: bool) -> list[str]:
+    name = control.domain
+    if khz is None:
+        if control.online:
+            return [f"offline {name} {path}" for path in control.online]
+        return [f"# {name}: off, since nothing of this member runs on it; left alone"]
+    value = khz if control.kind is ControlKind.CPUFREQ else khz * 1000
+    role = "memory" if is_memory else "unit"
+    lines = [f"online {name} {path}" for path in control.online]
+    for paths in control.nodes:
+        line = f"clock {role} {control.kind.value} {name} {value}"
+        gap = " " if len(line) + sum(map(len, paths)) < _FOLDED else " \\\n        "
+        lines.append(line + "".join(f"{gap}{path}" for path in paths))
+    return lines

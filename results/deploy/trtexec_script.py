@@ -1,0 +1,194 @@
+"""The lines that build and run a network's engines with TensorRT's ``trtexec``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from shlex import quote
+
+from results.deploy.deployment import Deployment, Segment
+from results.errors import ResultError
+from sdf.onnx.nodes import printable
+
+_SPECIAL = frozenset(",:*")
+"""Letters that mean something in ``--layerDeviceTypes``."""
+_FLAGS = {"fp32": "", "fp16": " --fp16", "int8": " --int8"}
+_LONGEST_ARGUMENT = 120_000
+"""Bytes; Linux takes 131,072 in one argument."""
+
+
+@dataclass(frozen=True)
+class NetworkFiles:
+    """The ONNX files of one network of a deployment."""
+
+    whole: str
+    """The network in one piece, its nodes with the names of the layers."""
+    segments: tuple[str, ...]
+    """One for each segment; the whole file again where there is one segment."""
+
+
+def trtexec_script(deployment: Deployment, files: Sequence[NetworkFiles]) -> str:
+    """A POSIX shell script: for every network, one engine of everything where that can be said, and
+    one for each segment where there are several.
+
+    Args:
+        deployment: the member.
+        files: of each network of the problem, beside the script.
+
+    Raises:
+        ResultError: where TensorRT cannot serve a unit that is used, or the number format.
+    """
+    check_trtexec(deployment)
+    lines = [
+        "#!/bin/sh",
+        f"# Engines of {deployment.title}, for trtexec.",
+        "#",
+        "#   build   makes the engines (and times them once)",
+        "#   run     times them again, each layer into a .profile.json beside them",
+        "#",
+        "# Each engine is timed alone: what networks cost each other shows only where an",
+        "# application runs them together. TRTEXEC names the program.",
+        "",
+        "set -eu",
+        'cd "$(dirname "$0")"',
+        "trtexec=${TRTEXEC:-trtexec}",
+        "",
+    ]
+    precision = _FLAGS[_precision(deployment)]
+    built: list[str] = []
+    run: list[str] = []
+    for n, network in enumerate(deployment.problem.networks):
+        segments = deployment.segments(n)
+        comment = f"    # {printable(network.name)}: {_in_words(deployment, segments)}"
+        built.append(comment)
+        run.append(comment)
+        single = _one_engine(deployment, segments)
+        if single is not None:
+            built.append(_build(files[n].whole, precision, single))
+            run.append(_run(files[n].whole, single))
+        else:
+            built.append(
+                "    # No engine of the whole: it would need two DLA cores, or names that "
+                "--layerDeviceTypes cannot say."
+            )
+        if len(segments) > 1:
+            for segment, file in zip(segments, files[n].segments, strict=True):
+                options = _unit_options(deployment, segment.unit)
+                built.append(_build(file, precision, (options, "")))
+                run.append(_run(file, (options, "")))
+    for name, body in (("build", built), ("run", run)):
+        lines += [f"{name}() {{", *body, "}", ""]
+    lines += [
+        "case ${1:-} in",
+        "    build) build ;;",
+        "    run) run ;;",
+        '    *) echo "usage: $0 build | run" >&2; exit 2 ;;',
+        "esac",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def check_trtexec(deployment: Deployment) -> None:
+    """Accepts a member all of whose units TensorRT builds for.
+
+    Raises:
+        ResultError: where a unit is none of these, or the number format is not known.
+    """
+    known = deployment.platform.deployment
+    served = {} if known is None else dict(known.tensorrt)
+    if not served:
+        raise ResultError(
+            f"trtexec cannot serve {deployment.platform.name}: TensorRT builds for no unit of it; "
+            "--to onnx has sub-models for the tools of the chip's maker"
+        )
+    for n, network in enumerate(deployment.problem.networks):
+        for segment in deployment.segments(n):
+            unit = deployment.problem.units[segment.unit].name
+            if unit not in served:
+                raise ResultError(
+                    f"trtexec cannot serve unit {unit!r} (network {network.name!r}, "
+                    f"{_groups(segment)}): TensorRT builds for "
+                    f"{', '.join(served)}; --to onnx has sub-models for any runtime, and "
+                    "'dse explore --units' leaves the unit out"
+                )
+    if _precision(deployment) not in _FLAGS:
+        raise ResultError(
+            f"trtexec cannot serve the number format {_precision(deployment)!r}; "
+            f"it has {', '.join(_FLAGS)}"
+        )
+
+
+def _precision(deployment: Deployment) -> str:
+    if deployment.origins is None:
+        return deployment.platform.default_precision
+    return deployment.origins.precision
+
+
+def _core(deployment: Deployment, unit: int) -> int | None:
+    """DLA core of a unit; None: the GPU."""
+    known = deployment.platform.deployment
+    assert known is not None, "the units were checked"
+    return dict(known.tensorrt)[deployment.problem.units[unit].name]
+
+
+def _unit_options(deployment: Deployment, unit: int) -> str:
+    core = _core(deployment, unit)
+    return "" if core is None else f" --useDLACore={core}"
+
+
+def _one_engine(deployment: Deployment, segments: Sequence[Segment]) -> tuple[str, str] | None:
+    """Options of an engine of the whole network: of build and run, and of the build alone."""
+    cores = {_core(deployment, segment.unit) for segment in segments}
+    dlas = [core for core in cores if core is not None]
+    if len(dlas) > 1:
+        return None
+    if not dlas:
+        return "", ""
+    options = f" --useDLACore={dlas[0]}"
+    if cores == {dlas[0]}:
+        return options, ""
+    places = [
+        (name, "GPU" if _core(deployment, segment.unit) is None else "DLA")
+        for segment in segments
+        for name in deployment.layers(segment)
+    ]
+    types = ",".join(f"{name}:{device}" for name, device in places)
+    if len(types.encode()) > _LONGEST_ARGUMENT:
+        return None
+    if any(_SPECIAL.intersection(name) for name, _ in places):
+        return None
+    return options, f" --layerDeviceTypes={quote(types)}"
+
+
+def _build(file: str, precision: str, options: tuple[str, str]) -> str:
+    both, building = options
+    # What a DLA cannot run inside its own segment goes to the GPU; so the model assumes.
+    fallback = " --allowGPUFallback" if both else ""
+    return (
+        f'    "$trtexec" --onnx={quote(file)} --saveEngine={quote(_stem(file) + ".engine")}'
+        f"{both}{fallback}{precision}{building}"
+    )
+
+
+def _run(file: str, options: tuple[str, str]) -> str:
+    stem = _stem(file)
+    return (
+        f'    "$trtexec" --loadEngine={quote(stem + ".engine")}{options[0]} --dumpProfile '
+        f"--exportProfile={quote(stem + '.profile.json')}"
+    )
+
+
+def _stem(file: str) -> str:
+    return file.removesuffix(".onnx")
+
+
+def _in_words(deployment: Deployment, segments: Sequence[Segment]) -> str:
+    return ", then ".join(
+        f"{_groups(s)} on {deployment.problem.units[s.unit].name}" for s in segments
+    )
+
+
+def _groups(segment: Segment) -> str:
+    if segment.first == segment.last:
+        return f"group {segment.first}"
+    return f"groups {segment.first} to {segment.last}"

@@ -1,0 +1,35 @@
+"""Pages for a browser, each one file that needs no network."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from html import escape
+from importlib.resources import files
+
+
+def html_page(title: str, style: str, body: str, *, scripts: bool) -> str:
+    """The page; with ``scripts`` those in the body run. It may load nothing from anywhere."""
+    parts = {
+        "TITLE": escape(title),
+        "SCRIPTS": " script-src 'unsafe-inline';" if scripts else "",
+        "STYLE": style.removesuffix("\n"),
+        "BODY": body.removesuffix("\n"),
+    }
+    return fill(read_asset("page.html"), parts)
+
+
+def fill(template: str, parts: Mapping[str, str]) -> str:
+    """The template with a part for every ``{{NAME}}``; what a part says is left as it is.
+
+    Raises:
+        KeyError: where there is no part of that name.
+    """
+    first, *pieces = template.split("{{")
+    return first + "".join(
+        parts[name] + rest for name, _, rest in (piece.partition("}}") for piece in pieces)
+    )
+
+
+def read_asset(name: str, package: str = "results.export.assets") -> str:
+    """The text of a file that comes with the program."""
+    return files(package).joinpath(name).read_text("utf-8")

@@ -1,0 +1,121 @@
+"""How fronts and schedules show themselves in notebooks: HTML with the picture in it."""
+
+from __future__ import annotations
+
+from html import escape
+from typing import TYPE_CHECKING
+
+from results.text.member_diff import clocks_mhz, describe_front, groups_by_unit
+from results.front.named_members import mark_members
+from results.problem.objectives import format_objectives, objective_label, objective_unit
+from results.plots.style import COLOURS, ink_on
+
+if TYPE_CHECKING:
+    from results.front.front import Front
+    from results.problem.problem import Problem
+    from results.front.schedule import Schedule
+
+_MOST_ROWS = 12
+_ROW, _BAR, _LEFT, _WIDTH = 34, 24, 70, 760
+
+
+def front_html(front: Front) -> str:
+    """The picture of a front with members, its named members as a table, what sets them apart."""
+    networks = ", ".join(network.name for network in front.problem.networks)
+    head = (
+        f"<p><b>{len(front.members)} members</b>: {escape(networks)} on "
+        f"{escape(front.provenance.platform)}; "
+        f"{'not proved' if front.certificate is None else front.certificate.status.value}</p>"
+    )
+    if not front.members:
+        return f"{head}<p>The front is empty: no design point met all constraints.</p>"
+    picture = ""
+    if len(front.problem.objectives) > 1:
+        from results.plots.front import front_svg
+
+        svg = front_svg(front).decode()
+        picture = f'<div style="max-width:520px;background:white">{svg[svg.index("<svg") :]}</div>'
+    words = "".join(
+        f"<p>{escape(text[0].upper() + text[1:])}.</p>" for text in describe_front(front)
+    )
+    return f"<div>{head}{picture}{_member_table(front)}{words}</div>"
+
+
+def _member_table(front: Front) -> str:
+    problem, marks = front.problem, mark_members(front)
+    shown = list(marks)[:_MOST_ROWS]
+    columns = [
+        format_objectives(objective, [front.members[i].objectives[k] for i in shown])
+        for k, objective in enumerate(problem.objectives)
+    ]
+    titles = [
+        *("member", ""),
+        *(f"{objective_label(problem, o)} ({objective_unit(o)})" for o in problem.objectives),
+        *("groups on units", "clocks (MHz)"),
+    ]
+    rows = []
+    for place, index in enumerate(shown):
+        member = front.members[index]
+        groups = groups_by_unit(problem, member)
+        clocks = clocks_mhz(problem, member)
+        cells = [
+            str(index),
+            ", ".join(marks[index]),
+            *(column[place] for column in columns),
+            ", ".join(f"{name} {count}" for name, count in groups.items()),
+            ", ".join(f"{n} {'off' if mhz is None else f'{mhz:g}'}" for n, mhz in clocks.items()),
+        ]
+        rows.append("".join(f"<td>{escape(cell)}</td>" for cell in cells))
+    heads = "".join(f"<th>{escape(title)}</th>" for title in titles)
+    body = "".join(f"<tr>{row}</tr>" for row in rows)
+    return f"<table><thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def schedule_html(schedule: Schedule, problem: Problem | None = None) -> str:
+    """A schedule as an inline picture: units as rows, networks as colours, paler what contention
+    adds; figures of a bar when the pointer rests on it. Names where ``problem`` is given, else
+    indices."""
+    if not schedule.groups:
+        return "<p>An empty schedule.</p>"
+    used = sorted({row.unit for row in schedule.groups})
+    span = schedule.makespan_ps or 1
+    scale = (_WIDTH - _LEFT - 10) / span
+    height = _ROW * len(used) + 24
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {height}" '
+        f'style="max-width:{_WIDTH}px;background:white;font:11px sans-serif">'
+    ]
+    for k, unit in enumerate(used):
+        name = f"unit {unit}" if problem is None else problem.units[unit].name
+        parts.append(f'<text x="4" y="{k * _ROW + 20}" fill="#222222">{escape(name)}</text>')
+    for row in schedule.groups:
+        top = used.index(row.unit) * _ROW + 4
+        x, wide = _LEFT + row.start_ps * scale, (row.end_ps - row.start_ps) * scale
+        alone = row.alone_ps * scale
+        colour = COLOURS[row.network % len(COLOURS)]
+        group, network = row.group, f"network {row.network}"
+        if problem is not None:
+            entry = problem.networks[row.network]
+            group, network = row.group - entry.first_group, entry.name
+        added = (row.end_ps - row.start_ps - row.alone_ps) / 1e9
+        title = (
+            f"{network}, group {group}: {row.start_ps / 1e9:.4f} to {row.end_ps / 1e9:.4f} ms, "
+            f"contention adds {added:.4f} ms"
+        )
+        shape = f'y="{top}" height="{_BAR}" fill="{colour}"'
+        parts.append(
+            f"<g><title>{escape(title)}</title>"
+            f'<rect x="{x:.2f}" width="{wide:.2f}" {shape} opacity="0.55" stroke="white"/>'
+            f'<rect x="{x:.2f}" width="{alone:.2f}" {shape} stroke="white"/>'
+        )
+        if 7 * len(str(group)) + 4 < wide:
+            parts.append(
+                f'<text x="{x + wide / 2:.2f}" y="{top + 16}" text-anchor="middle" '
+                f'fill="{ink_on(colour)}">{group}</text>'
+            )
+        parts.append("</g>")
+    parts.append(
+        f'<text x="{_WIDTH - 6}" y="{height - 6}" text-anchor="end" fill="#222222">'
+        f"0 to {schedule.makespan_ps / 1e9:.4f} ms</text></svg>"
+    )
+    return "".join(parts)

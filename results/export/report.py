@@ -1,0 +1,58 @@
+"""``report.html``: a front as one page that needs no network and no program but a browser."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import json
+from collections.abc import Mapping, Sequence
+from html import escape
+
+from results.front.cost_origins import CostOrigins
+from results.front.front import Front
+from results.export.html import fill, html_page, read_asset
+from results.export.report_data import report_data
+
+_SCRIPTS = (
+    "page.js",
+    "scales.js",
+    "keyboard.js",
+    "front_plot.js",
+    "parallel_plot.js",
+    "schedule_chart.js",
+    "activity_chart.js",
+    "member_panel.js",
+    "member_table.js",
+    "run_details.js",
+    "report.js",
+)
+"""In the order in which they run; they share one scope."""
+
+
+def report_html(
+    front: Front,
+    costs: CostOrigins | None = None,
+    deployments: Sequence[Mapping[str, str]] = (),
+) -> str:
+    """The page; equal content gives equal text. Arguments as those of
+    :func:`results.export.report_data.report_data`.
+
+    The content is packed (gzip, base64): with hundreds of schedules it is most of the page, and no
+    text of the user's, such as a network's name, can be taken for markup.
+
+    Raises:
+        ResultError: where the front is not sound.
+    """
+    data = report_data(front, costs, deployments)
+    content = json.dumps(data, separators=(",", ":"), allow_nan=False)
+    packed = gzip.compress(content.encode(), mtime=0)
+    scripts = "\n".join(read_asset(name) for name in _SCRIPTS)
+    names = " + ".join(network.name for network in front.problem.networks)
+    title = f"{names} on {front.provenance.platform}"
+    parts = {
+        "TITLE": escape(title),
+        "CONTENT": base64.b64encode(packed).decode(),
+        "SCRIPT": f'(() => {{\n"use strict";\n{scripts}\n}})();',
+    }
+    body = fill(read_asset("report.html"), parts)
+    return html_page(title, read_asset("report.css"), body, scripts=True)

@@ -1,0 +1,248 @@
+"""What ``report.html`` shows, as one JSON content; ``report_assets`` has the program that draws it.
+
+Times are picoseconds, powers mW, demands kB/s, energies fJ, as in the other files; objectives are
+in the units for people. Lists of one entry per execution follow the order of schedules: frame,
+network, repeat, group. What recurs is written once: with hundreds of members and groups, schedules
+are most of the page.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+from results.text.power_bandwidth_trace import activity
+from results.io.canonical_json import Json
+from results.text.member_diff import describe_front, varying_domains
+from results.front.cost_origins import CostOrigins
+from results.front.epsilon import least_within, percent
+from results.text.free_running import shown_in_words
+from results.front.front import CertificateClaim, Front, Member
+from results.front.front_document import front_to_document
+from results.front.named_members import mark_members
+from results.problem.objectives import (
+    larger_is_better,
+    objective_label,
+    objective_names,
+    objective_unit,
+    objective_value,
+)
+from results.problem.problem import Problem
+from results.problem.problem_file import problem_sha256
+
+
+def report_data(
+    front: Front,
+    costs: CostOrigins | None = None,
+    deployments: Sequence[Mapping[str, str]] = (),
+) -> dict[str, Json]:
+    """The content.
+
+    Args:
+        front: what is shown.
+        costs: with them layers, operations and the origin of costs are in it.
+        deployments: for each member, the texts that set it up by their format; none at all where
+            the board is not known.
+    """
+    problem = front.problem
+    texts: dict[str, int] = {}
+    marks = mark_members(front)
+    costs_seen: _CostsSeen = [{} for _ in range(problem.group_count)]
+    members: list[Json] = [_member(problem, member, costs_seen) for member in front.members]
+    baselines: list[Json] = [
+        {
+            "label": point.label,
+            "breaks": list(point.breaks),
+            **_member(problem, point.member, costs_seen),
+        }
+        for point in front.baselines
+    ]
+    return {
+        "networks": _networks(problem, costs),
+        "units": [unit.name for unit in problem.units],
+        "domains": [
+            {
+                "name": domain.name,
+                "khz": list(domain.frequencies_khz),
+                "mv": list(domain.voltages_mv),
+            }
+            for domain in problem.domains
+        ],
+        "edges": [[source, target] for source, target in problem.edges],
+        "transition_ps": [*problem.transition_ps.reshape(-1).tolist()],
+        "objectives": [
+            {
+                "label": objective_label(problem, objective),
+                "unit": objective_unit(objective),
+                "larger_is_better": larger_is_better(objective),
+            }
+            for objective in problem.objectives
+        ],
+        "varying_domains": list(varying_domains(front)),
+        "energy_use": problem.energy_use.value,
+        "marks": {str(index): list(names) for index, names in marks.items()},
+        "sentences": [f"{text[0].upper()}{text[1:]}." for text in describe_front(front)],
+        "group_costs": [[list(cost) for cost in seen] for seen in costs_seen],
+        "members": members,
+        "deployments": [
+            {name: texts.setdefault(text, len(texts)) for name, text in deployment.items()}
+            for deployment in deployments
+        ],
+        "deployment_texts": list(texts),
+        "baselines": baselines,
+        "proofs": [
+            _proof(front, claim)
+            for claim in (front.certificate, front.epsilon)
+            if claim is not None
+        ],
+        "provenance": _provenance(front, costs),
+    }
+
+
+def _networks(problem: Problem, costs: CostOrigins | None) -> list[Json]:
+    return [
+        {
+            "name": network.name,
+            "groups": list(network.group_names),
+            "repeats": network.repeats,
+            "arrival_ps": network.arrival_ps,
+            "deadline_ps": network.deadline_ps,
+            "details": None
+            if costs is None
+            else [
+                {
+                    "layers": list(group.layers),
+                    "macs": group.macs,
+                    "origins": [entry.origin.value for entry in group.by_unit],
+                }
+                for group in costs.networks[n].groups
+            ],
+        }
+        for n, network in enumerate(problem.networks)
+    ]
+
+
+_CostsSeen = list[dict[tuple[int, int, int], int]]
+"""Per group: (alone_ps, demand_kbps, dynamic_mw) to the place where it stands in the content."""
+
+
+def _member(problem: Problem, member: Member, costs_seen: _CostsSeen) -> dict[str, Json]:
+    figures = activity(problem, member)
+    rows = member.schedule.groups
+    costs = zip(
+        (row.alone_ps for row in rows), figures.demand_kbps, figures.dynamic_mw, strict=True
+    )
+    return {
+        "objectives": [
+            _finite(objective_value(objective, value))
+            for objective, value in zip(problem.objectives, member.objectives, strict=True)
+        ],
+        "makespan_ps": member.makespan_ps,
+        "latencies_ps": list(member.latencies_ps),
+        "energy_fj": member.energy_fj,
+        "energy_by_unit_fj": list(member.energy_by_unit_fj),
+        "units": member.design.units.tolist(),
+        "points": [
+            point if on else None
+            for point, on in zip(
+                member.design.operating_points.tolist(), member.domain_on, strict=True
+            )
+        ],
+        # From the end of the execution before in the list, mostly that of the group before.
+        "gap_ps": [row.start_ps - (rows[i - 1].end_ps if i else 0) for i, row in enumerate(rows)],
+        "stretch_ps": [row.end_ps - row.start_ps - row.alone_ps for row in rows],
+        "waited_ps": [row.start_ps - row.ready_ps for row in rows],
+        "cost": [
+            costs_seen[row.group].setdefault(cost, len(costs_seen[row.group]))
+            for row, cost in zip(rows, costs, strict=True)
+        ],
+        "idle_mw": list(figures.idle_mw),
+        "base_mw": figures.base_mw,
+        "free_run": _free_run(problem, member),
+    }
+
+
+def _free_run(problem: Problem, member: Member) -> dict[str, Json] | None:
+    """``places``: of each execution, where it stands in the order of whole frames, of which some
+    are missing in the beginning of a free run."""
+    run = member.free_run
+    if run is None:
+        return None
+    order = {
+        (n, repeat, group): place
+        for place, (n, repeat, group) in enumerate(
+            (n, repeat, group)
+            for n, network in enumerate(problem.networks)
+            for repeat in range(1, network.repeats + 1)
+            for group in network.groups
+        )
+    }
+    return {
+        "window_ps": list(run.window_ps),
+        "inferences": list(run.inferences),
+        "shown_ps": run.shown_ps,
+        "words": shown_in_words(run),
+        "places": [
+            (row.frame - 1) * len(order) + order[row.network, row.repeat, row.group]
+            for row in member.schedule.groups
+        ],
+    }
+
+
+def _finite(value: float) -> float | None:
+    """None for what JSON cannot say: the rate of a pipeline that takes no time."""
+    return value if math.isfinite(value) else None
+
+
+def _proof(front: Front, claim: CertificateClaim) -> dict[str, Json]:
+    """``bounds``: per member that the claim is about, and in the order of ``objectives``, the
+    least values that a design point can have which this member reaches within the epsilon; any
+    design point lies beyond the bounds of some member."""
+    names = objective_names(front.problem)
+    places = [names.index(name) for name in claim.objectives]
+    return {
+        "status": claim.status.value,
+        "objectives": [*places],
+        "whole": len(places) == len(names),
+        "complete": len(places) == len(names) and claim.epsilon_ppm == 0,
+        "members": list(claim.members),
+        "within": percent(claim.epsilon_ppm),
+        "bounds": None
+        if claim.epsilon_ppm is None
+        else [
+            [
+                _finite(
+                    objective_value(
+                        front.problem.objectives[place],
+                        least_within(front.members[index].objectives[place], claim.epsilon_ppm),
+                    )
+                )
+                for place in places
+            ]
+            for index in claim.members
+        ],
+        "space": claim.space,
+        "lemmas": claim.lemmas,
+        "nodes": claim.nodes,
+        "solvers": list(claim.solvers),
+        "seconds": claim.seconds,
+    }
+
+
+def _provenance(front: Front, costs: CostOrigins | None) -> dict[str, Json]:
+    source = front.provenance
+    return {
+        "version": source.version,
+        "command": source.command,
+        "platform": source.platform,
+        "engine": source.engine,
+        "seed": source.seed,
+        "evaluations": source.evaluations,
+        "stopped_by": source.stopped_by,
+        "seconds": source.seconds,
+        "precision": None if costs is None else costs.precision,
+        "inputs": [[file.name, file.sha256] for file in source.inputs],
+        "problem_sha256": problem_sha256(front.problem),
+        "front_sha256": front_to_document(front)["content_sha256"],
+        "convergence": [[p.evaluations, p.hypervolume] for p in source.convergence],
+    }

@@ -1,0 +1,222 @@
+"""A result folder: ``front.json``, ``problem.json``, ``costs.json``, the pictures; written whole or
+not at all."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from results.io.canonical_json import canonical_bytes, parse
+from results.front.certificate import ProofFiles
+from results.front.certificate_file import certificate_bytes, certificate_from_bytes
+from results.front.cost_origins import CostOrigins
+from results.front.costs_file import costs_bytes, costs_from_bytes
+from results.errors import ResultError
+from results.front.front import Front
+from results.front.front_document import FRONT_FORMAT, front_from_document, front_to_document
+from results.problem.problem import Problem
+from results.problem.problem_file import problem_bytes, problem_from_bytes
+from results.io.atomic_folder import check_own_folder, remove_files, write_whole_folder
+
+FRONT_FILE = "front.json"
+PROBLEM_FILE = "problem.json"
+COSTS_FILE = "costs.json"
+REPORT_FILE = "report.html"
+PERIODIC_FILE = "periodic.json"
+"""Of periodic schedules, instead of a front and its problem (see results/periodic/file.py)."""
+PERIODIC_FORMAT = "paretosoc-periodic/1"
+CERTIFICATE, EPSILON = "certificate", "epsilon"
+"""Names of proofs: of the whole front or its best member; of the whole front within an epsilon."""
+RESULT_FILES = frozenset(
+    {
+        *(FRONT_FILE, PROBLEM_FILE, COSTS_FILE, "front.svg", "front.png", REPORT_FILE),
+        *(f"{name}.{ending}" for name in (CERTIFICATE, EPSILON) for ending in ("json", "smt2")),
+        *(PERIODIC_FILE, "schedule.svg", "schedule.png"),
+    }
+)
+"""All that a result folder may hold; a folder with anything else is never replaced."""
+
+FileMaker = Callable[[], bytes]
+
+
+def write_results(
+    folder: Path,
+    front: Front,
+    *,
+    costs: CostOrigins | None = None,
+    certificate: ProofFiles | None = None,
+    epsilon: ProofFiles | None = None,
+    overwrite: bool = False,
+    pictures: bool = True,
+) -> None:
+    """Writes ``front.json``, ``problem.json``, ``costs.json`` (with ``costs``),
+    ``certificate`` and ``epsilon`` as ``.json`` and ``.smt2`` (with these) and, for a front with
+    members, ``front.svg`` and ``front.png``.
+
+    Everything goes to a hidden folder beside the target first, which is then renamed: at no
+    instant is there a half-written result. With ``overwrite`` an older result is replaced.
+
+    Raises:
+        ResultError: where the front is not sound or the costs are not its own, the target exists
+            (without ``overwrite``) or holds anything but a result of ours (with it), or cannot be
+            written.
+    """
+    check_output_folder(folder, overwrite=overwrite)
+    makers: dict[str, FileMaker] = {
+        FRONT_FILE: lambda: canonical_bytes(front_to_document(front)),
+        PROBLEM_FILE: lambda: problem_bytes(front.problem),
+    }
+    if costs is not None:
+        makers[COSTS_FILE] = lambda: costs_bytes(costs, front.problem)
+    for name, proof in ((CERTIFICATE, certificate), (EPSILON, epsilon)):
+        if proof is not None:
+            makers |= _proof_makers(name, proof)
+    if pictures and front.members:
+        from results.plots.front import front_png, front_svg
+
+        makers |= {"front.svg": lambda: front_svg(front), "front.png": lambda: front_png(front)}
+    write_folder(folder, makers, overwrite=overwrite)
+
+
+def write_folder(folder: Path, makers: dict[str, FileMaker], *, overwrite: bool) -> None:
+    """Writes files, all of them in ``RESULT_FILES``, as :func:`write_results` does.
+
+    Raises:
+        ResultError: where the folder may not be replaced, or cannot be written.
+    """
+
+    def fill(part: Path) -> None:
+        for name, make in makers.items():
+            (part / name).write_bytes(make())
+
+    write_whole_folder(
+        folder,
+        fill,
+        check=lambda: check_output_folder(folder, overwrite=overwrite),
+        remove=lambda old: remove_files(old, RESULT_FILES),
+    )
+
+
+def _proof_makers(name: str, proof: ProofFiles) -> dict[str, FileMaker]:
+    makers: dict[str, FileMaker] = {
+        f"{name}.json": lambda: certificate_bytes(proof.certificate),
+    }
+    text = proof.smtlib
+    if text is not None:
+        makers[f"{name}.smt2"] = lambda: text.encode()
+    return makers
+
+
+def check_output_folder(folder: Path, *, overwrite: bool) -> None:
+    """Accepts a folder that :func:`write_results` may write; good to know before a long search.
+
+    Raises:
+        ResultError: where the folder exists and ``overwrite`` is false, or where it is neither
+            empty nor a result folder.
+    """
+    check_own_folder(folder, _is_result_file, overwrite=overwrite)
+    try:
+        ours = ((FRONT_FILE, FRONT_FORMAT), (PERIODIC_FILE, PERIODIC_FORMAT))
+        written = folder.is_dir() and any(folder.iterdir())
+        if written and not any(_is_ours(folder / name, form) for name, form in ours):
+            raise ResultError(f"{folder}: is not replaced, it holds no {FRONT_FILE} of ours")
+    except OSError as error:
+        raise ResultError(f"{folder}: cannot be read: {error.strerror}") from None
+
+
+def _is_result_file(path: Path) -> bool:
+    return path.name in RESULT_FILES and path.is_file() and not path.is_symlink()
+
+
+def _is_ours(path: Path, form: str) -> bool:
+    """Whether the file says at its beginning that it has this format, in any version."""
+    if not path.is_file():
+        return False
+    with path.open("rb") as file:
+        head = file.read(200)
+    return f'"format": "{form.split("/")[0]}/'.encode() in head
+
+
+def read_results(folder: Path, *, check_hashes: bool = True) -> Front:
+    """The front in a result folder, with its problem.
+
+    Args:
+        check_hashes: refuse files that were changed, or that do not belong together.
+
+    Raises:
+        ResultError: where the folder holds periodic schedules, or a file is missing, cannot be
+            read, does not follow its schema, was changed, or does not belong to the other; it names
+            the file and the JSON path.
+    """
+    problem_path, front_path = folder / PROBLEM_FILE, folder / FRONT_FILE
+    if folder.is_file():
+        raise ResultError(f"{folder}: the folder of a result is required, got a file")
+    if not folder.is_dir():
+        raise ResultError(f"{folder}: there is no such folder")
+    if (folder / PERIODIC_FILE).is_file():
+        raise ResultError(
+            f"{folder}: a front is required, got periodic schedules (dse explore --pes); show, "
+            "report, plot, trace and verify take these"
+        )
+    problem_data, front_data = _read(problem_path), _read(front_path)
+    try:
+        problem = problem_from_bytes(problem_data)
+    except ResultError as error:
+        raise ResultError(f"{problem_path}: {error}") from None
+    if check_hashes and problem_bytes(problem) != problem_data:
+        raise ResultError(f"{problem_path}: $: was laid out anew after it was written")
+    try:
+        return front_from_document(parse(front_data), problem, check_hashes=check_hashes)
+    except ResultError as error:
+        raise ResultError(f"{front_path}: {error}") from None
+
+
+def read_costs(folder: Path, problem: Problem) -> CostOrigins | None:
+    """Where the costs of ``problem`` came from; None where the folder does not say.
+
+    Raises:
+        ResultError: where ``costs.json`` cannot be read, does not follow its schema, was changed,
+            or is not of this problem; it names the file and the JSON path.
+    """
+    path = folder / COSTS_FILE
+    if not path.exists():
+        return None
+    data = _read(path)
+    try:
+        return costs_from_bytes(data, problem)
+    except ResultError as error:
+        raise ResultError(f"{path}: {error}") from None
+
+
+def read_certificate(
+    folder: Path, problem: Problem, *, name: str = CERTIFICATE, check_hashes: bool = True
+) -> ProofFiles | None:
+    """A certificate and the SMT-LIB text beside it; None where the folder has none.
+
+    Args:
+        name: ``CERTIFICATE`` or ``EPSILON``.
+
+    Raises:
+        ResultError: where the file cannot be read, does not follow its schema, was changed, or is
+            not of this problem; it names the file and the JSON path.
+    """
+    path, text_path = folder / f"{name}.json", folder / f"{name}.smt2"
+    if not path.exists():
+        return None
+    try:
+        certificate = certificate_from_bytes(_read(path), problem, check_hashes=check_hashes)
+    except ResultError as error:
+        raise ResultError(f"{path}: {error}") from None
+    text = None
+    if text_path.exists():
+        text = _read(text_path).decode(errors="replace")
+    return ProofFiles(certificate, text)
+
+
+def _read(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except FileNotFoundError:
+        raise ResultError(f"{path}: is missing") from None
+    except OSError as error:
+        raise ResultError(f"{path}: cannot be read: {error.strerror}") from None

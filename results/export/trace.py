@@ -1,0 +1,197 @@
+"""Schedules in the Trace Event Format, for Perfetto and chrome://tracing.
+
+One process for each member; in it a thread for each unit, a complete event for each execution, a
+flow event for each transition, and counters for power and the memory bandwidth asked for; where
+networks run freely one more thread has the window that is counted.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from results.text.power_bandwidth_trace import activity, steps_by_unit
+from results.text.free_running import shown_in_words
+from results.front.front import FreeRun, Member
+from results.problem.problem import Problem
+
+TICKS_PER_US = 1 << 10
+"""Instants are rounded to 1/1024 us, less than a nanosecond. Readers keep them as binary fractions
+and turn them into whole nanoseconds; thirds of a decimal would make the end of one event pass the
+start of the next, which events on one track must not. The exact picoseconds are arguments."""
+_PS_PER_US = 10**6
+
+Event = dict[str, Any]
+
+
+def trace_bytes(problem: Problem, members: Sequence[tuple[str, Member]]) -> bytes:
+    """The trace of members, each under its title, as JSON; equal schedules give equal bytes."""
+    events: list[Event] = []
+    for place, (title, member) in enumerate(members):
+        process = place + 1
+        events += _names(
+            problem, process, title if member.free_run is None else _title(title, member.free_run)
+        )
+        events += _window(problem, member, process)
+        events += _executions(problem, member, process)
+        events += _transitions(problem, member, process)
+        events += _counters(problem, member, process)
+    lines = ",\n".join(json.dumps(event, separators=(",", ":")) for event in events)
+    return f'{{"displayTimeUnit":"ns","traceEvents":[\n{lines}\n]}}\n'.encode()
+
+
+def ticks(ps: int) -> int:
+    """The nearest whole 1/1024 us."""
+    return (ps * TICKS_PER_US + _PS_PER_US // 2) // _PS_PER_US
+
+
+def microseconds(ps: int) -> float:
+    """Of the nearest tick, exactly."""
+    return ticks(ps) / TICKS_PER_US
+
+
+def _title(title: str, run: FreeRun) -> str:
+    return f"{title}: {shown_in_words(run)}"
+
+
+def _names(problem: Problem, process: int, title: str) -> list[Event]:
+    events: list[Event] = [
+        {"ph": "M", "name": "process_name", "pid": process, "tid": 0, "args": {"name": title}},
+        {
+            "ph": "M",
+            "name": "process_sort_index",
+            "pid": process,
+            "tid": 0,
+            "args": {"sort_index": process},
+        },
+    ]
+    for u, unit in enumerate(problem.units):
+        thread = {"ph": "M", "pid": process, "tid": u + 1}
+        events += [
+            {**thread, "name": "thread_name", "args": {"name": unit.name}},
+            {**thread, "name": "thread_sort_index", "args": {"sort_index": u + 1}},
+        ]
+    return events
+
+
+def _window(problem: Problem, member: Member, process: int) -> list[Event]:
+    """Where networks run freely, a thread of its own with what is shown of the window that
+    throughput and power are counted in."""
+    run = member.free_run
+    if run is None or run.shown_ps <= run.window_ps[0]:
+        return []
+    begin, end = microseconds(run.window_ps[0]), microseconds(run.shown_ps)
+    thread = {"pid": process, "tid": len(problem.units) + 1}
+    names = [network.name for network in problem.networks]
+    return [
+        {**thread, "ph": "M", "name": "thread_name", "args": {"name": "counted window"}},
+        {
+            **thread,
+            "ph": "X",
+            "name": "counted window",
+            "cat": "window",
+            "ts": begin,
+            "dur": end - begin,
+            "args": {
+                "begin_ps": run.window_ps[0],
+                "end_ps": run.window_ps[1],
+                **{f"inferences of {n}": c for n, c in zip(names, run.inferences, strict=True)},
+            },
+        },
+    ]
+
+
+def _executions(problem: Problem, member: Member, process: int) -> list[Event]:
+    figures = activity(problem, member)
+    events = []
+    for execution, demand, power in zip(
+        member.schedule.groups, figures.demand_kbps, figures.dynamic_mw, strict=True
+    ):
+        network = problem.networks[execution.network]
+        group = execution.group - network.first_group
+        start, end = microseconds(execution.start_ps), microseconds(execution.end_ps)
+        events.append(
+            {
+                "ph": "X",
+                "name": f"{network.name} {group}: {network.group_names[group]}",
+                "cat": network.name,
+                "pid": process,
+                "tid": execution.unit + 1,
+                "ts": start,
+                "dur": end - start,
+                "args": {
+                    "frame": execution.frame,
+                    "repeat": execution.repeat,
+                    "ready_ps": execution.ready_ps,
+                    "start_ps": execution.start_ps,
+                    "end_ps": execution.end_ps,
+                    "alone_ps": execution.alone_ps,
+                    "contention_ps": execution.end_ps - execution.start_ps - execution.alone_ps,
+                    "waited_ps": execution.start_ps - execution.ready_ps,
+                    "demand_kbps": demand,
+                    "dynamic_mw": power,
+                },
+            }
+        )
+    return events
+
+
+def _transitions(problem: Problem, member: Member, process: int) -> list[Event]:
+    """A flow starts inside the source, at its last instant that still belongs to it, and ends at
+    the target's start: flows bind to the event that encloses them."""
+    units = member.design.units.tolist()
+    outgoing: dict[int, list[tuple[int, int]]] = {}
+    for e, (tail, head) in enumerate(problem.edges):
+        if units[tail] != units[head]:
+            outgoing.setdefault(tail, []).append((e, head))
+    by_key = {(row.frame, row.repeat, row.group): row for row in member.schedule.groups}
+    events: list[Event] = []
+    for source in member.schedule.groups:
+        for edge, head in outgoing.get(source.group, ()):
+            target = by_key.get((source.frame, source.repeat, head))
+            if target is None:
+                continue  # It starts after what is shown.
+            delay = int(problem.transition_ps[edge, source.unit, target.unit])
+            flow: Event = {
+                "name": "transition",
+                "cat": "transition",
+                "id": f"{process}.{source.frame}.{source.repeat}.{edge}",
+                "pid": process,
+            }
+            last = max(ticks(source.start_ps), ticks(source.end_ps) - 1) / TICKS_PER_US
+            events += [
+                {**flow, "ph": "s", "tid": source.unit + 1, "ts": last, "args": {"ps": delay}},
+                {
+                    **flow,
+                    "ph": "f",
+                    "bp": "e",
+                    "tid": target.unit + 1,
+                    "ts": microseconds(target.start_ps),
+                },
+            ]
+    return events
+
+
+def _counters(problem: Problem, member: Member, process: int) -> list[Event]:
+    """One value for each unit, which viewers stack; of the power also what is always drawn."""
+    figures = activity(problem, member)
+    names = [unit.name for unit in problem.units]
+    powers = steps_by_unit(problem, member, figures.dynamic_mw)
+    demands = steps_by_unit(problem, member, figures.demand_kbps)
+    events: list[Event] = []
+    for instant, row in zip(powers.instants_ps, powers.values, strict=True):
+        watts = {
+            name: (value + idle) / 1000
+            for name, value, idle in zip(names, row, figures.idle_mw, strict=True)
+        }
+        watts["memory, clocks and board"] = figures.base_mw / 1000
+        events.append(_counter("power (W)", process, instant, watts))
+    for instant, row in zip(demands.instants_ps, demands.values, strict=True):
+        rates = {name: value / 10**6 for name, value in zip(names, row, strict=True)}
+        events.append(_counter("bandwidth asked for (GB/s)", process, instant, rates))
+    return events
+
+
+def _counter(name: str, process: int, instant_ps: int, values: dict[str, float]) -> Event:
+    return {"ph": "C", "name": name, "pid": process, "ts": microseconds(instant_ps), "args": values}

@@ -1,0 +1,125 @@
+"""Which objective vectors are on the front, where its knee is, and how much it dominates.
+
+All objectives are integers and minimised.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from results.problem.problem import IntArray
+
+FloatArray = NDArray[np.float64]
+
+_BLOCK = 256
+"""Rows that are compared with the whole archive at once: bounds the memory taken."""
+
+
+def non_dominated(objectives: IntArray) -> IntArray:
+    """Indices of the non-dominated rows of ``objectives`` [n, m], rising.
+
+    A row is dominated where another is nowhere larger and somewhere smaller. Of equal rows the
+    first one stays. Exact, for the whole range of int64.
+    """
+    count, width = objectives.shape
+    if count == 0 or width == 0:
+        return np.arange(min(count, 1), dtype=np.int64)
+    # np.lexsort sorts by its last key first and is stable, so of equal rows the first comes first.
+    order = np.lexsort(objectives.T[::-1])
+    rows = objectives[order]
+    fresh = np.ones(count, dtype=np.bool_)
+    fresh[1:] = (rows[1:] != rows[:-1]).any(axis=1)
+    order, rows = order[fresh], rows[fresh]
+    kept = _lowest_so_far(rows[:, -1]) if width <= 2 else _survivors(rows)
+    return np.sort(order[kept]).astype(np.int64)
+
+
+def _lowest_so_far(values: IntArray) -> NDArray[np.intp]:
+    """Positions of values below all before them (one or two objectives, rows sorted)."""
+    kept = np.ones(len(values), dtype=np.bool_)
+    kept[1:] = values[1:] < np.minimum.accumulate(values)[:-1]
+    return np.flatnonzero(kept)
+
+
+def _survivors(rows: IntArray) -> NDArray[np.intp]:
+    """Positions of non-dominated rows; rows are different and sorted, so none is dominated by a
+    later one."""
+    archive = np.empty_like(rows)
+    positions: list[NDArray[np.intp]] = []
+    size = 0
+    for begin in range(0, len(rows), _BLOCK):
+        block = rows[begin : begin + _BLOCK]
+        open_ = np.flatnonzero(~_dominated(block, archive[:size]))
+        block = block[open_]
+        # Within the block a dominated row may still rule out others, but whatever it rules out,
+        # the one that dominates it rules out too.
+        inside = ~_dominated(block, block)
+        kept = open_[inside]
+        archive[size : size + len(kept)] = block[inside]
+        size += len(kept)
+        positions.append(begin + kept)
+    return np.concatenate(positions)
+
+
+def _dominated(rows: IntArray, by: IntArray) -> NDArray[np.bool_]:
+    """Whether some other row of ``by`` is nowhere larger; equal rows are one and the same."""
+    nowhere_larger = np.ones((len(rows), len(by)), dtype=np.bool_)
+    equal = np.ones_like(nowhere_larger)
+    for column in range(rows.shape[1]):
+        mine, theirs = rows[:, column, None], by[None, :, column]
+        nowhere_larger &= theirs <= mine
+        equal &= theirs == mine
+    dominated: NDArray[np.bool_] = np.any(nowhere_larger & ~equal, axis=1)
+    return dominated
+
+
+def knee(objectives: IntArray) -> int:
+    """Index of the knee of a front [n, m], n >= 1: the row furthest towards the ideal point from
+    the line (plane) between the extremes, in coordinates normalised to [0, 1] (Das, 1999).
+
+    In these coordinates the line is x + y = 1, so the knee is the row with the least sum. Computed
+    exactly; the first row wins a tie.
+
+    Raises:
+        ValueError: where there is no row.
+    """
+    if len(objectives) == 0:
+        raise ValueError("a knee needs one objective vector at least, got none")
+    columns = [[int(value) for value in column] for column in objectives.T]
+    lows = [min(column) for column in columns]
+    spans = [max(column) - low for column, low in zip(columns, lows, strict=True)]
+    # Sum of (value - low) / span over a common denominator; a span of 0 adds nothing.
+    product = 1
+    for span in spans:
+        product *= span or 1
+    weights = [product // span if span else 0 for span in spans]
+    sums = [
+        sum((value - low) * weight for value, low, weight in zip(row, lows, weights, strict=True))
+        for row in zip(*columns, strict=True)
+    ]
+    return sums.index(min(sums))
+
+
+def nadir(objectives: IntArray) -> IntArray:
+    """The largest value of each objective [m] over the non-dominated rows of [n, m], n >= 1."""
+    worst: IntArray = objectives[non_dominated(objectives)].max(axis=0)
+    return worst
+
+
+def reference_point(objectives: IntArray) -> FloatArray:
+    """1.1 x the nadir [m]; where that is negative (a maximised rate), as far beyond it."""
+    worst = nadir(objectives).astype(np.float64)
+    return worst + 0.1 * np.abs(worst)
+
+
+def hypervolume(objectives: IntArray, reference: FloatArray | None = None) -> float:
+    """Volume that the rows [n, m] dominate up to ``reference`` [m], by default
+    :func:`reference_point`; 0 for no rows."""
+    import moocore
+
+    if len(objectives) == 0:
+        return 0.0
+    if reference is None:
+        reference = reference_point(objectives)
+    return float(moocore.hypervolume(objectives.astype(np.float64), ref=reference))

@@ -1,0 +1,61 @@
+"""How far the truth can be from a front: the multiplicative epsilon, in millionths.
+
+All objectives are minimised integers. A bound b is reached *within* e by a member m where, in every
+objective, m is at most b times 1 + e; where values are negative (a rate, minimised as its
+negative), -b is at most -m times 1 + e: no rate is larger by more than e.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from results.problem.problem import IntArray
+
+PPM = 10**6
+
+
+def epsilon_ppm(members: IntArray, bounds: IntArray) -> int | None:
+    """The smallest whole e, in millionths, within which every row of ``bounds`` [n, objectives] is
+    reached by a row of ``members`` [m, objectives]; None where there is none. 0 for no bounds."""
+    rows = members.tolist()
+    largest = 0
+    for bound in bounds.tolist():
+        smallest = min(
+            (needed for row in rows if (needed := _needed_ppm(row, bound)) is not None),
+            default=None,
+        )
+        if smallest is None:
+            return None
+        largest = max(largest, smallest)
+    return largest
+
+
+def percent(ppm: int | None) -> str:
+    """An epsilon for people, rounded up: ``0.83 %``."""
+    if ppm is None:
+        return "no known bound"
+    digits = 4 if ppm < 100 else 2
+    step = 10 ** (4 - digits)
+    return f"{-(-ppm // step) * step / 10**4:.{digits}f} %"
+
+
+def least_within(value: int, ppm: int) -> int:
+    """The smallest bound that a value reaches within ``ppm``."""
+    if value >= 0:
+        return -(-value * PPM // (PPM + ppm))
+    return -(-value * (PPM + ppm) // PPM)
+
+
+def _needed_ppm(member: Sequence[int], bound: Iterable[int]) -> int | None:
+    largest = 0
+    for value, least in zip(member, bound, strict=True):
+        if value <= least:
+            continue
+        if least > 0:
+            needed = -(-(value - least) * PPM // least)
+        elif value < 0:
+            needed = -(-(value - least) * PPM // -value)
+        else:
+            return None
+        largest = max(largest, needed)
+    return largest

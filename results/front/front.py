@@ -1,0 +1,157 @@
+"""The front: mutually non-dominated design points with objectives, schedules and provenance."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from results.front.certificate import CertificateStatus
+from results.problem.problem import DesignPoint, Problem
+from results.front.schedule import Schedule, ScheduleView
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+
+@dataclass(frozen=True)
+class FreeRun:
+    """What a design point's networks do where they run freely, and how much of it is shown."""
+
+    window_ps: tuple[int, int]
+    """Throughput, power and energy are counted between these two instants."""
+    inferences: tuple[int, ...]
+    """Per network: frames that end after the window's beginning and not after its end."""
+    shown_ps: int
+    """The schedule holds every execution that starts before this instant: the window's end, or an
+    earlier one where that were too many."""
+
+    @property
+    def shows_window(self) -> bool:
+        """Whether the schedule reaches to the window's end."""
+        return self.shown_ps == self.window_ps[1]
+
+
+@dataclass(frozen=True, eq=False)
+class Member:
+    """One point of a front; ``objectives`` in the problem's order, integers, all minimised."""
+
+    design: DesignPoint
+    objectives: tuple[int, ...]
+    domain_on: tuple[bool, ...]
+    schedule: Schedule
+    """One frame alone; where networks run freely the beginning of that, see ``free_run``."""
+    latencies_ps: tuple[int, ...]
+    """Per network: last end minus arrival, in one frame alone."""
+    makespan_ps: int
+    """Of one frame alone."""
+    energy_fj: int
+    energy_by_unit_fj: tuple[int, ...]
+    """Per unit, idle and busy; what is left of ``energy_fj`` is the memory's and the board's."""
+    free_run: FreeRun | None = None
+    """None where networks share a frame."""
+
+
+@dataclass(frozen=True)
+class HypervolumePoint:
+    """Hypervolume of the front after so many evaluations, as a share of the final one."""
+
+    evaluations: int
+    hypervolume: float
+
+
+@dataclass(frozen=True)
+class InputFile:
+    """An input and the SHA-256 of its bytes."""
+
+    name: str
+    sha256: str
+
+
+@dataclass(frozen=True)
+class Provenance:
+    """How a front was reached: enough to reach it again."""
+
+    version: str
+    engine: str
+    seed: int
+    evaluations: int
+    stopped_by: str
+    """``budget``, ``time limit``, ``interrupt``, ``stalled`` (the hypervolume hardly grew any more)
+    or ``exhausted`` (no new design point to try)."""
+    seconds: float
+    inputs: tuple[InputFile, ...]
+    platform: str
+    command: str
+    convergence: tuple[HypervolumePoint, ...]
+    reference_point: tuple[float, ...]
+    """Of the hypervolume: 1.1 x the nadir of the final front."""
+
+
+@dataclass(frozen=True)
+class CertificateClaim:
+    """What a certificate beside the front claims; :mod:`results.front.certificate` has the proof."""
+
+    status: CertificateStatus
+    objectives: tuple[str, ...]
+    """Names, as in ``front.json``, of those that count."""
+    members: tuple[int, ...]
+    """Positions of the members that it is about: the best in one objective, or all."""
+    epsilon_ppm: int | None
+    """No feasible design point is better than every one of them by more; None: nothing is known."""
+    space: str
+    """The space in words."""
+    lemmas: int
+    nodes: int
+    solvers: tuple[str, ...]
+    """Names and versions of those that found the lemmas to leave nothing out."""
+    seconds: float
+
+
+@dataclass(frozen=True, eq=False)
+class BaselinePoint:
+    """What another method's schedule gives on the same problem; no member of the front."""
+
+    name: str
+    label: str
+    member: Member
+    breaks: tuple[str, ...] = ()
+    """Names of the constraints that it does not keep."""
+
+
+@dataclass(frozen=True, eq=False)
+class Front:
+    """Members by rising first objective; ``baselines`` to hold them against."""
+
+    problem: Problem
+    members: tuple[Member, ...]
+    provenance: Provenance
+    certificate: CertificateClaim | None = None
+    epsilon: CertificateClaim | None = None
+    """About all members, where ``certificate`` is about one."""
+    baselines: tuple[BaselinePoint, ...] = ()
+
+    def to_pandas(self) -> DataFrame:
+        """A row per member; see :func:`results.text.dataframe.front_frame`."""
+        from results.text.dataframe import front_frame
+
+        return front_frame(self)
+
+    def schedule_view(self, member: int) -> ScheduleView:
+        """A member's schedule with the names of its networks and units."""
+        return ScheduleView(self.members[member].schedule, self.problem)
+
+    def _repr_html_(self) -> str:
+        from results.export.notebook import front_html
+
+        return front_html(self)
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether nothing is missing, by a proof or at least by the search's own account."""
+        return any(
+            claim is not None
+            and claim.status is not CertificateStatus.GAP
+            and claim.epsilon_ppm == 0
+            and len(claim.objectives) == len(self.problem.objectives)
+            for claim in (self.certificate, self.epsilon)
+        )

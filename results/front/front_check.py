@@ -1,0 +1,165 @@
+"""Is a front sound? What can be said without playing the timeline: mapping rules, schedules that
+hang together, objectives that agree with the figures beside them, nobody dominated."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from results.front.dominance import non_dominated
+from results.errors import ResultError
+from results.front.front import FreeRun, Front, Member
+from results.problem.objectives import objective_names
+from results.problem.problem import IntArray, ObjectiveKind, Problem
+from results.problem.problem_check import check_problem
+from results.front.schedule_check import check_schedule, require
+
+COUNTED_FRAMES = 8
+"""Frames of the slowest network that a window holds where networks run freely."""
+
+
+def check_front(front: Front) -> None:
+    """Accepts a sound front; paths in messages are those of ``front.json``.
+
+    Raises:
+        ResultError: a problem that is not sound, a member that breaks its rules or contradicts
+            itself, members that are dominated or not in order.
+    """
+    check_problem(front.problem)
+    for i, member in enumerate(front.members):
+        _check_member(front.problem, member, f"$.members[{i}]")
+    for i, point in enumerate(front.baselines):
+        _check_member(front.problem, point.member, f"$.baselines[{i}].point")
+    values = objective_array(front)
+    if len(non_dominated(values)) != len(values):
+        dominated = sorted(set(range(len(values))) - set(non_dominated(values).tolist()))
+        raise ResultError(f"$.members[{dominated[0]}]: is dominated by, or equal to, another")
+    if len(values) and (np.diff(values[:, 0]) < 0).any():
+        raise ResultError("$.members: must be in the order of the first objective")
+
+
+def objective_array(front: Front) -> IntArray:
+    """Objectives of all members [members, objectives]; all are minimised.
+
+    Raises:
+        ResultError: where a value is beyond int64.
+    """
+    try:
+        values: IntArray = np.array(
+            [member.objectives for member in front.members], dtype=np.int64
+        ).reshape(len(front.members), len(front.problem.objectives))
+    except (OverflowError, ValueError):
+        raise ResultError("$.members[*].objectives: must be int64, one per objective") from None
+    return values
+
+
+def _check_member(problem: Problem, member: Member, path: str) -> None:
+    for name, values, count in (
+        ("objectives", member.objectives, len(problem.objectives)),
+        ("latencies_ps", member.latencies_ps, len(problem.networks)),
+        ("energy_by_unit_fj", member.energy_by_unit_fj, len(problem.units)),
+        ("operating_points", member.domain_on, len(problem.domains)),
+    ):
+        require(len(values) == count, f"{path}.{name}", f"must be {count}, got {len(values)}")
+    _check_mapping(problem, member, path)
+    _check_points(problem, member, path)
+    check_schedule(problem, member, path)
+    _check_figures(problem, member, path)
+
+
+def _check_mapping(problem: Problem, member: Member, path: str) -> None:
+    units = member.design.units
+    require(
+        units.shape == (problem.group_count,) and units.dtype == np.int64,
+        f"{path}.mapping",
+        f"must be {problem.group_count} units (int64), one per group",
+    )
+    require(
+        bool(((units >= 0) & (units < len(problem.units))).all()),
+        f"{path}.mapping",
+        "must be units of the problem",
+    )
+    forbidden = np.flatnonzero(~problem.allowed[np.arange(len(units)), units])
+    for group in forbidden:
+        network = next(n for n in problem.networks if group in n.groups)
+        require(
+            False,
+            f"{path}.mapping[{network.name!r}][{group - network.first_group}]",
+            f"{problem.units[units[group]].name!r} is not allowed for this group",
+        )
+
+
+def _check_points(problem: Problem, member: Member, path: str) -> None:
+    points = member.design.operating_points
+    require(
+        points.shape == (len(problem.domains),) and points.dtype == np.int64,
+        f"{path}.operating_points",
+        f"must be {len(problem.domains)} indices (int64), one per domain",
+    )
+    used = set(member.design.units.tolist())
+    needed = {clock for unit in used for clock in problem.units[unit].clocks}
+    for d, domain in enumerate(problem.domains):
+        here = f"{path}.operating_points[{domain.name!r}]"
+        on = not domain.may_be_off or d in needed
+        require(
+            member.domain_on[d] == on, here, f"the domain must be {'on' if on else 'off (null)'}"
+        )
+        point = int(points[d])
+        require(0 <= point < len(domain.frequencies_khz), here, f"no operating point {point}")
+        if on:
+            require(bool(domain.allowed[point]), here, f"operating point {point} is not allowed")
+        else:
+            require(point == 0, here, f"must be 0, as for all that is off, got {point}")
+
+
+def _check_figures(problem: Problem, member: Member, path: str) -> None:
+    names = objective_names(problem)
+    for objective, name, value in zip(problem.objectives, names, member.objectives, strict=True):
+        expected = value
+        if objective.kind is ObjectiveKind.LATENCY and objective.network is None:
+            expected = member.makespan_ps
+        elif objective.kind is ObjectiveKind.LATENCY and objective.network is not None:
+            expected = member.latencies_ps[objective.network]
+        elif objective.kind is ObjectiveKind.ENERGY:
+            expected = member.energy_fj
+        require(
+            value == expected, f"{path}.objectives[{name!r}]", f"must be {expected}, got {value}"
+        )
+    require(
+        min(member.energy_by_unit_fj) >= 0 and sum(member.energy_by_unit_fj) <= member.energy_fj,
+        f"{path}.energy_by_unit_fj",
+        f"must be positive and at most energy_fj, {member.energy_fj}, together",
+    )
+    if member.free_run is not None:
+        _check_rates(problem, member, member.free_run, path)
+        return
+    rows = member.schedule.groups
+    if rows[-1].frame > 1:
+        return
+    require(
+        member.makespan_ps == member.schedule.makespan_ps,
+        f"{path}.makespan_ps",
+        f"must be {member.schedule.makespan_ps}, the end of the schedule",
+    )
+    for n, network in enumerate(problem.networks):
+        latency = max(row.end_ps for row in rows if row.network == n) - network.arrival_ps
+        require(
+            member.latencies_ps[n] == latency,
+            f"{path}.latencies_ps[{network.name!r}]",
+            f"must be {latency}, got {member.latencies_ps[n]}",
+        )
+
+
+def _check_rates(problem: Problem, member: Member, run: FreeRun, path: str) -> None:
+    """Throughput is what window and inferences say: eight frames of a network, in the mean."""
+    eight = COUNTED_FRAMES * len(problem.networks) * (run.window_ps[1] - run.window_ps[0])
+    count = sum(run.inferences)
+    for objective, name, value in zip(
+        problem.objectives, objective_names(problem), member.objectives, strict=True
+    ):
+        if objective.kind is ObjectiveKind.THROUGHPUT:
+            expected = (2 * eight + count) // (2 * count)
+            require(
+                value == expected,
+                f"{path}.objectives[{name!r}]",
+                f"must be {expected}, by window_ps and inferences, got {value}",
+            )

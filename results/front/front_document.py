@@ -1,0 +1,316 @@
+"""A front as JSON content and back; described in ``schemas/front.schema.json``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from results.io.canonical_json import Json, content_sha256
+from results.front.certificate import CertificateStatus
+from results.errors import ResultError
+from results.front.front import (
+    BaselinePoint,
+    CertificateClaim,
+    FreeRun,
+    Front,
+    HypervolumePoint,
+    InputFile,
+    Member,
+    Provenance,
+)
+from results.front.front_check import check_front
+from results.problem.objectives import objective_names
+from results.problem.problem import DesignPoint, Problem
+from results.problem.problem_file import problem_sha256, read_only
+from results.front.schedule import Schedule, ScheduledGroup
+from results.io.schema import check_against_schema
+
+FRONT_FORMAT = "paretosoc-front/1"
+
+
+def front_to_document(front: Front, *, problem_digest: str | None = None) -> dict[str, Json]:
+    """The front as JSON content: networks, units and domains by name, ``null`` for what is off.
+
+    Args:
+        problem_digest: :func:`problem_sha256` of its problem, where that is known already.
+
+    Raises:
+        ResultError: where the front or its problem is not sound.
+    """
+    check_front(front)
+    problem, provenance = front.problem, front.provenance
+    document: dict[str, Json] = {
+        "format": FRONT_FORMAT,
+        "problem_sha256": problem_digest or problem_sha256(problem),
+        "provenance": {
+            "version": provenance.version,
+            "command": provenance.command,
+            "platform": provenance.platform,
+            "engine": provenance.engine,
+            "seed": provenance.seed,
+            "evaluations": provenance.evaluations,
+            "stopped_by": provenance.stopped_by,
+            "seconds": provenance.seconds,
+            "inputs": [{"name": file.name, "sha256": file.sha256} for file in provenance.inputs],
+            "reference_point": list(provenance.reference_point),
+            "convergence": [
+                {"evaluations": point.evaluations, "hypervolume": point.hypervolume}
+                for point in provenance.convergence
+            ],
+        },
+        "objectives": list(objective_names(problem)),
+        "members": [member_to_document(problem, member) for member in front.members],
+        "certificate": _claim_to_document(front.certificate),
+        "epsilon": _claim_to_document(front.epsilon),
+        "baselines": [
+            {
+                "name": point.name,
+                "label": point.label,
+                "breaks": list(point.breaks),
+                "point": member_to_document(problem, point.member),
+            }
+            for point in front.baselines
+        ],
+    }
+    try:
+        document["content_sha256"] = content_sha256(document)
+    except ValueError:
+        raise ResultError("$.provenance: numbers must be finite") from None
+    return document
+
+
+def _claim_to_document(claim: CertificateClaim | None) -> Json:
+    if claim is None:
+        return None
+    return {
+        "status": claim.status.value,
+        "objectives": list(claim.objectives),
+        "members": list(claim.members),
+        "epsilon_ppm": claim.epsilon_ppm,
+        "space": claim.space,
+        "lemmas": claim.lemmas,
+        "nodes": claim.nodes,
+        "solvers": list(claim.solvers),
+        "seconds": claim.seconds,
+    }
+
+
+def _claim_from_document(content: Any) -> CertificateClaim | None:
+    if content is None:
+        return None
+    return CertificateClaim(
+        status=CertificateStatus(content["status"]),
+        objectives=tuple(content["objectives"]),
+        members=tuple(content["members"]),
+        epsilon_ppm=content["epsilon_ppm"],
+        space=content["space"],
+        lemmas=content["lemmas"],
+        nodes=content["nodes"],
+        solvers=tuple(content["solvers"]),
+        seconds=float(content["seconds"]),
+    )
+
+
+def member_to_document(problem: Problem, member: Member) -> dict[str, Json]:
+    """One member as JSON content, as it stands in ``front.json``."""
+    network_names = [network.name for network in problem.networks]
+    unit_names = [unit.name for unit in problem.units]
+    units = member.design.units.tolist()
+    points = member.design.operating_points.tolist()
+    return {
+        "objectives": dict(zip(objective_names(problem), member.objectives, strict=True)),
+        "makespan_ps": member.makespan_ps,
+        "latencies_ps": dict(zip(network_names, member.latencies_ps, strict=True)),
+        "energy_fj": member.energy_fj,
+        "energy_by_unit_fj": dict(zip(unit_names, member.energy_by_unit_fj, strict=True)),
+        "operating_points": {
+            domain.name: {
+                "index": point,
+                "frequency_khz": domain.frequencies_khz[point],
+                "voltage_mv": domain.voltages_mv[point],
+            }
+            if on
+            else None
+            for domain, point, on in zip(problem.domains, points, member.domain_on, strict=True)
+        },
+        "mapping": {
+            network.name: [unit_names[units[group]] for group in network.groups]
+            for network in problem.networks
+        },
+        "schedule": [
+            {
+                "network": network_names[row.network],
+                "frame": row.frame,
+                "repeat": row.repeat,
+                "group": row.group,
+                "unit": unit_names[row.unit],
+                "ready_ps": row.ready_ps,
+                "start_ps": row.start_ps,
+                "end_ps": row.end_ps,
+                "alone_ps": row.alone_ps,
+            }
+            for row in member.schedule.groups
+        ],
+        "free_run": None
+        if member.free_run is None
+        else {
+            "window_ps": list(member.free_run.window_ps),
+            "inferences": dict(zip(network_names, member.free_run.inferences, strict=True)),
+            "shown_ps": member.free_run.shown_ps,
+        },
+    }
+
+
+def front_from_document(document: Json, problem: Problem, *, check_hashes: bool = True) -> Front:
+    """The front that :func:`front_to_document` gave this content for.
+
+    Raises:
+        ResultError: where the content does not follow the schema, is not of this problem, or is
+            not a sound front of it; it names the JSON path.
+    """
+    check_against_schema(document, "front")
+    content: Any = document
+    if check_hashes and content["problem_sha256"] != problem_sha256(problem):
+        raise ResultError("$.problem_sha256: is not that of problem.json")
+    names = objective_names(problem)
+    if tuple(content["objectives"]) != names:
+        raise ResultError(f"$.objectives: must be those of the problem: {', '.join(names)}")
+    front = Front(
+        problem=problem,
+        members=tuple(
+            _member_from_document(problem, member, f"$.members[{i}]")
+            for i, member in enumerate(content["members"])
+        ),
+        provenance=_provenance_from_document(content["provenance"]),
+        certificate=_claim_from_document(content["certificate"]),
+        epsilon=_claim_from_document(content["epsilon"]),
+        baselines=tuple(
+            BaselinePoint(
+                name=entry["name"],
+                label=entry["label"],
+                member=_member_from_document(problem, entry["point"], f"$.baselines[{i}].point"),
+                breaks=tuple(entry["breaks"]),
+            )
+            for i, entry in enumerate(content["baselines"])
+        ),
+    )
+    check_front(front)
+    signed = {key: value for key, value in content.items() if key != "content_sha256"}
+    if check_hashes and content["content_sha256"] != content_sha256(signed):
+        raise ResultError("$.content_sha256: the content was changed after it was written")
+    return front
+
+
+def _provenance_from_document(content: Any) -> Provenance:
+    return Provenance(
+        version=content["version"],
+        engine=content["engine"],
+        seed=content["seed"],
+        evaluations=content["evaluations"],
+        stopped_by=content["stopped_by"],
+        seconds=float(content["seconds"]),
+        inputs=tuple(InputFile(file["name"], file["sha256"]) for file in content["inputs"]),
+        platform=content["platform"],
+        command=content["command"],
+        convergence=tuple(
+            HypervolumePoint(point["evaluations"], float(point["hypervolume"]))
+            for point in content["convergence"]
+        ),
+        reference_point=tuple(float(value) for value in content["reference_point"]),
+    )
+
+
+def _member_from_document(problem: Problem, content: Any, path: str) -> Member:
+    network_index = {network.name: n for n, network in enumerate(problem.networks)}
+    unit_index = {unit.name: u for u, unit in enumerate(problem.units)}
+    objectives = _values(content, "objectives", objective_names(problem), path)
+    mapping = _values(content, "mapping", tuple(network_index), path)
+    units = []
+    for network, names in zip(problem.networks, mapping, strict=True):
+        here = f"{path}.mapping[{network.name!r}]"
+        if len(names) != len(network.group_names):
+            raise ResultError(
+                f"{here}: must name {len(network.group_names)} units, one per group, "
+                f"got {len(names)}"
+            )
+        units += [_index(unit_index, name, f"{here}[{g}]") for g, name in enumerate(names)]
+    points = _values(
+        content, "operating_points", tuple(domain.name for domain in problem.domains), path
+    )
+    return Member(
+        design=DesignPoint(
+            units=read_only(np.array(units, dtype=np.int64)),
+            operating_points=read_only(
+                np.array(
+                    [
+                        _operating_point(problem, d, point, f"{path}.operating_points")
+                        for d, point in enumerate(points)
+                    ],
+                    dtype=np.int64,
+                )
+            ),
+        ),
+        objectives=tuple(objectives),
+        domain_on=tuple(point is not None for point in points),
+        schedule=Schedule(
+            tuple(
+                ScheduledGroup(
+                    frame=row["frame"],
+                    network=_index(network_index, row["network"], f"{path}.schedule[{i}].network"),
+                    repeat=row["repeat"],
+                    group=row["group"],
+                    unit=_index(unit_index, row["unit"], f"{path}.schedule[{i}].unit"),
+                    ready_ps=row["ready_ps"],
+                    start_ps=row["start_ps"],
+                    end_ps=row["end_ps"],
+                    alone_ps=row["alone_ps"],
+                )
+                for i, row in enumerate(content["schedule"])
+            )
+        ),
+        latencies_ps=tuple(_values(content, "latencies_ps", tuple(network_index), path)),
+        makespan_ps=content["makespan_ps"],
+        energy_fj=content["energy_fj"],
+        energy_by_unit_fj=tuple(_values(content, "energy_by_unit_fj", tuple(unit_index), path)),
+        free_run=_free_run(content["free_run"], tuple(network_index), f"{path}.free_run"),
+    )
+
+
+def _free_run(content: Any, networks: tuple[str, ...], path: str) -> FreeRun | None:
+    if content is None:
+        return None
+    begin, end = content["window_ps"]
+    inferences = _values(content, "inferences", networks, path)
+    return FreeRun((begin, end), tuple(inferences), content["shown_ps"])
+
+
+def _values(content: Any, key: str, names: tuple[str, ...], path: str) -> list[Any]:
+    """Values of an object that must have exactly these keys, in the order of ``names``."""
+    values = content[key]
+    if set(values) != set(names):
+        raise ResultError(
+            f"{path}.{key}: must have the keys {', '.join(names)}; got {', '.join(values)}"
+        )
+    return [values[name] for name in names]
+
+
+def _index(indices: dict[str, int], name: str, path: str) -> int:
+    if name not in indices:
+        raise ResultError(f"{path}: must be one of {', '.join(indices)}; got {name!r}")
+    return indices[name]
+
+
+def _operating_point(problem: Problem, d: int, point: Any, path: str) -> int:
+    """Index of the operating point; 0, the canonical choice, where the domain is off."""
+    if point is None:
+        return 0
+    domain = problem.domains[d]
+    index: int = point["index"]
+    ladder = [
+        {"index": i, "frequency_khz": khz, "voltage_mv": mv}
+        for i, (khz, mv) in enumerate(zip(domain.frequencies_khz, domain.voltages_mv, strict=True))
+    ]
+    if index >= len(ladder) or ladder[index] != point:
+        raise ResultError(f"{path}[{domain.name!r}]: no such operating point: {point}")
+    return index

@@ -1,0 +1,70 @@
+"""When every group of a design point runs, and where."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+    from results.problem.problem import Problem
+
+
+@dataclass(frozen=True, order=True)
+class ScheduledGroup:
+    """One execution of a group: indices into the problem, and instants in picoseconds."""
+
+    frame: int
+    """Counted from 1."""
+    network: int
+    repeat: int
+    """Counted from 1."""
+    group: int
+    """Index over all networks."""
+    unit: int
+    ready_ps: int
+    start_ps: int
+    end_ps: int
+    alone_ps: int
+    """Stand-alone time; end - start beyond it is what contention costs."""
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """Executions in the order (frame, network, repeat, group)."""
+
+    groups: tuple[ScheduledGroup, ...]
+
+    @property
+    def makespan_ps(self) -> int:
+        """End of the last execution."""
+        return max((group.end_ps for group in self.groups), default=0)
+
+    def to_pandas(self, problem: Problem | None = None) -> DataFrame:
+        """A row per execution; see :func:`results.text.dataframe.schedule_frame`."""
+        from results.text.dataframe import schedule_frame
+
+        return schedule_frame(self, problem)
+
+    def _repr_html_(self) -> str:
+        from results.export.notebook import schedule_html
+
+        return schedule_html(self)
+
+
+@dataclass(frozen=True, eq=False)
+class ScheduleView:
+    """A schedule with the problem whose names it is shown under."""
+
+    schedule: Schedule
+    problem: Problem
+
+    def to_pandas(self) -> DataFrame:
+        """A row per execution, with names."""
+        return self.schedule.to_pandas(self.problem)
+
+    def _repr_html_(self) -> str:
+        from results.export.notebook import schedule_html
+
+        return schedule_html(self.schedule, self.problem)

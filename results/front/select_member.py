@@ -1,0 +1,59 @@
+"""A member of a front by its number or its name: ``3``, ``fastest``, ``frugal``, ``knee``."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Callable
+
+from results.errors import ResultError
+from results.front.front import Front
+from results.front.named_members import mark_members
+from results.problem.problem import ObjectiveKind
+
+FASTEST, FRUGAL = "fastest", "frugal"
+
+
+def choose_member(front: Front, text: str) -> int:
+    """Index of the member that ``text`` names: a number from 0, or a mark of the front.
+
+    ``fastest`` and ``frugal`` are there whatever the objectives: the least makespan, the least
+    energy, the first of equals. Networks that run freely have no common frame: there the largest
+    throughput is the fastest, if it is an objective.
+
+    Raises:
+        ResultError: where the front is empty or there is no such member; it says what there is.
+    """
+    if not front.members:
+        raise ResultError("the front is empty: it has no member to choose")
+    count = len(front.members)
+    if re.fullmatch(r"[0-9]{1,9}", text):
+        if int(text) >= count:
+            raise ResultError(f"member {text}: there are members 0 to {count - 1}")
+        return int(text)
+    by_name = {
+        FASTEST: min(range(count), key=_slowness(front)),
+        FRUGAL: min(range(count), key=lambda i: front.members[i].energy_fj),
+    }
+    for index, marks in mark_members(front).items():
+        by_name |= dict.fromkeys(marks, index)
+    if text in by_name:
+        return by_name[text]
+    near = difflib.get_close_matches(text, list(by_name), n=2)
+    hint = f"did you mean {' or '.join(near)}?" if near else f"marks: {', '.join(by_name)}"
+    raise ResultError(f"member {text!r}: a number from 0 to {count - 1} or a mark ({hint})")
+
+
+def _slowness(front: Front) -> Callable[[int], int]:
+    """Of a member by its index: the less, the faster."""
+    kinds = [objective.kind for objective in front.problem.objectives]
+    if front.problem.free_running and ObjectiveKind.THROUGHPUT in kinds:
+        column = kinds.index(ObjectiveKind.THROUGHPUT)
+        return lambda index: front.members[index].objectives[column]
+    return lambda index: front.members[index].makespan_ps
+
+
+def member_title(front: Front, index: int) -> str:
+    """``member 3`` or ``member 0 (fastest)``."""
+    marks = mark_members(front).get(index)
+    return f"member {index}" + (f" ({', '.join(marks)})" if marks else "")

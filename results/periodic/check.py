@@ -1,0 +1,112 @@
+"""A periodic schedule played out period by period, and held against all that it must keep.
+
+It computes starts and ends of every task in absolute time and looks at those alone; it shares no
+code with what makes schedules.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from itertools import pairwise
+
+from results.periodic.periodic import PeriodicSchedule
+
+MORE_PERIODS = 3
+"""Periods after the prologue; every period of the steady state is like the one before it."""
+
+
+def broken_rule(schedule: PeriodicSchedule, frames: int | None = None) -> str | None:
+    """The first rule that the schedule breaks, in words; None where it keeps all.
+
+    Rules: every task is there once, on an engine of the array; no transfer arrives after its target
+    has started (Eq. 2); an engine runs one task at a time; no cache ever holds more than it can.
+
+    Args:
+        frames: how often the X copies are run; None: enough to reach the steady state.
+    """
+    return _wrong_form(schedule) or _wrong_times(schedule, frames)
+
+
+def _wrong_form(schedule: PeriodicSchedule) -> str | None:
+    size = len(schedule.graph.tasks) * schedule.copies if schedule.copies > 0 else 0
+    if size == 0:
+        return f"copies must be at least 1, got {schedule.copies}"
+    if schedule.period_ps < 1:
+        return f"the period must be at least 1 ps, got {schedule.period_ps}"
+    for name in ("engine", "start_ps", "ahead"):
+        if len(getattr(schedule, name)) != size:
+            return f"{name} must have {size} entries, got {len(getattr(schedule, name))}"
+    engines = schedule.array.engines
+    for number in range(size):
+        if not 0 <= schedule.engine[number] < engines:
+            return f"task {number} is on engine {schedule.engine[number]}, there are {engines}"
+        if schedule.start_ps[number] < 0 or schedule.ahead[number] < 0:
+            return (
+                f"task {number} must not start before its period or after its frame, got "
+                f"{schedule.start_ps[number]} ps and r = {schedule.ahead[number]}"
+            )
+    edges = len(schedule.graph.transfers) * schedule.copies
+    if list(schedule.cached) != sorted(set(schedule.cached)):
+        return "cached transfers must ascend"
+    if schedule.cached and not 0 <= schedule.cached[0] <= schedule.cached[-1] < edges:
+        return f"cached transfers must be among 0 to {edges - 1}"
+    return None
+
+
+def _wrong_times(schedule: PeriodicSchedule, frames: int | None) -> str | None:
+    graph, size = schedule.graph, len(schedule.graph.tasks)
+    deepest = max(schedule.ahead)
+    count = deepest + MORE_PERIODS if frames is None else frames
+    cached = set(schedule.cached)
+    busy: dict[int, list[tuple[int, int, int]]] = defaultdict(list)
+    held: dict[int, list[tuple[int, int]]] = defaultdict(list)
+    for frame in range(count):
+        start = [
+            (frame + deepest - ahead) * schedule.period_ps + offset
+            for ahead, offset in zip(schedule.ahead, schedule.start_ps, strict=True)
+        ]
+        end = [at + graph.tasks[number % size].time_ps for number, at in enumerate(start)]
+        for number in range(len(start)):
+            busy[schedule.engine[number]].append((start[number], end[number], number))
+        for copy in range(schedule.copies):
+            for place, edge in enumerate(graph.transfers):
+                stays = copy * len(graph.transfers) + place in cached
+                source, target = edge.source + copy * size, edge.target + copy * size
+                arrival = end[source] + (edge.cache_ps if stays else edge.memory_ps)
+                if arrival > start[target]:
+                    return (
+                        f"frame {frame}: the data of task {source} arrives at {arrival} ps, "
+                        f"after task {target} has started at {start[target]} ps"
+                    )
+                if stays:
+                    # Releases sort before what comes at the same instant.
+                    held[schedule.engine[source]] += [
+                        (end[source], edge.size_bytes),
+                        (end[target], -edge.size_bytes),
+                    ]
+    return _overlap(busy) or _overflow(held, schedule.array.cache_bytes)
+
+
+def _overlap(busy: dict[int, list[tuple[int, int, int]]]) -> str | None:
+    for engine, runs in sorted(busy.items()):
+        runs.sort()
+        for (_, end, first), (start, _, second) in pairwise(runs):
+            if start < end:
+                return (
+                    f"engine {engine}: task {second} starts at {start} ps, while task {first} runs "
+                    f"until {end} ps"
+                )
+    return None
+
+
+def _overflow(held: dict[int, list[tuple[int, int]]], capacity: int) -> str | None:
+    for engine, changes in sorted(held.items()):
+        level = 0
+        for at, change in sorted(changes):
+            level += change
+            if level > capacity:
+                return (
+                    f"engine {engine}: its cache holds {level} bytes at {at} ps, and has room for "
+                    f"{capacity}"
+                )
+    return None

@@ -1,0 +1,188 @@
+"""A result folder of periodic schedules: ``periodic.json`` and its pictures."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from results.io.canonical_json import canonical_bytes, content_sha256, parse
+from results.errors import ResultError
+from results.export.result_folder import (
+    PERIODIC_FILE,
+    PERIODIC_FORMAT,
+    FileMaker,
+    check_output_folder,
+    write_folder,
+)
+from results.periodic.periodic import EngineArray, PeriodicSchedule
+from results.periodic.result import PeriodicResult
+from results.io.schema import check_against_schema
+from results.periodic.task_graph import Task, TaskGraph, Transfer
+
+Place = tuple[EngineArray, TaskGraph]
+
+
+def holds_periodic(folder: Path) -> bool:
+    """Whether a result folder holds periodic schedules, and not a front."""
+    return (folder / PERIODIC_FILE).is_file()
+
+
+def write_periodic(folder: Path, result: PeriodicResult, *, overwrite: bool = False) -> None:
+    """Writes the folder whole or not at all, as :func:`results.export.result_folder.write_results`.
+
+    Raises:
+        ResultError: where the folder may not be replaced, or cannot be written.
+    """
+    check_output_folder(folder, overwrite=overwrite)
+    from results.periodic.picture import front_picture, schedule_picture
+    from results.plots.style import picture_settings, png_bytes, svg_bytes
+
+    makers: dict[str, FileMaker] = {
+        PERIODIC_FILE: lambda: canonical_bytes(periodic_to_document(result))
+    }
+    with picture_settings():
+        for name, figure in (
+            ("front", front_picture(result)),
+            ("schedule", schedule_picture(result.members[0])),
+        ):
+            pictures = (svg_bytes(figure), png_bytes(figure))
+            for ending, data in zip(("svg", "png"), pictures, strict=True):
+                makers[f"{name}.{ending}"] = lambda data=data: data  # type: ignore[misc]
+    write_folder(folder, makers, overwrite=overwrite)
+
+
+def read_periodic(folder: Path, *, check_hashes: bool = True) -> PeriodicResult:
+    """The schedules in a result folder.
+
+    Raises:
+        ResultError: where the file is missing, cannot be read, does not follow its schema, was
+            changed, or contradicts itself.
+    """
+    path = folder / PERIODIC_FILE
+    try:
+        return periodic_from_document(parse(path.read_bytes()), check_hashes=check_hashes)
+    except OSError as error:
+        raise ResultError(f"{path}: cannot be read: {error.strerror}") from None
+    except ResultError as error:
+        raise ResultError(f"{path}: {error}") from None
+
+
+def periodic_to_document(result: PeriodicResult) -> dict[str, Any]:
+    """The document of ``periodic.json``."""
+    places: dict[Place, int] = {}
+    for schedule in (*result.members, *result.others):
+        places.setdefault((schedule.array, schedule.graph), len(places))
+    document: dict[str, Any] = {
+        "format": PERIODIC_FORMAT,
+        "network": result.network,
+        "platform": result.platform,
+        "platform_sha256": result.platform_sha256,
+        "network_sha256": result.network_sha256,
+        "inferences": result.inferences,
+        "parts": result.parts,
+        "command": result.command,
+        "version": result.version,
+        "arrays": [
+            {
+                **vars(array),
+                "tasks": [vars(task) for task in graph.tasks],
+                "transfers": [vars(transfer) for transfer in graph.transfers],
+            }
+            for array, graph in places
+        ],
+        "members": [_schedule_document(s, places, result.inferences) for s in result.members],
+        "others": [_schedule_document(s, places, result.inferences) for s in result.others],
+    }
+    document["content_sha256"] = content_sha256(document)
+    return document
+
+
+def _schedule_document(
+    schedule: PeriodicSchedule, places: dict[Place, int], inferences: int
+) -> dict[str, Any]:
+    return {
+        "method": schedule.method,
+        "array": places[schedule.array, schedule.graph],
+        "copies": schedule.copies,
+        "period_ps": schedule.period_ps,
+        "latency_ps": schedule.latency_ps(inferences),
+        "prologue_ps": schedule.prologue_ps,
+        "energy_fj": schedule.energy_fj(inferences),
+        "engine": list(schedule.engine),
+        "start_ps": list(schedule.start_ps),
+        "ahead": list(schedule.ahead),
+        "cached": list(schedule.cached),
+    }
+
+
+def periodic_from_document(document: Any, *, check_hashes: bool = True) -> PeriodicResult:
+    """The schedules of a document; their latency, prologue and energy must be those it states.
+
+    Whether the schedules keep their rules is for ``dse verify`` to say.
+
+    Raises:
+        ResultError: as :func:`read_periodic`.
+    """
+    check_against_schema(document, "periodic")
+    rest = {key: value for key, value in document.items() if key != "content_sha256"}
+    if check_hashes and content_sha256(rest) != document["content_sha256"]:
+        raise ResultError("$: was changed after it was written")
+    places = [
+        (
+            EngineArray(entry["engines"], entry["cache_bytes"], entry["idle_mw"]),
+            TaskGraph(
+                document["network"],
+                tuple(Task(**task) for task in entry["tasks"]),
+                tuple(Transfer(**transfer) for transfer in entry["transfers"]),
+            ),
+        )
+        for entry in document["arrays"]
+    ]
+    inferences = document["inferences"]
+    return PeriodicResult(
+        network=document["network"],
+        platform=document["platform"],
+        platform_sha256=document["platform_sha256"],
+        network_sha256=document["network_sha256"],
+        inferences=inferences,
+        parts=document["parts"],
+        command=document["command"],
+        version=document["version"],
+        members=_schedules(document["members"], places, inferences, "$.members"),
+        others=_schedules(document["others"], places, inferences, "$.others"),
+    )
+
+
+def _schedules(
+    entries: list[Any], places: list[Place], inferences: int, where: str
+) -> tuple[PeriodicSchedule, ...]:
+    schedules = []
+    for number, entry in enumerate(entries):
+        path = f"{where}[{number}]"
+        if entry["array"] >= len(places):
+            raise ResultError(f"{path}.array: must be below {len(places)}, got {entry['array']}")
+        array, graph = places[entry["array"]]
+        size = entry["copies"] * len(graph.tasks)
+        for key in ("engine", "start_ps", "ahead"):
+            if len(entry[key]) != size:
+                raise ResultError(f"{path}.{key}: must have {size} entries, got {len(entry[key])}")
+        schedule = PeriodicSchedule(
+            method=entry["method"],
+            graph=graph,
+            array=array,
+            copies=entry["copies"],
+            period_ps=entry["period_ps"],
+            engine=tuple(entry["engine"]),
+            start_ps=tuple(entry["start_ps"]),
+            ahead=tuple(entry["ahead"]),
+            cached=tuple(entry["cached"]),
+        )
+        for key, value in (
+            ("latency_ps", schedule.latency_ps(inferences)),
+            ("prologue_ps", schedule.prologue_ps),
+            ("energy_fj", schedule.energy_fj(inferences)),
+        ):
+            if entry[key] != value:
+                raise ResultError(f"{path}.{key}: is {value}, not {entry[key]}")
+        schedules.append(schedule)
+    return tuple(schedules)

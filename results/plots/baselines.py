@@ -1,0 +1,57 @@
+"""Where the baselines of a front are in its picture, and which of them are in sight."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from results.front.front import Front
+from results.problem.objectives import objective_value
+
+_ROOM = 0.6
+"""A baseline may be so far outside the front, as a share of the front's width or height."""
+
+
+@dataclass(frozen=True)
+class BaselineMark:
+    """One place in the first two objectives; ``label`` names all methods that are there.
+
+    ``in_front``: a point of a method that has several, a front of its own.
+    """
+
+    x: float
+    y: float
+    label: str
+    in_front: bool = False
+
+
+def baseline_marks(
+    front: Front, xs: Sequence[float], ys: Sequence[float]
+) -> tuple[BaselineMark, ...]:
+    """Marks of the baselines near the members at ``xs``, ``ys``: one far away would leave no room
+    for the front. Of a method that has a front, all points are there. Methods with equal values
+    share a mark; one that breaks a limit has ``*``."""
+    counts = Counter(point.label for point in front.baselines)
+    labels: dict[tuple[float, float], list[str]] = {}
+    series = []
+    for point in front.baselines:
+        x, y = (
+            objective_value(objective, value)
+            for objective, value in zip(
+                front.problem.objectives[:2], point.member.objectives[:2], strict=True
+            )
+        )
+        if counts[point.label] > 1:
+            series.append(BaselineMark(x, y, point.label, in_front=True))
+        elif _near(x, xs) and _near(y, ys):
+            labels.setdefault((x, y), []).append(point.label + ("*" if point.breaks else ""))
+    single = [BaselineMark(x, y, ", ".join(names)) for (x, y), names in labels.items()]
+    return (*single, *series)
+
+
+def _near(value: float, values: Sequence[float]) -> bool:
+    low, high = min(values), max(values)
+    # A front of one point has no width.
+    room = _ROOM * (high - low or abs(high))
+    return low - room <= value <= high + room

@@ -1,0 +1,307 @@
+"""The front as a picture for a paper: one column wide, in SVG and PNG.
+
+Two objectives: the staircase of what is reachable, markers by the units used, colour by the clock
+that changes most. Three: a scatter, colour by the third. Grey crosses are other methods' schedules.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from results.plots.baselines import BaselineMark, baseline_marks
+from results.text.member_diff import clocks_mhz, groups_by_unit, varying_domains
+from results.front.front import Front
+from results.plots.labels import place_labels, staircase_boxes
+from results.front.named_members import mark_members
+from results.problem.objectives import (
+    format_number,
+    larger_is_better,
+    objective_label,
+    objective_unit,
+    objective_value,
+)
+from results.plots.style import (
+    COLOURS,
+    COLUMN_INCHES,
+    GREY,
+    INK,
+    LIGHT,
+    picture_settings,
+    png_bytes,
+    svg_bytes,
+)
+from results.problem.problem import Objective, Problem
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+MARKERS = ("o", "s", "^", "D", "v", "P", "X", "p")
+_HEIGHT_INCHES = 2.6
+_LONGEST_KIND = 24
+"""Two names of so many characters stand side by side in the legend."""
+LOG_RATIO = 30
+"""An axis whose values span more than this is logarithmic."""
+
+
+def front_svg(front: Front) -> bytes:
+    """``front.svg``; equal fronts give equal bytes.
+
+    Raises:
+        ValueError: where the front has no member or fewer than two objectives.
+    """
+    with picture_settings():
+        return svg_bytes(draw_front(front))
+
+
+def front_png(front: Front) -> bytes:
+    """``front.png``; as :func:`front_svg`."""
+    with picture_settings():
+        return png_bytes(draw_front(front))
+
+
+def axis_title(problem: Problem, objective: Objective) -> str:
+    """``Latency of vgg19 (ms)``."""
+    label = objective_label(problem, objective)
+    return f"{label[0].upper()}{label[1:]} ({objective_unit(objective)})"
+
+
+@dataclass(frozen=True)
+class _Colouring:
+    """A value per member (None: has none) and what the values are; ``None`` levels: continuous."""
+
+    label: str
+    values: tuple[float | None, ...]
+    levels: tuple[float, ...] | None
+
+
+def draw_front(front: Front) -> Figure:
+    """The picture as a matplotlib figure, which the caller may change.
+
+    Raises:
+        ValueError: where the front has no member or fewer than two objectives.
+    """
+    from matplotlib.figure import Figure
+
+    objectives = front.problem.objectives
+    if not front.members or len(objectives) < 2:
+        raise ValueError(
+            "a picture of a front needs a member and two objectives, got "
+            f"{len(front.members)} and {len(objectives)}"
+        )
+    figure = Figure(figsize=(COLUMN_INCHES, _HEIGHT_INCHES), layout="constrained")
+    axes = figure.add_subplot()
+    axes.grid(True)
+    points = [
+        tuple(
+            objective_value(objective, value)
+            for objective, value in zip(objectives, member.objectives, strict=True)
+        )
+        for member in front.members
+    ]
+    xs, ys = [point[0] for point in points], [point[1] for point in points]
+    for place, (name, values) in enumerate((("x", xs), ("y", ys))):
+        getattr(axes, f"set_{name}label")(axis_title(front.problem, objectives[place]))
+        if min(values) > 0 and max(values) > LOG_RATIO * min(values):
+            getattr(axes, f"set_{name}scale")("log")
+    axes.margins(0.12)
+    if len(objectives) == 2:
+        # In between two members the best known is the worse of both: a step, never the diagonal.
+        descending = larger_is_better(objectives[0])
+        where = "steps-pre" if descending else "steps-post"
+        line = sorted(zip(xs, ys, strict=True))
+        axes.plot(*zip(*line, strict=True), color=GREY, linewidth=0.7, drawstyle=where, zorder=1)
+    marks = baseline_marks(front, xs, ys)
+    baselines = tuple(mark for mark in marks if not mark.in_front)
+    for name in dict.fromkeys(mark.label for mark in marks if mark.in_front):
+        chosen = [mark for mark in marks if mark.in_front and mark.label == name]
+        axes.scatter(
+            [mark.x for mark in chosen],
+            [mark.y for mark in chosen],
+            marker="x",
+            s=16,
+            c=COLOURS[5],
+            linewidths=0.9,
+            zorder=1.6,
+            label=f"front of {name}",
+        )
+    if baselines:
+        axes.scatter(
+            [mark.x for mark in baselines],
+            [mark.y for mark in baselines],
+            marker="x",
+            s=16,
+            c=GREY,
+            linewidths=0.9,
+            zorder=1.5,
+            label="other methods"
+            + (" (* breaks a limit)" if any("*" in mark.label for mark in baselines) else ""),
+        )
+    _scatter(figure, axes, front, xs, ys)
+    _annotate(figure, axes, front, xs, ys, marks)
+    return figure
+
+
+def _colouring(front: Front) -> _Colouring | None:
+    """The third objective, else the clock of the unit that takes most energy, where it varies."""
+    problem = front.problem
+    if len(problem.objectives) > 2:
+        objective = problem.objectives[2]
+        values = tuple(objective_value(objective, m.objectives[2]) for m in front.members)
+        return _Colouring(axis_title(problem, objective), values, None)
+    for domain in varying_domains(front)[:1]:
+        name = problem.domains[domain].name
+        megahertz = tuple(clocks_mhz(problem, member)[name] for member in front.members)
+        levels = tuple(sorted({clock for clock in megahertz if clock is not None}))
+        return _Colouring(f"{name} clock (MHz)", megahertz, levels)
+    return None
+
+
+def _kinds(used: Sequence[tuple[str, ...]]) -> list[str]:
+    """Per member a name for the units it uses: ``dla0 + gpu``. Where such names would be too long
+    for the column, cores of a kind are counted: ``2 a57 + gpu`` for a57-1 and a57-3."""
+    names = [" + ".join(units) for units in used]
+    if max(map(len, names)) <= _LONGEST_KIND:
+        return names
+    shortened = []
+    for units in used:
+        counts = Counter(re.sub(r"[-_]?[0-9]+$", "", unit) or unit for unit in units)
+        shortened.append(
+            " + ".join(f"{count} {name}" if count > 1 else name for name, count in counts.items())
+        )
+    return shortened
+
+
+def _scatter(figure: Figure, axes: Axes, front: Front, xs: list[float], ys: list[float]) -> None:
+    from matplotlib import colormaps
+    from matplotlib.cm import ScalarMappable
+    from matplotlib.colors import BoundaryNorm, Normalize
+
+    marked = mark_members(front)
+    used = _kinds([tuple(groups_by_unit(front.problem, member)) for member in front.members])
+    kinds = sorted(set(used), key=lambda kind: (-used.count(kind), kind))
+    colouring = _colouring(front)
+    colours: list[Any] = [colormaps["viridis"](0.25)] * len(xs)
+    if colouring is not None:
+        # The yellow end of the map is too light on white paper.
+        known = [value for value in colouring.values if value is not None]
+        levels = colouring.levels
+        if levels is None:
+            norm = Normalize(min(known), max(known))
+            palette = colormaps["viridis"].resampled(256)
+        else:
+            norm = BoundaryNorm([i - 0.5 for i in range(len(levels) + 1)], len(levels))
+            palette = colormaps["viridis"].resampled(len(levels))
+        colours = [
+            LIGHT
+            if value is None
+            else palette(norm(value if levels is None else levels.index(value)))
+            for value in colouring.values
+        ]
+        bar = figure.colorbar(ScalarMappable(norm, palette), ax=axes, pad=0.02, aspect=28)
+        bar.set_label(colouring.label)
+        bar.outline.set_linewidth(0.4)
+        bar.ax.tick_params(width=0.4, length=2)
+        if levels is not None:
+            step = -(-len(levels) // 14)
+            ticks = list(range(0, len(levels), step))
+            bar.set_ticks(ticks, labels=[f"{levels[i]:.0f}" for i in ticks])
+            bar.ax.minorticks_off()
+    for k, kind in enumerate(kinds):
+        chosen = [i for i, name in enumerate(used) if name == kind]
+        axes.scatter(
+            [xs[i] for i in chosen],
+            [ys[i] for i in chosen],
+            c=[colours[i] for i in chosen],
+            marker=MARKERS[min(k, len(MARKERS) - 1)],
+            s=[34 if i in marked else 18 for i in chosen],
+            linewidths=[1.0 if i in marked else 0.4 for i in chosen],
+            edgecolors=INK,
+            zorder=2,
+            label=kind if k < len(MARKERS) else None,
+        )
+    # Above the axes: on a long front no place inside is free of points and labels.
+    legend = figure.legend(
+        loc="outside upper left", ncols=2, handletextpad=0.1, borderpad=0.2, columnspacing=0.8
+    )
+    for handle in legend.legend_handles[-min(len(kinds), len(MARKERS)) :]:
+        if handle is not None:
+            handle.set_facecolor("white")  # type: ignore[attr-defined]
+
+
+def _annotate(
+    figure: Figure,
+    axes: Axes,
+    front: Front,
+    xs: list[float],
+    ys: list[float],
+    baselines: tuple[BaselineMark, ...],
+) -> None:
+    """Names and figures of marked members, and names of baselines, each where it hides least."""
+    units = [objective_unit(objective) for objective in front.problem.objectives[:2]]
+    # Fixes the layout, so that positions on the page are known; the labels do not change it.
+    figure.draw_without_rendering()
+    places = [*zip(xs, ys, strict=True), *((mark.x, mark.y) for mark in baselines)]
+    on_page = [(float(x), float(y)) for x, y in axes.transData.transform(places)]
+    points, crosses = on_page[: len(xs)], on_page[len(xs) :]
+    points_per_dot = 72 / figure.dpi
+    radius = 2.9 / points_per_dot
+    obstacles = [((x - radius, y - radius, x + radius, y + radius), 3.0) for x, y in on_page]
+    if axes.get_lines():
+        steps = axes.get_lines()[0].get_drawstyle()
+        lines = staircase_boxes(sorted(points), down_last=steps == "steps-post")
+        obstacles += [(line, 1.0) for line in lines]
+    frame = axes.get_window_extent().extents
+    texts = [
+        (
+            points[i],
+            (xs[i], ys[i]),
+            f"{', '.join(marks)}\n{format_number(xs[i])} {units[0]}, "
+            f"{format_number(ys[i])} {units[1]}",
+            INK,
+        )
+        for i, marks in mark_members(front).items()
+    ]
+    texts += [
+        (place, (mark.x, mark.y), mark.label, GREY)
+        for place, mark in zip(crosses, baselines, strict=True)
+        if not mark.in_front
+    ]
+    looks: list[dict[str, Any]] = [
+        {"fontsize": 6.5 if colour == INK else 6.0, "color": colour} for *_, colour in texts
+    ]
+    sizes = [
+        _size_on_page(axes, words, look)
+        for (_, _, words, _), look in zip(texts, looks, strict=True)
+    ]
+    placements = place_labels([point for point, *_ in texts], sizes, frame, obstacles)
+    for (_, at, words, colour), look, place in zip(texts, looks, placements, strict=True):
+        text = axes.annotate(
+            words,
+            at,
+            xytext=(place.dx * points_per_dot, place.dy * points_per_dot),
+            textcoords="offset points",
+            # The line leads to the nearest point of the label, as the placement reckons:
+            # matplotlib's own choice, the label's middle, may run through another label.
+            arrowprops={
+                "arrowstyle": "-",
+                "linewidth": 0.5,
+                "color": colour,
+                "shrinkB": 3,
+                "relpos": place.nearest,
+            },
+            zorder=4,
+            **look,
+        )
+        text.set_in_layout(False)
+
+
+def _size_on_page(axes: Axes, words: str, look: dict[str, Any]) -> tuple[float, float]:
+    text = axes.text(0, 0, words, **look)
+    extent = text.get_window_extent()
+    text.remove()
+    return extent.width, extent.height

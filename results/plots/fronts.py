@@ -1,0 +1,92 @@
+"""Several fronts in one picture: a panel for each pair of objectives."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import combinations
+from typing import TYPE_CHECKING
+
+from results.errors import ResultError
+from results.front.front import Front
+from results.plots.front import LOG_RATIO, MARKERS, axis_title
+from results.problem.objectives import larger_is_better, objective_names, objective_value
+from results.plots.style import COLOURS, COLUMN_INCHES, INK, PAGE_INCHES
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+_PANELS_IN_A_ROW = 3
+
+
+def draw_fronts(fronts: Sequence[tuple[str, Front]]) -> Figure:
+    """Fronts of the same objectives as a matplotlib figure, one form and colour for each.
+
+    Raises:
+        ResultError: where a front is empty, has one objective, or other ones than the first.
+    """
+    from matplotlib.figure import Figure
+
+    names = objective_names(fronts[0][1].problem)
+    if len(names) < 2:
+        raise ResultError(f"a picture of fronts needs two objectives, got only {names[0]}")
+    for title, front in fronts:
+        others = objective_names(front.problem)
+        if sorted(others) != sorted(names):
+            raise ResultError(
+                f"{title}: must have the objectives {', '.join(names)}, got {', '.join(others)}"
+            )
+        if not front.members:
+            raise ResultError(f"{title}: the front is empty")
+    pairs = list(combinations(range(len(names)), 2))
+    columns = min(len(pairs), _PANELS_IN_A_ROW)
+    rows = -(-len(pairs) // columns)
+    width = COLUMN_INCHES if len(pairs) == 1 else PAGE_INCHES
+    figure = Figure(figsize=(width, 0.35 + 2.25 * rows), layout="constrained")
+    places = figure.subplots(rows, columns, squeeze=False).flat
+    for axes, (x, y) in zip(places, pairs, strict=False):
+        _draw_pair(axes, fronts, (x, y), staircase=len(names) == 2)
+    for axes in list(places)[len(pairs) :]:
+        axes.set_axis_off()
+    handles, labels = figure.axes[0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside upper left", ncols=2, columnspacing=1.0)
+    return figure
+
+
+def _draw_pair(
+    axes: Axes, fronts: Sequence[tuple[str, Front]], pair: tuple[int, int], *, staircase: bool
+) -> None:
+    axes.grid(True)
+    first = fronts[0][1].problem
+    names = objective_names(first)
+    every: list[list[float]] = [[], []]
+    for n, (title, front) in enumerate(fronts):
+        places = [objective_names(front.problem).index(names[k]) for k in pair]
+        objectives = [front.problem.objectives[place] for place in places]
+        xs, ys = (
+            [objective_value(objective, m.objectives[place]) for m in front.members]
+            for place, objective in zip(places, objectives, strict=True)
+        )
+        every[0] += xs
+        every[1] += ys
+        colour = COLOURS[n % len(COLOURS)]
+        if staircase:
+            where = "steps-pre" if larger_is_better(objectives[0]) else "steps-post"
+            line = sorted(zip(xs, ys, strict=True))
+            axes.plot(*zip(*line, strict=True), color=colour, linewidth=0.8, drawstyle=where)
+        axes.scatter(
+            xs,
+            ys,
+            s=13,
+            color=colour,
+            marker=MARKERS[n % len(MARKERS)],
+            linewidths=0.3,
+            edgecolors=INK,
+            label=title,
+            zorder=2,
+        )
+    for name, values, place in zip("xy", every, pair, strict=True):
+        getattr(axes, f"set_{name}label")(axis_title(first, first.objectives[place]))
+        if min(values) > 0 and max(values) > LOG_RATIO * min(values):
+            getattr(axes, f"set_{name}scale")("log")
+    axes.margins(0.06)

@@ -1,0 +1,200 @@
+"""One schedule as a Gantt picture: units as rows, networks as colours, contention hatched."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from results.text.member_diff import transition_count
+from results.text.free_running import shown_in_words
+from results.front.front import FreeRun, Member
+from results.plots.style import (
+    COLOURS,
+    GREY,
+    INK,
+    PAGE_INCHES,
+    ink_on,
+    picture_settings,
+    png_bytes,
+    svg_bytes,
+)
+from results.problem.problem import Problem
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+_PS_PER_MS = 1e9
+_ROW_INCHES = 0.42
+_BAR = 0.62
+_NUMBER_SHARE = 0.018
+"""A bar at least this share of the picture wide has room for the number of its group."""
+_FRAME_SHARE = 0.004
+"""A narrower bar has no frame: it would hide the bar."""
+_MOST_ARROWS = 200
+"""Beyond so many transitions they are one grey mass, and are left out."""
+
+
+def gantt_svg(problem: Problem, member: Member, *, title: str = "") -> bytes:
+    """The schedule of one member as SVG; equal schedules give equal bytes."""
+    with picture_settings():
+        return svg_bytes(draw_gantt(problem, member, title=title))
+
+
+def gantt_png(problem: Problem, member: Member, *, title: str = "") -> bytes:
+    """The schedule of one member as PNG; equal schedules give equal bytes."""
+    with picture_settings():
+        return png_bytes(draw_gantt(problem, member, title=title))
+
+
+def draw_gantt(problem: Problem, member: Member, *, title: str = "") -> Figure:
+    """The schedule as a matplotlib figure, two columns wide; as :func:`draw_gantts`."""
+    return draw_gantts([(title, problem, member)])
+
+
+def draw_gantts(schedules: Sequence[tuple[str, Problem, Member]]) -> Figure:
+    """Schedules, each under its title, one below the other over the same time.
+
+    A bar is one execution of a group, with the group's number in its network (and the frame, where
+    there are several). The solid part is its stand-alone time, the hatched rest what contention
+    adds: inside an execution the two alternate, only their sum is drawn. Arrows are transitions.
+    Where networks run freely the window that is counted is shaded.
+    """
+    from matplotlib.figure import Figure
+
+    rows = [sorted(set(member.design.units.tolist())) for _, _, member in schedules]
+    titles = sum(bool(title or member.free_run) for title, _, member in schedules)
+    height = 0.95 + sum(0.2 + _ROW_INCHES * len(used) for used in rows) + 0.15 * titles
+    figure = Figure(figsize=(PAGE_INCHES, height), layout="constrained")
+    places = figure.subplots(
+        len(schedules), sharex=True, squeeze=False, height_ratios=[len(used) for used in rows]
+    )[:, 0]
+    networks = {network.name: None for _, problem, _ in schedules for network in problem.networks}
+    colours = {name: COLOURS[n % len(COLOURS)] for n, name in enumerate(networks)}
+    span = max(_shown_ps(member) for _, _, member in schedules) / _PS_PER_MS
+    for axes, used, (title, problem, member) in zip(places, rows, schedules, strict=True):
+        row_of = {unit: row for row, unit in enumerate(used)}
+        axes.grid(True, axis="x")
+        if member.free_run is not None:
+            title = f"{title}: {shown_in_words(member.free_run)}".removeprefix(": ")
+            _draw_window(axes, member.free_run)
+        _draw_bars(axes, problem, member, row_of, span, colours)
+        _draw_transitions(axes, problem, member, row_of)
+        axes.set_yticks(range(len(used)), [problem.units[unit].name for unit in used])
+        axes.set_ylim(len(used) - 0.5, -0.5)
+        axes.spines["left"].set_visible(False)
+        axes.tick_params(axis="y", length=0)
+        if title:
+            axes.set_title(title, fontsize=8, loc="left")
+    places[-1].set_xlim(0, span * 1.01)
+    places[-1].set_xlabel("Time (ms)")
+    _add_legend(figure, schedules, colours)
+    return figure
+
+
+def _shown_ps(member: Member) -> int:
+    """Of a free run without the tail of what still runs then: beside fast networks a slow one's
+    group may be most of the picture."""
+    return member.free_run.shown_ps if member.free_run else member.schedule.makespan_ps
+
+
+def _draw_window(axes: Axes, run: FreeRun) -> None:
+    """Shades what is shown of the window that throughput and power are counted in."""
+    begin, end = run.window_ps[0] / _PS_PER_MS, run.shown_ps / _PS_PER_MS
+    if begin < end:
+        axes.axvspan(begin, end, color=GREY, alpha=0.18, linewidth=0, zorder=0)
+
+
+def _draw_bars(
+    axes: Axes,
+    problem: Problem,
+    member: Member,
+    row_of: dict[int, int],
+    span: float,
+    colours: dict[str, str],
+) -> None:
+    several_frames = member.schedule.groups[-1].frame > 1
+    for execution in member.schedule.groups:
+        network = problem.networks[execution.network]
+        colour = colours[network.name]
+        row = row_of[execution.unit]
+        start, end = execution.start_ps / _PS_PER_MS, execution.end_ps / _PS_PER_MS
+        alone = execution.alone_ps / _PS_PER_MS
+        axes.barh(row, alone, _BAR, start, color=colour, linewidth=0)
+        if end > start + alone:
+            axes.barh(
+                row,
+                end - start - alone,
+                _BAR,
+                start + alone,
+                color=colour,
+                alpha=0.55,
+                hatch="//////",
+                edgecolor="white",
+                linewidth=0,
+            )
+        if end - start >= _FRAME_SHARE * span:
+            axes.barh(row, end - start, _BAR, start, fill=False, edgecolor="white", linewidth=0.7)
+        if end - start >= _NUMBER_SHARE * span:
+            label = str(execution.group - network.first_group)
+            if network.repeats > 1:
+                label += f"·{execution.repeat}"
+            if several_frames:
+                label += f"\n({execution.frame})"
+            middle, ink = start + alone / 2, ink_on(colour)
+            axes.text(middle, row, label, ha="center", va="center", fontsize=6, color=ink)
+
+
+def _draw_transitions(axes: Axes, problem: Problem, member: Member, row_of: dict[int, int]) -> None:
+    units = member.design.units.tolist()
+    end_ps = {(e.frame, e.repeat, e.group): e.end_ps for e in member.schedule.groups}
+    moves = [
+        (e, source, target)
+        for e, (source, target) in enumerate(problem.edges)
+        if units[source] != units[target]
+    ]
+    runs = Counter(group for _, _, group in end_ps)
+    if sum(runs[source] for _, source, _ in moves) > _MOST_ARROWS:
+        return
+    for e, source, target in moves:
+        delay = int(problem.transition_ps[e, units[source], units[target]])
+        above, below = row_of[units[source]], row_of[units[target]]
+        side = 1 if below > above else -1
+        for frame, repeat, group in end_ps:
+            if group != source:
+                continue
+            begin = end_ps[frame, repeat, group]
+            axes.annotate(
+                "",
+                xy=((begin + delay) / _PS_PER_MS, below - side * _BAR / 2),
+                xytext=(begin / _PS_PER_MS, above + side * _BAR / 2),
+                arrowprops={
+                    "arrowstyle": "-|>,head_width=0.14,head_length=0.28",
+                    "linewidth": 0.7,
+                    "color": INK,
+                    "shrinkA": 0,
+                    "shrinkB": 0,
+                },
+            )
+
+
+def _add_legend(
+    figure: Figure, schedules: Sequence[tuple[str, Problem, Member]], colours: dict[str, str]
+) -> None:
+    from matplotlib.lines import Line2D
+    from matplotlib.patches import Patch
+
+    handles: list[Patch | Line2D] = [
+        Patch(facecolor=colour, label=name) for name, colour in colours.items()
+    ]
+    if any(e.end_ps - e.start_ps > e.alone_ps for *_, m in schedules for e in m.schedule.groups):
+        handles.append(Patch(facecolor=GREY, alpha=0.55, hatch="//////", label="contention"))
+    if any(transition_count(problem, member) for _, problem, member in schedules):
+        handles.append(Line2D([], [], color=INK, linewidth=0.7, marker=">", markersize=3))
+        handles[-1].set_label("transition")
+    if any(m.free_run and m.free_run.window_ps[0] < m.free_run.shown_ps for *_, m in schedules):
+        handles.append(Patch(facecolor=GREY, alpha=0.18, label="counted window"))
+    figure.legend(
+        handles=handles, loc="outside upper right", ncols=min(len(handles), 6), columnspacing=1.2
+    )

@@ -1,0 +1,203 @@
+"""The complete numeric problem: all that is needed to recompute every objective, in integers.
+
+Units: picoseconds, kB/s, milliwatts, femtojoules (mW x ps = fJ), kHz, mV. Arrays are int64 and
+read-only. Written to ``problem.json`` as it stands; :mod:`results.problem.problem_file` does that.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+import numpy as np
+from numpy.typing import NDArray
+
+from results.problem.pipeline_model import PipelineTime, ThroughputModel
+
+IntArray = NDArray[np.int64]
+BoolArray = NDArray[np.bool_]
+
+WORK_PER_PS = 1 << 16
+"""Work units in a picosecond of stand-alone time; also the rate of a group that nobody slows."""
+TIME_LIMIT_PS = 1 << 47
+"""Stand-alone times stay below this, so that the work left in a group stays below 2**63."""
+
+
+class ObjectiveKind(Enum):
+    """What can be optimised; values are the names on the command line."""
+
+    LATENCY = "latency"
+    INVERSE_LATENCY = "inverse-latency"
+    THROUGHPUT = "throughput"
+    ENERGY = "energy"
+    POWER = "power"
+    EFFICIENCY = "efficiency"
+    STRETCH = "stretch"
+
+
+@dataclass(frozen=True)
+class Objective:
+    """One objective; ``network`` (an index) narrows latency to one network."""
+
+    kind: ObjectiveKind
+    network: int | None = None
+
+
+class EnergyUse(Enum):
+    """The whole time over which idle power is drawn."""
+
+    FRAME = "frame"
+    PIPELINE = "pipeline"
+    PERIODIC = "periodic"
+
+
+@dataclass(frozen=True, eq=False)
+class ContentionTable:
+    """Slowdown parameters of one unit at every operating point of the memory, arrays [M].
+
+    The loss of rate of a group with own demand x beside others' demand y, in 1/65536, is the larger
+    of two ceilings, at most ``LOSS_LIMIT``, and 0 where y is 0:
+
+    * ``minor``: ceil(min(y, peak) * num / den);
+    * where x >= normal, with a = x + balance - total > 0: for x < total
+      ceil(clip(x + y - total, 0, a) * num / den) with ``proportional``, else
+      ceil(a * min(y, balance) * num / den) with ``intensive``.
+    """
+
+    normal_kbps: IntArray
+    total_kbps: IntArray
+    balance_kbps: IntArray
+    peak_kbps: IntArray
+    minor_num: IntArray
+    minor_den: IntArray
+    proportional_num: IntArray
+    proportional_den: IntArray
+    intensive_num: IntArray
+    intensive_den: IntArray
+
+
+LOSS_LIMIT = -(-95 * WORK_PER_PS // 100)
+"""A slowdown never takes more than 95 % of the rate."""
+
+
+@dataclass(frozen=True, eq=False)
+class ProblemDomain:
+    """A clock domain: its ladder, slowest first, and the power it draws whenever it is on."""
+
+    name: str
+    frequencies_khz: tuple[int, ...]
+    voltages_mv: tuple[int | None, ...]
+    may_be_off: bool
+    static_mw: IntArray
+    """[operating points]."""
+    allowed: BoolArray
+    """[operating points]: those that the search may choose."""
+
+
+@dataclass(frozen=True, eq=False)
+class ChannelCosts:
+    """What a unit spends on reading and writing channels (Tang Eq. 7), arrays [operating points of
+    the domain ``clock``]: that of the core which does it, a GPU's host.
+
+    Writing n tokens takes ceil(n * write_fs / 1000) ps.
+    """
+
+    clock: int
+    write_fs: IntArray
+    """Per token."""
+    read_fs: IntArray
+    """Per token."""
+    busy_mw: IntArray
+    """Power above idle meanwhile."""
+
+
+@dataclass(frozen=True, eq=False)
+class ProblemUnit:
+    """A unit; tables have shape [groups of all networks, *operating points of ``clocks``]."""
+
+    name: str
+    clocks: tuple[int, ...]
+    """Domain indices: its own, its host's, the memory's."""
+    time_ps: IntArray
+    demand_kbps: IntArray
+    dynamic_mw: IntArray
+    idle_mw: IntArray
+    """[*operating points of clocks]; drawn while the unit's own domain is on."""
+    contention: ContentionTable | None
+    max_segments: int | None = None
+    channels: ChannelCosts | None = None
+    """Given where the throughput model is analytic."""
+
+
+@dataclass(frozen=True)
+class ProblemNetwork:
+    """One network of the workload: its groups are ``first_group`` and the following."""
+
+    name: str
+    first_group: int
+    group_names: tuple[str, ...]
+    repeats: int = 1
+    waits_for: tuple[int, ...] = ()
+    """Indices of networks whose last repeat of the same frame must have ended."""
+    arrival_ps: int = 0
+    """Offset from the release of the frame."""
+    max_transitions: int | None = None
+    deadline_ps: int | None = None
+
+    @property
+    def groups(self) -> range:
+        """Its groups, as indices over all networks."""
+        return range(self.first_group, self.first_group + len(self.group_names))
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """Networks, units and clocks with all their numbers, what is optimised and what must hold.
+
+    ``edges``: (source, target) group indices; ``transition_ps`` [edges, units, units].
+    ``allowed`` [groups, units]: what the search may choose (support, pins, ``--units``).
+    ``free_running``: no common frame; every network is a stream of its own (see
+    :mod:`fitness.simulate_free_running`). Goes with energy use *pipeline*.
+    ``edge_tokens`` [edges]: tokens (tensor elements) that pass an edge in one inference; None where
+    they are not known.
+    """
+
+    networks: tuple[ProblemNetwork, ...]
+    edges: tuple[tuple[int, int], ...]
+    transition_ps: IntArray
+    domains: tuple[ProblemDomain, ...]
+    units: tuple[ProblemUnit, ...]
+    memory_domain: int | None
+    board_mw: int
+    allowed: BoolArray
+    objectives: tuple[Objective, ...]
+    energy_use: EnergyUse = EnergyUse.FRAME
+    frames_in_flight: int = 1
+    period_ps: int | None = None
+    power_cap_mw: int | None = None
+    energy_budget_fj: int | None = None
+    edge_tokens: IntArray | None = None
+    throughput_model: ThroughputModel = ThroughputModel.TIMELINE
+    pipeline_time: PipelineTime = PipelineTime.PERIOD
+    free_running: bool = False
+
+    @property
+    def is_analytic(self) -> bool:
+        """Whether throughput and energy follow Tang's closed form instead of the timeline."""
+        return self.throughput_model is not ThroughputModel.TIMELINE
+
+    @property
+    def group_count(self) -> int:
+        """Groups of all networks."""
+        return sum(len(network.group_names) for network in self.networks)
+
+
+@dataclass(frozen=True, eq=False)
+class DesignPoint:
+    """A unit for every group and an operating point for every domain (indices, int64).
+
+    ``operating_points`` holds the choice of a domain that is off too: its canonical value, 0.
+    """
+
+    units: IntArray
+    operating_points: IntArray

@@ -1,0 +1,322 @@
+"""Is a problem sound? Everything that the timeline takes for granted, checked once."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+
+from results.errors import ResultError
+from results.problem.pipeline_model import PipelineTime
+from results.problem.problem import (
+    TIME_LIMIT_PS,
+    ChannelCosts,
+    ContentionTable,
+    EnergyUse,
+    IntArray,
+    ObjectiveKind,
+    Problem,
+    ProblemUnit,
+)
+
+
+def check_problem(problem: Problem) -> None:
+    """Accepts a sound problem; paths in messages are those of ``problem.json``.
+
+    Raises:
+        ResultError: names that are not unique, indices that lead nowhere, tables of a wrong shape
+            or type, times below 1 ps or too long, support that depends on clocks, waiting in a
+            circle, choices that are allowed but not supported, a period or objective that is
+            missing.
+    """
+    _check_names("$.networks", [network.name for network in problem.networks])
+    _check_names("$.domains", [domain.name for domain in problem.domains])
+    _check_names("$.units", [unit.name for unit in problem.units])
+    _check_networks(problem)
+    _check_edges(problem)
+    _check_domains(problem)
+    for u, unit in enumerate(problem.units):
+        _check_unit(problem, unit, f"$.units[{u}]")
+    _check_allowed(problem)
+    _check_objectives(problem)
+    _check_throughput_model(problem)
+    _check_free_running(problem)
+
+
+def _require(condition: bool, path: str, requirement: str) -> None:
+    if not condition:
+        raise ResultError(f"{path}: {requirement}")
+
+
+def _check_names(path: str, names: list[str]) -> None:
+    _require(bool(names), path, "must not be empty")
+    for i, name in enumerate(names):
+        _require(bool(name), f"{path}[{i}].name", "must not be empty")
+        _require(name not in names[:i], f"{path}[{i}].name", f"{name!r} stands twice")
+
+
+def _check_networks(problem: Problem) -> None:
+    count = len(problem.networks)
+    first = 0
+    for n, network in enumerate(problem.networks):
+        path = f"$.networks[{n}]"
+        _require(bool(network.group_names), f"{path}.group_names", "must not be empty")
+        _require(
+            network.first_group == first,
+            f"{path}.first_group",
+            f"must be {first}, after the groups of the networks before, got {network.first_group}",
+        )
+        first += len(network.group_names)
+        _require(network.repeats >= 1, f"{path}.repeats", f"must be >= 1, got {network.repeats}")
+        _require(
+            network.arrival_ps >= 0, f"{path}.arrival_ps", f"must be >= 0, got {network.arrival_ps}"
+        )
+        _require(
+            all(0 <= other < count for other in network.waits_for),
+            f"{path}.waits_for",
+            "must name networks of this problem",
+        )
+    # Kahn: networks whose predecessors are all done leave until none is left.
+    left = set(range(count))
+    while left:
+        free = {n for n in left if not left.intersection(problem.networks[n].waits_for)}
+        names = sorted(problem.networks[n].name for n in left)
+        _require(bool(free), "$.networks", f"{', '.join(names)} wait for each other in a circle")
+        left -= free
+
+
+def _check_edges(problem: Problem) -> None:
+    network_of = [n for n, network in enumerate(problem.networks) for _ in network.groups]
+    for e, (source, target) in enumerate(problem.edges):
+        path = f"$.edges[{e}]"
+        _require(
+            0 <= source < target < len(network_of),
+            path,
+            f"must lead from a lower to a higher group below {len(network_of)}, "
+            f"got {source} -> {target}",
+        )
+        _require(
+            network_of[source] == network_of[target],
+            path,
+            f"groups {source} and {target} are of different networks",
+        )
+    units = len(problem.units)
+    _check_array(
+        problem.transition_ps, (len(problem.edges), units, units), "$.edges[*].transition_ps"
+    )
+    _check_range(problem.transition_ps, 0, TIME_LIMIT_PS - 1, "$.edges[*].transition_ps")
+    if problem.edge_tokens is not None:
+        _check_array(problem.edge_tokens, (len(problem.edges),), "$.edges[*].tokens")
+        _check_range(problem.edge_tokens, 0, np.iinfo(np.int64).max, "$.edges[*].tokens")
+
+
+def _check_array(array: IntArray, shape: tuple[int, ...], path: str) -> None:
+    _require(
+        array.shape == shape, path, f"must have the shape {list(shape)}, got {list(array.shape)}"
+    )
+    _require(array.dtype == np.int64, path, f"must be int64, got {array.dtype}")
+
+
+def _check_range(array: IntArray, low: int, high: int, path: str) -> None:
+    if array.size:
+        smallest, largest = int(array.min()), int(array.max())
+        _require(smallest >= low, path, f"must be >= {low}, got {smallest}")
+        _require(largest <= high, path, f"must be <= {high}, got {largest}")
+
+
+def _check_domains(problem: Problem) -> None:
+    for d, domain in enumerate(problem.domains):
+        path = f"$.domains[{d}]"
+        ladder = domain.frequencies_khz
+        _require(bool(ladder), f"{path}.operating_points", "must not be empty")
+        _require(
+            ladder[0] > 0 and all(a < b for a, b in pairwise(ladder)),
+            f"{path}.operating_points[*].frequency_khz",
+            "must be positive and rise",
+        )
+        _require(
+            len(domain.voltages_mv) == len(ladder),
+            f"{path}.operating_points[*].voltage_mv",
+            f"must be {len(ladder)} values, got {len(domain.voltages_mv)}",
+        )
+        _check_array(domain.static_mw, (len(ladder),), f"{path}.operating_points[*].static_mw")
+        _check_range(
+            domain.static_mw, 0, np.iinfo(np.int64).max, f"{path}.operating_points[*].static_mw"
+        )
+        _require(
+            domain.allowed.shape == (len(ladder),) and domain.allowed.dtype == np.bool_,
+            f"{path}.operating_points[*].allowed",
+            "must be one boolean per operating point",
+        )
+        _require(
+            bool(domain.allowed.any()),
+            f"{path}.operating_points[*].allowed",
+            "must be true at one operating point at least",
+        )
+    memory = problem.memory_domain
+    _require(
+        memory is None or 0 <= memory < len(problem.domains),
+        "$.memory_domain",
+        f"must be a domain, got {memory}",
+    )
+    _require(problem.board_mw >= 0, "$.board_mw", f"must be >= 0, got {problem.board_mw}")
+
+
+def _check_unit(problem: Problem, unit: ProblemUnit, path: str) -> None:
+    _require(bool(unit.clocks), f"{path}.clocks", "must not be empty")
+    _require(
+        all(0 <= clock < len(problem.domains) for clock in unit.clocks)
+        and len(set(unit.clocks)) == len(unit.clocks),
+        f"{path}.clocks",
+        "must be different domains of this problem",
+    )
+    points = tuple(len(problem.domains[clock].frequencies_khz) for clock in unit.clocks)
+    largest = np.iinfo(np.int64).max
+    for name, table, low, high in (
+        ("time_ps", unit.time_ps, -1, TIME_LIMIT_PS - 1),
+        ("demand_kbps", unit.demand_kbps, 0, largest),
+        ("dynamic_mw", unit.dynamic_mw, 0, largest),
+    ):
+        _check_array(table, (problem.group_count, *points), f"{path}.{name}")
+        _check_range(table, low, high, f"{path}.{name}")
+    for g, row in enumerate(unit.time_ps):
+        _require(
+            bool((row == -1).all() or (row >= 1).all()),
+            f"{path}.time_ps[{g}]",
+            "must be -1 at all operating points (cannot run) or at least 1 at all",
+        )
+    _check_array(unit.idle_mw, points, f"{path}.idle_mw")
+    _check_range(unit.idle_mw, 0, largest, f"{path}.idle_mw")
+    if unit.contention is not None:
+        memory = problem.memory_domain
+        count = 1 if memory is None else len(problem.domains[memory].frequencies_khz)
+        _check_contention(unit.contention, count, f"{path}.contention")
+    if unit.channels is not None:
+        _require(
+            unit.channels.clock in unit.clocks,
+            f"{path}.channels.clock",
+            "must be one of the unit's clocks",
+        )
+        _check_channels(problem, unit.channels, f"{path}.channels")
+
+
+def _check_contention(table: ContentionTable, count: int, path: str) -> None:
+    for name, array in vars(table).items():
+        _check_array(array, (count,), f"{path}.{name}")
+        low = 1 if name.endswith("_den") else 0
+        _check_range(array, low, np.iinfo(np.int64).max, f"{path}.{name}")
+
+
+def _check_channels(problem: Problem, channels: ChannelCosts, path: str) -> None:
+    points = len(problem.domains[channels.clock].frequencies_khz)
+    tokens = 0 if problem.edge_tokens is None else int(problem.edge_tokens.max(initial=0))
+    for name, array in (("write_fs", channels.write_fs), ("read_fs", channels.read_fs)):
+        _check_array(array, (points,), f"{path}.{name}")
+        _check_range(array, 0, np.iinfo(np.int64).max, f"{path}.{name}")
+        _require(
+            tokens * int(array.max(initial=0)) < 1000 * TIME_LIMIT_PS,
+            f"{path}.{name}",
+            f"one channel must take less than 2**47 ps (140 s); the largest has {tokens} tokens",
+        )
+    _check_array(channels.busy_mw, (points,), f"{path}.busy_mw")
+    _check_range(channels.busy_mw, 0, np.iinfo(np.int64).max, f"{path}.busy_mw")
+
+
+def _check_throughput_model(problem: Problem) -> None:
+    if not problem.is_analytic:
+        _require(
+            problem.pipeline_time is PipelineTime.PERIOD,
+            "$.pipeline_time",
+            'must be "period" where the throughput model is "timeline"',
+        )
+        return
+    _require(
+        problem.energy_use is EnergyUse.PIPELINE,
+        "$.energy_use",
+        'must be "pipeline" where the throughput model is analytic',
+    )
+    _require(
+        problem.edge_tokens is not None or not problem.edges,
+        "$.edges[*].tokens",
+        "must be given where the throughput model is analytic",
+    )
+    for u, unit in enumerate(problem.units):
+        _require(
+            unit.channels is not None,
+            f"$.units[{u}].channels",
+            "must be given where the throughput model is analytic",
+        )
+
+
+def _check_free_running(problem: Problem) -> None:
+    """Where there is no common frame, nothing can be asked of one."""
+    if not problem.free_running:
+        return
+    _require(
+        problem.energy_use is EnergyUse.PIPELINE,
+        "$.energy_use",
+        'must be "pipeline" where networks run freely',
+    )
+    _require(
+        not problem.is_analytic,
+        "$.throughput_model",
+        'must be "timeline" where networks run freely',
+    )
+    _require(problem.period_ps is None, "$.period_ps", "must be null where networks run freely")
+    for i, objective in enumerate(problem.objectives):
+        _require(
+            objective.kind not in OF_A_FRAME,
+            f"$.objectives[{i}]",
+            f"{objective.kind.value} is of a common frame, and networks that run freely have none",
+        )
+    for n, network in enumerate(problem.networks):
+        path = f"$.networks[{n}]"
+        _require(not network.waits_for, f"{path}.waits_for", "must be empty where it runs freely")
+        _require(network.arrival_ps == 0, f"{path}.arrival_ps", "must be 0 where it runs freely")
+        _require(
+            network.deadline_ps is None, f"{path}.deadline_ps", "must be null where it runs freely"
+        )
+
+
+OF_A_FRAME = (ObjectiveKind.LATENCY, ObjectiveKind.INVERSE_LATENCY, ObjectiveKind.STRETCH)
+"""Objectives that mean nothing where networks run freely."""
+
+
+def _check_allowed(problem: Problem) -> None:
+    allowed = problem.allowed
+    shape = (problem.group_count, len(problem.units))
+    _require(
+        allowed.shape == shape and allowed.dtype == np.bool_,
+        "$.allowed",
+        f"must be booleans of the shape {list(shape)}, got {allowed.dtype} {list(allowed.shape)}",
+    )
+    for u, unit in enumerate(problem.units):
+        supported = unit.time_ps.reshape(problem.group_count, -1)[:, 0] >= 1
+        for g in np.flatnonzero(allowed[:, u] & ~supported):
+            _require(False, f"$.allowed[{g}][{u}]", f"{unit.name!r} cannot run group {g}")
+
+
+def _check_objectives(problem: Problem) -> None:
+    _require(bool(problem.objectives), "$.objectives", "must not be empty")
+    for i, objective in enumerate(problem.objectives):
+        path = f"$.objectives[{i}]"
+        _require(objective not in problem.objectives[:i], path, "stands twice")
+        if objective.network is not None:
+            _require(
+                objective.kind is ObjectiveKind.LATENCY, path, "only latency is of one network"
+            )
+            _require(
+                0 <= objective.network < len(problem.networks),
+                path,
+                f"must name a network of this problem, got {objective.network}",
+            )
+    _require(
+        problem.frames_in_flight >= 1,
+        "$.frames_in_flight",
+        f"must be >= 1, got {problem.frames_in_flight}",
+    )
+    _require(
+        problem.energy_use is not EnergyUse.PERIODIC or problem.period_ps is not None,
+        "$.period_ps",
+        'must be given where energy_use is "periodic"',
+    )

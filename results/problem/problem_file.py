@@ -1,0 +1,346 @@
+"""``problem.json``: the complete numeric problem, described in ``schemas/problem.schema.json``.
+
+The SHA-256 of the file's bytes is the problem's identity.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+
+from results.io.canonical_json import Json, canonical_bytes, parse, sha256_of
+from results.errors import ResultError
+from results.problem.objectives import objective_name
+from results.problem.pipeline_model import PipelineTime, ThroughputModel
+from results.problem.problem import (
+    BoolArray,
+    ChannelCosts,
+    ContentionTable,
+    EnergyUse,
+    IntArray,
+    Objective,
+    ObjectiveKind,
+    Problem,
+    ProblemDomain,
+    ProblemNetwork,
+    ProblemUnit,
+)
+from results.problem.problem_check import check_problem
+from results.io.schema import check_against_schema
+
+PROBLEM_FORMAT = "paretosoc-problem/1"
+
+ArrayT = TypeVar("ArrayT", IntArray, BoolArray)
+
+
+def problem_bytes(problem: Problem) -> bytes:
+    """The bytes of ``problem.json``.
+
+    Raises:
+        ResultError: where the problem is not sound.
+    """
+    return canonical_bytes(problem_to_document(problem))
+
+
+def problem_sha256(problem: Problem) -> str:
+    """The problem's identity."""
+    return sha256_of(problem_bytes(problem))
+
+
+def write_problem(path: Path, problem: Problem) -> None:
+    """Writes ``problem.json``.
+
+    Raises:
+        ResultError: where the problem is not sound.
+    """
+    path.write_bytes(problem_bytes(problem))
+
+
+def read_problem(path: Path) -> Problem:
+    """Reads ``problem.json``.
+
+    Raises:
+        ResultError: where the file cannot be read, or is not a sound problem; it names the file
+            and the JSON path.
+    """
+    try:
+        return problem_from_bytes(path.read_bytes())
+    except OSError as error:
+        raise ResultError(f"{path}: cannot be read: {error.strerror}") from None
+    except ResultError as error:
+        raise ResultError(f"{path}: {error}") from None
+
+
+def problem_from_bytes(data: bytes) -> Problem:
+    """The problem in the bytes of a ``problem.json``.
+
+    Raises:
+        ResultError: where it is not a sound problem.
+    """
+    return problem_from_document(parse(data))
+
+
+def problem_to_document(problem: Problem) -> dict[str, Json]:
+    """The problem as JSON content; clocks, networks and domains by name, tables as nested lists.
+
+    Raises:
+        ResultError: where the problem is not sound.
+    """
+    check_problem(problem)
+    domain_names = [domain.name for domain in problem.domains]
+    network_names = [network.name for network in problem.networks]
+    return {
+        "format": PROBLEM_FORMAT,
+        "objectives": [
+            {
+                "kind": objective.kind.value,
+                "network": None if objective.network is None else network_names[objective.network],
+                "name": objective_name(problem, objective),
+            }
+            for objective in problem.objectives
+        ],
+        "energy_use": problem.energy_use.value,
+        "period_ps": problem.period_ps,
+        "throughput_model": problem.throughput_model.value,
+        "pipeline_time": problem.pipeline_time.value,
+        "frames_in_flight": problem.frames_in_flight,
+        "free_running": problem.free_running,
+        "power_cap_mw": problem.power_cap_mw,
+        "energy_budget_fj": problem.energy_budget_fj,
+        "board_mw": problem.board_mw,
+        "memory_domain": (
+            None if problem.memory_domain is None else domain_names[problem.memory_domain]
+        ),
+        "domains": [_domain_to_document(domain) for domain in problem.domains],
+        "networks": [
+            {
+                "name": network.name,
+                "first_group": network.first_group,
+                "repeats": network.repeats,
+                "waits_for": [network_names[other] for other in network.waits_for],
+                "arrival_ps": network.arrival_ps,
+                "max_transitions": network.max_transitions,
+                "deadline_ps": network.deadline_ps,
+                "group_names": list(network.group_names),
+            }
+            for network in problem.networks
+        ],
+        "edges": [
+            {
+                "source": source,
+                "target": target,
+                "tokens": None if problem.edge_tokens is None else int(problem.edge_tokens[e]),
+                "transition_ps": problem.transition_ps[e].tolist(),
+            }
+            for e, (source, target) in enumerate(problem.edges)
+        ],
+        "allowed": problem.allowed.tolist(),
+        "units": [
+            {
+                "name": unit.name,
+                "clocks": [domain_names[clock] for clock in unit.clocks],
+                "max_segments": unit.max_segments,
+                "idle_mw": unit.idle_mw.tolist(),
+                "contention": _contention_to_document(unit.contention),
+                "channels": _channels_to_document(unit.channels, domain_names),
+                "time_ps": unit.time_ps.tolist(),
+                "demand_kbps": unit.demand_kbps.tolist(),
+                "dynamic_mw": unit.dynamic_mw.tolist(),
+            }
+            for unit in problem.units
+        ],
+    }
+
+
+def _domain_to_document(domain: ProblemDomain) -> Json:
+    columns = zip(
+        domain.frequencies_khz,
+        domain.voltages_mv,
+        domain.static_mw.tolist(),
+        domain.allowed.tolist(),
+        strict=True,
+    )
+    return {
+        "name": domain.name,
+        "may_be_off": domain.may_be_off,
+        "operating_points": [
+            {"frequency_khz": khz, "voltage_mv": mv, "static_mw": mw, "allowed": allowed}
+            for khz, mv, mw, allowed in columns
+        ],
+    }
+
+
+def _contention_to_document(table: ContentionTable | None) -> Json:
+    if table is None:
+        return None
+    return {name: array.tolist() for name, array in vars(table).items()}
+
+
+def _channels_to_document(channels: ChannelCosts | None, domain_names: list[str]) -> Json:
+    if channels is None:
+        return None
+    return {
+        "clock": domain_names[channels.clock],
+        "write_fs": channels.write_fs.tolist(),
+        "read_fs": channels.read_fs.tolist(),
+        "busy_mw": channels.busy_mw.tolist(),
+    }
+
+
+def problem_from_document(document: Json) -> Problem:
+    """The problem that :func:`problem_to_document` gave this content for.
+
+    Raises:
+        ResultError: where the content does not follow the schema or is not sound; it names the
+            JSON path.
+    """
+    check_against_schema(document, "problem")
+    content: Any = document
+    networks = _indices("$.networks", content["networks"])
+    domains = _indices("$.domains", content["domains"])
+    units = tuple(
+        _unit_from_document(unit, domains, f"$.units[{u}]")
+        for u, unit in enumerate(content["units"])
+    )
+    memory = content["memory_domain"]
+    edges = content["edges"]
+    problem = Problem(
+        networks=tuple(
+            ProblemNetwork(
+                name=network["name"],
+                first_group=network["first_group"],
+                group_names=tuple(network["group_names"]),
+                repeats=network["repeats"],
+                waits_for=tuple(
+                    _look_up(networks, other, f"$.networks[{n}].waits_for")
+                    for other in network["waits_for"]
+                ),
+                arrival_ps=network["arrival_ps"],
+                max_transitions=network["max_transitions"],
+                deadline_ps=network["deadline_ps"],
+            )
+            for n, network in enumerate(content["networks"])
+        ),
+        edges=tuple((edge["source"], edge["target"]) for edge in edges),
+        transition_ps=(
+            _integers([edge["transition_ps"] for edge in edges], "$.edges[*].transition_ps")
+            if edges
+            else read_only(np.zeros((0, len(units), len(units)), dtype=np.int64))
+        ),
+        domains=tuple(_domain_from_document(domain) for domain in content["domains"]),
+        units=units,
+        memory_domain=None if memory is None else _look_up(domains, memory, "$.memory_domain"),
+        board_mw=content["board_mw"],
+        allowed=_booleans(content["allowed"], "$.allowed"),
+        objectives=tuple(
+            Objective(
+                ObjectiveKind(objective["kind"]),
+                None
+                if objective["network"] is None
+                else _look_up(networks, objective["network"], f"$.objectives[{i}].network"),
+            )
+            for i, objective in enumerate(content["objectives"])
+        ),
+        energy_use=EnergyUse(content["energy_use"]),
+        frames_in_flight=content["frames_in_flight"],
+        free_running=content["free_running"],
+        period_ps=content["period_ps"],
+        power_cap_mw=content["power_cap_mw"],
+        energy_budget_fj=content["energy_budget_fj"],
+        edge_tokens=_tokens(edges),
+        throughput_model=ThroughputModel(content["throughput_model"]),
+        pipeline_time=PipelineTime(content["pipeline_time"]),
+    )
+    check_problem(problem)
+    for i, objective in enumerate(problem.objectives):
+        name = objective_name(problem, objective)
+        if content["objectives"][i]["name"] != name:
+            raise ResultError(f"$.objectives[{i}].name: must be {name!r}")
+    return problem
+
+
+def _domain_from_document(domain: Any) -> ProblemDomain:
+    points = domain["operating_points"]
+    return ProblemDomain(
+        name=domain["name"],
+        frequencies_khz=tuple(point["frequency_khz"] for point in points),
+        voltages_mv=tuple(point["voltage_mv"] for point in points),
+        may_be_off=domain["may_be_off"],
+        static_mw=read_only(np.array([point["static_mw"] for point in points], dtype=np.int64)),
+        allowed=read_only(np.array([point["allowed"] for point in points], dtype=np.bool_)),
+    )
+
+
+def _unit_from_document(unit: Any, domains: dict[str, int], path: str) -> ProblemUnit:
+    contention, channels = unit["contention"], unit["channels"]
+    tables = {
+        name: _integers(unit[name], f"{path}.{name}")
+        for name in ("time_ps", "demand_kbps", "dynamic_mw", "idle_mw")
+    }
+    return ProblemUnit(
+        name=unit["name"],
+        clocks=tuple(_look_up(domains, clock, f"{path}.clocks") for clock in unit["clocks"]),
+        contention=None
+        if contention is None
+        else ContentionTable(
+            **{
+                name: _integers(values, f"{path}.contention.{name}")
+                for name, values in contention.items()
+            }
+        ),
+        max_segments=unit["max_segments"],
+        channels=None
+        if channels is None
+        else ChannelCosts(
+            clock=_look_up(domains, channels["clock"], f"{path}.channels.clock"),
+            **{
+                name: _integers(channels[name], f"{path}.channels.{name}")
+                for name in ("write_fs", "read_fs", "busy_mw")
+            },
+        ),
+        **tables,
+    )
+
+
+def _tokens(edges: list[Any]) -> IntArray | None:
+    known = [edge["tokens"] for edge in edges if edge["tokens"] is not None]
+    if not known:
+        return None
+    if len(known) < len(edges):
+        raise ResultError("$.edges[*].tokens: must be known for all edges or for none")
+    return _integers(known, "$.edges[*].tokens")
+
+
+def _indices(path: str, things: list[Any]) -> dict[str, int]:
+    indices = {thing["name"]: i for i, thing in enumerate(things)}
+    if len(indices) != len(things):
+        raise ResultError(f"{path}[*].name: a name stands twice")
+    return indices
+
+
+def _look_up(indices: dict[str, int], name: str, path: str) -> int:
+    if name not in indices:
+        raise ResultError(f"{path}: must be one of {', '.join(indices)}; got {name!r}")
+    return indices[name]
+
+
+def _integers(values: list[Any], path: str) -> IntArray:
+    try:
+        return read_only(np.array(values, dtype=np.int64))
+    except (ValueError, TypeError, OverflowError):
+        raise ResultError(f"{path}: must be rows of equal length of int64 numbers") from None
+
+
+def _booleans(values: list[Any], path: str) -> BoolArray:
+    try:
+        return read_only(np.array(values, dtype=np.bool_))
+    except (ValueError, TypeError):
+        raise ResultError(f"{path}: must be rows of equal length of booleans") from None
+
+
+def read_only(array: ArrayT) -> ArrayT:
+    """The same array, closed for writing."""
+    array.setflags(write=False)
+    return array

@@ -1,0 +1,160 @@
+"""How far predictions are from what was measured when the same design points were run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from results.io.canonical_json import Json
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """One figure of a design point: predicted, predicted without contention, measured."""
+
+    predicted: float
+    without_contention: float
+    measured: float
+    spread: float
+    """Middle half of the measurements as a share of their median."""
+
+
+@dataclass(frozen=True)
+class FidelityPoint:
+    """A design point that was run."""
+
+    name: str
+    units: tuple[int, ...]
+    """[groups]."""
+    makespan_ms: Prediction
+    frames_per_s: Prediction
+    frames: int
+    """Measured frames that count for the makespan."""
+    lost_share: float
+    """Share of the time of the units that their cores did other things."""
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """Over several points; errors are |predicted - measured| / measured."""
+
+    median_error: float
+    largest_error: float
+    rank_correlation: float | None
+    """Spearman's; None where all values are equal, or there are fewer than three."""
+
+
+@dataclass(frozen=True)
+class Fidelity:
+    """Points that were run; ``best`` is the place of the one that is predicted to be fastest."""
+
+    points: tuple[FidelityPoint, ...]
+    best: int
+    is_certified: bool
+    unit_names: tuple[str, ...]
+    together_gbps: tuple[float, ...]
+    """What all units read from memory at once, before each pass and after the last."""
+
+
+def agreement(predicted: Sequence[float], measured: Sequence[float]) -> Agreement:
+    """How well predictions agree with measurements.
+
+    Raises:
+        ValueError: where there are none.
+    """
+    from scipy.stats import rankdata
+
+    one, other = np.array(predicted, dtype=np.float64), np.array(measured, dtype=np.float64)
+    if not len(one):
+        raise ValueError("at least one point is required")
+    errors = np.abs(one - other) / other
+    ranks = rankdata(one), rankdata(other)
+    known = len(one) > 2 and all(np.ptp(rank) > 0 for rank in ranks)
+    return Agreement(
+        median_error=float(np.median(errors)),
+        largest_error=float(errors.max()),
+        rank_correlation=float(np.corrcoef(*ranks)[0, 1]) if known else None,
+    )
+
+
+@dataclass(frozen=True)
+class FidelitySummary:
+    """Makespan and frames per second, each with contention in the model and without."""
+
+    makespan: Agreement
+    makespan_without: Agreement
+    rate: Agreement
+    rate_without: Agreement
+    best_rank: int
+    """Of the point predicted fastest, by measured makespan; 1 is the fastest."""
+    best_behind: float
+    """Its measured makespan over the smallest, minus 1."""
+    noise: float
+    """Its spread, or that of the measured fastest, whichever is larger."""
+
+
+def summary_of(fidelity: Fidelity) -> FidelitySummary:
+    """The figures that say whether to trust a model."""
+    spans = [point.makespan_ms for point in fidelity.points]
+    rates = [point.frames_per_s for point in fidelity.points]
+    measured = np.array([span.measured for span in spans])
+    best, fastest = spans[fidelity.best], spans[int(measured.argmin())]
+    return FidelitySummary(
+        makespan=agreement([p.predicted for p in spans], [p.measured for p in spans]),
+        makespan_without=agreement(
+            [p.without_contention for p in spans], [p.measured for p in spans]
+        ),
+        rate=agreement([p.predicted for p in rates], [p.measured for p in rates]),
+        rate_without=agreement([p.without_contention for p in rates], [p.measured for p in rates]),
+        best_rank=1 + int((measured < best.measured).sum()),
+        best_behind=best.measured / fastest.measured - 1,
+        noise=max(best.spread, fastest.spread),
+    )
+
+
+def fidelity_document(fidelity: Fidelity) -> dict[str, Json]:
+    """Points and summary as JSON content."""
+    summary = summary_of(fidelity)
+
+    def told(entry: Agreement) -> dict[str, Json]:
+        return {
+            "median_error": entry.median_error,
+            "largest_error": entry.largest_error,
+            "rank_correlation": entry.rank_correlation,
+        }
+
+    def figure(entry: Prediction) -> dict[str, Json]:
+        return {
+            "predicted": entry.predicted,
+            "without_contention": entry.without_contention,
+            "measured": entry.measured,
+            "spread": entry.spread,
+        }
+
+    return {
+        "makespan": told(summary.makespan),
+        "makespan_without_contention": told(summary.makespan_without),
+        "frames_per_s": told(summary.rate),
+        "frames_per_s_without_contention": told(summary.rate_without),
+        "best": {
+            "point": fidelity.best,
+            "is_certified": fidelity.is_certified,
+            "rank": summary.best_rank,
+            "behind": summary.best_behind,
+            "noise": summary.noise,
+        },
+        "together_gbps": list(fidelity.together_gbps),
+        "points": [
+            {
+                "name": point.name,
+                "units": [fidelity.unit_names[unit] for unit in point.units],
+                "makespan_ms": figure(point.makespan_ms),
+                "frames_per_s": figure(point.frames_per_s),
+                "frames": point.frames,
+                "lost_share": point.lost_share,
+            }
+            for point in fidelity.points
+        ],
+    }

@@ -1,0 +1,210 @@
+"""Two fronts of the same objectives side by side: how good each is, and what only one has.
+
+The words for two members of one front are in :mod:`results.text.member_diff`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from results.io.plural import counted
+from results.front.dominance import hypervolume, reference_point
+from results.errors import ResultError
+from results.front.front import Front
+from results.front.front_check import objective_array
+from results.problem.objectives import objective_names
+from results.problem.problem import BoolArray, IntArray, Problem
+from results.problem.problem_file import problem_sha256
+
+
+@dataclass(frozen=True)
+class FrontSide:
+    """One of two fronts, seen against the other; members by their index."""
+
+    members: int
+    hypervolume: float
+    """Up to the common reference point, as a share of that of both fronts together."""
+    coverage: float
+    """C(this, other): share of the other's members that some member of this one dominates or
+    equals (Zitzler and Thiele, 1999)."""
+    additive_epsilon: float
+    """The least that must be taken off all objectives of this front, each scaled to [0, 1] over
+    both fronts, until it dominates or equals every member of the other; negative where there is
+    something to spare (Zitzler et al., 2003)."""
+    multiplicative_epsilon: float | None
+    """The least factor by which all objectives must be divided for the same; None where an
+    objective is not positive everywhere."""
+    dominated: tuple[int, ...]
+    """Members that some member of the other front dominates."""
+    shared: tuple[int, ...]
+    """Members whose objectives are exactly those of a member of the other front."""
+    own: tuple[int, ...]
+    """The rest: what the other front lacks."""
+    best: tuple[int, ...]
+    """Smallest value of each objective."""
+
+
+@dataclass(frozen=True)
+class FrontComparison:
+    """Two fronts side by side."""
+
+    objectives: tuple[str, ...]
+    """Names as in ``front.json``."""
+    reference_point: tuple[float, ...]
+    """1.1 x the nadir of both fronts together."""
+    first: FrontSide
+    second: FrontSide
+    differences: tuple[str, ...]
+    """What the problems do not have in common, in words; empty for one and the same problem."""
+
+
+def compare_fronts(first: Front, second: Front) -> FrontComparison:
+    """Compares two fronts that have members and the same objectives, in any order.
+
+    Raises:
+        ResultError: where a front is empty, or the objectives are not the same.
+    """
+    names = objective_names(first.problem)
+    others = objective_names(second.problem)
+    if sorted(names) != sorted(others):
+        raise ResultError(
+            f"fronts of the same objectives are required, got {', '.join(names)} "
+            f"and {', '.join(others)}"
+        )
+    for which, front in (("first", first), ("second", second)):
+        if not front.members:
+            raise ResultError(f"the {which} front is empty: there is nothing to compare")
+    a = objective_array(first)
+    b = objective_array(second)[:, [others.index(name) for name in names]]
+    both = np.concatenate((a, b))
+    reference = reference_point(both)
+    whole = hypervolume(both, reference)
+    return FrontComparison(
+        objectives=names,
+        reference_point=tuple(reference.tolist()),
+        first=_side(a, b, hypervolume(a, reference), whole),
+        second=_side(b, a, hypervolume(b, reference), whole),
+        differences=tuple(problem_differences(first, second)),
+    )
+
+
+def _side(mine: IntArray, theirs: IntArray, volume: float, whole: float) -> FrontSide:
+    import moocore
+
+    dominated, equal = _against(mine, theirs)
+    lost, same = _against(theirs, mine)
+    both = np.concatenate((mine, theirs)).astype(np.float64)
+    low = both.min(axis=0)
+    span = both.max(axis=0) - low
+    scaled = [(part - low) / np.where(span > 0, span, 1.0) for part in (mine, theirs)]
+    positive = bool((both > 0).all())
+    return FrontSide(
+        members=len(mine),
+        hypervolume=volume / whole if whole else 1.0,
+        coverage=float((lost | same).mean()),
+        additive_epsilon=float(moocore.epsilon_additive(scaled[0], ref=scaled[1])),
+        multiplicative_epsilon=(
+            float(moocore.epsilon_mult(mine.astype(np.float64), ref=theirs.astype(np.float64)))
+            if positive
+            else None
+        ),
+        dominated=tuple(np.flatnonzero(dominated).tolist()),
+        shared=tuple(np.flatnonzero(equal).tolist()),
+        own=tuple(np.flatnonzero(~dominated & ~equal).tolist()),
+        best=tuple(mine.min(axis=0).tolist()),
+    )
+
+
+def _against(rows: IntArray, others: IntArray) -> tuple[BoolArray, BoolArray]:
+    """([n], [n]): whether some other row dominates this one; whether one equals it. Exact."""
+    nowhere_larger = (others[None, :, :] <= rows[:, None, :]).all(axis=2)
+    same = (others[None, :, :] == rows[:, None, :]).all(axis=2)
+    dominated: BoolArray = (nowhere_larger & ~same).any(axis=1)
+    equal: BoolArray = same.any(axis=1)
+    return dominated, equal
+
+
+def problem_differences(first: Front, second: Front) -> list[str]:
+    """What two problems do not have in common, in words; nothing where they are the same."""
+    if problem_sha256(first.problem) == problem_sha256(second.problem):
+        return []
+    a, b = first.problem, second.problem
+    differences = []
+
+    def note(what: str, mine: object, theirs: object) -> None:
+        if mine != theirs:
+            differences.append(f"{what}: {mine} and {theirs}")
+
+    note("platform", first.provenance.platform, second.provenance.platform)
+    note("networks", _networks(a), _networks(b))
+    note("units", ", ".join(u.name for u in a.units), ", ".join(u.name for u in b.units))
+    _note_clocks(differences, a, b)
+    note("energy use", a.energy_use.value, b.energy_use.value)
+    note("period", _of(a.period_ps, 10**9, "ms"), _of(b.period_ps, 10**9, "ms"))
+    note("free-running", _yes(a.free_running), _yes(b.free_running))
+    note("frames in flight", a.frames_in_flight, b.frames_in_flight)
+    note("power cap", _of(a.power_cap_mw, 1000, "W"), _of(b.power_cap_mw, 1000, "W"))
+    note(
+        "energy budget",
+        _of(a.energy_budget_fj, 10**12, "mJ"),
+        _of(b.energy_budget_fj, 10**12, "mJ"),
+    )
+    shared = {n.name for n in a.networks} & {n.name for n in b.networks}
+    for name in sorted(shared):
+        one, other = (next(n for n in p.networks if n.name == name) for p in (a, b))
+        note(f"deadline of {name}", *(_of(n.deadline_ps, 10**9, "ms") for n in (one, other)))
+        note(f"most transitions of {name}", *(_of(n.max_transitions, 1, "") for n in (one, other)))
+        note(f"arrival of {name}", *(_of(n.arrival_ps, 10**9, "ms") for n in (one, other)))
+        waits = [
+            ", ".join(p.networks[m].name for m in n.waits_for) or "nothing"
+            for p, n in ((a, one), (b, other))
+        ]
+        note(f"what {name} waits for", *waits)
+    if not differences:
+        if not np.array_equal(a.allowed, b.allowed):
+            differences.append("which units groups may run on (pins)")
+        else:
+            differences.append("the figures: costs, powers or transitions")
+    return differences
+
+
+def _networks(problem: Problem) -> str:
+    return ", ".join(
+        f"{network.name} ({counted(len(network.group_names), 'group')}"
+        + (f", {network.repeats} times)" if network.repeats > 1 else ")")
+        for network in problem.networks
+    )
+
+
+def _note_clocks(differences: list[str], a: Problem, b: Problem) -> None:
+    clocks = [
+        {
+            domain.name: tuple(
+                khz for khz, ok in zip(domain.frequencies_khz, domain.allowed, strict=True) if ok
+            )
+            for domain in problem.domains
+        }
+        for problem in (a, b)
+    ]
+    for name in dict.fromkeys((*clocks[0], *clocks[1])):
+        mine, theirs = (_ladder(side.get(name)) for side in clocks)
+        if clocks[0].get(name) != clocks[1].get(name):
+            differences.append(f"clocks of {name}: {mine} and {theirs}")
+
+
+def _ladder(khz: tuple[int, ...] | None) -> str:
+    if khz is None:
+        return "none"
+    if len(khz) == 1:
+        return f"{khz[0] / 1000:g} MHz"
+    return f"{len(khz)} from {khz[0] / 1000:g} to {khz[-1] / 1000:g} MHz"
+
+
+def _yes(value: bool) -> str:
+    return "yes" if value else "no"
+
+
+def _of(value: int | None, factor: int, unit: str) -> str:
+    return "none" if value is None else f"{value / factor:g} {unit}".rstrip()

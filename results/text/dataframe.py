@@ -1,0 +1,83 @@
+"""Fronts and schedules as pandas tables."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from results.io.optional import optional_import
+from results.text.front import table_rows
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+    from results.front.front import Front
+    from results.problem.problem import Problem
+    from results.front.schedule import Schedule
+
+EXTRA = "notebooks"
+
+
+def front_frame(front: Front) -> DataFrame:
+    """A row per member, its position the index: objectives with their units, ``marks``, groups on
+    each unit (``groups_on_gpu``), clocks (``gpu_mhz``, NaN where off), ``transitions``, energies.
+
+    Raises:
+        ResultError: where pandas is not installed.
+    """
+    pandas = optional_import("pandas", extra=EXTRA, purpose="to_pandas")
+    problem = front.problem
+    rows: list[dict[str, Any]] = []
+    for row, member in zip(table_rows(front), front.members, strict=True):
+        display, groups, clocks = row["display"], row["groups_by_unit"], row["clocks_mhz"]
+        assert isinstance(display, dict)
+        assert isinstance(groups, dict)
+        assert isinstance(clocks, dict)
+        marks = row["marks"]
+        assert isinstance(marks, list)
+        rows.append(
+            {
+                **display,
+                "marks": ", ".join(marks),
+                **{f"groups_on_{unit.name}": groups.get(unit.name, 0) for unit in problem.units},
+                **{f"{name}_mhz": clock for name, clock in clocks.items()},
+                "transitions": row["transitions"],
+                "makespan_ps": member.makespan_ps,
+                "energy_fj": member.energy_fj,
+            }
+        )
+    frame = pandas.DataFrame(rows)
+    frame.index.name = "member"
+    clock_columns = [f"{domain.name}_mhz" for domain in problem.domains]
+    if rows:
+        frame[clock_columns] = frame[clock_columns].astype(float)
+    return frame
+
+
+def schedule_frame(schedule: Schedule, problem: Problem | None = None) -> DataFrame:
+    """A row per execution: frame, network, repeat, group, unit, and the instants in ps; ``group``
+    is counted within its network, and networks and units have their names, where ``problem`` is
+    given, else all three are indices. ``contention_ps`` is what contention adds, ``waited_ps`` how
+    long it was ready before it started.
+
+    Raises:
+        ResultError: where pandas is not installed.
+    """
+    pandas = optional_import("pandas", extra=EXTRA, purpose="to_pandas")
+    return pandas.DataFrame(
+        {
+            "frame": row.frame,
+            "network": row.network if problem is None else problem.networks[row.network].name,
+            "repeat": row.repeat,
+            "group": row.group
+            if problem is None
+            else row.group - problem.networks[row.network].first_group,
+            "unit": row.unit if problem is None else problem.units[row.unit].name,
+            "ready_ps": row.ready_ps,
+            "start_ps": row.start_ps,
+            "end_ps": row.end_ps,
+            "alone_ps": row.alone_ps,
+            "contention_ps": row.end_ps - row.start_ps - row.alone_ps,
+            "waited_ps": row.start_ps - row.ready_ps,
+        }
+        for row in schedule.groups
+    )

@@ -1,0 +1,18 @@
+"""What takes a member's energy: its units, and the rest."""
+
+from __future__ import annotations
+
+from results.front.front import Member
+from results.problem.problem import Problem
+
+REST = "memory, clocks, board"
+"""What no unit takes: memory, power of clocks that are on, and the board."""
+
+
+def energy_parts_fj(problem: Problem, member: Member) -> dict[str, int]:
+    """Energy by unit, idle and busy, in the problem's order, and ``REST``; together all of it."""
+    parts = {
+        unit.name: energy
+        for unit, energy in zip(problem.units, member.energy_by_unit_fj, strict=True)
+    }
+    return {**parts, REST: member.energy_fj - sum(member.energy_by_unit_fj)}

@@ -1,0 +1,235 @@
+"""The front as a table for people, and the same rows as plain data."""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from results.text.member_diff import clocks_mhz, describe_front, groups_by_unit, transition_count
+from results.front.front import Front
+from results.front.named_members import mark_members
+from results.problem.objectives import (
+    format_number,
+    format_objectives,
+    objective_label,
+    objective_names,
+    objective_unit,
+    objective_value,
+)
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+    from rich.table import Table
+
+DEFAULT_ROWS = 20
+"""A longer front is thinned for display."""
+LEAST_APART = 0.002
+"""Rows of a thinned front that are nearer than this share of its range would look the same."""
+
+Row = dict[str, object]
+
+
+def table_rows(front: Front) -> list[Row]:
+    """One row per member, as plain data for JSON.
+
+    Keys: ``member`` (position in ``front.json``), ``marks``, ``objectives`` (integers, all
+    minimised), ``display`` (label with unit to value: ms, mJ, W, rates), ``groups_by_unit``,
+    ``clocks_mhz`` (null where off), ``transitions``.
+    """
+    problem = front.problem
+    marks = mark_members(front)
+    names = objective_names(problem)
+    return [
+        {
+            "member": i,
+            "marks": list(marks.get(i, ())),
+            "objectives": dict(zip(names, member.objectives, strict=True)),
+            "display": {
+                f"{objective_label(problem, objective)} [{objective_unit(objective)}]": (
+                    objective_value(objective, value)
+                )
+                for objective, value in zip(problem.objectives, member.objectives, strict=True)
+            },
+            "groups_by_unit": groups_by_unit(problem, member),
+            "clocks_mhz": clocks_mhz(problem, member),
+            "transitions": transition_count(problem, member),
+        }
+        for i, member in enumerate(front.members)
+    ]
+
+
+@dataclass(frozen=True)
+class _Column:
+    """``header`` has two lines; ``loss``: how much is lost without it, 0 for what must stay."""
+
+    name: str
+    header: tuple[str, str]
+    cells: tuple[str, ...]
+    loss: int = 0
+    right: bool = True
+
+
+def front_table(
+    front: Front, *, width: int = 80, max_rows: int | None = DEFAULT_ROWS
+) -> RenderableType:
+    """The front as a rich table that fits ``width`` characters, with a caption in words.
+
+    Clocks that never change, and columns that do not fit, are named below instead; of more than
+    ``max_rows`` members (None: no limit) the marked ones and an even choice of the others are
+    shown.
+    """
+    from rich.console import Group
+    from rich.text import Text
+
+    if not front.members:
+        return Text("The front is empty: no design point met all constraints.")
+    shown = _thinned(front, max_rows)
+    columns, notes = _columns(front, shown)
+    marked = frozenset(mark_members(front))
+    table = _render(columns, shown, marked)
+    hidden: list[str] = []
+    while _width(table) > width and any(column.loss for column in columns):
+        least = min((column for column in columns if column.loss), key=lambda column: column.loss)
+        columns.remove(least)
+        hidden.append(least.name)
+        table = _render(columns, shown, marked)
+    if hidden:
+        notes.append(f"Not shown for want of room: {', '.join(hidden)}.")
+    if len(shown) < len(front.members):
+        left_out = len(front.members) - len(shown)
+        notes.append(
+            f"{len(shown)} of {len(front.members)} members; {left_out} between them left out."
+        )
+    sentences = [f"{text[0].upper()}{text[1:]}." for text in describe_front(front)]
+    if front.baselines:
+        notes.append(f"Other methods: {'; '.join(_baseline_texts(front))}.")
+    lines = [_wrapped(text, width) for text in (*sentences, *notes)]
+    return Group(table, *(Text(line, no_wrap=True) for line in lines))
+
+
+def _baseline_texts(front: Front) -> list[str]:
+    """``GPU only 13.65 ms, 394.9 mJ`` for each baseline, and what it breaks; of one that has a
+    front, its first point and how many there are."""
+    texts = []
+    counts = Counter(point.name for point in front.baselines)
+    for point in {point.name: point for point in reversed(front.baselines)}.values():
+        figures = ", ".join(
+            f"{format_number(objective_value(objective, value))} {objective_unit(objective)}"
+            for objective, value in zip(
+                front.problem.objectives, point.member.objectives, strict=True
+            )
+        )
+        broken = f" (breaks {', '.join(point.breaks)})" if point.breaks else ""
+        others = f" and {counts[point.name] - 1} more" if counts[point.name] > 1 else ""
+        texts.append(f"{point.label} {figures}{others}{broken}")
+    return texts[::-1]
+
+
+def _wrapped(text: str, width: int) -> str:
+    """Lines of at most ``width`` characters; a number stays with its unit."""
+    return textwrap.fill(re.sub(r"(\d) (%|MHz|ms|mJ)", "\\1\N{NO-BREAK SPACE}\\2", text), width)
+
+
+def _thinned(front: Front, max_rows: int | None) -> list[int]:
+    """Indices of the members shown: all marked ones, and others at even distances."""
+    count = len(front.members)
+    if max_rows is None or count <= max_rows:
+        return list(range(count))
+    kept = set(mark_members(front))
+    places = max(max_rows - len(kept), 0)
+    others = _apart(front, sorted(kept))
+    places = min(places, len(others))
+    kept.update(others[(2 * place + 1) * len(others) // (2 * places)] for place in range(places))
+    return sorted(kept)
+
+
+def _apart(front: Front, kept: list[int]) -> list[int]:
+    """Members that are not nearly the same as one of ``kept`` or an earlier one: in some objective
+    at least ``LEAST_APART`` of the front's range lies between them."""
+    values = np.array([member.objectives for member in front.members], dtype=np.float64)
+    values /= np.maximum(np.ptp(values, axis=0), 1.0)
+    # Only members that are near in the first objective need to be looked at.
+    order = np.argsort(values[:, 0], kind="stable")
+    first = values[order, 0]
+    begin = np.searchsorted(first, values[:, 0] - LEAST_APART, side="left")
+    end = np.searchsorted(first, values[:, 0] + LEAST_APART, side="right")
+    chosen = np.zeros(len(values), dtype=np.bool_)
+    chosen[kept] = True
+    others = []
+    for i in sorted(set(range(len(values))) - set(kept)):
+        near = order[begin[i] : end[i]]
+        near = near[chosen[near]]
+        if np.abs(values[near] - values[i]).max(axis=1).min(initial=np.inf) >= LEAST_APART:
+            others.append(i)
+            chosen[i] = True
+    return others
+
+
+def _columns(front: Front, shown: list[int]) -> tuple[list[_Column], list[str]]:
+    problem = front.problem
+    members = [front.members[i] for i in shown]
+    marks = mark_members(front)
+    columns = [_Column("member", ("", "#"), tuple(str(i) for i in shown))]
+    for place, objective in enumerate(problem.objectives):
+        cells = tuple(
+            format_objectives(objective, [member.objectives[place] for member in members])
+        )
+        label = objective_label(problem, objective)
+        columns.append(_Column(label, (label, objective_unit(objective)), cells))
+    names = tuple(", ".join(marks.get(i, ())) for i in shown)
+    columns.append(_Column("mark", ("", ""), names, right=False))
+    used = [
+        ", ".join(f"{name} {count}" for name, count in groups_by_unit(problem, member).items())
+        for member in members
+    ]
+    columns.append(_Column("units", ("groups on", "units"), tuple(used), loss=1_000, right=False))
+    constant: list[str] = []
+    for domain in problem.domains:
+        every = {clocks_mhz(problem, member)[domain.name] for member in front.members}
+        if len(every) == 1:
+            (only,) = every
+            constant.append(
+                f"{domain.name} off" if only is None else f"{domain.name} at {only:.0f} MHz"
+            )
+            continue
+        clocks = [clocks_mhz(problem, member)[domain.name] for member in members]
+        cells = tuple("off" if clock is None else f"{clock:.0f}" for clock in clocks)
+        columns.append(
+            _Column(f"{domain.name} clock", (domain.name, "MHz"), cells, loss=10 + len(every))
+        )
+    counts = tuple(str(transition_count(problem, member)) for member in members)
+    columns.append(_Column("transitions", ("transi-", "tions"), counts, loss=1))
+    return columns, [f"Throughout: {', '.join(constant)}."] if constant else []
+
+
+def _render(columns: list[_Column], shown: list[int], marked: frozenset[int]) -> Table:
+    from rich import box
+    from rich.table import Table
+
+    table = Table(
+        box=box.SIMPLE_HEAD,
+        pad_edge=False,
+        show_edge=False,
+        collapse_padding=True,
+        header_style="bold",
+    )
+    for column in columns:
+        table.add_column(
+            "\n".join(column.header), justify="right" if column.right else "left", no_wrap=True
+        )
+    for row, member in enumerate(shown):
+        table.add_row(
+            *(column.cells[row] for column in columns), style="bold" if member in marked else None
+        )
+    return table
+
+
+def _width(table: Table) -> int:
+    from rich.console import Console
+
+    return Console(width=10_000).measure(table).maximum

@@ -1,0 +1,75 @@
+"""One design point in words: figures, mapping, clocks, energy; its schedule is a table."""
+
+from __future__ import annotations
+
+from itertools import groupby
+
+from results.text.member_diff import clocks_mhz, transition_count
+from results.text.energy_breakdown import REST, energy_parts_fj
+from results.text.free_running import free_run_lines
+from results.front.front import Member
+from results.problem.objectives import (
+    format_number,
+    format_objectives,
+    objective_label,
+    objective_unit,
+)
+from results.problem.problem import Objective, ObjectiveKind, Problem
+
+_LATENCY = Objective(ObjectiveKind.LATENCY)
+_ENERGY = Objective(ObjectiveKind.ENERGY)
+
+
+def member_lines(problem: Problem, member: Member) -> list[str]:
+    """Objectives, makespan and latencies, energy by unit, mapping, transitions, clocks: a line
+    each; of networks that run freely also the window and their throughputs."""
+    lines = [
+        _figure(objective_label(problem, objective), objective, value)
+        for objective, value in zip(problem.objectives, member.objectives, strict=True)
+    ]
+    if _LATENCY not in problem.objectives:
+        lines.append(_figure("makespan of one frame alone", _LATENCY, member.makespan_ps))
+    for n, network in enumerate(problem.networks):
+        if len(problem.networks) > 1 and Objective(_LATENCY.kind, n) not in problem.objectives:
+            name = f"latency of {network.name}"
+            if member.free_run is not None:
+                name += " in one frame alone"
+            lines.append(_figure(name, _LATENCY, member.latencies_ps[n]))
+    if _ENERGY not in problem.objectives:
+        lines.append(_figure("energy", _ENERGY, member.energy_fj))
+    parts = energy_parts_fj(problem, member)
+    rest = parts.pop(REST)
+    busy = {problem.units[u].name for u in member.design.units.tolist()}
+    units = ", ".join(
+        f"{name} {format_number(fj / 1e12)}{'' if name in busy else ' (idle power only)'}"
+        for name, fj in parts.items()
+        if fj
+    )
+    lines.append(f"energy by unit (mJ): {units}; {REST}: {format_number(rest / 1e12)}")
+    for n, network in enumerate(problem.networks):
+        runs = ", ".join(f"{groups} on {unit}" for groups, unit in mapping_runs(problem, member, n))
+        lines.append(f"groups of {network.name}: {runs}")
+    lines.append(f"transitions: {transition_count(problem, member)}")
+    clocks = ", ".join(
+        f"{name} {'off' if mhz is None else f'{mhz:g}'}"
+        for name, mhz in clocks_mhz(problem, member).items()
+    )
+    lines.append(f"clocks (MHz): {clocks}")
+    return [*lines, *free_run_lines(problem, member)]
+
+
+def mapping_runs(problem: Problem, member: Member, network: int) -> list[tuple[str, str]]:
+    """Groups of one network, counted from 0, that follow each other on one unit: ``("0-21",
+    "gpu")``, ``("22", "cpu")``."""
+    units = [int(member.design.units[group]) for group in problem.networks[network].groups]
+    runs, first = [], 0
+    for unit, run in groupby(units):
+        last = first + len(list(run)) - 1
+        runs.append((str(first) if first == last else f"{first}-{last}", problem.units[unit].name))
+        first = last + 1
+    return runs
+
+
+def _figure(name: str, objective: Objective, value: int) -> str:
+    (text,) = format_objectives(objective, [value])
+    return f"{name}: {text} {objective_unit(objective)}"

@@ -1,0 +1,128 @@
+"""What one member does otherwise than another, and what that brings, in words."""
+
+from __future__ import annotations
+
+import math
+
+from results.front.front import Front, Member
+from results.front.named_members import KNEE, mark_members, marked_member
+from results.problem.objectives import (
+    format_number,
+    larger_is_better,
+    objective_label,
+    objective_value,
+)
+from results.problem.problem import Problem
+
+_MANY = 2
+"""From here on a ratio is said as "2.1x", below as a percentage."""
+
+
+def groups_by_unit(problem: Problem, member: Member) -> dict[str, int]:
+    """How many groups run on each unit that is used, in the problem's order."""
+    units = member.design.units.tolist()
+    return {unit.name: units.count(u) for u, unit in enumerate(problem.units) if u in units}
+
+
+def clocks_mhz(problem: Problem, member: Member) -> dict[str, float | None]:
+    """Clock of each domain in MHz; None where it is off."""
+    points = member.design.operating_points.tolist()
+    return {
+        domain.name: domain.frequencies_khz[point] / 1000 if on else None
+        for domain, point, on in zip(problem.domains, points, member.domain_on, strict=True)
+    }
+
+
+def varying_domains(front: Front) -> list[int]:
+    """Domains that are on at different clocks in different members; those of the units that take
+    most energy first."""
+    problem = front.problem
+    energy = [sum(m.energy_by_unit_fj[u] for m in front.members) for u in range(len(problem.units))]
+    by_energy = sorted(range(len(energy)), key=lambda u: -energy[u])
+    domains = [domain for u in by_energy for domain in problem.units[u].clocks]
+    clocks = [clocks_mhz(problem, member) for member in front.members]
+    return [
+        domain
+        for domain in dict.fromkeys((*domains, *range(len(problem.domains))))
+        if len({entry[problem.domains[domain].name] for entry in clocks} - {None}) > 1
+    ]
+
+
+def transition_count(problem: Problem, member: Member) -> int:
+    """Edges whose ends are on different units."""
+    units = member.design.units
+    return sum(bool(units[source] != units[target]) for source, target in problem.edges)
+
+
+def describe_front(front: Front) -> list[str]:
+    """One sentence for the knee and one for each other marked member, against the first one."""
+    marks = mark_members(front)
+    if not marks:
+        return []
+    base = next(iter(marks))
+    knee = marked_member(front, KNEE)
+    others = [index for index in marks if index not in (base, knee)]
+    if knee is not None and knee != base:
+        others.insert(0, knee)
+    return [
+        f"{' and '.join(marks[index])} against {' and '.join(marks[base])}: "
+        + describe_difference(front.problem, front.members[base], front.members[index])
+        for index in others
+    ]
+
+
+def describe_difference(problem: Problem, base: Member, other: Member) -> str:
+    """``gpu at 676 MHz instead of 1377: 2.1x the latency for 44 % of the energy``."""
+    return f"{_choices(problem, base, other)}: {_effects(problem, base, other)}"
+
+
+def _choices(problem: Problem, base: Member, other: Member) -> str:
+    before, after = clocks_mhz(problem, base), clocks_mhz(problem, other)
+    parts = []
+    for name, now in after.items():
+        was = before[name]
+        if now == was:
+            continue
+        if now is None:
+            parts.append(f"{name} off")
+        elif was is None:
+            parts.append(f"{name} on at {now:.0f} MHz")
+        else:
+            parts.append(f"{name} at {now:.0f} MHz instead of {was:.0f}")
+    moved = int((base.design.units != other.design.units).sum())
+    if moved:
+        counts, previous = groups_by_unit(problem, other), groups_by_unit(problem, base)
+        share = ", ".join(f"{name} {count}" for name, count in counts.items())
+        old = ", ".join(f"{name} {count}" for name, count in previous.items())
+        text = f"{moved} of {problem.group_count} groups on other units"
+        parts.append(text if share == old else f"{text} ({share} instead of {old})")
+    return ", ".join(parts) if parts else "the same choices"
+
+
+def _effects(problem: Problem, base: Member, other: Member) -> str:
+    worse: list[str] = []
+    better: list[str] = []
+    for objective, was, now in zip(
+        problem.objectives, base.objectives, other.objectives, strict=True
+    ):
+        if was == now:
+            continue
+        label = objective_label(problem, objective)
+        first, second = objective_value(objective, was), objective_value(objective, now)
+        improved = second > first if larger_is_better(objective) else second < first
+        (better if improved else worse).append(_effect(label, first, second))
+    if not worse and not better:
+        return "the same figures"
+    return " for ".join(" and ".join(part) for part in (worse, better) if part)
+
+
+def _effect(label: str, first: float, second: float) -> str:
+    if first <= 0 or not math.isfinite(first) or not math.isfinite(second):
+        return f"a {label} of {format_number(second)} instead of {format_number(first)}"
+    ratio = second / first
+    if ratio >= _MANY:
+        return f"{ratio:.1f}x the {label}"
+    if 0 < ratio < 0.095:
+        return f"{100 * ratio:.1g} % of the {label}"
+    decimals = 0 if abs(ratio - 1) >= 0.02 else 1
+    return f"{100 * ratio:.{decimals}f} % of the {label}"

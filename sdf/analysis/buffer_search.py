@@ -1,0 +1,311 @@
+"""Smallest buffers: without deadlock, for a throughput, and the trade-off between the two.
+
+Throughput never falls when a capacity grows, and only growing a channel on the critical cycle can
+raise it. Best-first search over the sizes of distributions that follows these storage dependencies
+is therefore exact (Stuijk, Geilen and Basten, DAC 2006). Where it would take longer than its
+budget, the result of a heuristic stands: capacities that suffice for a periodic schedule, each
+then lowered by bisection as far as the throughput, recomputed exactly each time, allows. No single
+channel of it can be smaller; the search has meanwhile proved a lower bound.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from heapq import heappop, heappush
+
+from sdf.analysis.buffers import BoundedGraph, StorageDistribution, capacity_step, smallest_capacity
+from sdf.errors import GraphError
+from sdf.graph import SdfGraph
+from sdf.analysis.liveness import check_live
+from sdf.analysis.throughput import Throughput, self_timed_throughput
+
+MOST_DISTRIBUTIONS = 5_000
+MOST_FIRINGS = 3_000_000
+"""Where no budget is given: distributions that an exact search tries, and the firings of all of
+their iterations together."""
+
+
+@dataclass(frozen=True)
+class SmallestBuffers:
+    """A distribution, and how close to the smallest one it provably is."""
+
+    distribution: StorageDistribution
+    lower_bound: int
+    """No distribution with the throughput asked for has fewer tokens (bytes, if asked for)."""
+    size: int
+    """In the same unit."""
+    tried: int
+    """Distributions whose throughput was computed by the exact search."""
+
+    @property
+    def exact(self) -> bool:
+        """Whether nothing smaller exists."""
+        return self.size == self.lower_bound
+
+
+@dataclass(frozen=True)
+class TradeOff:
+    """Throughput over size: the Pareto points, in order of growing size and throughput."""
+
+    points: tuple[StorageDistribution, ...]
+    complete: bool
+    """Whether the last point has the throughput of unbounded buffers. If not, the points are
+    still exact; larger ones are missing."""
+    tried: int
+
+
+def deadlock_free_buffers(
+    graph: SdfGraph, *, in_bytes: bool = False, budget: int | None = None
+) -> SmallestBuffers:
+    """The smallest capacities with which the graph can run forever.
+
+    Args:
+        in_bytes: minimise the sum of capacity * token_bytes instead of the sum of capacities.
+        budget: distributions to try at most before the heuristic's result stands; None takes a
+            number that keeps it within seconds.
+
+    The throughput of the result is that of all execution times being 1, without auto-concurrency.
+
+    Raises:
+        GraphError: if the graph is inconsistent, deadlocks even with unbounded buffers, or has
+            too many firings.
+    """
+    check_live(graph)
+    times = {actor.name: 1 for actor in graph.actors}
+    bounded = BoundedGraph(graph, times, auto_concurrency=False)
+    # No cycle of a live graph takes longer than all firings one after another.
+    goal = Fraction(max(1, bounded.work_per_iteration))
+    return _smallest(bounded, goal, in_bytes, budget)
+
+
+def buffers_for_throughput(
+    graph: SdfGraph,
+    times: Mapping[str, int],
+    throughput: Fraction | None = None,
+    *,
+    auto_concurrency: bool = False,
+    in_bytes: bool = False,
+    budget: int | None = None,
+) -> SmallestBuffers:
+    """The smallest capacities with which the graph runs at least this fast.
+
+    Args:
+        times: time of one firing, by actor.
+        throughput: iterations per time unit; None asks for that of unbounded buffers.
+        in_bytes: minimise the sum of capacity * token_bytes instead of the sum of capacities.
+        budget: distributions to try at most before the heuristic's result stands; None takes a
+            number that keeps it within seconds.
+
+    Raises:
+        GraphError: if the throughput is not positive or more than unbounded buffers allow, if it
+            is None and nothing limits it, or as ``self_timed_throughput`` does.
+    """
+    most = self_timed_throughput(graph, times, auto_concurrency=auto_concurrency)
+    check_live(graph)
+    goal = most.period
+    if throughput is not None:
+        if throughput <= 0:
+            raise GraphError(f"graph {graph.name!r}: a throughput must be > 0, got {throughput}")
+        goal = 1 / throughput
+        if goal < most.period:
+            raise GraphError(
+                f"graph {graph.name!r}: no buffers give {throughput} iterations per time unit; "
+                f"the most is {most.iterations}"
+            )
+    bounded = BoundedGraph(graph, times, auto_concurrency=auto_concurrency)
+    if not goal:
+        if bounded.work_per_iteration:
+            raise GraphError(
+                f"graph {graph.name!r}: nothing limits its throughput with unbounded buffers; name "
+                "the throughput that the buffers are for"
+            )
+        return deadlock_free_buffers(graph, in_bytes=in_bytes, budget=budget)
+    return _smallest(bounded, goal, in_bytes, budget)
+
+
+def throughput_buffer_trade_off(
+    graph: SdfGraph,
+    times: Mapping[str, int],
+    *,
+    auto_concurrency: bool = False,
+    in_bytes: bool = False,
+    budget: int | None = None,
+) -> TradeOff:
+    """Every size at which a larger throughput becomes possible, with one distribution each.
+
+    Args:
+        budget: distributions to try; the exploration ends there, or at the throughput of
+            unbounded buffers. None takes a number that keeps it within seconds.
+
+    Raises:
+        GraphError: as ``buffers_for_throughput`` does, apart from its throughput.
+    """
+    most = self_timed_throughput(graph, times, auto_concurrency=auto_concurrency)
+    check_live(graph)
+    bounded = BoundedGraph(graph, times, auto_concurrency=auto_concurrency)
+    search = _BestFirst(bounded, _weights(graph, in_bytes))
+    search.push(tuple(smallest_capacity(channel) for channel in graph.channels))
+    budget = _default_budget(bounded) if budget is None else budget
+    points: list[tuple[int, StorageDistribution]] = []
+    best: Fraction | None = None
+    while search.waiting and search.tried < budget:
+        size, capacities = search.pop()
+        ratio = bounded.ratio(capacities)
+        if ratio.period is not None and (best is None or ratio.period < best):
+            best = ratio.period
+            throughput = bounded.throughput(ratio) or Throughput(ratio.period)
+            # The first of a size need not be its fastest.
+            if points and points[-1][0] == size:
+                points.pop()
+            points.append((size, StorageDistribution(capacities, throughput)))
+        if best == most.period:
+            break
+        for grown in search.successors(capacities, bounded.growth(ratio)):
+            search.push(grown)
+    return TradeOff(
+        tuple(point for _, point in points),
+        complete=best is not None and best == most.period,
+        tried=search.tried,
+    )
+
+
+class _BestFirst:
+    """Distributions by size, each once."""
+
+    def __init__(self, bounded: BoundedGraph, weights: list[int]) -> None:
+        self._weights = weights
+        self._bounded = bounded
+        self._heap: list[tuple[int, tuple[int, ...]]] = []
+        self._seen: set[tuple[int, ...]] = set()
+        self.tried = 0
+
+    @property
+    def waiting(self) -> bool:
+        return bool(self._heap)
+
+    @property
+    def smallest(self) -> int:
+        """Size of the next one."""
+        return self._heap[0][0]
+
+    def push(self, capacities: tuple[int, ...]) -> None:
+        if capacities not in self._seen:
+            self._seen.add(capacities)
+            heappush(self._heap, (_size(capacities, self._weights), capacities))
+
+    def pop(self) -> tuple[int, tuple[int, ...]]:
+        self.tried += 1
+        return heappop(self._heap)
+
+    @staticmethod
+    def successors(
+        capacities: tuple[int, ...], growth: Mapping[int, int]
+    ) -> Iterator[tuple[int, ...]]:
+        for channel, more in growth.items():
+            yield (*capacities[:channel], capacities[channel] + more, *capacities[channel + 1 :])
+
+
+def _smallest(
+    bounded: BoundedGraph, goal: Fraction, in_bytes: bool, budget: int | None
+) -> SmallestBuffers:
+    """The smallest distribution with a period of at most ``goal`` > 0, which unbounded buffers
+    reach."""
+    weights = _weights(bounded.graph, in_bytes)
+    start = bounded.sufficient_capacities(goal)
+    if start is None:
+        raise AssertionError("unbounded buffers reach the goal")
+    if not _reaches(bounded, start, goal):
+        raise AssertionError("a periodic schedule is never faster than self-timed execution")
+    known = _lowered(bounded, start, goal, weights)
+    least = _necessary(bounded, known, goal)
+    size = _size(known, weights)
+    search = _BestFirst(bounded, weights)
+    search.push(tuple(least))
+    budget = _default_budget(bounded) if budget is None else budget
+    # Sizes come in growing order, so that what is next bounds all that is left from below.
+    lower_bound = search.smallest
+    while lower_bound < size and search.tried < budget:
+        _, capacities = search.pop()
+        ratio = bounded.ratio(capacities, at_least=goal)
+        if ratio.period == goal:
+            known, size = list(capacities), lower_bound
+            break
+        for grown in search.successors(capacities, bounded.growth(ratio)):
+            search.push(grown)
+        lower_bound = min(size, search.smallest)
+    throughput = bounded.throughput(bounded.ratio(known))
+    if throughput is None:
+        raise AssertionError("the distribution was found to be live")
+    return SmallestBuffers(
+        StorageDistribution(tuple(known), throughput), lower_bound, size, search.tried
+    )
+
+
+def _lowered(
+    bounded: BoundedGraph, capacities: list[int], goal: Fraction, weights: list[int]
+) -> list[int]:
+    """Lower one capacity after the other, the one with most to gain first. One pass is enough:
+    what could not be lowered cannot be when others have become smaller too."""
+    channels = bounded.graph.channels
+    gain = [
+        (capacities[n] - smallest_capacity(channels[n])) * weights[n] for n in range(len(channels))
+    ]
+    capacities = list(capacities)
+    for number in sorted(bounded.bounded, key=lambda n: (-gain[n], n)):
+        least = smallest_capacity(channels[number])
+        capacities[number] = _least_that_reaches(
+            bounded, list(capacities), number, least, capacities[number], goal
+        )
+    return capacities
+
+
+def _necessary(bounded: BoundedGraph, known: list[int], goal: Fraction) -> list[int]:
+    """What each channel needs even if all others were unbounded: lower bounds."""
+    least = [smallest_capacity(channel) for channel in bounded.graph.channels]
+    for number in bounded.bounded:
+        free: list[int | None] = [None] * len(least)
+        least[number] = _least_that_reaches(
+            bounded, free, number, least[number], known[number], goal
+        )
+    return least
+
+
+def _least_that_reaches(
+    bounded: BoundedGraph,
+    capacities: list[int | None] | list[int],
+    number: int,
+    low: int,
+    high: int,
+    goal: Fraction,
+) -> int:
+    """Bisect one capacity between ``low`` and ``high``, of which the latter reaches the goal."""
+    trial: list[int | None] = list(capacities)
+    step = capacity_step(bounded.graph.channels[number])
+    while low < high:
+        middle = low + (high - low) // step // 2 * step
+        trial[number] = middle
+        if _reaches(bounded, trial, goal):
+            high = middle
+        else:
+            low = middle + step
+    return high
+
+
+def _reaches(
+    bounded: BoundedGraph, capacities: list[int | None] | list[int], goal: Fraction
+) -> bool:
+    return bounded.ratio(capacities, at_least=goal).period == goal
+
+
+def _default_budget(bounded: BoundedGraph) -> int:
+    return min(MOST_DISTRIBUTIONS, MOST_FIRINGS // max(1, bounded.firings.firings))
+
+
+def _weights(graph: SdfGraph, in_bytes: bool) -> list[int]:
+    return [channel.token_bytes if in_bytes else 1 for channel in graph.channels]
+
+
+def _size(capacities: list[int] | tuple[int, ...], weights: list[int]) -> int:
+    return sum(c * w for c, w in zip(capacities, weights, strict=True))

@@ -1,0 +1,191 @@
+"""Everything the analyses say about one SDF graph, as data and as text."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+
+from sdf.analysis.buffer_search import (
+    SmallestBuffers,
+    TradeOff,
+    buffers_for_throughput,
+    deadlock_free_buffers,
+    throughput_buffer_trade_off,
+)
+from sdf.graph import SdfGraph
+from sdf.analysis.liveness import FIRING_LIMIT, check_live
+from sdf.analysis.processor_order import BoundThroughput, bound_throughput
+from sdf.analysis.repetition import repetition_vector
+from sdf.analysis.throughput import Throughput, execution_times, self_timed_throughput
+
+TRADE_OFF_FIRINGS = 5_000
+"""Firings in an iteration up to which the report explores the trade-off."""
+
+
+@dataclass(frozen=True)
+class SdfReport:
+    """A consistent, live graph. Times are in the unit of its execution times."""
+
+    name: str
+    channels: tuple[str, ...]
+    """Name, or "source -> target" where there is none, in the graph's order."""
+    repetitions: tuple[tuple[str, int], ...]
+    """(actor, firings in one iteration)."""
+    times: tuple[tuple[str, int], ...]
+    """(actor, time of one firing on its default processor type); empty if there are none."""
+    throughput: Throughput | None
+    """Unbounded buffers, no auto-concurrency: an actor's firings do not overlap."""
+    auto_concurrent: Throughput | None
+    """Unbounded buffers, firings of one actor may overlap."""
+    bound: BoundThroughput | None
+    """On processors, in a static order."""
+    deadlock_free: SmallestBuffers | None
+    """The smallest buffers with which it can run forever."""
+    wanted: Fraction | None
+    """Iterations per time unit that ``fast_enough`` is for."""
+    fast_enough: SmallestBuffers | None
+    """The smallest buffers for a throughput, without auto-concurrency."""
+    trade_off: TradeOff | None
+    """Throughput over buffer size."""
+    notes: tuple[str, ...]
+    """What was left out, and why."""
+
+
+def analyse(
+    graph: SdfGraph,
+    *,
+    processor_type: str | None = None,
+    binding: Mapping[str, str] | None = None,
+    processor_types: Mapping[str, str] | None = None,
+    throughput: Fraction | None = None,
+) -> SdfReport:
+    """Run all analyses on a graph.
+
+    Args:
+        processor_type: whose execution times to take; None takes each actor's default.
+        binding: actor -> processor; None takes one processor of each type that is used, and puts
+            every actor on the one of its type.
+        processor_types: processor -> type; see ``bound_throughput``.
+        throughput: iterations per time unit to find buffers for; None takes the highest possible.
+
+    Raises:
+        GraphError: if the graph is inconsistent or deadlocks, if an argument does not fit it, or
+            if only some actors have execution times.
+    """
+    repetitions = repetition_vector(graph)
+    check_live(graph)
+    notes = []
+    fastest = overlapping = None
+    times: dict[str, int] = {}
+    if any(actor.execution_times for actor in graph.actors) or throughput is not None:
+        times = execution_times(graph, processor_type)
+        fastest = self_timed_throughput(graph, times)
+        overlapping = self_timed_throughput(graph, times, auto_concurrency=True)
+    elif graph.actors:
+        notes.append("no throughput: the actors have no execution times")
+
+    firings = sum(repetitions.values())
+    bound = deadlock_free = fast_enough = trade_off = None
+    if firings > FIRING_LIMIT:
+        notes.append(
+            f"no buffers and no processors: an iteration has {firings} firings, more than "
+            f"{FIRING_LIMIT}"
+        )
+    else:
+        deadlock_free = deadlock_free_buffers(graph)
+        if times:
+            bound = bound_throughput(
+                graph,
+                _one_of_each_type(graph, processor_type) if binding is None else binding,
+                processor_types=processor_types,
+            )
+        if fastest is not None and (throughput is not None or fastest.period):
+            fast_enough = buffers_for_throughput(graph, times, throughput)
+            if firings <= TRADE_OFF_FIRINGS:
+                trade_off = throughput_buffer_trade_off(graph, times)
+            else:
+                notes.append(
+                    f"no trade-off: an iteration has {firings} firings, more than "
+                    f"{TRADE_OFF_FIRINGS}"
+                )
+    wanted = throughput
+    if wanted is None and fastest is not None and fast_enough is not None:
+        wanted = fastest.iterations
+    return SdfReport(
+        name=graph.name,
+        channels=tuple(c.name or f"{c.source} -> {c.target}" for c in graph.channels),
+        repetitions=tuple(repetitions.items()),
+        times=tuple(times.items()),
+        throughput=fastest,
+        auto_concurrent=overlapping,
+        bound=bound,
+        deadlock_free=deadlock_free,
+        wanted=wanted,
+        fast_enough=fast_enough,
+        trade_off=trade_off,
+        notes=tuple(notes),
+    )
+
+
+def format_report(report: SdfReport) -> str:
+    """The report as lines of text, without a final line break."""
+    firings = sum(count for _, count in report.repetitions)
+    lines = [
+        f"{report.name or 'graph without a name'}: {len(report.repetitions)} actors, "
+        f"{len(report.channels)} channels, consistent and live",
+        f"repetition vector ({firings} firings in an iteration)",
+    ]
+    times = dict(report.times)
+    for actor, count in report.repetitions:
+        time = f", {times[actor]} time units each" if actor in times else ""
+        lines.append(f"  {actor}: {count}{time}")
+    if report.throughput is not None:
+        lines.append(f"throughput: {_rate(report.throughput)}")
+    if report.auto_concurrent is not None:
+        lines.append(f"throughput with auto-concurrency: {_rate(report.auto_concurrent)}")
+    if report.bound is not None:
+        lines.append(
+            f"throughput on {len(report.bound.orders)} processors in static order: "
+            f"{_rate(report.bound.throughput)}"
+        )
+        for processor, order in report.bound.orders:
+            lines.append(f"  {processor}: {', '.join(dict.fromkeys(order))}")
+    if report.deadlock_free is not None:
+        lines.append(f"buffers without deadlock: {_buffers(report, report.deadlock_free)}")
+    if report.fast_enough is not None:
+        lines.append(
+            f"buffers for {report.wanted} iterations per time unit: "
+            f"{_buffers(report, report.fast_enough)}"
+        )
+    if report.trade_off is not None:
+        lines.append("throughput over buffer size (Pareto points)")
+        for point in report.trade_off.points:
+            lines.append(f"  {point.tokens} tokens: {point.throughput.iterations or 'unbounded'}")
+        if not report.trade_off.complete:
+            lines.append("  larger ones were not explored")
+    lines.extend(f"note: {note}" for note in report.notes)
+    return "\n".join(lines)
+
+
+def _one_of_each_type(graph: SdfGraph, processor_type: str | None) -> dict[str, str]:
+    return {actor.name: processor_type or actor.execution_times[0][0] for actor in graph.actors}
+
+
+def _rate(throughput: Throughput) -> str:
+    if throughput.iterations is None:
+        return "unbounded"
+    critical = ", ".join(throughput.critical_actors)
+    return (
+        f"{throughput.iterations} iterations per time unit (period {throughput.period}; limited "
+        f"by {critical})"
+    )
+
+
+def _buffers(report: SdfReport, found: SmallestBuffers) -> str:
+    proof = "the smallest" if found.exact else f"at least {found.lower_bound} are needed"
+    each = "; ".join(
+        f"{name}: {capacity}"
+        for name, capacity in zip(report.channels, found.distribution.capacities, strict=True)
+    )
+    return f"{found.distribution.tokens} tokens, {proof} ({each})"

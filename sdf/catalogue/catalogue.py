@@ -1,0 +1,214 @@
+"""Networks that can be asked for by name."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+from sdf import catalogue_classic, catalogue_inception, catalogue_mobile, catalogue_residual
+from sdf.errors import GraphError
+from sdf.onnx.importer import ImportedNetwork, import_onnx_bytes, read_model
+
+_PACKAGE_ORIGIN = "ONNX model zoo, graph without weights in the onnx package"
+
+
+@dataclass(frozen=True)
+class CatalogueEntry:
+    """A network of the catalogue; known without building it."""
+
+    name: str
+    family: str
+    description: str
+    origin: str
+    """Where its layers are from."""
+    input_shape: tuple[int, ...]
+    """Batch, channels, height, width."""
+    macs: int
+    parameters: int
+
+
+_IN_PACKAGE = tuple(
+    CatalogueEntry(name, family, text, _PACKAGE_ORIGIN, (1, 3, 224, 224), macs, parameters)
+    for name, family, text, macs, parameters in (
+        ("bvlc_alexnet", "AlexNet", "AlexNet as trained in Caffe, grouped convolutions, 224 x 224 "
+         "input", 654560384, 60965224),
+        ("densenet121", "DenseNet", "DenseNet-121, every layer of a block reads all before it",
+         2834161664, 8146152),
+        ("inception_v1", "Inception", "GoogLeNet with pooling sizes rounded down",
+         1431556352, 6998552),
+        ("inception_v2", "Inception", "Inception with batch normalisation and two 3 x 3 for each "
+         "5 x 5", 2018851840, 11234792),
+        ("resnet50", "ResNet", "ResNet-50, residual blocks of three convolutions",
+         4089184256, 25610152),
+        ("shufflenet", "ShuffleNet", "ShuffleNet, grouped 1 x 1 convolutions and channel shuffles",
+         124664528, 1420152),
+        ("squeezenet", "SqueezeNet", "SqueezeNet 1.1, fire modules", 349151936, 1235496),
+        ("vgg19", "VGG", "VGG-19, sixteen 3 x 3 convolutions and three large products",
+         19632062464, 143667240),
+        ("zfnet512", "AlexNet", "ZFNet, AlexNet's successor with 512 channels",
+         1481727008, 87250536),
+    )
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class _Built:
+    """A network that a function of this package writes down."""
+
+    build: Callable[[], bytes]
+    family: str
+    input_shape: tuple[int, int, int, int]
+    origin: str
+    macs: int
+    parameters: int
+
+    def entry(self) -> CatalogueEntry:
+        """Its description is the first line of what the function says of itself."""
+        text = (self.build.__doc__ or "").splitlines()[0].rstrip(".")
+        return CatalogueEntry(
+            self.build.__name__, self.family, text, self.origin, self.input_shape, self.macs,
+            self.parameters,
+        )  # fmt: skip
+
+
+_CAFFE = "layers as in Caffe"
+_BUILDERS = {
+    row.build.__name__: row
+    for row in (
+        _Built(catalogue_classic.alexnet, "AlexNet", (1, 3, 227, 227),
+               f"Krizhevsky et al. 2012, {_CAFFE}", 724406816, 60965224),
+        _Built(catalogue_classic.caffenet, "AlexNet", (1, 3, 227, 227), "Caffe's reference model",
+               724406816, 60965224),
+        _Built(catalogue_classic.agenet, "AlexNet", (1, 3, 227, 227),
+               f"Levi and Hassner 2015, {_CAFFE}", 709253120, 11415048),
+        _Built(catalogue_classic.gendernet, "AlexNet", (1, 3, 227, 227),
+               f"Levi and Hassner 2015, {_CAFFE}", 709250048, 11411970),
+        _Built(catalogue_classic.vgg16, "VGG", (1, 3, 224, 224), "Simonyan and Zisserman 2014",
+               15470264320, 138357544),
+        _Built(catalogue_classic.emotion_ferplus, "VGG", (1, 1, 64, 64), "Barsoum et al. 2016",
+               875831296, 8757704),
+        _Built(catalogue_classic.tiny_yolo, "YOLO", (1, 3, 416, 416), "Redmon and Farhadi 2016",
+               3485520896, 15858717),
+        _Built(catalogue_residual.resnet18, "ResNet", (1, 3, 224, 224),
+               f"He et al. 2015, {_CAFFE}", 1826918400, 11688872),
+        _Built(catalogue_residual.resnet101, "ResNet", (1, 3, 224, 224),
+               f"He et al. 2015, {_CAFFE}", 7570194432, 44496488),
+        _Built(catalogue_residual.resnet152, "ResNet", (1, 3, 224, 224),
+               f"He et al. 2015, {_CAFFE}", 11282415616, 60117096),
+        _Built(catalogue_residual.fcn_resnet18, "ResNet", (1, 3, 256, 512),
+               "Long et al. 2015 on ResNet-18", 4813307904, 11764377),
+        _Built(catalogue_inception.googlenet, "Inception", (1, 3, 224, 224),
+               f"Szegedy et al. 2014, {_CAFFE}", 1582671872, 6998552),
+        _Built(catalogue_inception.inception_v4, "Inception", (1, 3, 299, 299),
+               "Szegedy et al. 2016", 12253974624, 42648232),
+        _Built(catalogue_inception.inception_resnet_v2, "Inception", (1, 3, 299, 299),
+               "Szegedy et al. 2016", 13155794016, 55813192),
+        _Built(catalogue_mobile.mobilenet_v1, "MobileNet", (1, 3, 224, 224),
+               "Howard et al. 2017", 568740352, 4221032),
+        _Built(catalogue_mobile.mobilenet_ssd, "MobileNet", (1, 3, 300, 300),
+               "chuanqi305's model on Howard et al. 2017", 1148479168, 5783417),
+        _Built(catalogue_mobile.mobilenet_v2, "MobileNet", (1, 3, 224, 224),
+               "Sandler et al. 2018", 300774272, 3487886),
+    )
+}  # fmt: skip
+
+_TORCHVISION_TOO = (
+    "alexnet", "densenet121", "googlenet", "mobilenet_v2", "resnet101", "resnet152", "resnet18",
+    "resnet50", "vgg16", "vgg19",
+)  # fmt: skip
+"""Networks of torchvision that the catalogue has from elsewhere under the same name."""
+
+
+@lru_cache(maxsize=1)
+def catalogue() -> tuple[CatalogueEntry, ...]:
+    """All networks that have a name, in alphabetical order."""
+    from sdf.catalogue.torchvision_tables import ORIGIN, described, tables
+
+    exported = (
+        CatalogueEntry(
+            table.name, *described(table.name), ORIGIN, (1, 3, table.crop, table.crop), table.macs,
+            table.parameters,
+        )
+        for table in tables().values()
+    )  # fmt: skip
+    built = (row.entry() for row in _BUILDERS.values())
+    return tuple(sorted((*_IN_PACKAGE, *built, *exported), key=lambda entry: entry.name))
+
+
+def torchvision_networks() -> tuple[str, ...]:
+    """The names of torchvision's classification networks, in alphabetical order."""
+    from sdf.catalogue.torchvision_tables import tables
+
+    return tuple(sorted((*_TORCHVISION_TOO, *tables())))
+
+
+@dataclass(frozen=True)
+class ModelFile:
+    """The bytes of a model, and where it lies."""
+
+    name: str
+    data: bytes
+    folder: Path | None
+    """Where it may keep data in other files; None for a model that a program builds."""
+    label: str
+    """Starts messages."""
+
+
+def model_file(name_or_path: str) -> ModelFile:
+    """The model of a network of the catalogue, or an ``.onnx`` file.
+
+    A name of the catalogue wins over a file of that name; ``./NAME`` means the file.
+
+    Raises:
+        GraphError: if there is neither, or the file cannot be read.
+    """
+    if any(entry.name == name_or_path for entry in _IN_PACKAGE):
+        path = _package_folder() / f"light_{name_or_path}.onnx"
+        return ModelFile(name_or_path, read_model(path), path.parent, str(path))
+    if name_or_path in _BUILDERS:
+        return ModelFile(name_or_path, _BUILDERS[name_or_path].build(), None, name_or_path)
+    from sdf.catalogue.torchvision_tables import read_table, tables
+
+    if name_or_path in tables():
+        return ModelFile(name_or_path, read_table(tables()[name_or_path]), None, name_or_path)
+    path = Path(name_or_path)
+    if path.suffix == ".onnx" or path.is_file():
+        if not path.is_file():
+            raise GraphError(f"there is no file {name_or_path!r}")
+        return ModelFile(path.stem, read_model(path), path.parent, str(path))
+    raise GraphError(
+        f"no network {name_or_path!r} in the catalogue, and no such .onnx file; "
+        f"{nearest_names(name_or_path)}"
+    )
+
+
+def load_network(
+    name_or_path: str, *, dimensions: Mapping[str, int] | None = None
+) -> ImportedNetwork:
+    """A network of the catalogue, or one from an ``.onnx`` file.
+
+    Raises:
+        GraphError: as :func:`model_file`, or if the model cannot be used.
+    """
+    file = model_file(name_or_path)
+    return import_onnx_bytes(
+        file.data, name=file.name, folder=file.folder, dimensions=dimensions, label=file.label
+    )
+
+
+def nearest_names(name: str) -> str:
+    """What to tell somebody who asked for ``name``: the nearest names, else where all are."""
+    names = [entry.name for entry in catalogue()]
+    near = difflib.get_close_matches(name.lower(), names, n=3)
+    if near:
+        return f"did you mean {' or '.join(near)}?"
+    return f"'dse networks' lists the {len(names)} names that are known"
+
+
+def _package_folder() -> Path:
+    import onnx
+
+    return Path(onnx.__file__).parent / "backend" / "test" / "data" / "light"

@@ -1,0 +1,210 @@
+"""A few lines per layer: networks written down as ONNX models whose weights have only shapes.
+
+Batch normalisation and scaling that follow a convolution are folded into its weights and bias, as
+every inference framework does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import prod
+from typing import Any
+
+from sdf.layer import Window
+from sdf.onnx.nodes import FLOAT, Shape
+
+_OPSET = 13
+_IR_VERSION = 8
+
+
+@dataclass(frozen=True)
+class Feature:
+    """A tensor under construction: channels, height, width of one image."""
+
+    name: str
+    shape: Shape
+
+    @property
+    def channels(self) -> int:
+        """Number of channels."""
+        return self.shape[0]
+
+
+def _pair(size: int | tuple[int, int]) -> tuple[int, int]:
+    return (size, size) if isinstance(size, int) else size
+
+
+class NetworkBuilder:
+    """Collects nodes; every method adds one layer (or a usual pair) and gives its output."""
+
+    def __init__(self, name: str, channels: int, height: int, width: int) -> None:
+        self._name = name
+        self._nodes: list[Any] = []
+        self._weights: list[Any] = []
+        self.input = Feature("data", (channels, height, width))
+
+    def conv(
+        self,
+        data: Feature,
+        name: str,
+        channels: int,
+        kernel: int | tuple[int, int],
+        *,
+        stride: int = 1,
+        pad: int | tuple[int, int] | None = None,
+        groups: int = 1,
+        activation: str | None = "Relu",
+    ) -> Feature:
+        """A convolution with bias and its activation; ``pad`` None keeps the size (odd kernels)."""
+        sides = _pair(kernel)
+        pads = (sides[0] // 2, sides[1] // 2) if pad is None else _pair(pad)
+        window = Window(sides, (stride, stride), (*pads, *pads), (1, 1), groups)
+        weight = self._weight(f"{name}_w", (channels, data.channels // groups, *sides))
+        bias = self._weight(f"{name}_b", (channels,))
+        shape = (channels, *_slide(data.shape[1:], window, ceil=False))
+        result = self._add("Conv", name, [data.name, weight, bias], shape,
+                           kernel_shape=sides, strides=(stride, stride), pads=(*pads, *pads),
+                           group=groups)  # fmt: skip
+        return result if activation is None else self.activate(result, f"{name}/relu", activation)
+
+    def activate(self, data: Feature, name: str, operation: str = "Relu") -> Feature:
+        """An activation."""
+        return self._add(operation, name, [data.name], data.shape)
+
+    def relu6(self, data: Feature, name: str) -> Feature:
+        """A rectifier that ends at 6."""
+        limits = [self._weight(f"{name}_{end}", ()) for end in ("min", "max")]
+        return self._add("Clip", name, [data.name, *limits], data.shape)
+
+    def pool(
+        self,
+        data: Feature,
+        name: str,
+        kernel: int,
+        stride: int,
+        *,
+        pad: int = 0,
+        average: bool = False,
+        ceil: bool = False,
+    ) -> Feature:
+        """A pooling; ``ceil`` rounds sizes up, as Caffe does."""
+        window = Window((kernel, kernel), (stride, stride), (pad,) * 4, (1, 1))
+        shape = (data.channels, *_slide(data.shape[1:], window, ceil=ceil))
+        return self._add("AveragePool" if average else "MaxPool", name, [data.name], shape,
+                         kernel_shape=window.kernel, strides=window.strides, pads=window.pads,
+                         ceil_mode=int(ceil))  # fmt: skip
+
+    def same_pool(self, data: Feature, name: str, kernel: int) -> Feature:
+        """A maximum pooling by steps of one that keeps the size."""
+        return self._add("MaxPool", name, [data.name], data.shape, kernel_shape=(kernel, kernel),
+                         strides=(1, 1), auto_pad="SAME_UPPER")  # fmt: skip
+
+    def global_pool(self, data: Feature, name: str) -> Feature:
+        """The mean of each channel."""
+        return self._add("GlobalAveragePool", name, [data.name], (data.channels, 1, 1))
+
+    def local_response(self, data: Feature, name: str) -> Feature:
+        """Local response normalisation over five channels."""
+        return self._add("LRN", name, [data.name], data.shape, size=5)
+
+    def concat(self, features: Sequence[Feature], name: str) -> Feature:
+        """Channels of several tensors, one after the other."""
+        shape = (sum(feature.channels for feature in features), *features[0].shape[1:])
+        return self._add("Concat", name, [feature.name for feature in features], shape, axis=1)
+
+    def add(self, left: Feature, right: Feature, name: str, *, relu: bool = True) -> Feature:
+        """The sum of two tensors and, where asked for, its rectifier."""
+        result = self._add("Add", name, [left.name, right.name], left.shape)
+        return self.activate(result, f"{name}/relu") if relu else result
+
+    def dropout(self, data: Feature, name: str) -> Feature:
+        """Dropout, which does nothing in inference."""
+        return self._add("Dropout", name, [data.name], data.shape)
+
+    def dense(
+        self, data: Feature, name: str, channels: int, *, activation: str | None = None
+    ) -> Feature:
+        """A fully connected layer with bias; an image is flattened first."""
+        if len(data.shape) > 1:
+            size = data.shape[0] * data.shape[1] * data.shape[2]
+            data = self._add("Flatten", f"{name}/flatten", [data.name], (size,))
+        weight = self._weight(f"{name}_w", (channels, data.channels))
+        bias = self._weight(f"{name}_b", (channels,))
+        result = self._add("Gemm", name, [data.name, weight, bias], (channels,), transB=1)
+        return result if activation is None else self.activate(result, f"{name}/relu", activation)
+
+    def transpose(self, data: Feature, name: str) -> Feature:
+        """An image with its channels last: of height, width, channels."""
+        channels, height, width = data.shape
+        shape = (height, width, channels)
+        return self._add("Transpose", name, [data.name], shape, perm=(0, 2, 3, 1))
+
+    def rows(self, features: Sequence[Feature], name: str, width: int) -> Feature:
+        """Several tensors, flattened one after the other, as rows of ``width``."""
+        from onnx import TensorProto, helper
+
+        flat = [
+            self._add("Flatten", f"{feature.name}/flatten", [feature.name], (prod(feature.shape),))
+            for feature in features
+        ]
+        size = sum(feature.channels for feature in flat)
+        joined = self._add("Concat", f"{name}/joined", [f.name for f in flat], (size,), axis=1)
+        shape = f"{name}_shape"
+        self._weights.append(helper.make_tensor(shape, TensorProto.INT64, (3,), (1, -1, width)))
+        return self._add("Reshape", name, [joined.name, shape], (size // width, width))
+
+    def softmax(self, data: Feature, name: str, *, axis: int = 1) -> Feature:
+        """Softmax over the channels, or along another axis."""
+        return self._add("Softmax", name, [data.name], data.shape, axis=axis)
+
+    def upsample(self, data: Feature, name: str, factor: int) -> Feature:
+        """Bilinear enlargement."""
+        from onnx import helper
+
+        scales = f"{name}_scales"
+        self._weights.append(helper.make_tensor(scales, FLOAT, (4,), (1, 1, factor, factor)))
+        shape = (data.channels, *(size * factor for size in data.shape[1:]))
+        return self._add("Resize", name, [data.name, "", scales], shape, mode="linear")
+
+    def build(self, *outputs: Feature) -> bytes:
+        """The finished model, the same bytes every time."""
+        from onnx import helper
+
+        values = [
+            helper.make_tensor_value_info(feature.name, FLOAT, (1, *feature.shape))
+            for feature in (self.input, *outputs)
+        ]
+        graph = helper.make_graph(
+            self._nodes, self._name, values[:1], values[1:], initializer=self._weights
+        )
+        model = helper.make_model(
+            graph, ir_version=_IR_VERSION, opset_imports=[helper.make_opsetid("", _OPSET)]
+        )
+        data: bytes = model.SerializeToString(deterministic=True)
+        return data
+
+    def _weight(self, name: str, shape: Shape) -> str:
+        from onnx import TensorProto
+
+        # Only the shape: costs do not depend on the values.
+        self._weights.append(TensorProto(name=name, data_type=FLOAT, dims=shape))
+        return name
+
+    def _add(
+        self, operation: str, name: str, inputs: list[str], shape: Shape, **attributes: Any
+    ) -> Feature:
+        from onnx import helper
+
+        self._nodes.append(helper.make_node(operation, inputs, [name], name=name, **attributes))
+        return Feature(name, shape)
+
+
+def _slide(spatial: Shape, window: Window, *, ceil: bool) -> Shape:
+    """Only to know the channels and sizes while building; the import works them out anew."""
+    sizes = []
+    for axis, size in enumerate(spatial):
+        room = size + 2 * window.pads[axis] - window.kernel[axis]
+        stride = window.strides[axis]
+        sizes.append((-(-room // stride) if ceil else room // stride) + 1)
+    return tuple(sizes)

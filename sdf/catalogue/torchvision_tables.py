@@ -1,0 +1,156 @@
+"""The layer tables of torchvision's networks that come with the program.
+
+Each is an ONNX model whose weights have only shapes, compressed; ``index.json`` lists them with
+their counts and checksums, so that listing them opens none. ``sdf/catalogue/torchvision_export.py`` made
+them.
+"""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import json
+import re
+import zlib
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, fields
+from functools import lru_cache
+from pathlib import Path
+
+from sdf.errors import GraphError
+
+FOLDER = Path(__file__).parent / "data" / "torchvision"
+ORIGIN = "torchvision, exported without weights"
+_INDEX = "index.json"
+_COUNT = "[1-9][0-9]*"
+_FIELD_RULES = {
+    "name": "[a-z0-9_]+",
+    "crop": _COUNT,
+    "weights": "[A-Z0-9_]+",
+    "macs": _COUNT,
+    "parameters": _COUNT,
+    "sha256": "[0-9a-f]{64}",
+}
+_FAMILIES = {
+    "convnext": ("ConvNeXt", "7 x 7 depthwise convolutions, layer normalisation"),
+    "densenet": ("DenseNet", "every layer of a block reads all before it"),
+    "efficientnet_b": ("EfficientNet", "inverted residuals that weigh their channels"),
+    "efficientnet_v2": ("EfficientNet", "the first inverted residuals fused to 3 x 3 convolutions"),
+    "inception_v3": ("Inception", "convolutions factorised to 1 x 7 and 7 x 1"),
+    "maxvit": ("MaxViT", "inverted residuals, attention in blocks and over a grid"),
+    "mnasnet": ("MNASNet", "inverted residuals found by search, 3 x 3 and 5 x 5"),
+    "mobilenet_v3": ("MobileNet", "inverted residuals found by search, hard swish"),
+    "regnet_x": ("RegNet", "residual blocks with grouped convolutions"),
+    "regnet_y": ("RegNet", "residual blocks with grouped convolutions that weigh their channels"),
+    "resnet": ("ResNet", "residual blocks of two convolutions"),
+    "resnext": ("ResNet", "residual blocks with grouped convolutions"),
+    "shufflenet_v2": ("ShuffleNet", "half of the channels pass a block unchanged"),
+    "squeezenet": ("SqueezeNet", "fire modules"),
+    "swin": ("Swin", "attention in windows that shift, transformer of four stages"),
+    "vgg": ("VGG", "3 x 3 convolutions and three large products"),
+    "vit": ("ViT", "transformer on patches of the image"),
+    "wide_resnet": ("ResNet", "residual blocks with twice the channels inside"),
+}
+"""Family and what its networks are made of, by how their names begin."""
+_LARGEST = 64 * 2**20
+"""Bytes of a table; what unfolds to more is no table of layers."""
+
+
+@dataclass(frozen=True)
+class Table:
+    """What is known of a network without opening its table."""
+
+    name: str
+    crop: int
+    """Height and width of the input; batch 1, three channels."""
+    weights: str
+    """The name of those of torchvision's weights that are published for this crop."""
+    macs: int
+    parameters: int
+    sha256: str
+    """Of the table, unfolded."""
+
+
+def holds_index(folder: Path) -> bool:
+    """Whether a folder has tables."""
+    return (folder / _INDEX).is_file()
+
+
+def read_index(folder: Path = FOLDER) -> dict[str, Table]:
+    """The tables by name, in alphabetical order.
+
+    Raises:
+        GraphError: if the index is not sound.
+    """
+    path = folder / _INDEX
+    try:
+        rows = [Table(**entry) for entry in json.loads(path.read_text(encoding="utf-8"))]
+    except (OSError, ValueError, TypeError) as error:
+        raise GraphError(f"{path}: the index of networks cannot be read: {error}") from None
+    for row in rows:
+        for field in fields(Table):
+            value = getattr(row, field.name)
+            wanted = _FIELD_RULES[field.name]
+            if not re.fullmatch(wanted, str(value)) or (wanted is _COUNT) != (type(value) is int):
+                raise GraphError(f"{path}: {field.name} must match {wanted}, got {value!r}")
+    names = [row.name for row in rows]
+    if sorted(set(names)) != names:
+        raise GraphError(f"{path}: names must ascend, each once")
+    return {row.name: row for row in rows}
+
+
+@lru_cache(maxsize=1)
+def tables() -> dict[str, Table]:
+    """The tables that come with the program, by name."""
+    return read_index()
+
+
+def described(name: str) -> tuple[str, str]:
+    """Family and description of a network.
+
+    Raises:
+        GraphError: if its name begins like that of no family.
+    """
+    prefix = max((key for key in _FAMILIES if name.startswith(key)), key=len, default=None)
+    if prefix is None:
+        raise GraphError(f"network {name!r} belongs to no family of torchvision's networks")
+    return _FAMILIES[prefix]
+
+
+def table_path(table: Table, folder: Path = FOLDER) -> Path:
+    """Where a table lies."""
+    return folder / f"{table.name}.onnx.gz"
+
+
+def read_table(table: Table, folder: Path = FOLDER) -> bytes:
+    """The ONNX model of a table.
+
+    Raises:
+        GraphError: if the file cannot be read, is damaged, or is not the one that the index names.
+    """
+    path = table_path(table, folder)
+    try:
+        with gzip.open(path) as file:
+            data = file.read(_LARGEST + 1)
+    except (OSError, EOFError, zlib.error) as error:
+        raise GraphError(f"{path}: the table of layers cannot be read: {error}") from None
+    found = hashlib.sha256(data).hexdigest()
+    if found != table.sha256:
+        raise GraphError(
+            f"{path}: the table of layers is not the one that the index names: its SHA-256 must be "
+            f"{table.sha256}, got {found}"
+        )
+    return data
+
+
+def write_table(folder: Path, table: Table, data: bytes) -> None:
+    """Writes a table, the same bytes every time."""
+    folder.mkdir(parents=True, exist_ok=True)
+    table_path(table, folder).write_bytes(gzip.compress(data, 9, mtime=0))
+
+
+def write_index(folder: Path, entries: Iterable[Table]) -> None:
+    """Writes the index."""
+    rows = [asdict(table) for table in sorted(entries, key=lambda table: table.name)]
+    lines = ",\n".join(json.dumps(row) for row in rows)
+    (folder / _INDEX).write_text(f"[\n{lines}\n]\n", encoding="utf-8")

@@ -1,0 +1,257 @@
+"""Networks cut into groups: the parts that are mapped as one (HaX-CoNN 3.1)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+import networkx as nx
+import numpy as np
+from numpy.typing import NDArray
+
+from sdf.grouping.balance import balanced_parts
+from sdf.grouping.branches import split_branches, split_layers
+from sdf.grouping.cuts import layers_of, legal_cuts, tensors_of, transition_points
+from sdf.errors import GraphError
+from sdf.graph import SdfGraph
+from sdf.grouping.groups import Group, GroupEdge, GroupedNetwork
+from sdf.layer import LayerKind
+from sdf.grouping.network_view import NetworkView
+
+__all__ = ["group_at", "group_network", "group_parts", "legal_cuts", "transition_points"]
+
+_SACRIFICE = 20
+"""A group follows a neighbour onto fewer units if its work is at most the network's over this."""
+
+Support = Sequence[Sequence[bool]] | NDArray[np.bool_]
+_Part = Sequence[int]
+"""Layers of a group, by their index in the order of execution, ascending."""
+
+
+def group_network(
+    graph: SdfGraph,
+    supported: Support | None,
+    *,
+    groups: int | None = None,
+    branches: bool = False,
+    each_layer: bool = False,
+) -> GroupedNetwork:
+    """Cuts a network into groups.
+
+    Without options it is cut wherever one tensor crosses and no fusion is torn apart, except that
+    a layer that fewer units can run than its neighbours takes a light neighbour with it: on its own
+    it would cost two transitions. Layers are never joined where no unit could run them together.
+
+    Args:
+        graph: a network, actors in an order of execution.
+        supported: [layers, units], whether a unit can run a layer; None: every unit, every layer.
+        groups: about how many groups; neighbours are joined so that the largest has as little work
+            as possible. None: as many as there are.
+        branches: parallel branches are groups of their own, and the groups form a graph. With
+            ``groups``, the blocks that gain least from it stay whole.
+        each_layer: every layer that costs anything is a group of its own; excludes ``groups``.
+
+    Raises:
+        GraphError: if the graph is not a network, the table has the wrong shape, or the options
+            exclude each other.
+    """
+    layers = layers_of(graph)
+    view = NetworkView(layers, tensors_of(graph), _support_table(supported, len(layers)))
+    if groups is not None and groups < 1:
+        raise GraphError(f"the number of groups must be at least 1, got {groups}")
+    parts: list[_Part]
+    if each_layer:
+        if groups is not None:
+            raise GraphError("one layer a group and a number of groups exclude each other")
+        parts = list(split_layers(range(len(layers)), layers, view.tensors))
+    else:
+        chain = _joined_islands(view, _chain(graph, view))
+        if branches:
+            parts = _branched(view, chain, groups)
+        else:
+            parts = chain if groups is None else _balanced(view, chain, groups)
+    return _assembled(graph, view, _without_idle_parts(view, parts))
+
+
+def group_at(graph: SdfGraph, cuts: Sequence[int]) -> GroupedNetwork:
+    """Cuts a network's order of execution before the given layers, whatever passes there.
+
+    For groups that somebody else has chosen, such as measured ones.
+
+    Raises:
+        GraphError: if the cuts do not ascend or lie outside the network.
+    """
+    layers = layers_of(graph)
+    ends = (0, *cuts, len(layers))
+    if any(start >= end for start, end in pairwise(ends)):
+        raise GraphError(
+            f"graph {graph.name!r}: cuts must ascend and lie between 1 and {len(layers) - 1}, got "
+            f"{list(cuts)}"
+        )
+    view = NetworkView(layers, tensors_of(graph), _support_table(None, len(layers)))
+    return _assembled(graph, view, [list(range(*pair)) for pair in pairwise(ends)])
+
+
+def group_parts(graph: SdfGraph, parts: Sequence[Sequence[int]]) -> GroupedNetwork:
+    """Groups that somebody else has chosen, each a list of layers by their place in the order of
+    execution, ascending; every layer is in one of them, and they have an order of execution.
+
+    Raises:
+        GraphError: if the graph is not a network.
+    """
+    layers = layers_of(graph)
+    view = NetworkView(layers, tensors_of(graph), _support_table(None, len(layers)))
+    return _assembled(graph, view, _without_idle_parts(view, list(parts)))
+
+
+def _support_table(supported: Support | None, layers: int) -> NDArray[np.bool_]:
+    if supported is None:
+        return np.ones((layers, 1), dtype=np.bool_)
+    table = np.asarray(supported, dtype=np.bool_)
+    if table.ndim != 2 or table.shape[0] != layers or table.shape[1] < 1:
+        raise GraphError(
+            f"the table of supported layers must be [{layers} layers, units], got shape "
+            f"{list(table.shape)}"
+        )
+    return table
+
+
+def _chain(graph: SdfGraph, view: NetworkView) -> list[_Part]:
+    """Stretches between transition points; one that no unit can run whole is cut further."""
+    count = len(view.layers)
+    legal = legal_cuts(graph)
+    chain: list[_Part] = []
+    for start, end in pairwise((0, *transition_points(graph), count)):
+        whole = range(start, end)
+        if view.units_of(whole).any():
+            chain.append(whole)
+            continue
+        inner = [cut for cut in legal if start < cut < end]
+        pieces = [range(*ends) for ends in pairwise((start, *inner, end))]
+        reach = _reach(view, pieces)
+        first = 0
+        while first < len(pieces):
+            chain.append(range(pieces[first].start, pieces[reach[first] - 1].stop))
+            first = reach[first]
+    return chain
+
+
+def _reach(view: NetworkView, chain: Sequence[_Part]) -> list[int]:
+    """For each element of a chain the first one after it that no unit can run together with it."""
+    table = np.array([view.units_of(part) for part in chain])
+    # What nothing can run is no reason to cut: it fails anyway, and is then named.
+    table[~table.any(axis=1)] = True
+    stops = np.full(table.shape[1], len(chain))
+    reach = []
+    for index in range(len(chain) - 1, -1, -1):
+        stops = np.where(table[index], stops, index)
+        reach.append(int(stops.max()))
+    return reach[::-1]
+
+
+def _joined_islands(view: NetworkView, chain: list[_Part]) -> list[_Part]:
+    """Joins a part to its lighter neighbour if all its neighbours run on more units than it."""
+    units = [view.units_of(part) for part in chain]
+    work = [view.work_of(part) for part in chain]
+    follows = [False] * len(chain)
+    """Whether a part is joined to the one before it."""
+    for index in range(len(chain)):
+        beside = [other for other in (index - 1, index + 1) if 0 <= other < len(chain)]
+        island = beside and all(
+            units[index].any()
+            and (units[index] <= units[other]).all()
+            and (units[index] != units[other]).any()
+            for other in beside
+        )
+        if island:
+            lighter = min(beside, key=lambda other: work[other])
+            if work[lighter] * _SACRIFICE <= sum(work):
+                follows[max(index, lighter)] = True
+    joined: list[_Part] = []
+    for part, follow in zip(chain, follows, strict=True):
+        both = [*joined[-1], *part] if follow else list(part)
+        if follow and view.units_of(both).any():
+            joined[-1] = both
+        else:
+            joined.append(part)
+    return joined
+
+
+def _balanced(view: NetworkView, chain: Sequence[_Part], groups: int) -> list[_Part]:
+    work = [view.work_of(part) for part in chain]
+    starts = balanced_parts(work, groups, _reach(view, chain))
+    return [
+        [index for part in chain[start:end] for index in part]
+        for start, end in pairwise((*starts, len(chain)))
+    ]
+
+
+def _branched(view: NetworkView, chain: Sequence[_Part], groups: int | None) -> list[_Part]:
+    """Splits the chain's parts into branches, those first that gain most from it."""
+    split = [split_branches(part, view.layers, view.tensors) for part in chain]
+    if groups is None or sum(map(len, split)) <= groups:
+        return [part for parts in split for part in parts]
+    if len(chain) >= groups:
+        return _balanced(view, chain, groups)
+    gains = [
+        sum(work) - max(work)
+        for work in ([view.work_of(part) for part in parts] for parts in split)
+    ]
+    room = groups - len(chain)
+    chosen: set[int] = set()
+    for index in sorted(range(len(chain)), key=lambda index: (-gains[index], index)):
+        if len(split[index]) - 1 <= room:
+            room -= len(split[index]) - 1
+            chosen.add(index)
+    parts: list[_Part] = []
+    for index, whole in enumerate(chain):
+        parts.extend(split[index] if index in chosen else [whole])
+    return parts
+
+
+def _without_idle_parts(view: NetworkView, parts: list[_Part]) -> list[list[int]]:
+    """Joins parts that cost nothing to the one that they read, or else to their first reader."""
+    owner = {index: number for number, part in enumerate(parts) for index in part}
+    merged = {number: list(part) for number, part in enumerate(parts)}
+    for number, part in enumerate(parts):
+        if len(parts) == 1 or any(view.layers[i].kind is not LayerKind.RESHAPE for i in part):
+            continue
+        read = {owner[t.source] for t in view.tensors if {owner[r] for r in t.readers} & {number}}
+        feeds = {owner[r] for t in view.tensors if owner[t.source] == number for r in t.readers}
+        others = sorted(read - {number}) or sorted(feeds - {number})
+        if others and (len(read - {number}) <= 1):
+            target = others[0]
+            merged[target] = sorted(merged[target] + merged.pop(number))
+            owner.update(dict.fromkeys(merged[target], target))
+    return list(merged.values())
+
+
+def _assembled(graph: SdfGraph, view: NetworkView, parts: list[list[int]]) -> GroupedNetwork:
+    """Numbers the parts in an order of execution and works out what passes between them."""
+    owner = {index: number for number, part in enumerate(parts) for index in part}
+    order: nx.DiGraph[int] = nx.DiGraph()
+    order.add_nodes_from(range(len(parts)))
+    elements: dict[tuple[int, int], int] = {}
+    for tensor in view.tensors:
+        source = owner[tensor.source]
+        for target in {owner[reader] for reader in tensor.readers} - {source}:
+            elements[source, target] = elements.get((source, target), 0) + tensor.elements
+            order.add_edge(source, target)
+    sequence = list(nx.lexicographical_topological_sort(order, key=lambda part: parts[part][0]))
+    position = {part: index for index, part in enumerate(sequence)}
+    groups = tuple(_group(view, parts[part]) for part in sequence)
+    edges = sorted(
+        (position[source], position[target], count) for (source, target), count in elements.items()
+    )
+    return GroupedNetwork(graph.name, graph, groups, tuple(GroupEdge(*edge) for edge in edges))
+
+
+def _group(view: NetworkView, part: _Part) -> Group:
+    first, last = view.layers[part[0]].name, view.layers[part[-1]].name
+    entering, leaving = view.traffic_of(part)
+    return Group(
+        name=first if len(part) == 1 else f"{first} .. {last}",
+        layers=tuple(view.layers[index] for index in part),
+        external_input_elements=entering,
+        external_output_elements=leaving,
+    )

@@ -1,0 +1,77 @@
+"""A network as grouping looks at it: layers by number, what passes between them, who runs them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sdf.grouping.cuts import TensorUse
+from sdf.layer import Layer
+
+MACS_PER_ELEMENT = 32
+"""What moving one element weighs beside a multiply-accumulate when work is balanced: about the
+ratio of peak rate to memory bandwidth of embedded GPUs in 16 bits, as a power of two."""
+
+
+@dataclass(frozen=True, eq=False)
+class NetworkView:
+    """Layers are known by their index in the order of execution; a part is a list of indices."""
+
+    layers: tuple[Layer, ...]
+    tensors: tuple[TensorUse, ...]
+    support: NDArray[np.bool_]
+    """[layers, units]"""
+
+    def units_of(self, part: Sequence[int]) -> NDArray[np.bool_]:
+        """[units]: which can run every layer of the part."""
+        return np.asarray(self.support[list(part)].all(axis=0), dtype=np.bool_)
+
+    def work_of(self, part: Sequence[int]) -> int:
+        """A measure of a part's time that depends on no machine."""
+        layers = [self.layers[index] for index in part]
+        moved = sum(layer.parameters for layer in layers) + sum(self.traffic_of(part))
+        return sum(layer.macs for layer in layers) + MACS_PER_ELEMENT * moved
+
+    def traffic_of(self, part: Sequence[int]) -> tuple[int, int]:
+        """Elements that enter a part and that leave it, each tensor once.
+
+        An input of the network counts for every layer that reads it: a graph does not say which
+        layers read the same one.
+        """
+        inside = set(part)
+        read = dict.fromkeys(part, 0)
+        passed_on = dict.fromkeys(part, 0)
+        leaving = dict.fromkeys(part, 0)
+        entering = 0
+        for number in sorted({number for index in inside for number in self._tensors_at[index]}):
+            tensor = self.tensors[number]
+            readers = inside.intersection(tensor.readers)
+            for reader in readers:
+                read[reader] += tensor.elements
+            if tensor.source not in inside:
+                entering += tensor.elements
+                continue
+            passed_on[tensor.source] += tensor.elements
+            if len(readers) < len(tensor.readers):
+                leaving[tensor.source] += tensor.elements
+        results = 0
+        for index in part:
+            layer = self.layers[index]
+            entering += max(0, layer.input_elements - read[index])
+            kept = max(0, layer.output_elements - passed_on[index]) + layer.result_elements
+            # A result that other groups read too leaves once.
+            results += min(max(layer.output_elements, leaving[index]), leaving[index] + kept)
+        return entering, results
+
+    @cached_property
+    def _tensors_at(self) -> list[list[int]]:
+        """By layer, the numbers of the tensors that it makes or reads."""
+        numbers: list[list[int]] = [[] for _ in self.layers]
+        for number, tensor in enumerate(self.tensors):
+            for index in (tensor.source, *tensor.readers):
+                numbers[index].append(number)
+        return numbers

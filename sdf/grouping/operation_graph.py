@@ -1,0 +1,152 @@
+"""A network as a graph of operations that processing engines run (Mobile-I II.B)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from sdf.grouping.branches import split_layers
+from sdf.grouping.cuts import layers_of, tensors_of
+from sdf.errors import GraphError
+from sdf.graph import SdfGraph
+from sdf.grouping.grouping import group_parts
+from sdf.grouping.groups import Group, GroupedNetwork
+from sdf.layer import LayerKind
+
+_JOINS = frozenset({LayerKind.ACTIVATION, LayerKind.ELEMENTWISE})
+_NO_BASE = frozenset({LayerKind.CONCATENATION, LayerKind.RESHAPE})
+_CHANNEL_BY_CHANNEL = frozenset({LayerKind.POOLING, LayerKind.ACTIVATION, LayerKind.ELEMENTWISE})
+
+
+@dataclass(frozen=True)
+class Operation:
+    """A share of the output channels of a group of fused layers (``group`` indexes them)."""
+
+    name: str
+    group: int
+    share: Fraction
+
+
+@dataclass(frozen=True)
+class OperationEdge:
+    """Operation ``source`` feeds operation ``target`` (indices) with ``elements``."""
+
+    source: int
+    target: int
+    elements: int
+
+
+@dataclass(frozen=True)
+class OperationGraph:
+    """Operations in an order of execution, and the data that passes between them."""
+
+    name: str
+    operations: tuple[Operation, ...]
+    edges: tuple[OperationEdge, ...]
+
+
+def fused_groups(graph: SdfGraph) -> GroupedNetwork:
+    """Every layer a group of its own, except that an activation, a batch normalisation or an
+    element-wise layer joins the only layer that it reads, where nothing else reads that one."""
+    layers, tensors = layers_of(graph), tensors_of(graph)
+    home = {
+        index: number
+        for number, part in enumerate(split_layers(range(len(layers)), layers, tensors))
+        for index in part
+    }
+    sources: dict[int, set[int]] = {index: set() for index in range(len(layers))}
+    readers: dict[int, set[int]] = {index: set() for index in range(len(layers))}
+    for tensor in tensors:
+        readers[tensor.source] |= set(tensor.readers)
+        for reader in tensor.readers:
+            sources[reader].add(tensor.source)
+    for index, layer in enumerate(layers):
+        if not (layer.kind in _JOINS or layer.operation == "BatchNormalization"):
+            continue
+        if len(sources[index]) != 1:
+            continue
+        (source,) = sources[index]
+        feeder = layers[source]
+        if (
+            readers[source] == {index}
+            and feeder.result_elements == 0
+            and feeder.output_elements == layer.output_elements
+            and feeder.kind not in _NO_BASE
+        ):
+            left, joined = home[index], home[source]
+            home = {key: joined if value == left else value for key, value in home.items()}
+    parts: dict[int, list[int]] = {}
+    for index in range(len(layers)):
+        parts.setdefault(home[index], []).append(index)
+    return group_parts(graph, list(parts.values()))
+
+
+def split_operations(network: GroupedNetwork, parts: int = 1) -> OperationGraph:
+    """Cuts every group into up to ``parts`` operations along its output channels.
+
+    Concatenations are no operations: their inputs feed whatever reads them, as they are written in
+    place. Part k of a layer that works channel by channel (pooling, depthwise convolution,
+    activation, sum) reads part k of what feeds it, where that is cut into as many; any other reads
+    all parts.
+
+    Raises:
+        GraphError: where ``parts`` is below 1.
+    """
+    if parts < 1:
+        raise GraphError(f"the number of parts must be at least 1, got {parts}")
+    feeds = _feeds(network)
+    operations: list[Operation] = []
+    edges: list[OperationEdge] = []
+    pieces: dict[int, list[int]] = {}
+    for number, group in enumerate(network.groups):
+        if number not in feeds:
+            continue
+        channels = _channels(group)
+        count = min(parts, channels)
+        pieces[number] = list(range(len(operations), len(operations) + count))
+        for piece in range(count):
+            width = channels * (piece + 1) // count - channels * piece // count
+            name = group.layers[0].name if count == 1 else f"{group.layers[0].name}/{piece}"
+            operations.append(Operation(name, number, Fraction(width, channels)))
+        for source, elements in feeds[number].items():
+            aligned = _is_channel_by_channel(group) and len(pieces[source]) == count
+            for place, before in enumerate(pieces[source]):
+                passed = -int(-elements * operations[before].share // 1)
+                targets = pieces[number][place : place + 1] if aligned else pieces[number]
+                edges += [OperationEdge(before, after, passed) for after in targets]
+    return OperationGraph(network.name, tuple(operations), tuple(edges))
+
+
+def _feeds(network: GroupedNetwork) -> dict[int, dict[int, int]]:
+    """Per group that is an operation: the operations that feed it, and with how many elements."""
+    into: dict[int, dict[int, int]] = {number: {} for number in range(len(network.groups))}
+    for edge in network.edges:
+        into[edge.target][edge.source] = into[edge.target].get(edge.source, 0) + edge.elements
+    read = {edge.source for edge in network.edges}
+    result: dict[int, dict[int, int]] = {}
+    for number, group in enumerate(network.groups):
+        flat: dict[int, int] = {}
+        for source, elements in into[number].items():
+            through = {source: elements} if source in result else into[source]
+            for origin, count in through.items():
+                flat[origin] = flat.get(origin, 0) + count
+        kinds = {layer.kind for layer in group.layers} - {LayerKind.RESHAPE}
+        if kinds == {LayerKind.CONCATENATION} and flat and number in read:
+            into[number] = flat
+        else:
+            result[number] = flat
+    return result
+
+
+def _channels(group: Group) -> int:
+    shapes = group.layers[-1].output_shapes
+    return shapes[0][1] if shapes and len(shapes[0]) > 1 and shapes[0][1] > 0 else 1
+
+
+def _is_channel_by_channel(group: Group) -> bool:
+    head = group.layers[0]
+    if head.kind in _CHANNEL_BY_CHANNEL:
+        return True
+    if head.window is None or not head.input_shapes or len(head.input_shapes[0]) < 2:
+        return False
+    return head.window.groups == head.input_shapes[0][1]

@@ -1,0 +1,109 @@
+"""A network in numbers."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from sdf.grouping.cuts import layers_of, legal_cuts, transition_points
+from sdf.layer import Layer, LayerKind
+from sdf.onnx.importer import ImportedNetwork
+
+
+@dataclass(frozen=True)
+class KindSummary:
+    """The layers of one kind."""
+
+    kind: str
+    layers: int
+    macs: int
+    parameters: int
+    output_elements: int
+
+
+@dataclass(frozen=True)
+class NetworkSummary:
+    """Counts of one inference; ``dataclasses.asdict`` makes it ready for JSON."""
+
+    name: str
+    sha256: str
+    """Of the model's bytes."""
+    inputs: tuple[tuple[str, tuple[int, ...]], ...]
+    outputs: tuple[tuple[str, tuple[int, ...]], ...]
+    layers: int
+    macs: int
+    """Multiply-accumulates of convolutions, matrix products, attention and recurrent layers."""
+    parameters: int
+    """Constants that the layers read; one that two layers read counts twice."""
+    activation_elements: int
+    """Elements that the layers write; layers that cost nothing write none."""
+    bytes_per_element: int
+    parameter_bytes: int
+    activation_bytes: int
+    operations: tuple[tuple[str, int], ...]
+    """Layers by operator, most frequent first."""
+    kinds: tuple[KindSummary, ...]
+    """Layers by kind, in the order of ``LayerKind``."""
+    constant_operations: tuple[tuple[str, int], ...]
+    """Nodes of the model that are computed before it runs, and so are no layers."""
+    legal_cuts: tuple[int, ...]
+    """Positions in the order of layers where one tensor crosses: cut i is before layer i."""
+    transition_points: tuple[int, ...]
+    """Those of them that tear no fusion apart: without further wishes the network has one group
+    more than these."""
+    warnings: tuple[str, ...]
+
+
+def summarise(network: ImportedNetwork, *, bytes_per_element: int = 4) -> NetworkSummary:
+    """Counts what a network consists of.
+
+    Args:
+        network: as imported.
+        bytes_per_element: of the number format in which it is to run.
+
+    Raises:
+        GraphError: if the graph is not a network.
+    """
+    layers = layers_of(network.graph)
+    parameters = sum(layer.parameters for layer in layers)
+    written = sum(_written(layer) for layer in layers)
+    return NetworkSummary(
+        name=network.graph.name,
+        sha256=network.sha256,
+        inputs=network.inputs,
+        outputs=network.outputs,
+        layers=len(layers),
+        macs=sum(layer.macs for layer in layers),
+        parameters=parameters,
+        activation_elements=written,
+        bytes_per_element=bytes_per_element,
+        parameter_bytes=parameters * bytes_per_element,
+        activation_bytes=written * bytes_per_element,
+        operations=_ranked(layer.operation for layer in layers),
+        kinds=tuple(_of_kind(kind, layers) for kind in LayerKind if any(
+            layer.kind is kind for layer in layers)),
+        constant_operations=network.constant_operations,
+        legal_cuts=legal_cuts(network.graph),
+        transition_points=transition_points(network.graph),
+        warnings=network.warnings,
+    )  # fmt: skip
+
+
+def _written(layer: Layer) -> int:
+    return 0 if layer.kind is LayerKind.RESHAPE else layer.output_elements
+
+
+def _of_kind(kind: LayerKind, layers: Iterable[Layer]) -> KindSummary:
+    chosen = [layer for layer in layers if layer.kind is kind]
+    return KindSummary(
+        kind=kind.value,
+        layers=len(chosen),
+        macs=sum(layer.macs for layer in chosen),
+        parameters=sum(layer.parameters for layer in chosen),
+        output_elements=sum(_written(layer) for layer in chosen),
+    )
+
+
+def _ranked(names: Iterable[str]) -> tuple[tuple[str, int], ...]:
+    return tuple(sorted(Counter(names).items(), key=lambda entry: (-entry[1], entry[0])))

@@ -1,0 +1,249 @@
+"""Shapes of what computes: convolutions, poolings, products, element-wise work.
+
+Every rule takes a node and its inputs and gives the shape and type of each output.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+
+from sdf.onnx.einsum import einsum
+from sdf.errors import GraphError
+from sdf.layer import Window
+from sdf.onnx.nodes import BOOL, FLOAT, INT32, INT64, Node, Shape, Tensor
+from sdf.onnx.windows import pooling_window, slide, slide_back, window_of
+from sdf.onnx.op_kinds import CONTRIBUTED_DOMAIN
+
+Inputs = Sequence[Tensor | None]
+Typed = tuple[Shape, int]
+"""Shape and data type."""
+
+
+def convolution_window(node: Node, inputs: Inputs) -> Window:
+    """The window of a convolution or transposed convolution, groups included."""
+    data, weight = data_input(node, inputs), weight_input(node, inputs)
+    return window_of(node, data.shape[2:], weight.shape[2:], node.integer("group", 1))
+
+
+def weight_index(node: Node) -> int:
+    """Which input of a convolution or matrix product is the second factor."""
+    return 3 if node.operator in ("QLinearConv", "QLinearMatMul", "QGemm") else 1
+
+
+def data_input(node: Node, inputs: Inputs) -> Tensor:
+    """The first input."""
+    if not inputs or inputs[0] is None:
+        raise node.error("its first input is missing")
+    return inputs[0]
+
+
+def weight_input(node: Node, inputs: Inputs) -> Tensor:
+    """The second factor of a convolution or product."""
+    index = weight_index(node)
+    weight = inputs[index] if index < len(inputs) else None
+    if weight is None:
+        raise node.error(f"its input {index} is missing")
+    data = data_input(node, inputs)
+    if node.operator.endswith(("Conv", "ConvInteger", "ConvTranspose")) and (
+        len(data.shape) < 3 or len(weight.shape) != len(data.shape)
+    ):
+        raise node.error(f"data {list(data.shape)} and weight {list(weight.shape)} do not fit")
+    return weight
+
+
+def same(node: Node, inputs: Inputs) -> list[Typed]:
+    """Every output is like the first input."""
+    data = data_input(node, inputs)
+    return [(data.shape, data.dtype)] * len(node.outputs)
+
+
+def first_only(node: Node, inputs: Inputs) -> list[Typed]:
+    """The first output is like the first input."""
+    data = data_input(node, inputs)
+    return [(data.shape, data.dtype)]
+
+
+def dropout(node: Node, inputs: Inputs) -> list[Typed]:
+    """Data and mask."""
+    data = data_input(node, inputs)
+    return [(data.shape, data.dtype), (data.shape, BOOL)]
+
+
+def broadcast(node: Node, inputs: Inputs) -> list[Typed]:
+    """Element-wise work on several tensors."""
+    tensors = [tensor for tensor in inputs if tensor is not None]
+    data = data_input(node, inputs)
+    if node.domain == "" and node.opset < 7 and node.operator not in ("Sum", "Mean", "Max", "Min"):
+        return [(data.shape, data.dtype)]
+    dtype = tensors[1].dtype if node.operator == "Where" and len(tensors) > 1 else data.dtype
+    return [(_broadcast_shape(node, [tensor.shape for tensor in tensors]), dtype)]
+
+
+def _broadcast_shape(node: Node, shapes: Sequence[Shape]) -> Shape:
+    rank = max(len(shape) for shape in shapes)
+    result = [1] * rank
+    for shape in shapes:
+        for axis, size in enumerate(shape, rank - len(shape)):
+            if size != 1 and result[axis] not in (1, size):
+                raise node.error(f"shapes {[list(s) for s in shapes]} cannot be broadcast")
+            result[axis] = size if size != 1 else result[axis]
+    return tuple(result)
+
+
+def compare(node: Node, inputs: Inputs) -> list[Typed]:
+    """Comparisons and logic: booleans."""
+    return [(shape, BOOL) for shape, _ in broadcast(node, inputs)]
+
+
+def cast(node: Node, inputs: Inputs) -> list[Typed]:
+    """The same shape in another type."""
+    data = data_input(node, inputs)
+    to = node.attributes.get("to", FLOAT)
+    # Opset 1 spelt the type out.
+    dtype = to if isinstance(to, int) else {"FLOAT": 1, "INT32": 6, "INT64": 7}.get(str(to), FLOAT)
+    return [(data.shape, dtype)]
+
+
+def quantise(node: Node, inputs: Inputs) -> list[Typed]:
+    """The same shape in the type of the zero point."""
+    data = data_input(node, inputs)
+    zero = inputs[2] if len(inputs) > 2 else None
+    return [(data.shape, zero.dtype if zero is not None else node.integer("output_dtype", 2) or 2)]
+
+
+def dequantise(node: Node, inputs: Inputs) -> list[Typed]:
+    """The same shape in the type of the scale."""
+    scale = inputs[1] if len(inputs) > 1 else None
+    return [(data_input(node, inputs).shape, scale.dtype if scale is not None else FLOAT)]
+
+
+def convolution(node: Node, inputs: Inputs) -> list[Typed]:
+    """Convolutions, grouped or not."""
+    data, weight = data_input(node, inputs), weight_input(node, inputs)
+    window = convolution_window(node, inputs)
+    if weight.shape[1] * window.groups != data.shape[1] or weight.shape[0] % window.groups:
+        raise node.error(
+            f"weight {list(weight.shape)} with {window.groups} groups does not fit the "
+            f"{data.shape[1]} input channels"
+        )
+    dtype = INT32 if node.operator == "ConvInteger" else data.dtype
+    return [((data.shape[0], weight.shape[0], *slide(node, data.shape[2:], window)), dtype)]
+
+
+def deconvolution(node: Node, inputs: Inputs) -> list[Typed]:
+    """Transposed convolutions."""
+    data, weight = data_input(node, inputs), weight_input(node, inputs)
+    window = convolution_window(node, inputs)
+    if weight.shape[0] != data.shape[1] or data.shape[1] % window.groups:
+        raise node.error(f"weight {list(weight.shape)} does not fit {data.shape[1]} input channels")
+    channels = weight.shape[1] * window.groups
+    return [((data.shape[0], channels, *slide_back(node, data.shape[2:], window)), data.dtype)]
+
+
+def pooling(node: Node, inputs: Inputs) -> list[Typed]:
+    """Poolings; a second output holds indices."""
+    data = data_input(node, inputs)
+    if len(data.shape) < 3:
+        raise node.error(f"a pooling needs at least 3 dimensions, got {list(data.shape)}")
+    window = pooling_window(node, data.shape)
+    spatial = slide(node, data.shape[2:], window, ceil=bool(node.integer("ceil_mode", 0)))
+    shape = (*data.shape[:2], *spatial)
+    return [(shape, data.dtype), (shape, INT64)]
+
+
+def gemm(node: Node, inputs: Inputs) -> list[Typed]:
+    """Products of two matrices, either transposed."""
+    left, right = data_input(node, inputs), weight_input(node, inputs)
+    # Before opset 7 the first operand may have more dimensions; they are one, flattened.
+    a = left.shape
+    if len(a) > 2:
+        a = (a[0], prod(a[1:]))
+    b = right.shape
+    if len(a) != 2 or len(b) != 2:
+        raise node.error(f"needs two matrices, got {list(left.shape)} and {list(b)}")
+    rows, inner = a[::-1] if node.integer("transA", 0) else a
+    inner_of_b, columns = b[::-1] if node.integer("transB", 0) else b
+    if inner != inner_of_b:
+        raise node.error(f"the inner sizes {inner} and {inner_of_b} differ")
+    return [((rows, columns), left.dtype)]
+
+
+def matmul(node: Node, inputs: Inputs) -> list[Typed]:
+    """Products as in ``numpy.matmul``."""
+    left, right = data_input(node, inputs), weight_input(node, inputs)
+    a, b = left.shape, right.shape
+    if not a or not b:
+        raise node.error("needs operands of at least one dimension")
+    a_full, b_full = (a if len(a) > 1 else (1, *a)), (b if len(b) > 1 else (*b, 1))
+    if node.domain == CONTRIBUTED_DOMAIN:
+        a_full = (*a_full[:-2], *reversed(a_full[-2:])) if node.integer("transA", 0) else a_full
+        b_full = (*b_full[:-2], *reversed(b_full[-2:])) if node.integer("transB", 0) else b_full
+    if a_full[-1] != b_full[-2]:
+        raise node.error(f"the inner sizes of {list(a)} and {list(b)} differ")
+    shape = _broadcast_shape(node, [a_full[:-2], b_full[:-2]])
+    shape += (a_full[-2],) * (len(a) > 1) + (b_full[-1],) * (len(b) > 1)
+    integer = node.operator == "MatMulInteger"
+    if node.operator in ("MatMulIntegerToFloat", "DynamicQuantizeMatMul"):
+        return [(shape, FLOAT)]
+    return [(shape, INT32 if integer else left.dtype)]
+
+
+def summation(node: Node, inputs: Inputs) -> list[Typed]:
+    """Einstein summation."""
+    shapes = [tensor.shape for tensor in inputs if tensor is not None]
+    try:
+        result = einsum(node.text("equation", ""), shapes)
+    except GraphError as error:
+        raise node.error(str(error)) from None
+    return [(result.output, data_input(node, inputs).dtype)]
+
+
+def packed_matmul(node: Node, inputs: Inputs) -> list[Typed]:
+    """A product with a weight that is packed into few bits."""
+    data = data_input(node, inputs)
+    return [((*data.shape[:-1], node.integer("N", 1)), data.dtype)]
+
+
+def contributed_attention(node: Node, inputs: Inputs) -> list[Typed]:
+    """Attention of the contributed operators: packed or apart."""
+    data = data_input(node, inputs)
+    if node.operator == "MultiHeadAttention":
+        value = inputs[2] if len(inputs) > 2 else None
+        if len(data.shape) == 5:  # packed: batch, length, heads, 3, size
+            return [((*data.shape[:2], data.shape[2] * data.shape[4]), data.dtype)]
+        hidden = value.shape[-1] if value is not None and len(value.shape) == 3 else data.shape[-1]
+        return [((*data.shape[:2], hidden), data.dtype)]
+    weight = weight_input(node, inputs)
+    sizes = node.integers("qkv_hidden_sizes")
+    hidden = sizes[-1] if sizes else weight.shape[-1] // 3
+    return [((*data.shape[:-1], hidden), data.dtype)]
+
+
+def nonzero(node: Node, inputs: Inputs) -> list[Typed]:
+    """At most every element is not zero."""
+    data = data_input(node, inputs)
+    return [((max(1, len(data.shape)), data.elements), INT64)]
+
+
+def selected_boxes(node: Node, inputs: Inputs) -> list[Typed]:
+    """At most the wanted number of boxes for every image and class."""
+    scores = inputs[1] if len(inputs) > 1 else None
+    if scores is None or len(scores.shape) != 3:
+        raise node.error("needs scores of three dimensions")
+    batch, classes, boxes = scores.shape
+    limit = inputs[2] if len(inputs) > 2 else None
+    if limit is not None and limit.value is not None and limit.value.size == 1:
+        boxes = max(1, min(boxes, int(limit.value.reshape(()))))
+    return [((batch * classes * boxes, 3), INT64)]
+
+
+def quantised_broadcast(node: Node, inputs: Inputs) -> list[Typed]:
+    """Element-wise work on two tensors, each followed by its scale and zero point."""
+    return broadcast(node, [inputs[0], inputs[3]])
+
+
+def skip_normalisation(node: Node, inputs: Inputs) -> list[Typed | None]:
+    """The normalised sum, two statistics, and the sum itself."""
+    data = data_input(node, inputs)
+    return [(data.shape, data.dtype), None, None, (data.shape, data.dtype)]

@@ -1,0 +1,152 @@
+"""ONNX models as dataflow graphs: one actor per layer, one channel per tensor and reader."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from sdf.errors import GraphError
+from sdf.graph import Actor, Channel, SdfGraph
+from sdf.onnx.file import parse_model
+from sdf.onnx.layers import make_layer
+from sdf.onnx.nodes import Shape, printable
+from sdf.onnx.walk import Walk, walk_model
+from sdf.onnx.op_kinds import operation_name
+
+
+@dataclass(frozen=True)
+class ImportedNetwork:
+    """A network as read from a model."""
+
+    graph: SdfGraph
+    """Actors are the layers in an order of execution; the rates of a channel are the elements of
+    its tensor."""
+    inputs: tuple[tuple[str, Shape], ...]
+    """Names and shapes of the inputs, with the sizes taken for dynamic dimensions."""
+    outputs: tuple[tuple[str, Shape], ...]
+    constant_operations: tuple[tuple[str, int], ...]
+    """How many nodes of each operator are computed before the network runs (weights, shape
+    arithmetic) and so are no layers, by operator name."""
+    warnings: tuple[str, ...]
+    sha256: str
+    """Of the bytes that the model was read from."""
+
+
+def import_onnx(
+    path: Path, *, name: str | None = None, dimensions: Mapping[str, int] | None = None
+) -> ImportedNetwork:
+    """Reads an ONNX file.
+
+    Weights may be absent; only their shapes are needed. Nodes whose inputs are all constant are
+    constants themselves, and what feeds no output is left out. A dynamic batch dimension (the
+    first of an input, unnamed or named like one) is 1.
+
+    Args:
+        path: the file.
+        name: of the network; by default the file's name without its ending.
+        dimensions: sizes of dynamic dimensions by name, or by ``input:axis`` where they have none.
+
+    Raises:
+        GraphError: if the file cannot be read, is not a sound model, refers to data outside its
+            folder, has control flow, or a dynamic dimension without a size.
+    """
+    return import_onnx_bytes(
+        read_model(path),
+        name=path.stem if name is None else name,
+        folder=path.parent,
+        dimensions=dimensions,
+        label=str(path),
+    )
+
+
+def read_model(path: Path) -> bytes:
+    """The bytes of a file.
+
+    Raises:
+        GraphError: if it cannot be read.
+    """
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise GraphError(f"{path}: cannot be read: {error.strerror or error}") from None
+
+
+def import_onnx_bytes(
+    data: bytes,
+    *,
+    name: str,
+    folder: Path | None = None,
+    dimensions: Mapping[str, int] | None = None,
+    label: str | None = None,
+) -> ImportedNetwork:
+    """The same from bytes; ``folder`` is where external data may lie, ``label`` starts messages.
+
+    Raises:
+        GraphError: as :func:`import_onnx`.
+    """
+    with model_errors(name if label is None else label):
+        walk = walk_model(parse_model(data, folder), dict(dimensions or {}))
+        return _network(walk, name, hashlib.sha256(data).hexdigest())
+
+
+@contextmanager
+def model_errors(label: str) -> Iterator[None]:
+    """Whatever a model breaks becomes a GraphError that starts with ``label``."""
+    try:
+        yield
+    except GraphError as error:
+        raise GraphError(printable(f"{label}: {error}")) from None
+    except Exception as error:
+        # A model whose bytes are damaged breaks its readers (protobuf, ONNX's inliner and shape
+        # inference) with errors of many types, some with no base but Exception.
+        text = (str(error).strip().splitlines() or [type(error).__name__])[0]
+        raise GraphError(printable(f"{label}: not a sound ONNX model: {text}")) from error
+
+
+def _network(walk: Walk, name: str, sha256: str) -> ImportedNetwork:
+    producer: dict[str, str] = {}
+    readers = Counter(tensor for node in walk.layers for tensor in set(node.inputs) if tensor)
+    results = set(walk.outputs)
+    actors: list[Actor] = []
+    channels: list[Channel] = []
+    for node in walk.layers:
+        inputs = [walk.tensors[tensor] if tensor else None for tensor in node.inputs]
+        used = [tensor for tensor in node.outputs if tensor in results or readers[tensor]]
+        layer = make_layer(
+            node,
+            inputs,
+            [walk.tensors[tensor] for tensor in used],
+            sum(walk.tensors[tensor].elements for tensor in used if tensor in results
+                and readers[tensor]),
+        )  # fmt: skip
+        actors.append(Actor(node.name, layer))
+        for tensor in dict.fromkeys(node.inputs):
+            if tensor in producer:
+                channels.append(_channel(producer[tensor], node.name, tensor, walk))
+        producer.update((tensor, node.name) for tensor in used)
+    return ImportedNetwork(
+        graph=SdfGraph(name, tuple(actors), tuple(channels)),
+        inputs=tuple((tensor, walk.tensors[tensor].shape) for tensor in walk.inputs),
+        outputs=tuple((tensor, walk.tensors[tensor].shape) for tensor in walk.outputs),
+        constant_operations=tuple(
+            sorted(
+                Counter(
+                    operation_name(node.domain, node.operator) for node in walk.constants
+                ).items()
+            )
+        ),
+        warnings=tuple(map(printable, walk.warnings)),
+        sha256=sha256,
+    )
+
+
+def _channel(source: str, target: str, tensor: str, walk: Walk) -> Channel:
+    # An empty tensor still makes its reader wait, and a rate is at least 1.
+    elements = max(1, walk.tensors[tensor].elements)
+    size: Any = walk.tensors[tensor].element_bytes
+    return Channel(source, target, elements, elements, token_bytes=size, name=tensor)

@@ -1,0 +1,373 @@
+"""One pass over a model in execution order: shapes, constants, and which nodes are layers."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from sdf.errors import GraphError
+from sdf.onnx.constants import LARGEST_VALUE, constant, fill, fold, tensor_value
+from sdf.onnx.file import normal_domain, opset_versions
+from sdf.onnx.nodes import (
+    FLOAT,
+    LARGEST_TENSOR,
+    Node,
+    Shape,
+    Tensor,
+    Value,
+    dtype_of,
+    printable,
+)
+from sdf.onnx.shapes import DATA_DEPENDENT, knows, output_types
+from sdf.onnx.op_kinds import operation_name
+
+_BATCH_NAME = re.compile(r".*batch.*|n|b|bs|unk__\d+|none|\?|dynamic|s\d+", re.IGNORECASE)
+
+# Inputs that hold weights in every network that is trained and exported.
+_WEIGHT_SLOTS: dict[str, range] = {
+    **dict.fromkeys(["Conv", "ConvTranspose", "Gemm", "BatchNormalization"], range(1, 5)),
+    **dict.fromkeys(["InstanceNormalization", "LayerNormalization", "PRelu"], range(1, 3)),
+    **dict.fromkeys(["LSTM", "GRU", "RNN"], range(1, 4)),
+}
+
+
+@dataclass
+class Walk:
+    """What is known of a model after the pass."""
+
+    tensors: dict[str, Tensor]
+    layers: list[Node]
+    """In an order of execution, names unique."""
+    inputs: list[str]
+    outputs: list[str]
+    constants: list[Node]
+    """Nodes that are computed before the network runs (weights, shape arithmetic), in order."""
+    warnings: list[str] = field(default_factory=list)
+
+
+def walk_model(model: Any, dimensions: dict[str, int]) -> Walk:
+    """Walks a model that :func:`sdf.onnx.file.parse_model` made.
+
+    Raises:
+        GraphError: if a tensor has no producer or no shape, or nodes wait for each other in a
+            circle.
+    """
+    graph = model.graph
+    outputs = [value.name for value in graph.output]
+    if not outputs:
+        raise GraphError("the graph has no output; the file may be cut off")
+    nodes, dead = _needed(_in_order(_nodes(model), graph), outputs)
+    read = {name for node in nodes for name in node.inputs}.union(outputs)
+    state = _State(graph, dimensions, read)
+    state.read_initializers(nodes)
+    for node in nodes:
+        state.visit(node)
+    walk = Walk(state.tensors, state.layers, [], outputs, state.constants)
+    for name in outputs:
+        if name not in state.tensors:
+            raise GraphError(f"output {name!r} is computed by no node; the file may be cut off")
+    if not walk.layers:
+        raise GraphError("nothing but constants is computed: there is no layer")
+    used = {name for node in walk.layers for name in node.inputs}
+    walk.inputs = [name for name in state.free_inputs if name in used]
+    walk.warnings = state.warnings()
+    if dead:
+        walk.warnings.append(f"{dead} nodes feed no output and are left out")
+    return walk
+
+
+def _nodes(model: Any) -> list[Node]:
+    """The model's nodes with unique names."""
+    versions = opset_versions(model)
+    taken: set[str] = set()
+    nodes = []
+    for index, proto in enumerate(model.graph.node):
+        outputs = tuple(proto.output)
+        base = printable(proto.name or next(filter(None, outputs), f"{proto.op_type}_{index}"))
+        name, copy = base, 2
+        while name in taken:
+            name, copy = f"{base}#{copy}", copy + 1
+        taken.add(name)
+        domain = normal_domain(proto.domain)
+        version = versions.get(domain, 1)
+        nodes.append(Node(name, proto.op_type, domain, version, tuple(proto.input), outputs, proto))
+    return nodes
+
+
+def _in_order(nodes: list[Node], graph: Any) -> list[Node]:
+    """The nodes so that producers come first; the given order is kept where it is one.
+
+    Raises:
+        GraphError: on a tensor with two producers, or a circle.
+    """
+    producer: dict[str, int] = {}
+    for index, node in enumerate(nodes):
+        for name in filter(None, node.outputs):
+            if name in producer:
+                raise GraphError(f"tensor {name!r} is computed by two nodes")
+            producer[name] = index
+    if all(
+        producer.get(name, -1) < index for index, node in enumerate(nodes) for name in node.inputs
+    ):
+        return nodes
+    import networkx as nx
+
+    order: nx.DiGraph[int] = nx.DiGraph()
+    order.add_nodes_from(range(len(nodes)))
+    order.add_edges_from(
+        (producer[name], index)
+        for index, node in enumerate(nodes)
+        for name in node.inputs
+        if name in producer
+    )
+    try:
+        return [nodes[index] for index in nx.lexicographical_topological_sort(order)]
+    except nx.NetworkXUnfeasible:
+        circle = nx.find_cycle(order)
+        names = " -> ".join(nodes[source].name for source, _ in circle)
+        raise GraphError(f"nodes wait for each other in a circle: {names}") from None
+
+
+def _needed(nodes: list[Node], outputs: list[str]) -> tuple[list[Node], int]:
+    """The nodes that an output needs, and how many others there are."""
+    wanted = set(outputs)
+    kept = []
+    for node in reversed(nodes):
+        if wanted.intersection(filter(None, node.outputs)):
+            wanted.update(node.inputs)
+            kept.append(node)
+    return kept[::-1], len(nodes) - len(kept)
+
+
+class _State:
+    """Tensors known so far, and what there is to warn of."""
+
+    def __init__(self, graph: Any, dimensions: dict[str, int], read: set[str]) -> None:
+        self.graph = graph
+        self._read = read
+        self.tensors: dict[str, Tensor] = {}
+        self.layers: list[Node] = []
+        self.free_inputs: list[str] = []
+        self.constants: list[Node] = []
+        self._dimensions = _checked(dimensions)
+        self._used_dimensions: set[str] = set()
+        self._batch: list[str] = []
+        self._absent_weights: list[str] = []
+        self._unknown: Counter[str] = Counter()
+        self._guessed: list[str] = []
+        self._bounded: list[str] = []
+        self._declared = {
+            value.name: value for value in (*graph.output, *graph.value_info, *graph.input)
+        }
+
+    def read_initializers(self, nodes: list[Node]) -> None:
+        """Takes in initializers and inputs; inputs that only serve as weights are constants."""
+        for tensor in self.graph.initializer:
+            shape = tuple(tensor.dims)
+            self._set(tensor.name, Tensor(shape, tensor.data_type, True, tensor_value(tensor)))
+        for sparse in self.graph.sparse_initializer:
+            shape = tuple(sparse.dims)
+            self._set(sparse.values.name, Tensor(shape, sparse.values.data_type, True))
+        slots: dict[str, bool] = {}
+        for node in nodes:
+            weights = _WEIGHT_SLOTS.get(node.operator, range(0)) if node.domain == "" else range(0)
+            for index, name in enumerate(node.inputs):
+                slots[name] = slots.get(name, True) and index in weights
+        free = [value for value in self.graph.input if value.name not in self.tensors]
+        for value in free:
+            weight = slots.get(value.name, False)
+            shape, dtype = self._input_shape(value, read=value.name in slots)
+            self._set(value.name, Tensor(shape, dtype, constant=weight))
+            if weight:
+                self._absent_weights.append(value.name)
+            else:
+                self.free_inputs.append(value.name)
+
+    def visit(self, node: Node) -> None:
+        """Works out a node's outputs, and whether it is a layer."""
+        inputs = [self._input(node, name) for name in node.inputs]
+        if self._fold(node, inputs):
+            self.constants.append(node)
+            return
+        fixed = bool(node.outputs) and all(tensor is None or tensor.constant for tensor in inputs)
+        if fixed and not any(inputs) and not knows(node):
+            raise node.error("its operator is not known and it has no input")
+        for index, found in enumerate(output_types(node, inputs)):
+            name = node.outputs[index]
+            if not name or (found is None and name not in self._read):
+                continue
+            shape, dtype = found or self._declared_type(name) or self._guess(node, inputs, index)
+            self._set(name, Tensor(shape, dtype, constant=fixed))
+        if fixed:
+            self.constants.append(node)
+            return
+        if not knows(node):
+            self._unknown[operation_name(node.domain, node.operator)] += 1
+        if node.domain == "" and node.operator in DATA_DEPENDENT:
+            self._bounded.append(node.name)
+        self.layers.append(node)
+
+    def warnings(self) -> list[str]:
+        """Everything a user should know of what was assumed; each kind said once."""
+        texts = []
+        if self._batch:
+            texts.append(f"dynamic batch dimension taken as 1 ({_some(self._batch)})")
+        if self._absent_weights:
+            texts.append(f"inputs without values taken as weights: {_some(self._absent_weights)}")
+        if self._unknown:
+            names = ", ".join(f"{name} ({count}x)" for name, count in sorted(self._unknown.items()))
+            texts.append(f"operations that are not known cost only the bytes they move: {names}")
+        if self._guessed:
+            texts.append(
+                "outputs without a known shape taken to have that of the first input: "
+                + _some(self._guessed)
+            )
+        if self._bounded:
+            texts.append(
+                "output sizes that depend on the data taken at their largest: "
+                + _some(self._bounded)
+            )
+        for name in sorted(set(self._dimensions) - self._used_dimensions):
+            texts.append(f"the model has no dynamic dimension {name!r}: its sizes stay as they are")
+        return texts
+
+    def _fold(self, node: Node, inputs: list[Tensor | None]) -> bool:
+        """Sets the outputs of a node whose values are known; false where they are not."""
+        if node.domain != "" or not node.outputs:
+            return False
+        known = [None if tensor is None else tensor.value for tensor in inputs]
+        if node.operator in ("Shape", "Size"):
+            if not inputs or inputs[0] is None:
+                raise node.error("its first input is missing")
+            shape = inputs[0].shape
+            start, end = node.integer("start", 0), node.integer("end", len(shape))
+            import numpy as np
+
+            size = shape[start:end] if node.operator == "Shape" else inputs[0].elements
+            self._set_value(node.outputs[0], np.array(size, np.int64))
+        elif node.operator == "Constant":
+            dims, dtype, value = constant(node)
+            self._set(node.outputs[0], Tensor(dims, dtype, True, value))
+        elif node.operator == "ConstantOfShape":
+            if not known or known[0] is None:
+                raise node.error("its shape is not a constant that is known")
+            value = fill(node, known[0])
+            if value is None:
+                filler = node.attributes.get("value")
+                dtype = FLOAT if filler is None else int(filler.data_type)
+                dims = tuple(int(size) for size in known[0].reshape(-1))
+                self._set(node.outputs[0], Tensor(dims, dtype, True))
+            else:
+                self._set_value(node.outputs[0], value)
+        else:
+            if any(tensor is not None and tensor.value is None for tensor in inputs):
+                return False
+            values = fold(node, known)
+            if values is None or len(values) < len(node.outputs):
+                return False
+            for name, value in zip(node.outputs, values, strict=False):
+                if name:
+                    self._set_value(name, value)
+        return True
+
+    def _set_value(self, name: str, value: Value) -> None:
+        kept = value if value.size <= LARGEST_VALUE else None
+        self._set(name, Tensor(value.shape, dtype_of(value), True, kept))
+
+    def _set(self, name: str, tensor: Tensor) -> None:
+        if any(size < 0 for size in tensor.shape) or tensor.elements > LARGEST_TENSOR:
+            raise GraphError(f"tensor {name!r} cannot have the shape {list(tensor.shape)}")
+        self.tensors[name] = tensor
+
+    def _input(self, node: Node, name: str) -> Tensor | None:
+        if not name:
+            return None
+        if name not in self.tensors:
+            # Weights that were stripped off; their shape may still be told.
+            declared = self._declared_type(name)
+            if declared is None:
+                raise node.error(
+                    f"its input {name!r} is computed by no node, and neither an input nor an "
+                    "initializer of the graph; its shape is unknown"
+                )
+            self._set(name, Tensor(*declared, constant=True))
+            self._absent_weights.append(name)
+        return self.tensors[name]
+
+    def _guess(self, node: Node, inputs: list[Tensor | None], index: int) -> tuple[Shape, int]:
+        first = next((tensor for tensor in inputs if tensor and not tensor.constant), None)
+        if knows(node) or first is None:
+            raise node.error(
+                f"the shape of its output {node.outputs[index]!r} cannot be told; run shape "
+                "inference over the model, or give its dynamic dimensions with --dim NAME=N"
+            )
+        self._guessed.append(node.outputs[index])
+        return first.shape, first.dtype
+
+    def _declared_type(self, name: str) -> tuple[Shape, int] | None:
+        """Shape and type that the file itself states, if all its sizes are known."""
+        value = self._declared.get(name)
+        if value is None or not value.type.HasField("tensor_type"):
+            return None
+        tensor = value.type.tensor_type
+        if not tensor.HasField("shape"):
+            return None
+        sizes = []
+        for axis, entry in enumerate(tensor.shape.dim):
+            size = entry.dim_value if entry.HasField("dim_value") else 0
+            if size < 1:
+                size = self._dimensions.get(entry.dim_param, 0)
+            if size < 1 and axis == 0 and self._batch:
+                size = 1
+            if size < 1:
+                return None
+            sizes.append(size)
+        return tuple(sizes), int(tensor.elem_type)
+
+    def _input_shape(self, value: Any, *, read: bool) -> tuple[Shape, int]:
+        if not value.type.HasField("tensor_type"):
+            raise GraphError(f"input {value.name!r} is not a tensor; only tensors can be mapped")
+        tensor = value.type.tensor_type
+        if not tensor.HasField("shape"):
+            raise GraphError(f"input {value.name!r} has no shape")
+        sizes = []
+        for axis, entry in enumerate(tensor.shape.dim):
+            size = entry.dim_value if entry.HasField("dim_value") else 0
+            keys = [key for key in (entry.dim_param, f"{value.name}:{axis}") if key]
+            given = next((key for key in keys if key in self._dimensions), None)
+            if size >= 1:
+                sizes.append(size)
+            elif given is not None:
+                self._used_dimensions.add(given)
+                sizes.append(self._dimensions[given])
+            elif not read:
+                sizes.append(1)
+            elif axis == 0 and (not entry.dim_param or _BATCH_NAME.fullmatch(entry.dim_param)):
+                self._batch.append(value.name)
+                if entry.dim_param:
+                    # The same name elsewhere in the file means the same size.
+                    self._dimensions[entry.dim_param] = 1
+                    self._used_dimensions.add(entry.dim_param)
+                sizes.append(1)
+            else:
+                raise GraphError(
+                    f"dimension {axis} of input {value.name!r} is dynamic "
+                    f"({keys[0]!r}); give its size with --dim {keys[0]}=N"
+                )
+        return tuple(sizes), int(tensor.elem_type) or FLOAT
+
+
+def _checked(dimensions: Mapping[str, int]) -> dict[str, int]:
+    for name, size in dimensions.items():
+        if isinstance(size, bool) or not isinstance(size, int) or size < 1:
+            raise GraphError(f"dimension {name!r} must be a whole number of at least 1, got {size}")
+    return dict(dimensions)
+
+
+def _some(names: list[str]) -> str:
+    """A few names, and how many more there are."""
+    shown = ", ".join(names[:3])
+    return shown if len(names) <= 3 else f"{shown} and {len(names) - 3} more"

@@ -1,0 +1,205 @@
+"""Branch and bound against enumeration: the optimum, every lemma, and that they cover the space."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from benchmarks.random_problem import RandomShape, random_problem
+from benchmarks.reference_problem import reference_problem
+from dse.certificate import branch_and_bound as exact_search
+from dse.certificate.branch_and_bound import Proof
+from dse.certificate.fastest import FastestResult, find_fastest
+from fitness.reference import timeline as plain_timeline
+from fitness.objectives import make_outcomes
+from fitness.simulate import row_of
+from results.errors import ResultError
+from results.problem.problem import EnergyUse, ObjectiveKind, Problem, ProblemDomain
+from tests.support.random_spaces import (
+    NOTHING,
+    Space,
+    random_limited_problem,
+    random_power_problem,
+    space_of,
+)
+
+CHUNKS, CHUNK = 20, 50
+REFERENCE = {1: 7_533_629_335, 2: 7_325_701_235, None: 7_325_701_235}
+"""Most transitions per network -> T* in ps."""
+LEMMAS_FROM_OPTIMUM = {1: 102, 2: 492, None: 2326}
+"""With one operating point: what the search leaves when it knows T*."""
+
+
+def limited_problems(chunk: int) -> list[Problem]:
+    rng = np.random.default_rng([5, chunk])
+    return [random_limited_problem(rng) for _ in range(CHUNK)]
+
+
+def require_proof(space: Space, result: FastestResult, best: int | None) -> None:
+    """Every lemma holds, and together they leave no mapping that obeys the rules."""
+    assert result.lemma_count == len(result.lemmas)
+    covered = np.zeros_like(space.obeys_mapping_rules)
+    for index in range(len(result.lemmas)):
+        cells = space.cells(result.lemmas, index)
+        if best is None:
+            assert space.value[cells].min() == NOTHING, f"lemma {index}"
+        else:
+            assert space.value[cells].min(initial=NOTHING) >= best, f"lemma {index}"
+        covered[cells] = True
+    assert covered[space.obeys_mapping_rules].all()
+
+
+@pytest.mark.parametrize("chunk", range(CHUNKS))
+def test_optimum_and_lemmas_against_enumeration(chunk: int) -> None:
+    for problem in limited_problems(chunk):
+        space = space_of(problem)
+        result = find_fastest(problem)
+        assert result.complete
+        assert result.best_value == space.best
+        if result.best is None or space.best is None:
+            assert space.best is None
+        else:
+            found = make_outcomes(problem)(row_of(result.best)[None])
+            assert found.feasible[0]
+            assert int(found.objectives[0, 0]) == space.best
+            assert plain_timeline.play(problem, result.best).frame_end_ps[0] == space.best
+            assert result.bound == space.best
+        require_proof(space, result, space.best)
+        if space.best is not None:
+            again = find_fastest(problem, known=space.best)
+            assert again.complete
+            assert again.best is None
+            assert (again.best_value, again.bound) == (space.best, space.best)
+            assert again.nodes <= result.nodes
+            require_proof(space, again, space.best)
+
+
+def test_the_sample_is_varied() -> None:
+    seen: Counter[str] = Counter()
+    for chunk in range(CHUNKS):
+        for problem in limited_problems(chunk):
+            networks, units = problem.networks, problem.units
+            incoming = Counter(target for _, target in problem.edges)
+            outgoing = Counter(source for source, _ in problem.edges)
+            seen["four networks"] += len(networks) == 4
+            seen["three units"] += len(units) == 3
+            seen["graph"] += max([*incoming.values(), *outgoing.values()], default=0) > 1
+            seen["several clocks"] += sum(int(d.allowed.sum()) > 1 for d in problem.domains) > 1
+            seen["repeats"] += any(network.repeats > 1 for network in networks)
+            seen["waits"] += any(network.waits_for for network in networks)
+            seen["arrival"] += any(network.arrival_ps for network in networks)
+            seen["transitions"] += any(n.max_transitions is not None for n in networks)
+            seen["segments"] += any(unit.max_segments is not None for unit in units)
+            seen["deadline"] += any(network.deadline_ps is not None for network in networks)
+            seen["points"] += any(not domain.allowed.all() for domain in problem.domains)
+            seen["contention"] += any(unit.contention is not None for unit in units)
+            seen["problems"] += 1
+    assert seen["problems"] == 1000
+    assert min(seen.values()) >= 50, seen
+
+
+@pytest.mark.parametrize("objective", [ObjectiveKind.LATENCY, ObjectiveKind.INVERSE_LATENCY])
+@pytest.mark.parametrize("chunk", range(3))
+def test_limits_on_power_energy_and_period(objective: ObjectiveKind, chunk: int) -> None:
+    rng = np.random.default_rng([6, chunk])
+    feasible = 0
+    for _ in range(CHUNK):
+        problem = random_power_problem(rng, objective)
+        space = space_of(problem)
+        result = find_fastest(problem, sums_rates=objective is ObjectiveKind.INVERSE_LATENCY)
+        assert result.complete
+        assert result.best_value == space.best
+        require_proof(space, result, space.best)
+        feasible += space.best is not None
+    assert 0 < feasible < CHUNK
+
+
+@pytest.mark.parametrize("points", [False, True])
+@pytest.mark.parametrize("most", [1, 2, None])
+def test_reference_problem(most: int | None, points: bool) -> None:
+    problem = reference_problem(max_transitions=most, points=points)
+    found = find_fastest(problem)
+    assert found.complete
+    assert (found.best_value, found.bound) == (REFERENCE[most], REFERENCE[most])
+    assert found.best is not None
+    assert plain_timeline.play(problem, found.best).frame_end_ps[0] == REFERENCE[most]
+    proved = find_fastest(problem, known=REFERENCE[most])
+    assert proved.complete
+    assert proved.best is None
+    assert len(proved.lemmas) == proved.lemma_count < found.lemma_count < found.nodes
+    if not points:
+        assert proved.lemma_count == LEMMAS_FROM_OPTIMUM[most]
+    better = find_fastest(problem, known=REFERENCE[most] + 1)
+    assert better.best_value == REFERENCE[most]
+
+
+def test_a_single_design_point() -> None:
+    rng = np.random.default_rng(3)
+    shape = RandomShape(networks=(1, 1), groups=(1, 1), units=(1, 1), points=(1, 1))
+    problem = random_problem(rng, shape)
+    result = find_fastest(problem)
+    assert result.best_value == space_of(problem).best
+    assert (result.nodes, result.lemma_count) == (2, 1), "no choice is left out, even of one unit"
+
+
+def test_limits_of_the_search(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(exact_search, "SLICE_NODES", 10)
+    problem = reference_problem(points=False)
+    known = REFERENCE[None] + 1
+    few = find_fastest(problem, known=known, most_nodes=100)
+    assert (few.complete, few.nodes) == (False, 100)
+    assert 0 < few.bound <= REFERENCE[None] <= known
+    late = find_fastest(problem, known=known, time_limit_s=0.0)
+    assert (late.complete, late.nodes, late.best, late.best_value) == (False, 10, None, known)
+    assert 0 < late.bound <= REFERENCE[None]
+
+
+def test_lemmas_beyond_the_limit_are_counted_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    problem = reference_problem(points=False)
+    whole = find_fastest(problem, known=REFERENCE[None])
+    none_kept = find_fastest(problem, known=REFERENCE[None], most_lemmas=0)
+    assert none_kept.complete
+    assert none_kept.lemma_count == whole.lemma_count
+    monkeypatch.setattr(exact_search, "BUFFER_LEMMAS", 100)
+    kept = find_fastest(problem, known=REFERENCE[None], most_lemmas=1000)
+    assert (kept.complete, kept.lemma_count) == (True, whole.lemma_count)
+    assert 900 < len(kept.lemmas) <= 1000
+    assert (kept.lemmas.units == whole.lemmas.units[: len(kept.lemmas)]).all()
+    everything = find_fastest(problem, known=REFERENCE[None])
+    assert (everything.lemmas.units == whole.lemmas.units).all()
+
+
+def test_progress(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(exact_search, "SLICE_NODES", 1000)
+    problem = reference_problem(points=False)
+    seen: list[Proof] = []
+    result = find_fastest(problem, on_progress=seen.append)
+    assert [proof.nodes for proof in seen[:-1]] == list(range(1000, result.nodes, 1000))
+    epsilons = [proof.epsilon_ppm for proof in seen if proof.epsilon_ppm is not None]
+    assert seen[-1].epsilon_ppm == epsilons[-1] == 0
+    assert max(epsilons) > 0
+    assert [proof.lemmas for proof in seen] == sorted(proof.lemmas for proof in seen)
+
+
+@pytest.mark.parametrize("limit", ["power_cap_mw", "energy_budget_fj"])
+def test_a_pipeline_under_a_power_limit_is_refused(limit: str) -> None:
+    problem = replace(reference_problem(), energy_use=EnergyUse.PIPELINE, **{limit: 10**6})
+    with pytest.raises(ResultError, match="power cap or energy budget holds for a"):
+        find_fastest(problem)
+
+
+def test_a_ladder_beyond_the_bits_of_a_mask_is_refused() -> None:
+    problem = random_problem(np.random.default_rng(1), RandomShape(points=(2, 2)))
+    long = ProblemDomain(
+        name="long",
+        frequencies_khz=tuple(range(1, 64)),
+        voltages_mv=(None,) * 63,
+        may_be_off=True,
+        static_mw=np.zeros(63, dtype=np.int64),
+        allowed=np.ones(63, dtype=np.bool_),
+    )
+    with pytest.raises(ResultError, match=r"domain 'long': at most 62 operating points.*got 63"):
+        find_fastest(replace(problem, domains=(*problem.domains, long)))

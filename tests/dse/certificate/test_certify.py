@@ -1,0 +1,363 @@
+"""From explored fronts to certificates, on spaces small enough to enumerate."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from dse import exact_search, smt_cover
+from dse.certificate.verify import verify as verifying
+from dse.certificate.certify import MOST_LEMMAS, Limits, certified_column, certify, default_nodes, prove
+from dse.explore import explore
+from dse.certificate.fastest import find_fastest
+from dse.space.members import make_members
+from dse.workload.options import Options
+from fitness.objectives import make_outcomes
+from fitness.simulate import row_of
+from results.front.certificate import Certificate, CertificateStatus, ProofFiles
+from results.front.certificate_file import certificate_bytes, certificate_from_bytes
+from results.front.dominance import non_dominated
+from results.front.epsilon import least_within
+from results.errors import ResultError
+from results.front.front import Front
+from results.front.front_check import check_front
+from results.export.result_folder import read_certificate, read_results, write_results
+from results.problem.problem import Objective, ObjectiveKind
+from tests.support.random_spaces import NOTHING, space_of
+
+NETWORKS = ["squeezenet", "bvlc_alexnet"]
+PAIR = (*NETWORKS, "-p", "jetson-agx-xavier", "--units", "gpu,dla0", "--groups", "4")
+SEARCH = ("--fix", "emc=max", "--max-evaluations", "2000", "-q")
+OPTIONS = Options(units=("gpu", "dla0"), groups=4, fixed=(("emc", "max"),))
+
+
+def optimum_of(front: Front) -> int:
+    """The first objective's smallest value over the whole space."""
+    best = int(space_of(front.problem).value.min())
+    assert best < NOTHING
+    return best
+
+
+def without_fastest(front: Front) -> Front:
+    return replace(front, members=front.members[1:])
+
+
+@dataclass(frozen=True)
+class Done:
+    """A front whose fastest was proved, and the proof."""
+
+    front: Front
+    certificate: Certificate
+    smtlib: str | None
+
+    @property
+    def optimum(self) -> int:
+        return self.certificate.members[0][0]
+
+    @property
+    def bound(self) -> int:
+        bound = min([self.optimum, *(row[0] for row in self.certificate.bounds)])
+        assert self.certificate.epsilon_ppm is not None
+        # Whole millionths, rounded up.
+        assert least_within(self.optimum, self.certificate.epsilon_ppm) <= bound
+        return bound
+
+
+def proved(
+    front: Front,
+    *,
+    nodes: int | None = None,
+    lemmas: int = MOST_LEMMAS,
+    earlier: Certificate | None = None,
+) -> Done:
+    column = certified_column(front.problem)
+    assert column is not None
+    done = prove(front, (column,), limits=Limits(nodes, None, lemmas), earlier=earlier)
+    assert done.files.certificate.bounds == () or done.status is CertificateStatus.GAP
+    front = replace(done.front, certificate=done.claim)
+    return Done(front, done.files.certificate, done.files.smtlib)
+
+
+def through_file(front: Front, certificate: Certificate) -> Certificate:
+    return certificate_from_bytes(certificate_bytes(certificate), front.problem)
+
+
+@pytest.fixture(scope="module")
+def front() -> Front:
+    """Explored, not yet certified."""
+    return explore(NETWORKS, "jetson-agx-xavier", options=OPTIONS, max_evaluations=2000)
+
+
+@pytest.fixture(scope="module")
+def slow_front(front: Front) -> Front:
+    """Its most frugal member alone: the search has much to find."""
+    return replace(front, members=front.members[-1:])
+
+
+def test_a_front_is_certified(front: Front) -> None:
+    done = proved(front)
+    claim = done.front.certificate
+    assert claim is not None
+    assert claim.status is done.certificate.status is CertificateStatus.CERTIFIED
+    best = optimum_of(front)
+    assert done.optimum == done.bound == best
+    assert (claim.epsilon_ppm, claim.objectives, claim.members) == (0, ("latency_ps",), (0,))
+    assert done.front.members[claim.members[0]].objectives[0] == best
+    assert find_fastest(front.problem).best_value == best
+    assert claim.lemmas == len(done.certificate.lemmas) > 100
+    assert claim.solvers == done.certificate.solvers
+    assert len(claim.solvers) == 1
+    assert done.certificate.search is None
+    assert done.smtlib is not None
+    assert smt_cover.prove_cover(done.smtlib).verdict == "unsat"
+    assert "gpu 14" in claim.space
+    check_front(done.front)
+
+
+def test_the_fastest_comes_back_and_what_it_dominates_goes(front: Front, slow_front: Front) -> None:
+    for start in (without_fastest(front), slow_front):
+        done = proved(start)
+        best = optimum_of(front)
+        assert start.members[0].objectives[0] > best
+        assert done.certificate.status is CertificateStatus.CERTIFIED
+        assert done.front.certificate is not None
+        assert done.front.certificate.members == (0,)
+        assert done.front.members[0].objectives[0] == best
+        check_front(done.front)
+        found = {m.objectives for m in done.front.members} - {m.objectives for m in start.members}
+        assert found == {done.front.members[0].objectives}
+        kept = {m.objectives for m in start.members} & {m.objectives for m in done.front.members}
+        values = np.array([*kept, *found], dtype=np.int64)
+        assert len(non_dominated(values)) == len(values)
+        better = done.front.members[0].objectives
+        for member in start.members:
+            dominated = all(a <= b for a, b in zip(better, member.objectives, strict=True))
+            assert (member.objectives in kept) != dominated
+
+
+def test_members_that_the_better_one_dominates_go(front: Front) -> None:
+    """A front of one slow and wasteful design point has only the better one at the end."""
+    space = space_of(front.problem)
+    outcomes = make_outcomes(front.problem)(space.rows)
+    worst = int(np.argmax(outcomes.objectives.astype(float).prod(axis=1)))
+    members = make_members(front.problem, space.rows[worst][None], outcomes.objectives[worst][None])
+    done = proved(replace(front, members=members))
+    assert len(done.front.members) == 1
+    assert done.front.members[0].objectives[0] == optimum_of(front)
+    assert members[0].objectives not in {m.objectives for m in done.front.members}
+
+
+def test_ended_early_and_gone_on_through_the_file(
+    slow_front: Front, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = proved(slow_front)
+    monkeypatch.setattr(exact_search, "SLICE_NODES", 50)
+    best = optimum_of(slow_front)
+    done = proved(slow_front, nodes=50)
+    bounds: list[int] = []
+    while done.certificate.status is CertificateStatus.GAP:
+        assert done.smtlib is None
+        assert done.certificate.solvers == ()
+        assert done.front.certificate is not None
+        assert done.front.certificate.status is CertificateStatus.GAP
+        assert done.certificate.nodes == 50 * (len(bounds) + 1)
+        assert done.bound <= best <= done.optimum
+        assert done.optimum == min(m.objectives[0] for m in done.front.members)
+        bounds.append(done.bound)
+        earlier = through_file(done.front, done.certificate)
+        done = proved(done.front, nodes=50, earlier=earlier)
+    assert len(bounds) > 5
+    assert bounds == sorted(bounds)
+    assert done.certificate.status is CertificateStatus.CERTIFIED
+    assert done.optimum == done.bound == best
+    assert done.certificate.nodes == whole.certificate.nodes
+    assert done.certificate.lemmas.units.tolist() == whole.certificate.lemmas.units.tolist()
+    assert done.certificate.lemmas.points.tolist() == whole.certificate.lemmas.points.tolist()
+    assert done.smtlib == whole.smtlib
+    assert done.front.members[0].objectives == whole.front.members[0].objectives
+
+
+def test_no_search_goes_on_from_another_problem(
+    front: Front, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(exact_search, "SLICE_NODES", 50)
+    earlier = proved(front, nodes=50).certificate
+    assert earlier.search is not None
+    foreign = replace(earlier, problem_sha256="0" * 64)
+    again = proved(front, nodes=50, earlier=foreign)
+    assert again.certificate.nodes == 50
+
+
+def test_too_many_lemmas_are_searched_only(front: Front) -> None:
+    whole = proved(front)
+    done = proved(front, lemmas=100)
+    assert done.certificate.status is CertificateStatus.SEARCHED
+    assert done.optimum == done.bound == optimum_of(front)
+    assert (done.certificate.solvers, done.certificate.cover_seconds, done.smtlib) == (
+        (),
+        None,
+        None,
+    )
+    assert done.front.certificate is not None
+    assert done.front.certificate.lemmas == len(whole.certificate.lemmas)
+    assert len(done.certificate.lemmas) <= 100
+
+
+def test_lemmas_that_leave_a_point_out_are_reported(
+    front: Front, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    left_over = front.members[-1].design
+    answer = smt_cover.CoverResult("sat", "z3 0", 1.5, left_over)
+    monkeypatch.setattr("dse.certificate.certify.prove_cover", lambda *_, **__: answer)
+    with pytest.raises(ResultError, match="leave out a design point"):
+        proved(front)
+
+
+def test_what_no_solver_covers_is_searched(front: Front, monkeypatch: pytest.MonkeyPatch) -> None:
+    answer = smt_cover.CoverResult("unknown", "z3 0", 1.5)
+    monkeypatch.setattr("dse.certificate.certify.prove_cover", lambda *_, **__: answer)
+    done = proved(front)
+    assert done.certificate.status is CertificateStatus.SEARCHED
+    assert done.certificate.solvers == ()
+    assert done.certificate.cover_seconds is not None
+    assert done.smtlib is None
+
+
+def test_the_sum_of_rates_is_certified(tmp_path: Path) -> None:
+    options = replace(OPTIONS, objectives=("inverse-latency", "energy"))
+    front = explore(NETWORKS, "jetson-agx-xavier", options=options, max_evaluations=2000)
+    assert certified_column(front.problem) == 0
+    best = optimum_of(front)
+    for start in (front, without_fastest(front)):
+        done = proved(start)
+        assert done.certificate.status is CertificateStatus.CERTIFIED
+        assert done.certificate.objectives == ("negative_rate_sum_uhz",)
+        assert done.optimum == done.front.members[0].objectives[0] == best < 0
+    folder = tmp_path / "rates"
+    write_results(
+        folder,
+        done.front,
+        certificate=ProofFiles(done.certificate, done.smtlib),
+        pictures=False,
+    )
+    checks = list(verifying.verify(folder))
+    assert all(check.holds for check in checks), checks
+    assert any("inferences/s" in check.detail for check in checks)
+
+
+def test_what_is_certified(front: Front) -> None:
+    problem = front.problem
+
+    def with_objectives(*objectives: Objective) -> int | None:
+        return certified_column(replace(problem, objectives=objectives))
+
+    latency = Objective(ObjectiveKind.LATENCY)
+    rates, energy = Objective(ObjectiveKind.INVERSE_LATENCY), Objective(ObjectiveKind.ENERGY)
+    assert with_objectives(energy, rates, latency) == 2
+    assert with_objectives(energy, rates) == 1
+    assert with_objectives(energy, Objective(ObjectiveKind.LATENCY, 0)) is None
+    other = replace(front, problem=replace(problem, objectives=(energy,)))
+    with pytest.raises(ValueError, match="needs latency or inverse-latency"):
+        certify(other)
+    assert default_nodes(problem) == 5_000_000
+
+
+def test_a_pipeline_under_a_power_cap_is_written_without_a_certificate(
+    dse: Any, tmp_path: Path
+) -> None:
+    folder = tmp_path / "capped"
+    done = dse(
+        *("explore", *PAIR, *SEARCH, "-o", folder, "--power-cap", "40"),
+        *("--objective", "latency", "--objective", "throughput"),
+    )
+    assert done.status == 0
+    assert "not certified: the fastest point cannot be proved" in done.err
+    assert read_results(folder).certificate is None
+    assert not (folder / "certificate.json").exists()
+    checked = dse("verify", folder)
+    assert checked.status == 0
+    assert "there is none, and none is claimed" in checked.out
+    refused = dse("certify", folder)
+    assert refused.status == 2
+    assert "cannot be proved" in refused.err
+    assert "Traceback" not in refused.err
+    with pytest.raises(ResultError, match="cannot be proved"):
+        certify(read_results(folder))
+
+
+def test_certify_and_verify_from_the_command_line(
+    dse: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "pair"
+    assert dse("explore", *PAIR, *SEARCH, "--no-certify", "-o", folder).status == 0
+    assert read_results(folder).certificate is None
+    assert dse("verify", folder).status == 0
+    costs = (folder / "costs.json").read_bytes()
+
+    monkeypatch.setattr(exact_search, "SLICE_NODES", 50)
+    ended = dse("certify", folder, "--fastest", "--max-nodes", "50")
+    assert ended.status == 0
+    assert ended.out.startswith("gap: member 0 has 2.38")
+    assert not (folder / "certificate.smt2").exists()
+    checked = dse("verify", folder)
+    assert checked.status == 0
+    assert "holds  bound: not checked" in checked.out
+
+    done = dse("certify", folder, "--fastest")
+    assert done.status == 0
+    assert done.out.startswith("certified: no design point is faster than member 0 (2.38")
+    assert (folder / "costs.json").read_bytes() == costs
+    front = read_results(folder)
+    found = read_certificate(folder, front.problem)
+    assert found is not None
+    assert found.certificate.status is CertificateStatus.CERTIFIED
+    assert found.certificate.members[0][0] == optimum_of(front)
+    checked = dse("verify", folder)
+    assert checked.status == 0
+    *lines, last = checked.out.splitlines()
+    assert {line.split()[0] for line in lines} == {"holds"}
+    assert last.startswith("Not checked: pictures")
+
+    # The claim is still there, but not what it rests on.
+    (folder / "certificate.json").unlink()
+    assert dse("verify", folder).status == 1
+    assert dse("certify", folder, "--fastest").status == 0
+    assert dse("verify", folder).status == 0
+
+    table = dse("verify", folder, "--json")
+    assert table.status == 0
+    assert [row["check"] for row in json.loads(table.out)][:6] == [
+        *("files", "members", "baselines", "claim", "lemmas", "formula")
+    ]
+    solver = subprocess.run(
+        [smt_cover._z3_program(), str(folder / "certificate.smt2")],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (solver.returncode, solver.stdout.strip()) == (0, "unsat")
+
+    (folder / "certificate.smt2").write_text("(check-sat)\n")
+    refused = dse("verify", folder)
+    assert refused.status == 1
+    assert refused.out.splitlines()[-1].startswith("FAILS  formula")
+    refused = dse("verify", folder, "--json")
+    assert refused.status == 1
+    assert json.loads(refused.out)[-1]["holds"] is False
+    assert dse("verify", tmp_path / "nowhere").status == 1
+
+
+def test_a_certified_row_is_what_the_search_found(slow_front: Front) -> None:
+    done = proved(slow_front)
+    result = find_fastest(slow_front.problem)
+    assert result.best is not None
+    mine = row_of(done.front.members[0].design)[None]
+    theirs = row_of(result.best)[None]
+    evaluate = make_outcomes(slow_front.problem)
+    assert evaluate(mine).objectives[0, 0] == evaluate(theirs).objectives[0, 0]

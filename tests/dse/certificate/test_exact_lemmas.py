@@ -1,0 +1,44 @@
+"""Lemmas of the exact search against the plain checker, which shares no code with it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from dse.certificate.fastest import find_fastest
+from fitness.lemma_checker.check import check_lemmas
+from fitness.lemma_checker.claim import LemmaClaim
+from results.problem.problem import ObjectiveKind, Problem
+from tests.support.random_spaces import random_power_problem, size_of
+
+CHUNKS, CHUNK = 5, 30
+MOST_DESIGNS = 3000
+
+
+def problems(chunk: int, objective: ObjectiveKind) -> list[Problem]:
+    rng = np.random.default_rng([9, chunk])
+    drawn: list[Problem] = []
+    while len(drawn) < CHUNK:
+        problem = random_power_problem(rng, objective)
+        if size_of(problem) <= MOST_DESIGNS:
+            drawn.append(problem)
+    return drawn
+
+
+@pytest.mark.parametrize("chunk", range(CHUNKS))
+def test_all_lemmas_hold_by_the_plain_checker(chunk: int) -> None:
+    sums_rates = chunk % 2 == 1
+    objective = ObjectiveKind.INVERSE_LATENCY if sums_rates else ObjectiveKind.LATENCY
+    without_limits = 0
+    for number, problem in enumerate(problems(chunk, objective)):
+        result = find_fastest(problem, sums_rates=sums_rates)
+        assert result.complete
+        members = () if result.best_value is None else ((result.best_value,),)
+        claim = LemmaClaim((0,), members)
+        failures = check_lemmas(problem, result.lemmas, claim)
+        assert failures == [], f"problem {number}"
+        free = replace(problem, power_cap_mw=None, energy_budget_fj=None)
+        without_limits += len(check_lemmas(free, result.lemmas, claim))
+    assert without_limits > 30, "too few lemmas need the power cap or the energy budget"

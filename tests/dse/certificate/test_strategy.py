@@ -1,0 +1,71 @@
+"""The proof that goes with a front: what is claimed within which limits."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from benchmarks.reference_problem import reference_problem
+from dse.certificate.certify import Limits
+from dse.space.design_space import DesignSpace
+from dse.certificate.strategy import Goal, prove_front
+from dse.certificate.seed_front import front_of_rows
+from results.front.certificate import CertificateStatus
+from results.front.dominance import non_dominated
+
+
+@pytest.fixture(scope="module")
+def front():
+    """A poor front of the reference problem: each unit alone."""
+    space = DesignSpace(reference_problem(max_transitions=1))
+    row = np.array([0] * space.groups + [points[-1] for points in space.points])
+    return front_of_rows(space.problem, space.canonical(row[None]), engine="search")
+
+
+def values(front):
+    return np.array([member.objectives for member in front.members])
+
+
+def test_a_small_problem_is_complete_whatever_front_it_begins_with(front):
+    proof = prove_front(front)
+    claim = proof.front.certificate
+    assert claim.status is CertificateStatus.CERTIFIED
+    assert claim.epsilon_ppm == 0
+    assert len(claim.members) == len(proof.front.members) == 35
+    assert proof.front.epsilon is proof.epsilon is proof.refused is None
+    assert not proof.interrupted
+
+
+def test_more_lemmas_than_a_solver_is_given_leave_it_searched_and_the_fastest_certified(front):
+    proof = prove_front(front, front_lemmas=10)
+    assert proof.front.epsilon.status is CertificateStatus.SEARCHED
+    assert proof.front.epsilon.epsilon_ppm == 0
+    assert proof.front.certificate.status is CertificateStatus.CERTIFIED
+    assert proof.front.certificate.objectives == ("latency_ps",)
+
+
+def test_only_the_fastest_is_proved_where_only_that_is_the_goal(front):
+    proof = prove_front(front, goal=Goal.FASTEST)
+    assert proof.front.certificate.objectives == ("latency_ps",)
+    assert proof.front.certificate.status is CertificateStatus.CERTIFIED
+    assert proof.epsilon is None
+
+
+def test_few_nodes_leave_a_gap_that_no_member_of_the_exact_front_exceeds(front):
+    exact = values(prove_front(front).front)
+    proof = prove_front(front, limits=Limits(nodes=3000))
+    again = prove_front(front, limits=Limits(nodes=3000))
+    assert np.array_equal(values(proof.front), values(again.front)), "nodes, not seconds"
+    epsilon = proof.front.epsilon
+    assert replace(epsilon, seconds=0.0) == replace(again.front.epsilon, seconds=0.0)
+    assert epsilon.epsilon_ppm > 0
+    factor = 1.0 + epsilon.epsilon_ppm / 1e6
+    for point in exact:
+        assert (values(proof.front) <= point * factor + 1).all(axis=1).any()
+
+
+def test_no_time_leaves_a_front_and_no_false_claim(front):
+    proof = prove_front(front, limits=Limits(nodes=1, seconds=0.001))
+    assert len(non_dominated(values(proof.front))) == len(proof.front.members)
+    for claim in (proof.front.certificate, proof.front.epsilon):
+        assert claim is None or claim.status is CertificateStatus.GAP

@@ -1,0 +1,51 @@
+"""What is proved, said so that it means something."""
+
+from dataclasses import replace
+
+import pytest
+
+from dse.certificate.summary import claim_in_words, claims_in_words
+from results.front.certificate import CertificateStatus
+from results.front.front import CertificateClaim
+from results.export.result_folder import read_results
+
+NAMES = ("latency_ps", "energy_fj")
+WHOLE = CertificateClaim(
+    status=CertificateStatus.GAP,
+    objectives=NAMES,
+    members=(0,),
+    epsilon_ppm=None,
+    space="here",
+    lemmas=1,
+    nodes=2000,
+    solvers=(),
+    seconds=1.5,
+)
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "said"),
+    [
+        (0, "complete: no design point is missing from the 1; "),
+        (25_000, "within 2.50 %: for every design point a member is worse in no objective by more"),
+        (1_630_000, "in some objective by no more than 2.63 times; "),
+        (None, "nothing is proved of the whole front yet; "),
+    ],
+)
+def test_an_epsilon_says_what_it_means(pair_folder, epsilon, said):
+    problem = read_results(pair_folder).problem
+    words = claim_in_words(problem, replace(WHOLE, epsilon_ppm=epsilon), (1, 1))
+    assert said in words
+    assert "163" not in words
+    assert "1 lemma, 2,000 nodes, 1.50 s" in words
+
+
+def test_the_space_is_said_once(pair_folder):
+    front = read_results(pair_folder)
+    fastest = replace(WHOLE, objectives=NAMES[:1], epsilon_ppm=0)
+    sentences = claims_in_words(replace(front, certificate=fastest, epsilon=WHOLE))
+    assert len(sentences) == 3
+    assert " ".join(sentences).count("here") == 1
+    other = replace(WHOLE, space="there")
+    assert len(claims_in_words(replace(front, certificate=fastest, epsilon=other))) == 4
+    assert claims_in_words(replace(front, certificate=None, epsilon=None)) == []

@@ -1,0 +1,289 @@
+"""Result folders whose claims somebody changed: verify refuses every false one."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from dse.certificate import branch_and_bound as exact_search
+from dse.certificate.verify import verify as verifying
+from dse.certificate.certify import Limits, prove, space_in_words
+from dse.certificate.verify.members import _schedule_difference
+from dse.space.members import make_members
+from fitness.objectives import make_outcomes
+from fitness.simulate import row_of
+from results.io.canonical_json import canonical_bytes, parse
+from results.front.certificate import CertificateStatus
+from results.front.dominance import non_dominated
+from results.front.front import Front
+from results.front.front_document import front_from_document, front_to_document
+from results.export.result_folder import write_results
+from results.problem.problem_file import problem_from_document
+from results.front.schedule import Schedule
+from tests.support.tampered_folder import Files, judge
+
+
+def test_a_lemma_less_is_refused_where_it_is_needed(files: Files) -> None:
+    seen: Counter[str] = Counter()
+    for index in range(0, len(files.lemmas), 3):
+        changed = files.copy()
+        del changed.certificate["lemmas"][index]
+        changed.front["certificate"]["lemmas"] -= 1
+        verdict = changed.verdict()
+        assert verdict.holds == (changed.falsehood is None), (index, verdict, changed.falsehood)
+        assert verdict.name == "cover"
+        seen["needed" if changed.falsehood else "not needed"] += 1
+    assert seen["needed"] > 10
+
+
+def test_changed_lemmas(files: Files) -> None:
+    random_ = random.Random(1)
+    seen: Counter[str] = Counter()
+    for _ in range(100):
+        changed = files.copy()
+        lemmas = changed.certificate["lemmas"]
+        index = random_.randrange(len(lemmas))
+        names, _, sets = lemmas[index].partition("|")
+        units, masks = list(names), sets.split(",")
+        match random_.randrange(4):
+            case 0:
+                units[random_.randrange(len(units))] = random_.choice("01.2z")
+            case 1:
+                a, b = random_.sample(range(len(units)), 2)
+                units[a], units[b] = units[b], units[a]
+            case 2:
+                d = random_.randrange(len(masks))
+                masks[d] = f"{int(masks[d], 16) ^ 1 << random_.randrange(6):x}"
+            case 3:
+                d = random_.randrange(len(masks))
+                masks[d] = random_.choice(["0", "f", "1f", "ffff", "f" * 16])
+        lemmas[index] = f"{''.join(units)}|{','.join(masks)}"
+        judge(seen, changed)
+    assert seen["false"] > 15, seen
+    assert seen["lemmas"] > 10, seen
+    assert seen["cover"] > 10, seen
+    assert seen["holds"] > 10, seen
+
+
+@pytest.mark.parametrize("names", [("front",), ("certificate",), ("front", "certificate")])
+def test_another_claim_is_refused(files: Files, names: tuple[str, ...]) -> None:
+    """Members, epsilon and objectives, in one file or in both."""
+    random_ = random.Random(4)
+    seen: Counter[str] = Counter()
+    for _ in range(40):
+        changed = files.copy()
+        index = random_.randrange(len(changed.certificate["members"]))
+        change = random_.choice([-1, 1, -1000, 10**6, -(10**9), 10**18])
+        how = random_.randrange(5)
+        for name in names:
+            is_proof = name == "certificate"
+            claim = changed.certificate if is_proof else changed.front["certificate"]
+            if how == 0:
+                claim["epsilon_ppm"] = abs(change)
+            elif how == 1:
+                claim["objectives"] = claim["objectives"][::-1]
+            elif how == 2:
+                claim["objectives"] = claim["objectives"][:1]
+            elif how == 3:
+                del claim["members"][index]
+            elif is_proof:
+                claim["members"][index][random_.randrange(2)] += change
+            else:
+                claim["members"][index] += 1
+        judge(seen, changed)
+    assert seen["true"] == 0, seen
+
+
+def test_changed_members(files: Files) -> None:
+    random_ = random.Random(2)
+    seen: Counter[str] = Counter()
+    for _ in range(100):
+        changed = files.copy()
+        member = random_.choice(changed.front["members"])
+        change = random_.choice([-1, 1, 10**6, -(10**6)])
+        match random_.randrange(6):
+            case 0:
+                name = random_.choice(list(member["objectives"]))
+                member["objectives"][name] += change
+            case 1:
+                member["objectives"]["latency_ps"] += change
+                member["makespan_ps"] += change
+                last = max(member["schedule"], key=lambda row: row["end_ps"])
+                last["end_ps"] += change
+                member["latencies_ps"][last["network"]] += change
+            case 2:
+                member["objectives"]["energy_fj"] += change
+                member["energy_fj"] += change
+            case 3:
+                network = random_.choice(list(member["mapping"]))
+                units = member["mapping"][network]
+                g = random_.randrange(len(units))
+                units[g] = "gpu" if units[g] == "dla0" else "dla0"
+                if random_.randrange(2):
+                    rows = [row for row in member["schedule"] if row["network"] == network]
+                    rows[g]["unit"] = units[g]
+            case 4:
+                row = random_.choice(member["schedule"])
+                row[random_.choice(["ready_ps", "start_ps", "end_ps", "alone_ps"])] += change
+            case 5:
+                row = random_.choice(member["schedule"])
+                row["unit"] = "gpu" if row["unit"] == "dla0" else "dla0"
+        judge(seen, changed)
+        assert changed.falsehood is not None
+    assert seen["members"] > 10, seen
+    assert seen["files"] > 10, seen
+
+
+def test_what_differs_in_a_schedule_is_named(files: Files) -> None:
+    problem = files.read_problem
+    member = front_from_document(parse(json.dumps(files.front).encode()), problem).members[0]
+    *others, last = member.schedule.groups
+    changed = Schedule((*others, replace(last, ready_ps=last.ready_ps - 7, unit=1 - last.unit)))
+    told = _schedule_difference(problem, changed, member.schedule)
+    network = problem.networks[last.network]
+    assert told == (
+        f"the schedule: frame 1, {network.name}, repeat 1, group "
+        f"{last.group - network.first_group}: unit is {last.unit}, not {1 - last.unit}, "
+        f"ready_ps is {last.ready_ps}, not {last.ready_ps - 7}"
+    )
+    cut = Schedule(tuple(others))
+    assert _schedule_difference(problem, cut, member.schedule) == (
+        f"the schedule has {len(others)} executions, not {len(others) + 1}"
+    )
+
+
+def test_members_taken_away_or_another_one_named(files: Files) -> None:
+    for index in range(len(files.front["members"])):
+        changed = files.copy()
+        del changed.front["members"][index]
+        judge(Counter(), changed)
+    for index in range(len(files.front["members"])):
+        # The proof follows: its lemmas need the member, or the cover would be another one.
+        changed = files.copy()
+        del changed.front["members"][index]
+        del changed.certificate["members"][index]
+        changed.front["certificate"]["members"].pop()
+        assert changed.falsehood == "a design point is better"
+        verdict = changed.verdict()
+        assert (verdict.name, verdict.holds) == ("lemmas", False)
+    changed = files.copy()
+    changed.front["members"] = []
+    assert not changed.verdict().holds
+    changed = files.copy()
+    changed.certificate["solvers"] = changed.front["certificate"]["solvers"] = []
+    assert changed.verdict().name == "claim"
+    assert not changed.verdict().holds
+    changed = files.copy()
+    changed.front["certificate"]["space"] += " and more"
+    assert not changed.verdict().holds
+    changed = files.copy()
+    changed.front["certificate"]["lemmas"] += 1
+    assert not changed.verdict().holds
+
+
+def test_costs_lowered_and_everything_else_made_to_fit(files: Files) -> None:
+    """Members, claim and formula follow the new costs; the lemmas are the old ones."""
+    random_ = random.Random(3)
+    seen: Counter[str] = Counter()
+    for _ in range(50):
+        changed = files.copy()
+        for unit in changed.problem["units"]:
+            table = np.array(unit["time_ps"])
+            for group in range(len(table)):
+                if random_.randrange(3) == 0:
+                    table[group] = np.where(
+                        table[group] > 0, table[group] * random_.randint(5, 99) // 100, -1
+                    )
+            unit["time_ps"] = table.tolist()
+        problem = problem_from_document(changed.problem)
+        rows = np.stack([row_of(member.design) for member in files.read_front.members])
+        objectives = make_outcomes(problem)(rows).objectives
+        kept = non_dominated(objectives)
+        front = replace(
+            files.read_front,
+            problem=problem,
+            members=make_members(problem, rows[kept], objectives[kept]),
+        )
+        changed.front.clear()
+        changed.front.update(json.loads(canonical_bytes(front_to_document(front))))
+        claim = changed.front["certificate"]
+        claim["members"] = list(range(len(front.members)))
+        values = [list(member.objectives) for member in front.members]
+        changed.certificate["members"] = values
+        judge(seen, changed)
+    assert seen["false"] >= 10, seen
+    assert seen["lemmas"] >= 10, seen
+
+
+def test_limits_lifted(files: Files) -> None:
+    """A wider space than the lemmas are of."""
+    seen: Counter[str] = Counter()
+    for change in (None, 3, 5):
+        changed = files.copy()
+        for network in changed.problem["networks"]:
+            network["max_transitions"] = change
+        space = space_in_words(problem_from_document(changed.problem))
+        changed.front["certificate"]["space"] = space
+        judge(seen, changed)
+    assert seen["false"] > 0, seen
+
+
+@pytest.mark.parametrize("how", ["gap", "searched"])
+def test_a_status_is_not_raised(
+    explored_exactly: Front, files: Files, how: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(exact_search, "SLICE_NODES", 10)
+    monkeypatch.setattr(exact_search, "BUFFER_LEMMAS", 5)
+    done = prove(explored_exactly, (0, 1), limits=Limits(10) if how == "gap" else Limits(lemmas=10))
+    folder = files.folder / "lesser"
+    write_results(
+        folder,
+        replace(done.front, certificate=done.claim),
+        certificate=done.files,
+        pictures=False,
+    )
+    assert list(verifying.verify(folder))[-1].holds
+    contents = [
+        json.loads((folder / f"{name}.json").read_text())
+        for name in ("front", "problem", "certificate")
+    ]
+    lesser = Files(folder, *contents)
+    assert lesser.certificate["status"] == how
+    lesser.certificate["bounds"] = []
+    for claim in (lesser.front["certificate"], lesser.certificate):
+        claim["status"] = "certified"
+        claim["epsilon_ppm"] = 0
+        claim["solvers"] = ["z3 5.4.0.0"]
+    lesser.front["certificate"]["lemmas"] = len(lesser.certificate["lemmas"])
+    assert lesser.falsehood == "a design point is left"
+    verdict = lesser.verdict()
+    assert (verdict.name, verdict.holds) == ("cover", False)
+
+
+def test_a_smaller_epsilon_is_refused(explored_exactly: Front, tmp_path: Path) -> None:
+    """Of a proof within a tolerance, and of a gap."""
+    few = replace(explored_exactly, members=explored_exactly.members[::3])
+    near = prove(few, (0, 1), tolerance_ppm=150_000)
+    assert near.status is CertificateStatus.CERTIFIED
+    gap = prove(few, (0, 1), limits=Limits(40))
+    assert gap.claim.epsilon_ppm is not None
+    assert gap.claim.epsilon_ppm > 0
+    for number, done in enumerate((near, gap)):
+        folder = tmp_path / str(number)
+        for epsilon in (done.claim.epsilon_ppm, 20_000, 0):
+            certificate = replace(done.files.certificate, epsilon_ppm=epsilon)
+            front = replace(done.front, epsilon=replace(done.claim, epsilon_ppm=epsilon))
+            proof = replace(done.files, certificate=certificate)
+            write_results(folder, front, epsilon=proof, pictures=False, overwrite=True)
+            verdict = list(verifying.verify(folder))[-1]
+            assert verdict.holds == (epsilon == done.claim.epsilon_ppm), verdict
+    # What is within a tolerance is no certificate of the whole front.
+    front = replace(near.front, certificate=near.claim)
+    write_results(folder, front, certificate=near.files, pictures=False, overwrite=True)
+    assert list(verifying.verify(folder))[-1].name == "claim"

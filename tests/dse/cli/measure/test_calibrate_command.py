@@ -1,0 +1,86 @@
+"""``dse calibrate`` and what ``dse explore`` makes of its profile."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from dse.cli.main import run
+from results.front.cost_origins import CostOrigin
+from results.export.result_folder import read_costs, read_results
+
+FIVE = Path(__file__).parents[4] / "examples" / "tang" / "five_pairs.csv"
+
+
+@pytest.fixture(scope="module")
+def profile(tmp_path_factory):
+    path = tmp_path_factory.mktemp("calibrated") / "tx2.json"
+    assert run(["calibrate", str(FIVE), "--platform", "jetson-tx2", "-o", str(path)]) == 0
+    return path
+
+
+def test_measured_points_come_out_of_an_exploration(dse, profile, tmp_path):
+    """At a clock pair that was measured, everything on the GPU gives about what was measured."""
+    clocks = ["--fix", "gpu=1300.5", "--fix", "a57=2035.2", "--fix", "emc=max"]
+    done = dse(
+        *("explore", "vgg19", "-p", "jetson-tx2", "--units", "gpu", "--profile", profile),
+        *("--objective", "throughput", "--objective", "energy", *clocks),
+        *("--throughput-model", "analytic", "-o", tmp_path / "run", "--quiet"),
+    )
+    assert done.status == 0, done.err
+    front = read_results(tmp_path / "run")
+    (member,) = front.members
+    assert 8e12 / member.objectives[0] == pytest.approx(14.30, rel=0.03)
+    assert member.energy_fj / 1e12 == pytest.approx(580, rel=0.03)
+    costs = read_costs(tmp_path / "run", front.problem)
+    assert {group.by_unit[0].origin for group in costs.networks[0].groups} == {
+        CostOrigin.CALIBRATED
+    }
+
+
+def test_the_document_has_everything(dse, profile):
+    outcome = dse("calibrate", FIVE, "--platform", "jetson-tx2", "--json", "--cross-validate")
+    document = json.loads(outcome.out)
+    assert document["profile"] == json.loads(profile.read_text())
+    forms = {entry["form"]: entry for entry in document["cross_validation"]}
+    assert forms["overlap-stall"]["median_error"] < forms["overlap"]["median_error"]
+    # Without the centre, two GPU clocks are left for three parts.
+    assert "cannot determine static_mw and own_mw and clock_mw" in forms["voltage-clock"]["reason"]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--form", "cubic"), "--form: one of overlap-stall, overlap,"),
+        (("--power-form", "cubic"), "--power-form: one of voltage-clock,"),
+        (("--platform", "jetson-tx3"), "jetson-tx3"),
+    ],
+)
+def test_options_that_are_none(dse, options, message):
+    outcome = dse("calibrate", FIVE, "--platform", "jetson-tx2", *options)
+    assert outcome.status == 2
+    assert message in outcome.err
+
+
+def test_an_older_profile_is_not_replaced(dse, profile):
+    outcome = dse("calibrate", FIVE, "--platform", "jetson-tx2", "-o", profile)
+    assert outcome.status == 2
+    assert "--force replaces it" in outcome.err
+
+
+def test_a_layer_that_is_not_there(dse, tmp_path):
+    path = tmp_path / "rows.csv"
+    path.write_text("network,unit,layer,ms\nvgg19,gpu,conv99,1\n")
+    outcome = dse("calibrate", path, "--platform", "jetson-tx2")
+    assert outcome.status == 2
+    assert "network 'vgg19' has no layer 'conv99'" in outcome.err
+
+
+def test_measurements_that_say_too_little(dse, tmp_path):
+    path = tmp_path / "rows.csv"
+    path.write_text("network,unit,ms\nvgg19,gpu,70\n")
+    outcome = dse("calibrate", path, "--platform", "jetson-tx2")
+    assert outcome.status == 2
+    assert "need as many measurements at least, got 1" in outcome.err

@@ -1,0 +1,189 @@
+"""``dse import``: what other tools print becomes a profile that an exploration takes."""
+
+import json
+
+import pytest
+
+from fitness.profiles.layer_names import names_of
+from results.export.result_folder import read_results
+from sdf.catalogue.catalogue import load_network
+from sdf.grouping.grouping import group_network
+from sdf.layer import LayerKind
+
+NETWORK = "caffenet"
+XAVIER = "jetson-agx-xavier"
+COMMON = ("-n", NETWORK, "-p", XAVIER, "--at", "max")
+LAYERS = [actor.layer for actor in load_network(NETWORK).graph.actors]
+LAUNCHED = [layer.name for layer in LAYERS if layer.kind is not LayerKind.ACTIVATION]
+DLA_PART = "{" + ",".join(layer.name for layer in LAYERS[:-1]) + "}"
+
+
+def exported(rows):
+    lines = [
+        f', {{ "name" : "{name}", "timeMs" : {100 * time:g}, "averageMs" : {time:g}, '
+        '"percentage" : 1 }'
+        for name, time in rows
+    ]
+    return "[\n" + '  { "count" : 100 }\n' + "\n".join(lines) + "\n]\n"
+
+
+@pytest.fixture
+def folder(tmp_path):
+    (tmp_path / "gpu.json").write_text(exported([(name, 0.25) for name in LAUNCHED]), "utf-8")
+    rows = [("data to nvm", 0.03), (DLA_PART, 0.01), ("x from nvm", 4.99), ("prob", 0.01)]
+    (tmp_path / "dla.json").write_text(exported(rows), "utf-8")
+    return tmp_path
+
+
+def measured_ms(dse, folder, profile, *options):
+    done = dse(
+        "explore", NETWORK, "-p", XAVIER, "--profile", profile, "-o", folder / "run", "--force",
+        "--max-evaluations", "50", "--no-certify", "-q", *options,
+    )  # fmt: skip
+    assert done.status == 0, done.err
+    shown = json.loads(dse("costs", folder / "run", "--json").out)
+    return shown["groups"]
+
+
+def test_times_of_gpu_and_dla_reach_the_costs(dse, folder):
+    made = folder / "profile.json"
+    first = dse("import", "trtexec", folder / "gpu.json", *COMMON, "-o", made, "--source", "mine")
+    assert first.status == 0, first.err
+    assert f"gpu: {len(LAUNCHED)} of" not in first.out
+    assert f"together {0.25 * len(LAUNCHED):.6g} ms" in first.out
+    second = dse(
+        "import", "trtexec", folder / "dla.json", *COMMON, "--dla", "dla0,dla1", "-o", made,
+        "--merge", "--unit", "cpu",
+    )  # fmt: skip
+    assert second.status == 0, second.err
+    assert "dla0: " in second.out
+    assert "together 5 ms" in second.out
+    document = json.loads(made.read_text("utf-8"))
+    assert len(document["networks"]) == 1
+    groups = measured_ms(dse, folder, made)
+    for unit, total in (("gpu", 0.25 * len(LAUNCHED)), ("dla0", 5), ("dla1", 5)):
+        units = [group["units"][unit] for group in groups]
+        assert {item["origin"] for item in units} == {"measured"}
+        assert sum(item["time_ps"] for item in units) / 1e9 == pytest.approx(total, rel=1e-9)
+        assert all("gpu.json" in item["text"] for item in units)
+
+
+def test_demands_and_transitions_join_the_profile(dse, folder):
+    made = folder / "profile.json"
+    assert dse("import", "trtexec", folder / "gpu.json", *COMMON, "-o", made).status == 0
+    table = folder / "demand.csv"
+    table.write_text("group,gpu_gbps,gpu_emc,dla_emc\n0,60,50,25\n", "utf-8")
+    demand = dse("import", "demand", table, *COMMON, "-o", made, "--merge")
+    assert demand.status == 0, demand.err
+    assert "30 GB/s on dla0 (29.11 to 30.91)" in demand.out
+    pairs = folder / "pairs.csv"
+    pairs.write_text("after,from,to,base,run\n0,gpu,dla0,2,2.5\n1,gpu,dla0,2,1.9\n", "utf-8")
+    hand_over = dse("import", "transitions", pairs, *COMMON, "-o", made, "--merge")
+    assert hand_over.status == 0, hand_over.err
+    assert "negative difference is not used" in hand_over.err
+    groups = measured_ms(dse, folder, made)
+    assert groups[0]["units"]["gpu"]["demand_kbps"] == 60_000_000
+    assert groups[0]["units"]["dla0"]["demand_kbps"] == 30_000_000
+    problem = read_results(folder / "run").problem
+    names = [unit.name for unit in problem.units]
+    gpu, dla = names.index("gpu"), names.index("dla0")
+    edge = problem.edges.index((0, 1))
+    assert problem.transition_ps[edge, gpu, dla] == 500_000_000
+
+
+def test_the_runtime_of_onnx(dse, folder):
+    events, clock = [], 100
+    for run in range(3):
+        start = clock
+        for name in LAUNCHED:
+            args = {"op_name": "Conv", "provider": "CPUExecutionProvider"}
+            duration = 1000 if run else 50_000
+            events.append(
+                {"cat": "Node", "name": f"{name}_kernel_time", "ts": clock, "dur": duration}
+                | {"args": args}
+            )
+            clock += duration
+        events.append(
+            {"cat": "Session", "name": "model_run", "ts": start, "dur": clock - start, "args": {}}
+        )
+    (folder / "ort.json").write_text(json.dumps(events), "utf-8")
+    done = dse("import", "onnxruntime", folder / "ort.json", *COMMON)
+    assert done.status == 0, done.err
+    assert f"together {len(LAUNCHED)} ms" in done.out
+    other = dse(
+        "import", "onnxruntime", folder / "ort.json", *COMMON, "--unit", "CUDA=gpu", "--skip", 0
+    )
+    assert other.status == 2
+    assert "no node is a layer" in other.err
+
+
+LINE = (
+    "RAM 1/2MB (lfb 1x2MB) CPU [10%@1190] EMC_FREQ {emc}%@2133 GR3D_FREQ 99%@1377 "
+    "GPU {gpu}/100 CPU 500/500 SOC 1000/900 CV 0/0 VDDRQ 100/100 SYS5V 2000/2000\n"
+)
+
+
+def test_a_log_of_the_board_is_shown_and_taken(dse, folder):
+    (folder / "busy.log").write_text(LINE.format(emc=52, gpu=6000) * 3, "utf-8")
+    (folder / "idle.log").write_text(LINE.format(emc=2, gpu=400) * 3, "utf-8")
+    table = dse("import", "tegrastats", folder / "busy.log")
+    assert table.status == 0
+    assert "EMC load" in table.out
+    document = json.loads(dse("import", "tegrastats", folder / "busy.log", "--json").out)
+    board = next(item for item in document["quantities"] if item["name"] == "board")
+    assert (document["samples"], board["median"]) == (3, 9600)
+    made = folder / "profile.json"
+    done = dse(
+        "import", "tegrastats", folder / "busy.log", "--idle", folder / "idle.log", "--group", 0,
+        *COMMON, "-o", made,
+    )  # fmt: skip
+    assert done.status == 0, done.err
+    (part,) = json.loads(made.read_text("utf-8"))["networks"][0]["groups"]
+    assert part["power_mw"] == {"gpu": 5600}
+    assert part["demand_percent"] == {"gpu": 50}
+    assert part["notes"] == {"gpu": "EMC load 52 % less 2 % of the idle board"}
+    groups = measured_ms(dse, folder, made)
+    assert groups[0]["units"]["gpu"]["dynamic_mw"] == 5600
+
+
+def test_what_is_wrong_is_one_line(dse, folder):
+    gpu, made = folder / "gpu.json", folder / "profile.json"
+    plain = ("-n", NETWORK, "-p", XAVIER)
+    cases = [
+        ((gpu, *plain), "missing are gpu, emc"),
+        ((gpu, *plain, "--at", "gpu=1", "--at", "emc=max"), "nearest are"),
+        ((gpu, *plain, "--at", "npu=1"), "there is no domain 'npu'"),
+        ((gpu, *COMMON, "--unit", "npu"), "has no unit 'npu'"),
+        ((gpu, *COMMON, "--unit", ","), "at least one unit is required"),
+        ((gpu, "-n", "vgg19", "-p", XAVIER, "--at", "max"), "no row belongs to a layer"),
+        ((folder / "dla.json", *COMMON), "--dla must name the unit"),
+        ((gpu, *COMMON, "--median"), "--median needs medians"),
+        ((folder / "none.json", *COMMON), "cannot be read"),
+    ]
+    for arguments, expected in cases:
+        done = dse("import", "trtexec", *arguments, "-o", made)
+        assert (done.status, len(done.lines)) == (2, 1), arguments
+        assert expected in done.err
+        assert not made.exists()
+    assert dse("import", "trtexec", gpu, *COMMON, "-o", made).status == 0
+    again = dse("import", "trtexec", gpu, *COMMON, "-o", made)
+    assert again.status == 2
+    assert "--merge adds to it" in again.err
+    before = made.read_bytes()
+    gpu.write_text(exported([(name, 0.5) for name in LAUNCHED]), "utf-8")
+    clash = dse("import", "trtexec", gpu, *COMMON, "-o", made, "--merge")
+    assert clash.status == 2
+    assert "is in both profiles: 0.25 and 0.5" in clash.err
+    assert made.read_bytes() == before
+    assert dse("import", "trtexec", gpu, *COMMON, "-o", made, "--force").status == 0
+    assert dse("import", "tegrastats", gpu).status == 2
+    assert dse("import", "tegrastats", gpu, "--group", 1).status == 2
+
+
+def test_nodes_that_a_runtime_renamed_are_found_by_what_they_make():
+    network = group_network(load_network("squeezenet").graph, None)
+    names = names_of(network)
+    # n1, an activation, makes r1; ONNX Runtime calls the convolution it was fused into r1_nchwc.
+    assert names.find("r1_nchwc").layers == names.find("node_of_r1").layers == ("n1",)
+    assert names.find("n1").layers == ("n1",)
+    assert names.find("r999_nchwc").layers == ()

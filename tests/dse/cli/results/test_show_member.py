@@ -1,0 +1,43 @@
+"""``dse show --member``: one member's mapping, clocks and schedule."""
+
+import json
+
+from results.export.result_folder import read_results
+from results.front.named_members import KNEE, marked_member
+
+
+def test_by_number_and_by_name(dse, pair_folder):
+    front = read_results(pair_folder)
+    knee = marked_member(front, KNEE)
+    by_name, by_number = (dse("show", pair_folder, "--member", name) for name in ("knee", knee))
+    assert by_name.status == 0
+    assert by_name.out == by_number.out
+    assert by_name.out.startswith(f"Member {knee}")
+
+
+def test_says_mapping_clocks_schedule_and_what_is_different(dse, pair_folder):
+    front = read_results(pair_folder)
+    problem, last = front.problem, len(front.members) - 1
+    member = front.members[last]
+    out = " ".join(dse("show", pair_folder, "--member", last).out.split())
+    for n, network in enumerate(problem.networks):
+        assert f"groups of {network.name}: 0" in out
+        units = {problem.units[member.design.units[g]].name for g in network.groups}
+        text = out.partition(f"groups of {network.name}: ")[2].partition(" groups of ")[0]
+        assert all(f"on {unit}" in text for unit in units), n
+    assert f"{member.makespan_ps / 1e9:.4f}" in out
+    assert "against the fastest, member 0: " in out
+    assert "clocks (MHz): " in out
+    assert "against the fastest" not in dse("show", pair_folder, "--member", "fastest").out
+
+
+def test_as_json_it_is_the_member_of_the_file(dse, pair_folder):
+    found = json.loads(dse("show", pair_folder, "--member", "1", "--json").out)
+    stored = json.loads((pair_folder / "front.json").read_text("utf-8"))["members"][1]
+    assert found == {"member": 1, **stored}
+
+
+def test_an_unknown_member_is_refused_in_a_line(dse, pair_folder):
+    outcome = dse("show", pair_folder, "--member", "fastet")
+    assert outcome.status == 2
+    assert "did you mean fastest" in outcome.err

@@ -1,0 +1,180 @@
+"""``dse explore`` with the exact search: what it says, what the folder holds, what verify makes of
+it."""
+
+import json
+import re
+import shutil
+from fractions import Fraction
+
+import pytest
+
+from dse.certificate.cover import cover_smtlib
+from results.io.canonical_json import canonical_bytes
+from results.front.epsilon import PPM
+from tests.support.tampered_folder import Files
+
+SMALL = (
+    *("explore", "inception_v1", "squeezenet", "-p", "jetson-agx-xavier"),
+    *("--units", "gpu,dla0", "--groups", "4", "--fix", "emc=max"),
+)
+LARGER = (
+    *("explore", "vgg19", "resnet50", "-p", "jetson-agx-xavier", "--units", "gpu,dla0"),
+    *("--fix", "emc=max", "--max-transitions", "2"),
+)
+COMPLETE = "complete: no design point is missing from the"
+
+
+def front_in(folder):
+    return json.loads((folder / "front.json").read_text())
+
+
+def values_in(folder):
+    """Latency and energy of the members, in order."""
+    members = front_in(folder)["members"]
+    return [(m["objectives"]["latency_ps"], m["objectives"]["energy_fj"]) for m in members]
+
+
+@pytest.fixture(scope="module")
+def exact(tmp_path_factory):
+    """A folder that the exact engine has written: never changed."""
+    from dse.cli.main import run
+
+    folder = tmp_path_factory.mktemp("exact") / "result"
+    assert run([*SMALL, "--engine", "exact", "-q", "-o", str(folder)]) == 0
+    return folder
+
+
+@pytest.fixture(scope="module")
+def larger_values(tmp_path_factory):
+    """The whole front of the larger problem."""
+    from dse.cli.main import run
+
+    folder = tmp_path_factory.mktemp("larger") / "result"
+    assert run([*LARGER, "--engine", "exact", "-q", "-o", str(folder)]) == 0
+    assert front_in(folder)["certificate"]["epsilon_ppm"] == 0
+    return values_in(folder)
+
+
+def test_exact_finds_all_that_enumeration_finds_and_verify_agrees(dse, exact, tmp_path):
+    enumerated = dse(*SMALL, "--engine", "exhaustive", "--no-certify", "-o", tmp_path / "all")
+    assert enumerated.status == 0
+    assert COMPLETE not in enumerated.out
+    assert values_in(exact) == values_in(tmp_path / "all")
+    assert COMPLETE in dse("show", exact).out
+    verified = dse("verify", exact)
+    assert verified.status == 0
+    assert f"complete: {len(values_in(exact))} members" in verified.out
+    assert "unsat" in verified.out
+
+
+def test_auto_with_time_enough_is_complete_and_verifies(dse, exact, tmp_path):
+    folder = tmp_path / "auto"
+    outcome = dse(
+        *SMALL, "--engine", "auto", "--max-evaluations", "400", "--time-limit", "600", "-o", folder
+    )
+    assert outcome.status == 0
+    assert f"{COMPLETE} {len(values_in(exact))};" in " ".join(outcome.out.split())
+    assert values_in(folder) == values_in(exact)
+    assert front_in(folder)["provenance"]["engine"] == "nsga2"
+    assert dse("verify", folder).status == 0
+
+
+@pytest.mark.parametrize(
+    ("limit", "ends"),
+    [(("--max-nodes", "3000"), True), (("--time-limit", "0.02"), False)],
+    ids=["nodes", "seconds"],
+)
+def test_auto_says_how_far_the_front_can_be_where_it_was_stopped(
+    dse, larger_values, tmp_path, limit, ends
+):
+    """Seconds may suffice on some machine; what is said must hold all the same."""
+    folder = tmp_path / "stopped"
+    outcome = dse(*LARGER, "--max-evaluations", "300", *limit, "-o", folder)
+    assert outcome.status == 0
+    said = " ".join(outcome.out.split())
+    front = front_in(folder)
+    claim = front["epsilon"] or front["certificate"]
+    stopped = claim["status"] == "gap"
+    assert stopped or not ends
+    assert (COMPLETE in said) == (claim["epsilon_ppm"] == 0)
+    if stopped:
+        assert claim["epsilon_ppm"] > 0
+        assert "by the search's own account" in said
+        assert "'dse certify' goes further" in said
+        percent = f"{claim['epsilon_ppm'] / 1e4:.2f} %"
+        assert (f"within {percent}:" in said) == (claim["epsilon_ppm"] < PPM)
+    factor = 1 + Fraction(claim["epsilon_ppm"], PPM)
+    for latency, energy in larger_values:
+        assert any(
+            mine <= latency * factor and other <= energy * factor
+            for mine, other in values_in(folder)
+        )
+    verified = dse("verify", folder)
+    assert verified.status == 0
+    reach = r"within [\d.]+ % of every point" if stopped else "complete"
+    assert re.search(f"{reach}: {len(front['members'])} member", " ".join(verified.out.split()))
+
+
+def without_member(front, certificate):
+    """One member less in both files."""
+    front["members"].pop(5)
+    front["certificate"]["members"].pop()
+    certificate["members"].pop(5)
+
+
+def frugal_member(front, certificate):
+    """A member that is said to draw less than it does."""
+    member = front["members"][5]
+    member["objectives"]["energy_fj"] -= 1
+    member["energy_fj"] -= 1
+    member["energy_by_unit_fj"]["gpu"] -= 1
+    certificate["members"][5][1] -= 1
+
+
+def fewer_lemmas(front, certificate):
+    """As if half of the space need not be looked at."""
+    half = len(certificate["lemmas"]) // 2
+    certificate["lemmas"] = certificate["lemmas"][:half]
+    front["certificate"]["lemmas"] = half
+
+
+@pytest.mark.parametrize(
+    ("change", "check"),
+    [(without_member, "lemmas"), (frugal_member, "members"), (fewer_lemmas, "cover")],
+)
+def test_verify_refuses_a_changed_front(dse, exact, tmp_path, change, check):
+    folder = tmp_path / "changed"
+    shutil.copytree(exact, folder)
+    names = ("front.json", "certificate.json")
+    front, certificate = documents = [json.loads((folder / name).read_text()) for name in names]
+    change(front, certificate)
+    for name, document in zip(names, documents, strict=True):
+        (folder / name).write_bytes(canonical_bytes(document))
+    refused = dse("verify", folder)
+    assert refused.status == 1
+    assert "FAILS  files:" in refused.out
+    problem = json.loads((folder / "problem.json").read_text())
+    files = Files(folder, front, problem, certificate)
+    (folder / "certificate.smt2").write_text(cover_smtlib(files.read_problem, files.lemmas))
+    refused = dse("verify", folder, "--ignore-hashes")
+    assert refused.status == 1
+    assert refused.out.count("FAILS") == 1
+    assert f"FAILS  {check}:" in refused.out
+
+
+def test_a_gap_made_into_a_complete_front_is_refused(dse, tmp_path):
+    folder = tmp_path / "gap"
+    limits = ("--max-evaluations", "300", "--max-nodes", "3000")
+    assert dse(*LARGER, *limits, "-q", "-o", folder).status == 0
+    front = front_in(folder)
+    front["epsilon"]["epsilon_ppm"] = 0
+    epsilon = json.loads((folder / "epsilon.json").read_text())
+    epsilon["epsilon_ppm"] = 0
+    (folder / "front.json").write_bytes(canonical_bytes(front))
+    (folder / "epsilon.json").write_bytes(canonical_bytes(epsilon))
+    assert dse("verify", folder, "--ignore-hashes").status == 1
+    for document in (front["epsilon"], epsilon):
+        document["status"] = "certified"
+    (folder / "front.json").write_bytes(canonical_bytes(front))
+    (folder / "epsilon.json").write_bytes(canonical_bytes(epsilon))
+    assert dse("verify", folder, "--ignore-hashes").status == 1

@@ -1,0 +1,229 @@
+"""Errors in costs: exact factors, the whole against plain recomputation, and the command."""
+
+import json
+import math
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from benchmarks.random_problem import RandomShape, random_design, random_problem
+from dse.space.design_space import DesignSpace
+from dse.errors import WorkloadError
+from dse.tools.analysis.robustness import PPM, at_clocks_of, robustness, with_cost_errors
+from fitness.objectives import make_outcomes
+from fitness.reference.timeline import frame_energy_fj, play
+from fitness.simulate import design_of, row_of
+from results.errors import ResultError
+from results.export.result_folder import read_results
+from results.problem.problem import EnergyUse, Objective, ObjectiveKind
+
+SHAPE = RandomShape(networks=(1, 2), groups=(1, 4), units=(2, 3), points=(2, 4))
+
+
+def half_up(value):
+    return math.floor(value + Fraction(1, 2))
+
+
+def problem_and_rows(seed, count=5):
+    rng = np.random.default_rng(seed)
+    problem = random_problem(rng, SHAPE)
+    rows = np.stack([row_of(random_design(rng, problem)) for _ in range(count)])
+    return rng, problem, DesignSpace(problem).canonical(rows)
+
+
+def test_factors_are_applied_exactly():
+    for seed in range(10):
+        rng, problem, _ = problem_and_rows(seed)
+        factors = rng.integers(100_000, 1_900_000, (problem.group_count, len(problem.units)))
+        changed = with_cost_errors(problem, factors)
+        for u, (before, after) in enumerate(zip(problem.units, changed.units, strict=True)):
+            for at, time in np.ndenumerate(before.time_ps):
+                factor = Fraction(int(factors[at[0], u]), PPM)
+                if time < 0:
+                    assert after.time_ps[at] == -1
+                else:
+                    assert after.time_ps[at] == max(1, half_up(int(time) * factor))
+                demand = half_up(int(before.demand_kbps[at]) / factor)
+                assert after.demand_kbps[at] == demand
+            assert np.array_equal(before.dynamic_mw, after.dynamic_mw)
+            assert np.array_equal(before.idle_mw, after.idle_mw)
+
+
+def test_times_near_the_limit_do_not_overflow():
+    _, problem, _ = problem_and_rows(0)
+    near = (1 << 47) - 1
+    units = tuple(
+        replace(unit, time_ps=np.where(unit.time_ps < 0, -1, near)) for unit in problem.units
+    )
+    factors = np.full((problem.group_count, len(units)), 1_200_000, dtype=np.int64)
+    changed = with_cost_errors(replace(problem, units=units), factors)
+    assert changed.units[0].time_ps.max() == half_up(near * Fraction(6, 5))
+
+
+def test_errors_that_pass_the_limits_are_refused():
+    _, problem, rows = problem_and_rows(0)
+    near = (1 << 47) - 1
+    units = tuple(
+        replace(unit, time_ps=np.where(unit.time_ps < 0, -1, near)) for unit in problem.units
+    )
+    with pytest.raises(ResultError, match="with errors of 5 %"):
+        robustness(replace(problem, units=units), rows, 0, samples=2)
+
+
+def test_no_error_changes_nothing():
+    for seed in range(10):
+        _, problem, rows = problem_and_rows(seed)
+        ones = np.full((problem.group_count, len(problem.units)), PPM, dtype=np.int64)
+        before = make_outcomes(problem)(rows)
+        after = make_outcomes(with_cost_errors(problem, ones))(rows)
+        assert np.array_equal(before.objectives, after.objectives)
+
+
+@pytest.mark.parametrize("use", list(EnergyUse))
+def test_fewer_clocks_give_the_same(use):
+    objectives = (
+        Objective(ObjectiveKind.LATENCY),
+        Objective(ObjectiveKind.ENERGY),
+        Objective(ObjectiveKind.STRETCH),
+    )
+    for seed in range(20):
+        _, problem, rows = problem_and_rows(seed)
+        problem = replace(problem, objectives=objectives, energy_use=use, period_ps=10**10)
+        fewer, fewer_rows = at_clocks_of(problem, rows)
+        whole = make_outcomes(problem)(rows)
+        small = make_outcomes(fewer)(fewer_rows)
+        assert np.array_equal(whole.objectives, small.objectives)
+        assert np.array_equal(whole.figures, small.figures)
+        assert all(len(domain.frequencies_khz) <= len(rows) for domain in fewer.domains), (
+            "only clocks that are used are left"
+        )
+
+
+def test_against_plain_recomputation():
+    """Every figure once more: factors drawn as documented, the plain timeline, own quantiles."""
+    for seed in range(4):
+        _, problem, rows = problem_and_rows(seed, count=4)
+        samples, percent, member = 9, 20, 2
+        found = robustness(problem, rows, member, samples=samples, seed=5, errors_percent=[percent])
+        designs = [design_of(problem, row) for row in rows]
+
+        def plain(changed, designs=designs):
+            timelines = [play(changed, design) for design in designs]
+            energies = [
+                frame_energy_fj(changed, d, t) for d, t in zip(designs, timelines, strict=True)
+            ]
+            return [t.frame_end_ps[0] for t in timelines], energies
+
+        exact_times, exact_energies = plain(problem)
+        fastest = exact_times.index(min(exact_times))
+        assert (found.fastest, found.makespan_ps) == (fastest, exact_times[member])
+        assert found.energy_fj == exact_energies[member]
+
+        rng = np.random.default_rng([5, percent])
+        shape = (problem.group_count, len(problem.units))
+        times, energies, regrets = [], [], []
+        for _ in range(samples):
+            factors = PPM + rng.integers(-200_000, 200_000, shape, endpoint=True)
+            sample_times, sample_energies = plain(with_cost_errors(problem, factors))
+            times.append(sample_times[member])
+            energies.append(sample_energies[member])
+            best = min(sample_times)
+            regrets.append(Fraction(sample_times[fastest] - best, best))
+        (level,) = found.levels
+        for spread, values in ((level.makespan_ps, times), (level.energy_fj, energies)):
+            values.sort()
+            assert (spread.least, spread.largest) == (values[0], values[-1])
+            assert (spread.median, spread.percentile_95) == (values[4], values[8])
+        still = sum(regret == 0 for regret in regrets)
+        assert level.still_fastest_ppm == still * PPM // samples
+        near = sum(regret <= Fraction(1, 100) for regret in regrets)
+        assert abs(level.near_fastest_ppm - near * PPM // samples) <= PPM // samples
+        assert level.regret_ppm.largest >= math.floor(max(regrets) * PPM)
+        assert level.feasible_ppm == PPM
+
+        worst = []
+        for group in range(problem.group_count):
+            for factor in (1_200_000, 800_000):
+                factors = np.full(shape, PPM, dtype=np.int64)
+                factors[group] = factor
+                worst.append(play(with_cost_errors(problem, factors), designs[member]))
+        assert level.worst_groups[0].makespan_ps == max(t.frame_end_ps[0] for t in worst)
+        assert len({entry.group for entry in level.worst_groups}) == len(level.worst_groups)
+
+
+def test_a_seed_gives_the_same_and_another_one_does_not():
+    _, problem, rows = problem_and_rows(3)
+    first = robustness(problem, rows, 0, samples=20, seed=1)
+    assert robustness(problem, rows, 0, samples=20, seed=1) == first
+    assert robustness(problem, rows, 0, samples=20, seed=2) != first
+    alone = robustness(problem, rows, 0, samples=20, seed=1, errors_percent=[10])
+    assert alone.levels == (first.levels[1],), "a level does not depend on the others"
+
+
+def test_a_front_of_one_member_stays_the_fastest():
+    _, problem, rows = problem_and_rows(4, count=1)
+    for level in robustness(problem, rows, 0, samples=10).levels:
+        assert level.still_fastest_ppm == PPM
+        assert level.regret_ppm.largest == 0
+
+
+def test_constraints_are_held_against_the_errors():
+    _, problem, rows = problem_and_rows(6)
+    makespan = int(make_outcomes(problem)(rows).objectives[0, 0])
+    timed = replace(problem, period_ps=makespan)
+    (level,) = robustness(timed, rows, 0, samples=60, errors_percent=[20]).levels
+    assert 0 < level.feasible_ppm < PPM
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"member": 9}, {"member": -1}, {"samples": 0}, {"errors_percent": [0]}]
+)
+def test_arguments_that_are_refused(wrong):
+    _, problem, rows = problem_and_rows(0)
+    arguments = {"member": 0, "samples": 1, **wrong}
+    with pytest.raises(WorkloadError):
+        robustness(problem, rows, **arguments)
+
+
+def test_networks_without_a_common_frame_are_refused():
+    _, problem, rows = problem_and_rows(0)
+    free = replace(problem, energy_use=EnergyUse.PIPELINE, free_running=True)
+    with pytest.raises(WorkloadError, match="frames in common are required, got free-running"):
+        robustness(free, rows, 0, samples=1)
+
+
+def test_command(dse, pair_folder):
+    front = read_results(pair_folder)
+    got = dse("robustness", pair_folder, "--samples", "20", "--json", "--member", "knee")
+    assert (got.status, got.err) == (0, "")
+    document = json.loads(got.out)
+    assert [level["percent"] for level in document["levels"]] == [5, 10, 20]
+    member = front.members[document["member"]]
+    assert document["makespan_ps"] == member.makespan_ps
+    assert document["energy_fj"] == member.energy_fj
+    makespans = [entry.makespan_ps for entry in front.members]
+    assert makespans[document["fastest"]] == min(makespans)
+    worst = document["levels"][0]["worst_groups"][0]
+    assert worst["network"] in {"inception_v1", "squeezenet"}
+    table = dse("robustness", pair_folder, "--samples", "20", "--error", "10")
+    assert table.status == 0
+    assert "10 %" in table.out
+    assert "20 %:" not in table.out
+    assert "still the" in table.out
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        ("--samples", "0"),
+        ("--error", "0"),
+        ("--error", "91"),
+        ("--seed", "-1"),
+        ("--member", "no"),
+    ],
+)
+def test_command_refuses_in_one_line(dse, pair_folder, more):
+    got = dse("robustness", pair_folder, *more)
+    assert (got.status, got.out, len(got.lines)) == (2, "", 1)

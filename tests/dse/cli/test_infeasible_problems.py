@@ -1,0 +1,98 @@
+"""Sound problems without a feasible point: what is said, and that near misses are found."""
+
+import re
+
+import pytest
+
+from results.export.result_folder import read_results
+
+PAIR = ("explore", "inception_v1", "resnet101", "-p", "jetson-agx-orin", "--groups", "6", "-q")
+FEW = ("--max-evaluations", "300", "--no-certify")
+
+
+@pytest.fixture
+def refused(dse, tmp_path):
+    def call(*options, head=PAIR, budget=FEW):
+        folder = tmp_path / "run"
+        got = dse(*head, *budget, *options, "-o", folder)
+        assert (got.status, got.out) == (3, "")
+        assert list(tmp_path.iterdir()) == [], "nothing half-written"
+        assert got.lines[0].startswith("dse: no feasible design point in ")
+        return got
+
+    return call
+
+
+def lowest(text, name):
+    """The figure said to be the lowest found."""
+    (value,) = re.findall(rf"{name}: at most \S+ \S+ asked for, lowest found (\S+) ", text)
+    return float(value)
+
+
+def test_power_cap_that_nothing_meets(refused):
+    got = refused("--power-cap", "0.1")
+    assert len(got.lines) == 1
+    assert "segments" not in got.err
+    assert 1 < lowest(got.err, "power") < 10
+
+
+@pytest.mark.parametrize(
+    ("option", "name", "unit"),
+    [("--power-cap", "power", "W"), ("--energy-budget", "energy", "mJ")],
+)
+def test_what_is_said_to_be_reachable_is_found_by_the_first_population(
+    dse, refused, tmp_path, option, name, unit
+):
+    got = refused(option, "0.01")
+    assert f"{unit}" in got.err
+    value = lowest(got.err, name) * 1.02
+    again = dse(*PAIR, *FEW, option, f"{value:.6f}", "-o", tmp_path / "met")
+    if name == "power":
+        assert again.status == 0
+    else:
+        # The least energy needs a search; more evaluations than the first population must do.
+        more = ("--max-evaluations", "4000", "--no-certify")
+        met = tmp_path / "met2"
+        assert again.status == 0 or dse(*PAIR, *more, option, f"{value:.6f}", "-o", met).status == 0
+
+
+def test_deadlines_that_nothing_meets_are_listed(refused):
+    got = refused("--deadline", "0.1")
+    assert got.lines[1].startswith("latency of inception_v1: at most 0.1 ms")
+    assert got.lines[2].startswith("latency of resnet101: at most 0.1 ms")
+    assert len(got.lines) == 3
+    one = refused("--deadline", "resnet101=0.1")
+    assert len(one.lines) == 1
+    assert "inception_v1" not in one.err
+
+
+def test_each_alone_but_not_together(refused):
+    least_power = lowest(refused("--power-cap", "0.1").err, "power")
+    got = refused("--power-cap", f"{least_power * 1.01:.4f}", "--deadline", "resnet101=3")
+    assert "each constraint was met alone, but not all together" in got.lines[0]
+    assert [line.split(":")[0] for line in got.lines[1:]] == ["latency of resnet101", "power"]
+
+
+def test_only_what_cannot_be_met_is_named(refused):
+    got = refused("--power-cap", "0.1", "--deadline", "10000", "--max-transitions", "3")
+    assert len(got.lines) == 1
+    assert "power: at most 0.1 W" in got.err
+
+
+def test_a_period_that_is_too_short_is_named_alone(refused):
+    got = refused("--fps", "100000", "--power-cap", "1")
+    assert len(got.lines) == 1
+    assert "makespan within the period: at most 0.01 ms" in got.err
+
+
+def test_a_cap_is_never_rounded_up(dse, tmp_path):
+    """Caps are whole milliwatts in the problem: a part of one is dropped."""
+    folder = tmp_path / "run"
+    got = dse(*PAIR, *FEW, "--power-cap", "9.9999", "-o", folder)
+    assert got.status == 0
+    assert read_results(folder).problem.power_cap_mw == 9_999
+
+
+def test_throughput_and_a_power_cap(refused):
+    got = refused("--objective", "throughput", "--objective", "energy", "--power-cap", "0.2")
+    assert 1 < lowest(got.err, "power") < 10

@@ -1,0 +1,183 @@
+"""Every engine: its rows, its budget, its repetition, and what it refuses."""
+
+import hashlib
+import os
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from benchmarks.random_problem import RandomShape, random_problem
+from benchmarks.reference_problem import reference_problem
+from dse.space.design_space import DesignSpace
+from dse.search.base import ResumableEngine
+from dse.search.names import EngineName
+from dse.engines.optimizer_registry import ENGINES, make_engine
+from dse.errors import WorkloadError
+from dse.search.optimizers.pymoo_adapters import nsga2
+from dse.search.driver import Budget, StoppedBy, search
+from fitness.objectives import make_outcomes
+from results.front.dominance import hypervolume, non_dominated, reference_point
+from results.problem.problem import EnergyUse, Objective, ObjectiveKind
+from tests.support.small_spaces import exact_front, small_space
+
+THREE = (ObjectiveKind.LATENCY, ObjectiveKind.ENERGY, ObjectiveKind.POWER)
+ROOT = Path(__file__).parents[4]
+
+
+def with_three_objectives(problem):
+    return replace(problem, objectives=tuple(Objective(kind) for kind in THREE))
+
+
+def asked_for(name, problem):
+    """The problem with the objectives that the engine asks for."""
+    info = ENGINES[name]
+    if info.least_objectives > 2:
+        return with_three_objectives(problem)
+    if info.required:
+        objectives = tuple(Objective(kind) for kind in info.required)
+        return replace(
+            problem, objectives=objectives, energy_use=EnergyUse.PIPELINE, period_ps=None
+        )
+    return problem
+
+
+def space_for(name, seed):
+    """A small space with the objectives that the engine asks for."""
+    return DesignSpace(asked_for(name, small_space(seed).problem))
+
+
+@pytest.mark.parametrize("name", EngineName, ids=lambda name: name.value)
+def test_rows_are_allowed_and_the_budget_is_kept_to_the_last_one(name):
+    for seed in range(2):
+        space = space_for(name, seed)
+        evaluate = make_outcomes(space.problem)
+        count = 0
+
+        def counting(rows, space=space, evaluate=evaluate):
+            nonlocal count
+            count += len(rows)
+            mapping = rows[:, : space.groups]
+            assert space.problem.allowed[np.arange(space.groups), mapping].all()
+            assert np.array_equal(space.canonical(rows), rows)
+            on = space.domains_on(space.units_used(rows))
+            for d, domain in enumerate(space.problem.domains):
+                assert domain.allowed[rows[on[:, d], space.groups + d]].all()
+            return evaluate(rows)
+
+        result = search(make_engine(name, space, seed), counting, Budget(777))
+        assert result.evaluations == count <= 777
+        assert count == 777 or result.stopped_by is StoppedBy.EXHAUSTED
+        assert len(result.rows)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_exhaustive_search_is_plain_enumeration(seed):
+    space = small_space(seed)
+    result = search(
+        make_engine(EngineName.EXHAUSTIVE, space, 0), make_outcomes(space.problem), Budget(10**9)
+    )
+    front, outcomes = exact_front(space)
+    assert {tuple(row) for row in result.objectives.tolist()} == front
+    assert result.stopped_by is StoppedBy.EXHAUSTED
+    assert result.evaluations == len(outcomes.possible), "each canonical row once"
+
+
+@pytest.mark.parametrize("name", [EngineName.ANNEALING, EngineName.NSGA2], ids=lambda n: n.value)
+@pytest.mark.parametrize("seed", range(4))
+def test_fronts_of_small_problems_are_found(name, seed):
+    space = small_space(seed + 20)
+    result = search(make_engine(name, space, 1), make_outcomes(space.problem), Budget(20_000))
+    front, _ = exact_front(space)
+    assert {tuple(row) for row in result.objectives.tolist()} == front
+
+
+def test_random_search_draws_no_row_twice_and_ends_where_there_is_no_other():
+    space = small_space(3)
+    seen = []
+    evaluate = make_outcomes(space.problem)
+
+    def noting(rows):
+        seen.extend(row.tobytes() for row in rows)
+        return evaluate(rows)
+
+    result = search(make_engine(EngineName.RANDOM, space, 0), noting, Budget(10**7))
+    assert result.stopped_by is StoppedBy.EXHAUSTED
+    assert len(seen) == len(set(seen))
+
+
+def test_exhaustive_search_refuses_a_space_that_is_too_large():
+    shape = RandomShape(networks=(2, 2), groups=(40, 40), units=(4, 4), unsupported=0.0)
+    space = DesignSpace(random_problem(np.random.default_rng(0), shape))
+    with pytest.raises(WorkloadError, match=r"at most 100,000,000 .* got about 10\^4[789]"):
+        make_engine(EngineName.EXHAUSTIVE, space, 0)
+
+
+@pytest.mark.parametrize("name", [EngineName.NSGA3, EngineName.SMS_EMOA], ids=lambda n: n.value)
+def test_engines_for_three_objectives_refuse_two(name):
+    with pytest.raises(WorkloadError, match=f"{name.value}: 3 or more objectives.* got 2"):
+        make_engine(name, small_space(0), 0)
+
+
+def test_mobile_i_is_for_throughput():
+    with pytest.raises(WorkloadError, match="mobile-i: --objective throughput is required, got"):
+        make_engine(EngineName.MOBILE_I, small_space(0), 0)
+
+
+@pytest.mark.parametrize("name", EngineName, ids=lambda name: name.value)
+def test_what_is_declared_resumable_is(name):
+    engine = make_engine(name, space_for(name, 0), 0)
+    assert isinstance(engine, ResumableEngine) == ENGINES[name].resumable
+    # What explores is NSGA-II; the exact search comes after it.
+    assert engine.name == ("nsga2" if name is EngineName.AUTO else name.value)
+
+
+def test_our_loop_is_as_good_as_pymoos_with_the_same_operators():
+    """Median hypervolume of a few seeds, without the local search, at equal evaluations."""
+    from dse.search.optimizers.nsga2 import Nsga2Engine
+
+    space = DesignSpace(reference_problem())
+    evaluate = make_outcomes(space.problem)
+    fronts = {"ours": [], "pymoo": []}
+    for seed in range(3):
+        ours = Nsga2Engine(space, seed=seed, neighbours=0)
+        for key, engine in (("ours", ours), ("pymoo", nsga2(space, seed=seed))):
+            fronts[key].append(search(engine, evaluate, Budget(3000)).objectives)
+    every = np.concatenate([front for found in fronts.values() for front in found])
+    reference = reference_point(every[non_dominated(every)])
+    volume = {
+        key: np.median([hypervolume(f[(f < reference).all(axis=1)], reference) for f in found])
+        for key, found in fronts.items()
+    }
+    assert volume["ours"] > 0.995 * volume["pymoo"]
+
+
+def digest(name):
+    """Of the front that an engine finds, with two threads."""
+    space = DesignSpace(asked_for(name, reference_problem()))
+    if name is EngineName.EXHAUSTIVE:
+        space = small_space(1)
+    evaluate = make_outcomes(space.problem, jobs=2)
+    result = search(make_engine(name, space, 5), evaluate, Budget(900))
+    return hashlib.sha256(result.rows.tobytes() + result.objectives.tobytes()).hexdigest()
+
+
+def test_a_seed_gives_the_same_front_in_a_fresh_process():
+    code = (
+        "from tests.dse.search.optimizers.test_optimizers import digest\n"
+        "from dse.search.names import EngineName\n"
+        "print(*(digest(name) for name in EngineName))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": str(ROOT), "PYTHONHASHSEED": "7"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split() == [digest(name) for name in EngineName]

@@ -1,0 +1,328 @@
+"""Networks that run freely, from the command line to the files and back."""
+
+from __future__ import annotations
+
+import json
+import runpy
+from collections.abc import Callable
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dse.cli.main import run
+from dse.errors import WorkloadError
+from dse.explore import default_evaluations
+from dse.workload.options import Options, parse_deadline
+from dse.problem.build import build_problem
+from dse.certificate.preconditions import refuse_unprovable
+from dse.workload.workload import workload_of
+from dse.workload.workload_file import read_workload
+from platforms.platform_file import load_platform
+from results.text.power_bandwidth_trace import activity
+from results.errors import ResultError
+from results.text.free_running import shown_in_words
+from results.export.result_folder import read_results
+from results.plots.gantt import draw_gantt
+from results.plots.style import picture_settings
+from results.problem.pipeline_model import ThroughputModel
+from results.export.report import report_html
+from results.text.schedule import stretches
+
+RECOMPUTE = Path(__file__).parents[2] / "support" / "recompute_front.py"
+ASKED = ("throughput", "power", "efficiency")
+
+
+def built(workload=None, **options):
+    chosen = {"objectives": ("throughput", "power"), "groups": 2, "free_running": True, **options}
+    return build_problem(
+        workload or workload_of(["alexnet", "squeezenet"]),
+        load_platform("jetson-agx-xavier"),
+        Options(**chosen),
+    ).problem
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    place = tmp_path_factory.mktemp("free") / "run"
+    words = ["explore", "alexnet", "squeezenet*2", "-p", "jetson-agx-xavier", "--free-running"]
+    for name in ASKED:
+        words += ["--objective", name]
+    words += ["--power-cap", "12", "--groups", "2", "--units", "cpu,gpu,dla0", "--quiet"]
+    assert run([*words, "--max-evaluations", "60", "-o", str(place)]) == 0
+    front = json.loads((place / "front.json").read_bytes())
+    assert 2 <= len(front["members"]) <= 40
+    return place
+
+
+def test_the_script_of_the_standard_library_agrees(folder: Path, capsys) -> None:
+    assert runpy.run_path(str(RECOMPUTE))["main"](folder) == 0, capsys.readouterr().out
+
+
+def test_the_folder_is_verified_and_shown(folder: Path, dse) -> None:
+    assert dse("verify", folder).status == 0
+    shown = dse("show", folder, "--member", "0")
+    assert shown.status == 0
+    front = json.loads((folder / "front.json").read_bytes())
+    member = front["members"][0]
+    assert member["objectives"]["power_uw"] <= 12 * 10**6
+    assert member["objectives"]["energy_per_inference_fj"] == member["energy_fj"]
+    mean = 8 * 10**12 / member["objectives"]["window_of_8_frames_ps"]
+    lines = [line for line in shown.out.splitlines() if line.startswith("throughput of ")]
+    rates = [float(line.partition(": ")[2].split()[0]) for line in lines]
+    assert len(rates) == 3
+    assert sum(rates) / 3 == pytest.approx(mean, rel=1e-3)
+    for command, ending in (("trace", "json"), ("report", "html")):
+        assert dse(command, folder, "-o", folder.parent / f"{command}.{ending}").status == 0
+
+
+def test_a_changed_figure_is_found(folder: Path, tmp_path: Path, dse) -> None:
+    front = json.loads((folder / "front.json").read_bytes())
+    front["members"][0]["objectives"]["window_of_8_frames_ps"] += 1
+    (tmp_path / "front.json").write_text(json.dumps(front))
+    (tmp_path / "problem.json").write_bytes((folder / "problem.json").read_bytes())
+    outcome = dse("verify", tmp_path, "--ignore-hashes")
+    assert outcome.status != 0
+    assert "window_of_8_frames_ps" in outcome.out + outcome.err
+
+
+Change = Callable[[dict[str, Any]], object]
+
+
+def moved(name: str, by: int) -> Change:
+    """The execution that ends last is given another instant."""
+
+    def change(member: dict[str, Any]) -> None:
+        max(member["schedule"], key=lambda row: row["end_ps"])[name] += by
+
+    return change
+
+
+CHANGES: dict[str, Change] = {
+    "an end": moved("end_ps", 1),
+    "a ready time": moved("ready_ps", -1),
+    "an execution less": lambda member: member["schedule"].pop(),
+    "shown for longer": lambda member: member["free_run"].update(
+        shown_ps=member["free_run"]["shown_ps"] - 1
+    ),
+    "another window": lambda member: member["free_run"]["window_ps"].__setitem__(
+        0, member["free_run"]["window_ps"][0] + 1
+    ),
+    "another count": lambda member: member["free_run"]["inferences"].update(
+        alexnet=member["free_run"]["inferences"]["alexnet"] + 1
+    ),
+    "no window": lambda member: member.update(free_run=None),
+    "the makespan": lambda member: member.update(makespan_ps=member["makespan_ps"] + 1),
+}
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_a_changed_schedule_is_found(folder: Path, name: str, tmp_path: Path, dse, capsys) -> None:
+    """By verify, and by the script of the standard library."""
+    front = json.loads((folder / "front.json").read_bytes())
+    place = len(front["members"]) - 1
+    CHANGES[name](front["members"][place])
+    (tmp_path / "front.json").write_text(json.dumps(front))
+    (tmp_path / "problem.json").write_bytes((folder / "problem.json").read_bytes())
+    outcome = dse("verify", tmp_path, "--ignore-hashes")
+    assert outcome.status == 1, outcome.out
+    capsys.readouterr()
+    assert runpy.run_path(str(RECOMPUTE))["main"](tmp_path) == 1
+    assert f"member {place}: " in capsys.readouterr().out
+
+
+def test_all_in_time_moved_together_is_found_by_playing(folder: Path, tmp_path: Path, dse) -> None:
+    """A schedule that hangs together, but is not what the timeline plays."""
+    front = json.loads((folder / "front.json").read_bytes())
+    member = front["members"][0]
+    for name in ("ready_ps", "start_ps", "end_ps"):
+        for row in member["schedule"]:
+            row[name] += 1
+    member["free_run"]["shown_ps"] += 1
+    member["free_run"]["window_ps"] = [instant + 1 for instant in member["free_run"]["window_ps"]]
+    (tmp_path / "front.json").write_text(json.dumps(front))
+    (tmp_path / "problem.json").write_bytes((folder / "problem.json").read_bytes())
+    outcome = dse("verify", tmp_path, "--ignore-hashes")
+    assert outcome.status == 1
+    assert "member 0: the schedule: " in outcome.out
+
+
+def test_what_is_shown_is_the_free_run(folder: Path) -> None:
+    front = read_results(folder)
+    cut = 0
+    for member in front.members:
+        schedule, run = member.schedule, member.free_run
+        assert run is not None
+        assert max(row.frame for row in schedule.groups) >= 2
+        assert all(row.start_ps < run.shown_ps for row in schedule.groups)
+        cut += not run.shows_window
+        if not run.shows_window:
+            assert 1000 <= len(schedule.groups) < 1000 + 2 * len(front.problem.units)
+    assert 0 < cut < len(front.members)
+
+
+def test_every_view_says_what_it_shows(folder: Path, tmp_path: Path, dse) -> None:
+    front = read_results(folder)
+    for index, whole in {m.free_run.shows_window: i for i, m in enumerate(front.members)}.items():
+        member = front.members[whole]
+        words = shown_in_words(member.free_run)
+        shown = dse("show", folder, "--member", whole).out
+        assert f"schedule: {words}" in " ".join(shown.split())
+        assert ("more rows: --all" in shown) == (len(stretches(member.schedule)) > 40)
+        every = dse("show", folder, "--member", whole, "--all").out
+        assert len(every.splitlines()) >= len(stretches(member.schedule))
+        trace = tmp_path / f"{index}.json"
+        assert dse("trace", folder, "--member", whole, "-o", trace).status == 0
+        events = json.loads(trace.read_bytes())["traceEvents"]
+        executions = [e for e in events if e["ph"] == "X" and e["cat"] != "window"]
+        assert len(executions) == len(member.schedule.groups)
+        (name,) = [e["args"]["name"] for e in events if e["name"] == "process_name"]
+        assert name.endswith(words)
+        windows = [e for e in events if e["name"] == "counted window"]
+        begin, end = member.free_run.window_ps
+        assert [(e["args"]["begin_ps"], e["args"]["end_ps"]) for e in windows] == (
+            [(begin, end)] if begin < member.free_run.shown_ps else []
+        )
+        with picture_settings():
+            figure = draw_gantt(front.problem, member)
+        assert figure.axes[0].get_title(loc="left") == words
+
+
+def test_evaluate_names_its_own_option_for_the_rest(folder: Path, dse) -> None:
+    shown = dse("evaluate", "--from", folder, "--member", 0)
+    assert shown.status == 0
+    assert "more rows: --json" in shown.out
+    assert "--all" not in shown.out
+
+
+def test_the_power_over_the_window_is_the_energy_that_is_claimed(folder: Path) -> None:
+    front = read_results(folder)
+    for member in front.members:
+        run = member.free_run
+        if not run.shows_window:
+            continue
+        figures = activity(front.problem, member)
+        begin, end = run.window_ps
+        energy = (sum(figures.idle_mw) + figures.base_mw) * (end - begin)
+        for row, power in zip(member.schedule.groups, figures.dynamic_mw, strict=True):
+            energy += power * max(min(row.end_ps, end) - max(row.start_ps, begin), 0)
+        assert energy // sum(run.inferences) == member.energy_fj
+
+
+def test_the_page_draws_the_free_run(folder: Path, open_page) -> None:
+    front = read_results(folder)
+    whole = next(i for i, m in enumerate(front.members) if m.free_run.shows_window)
+    member = front.members[whole]
+    with open_page(report_html(front), hash=f"#a={whole}") as page:
+        found = page.locator("article[data-side=a] g.bar[data-group]").evaluate_all(
+            "bars => bars.map(bar => [Number(bar.dataset.start), Number(bar.dataset.group)])"
+        )
+        assert sorted(map(tuple, found)) == sorted(
+            (row.start_ps, row.group) for row in member.schedule.groups
+        )
+        assert page.locator("article[data-side=a] rect.window").count() == 1
+        text = page.locator("article[data-side=a]").inner_text()
+        assert shown_in_words(member.free_run) in text
+        assert "Throughput of alexnet" in text
+
+
+def test_a_workload_file_says_it_too() -> None:
+    text = b"free_running: true\nnetworks: [{network: alexnet}, {network: squeezenet}]\n"
+    problem = built(read_workload(text, "a.yaml"), free_running=False)
+    assert problem.free_running
+    assert problem.frames_in_flight == 2
+    with pytest.raises(WorkloadError, match="free_running"):
+        read_workload(b"free_running: 1\nnetworks: [{network: alexnet}]\n", "a.yaml")
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"objectives": ("latency", "power")}, "the objective latency exclude each other"),
+        ({"objectives": ("throughput", "latency:alexnet")}, "the objective latency:alexnet"),
+        ({"objectives": ("throughput", "inverse-latency")}, "the objective inverse-latency"),
+        ({"objectives": ("throughput", "stretch")}, "the objective stretch"),
+        ({"deadlines_ms": (parse_deadline("5"),)}, "--deadline"),
+        ({"frames_per_second": Fraction(30)}, r"a frame rate \(--fps\)"),
+        ({"throughput_model": ThroughputModel.ANALYTIC}, "--throughput-model analytic"),
+    ],
+)
+def test_options_of_a_common_frame_are_refused_by_name(options, words) -> None:
+    with pytest.raises(WorkloadError, match=words):
+        built(**options)
+
+
+@pytest.mark.parametrize(
+    ("extra", "words"),
+    [
+        ("waits_for: [alexnet]", "waits_for .*'squeezenet' waits for 'alexnet'"),
+        ("arrival_ms: 1", "arrival_ms .of 'squeezenet'"),
+        ("deadline_ms: 9", "deadline_ms .of 'squeezenet'"),
+    ],
+)
+def test_keys_of_a_common_frame_are_refused_by_name(extra, words) -> None:
+    text = f"networks: [{{network: alexnet}}, {{network: squeezenet, {extra}}}]"
+    with pytest.raises(WorkloadError, match=words):
+        built(read_workload(text.encode(), "a.yaml"))
+
+
+def test_frames_in_flight_win_over_the_file() -> None:
+    text = b"free_running: true\nframes_in_flight: 4\nnetworks: [{network: alexnet}]\n"
+    assert built(read_workload(text, "a.yaml")).frames_in_flight == 4
+    assert built(read_workload(text, "a.yaml"), frames_in_flight=3).frames_in_flight == 3
+    pipeline = built(objectives=("throughput", "energy"), free_running=False, frames_in_flight=1)
+    assert pipeline.frames_in_flight == 1
+    assert not pipeline.free_running
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"objectives": ("latency", "energy"), "free_running": False}, "the objective throughput"),
+        ({"free_running": False, "throughput_model": ThroughputModel.ANALYTIC}, "on the timeline"),
+        ({"frames_in_flight": 9}, "from 1 to 8 is required, got 9"),
+    ],
+)
+def test_frames_in_flight_that_mean_nothing_are_refused(options, words) -> None:
+    with pytest.raises(WorkloadError, match=words):
+        built(**{"frames_in_flight": 2, **options})
+
+
+def test_frames_in_flight_on_the_command_line(dse, tmp_path: Path) -> None:
+    words = ["explore", "alexnet", "squeezenet", "-p", "jetson-tx2", "--groups", "2", "-q"]
+    words += ["--objective", "throughput", "--objective", "energy", "--engine", "mobile-i"]
+    words += ["--max-evaluations", "40", "--no-certify"]
+    assert dse(*words, "--frames-in-flight", "5", "-o", tmp_path / "run").status == 0
+    assert read_results(tmp_path / "run").problem.frames_in_flight == 5
+    outcome = dse(*words, "--frames-in-flight", "9", "-o", tmp_path / "other")
+    assert outcome.status == 2
+    assert "--frames-in-flight" in outcome.err
+
+
+def test_balance_is_refused(dse, tmp_path: Path) -> None:
+    outcome = dse(
+        *("explore", "alexnet", "squeezenet", "-p", "jetson-agx-xavier", "--free-running"),
+        *("--balance", "--objective", "throughput", "--objective", "power"),
+        *("-o", tmp_path / "run"),
+    )
+    assert outcome.status != 0
+    assert "--balance and free-running networks exclude each other" in outcome.err
+
+
+def test_nothing_is_proved_about_them() -> None:
+    with pytest.raises(ResultError, match="throughput of free-running networks"):
+        refuse_unprovable(built(), [0])
+
+
+def test_ten_of_the_heaviest_networks_fit_at_all_clocks() -> None:
+    names = ["vit_h_14", "vit_l_16", "vit_l_32", "swin_b", "regnet_y_128gf", "convnext_large"]
+    names += ["efficientnet_b7", "maxvit_t", "efficientnet_v2_l", "densenet201"]
+    problem = built(workload_of(names), groups=20)
+    assert len(problem.networks) == 10
+    assert all(domain.allowed.all() for domain in problem.domains)
+
+
+def test_free_running_networks_have_a_small_budget_of_their_own() -> None:
+    assert default_evaluations(built()) == 300
+    assert default_evaluations(built(free_running=False)) == 100_000

@@ -1,0 +1,407 @@
+"""A campaign from its file to its tables, with real explorations."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from dse.tools.campaign.execute import exploration
+from dse.tools.campaign.plan.campaign_file import load_plan
+from dse.tools.campaign.analyse.comparison import Verdict, compare_campaigns
+from dse.tools.campaign.execute.exploration import explore_run
+from dse.tools.campaign.analyse.export import campaign_frame
+from dse.tools.campaign.plan.program import program_identity
+from dse.tools.campaign.store.run import RunStatus, RunTask
+from dse.tools.campaign.plan.run_inputs import inputs_of
+from dse.tools.campaign.execute.runner import do_missing
+from dse.tools.campaign.store.store import Store
+from dse.tools.campaign.execute.workers import SameProcess
+from dse.space.design_space import DesignSpace
+from dse.errors import WorkloadError
+from dse.explore import explore
+from dse.workload.options import Options
+from dse.space.warm_start import starting_rows
+from fitness.simulate import row_of
+from results.export.result_folder import read_results
+
+HERE = Path(__file__).parent
+ROOT = HERE.parents[3]
+FILE = {
+    "title": "<b>Small</b>",
+    "networks": ["alexnet", "squeezenet", "resnet18"],
+    "together": 2,
+    "platforms": ["jetson-agx-xavier"],
+    "units": ["gpu, dla0"],
+    "group_counts": [4],
+    "power_caps_w": [None, 20, 0.1],
+    "evaluations": [400],
+    "seeds": [0],
+    "warm_start": ["power_cap_w"],
+    "tags": [{"when": {"power_cap_w": None}, "set": {"cap": "free"}}],
+}
+
+
+@pytest.fixture(scope="module")
+def campaign(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("campaign")
+    (folder / "c.json").write_text(json.dumps(FILE))
+    plan = load_plan(folder / "c.json")
+    with Store(folder / "runs", create=True) as store:
+        store.set_plan(plan.runs, inputs_of(plan, program_identity()), plan.title)
+        do_missing(store, SameProcess(explore_run), most_attempts=1)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def records(campaign):
+    with Store(campaign / "runs") as store:
+        return list(store.records())
+
+
+def test_runs_are_what_explore_finds(campaign, records):
+    run = records[0]
+    front = explore(
+        ["alexnet", "squeezenet"],
+        "jetson-agx-xavier",
+        options=Options(units=("gpu", "dla0"), groups=4),
+        max_evaluations=400,
+        jobs=1,
+    )
+    assert run.figures.objectives == tuple(member.objectives for member in front.members)
+    assert run.figures.rows == tuple(tuple(row_of(m.design).tolist()) for m in front.members)
+    statuses = {(r.workload, r.settings.power_cap_w): r.status for r in records}
+    assert [statuses["alexnet+squeezenet", cap] for cap in (None, "20", "0.1")] == [
+        RunStatus.FINISHED,
+        RunStatus.FINISHED,
+        RunStatus.INFEASIBLE,
+    ]
+
+
+def test_free_running_is_an_input(tmp_path):
+    """A run finds what an exploration with the option does."""
+    file = {
+        "networks": ["alexnet", "squeezenet"],
+        "together": 2,
+        "platforms": ["jetson-agx-xavier"],
+        "units": ["gpu, dla0"],
+        "group_counts": [2],
+        "objectives": ["throughput, power"],
+        "free_running": [True],
+        "frames_in_flight": [3],
+        "evaluations": [30],
+    }
+    (tmp_path / "c.json").write_text(json.dumps(file))
+    (entry,) = inputs_of(load_plan(tmp_path / "c.json"), program_identity())
+    outcome = explore_run(RunTask(entry.hash, entry))
+    front = explore(
+        ["alexnet", "squeezenet"],
+        "jetson-agx-xavier",
+        options=Options(
+            objectives=("throughput", "power"),
+            units=("gpu", "dla0"),
+            groups=2,
+            free_running=True,
+            frames_in_flight=3,
+        ),
+        max_evaluations=30,
+        jobs=1,
+    )
+    assert front.problem.free_running
+    assert front.problem.frames_in_flight == 3
+    assert outcome.figures.objectives == tuple(member.objectives for member in front.members)
+
+
+def test_a_run_has_the_same_bytes_whatever_ran_before_it(campaign, records):
+    """In a fresh process, from another folder, alone: nothing that is remembered shows."""
+    script = (
+        "import hashlib, sys\n"
+        "from pathlib import Path\n"
+        "from dse.tools.campaign.execute.exploration import explore_run\n"
+        "from dse.tools.campaign.store.store import Store\n"
+        "from dse.tools.campaign.store.run import RunTask\n"
+        "with Store(Path(sys.argv[1])) as store:\n"
+        "    run = store.find(sys.argv[2])\n"
+        "    before = store.find(run.inputs.starts_from)\n"
+        "task = RunTask(run.hash, run.inputs, before.figures.rows)\n"
+        "outcome = explore_run(task)\n"
+        "print(hashlib.sha256(outcome.pack).hexdigest(), outcome.problem_sha256)\n"
+    )
+    run = next(r for r in records if r.settings.power_cap_w == "20" and r.workload[0] == "s")
+    ended = subprocess.run(
+        [sys.executable, "-c", script, str(campaign / "runs"), run.hash],
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        cwd=campaign,
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert ended.stdout.split() == [run.pack_sha256, run.problem_sha256], ended.stderr
+
+
+def test_a_warm_start_is_behind_nothing_that_it_began_with(records):
+    """Members without a cap that keep it are reached or beaten under the cap."""
+    for workload in {run.workload for run in records}:
+        free, capped, _ = (run for run in records if run.workload == workload)
+        assert capped.inputs.starts_from == free.hash
+        kept = np.array(
+            [
+                (ps, fj)
+                for ps, fj in free.figures.objectives
+                # mW = fJ / (ps * 1e-3) * 1e-3: below 20 W.
+                if fj / ps < 20_000
+            ]
+        )
+        found = np.array(capped.figures.objectives)
+        assert len(kept)
+        assert all((found <= row).all(axis=1).any() for row in kept)
+
+
+def test_rows_to_start_from_are_made_to_fit(records):
+    from dse.problem.build import build_problem
+    from dse.workload.workload_file import workload_from
+    from platforms.platform_file import load_platform
+
+    options = Options(units=("gpu", "dla0"), groups=4, fixed=(("gpu", "max"),))
+    workload = workload_from(["alexnet", "squeezenet"])
+    built = build_problem(workload, load_platform("jetson-agx-xavier"), options)
+    space = DesignSpace(built.problem)
+    rows = starting_rows(space, np.array(records[0].figures.rows))
+    gpu = [domain.name for domain in built.problem.domains].index("gpu")
+    points = rows[:, space.groups + gpu]
+    assert set(points.tolist()) <= {0, len(built.problem.domains[gpu].allowed) - 1}
+    for bad in (rows[:, 1:], rows - rows.max() - 1, rows + 99, rows[0]):
+        with pytest.raises(WorkloadError, match="rows to start from"):
+            starting_rows(space, bad)
+
+
+def test_another_program_or_file_is_refused(records):
+    run = records[0]
+    task = RunTask(run.hash, replace(run.inputs, program="1.0+else"))
+    with pytest.raises(WorkloadError, match=r"another program .*1\.0\+else"):
+        explore_run(task)
+    exploration._problems.clear()
+    contents = (("network net.onnx", "0" * 64), *run.inputs.contents)
+    with pytest.raises(WorkloadError, match=r"network net\.onnx: is not the file"):
+        explore_run(RunTask(run.hash, replace(run.inputs, contents=contents)))
+
+
+def test_the_command_goes_on_where_it_is(campaign, dse):
+    outcome = dse("campaign", "run", campaign / "c.json", "-o", campaign / "runs", "--jobs", 2)
+    assert outcome.status == 0
+    assert "6 finished, 3 infeasible, 0 failed; 0 of them now" in outcome.out
+
+
+def test_extracted_results_are_result_folders(campaign, records, dse, tmp_path):
+    folder = campaign / "runs"
+    run = records[1]
+    assert dse("campaign", "extract", folder, run.name, "-o", tmp_path / "one").status == 0
+    front = read_results(tmp_path / "one")
+    assert tuple(member.objectives for member in front.members) == run.figures.objectives
+    assert front.problem.power_cap_mw == 20_000
+    assert dse("verify", tmp_path / "one").status == 0
+    refused = dse("campaign", "extract", folder, records[2].hash, "-o", tmp_path / "two")
+    assert refused.status == 2
+    assert "infeasible" in refused.err
+
+
+def test_status(campaign, dse):
+    told = json.loads(dse("campaign", "status", campaign / "runs", "--json").out)
+    assert {key: told[key] for key in ("runs", "finished", "infeasible", "waiting", "failed")} == {
+        "runs": 9,
+        "finished": 6,
+        "infeasible": 3,
+        "waiting": 0,
+        "failed": 0,
+    }
+    assert "9 runs" in dse("campaign", "status", campaign / "runs").out
+
+
+def cells(dse, campaign, *options):
+    outcome = dse("campaign", "table", campaign / "runs", "--json", *options)
+    assert outcome.status == 0, outcome.err
+    table = json.loads(outcome.out)
+    return {
+        (row[0], column[0]): value
+        for row, values in zip(table["rows"], table["cells"], strict=True)
+        for column, value in zip(table["columns"], values, strict=True)
+    }
+
+
+@pytest.mark.parametrize("value", ["latency", "energy", "energy@latency=3", "members", "gain"])
+def test_tables_say_what_the_fronts_do(campaign, records, dse, value):
+    """Against what is read from the result files."""
+    found = cells(dse, campaign, "--rows", "workload", "--columns", "power_cap_w", "--value", value)
+    expected = {}
+    with Store(campaign / "runs") as store:
+        for run in records:
+            cap = run.settings.power_cap_w or ""
+            expected[run.workload, cap] = None
+            if run.status is not RunStatus.FINISHED:
+                continue
+            document = json.loads(store.files(run)["front.json"])
+            rows = [member["objectives"] for member in document["members"]]
+            rows = [list(row.values()) if isinstance(row, dict) else row for row in rows]
+            baselines = [
+                list(b["point"]["objectives"].values())
+                if isinstance(b["point"]["objectives"], dict)
+                else b["point"]["objectives"]
+                for b in document["baselines"]
+                if not b["breaks"]
+            ]
+            slow = [row for row in rows if row[0] <= 3e9]
+            expected[run.workload, cap] = {
+                "latency": min(row[0] for row in rows) / 1e9,
+                "energy": min(row[1] for row in rows) / 1e12,
+                "energy@latency=3": min((row[1] for row in slow), default=0) / 1e12 or None,
+                "members": len(rows),
+                "gain": min((b[0] for b in baselines), default=0) / min(r[0] for r in rows) or None,
+            }[value]
+    assert found == pytest.approx(expected)
+
+
+def test_hypervolumes_are_shares_of_what_all_runs_found(campaign, records, dse):
+    found = cells(
+        dse, campaign, "--rows", "workload", "--columns", "power_cap_w", "--value", "hypervolume"
+    )
+    for run in records:
+        assert found[run.workload, "0.1"] is None
+        assert 0 < found[run.workload, "20"] <= found[run.workload, ""] <= 100
+
+
+def test_cells_of_several_runs_and_parts_of_them(campaign, dse):
+    best = cells(dse, campaign, "--rows", "workload", "--columns", "platform")
+    worst = cells(dse, campaign, "--rows", "workload", "--columns", "platform", "--over", "worst")
+    free = cells(
+        dse, campaign, "--rows", "workload", "--columns", "platform", "--where", "cap=free"
+    )
+    assert all(best[key] <= worst[key] for key in best)
+    assert free == best
+    shown = dse("campaign", "table", campaign / "runs").out
+    assert "first" in shown
+    assert "best of up to 3 runs" in shown
+    text = dse("campaign", "table", campaign / "runs", "--csv").out
+    assert text.splitlines()[0] == "first,squeezenet,resnet18"
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--value", "speed"], "speed"),
+        (["--value", "energy@latency"], "OBJECTIVE@OBJECTIVE=NUMBER"),
+        (["--value", "gain:best"], "gpu"),
+        (["--rows", "color"], "color"),
+        (["--where", "cap"], "FIELD=VALUE"),
+        (["--where", "color=red"], "color"),
+    ],
+)
+def test_what_a_table_cannot_show(campaign, dse, options, message):
+    outcome = dse("campaign", "table", campaign / "runs", *options)
+    assert outcome.status == 2
+    assert message in outcome.err
+
+
+def test_exports(campaign, records, dse, tmp_path):
+    pandas = pytest.importorskip("pandas")
+    pytest.importorskip("pyarrow")
+    folder = campaign / "runs"
+    for name in ("r.csv", "r.parquet"):
+        assert dse("campaign", "export", folder, "-o", tmp_path / name).status == 0
+    assert dse("campaign", "export", folder, "-o", tmp_path / "m.parquet", "--members").status == 0
+    runs = pandas.read_parquet(tmp_path / "r.parquet")
+    assert list(runs["hash"]) == [run.hash for run in records]
+    text = pandas.read_csv(tmp_path / "r.csv")
+    assert np.allclose(text["latency_ms"], runs["latency_ms"], equal_nan=True)
+    members = pandas.read_parquet(tmp_path / "m.parquet")
+    best = members.groupby("hash")["energy_mJ"].min()
+    frame = campaign_frame(folder).set_index("hash")
+    assert np.allclose(frame["energy_mJ"], best[frame.index])
+    assert len(campaign_frame(folder, members=True)) == len(members)
+
+
+def test_two_campaigns_are_compared(campaign, records, dse):
+    folder = campaign / "runs"
+    assert dse("campaign", "compare", folder, folder).status == 0
+    run = records[0]
+
+    def with_latency(factor):
+        rows = tuple((int(ps * factor), fj) for ps, fj in run.figures.objectives)
+        other = replace(run, figures=replace(run.figures, objectives=rows))
+        return compare_campaigns([run], [other], tolerance_percent=1.0)[0]
+
+    assert with_latency(1).verdict is Verdict.SAME
+    assert with_latency(1.001).verdict is Verdict.WITHIN
+    assert with_latency(1.02).verdict is Verdict.WORSE
+    assert with_latency(0.9).verdict is Verdict.BETTER
+    later = replace(run, inputs=replace(run.inputs, program="2"))
+    (change,) = compare_campaigns([run], [later])
+    assert change.inputs_changed == (f"program: {program_identity()} and 2",)
+    verdicts = [c.verdict for c in compare_campaigns(records[:2], records[1:3])]
+    assert verdicts == [Verdict.MISSING, Verdict.SAME, Verdict.NEW]
+
+
+def test_a_regression_ends_with_status_1(campaign, dse, tmp_path):
+    """The same campaign with a tenth of the evaluations is another one: all of it is missing."""
+    (tmp_path / "c.json").write_text(json.dumps(FILE | {"evaluations": [300]}))
+    plan = load_plan(tmp_path / "c.json")
+    with Store(tmp_path / "runs", create=True) as store:
+        store.set_plan(plan.runs, inputs_of(plan, program_identity()), plan.title)
+    outcome = dse("campaign", "compare", campaign / "runs", tmp_path / "runs")
+    assert outcome.status == 1
+    assert "9 missing, 9 new" in outcome.out
+
+
+def test_the_report_opens_the_fronts(campaign, dse, chromium):
+    folder = campaign / "runs"
+    assert dse("campaign", "report", folder).status == 0
+    assert "0 of them new" in dse("campaign", "report", folder).out
+    context = chromium.new_context(viewport={"width": 1200, "height": 800}, offline=True)
+    page = context.new_page()
+    complaints = []
+    page.on("console", lambda message: complaints.append(message.text))
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    try:
+        page.goto(f"file://{folder / 'report.html'}")
+        page.wait_for_selector("html[data-ready]")
+        assert page.text_content("h1") == "<b>Small</b>"
+        assert page.locator("table.heat").count() == 3
+        assert page.locator("table.heat td a").count() == 6
+        assert page.locator("#failures tbody tr").count() == 3
+        page.select_option("#value", label="energy")
+        assert "energy, mJ" in page.text_content("#panels")
+        page.click("table.heat td a >> nth=0")
+        page.wait_for_selector("html[data-ready]")
+        assert page.title() == "alexnet + squeezenet on jetson-agx-xavier"
+        assert complaints == []
+    finally:
+        context.close()
+
+
+def test_check_counts_and_tries(campaign, dse):
+    outcome = dse("campaign", "check", campaign / "c.json", "--json", "--names")
+    assert outcome.status == 0
+    told = json.loads(outcome.out)
+    assert (told["runs"], told["workloads"], told["problems"]) == (9, 3, 9)
+    assert told["evaluations"] == 3600
+    assert told["core_seconds"] > 0
+    assert len(told["names"]) == 9
+
+
+def test_a_dask_cluster_gives_the_same(campaign, tmp_path):
+    """The same runs on workers of a cluster, one of which is killed in the middle."""
+    pytest.importorskip("distributed")
+    ended = subprocess.run(
+        [sys.executable, str(HERE / "campaign_on_dask.py"), str(tmp_path)],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join((str(ROOT), str(HERE)))},
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert ended.returncode == 0, ended.stderr[-3000:]
+    assert ended.stdout.split() == ["40", "finished"]

@@ -1,0 +1,258 @@
+"""Campaign files: the product and what changes it, names, tags, hashes, and bad input."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from dataclasses import replace
+
+import pytest
+
+from dse.tools.campaign.plan.campaign_file import load_plan
+from dse.tools.campaign.execute.planning import once_and_each
+from dse.tools.campaign.plan.run_inputs import inputs_of
+from dse.tools.campaign.plan.settings import RunSettings, options_of
+from dse.errors import WorkloadError
+
+BASE = {
+    "networks": ["alexnet", "squeezenet", "resnet18"],
+    "platforms": ["jetson-tx2", "jetson-agx-xavier"],
+}
+
+
+def plan_of(tmp_path, **keys):
+    path = tmp_path / "campaign.json"
+    path.write_text(json.dumps(BASE | keys))
+    return load_plan(path)
+
+
+def test_all_lists_are_multiplied(tmp_path):
+    plan = plan_of(
+        tmp_path,
+        together=[1, 2],
+        power_caps_w=[None, 12.5],
+        objectives=["latency, energy", "throughput,energy"],
+        seeds=3,
+    )
+    workloads = [
+        names for size in (1, 2) for names in itertools.combinations(BASE["networks"], size)
+    ]
+    expected = set(
+        itertools.product(
+            workloads,
+            BASE["platforms"],
+            (None, "12.5"),
+            ("latency, energy", "throughput, energy"),
+            range(3),
+        )
+    )
+    found = [
+        (s.networks, s.platform, s.power_cap_w, s.objectives, s.seed)
+        for s in (run.settings for run in plan.runs)
+    ]
+    assert len(found) == len(expected)
+    assert set(found) == expected
+    assert len({run.name for run in plan.runs}) == len(found)
+
+
+def test_free_running_networks_are_a_list_like_others(tmp_path):
+    plan = plan_of(
+        tmp_path,
+        objectives=["throughput, power"],
+        free_running=[False, True],
+        frames_in_flight=[None, 3],
+        exclude=[{"free_running": False, "frames_in_flight": 3}],
+    )
+    found = {(run.settings.free_running, run.settings.frames_in_flight) for run in plan.runs}
+    assert found == {(None, None), (True, None), (True, 3)}
+    for run in plan.runs:
+        options = options_of(run.settings)
+        assert options.free_running == bool(run.settings.free_running)
+        assert options.frames_in_flight == run.settings.frames_in_flight
+        assert RunSettings.from_document(run.settings.to_document()) == run.settings
+    # What is not asked for is not in the hash: False is the same run as nothing.
+    assert (
+        plan.runs[0].settings.to_document().keys() & {"free_running", "frames_in_flight"} == set()
+    )
+
+
+def test_runs_of_one_problem_follow_each_other(tmp_path):
+    plan = plan_of(tmp_path, engines=["nsga2", "random"], seeds=[5, 3])
+    keys = [(run.workload.name, run.settings.platform) for run in plan.runs]
+    assert len([key for key, _ in itertools.groupby(keys)]) == 6
+
+
+def test_exclude_include_and_tags(tmp_path):
+    plan = plan_of(
+        tmp_path,
+        together=2,
+        power_caps_w=[None, 10, 20],
+        exclude=[
+            {"platform": "jetson-tx2", "power_cap_w": [10, 20]},
+            {"network": "resnet18", "platform": "jetson-agx-xavier"},
+        ],
+        include=[
+            {"workload": "vgg19, vgg19", "seed": 9, "name": "twins", "tags": {"size": "large"}},
+        ],
+        tags=[
+            {"set": {"size": "small", "kind": "pair"}},
+            {"when": {"network": ["alexnet", "squeezenet"]}, "set": {"kind": "old"}},
+        ],
+    )
+    kept = {
+        (run.workload.name, run.settings.platform, run.settings.power_cap_w) for run in plan.runs
+    }
+    tx2, xavier = BASE["platforms"]
+    assert kept == {
+        ("alexnet+squeezenet", tx2, None),
+        ("alexnet+resnet18", tx2, None),
+        ("squeezenet+resnet18", tx2, None),
+        ("alexnet+squeezenet", xavier, None),
+        ("alexnet+squeezenet", xavier, "10"),
+        ("alexnet+squeezenet", xavier, "20"),
+        ("vgg19+vgg19", tx2, None),
+    }
+    twins = next(run for run in plan.runs if run.name == "twins")
+    assert twins.settings.seed == 9
+    assert twins.tags == {"size": "large", "kind": "pair"}
+    assert {run.tags["kind"] for run in plan.runs if "squeezenet" in run.workload.members} == {
+        "old",
+        "pair",
+    }
+
+
+def test_a_warm_start_names_the_run_before_it(tmp_path):
+    plan = plan_of(
+        tmp_path,
+        power_caps_w=[None, 20],
+        objectives=["latency, energy", "latency, power"],
+        seeds=[0, 1],
+        warm_start=["power_cap_w", "objectives"],
+    )
+    for run in plan.runs:
+        first = run.settings.power_cap_w is None and run.settings.objectives == "latency, energy"
+        assert (run.after is None) == first
+        if run.after is not None:
+            other = plan.runs[run.after]
+            assert (other.workload, other.settings.platform, other.settings.seed) == (
+                run.workload,
+                run.settings.platform,
+                run.settings.seed,
+            )
+
+
+def test_numbers_mean_the_same_however_they_are_written(tmp_path):
+    path = tmp_path / "a.yaml"
+    for text in ("20", "20.0", "2e1", "20.000"):
+        path.write_text(f"networks: [alexnet]\nplatforms: [jetson-tx2]\npower_caps_w: [{text}]\n")
+        assert [run.settings.power_cap_w for run in load_plan(path).runs] == ["20"]
+
+
+def written(folder, data=b"network"):
+    folder.mkdir()
+    (folder / "net.onnx").write_bytes(data)
+    (folder / "c.json").write_text(
+        json.dumps({"networks": ["net.onnx"], "platforms": ["jetson-tx2"]})
+    )
+    (entry,) = inputs_of(load_plan(folder / "c.json"), "program")
+    return entry
+
+
+def test_the_hash_follows_the_content_and_not_the_place(tmp_path):
+    one, other = written(tmp_path / "one"), written(tmp_path / "other")
+    assert one.hash == other.hash
+    assert one.settings.networks != other.settings.networks
+    assert written(tmp_path / "changed", b"Network").hash != one.hash
+
+
+def test_every_input_counts(tmp_path):
+    entry = written(tmp_path / "one")
+    settings = entry.settings
+    others = [
+        replace(entry, program="another"),
+        replace(entry, keep=("costs", "front")),
+        replace(entry, starts_from="0" * 64),
+        replace(entry, contents=(*entry.contents[:-1], ("platform", "0" * 64))),
+        *(
+            replace(entry, settings=replace(settings, **change))
+            for change in (
+                {"platform": "jetson-agx-orin"},
+                {"objectives": "latency, power"},
+                {"power_cap_w": "20"},
+                {"energy_budget_mj": "20"},
+                {"deadline_ms": "20"},
+                {"frames_per_second": "20"},
+                {"max_transitions": 0},
+                {"groups": 5},
+                {"cut": "layers"},
+                {"units": "gpu"},
+                {"fixed": "gpu=max"},
+                {"precision": "fp32"},
+                {"free_running": True},
+                {"frames_in_flight": 3},
+                {"engine": "random"},
+                {"max_evaluations": 1},
+                {"seed": 1},
+                {"prove": True},
+            )
+        ),
+    ]
+    assert len({entry.hash, *(other.hash for other in others)}) == 1 + len(others)
+
+
+@pytest.mark.parametrize(
+    ("keys", "message"),
+    [
+        ({"platforms": []}, "$.platforms"),
+        ({"platforms": ["jetson-txx2"]}, "jetson-txx2"),
+        ({"networks": ["alexnett"]}, "alexnett"),
+        ({"networks": ["missing.onnx"]}, "missing.onnx"),
+        ({"workloads": ["alexnet, nothing"]}, "$.workloads[0]"),
+        ({"workloads": ["missing.yaml"]}, "$.workloads[0]"),
+        ({"together": 4}, "there are 3 networks"),
+        ({"engines": ["nsga9"]}, "nsga2"),
+        ({"objectives": ["latency"]}, "two or more"),
+        ({"objectives": ["latency, lateness"]}, "lateness"),
+        ({"objectives": ["latency:vgg19, energy"]}, "no network 'vgg19'"),
+        ({"seeds": [-1]}, "$.seeds"),
+        ({"power_caps_w": [0]}, "$.power_caps_w"),
+        ({"fixed": ["gpu"]}, "--fix"),
+        ({"exclude": [{"platform": "jetson-agx-orin"}]}, "$.exclude[0]: fits no run"),
+        ({"exclude": [{"network": "alexnet"}, {"platform": BASE["platforms"]}]}, "no run is left"),
+        ({"tags": [{"when": {"seed": 4}, "set": {"a": 1}}]}, "$.tags[0].when: fits no run"),
+        ({"include": [{"workload": "alexnet", "name": "alexnet / jetson-tx2", "seed": 4}]}, "name"),
+        ({"keep": ["picture"]}, "$.keep"),
+        ({"warm_start": ["platform"]}, "$.warm_start"),
+        ({"speed": 1}, "speed"),
+        ({"free_running": [1]}, "$.free_running"),
+        ({"free_running": [True]}, "the objective latency is of a common frame"),
+        ({"frames_in_flight": [9]}, "$.frames_in_flight"),
+        ({"seeds": 1_000_000, "evaluations": list(range(1, 11))}, "at most 5,000,000 runs"),
+    ],
+)
+def test_bad_files_are_refused_by_name(tmp_path, dse, keys, message):
+    path = tmp_path / "campaign.json"
+    path.write_text(json.dumps(BASE | keys))
+    outcome = dse("campaign", "check", path, "--no-probe")
+    assert outcome.status == 2
+    assert len(outcome.lines) == 1
+    assert message in outcome.err
+
+
+def test_the_same_run_twice_needs_names(tmp_path):
+    with pytest.raises(WorkloadError, match="names of their own"):
+        plan_of(tmp_path, workloads=[{"networks": "vgg19", "name": "alexnet"}])
+
+
+@pytest.mark.parametrize(
+    ("short", "longer", "once", "each"),
+    [
+        ((2.0, 1000), (4.0, 3000), 1.0, 0.001),
+        # As many evaluations: a second between the two runs is chance, and not a pace.
+        ((2.0, 1000), (3.0, 1000), 2.0, 0.0),
+        ((3.0, 437), (2.0, 437), 2.0, 0.0),
+        ((3.0, 1000), (2.0, 3000), 3.0, 0.0),
+    ],
+)
+def test_two_short_runs_tell_what_a_run_takes(short, longer, once, each):
+    assert once_and_each(short, longer) == pytest.approx((once, each))

@@ -1,0 +1,102 @@
+"""Proofs inside a campaign: certificates are kept, survive a kill, and verify."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from dse.tools.campaign.plan.campaign_file import load_plan
+from dse.tools.campaign.execute.exploration import explore_run
+from dse.tools.campaign.plan.program import program_identity
+from dse.tools.campaign.store.run import RunStatus
+from dse.tools.campaign.plan.run_inputs import inputs_of
+from dse.tools.campaign.execute.runner import do_missing
+from dse.tools.campaign.store.store import Store
+from dse.tools.campaign.execute.workers import SameProcess
+from results.front.certificate import CertificateStatus
+from results.export.result_folder import read_results
+
+ROOT = Path(__file__).parents[4]
+FILE = {
+    "title": "Proved",
+    "networks": ["alexnet", "squeezenet"],
+    "together": 2,
+    "platforms": ["jetson-agx-xavier"],
+    "units": ["gpu, dla0"],
+    "group_counts": [3],
+    "fixed": ["emc=max"],
+    "evaluations": [200],
+    "engines": ["auto", "exact"],
+    "prove": True,
+}
+
+
+def filled(folder: Path, file: Path) -> Store:
+    plan = load_plan(file)
+    store = Store(folder, create=True)
+    store.set_plan(plan.runs, inputs_of(plan, program_identity()), plan.title)
+    return store
+
+
+def finished(folder: Path) -> int:
+    if not (folder / "owners").exists():
+        return 0
+    with Store(folder) as store:
+        return store.counts()[RunStatus.FINISHED][0]
+
+
+def killed_after_the_first_run(file: Path, folder: Path) -> None:
+    """Starts the command, and ends it by SIGKILL once a run is finished."""
+    code = "import sys; from dse.cli.main import run; sys.exit(run(sys.argv[1:]))"
+    process = subprocess.Popen(
+        [
+            *(sys.executable, "-c", code, "campaign", "run", str(file), "-o", str(folder)),
+            *("--jobs", "1", "-q"),
+        ],
+        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+    )
+    try:
+        while process.poll() is None and finished(folder) == 0:
+            time.sleep(0.02)
+    finally:
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+
+
+def test_certificates_are_those_of_a_campaign_that_nobody_killed(tmp_path, dse):
+    file = tmp_path / "c.json"
+    file.write_text(json.dumps(FILE))
+    killed, whole = tmp_path / "killed", tmp_path / "whole"
+    killed_after_the_first_run(file, killed)
+    assert 1 <= finished(killed) <= 2
+    with filled(killed, file) as store:
+        standing = do_missing(store, SameProcess(explore_run), most_attempts=1)
+        assert (standing.finished, standing.failed) == (2, 0)
+    with filled(whole, file) as store:
+        do_missing(store, SameProcess(explore_run), most_attempts=1)
+        expected = {run.hash: store.files(run) for run in store.records()}
+    with Store(killed) as store:
+        records = list(store.records())
+        assert {run.hash: store.files(run) for run in records} == expected
+    for number, run in enumerate(records):
+        folder = tmp_path / f"result{number}"
+        assert dse("campaign", "extract", killed, run.hash, "-o", folder).status == 0
+        claim = read_results(folder).certificate
+        assert claim is not None
+        assert claim.status is CertificateStatus.CERTIFIED
+        assert claim.epsilon_ppm == 0
+        assert len(claim.objectives) == 2
+        assert (folder / "certificate.smt2").exists()
+        assert dse("verify", folder).status == 0
+    # What a proof lacks is noticed: a lemma less.
+    path = tmp_path / "result0" / "certificate.json"
+    document = json.loads(path.read_bytes())
+    assert document["lemmas"].pop()
+    path.write_text(json.dumps(document))
+    assert dse("verify", tmp_path / "result0", "--ignore-hashes").status == 1

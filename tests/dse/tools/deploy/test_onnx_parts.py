@@ -1,0 +1,173 @@
+"""Models cut into parts: chained they give what the whole gives, and what differs is noticed."""
+
+import numpy as np
+import onnx
+import pytest
+from onnx import TensorProto, helper, numpy_helper
+
+from dse.tools.deploy.check_onnx import WrittenPart, check_equality
+from results.errors import ResultError
+from sdf.catalogue.catalogue import model_file
+from sdf.errors import GraphError
+from sdf.grouping.grouping import group_network
+from sdf.onnx.importer import import_onnx_bytes
+from sdf.onnx.parts import cut_model, save_part
+
+
+def written(data, folder, layers, target, dimensions=None):
+    parts = cut_model(data, folder, layers, dimensions=dimensions)
+    target.mkdir()
+    result = []
+    for k, part in enumerate(parts):
+        save_part(part, target / f"{k}.onnx", folder)
+        onnx.checker.check_model(str(target / f"{k}.onnx"))
+        result.append(WrittenPart(part, target / f"{k}.onnx"))
+    return result
+
+
+def layers_by_group(data, folder=None, dimensions=None, **options):
+    network = import_onnx_bytes(data, name="n", folder=folder, dimensions=dimensions)
+    groups = group_network(network.graph, None, **options).groups
+    return [[layer.name for layer in group.layers] for group in groups]
+
+
+def one_by_one(data, folder=None):
+    return [name for group in layers_by_group(data, folder, each_layer=True) for name in group]
+
+
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [
+        ("squeezenet", {}),
+        ("squeezenet", {"each_layer": True}),
+        ("inception_v1", {"branches": True}),
+        ("resnet50", {"groups": 6}),
+        ("shufflenet", {"branches": True}),
+        ("mobilenet_v2", {"groups": 5}),
+        ("densenet121", {"groups": 4}),
+    ],
+)
+def test_parts_of_the_catalogue(name, options, tmp_path):
+    file = model_file(name)
+    layers = layers_by_group(file.data, file.folder, **options)
+    parts = written(file.data, file.folder, layers, tmp_path / "parts")
+    assert len(parts) == len(layers) > 3
+    found = check_equality(file.data, file.folder, parts, label=name)
+    assert found.largest_difference == 0
+    assert found.tensors >= len(parts)
+    assert found.random_weights > 10
+    if "branches" in options or "each_layer" in options:
+        # Branches cross the cuts: several tensors enter a part.
+        assert max(len(part.part.inputs) for part in parts) > 1
+    names = [node.name for part in parts for node in part.part.model.graph.node]
+    assert {layer for group in layers for layer in group} <= set(names)
+
+
+def tangled_model(*, weight=True):
+    """Two inputs, a dynamic batch, a result in the middle, a tensor that jumps over a part, a shape
+    computed from an activation, a shared weight, nodes without names."""
+    rng = np.random.default_rng(3)
+    shared = numpy_helper.from_array(rng.normal(size=(4, 4)).astype(np.float32), "w")
+    inputs = [
+        helper.make_tensor_value_info(name, TensorProto.FLOAT, ["batch", 4]) for name in ("x", "y")
+    ]
+    if not weight:
+        inputs.append(helper.make_tensor_value_info("w", TensorProto.FLOAT, [4, 4]))
+    graph = helper.make_graph(
+        [
+            helper.make_node("Gemm", ["x", "w"], ["a"]),
+            helper.make_node("Relu", ["a"], ["b"], name="relu"),
+            helper.make_node("Gemm", ["b", "w"], ["c"], name="relu"),
+            helper.make_node("Shape", ["x"], ["s"]),
+            helper.make_node("Add", ["c", "y"], ["d"]),
+            helper.make_node("Mul", ["d", "b"], ["e"]),
+            helper.make_node("Reshape", ["e", "s"], ["f"]),
+            helper.make_node("Sub", ["f", "x"], ["g"]),
+        ],
+        "tangled",
+        inputs,
+        [helper.make_tensor_value_info(n, TensorProto.FLOAT, None) for n in ("c", "g")],
+        initializer=[shared] if weight else [],
+    )
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)])
+
+
+@pytest.mark.parametrize("weight", [True, False])
+def test_a_model_with_everything_that_is_awkward(weight, tmp_path):
+    data = tangled_model(weight=weight).SerializeToString()
+    layers = one_by_one(data)
+    assert len(layers) == 7
+    for first, second in ((1, 3), (2, 5), (3, 6)):
+        cuts = [layers[:first], layers[first:second], layers[second:]]
+        parts = written(data, None, cuts, tmp_path / f"{first}{second}", {"batch": 3})
+        found = check_equality(data, None, parts, label="tangled")
+        assert found.largest_difference == 0
+        assert found.random_weights == (0 if weight else 1)
+    last = parts[-1].part
+    assert all(tensor.shape == (3, 4) for tensor in last.inputs)
+    assert "Shape" not in {node.op_type for node in last.model.graph.node}
+
+
+def test_data_in_other_files(tmp_path):
+    model = tangled_model()
+    big = numpy_helper.from_array(np.random.default_rng(0).normal(size=(4, 4)), "w")
+    assert big.dims == [4, 4]
+    wide = np.random.default_rng(0).normal(size=(4, 400)).astype(np.float32)
+    back = np.random.default_rng(1).normal(size=(400, 4)).astype(np.float32)
+    model.graph.initializer.extend(
+        [numpy_helper.from_array(wide, "wide"), numpy_helper.from_array(back, "back")]
+    )
+    model.graph.node.extend(
+        [
+            helper.make_node("MatMul", ["g", "wide"], ["h"]),
+            helper.make_node("MatMul", ["h", "back"], ["i"]),
+        ]
+    )
+    model.graph.output.append(helper.make_tensor_value_info("i", TensorProto.FLOAT, None))
+    home = tmp_path / "home"
+    home.mkdir()
+    onnx.save_model(
+        model, str(home / "m.onnx"), save_as_external_data=True, location="m.bin",
+        size_threshold=1024,
+    )  # fmt: skip
+    data = (home / "m.onnx").read_bytes()
+    layers = one_by_one(data, home)
+    cuts = [layers[:2], layers[2:-1], layers[-1:]]
+    parts = written(data, home, cuts, tmp_path / "parts")
+    assert (tmp_path / "parts" / "1.onnx.data").exists()
+    assert not (tmp_path / "parts" / "0.onnx.data").exists()
+    assert check_equality(data, home, parts, label="m").largest_difference == 0
+    (home / "m.bin").unlink()
+    with pytest.raises(GraphError, match="data cannot be read"):
+        save_part(parts[1].part, tmp_path / "again.onnx", home)
+
+
+def test_parts_that_are_not_the_layers():
+    data = tangled_model().SerializeToString()
+    layers = one_by_one(data)
+    for wrong in ([layers[:-1]], [layers, ["more"]], [layers, layers[:1]]):
+        with pytest.raises(GraphError, match="the model is another one"):
+            cut_model(data, None, wrong)
+    with pytest.raises(GraphError, match="which a later part computes"):
+        cut_model(data, None, [layers[3:], layers[:3]])
+
+
+def test_a_changed_part_is_noticed(tmp_path):
+    data = tangled_model().SerializeToString()
+    layers = one_by_one(data)
+    parts = written(data, None, [layers[:3], layers[3:]], tmp_path / "parts")
+    model = onnx.load(str(parts[1].path))
+    for node in model.graph.node:
+        if node.op_type == "Sub":
+            node.op_type = "Add"
+    onnx.save(model, str(parts[1].path))
+    with pytest.raises(ResultError, match="tensor 'g': the parts differ from the whole"):
+        check_equality(data, None, parts, label="tangled")
+
+
+def test_without_the_package_the_extra_is_named(tmp_path, monkeypatch):
+    import sys
+
+    monkeypatch.setitem(sys.modules, "onnxruntime", None)
+    with pytest.raises(ResultError, match=r"pip install 'paretosoc\[deploy\]'"):
+        check_equality(b"", None, [], label="none")

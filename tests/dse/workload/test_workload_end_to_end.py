@@ -1,0 +1,206 @@
+"""Copies, repeats, waiting, arrival, deadlines and frames: from the file to every member."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import onnx
+import pytest
+from onnx import TensorProto, helper
+
+from dse.cli.main import run
+from fitness.reference.timeline import frame_energy_fj, play
+from results.export.result_folder import read_results
+from results.problem.problem import EnergyUse
+
+NETWORKS = """\
+networks:
+  - name: first
+    network: nets/narrow.onnx
+    copies: 2
+    max_transitions: 1
+  - name: second
+    network: nets/wide.onnx
+    repeats: 3
+    waits_for: [first]
+    arrival_ms: 0.05
+    pins: [{first: 0, unit: gpu}]
+  - name: third
+    network: nets/narrow.onnx
+    arrival_ms: 0.4
+    repeats: 2
+    deadline_ms: 2.5
+"""
+
+
+def convolutions(channels, count):
+    """A chain of 3 x 3 convolutions on a picture of 32 x 32 and any batch size."""
+    nodes, weights = [], []
+    for n in range(count):
+        weights.append(
+            helper.make_tensor(
+                f"w{n}",
+                TensorProto.FLOAT,
+                [channels, channels, 3, 3],
+                np.zeros(channels * channels * 9, dtype=np.float32),
+            )
+        )
+        nodes.append(helper.make_node("Conv", [f"t{n}", f"w{n}"], [f"t{n + 1}"], pads=[1, 1, 1, 1]))
+    shape = ["N", channels, 32, 32]
+    graph = helper.make_graph(
+        nodes,
+        "convolutions",
+        [helper.make_tensor_value_info("t0", TensorProto.FLOAT, shape)],
+        [helper.make_tensor_value_info(f"t{count}", TensorProto.FLOAT, shape)],
+        weights,
+    )
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)])
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("workload")
+    (folder / "nets").mkdir()
+    onnx.save(convolutions(16, 3), folder / "nets" / "narrow.onnx")
+    onnx.save(convolutions(48, 4), folder / "nets" / "wide.onnx")
+    return folder
+
+
+def explored(place: Path, name: str, head: str, *more: str):
+    (place / f"{name}.yaml").write_text(head + NETWORKS)
+    arguments = [
+        *("explore", str(place / f"{name}.yaml"), "-p", "jetson-agx-xavier", "--quiet"),
+        *("-o", str(place / name), "--max-evaluations", "2000", "--units", "gpu,dla0", *more),
+    ]
+    assert run(arguments) == 0
+    return read_results(place / name)
+
+
+@pytest.fixture(scope="module")
+def front(place):
+    return explored(place, "frame", "")
+
+
+def test_the_problem_is_what_the_file_says(front):
+    networks = front.problem.networks
+    assert [network.name for network in networks] == ["first", "first#2", "second", "third"]
+    assert [network.repeats for network in networks] == [1, 1, 3, 2]
+    assert [network.waits_for for network in networks] == [(), (), (0, 1), ()]
+    assert [network.arrival_ps for network in networks] == [0, 0, 50_000_000, 400_000_000]
+    assert [network.max_transitions for network in networks] == [1, 1, None, None]
+    assert [network.deadline_ps for network in networks] == [None, None, None, 2_500_000_000]
+    names = [unit.name for unit in front.problem.units]
+    pinned = front.problem.allowed[networks[2].first_group]
+    assert [name for name, free in zip(names, pinned, strict=True) if free] == ["gpu"]
+    assert "frame.yaml" in [entry.name for entry in front.provenance.inputs]
+
+
+def test_every_member_is_what_the_plain_evaluator_says(front):
+    assert len(front.members) > 5
+    for member in front.members:
+        timeline = play(front.problem, member.design)
+        assert member.schedule == timeline.schedule
+        assert member.latencies_ps == timeline.latency_ps[0]
+        energy = frame_energy_fj(front.problem, member.design, timeline)
+        assert member.objectives == (timeline.frame_end_ps[0], energy)
+
+
+def test_every_schedule_keeps_the_rules_of_the_file(front):
+    for member in front.members:
+        rows = member.schedule.groups
+        assert {(row.network, row.repeat) for row in rows} == {
+            (0, 1), (1, 1), (2, 1), (2, 2), (2, 3), (3, 1), (3, 2)
+        }  # fmt: skip
+        start = {key: min(r.start_ps for r in rows if (r.network, r.repeat) == key)
+                 for key in {(r.network, r.repeat) for r in rows}}  # fmt: skip
+        end = {key: max(r.end_ps for r in rows if (r.network, r.repeat) == key) for key in start}
+        assert start[3, 1] >= 400_000_000
+        assert start[2, 1] >= max(end[0, 1], end[1, 1], 50_000_000)
+        assert start[2, 2] >= end[2, 1]
+        assert start[2, 3] >= end[2, 2]
+        assert start[3, 2] >= end[3, 1]
+        assert member.latencies_ps[2] == end[2, 3] - 50_000_000
+        assert member.latencies_ps[3] == end[3, 2] - 400_000_000 <= 2_500_000_000
+        # One mapping for all repeats.
+        assert len({(row.group, row.unit) for row in rows}) == front.problem.group_count
+
+
+def test_copies_may_have_mappings_of_their_own(front):
+    first, second = front.problem.networks[:2]
+    assert first.groups.stop == second.groups.start
+    assert first.group_names == second.group_names
+    assert any(
+        member.design.units[list(first.groups)].tolist()
+        != member.design.units[list(second.groups)].tolist()
+        for member in front.members
+    )
+
+
+def test_a_frame_rate_holds_idle_power_for_the_whole_period(place):
+    front = explored(place, "periodic", "frames_per_second: 99.9\n")
+    assert front.problem.energy_use is EnergyUse.PERIODIC
+    assert front.problem.period_ps == 10_010_010_010
+    for member in front.members:
+        timeline = play(front.problem, member.design)
+        makespan = timeline.frame_end_ps[0]
+        whole = replace(timeline, frame_end_ps=(front.problem.period_ps,))
+        energy = frame_energy_fj(front.problem, member.design, whole)
+        assert member.objectives == (makespan, energy)
+        assert makespan <= front.problem.period_ps
+
+
+def test_the_command_line_wins_over_the_frame_rate_of_the_file(place):
+    front = explored(place, "faster", "frames_per_second: 20\n", "--fps", "100")
+    assert front.problem.period_ps == 10_000_000_000
+
+
+@pytest.mark.parametrize("frames", [1, 3])
+def test_frames_in_flight_reach_the_pipeline(place, frames):
+    head = f"frames_in_flight: {frames}\n"
+    objectives = ("--objective", "throughput", "--objective", "energy")
+    front = explored(place, f"flight{frames}", head, *objectives, "--max-evaluations", "600")
+    assert front.problem.frames_in_flight == frames
+    for member in front.members[:4]:
+        ends = play(front.problem, member.design, frames=12, in_flight=frames).frame_end_ps
+        assert member.objectives[0] == ends[11] - ends[3]
+
+
+def test_dimensions_of_the_file_and_of_the_command_line(place):
+    text = "networks: [{network: nets/wide.onnx, dimensions: {N: 2}}]"
+    (place / "batch.yaml").write_text(text)
+    arguments = ["-p", "jetson-agx-xavier", "--max-evaluations", "200", "--quiet"]
+
+    def slowest(name, *more):
+        folder = str(place / name)
+        assert run(["explore", str(place / "batch.yaml"), *arguments, "-o", folder, *more]) == 0
+        return max(member.makespan_ps for member in read_results(place / name).members)
+
+    assert slowest("batch") < slowest("batch8", "--dim", "N=8")
+
+
+@pytest.mark.parametrize(
+    ("text", "part"),
+    [
+        ("networks: [{network: vgg19, pins: [{first: 999, unit: gpu}]}]", "pin vgg19:999-999=gpu"),
+        ("networks: [{network: vgg19, pins: [{first: 0, unit: npu}]}]", "no unit 'npu'"),
+        ("networks: [{network: vgg19, waits_for: [vgg19]}]", "in a circle: 'vgg19' for 'vgg19'"),
+        ("networks: [{network: vgg18}]", "did you mean vgg19"),
+        ("networks: [{network: w.yaml}]", "not an ONNX model"),
+    ],
+)
+def test_bad_files_are_one_line_and_status_2(tmp_path, capsys, text, part):
+    (tmp_path / "w.yaml").write_text(text)
+    arguments = ["-p", "jetson-agx-xavier", "-o", str(tmp_path / "out"), "--quiet"]
+    assert run(["explore", str(tmp_path / "w.yaml"), *arguments]) == 2
+    message = capsys.readouterr().err
+    assert message.startswith("dse: ")
+    assert part in message
+    assert message.count("\n") == 1
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_deadline_that_cannot_be_met_is_told(tmp_path, capsys):
+    (tmp_path / "w.yaml").write_text("networks: [{network: squeezenet, deadline_ms: 1e-20}]")
+    arguments = ["-p", "jetson-agx-xavier", "--max-evaluations", "300", "--quiet"]
+    assert run(["explore", str(tmp_path / "w.yaml"), *arguments, "-o", str(tmp_path / "o")]) == 3
+    assert "latency of squeezenet" in capsys.readouterr().err

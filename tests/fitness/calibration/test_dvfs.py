@@ -1,0 +1,362 @@
+"""Fits over clocks: what was put in comes out, what cannot be known is refused, and the check on
+Table 2 of Tang et al."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from benchmarks import table2
+from fitness.calibration.dvfs import calibrate_rows, predicted, subjects, time_errors
+from fitness.calibration.least_squares import fit
+from fitness.calibration.dvfs_table import ClockMeasurement, read_measurements
+from fitness.cost_model.dvfs_forms import (
+    Clocks,
+    PowerForm,
+    TimeForm,
+    clocks_of,
+    parts_norm,
+    power_mw,
+    time_ms,
+)
+from fitness.calibration.dvfs_profile import Subject, clock_profile_document
+from fitness.costs.network_costs import network_costs
+from fitness.profiles.profile_document import document_bytes, merged
+from fitness.profiles.profile_file import read_profile
+from fitness.cost_model.power import alone_idle_mw
+from platforms.errors import PlatformError
+from platforms.platform_file import load_platform
+from results.io.canonical_json import canonical_bytes
+from results.front.cost_origins import CostOrigin
+from sdf.catalogue.catalogue import load_network
+from sdf.grouping.grouping import group_network
+
+TX2 = load_platform("jetson-tx2")
+GPU = TX2.unit_by_name["gpu"]
+EMC = len(TX2.domain_by_name["emc"].operating_points) - 1
+TRUE = {"compute_ms": 40.0, "memory_ms": 30.0, "host_ms": 12.0, "stall": 0.1, "overlap": 3.0}
+TRUE_POWER = {"static_mw": 1500.0, "own_mw": 3000.0, "clock_mw": 900.0, "host_mw": 800.0}
+
+
+def rows_at(points, *, network="vgg19", layer="", power=True, times=TRUE):
+    clocks = clocks_of(TX2, GPU, np.array(points, dtype=np.int64))
+    ms = time_ms(times, clocks)
+    mw = power_mw(TRUE_POWER, clocks, PowerForm.VOLTAGE_CLOCK, times)
+    return [
+        ClockMeasurement(network, layer, "gpu", tuple(p), t, w if power else None, None)
+        for p, t, w in zip(points, ms.tolist(), mw.tolist(), strict=True)
+    ]
+
+
+NINE = [(g, c, EMC) for g in (0, 6, 12) for c in (0, 6, 11)]
+
+
+def test_the_norm_adds_or_takes_the_largest():
+    parts = [np.array([value]) for value in (3.0, 4.0, 1.0)]
+    assert parts_norm(*parts, 1.0)[0] == pytest.approx(8.0)
+    assert parts_norm(*parts, 2.0)[0] == pytest.approx(26**0.5)
+    assert parts_norm(*parts, 64.0)[0] == pytest.approx(4.0, rel=0.01)
+    assert parts_norm(*[np.array([0.0])] * 3, 3.0)[0] < 1e-290
+
+
+def test_time_and_power_by_hand():
+    two = np.array([2.0])
+    clocks = Clocks(own=two, host=np.array([4.0]), memory=two, own_v=two / 8, host_v=two / 16)
+    values = {"compute_ms": 3.0, "memory_ms": 1.0, "host_ms": 2.0, "fixed_ms": 5.0, "stall": 0.5}
+    # |6, 2, 8|_1 = 16, times 1 + 0.5 x 3, and 5.
+    assert time_ms(values, clocks)[0] == pytest.approx(45.0)
+    power = {"static_mw": 100.0, "own_mw": 40.0, "clock_mw": 20.0, "host_mw": 80.0}
+    assert power_mw(power, clocks, PowerForm.VOLTAGE_CLOCK, {})[0] == pytest.approx(130.0)
+    share = power_mw(power, clocks, PowerForm.SHARE, values | {"stall": 0.0})[0]
+    assert share == pytest.approx(120.0 + 10.0 * 6 / 21)
+
+
+def test_what_was_put_in_comes_out():
+    result = calibrate_rows(rows_at(NINE), TX2, resamples=0)
+    for name, value in TRUE.items():
+        assert result.time.values[name] == pytest.approx(value, rel=1e-3)
+    for name, value in TRUE_POWER.items():
+        assert result.power.values[name] == pytest.approx(value, rel=1e-3)
+    assert result.time.residual < 1e-6
+
+
+def test_energy_stands_for_power():
+    rows = [replace(row, mw=None, mj=row.mw * row.ms / 1000) for row in rows_at(NINE)]
+    result = calibrate_rows(rows, TX2, resamples=0)
+    assert result.power.values["own_mw"] == pytest.approx(TRUE_POWER["own_mw"], rel=1e-3)
+
+
+def test_error_bars_cover_the_truth_as_often_as_they_should():
+    """Two standard errors hold the truth nearly always, and no bar is far too wide."""
+    inside, widths, deviations = 0, [], []
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        rows = [
+            replace(row, ms=row.ms * float(np.exp(0.02 * rng.standard_normal())), mw=None)
+            for row in rows_at(NINE)
+        ]
+        time = calibrate_rows(rows, TX2, noise=0.02, resamples=25).time
+        deviation = time.values["compute_ms"] - TRUE["compute_ms"]
+        inside += abs(deviation) <= 2 * time.errors["compute_ms"]
+        widths.append(time.errors["compute_ms"])
+        deviations.append(deviation)
+    assert inside >= 16
+    assert np.std(deviations) / 2 < np.mean(widths) < 2 * np.std(deviations)
+
+
+@pytest.mark.parametrize(
+    ("points", "form", "fixed", "named"),
+    [
+        # One GPU clock: its part and the memory's change together.
+        (
+            [(12, c, EMC) for c in (0, 3, 6, 9, 11)],
+            TimeForm.OVERLAP,
+            False,
+            "compute_ms.*memory_ms",
+        ),
+        # One CPU clock: nothing tells the host's part from the memory's.
+        ([(g, 11, EMC) for g in (0, 3, 6, 9, 12)], TimeForm.SUM, False, "memory_ms.*host_ms"),
+        # One memory clock: a fixed part is like the memory's.
+        (NINE, TimeForm.SUM, True, "memory_ms.*fixed_ms"),
+    ],
+)
+def test_what_the_measurements_cannot_determine_is_named(points, form, fixed, named):
+    with pytest.raises(PlatformError, match=f"vgg19 on gpu: .*cannot determine {named}"):
+        calibrate_rows(rows_at(points, power=False), TX2, time_form=form, fixed=fixed)
+
+
+def test_the_memory_clock_makes_a_fixed_part_known():
+    points = [(g, c, m) for g in (0, 12) for c in (0, 11) for m in (0, 3, EMC)]
+    true = {"compute_ms": 40.0, "memory_ms": 30.0, "host_ms": 12.0, "fixed_ms": 7.0}
+    rows = rows_at(points, power=False, times=true)
+    result = calibrate_rows(rows, TX2, time_form=TimeForm.SUM, fixed=True, resamples=0)
+    assert result.time.values["fixed_ms"] == pytest.approx(7.0, rel=1e-3)
+
+
+def test_too_few_measurements_are_refused():
+    with pytest.raises(PlatformError, match=r"4 parameters .* need as many measurements .* got 3"):
+        calibrate_rows(rows_at(NINE[:3], power=False), TX2)
+    (row,) = rows_at(NINE[:1])
+    with pytest.raises(PlatformError, match="at least one time"):
+        calibrate_rows([replace(row, ms=None)], TX2)
+
+
+def test_a_parameter_that_is_not_there_is_at_its_bound():
+    true = TRUE | {"host_ms": 0.0, "stall": 0.0}
+    result = calibrate_rows(rows_at(NINE, power=False, times=true), TX2, resamples=0)
+    assert result.time.values["stall"] == pytest.approx(0.0, abs=1e-3)
+
+
+def test_left_out_rows_are_predicted_from_the_others():
+    rows = rows_at(NINE, power=False)
+    assert np.abs(time_errors(rows, TX2, TimeForm.OVERLAP_STALL)).max() < 1e-3
+    off = [replace(row, ms=row.ms * (2 if place == 4 else 1)) for place, row in enumerate(rows)]
+    assert time_errors(off, TX2, TimeForm.OVERLAP_STALL)[4] == pytest.approx(-0.5, abs=0.01)
+
+
+def test_fit_keeps_what_is_held():
+    def line(values):
+        return values["static_mw"] + values["own_mw"] * np.array([1.0, 2.0])
+
+    found = fit(
+        ["own_mw"], line, np.array([5.0, 7.0]), held={"static_mw": 3.0}, noise=0.01, label="x"
+    )
+    assert found.values["own_mw"] == pytest.approx(2.0)
+    assert set(found.errors) == {"own_mw"}
+
+
+# The profile.
+
+
+def profile_of(results, subject="vgg19", macs=19632062464):
+    document = clock_profile_document(
+        TX2, results, {subject: Subject(subject, macs)}, precision="fp32", source="a test"
+    )
+    return document, read_profile(canonical_bytes(document), TX2, "profile.json")
+
+
+@pytest.fixture(scope="module")
+def vgg19():
+    graph = load_network("vgg19").graph
+    units = np.ones(
+        (sum(a.layer is not None for a in graph.actors), len(TX2.units)), dtype=np.bool_
+    )
+    return group_network(graph, units)
+
+
+def test_groups_add_up_to_the_fit_at_every_clock(vgg19):
+    result = calibrate_rows(rows_at(NINE), TX2, resamples=0)
+    _, profile = profile_of([result])
+    costs = network_costs(vgg19, TX2, profile=profile)
+    gpu = costs.units[-1]
+    assert set(gpu.origin) == {CostOrigin.CALIBRATED}
+    assert all(note == "overlap-stall over clocks: a test" for note in gpu.note)
+    shape = gpu.time_ps.shape[1:]
+    points = np.indices(shape).reshape(3, -1).T
+    expected = time_ms(result.time.values, clocks_of(TX2, GPU, points)).reshape(shape)
+    assert np.abs(gpu.time_ps.sum(axis=0) / 1e9 / expected - 1).max() < 1e-6
+    # What is drawn in all is the fitted power, wherever that is above what idles.
+    power = power_mw(
+        result.power.values, clocks_of(TX2, GPU, points), PowerForm.VOLTAGE_CLOCK, {}
+    ).reshape(shape)
+    idle = alone_idle_mw(TX2, GPU, profile.board_mw)
+    whole = gpu.dynamic_mw[0] + idle
+    assert np.abs(whole - np.maximum(power, idle)).max() <= 1
+    assert (gpu.dynamic_mw == gpu.dynamic_mw[0]).all()
+    # Other units keep their estimates.
+    assert set(costs.units[0].origin) == {CostOrigin.ESTIMATED}
+
+
+def test_layers_that_were_fitted_add_up(vgg19):
+    """A group whose only launch was fitted, under the name of the layer that leads it."""
+    group = next(g for g, entry in enumerate(vgg19.groups) if len(entry.layers) == 2)
+    name = vgg19.groups[group].layers[0].name
+    result = calibrate_rows(rows_at(NINE, layer=name), TX2, resamples=0)
+    _, profile = profile_of([result])
+    gpu = network_costs(vgg19, TX2, profile=profile).units[-1]
+    fitted = [g for g, origin in enumerate(gpu.origin) if origin is CostOrigin.CALIBRATED]
+    assert fitted == [group]
+    (expected,) = time_ms(TRUE, clocks_of(TX2, GPU, np.array([[12, 11, EMC]])))
+    assert gpu.time_ps[group, 12, 11, EMC] / 1e9 == pytest.approx(expected, rel=1e-3)
+
+
+def test_a_measured_group_wins(vgg19):
+    document, _ = profile_of([calibrate_rows(rows_at(NINE), TX2, resamples=0)])
+    name = vgg19.groups[0].name
+    measured = {
+        "platform": TX2.name,
+        "networks": [
+            {
+                "network": "vgg19",
+                "precision": "fp32",
+                "clocks_mhz": {"gpu": 1300.5, "a57": 2035.2, "emc": 1866},
+                "groups": [{"name": name, "ms": {"gpu": 0.5}}],
+                "source": "own",
+                "status": "measured",
+            }
+        ],
+    }
+    both = json.loads(document_bytes(merged(document, measured)))
+    assert set(both) == {"platform", "board_mw", "models", "networks"}
+    profile = read_profile(canonical_bytes(both), TX2, "profile.json")
+    gpu = network_costs(vgg19, TX2, profile=profile).units[-1]
+    assert gpu.origin[0] is CostOrigin.MEASURED
+    assert gpu.time_ps[0, -1, -1, -1] == 500_000_000
+    assert gpu.origin[1] is CostOrigin.CALIBRATED
+
+
+def test_another_network_or_precision_is_left_alone(vgg19):
+    result = calibrate_rows(rows_at(NINE), TX2, resamples=0)
+    _, profile = profile_of([result], macs=10**9)
+    gpu = network_costs(vgg19, TX2, profile=profile).units[-1]
+    assert set(gpu.origin) == {CostOrigin.ESTIMATED}
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"unit": "dla0"}, r"\$\.models\[0\]\.unit must be one of"),
+        ({"time": {"form": "sum", "parameters": {}}}, r"models\[0\]\.time\.parameters"),
+        ({"power": {"form": "none", "parameters": {}}}, r"models\[0\]\.power"),
+    ],
+)
+def test_models_that_make_no_sense_are_refused(change, message):
+    document, _ = profile_of([calibrate_rows(rows_at(NINE), TX2, resamples=0)])
+    document["models"][0] |= change
+    with pytest.raises(PlatformError, match=message):
+        read_profile(canonical_bytes(document), TX2, "profile.json")
+
+
+# The table of measurements.
+
+HEADER = "network,unit,a57_mhz,gpu_mhz,fps,mj"
+
+
+def table(tmp_path: Path, text: str) -> Path:
+    path = tmp_path / "measurements.csv"
+    path.write_text(text)
+    return path
+
+
+def test_a_table_is_read(tmp_path):
+    rows = read_measurements(
+        table(tmp_path, f"{HEADER}\nvgg19,gpu,2035.2,726.75,10.0,440\nvgg19,gpu,,,20,\n"), TX2
+    )
+    assert rows[0].points == (6, 11, EMC)
+    assert (rows[0].ms, rows[0].mj, rows[0].mw) == (100.0, 440.0, None)
+    assert rows[1].points == (12, 11, EMC)
+    assert list(subjects(rows)) == [("vgg19", "", "gpu")]
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("vgg19,npu,,,1,1", "line 2: unit must be one of denver1"),
+        ("vgg19,gpu,2000,,1,1", r"line 2: a57_mhz: a57 has no 2000 MHz; nearest are 1881.6 and"),
+        ("vgg19,denver1,,1300.5,1,1", "gpu_mhz must be empty: denver1 depends on denver, emc"),
+        ("vgg19,gpu,,,0,1", "fps must be above 0"),
+        ("vgg19,gpu,,,,", "one of ms, fps, mw, mj is required"),
+        (",gpu,,,1,1", "network must not be empty"),
+    ],
+)
+def test_rows_that_cannot_be_used_are_named(tmp_path, line, message):
+    with pytest.raises(PlatformError, match=message):
+        read_measurements(table(tmp_path, f"{HEADER}\n{line}\n"), TX2)
+
+
+def test_a_time_is_given_once(tmp_path):
+    path = table(tmp_path, "network,unit,ms,fps\nvgg19,gpu,1,1000\n")
+    with pytest.raises(PlatformError, match="one of ms and fps only"):
+        read_measurements(path, TX2)
+
+
+# Table 2.
+
+
+def test_table_2_is_the_papers():
+    """Its own errors, as printed in the paper: below 6 % and 9 %."""
+    rows = [entry for nine in table2.published().values() for entry in nine]
+    assert len(rows) == 27
+    assert max(abs(row.phi_fps / row.fps - 1) for row in rows) < 0.06
+    assert max(abs(row.phi_mj / row.mj - 1) for row in rows) < 0.09
+
+
+def test_table_2_held_out_rows_are_within_the_limits():
+    rows = table2.run()
+    assert sum(row.used for row in rows) == 15
+    figures = table2.summary(rows)
+    assert figures["throughput_median"] <= 0.06
+    assert figures["throughput_largest"] <= 0.30
+    assert figures["energy_median"] <= 0.10
+    assert figures["fulfilled"]
+    alexnet = [row for row in rows if row.network == "bvlc_alexnet"]
+    # The finding: with a host that stalls the GPU at all its clocks, AlexNet fits throughout.
+    assert max(abs(row.fps_error) for row in alexnet) < 0.07
+    without = [row for row in table2.run(TimeForm.OVERLAP) if row.network == "bvlc_alexnet"]
+    assert max(abs(row.fps_error) for row in without) > 0.4
+
+
+def test_the_five_pairs_of_the_example_are_those_in_the_fit():
+    path = Path(__file__).parents[3] / "examples" / "tang" / "five_pairs.csv"
+    rows = read_measurements(path, TX2)
+    nine = [entry.measurement for rows in table2.published().values() for entry in rows]
+    assert rows == [row for place, row in enumerate(nine) if place % 9 in table2.CALIBRATED]
+    model = calibrate_rows(rows[:5], TX2, resamples=0)
+    times, powers = predicted(model, rows[:5], TX2)
+    assert times.shape == powers.shape == (5,)
+
+
+def test_the_benchmark_prints_a_document(capsys, monkeypatch):
+    monkeypatch.setattr(table2, "TimeForm", (TimeForm.OVERLAP_STALL,))
+    monkeypatch.setattr(table2, "PowerForm", (PowerForm.VOLTAGE_CLOCK,))
+    table2.main(["--json"])
+    document = json.loads(capsys.readouterr().out)
+    assert len(document["rows"]) == 27
+    assert document["summary"]["fulfilled"] is True
+    assert {entry["of"] for entry in document["forms"]} == {"throughput", "energy"}
+    for columns in (table2.THROUGHPUT_COLUMNS, table2.ENERGY_COLUMNS):
+        assert {column.key for column in columns} <= set(asdict(table2.run()[0]))

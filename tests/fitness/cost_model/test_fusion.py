@@ -1,0 +1,86 @@
+"""Which layers run as one launch, and what a launch moves."""
+
+from __future__ import annotations
+
+from fitness.cost_model.fusion import network_launches
+from sdf.grouping.groups import GroupedNetwork
+from sdf.layer import LayerKind
+from tests.support.small_networks import chain, grouped, layer, window
+
+N = 16 * 8 * 8
+
+
+def shape_of(network: GroupedNetwork) -> list[list[tuple[str, int, bool]]]:
+    return [
+        [
+            ("+".join(layer.name for layer in launch.layers), launch.elements, launch.is_free)
+            for launch in group
+        ]
+        for group in network_launches(network)
+    ]
+
+
+def conv(name: str, **changes: int):
+    return layer(name, LayerKind.CONVOLUTION, window=window(), macs=9000, parameters=100, **changes)
+
+
+def relu(name: str):
+    return layer(name, LayerKind.ACTIVATION)
+
+
+def test_an_activation_joins_the_convolution_before_it() -> None:
+    network = chain([conv("a"), relu("b"), conv("c"), relu("d")], [4])
+    assert shape_of(network) == [[("a+b", 100 + 2 * N, False), ("c+d", 100 + 2 * N, False)]]
+
+
+def test_a_cut_between_them_keeps_them_apart() -> None:
+    network = chain([conv("a"), relu("b")], [1, 2])
+    assert shape_of(network) == [[("a", 100 + 2 * N, False)], [("b", 2 * N, False)]]
+
+
+def test_batch_normalisation_is_fused_and_local_response_is_not() -> None:
+    batch = layer("n", LayerKind.NORMALISATION, operation="BatchNormalization", parameters=64)
+    local = layer("l", LayerKind.NORMALISATION)
+    network = chain([conv("a"), batch, relu("b"), local], [4])
+    assert shape_of(network) == [[("a+n+b", 164 + 2 * N, False), ("l", 2 * N, False)]]
+
+
+def test_a_result_that_two_read_is_written_and_read_twice() -> None:
+    # a feeds b and c; d adds the two: it joins c, the later one, and reads b.
+    add = layer("d", LayerKind.ELEMENTWISE, reads=[(1, 16, 8, 8)] * 2)
+    network = grouped([conv("a"), conv("b"), conv("c"), add], [(0, 1), (0, 2), (1, 3), (2, 3)], [4])
+    assert shape_of(network) == [
+        [("a", 100 + 2 * N, False), ("b", 100 + 2 * N, False), ("c+d", 100 + 3 * N, False)]
+    ]
+
+
+def test_an_activation_does_not_join_what_others_read_too() -> None:
+    network = grouped([conv("a"), relu("b"), relu("c")], [(0, 1), (0, 2)], [3])
+    assert shape_of(network) == [
+        [("a", 100 + 2 * N, False), ("b", 2 * N, False), ("c", 2 * N, False)]
+    ]
+
+
+def test_a_result_of_the_network_is_written_though_layers_read_it() -> None:
+    first = conv("a", result_elements=N)
+    network = chain([first, relu("b")], [2])
+    assert shape_of(network) == [[("a", 100 + 2 * N + 0, False), ("b", 2 * N, False)]]
+
+
+def test_reshapes_are_free_and_let_the_rest_through() -> None:
+    flat = layer("r", LayerKind.RESHAPE, writes=(1, N))
+    network = chain([conv("a"), flat, conv("b")], [3])
+    assert shape_of(network) == [[("a+r", 100 + 2 * N, False), ("b", 100 + 2 * N, False)]]
+    alone = chain([conv("a"), flat, conv("b")], [1, 2, 3])
+    assert shape_of(alone)[1] == [("r", 0, True)]
+
+
+def test_a_concatenation_copies_only_what_comes_from_outside() -> None:
+    both = layer(
+        "c", LayerKind.CONCATENATION, reads=[(1, 16, 8, 8)] * 2, writes=(1, 32, 8, 8), axis=1
+    )
+    wires = [(0, 2), (1, 2)]
+    inside = grouped([conv("a"), conv("b"), both], wires, [3])
+    assert shape_of(inside)[0][2] == ("c", 0, True)
+    outside = grouped([conv("a"), conv("b"), both], wires, [1, 3])
+    assert shape_of(outside)[1][1] == ("c", 2 * N, False)

@@ -1,0 +1,273 @@
+"""Costs against the formula computed again from the text of the platform files, in fractions."""
+
+from __future__ import annotations
+
+import json
+import random
+from fractions import Fraction
+from importlib import resources
+from math import floor
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from fitness.cost_model.tables import CostOrigin, NetworkCosts
+from fitness.costs.network_costs import network_costs
+from fitness.cost_model.support import supported_layers
+from fitness.cost_model.power import domain_static_mw, unit_idle_mw
+from platforms.errors import PlatformError
+from platforms.platform_file import load_platform, platform_names
+from sdf.catalogue.catalogue import load_network
+from sdf.grouping.grouping import group_network
+from sdf.grouping.groups import GroupedNetwork
+from sdf.layer import Layer, LayerKind
+from tests.support.small_networks import chain, layer, window
+
+XAVIER = load_platform("jetson-agx-xavier")
+
+
+def figures(name: str) -> dict[str, Any]:
+    text = (resources.files("platforms.data") / f"{name}.json").read_text("utf-8")
+    document: dict[str, Any] = json.loads(text, parse_float=Fraction, parse_int=Fraction)
+    return document
+
+
+def half_up(value: Fraction) -> int:
+    return floor(value + Fraction(1, 2))
+
+
+def random_network(seed: int, name: str = "net") -> GroupedNetwork:
+    """A chain of convolutions, activations, poolings and products, cut at random."""
+    generator = random.Random(seed)
+    layers: list[Layer] = []
+    for index in range(generator.randrange(3, 15)):
+        kind = generator.choice(
+            [
+                LayerKind.CONVOLUTION,
+                LayerKind.CONVOLUTION,
+                LayerKind.POOLING,
+                LayerKind.MATRIX_PRODUCT,
+                LayerKind.NORMALISATION,
+            ]
+        )
+        shape = (1, generator.choice([8, 64, 512]), *[generator.choice([7, 14, 56])] * 2)
+        works = kind in (LayerKind.CONVOLUTION, LayerKind.MATRIX_PRODUCT)
+        layers.append(
+            layer(
+                f"l{index}",
+                kind,
+                reads=[shape],
+                writes=shape,
+                macs=generator.randrange(10**10) if works else 0,
+                parameters=generator.randrange(1, 10**7) if works else 0,
+                window=window() if kind is LayerKind.CONVOLUTION else None,
+            )
+        )
+    cuts = sorted(generator.sample(range(1, len(layers)), generator.randrange(len(layers) - 1)))
+    return chain(layers, [*cuts, len(layers)], name)
+
+
+@pytest.mark.parametrize("name", ["jetson-agx-xavier", "jetson-tx2", "snapdragon-865"])
+@pytest.mark.parametrize("seed", range(3))
+def test_costs_are_the_formula_to_the_last_picosecond(name: str, seed: int) -> None:
+    document = figures(name)
+    network = random_network(seed)
+    costs = network_costs(network, load_platform(name))
+    ladders = {
+        domain["name"]: domain["ladder"]["frequencies_mhz"] for domain in document["domains"]
+    }
+    width = document["memory"]["bytes_per_cycle"]
+    memory_mhz = ladders[document["memory"]["domain"]]
+    generator = random.Random(seed)
+    for unit, table in zip(document["units"], costs.units, strict=True):
+        own_mhz = ladders[unit["clocks"][0]]
+        peak = next(
+            peak for peak in unit["peaks"] if peak["precision"] == document["default_precision"]
+        )
+        efficiency = peak["efficiency"]
+        for _ in range(40):
+            group = generator.randrange(len(network.groups))
+            row, column = generator.randrange(len(own_mhz)), generator.randrange(len(memory_mhz))
+            time = Fraction(0)
+            moved = Fraction(0)
+            for item in network.groups[group].layers:
+                rate = (
+                    peak["macs_per_cycle"]
+                    * own_mhz[-1]
+                    * efficiency.get(item.kind.value, efficiency["default"])
+                )
+                size = peak["bytes_per_element"] * (
+                    item.parameters + item.input_elements + item.output_elements
+                )
+                compute = item.macs / rate
+                transfer = size / (width * memory_mhz[-1] * unit["bandwidth"]["share"])
+                longest = max(compute, transfer)
+                both = compute + transfer
+                time += longest * compute / both * own_mhz[-1] / own_mhz[row]
+                time += longest * transfer / both * memory_mhz[-1] / memory_mhz[column]
+                time += unit["fixed"]["us_per_layer"]
+                moved += size
+            place = (group, row, *([generator.randrange(12)] if unit["host"] else []), column)
+            # MACs / (MAC/cycle x MHz) are microseconds; bytes / us = 1000 kB/s.
+            assert table.time_ps[place] == half_up(time * 10**6)
+            demand = min(half_up(moved / time * 1000), width * memory_mhz[column] * 1000)
+            assert table.demand_kbps[place] == demand
+            assert table.origin[group] is CostOrigin.ESTIMATED
+
+
+def test_dynamic_power_is_busy_minus_idle_and_the_traffic() -> None:
+    costs = network_costs(random_network(1), XAVIER)
+    memory = XAVIER.memory.power
+    for unit, table in zip(XAVIER.units, costs.units, strict=True):
+        power = unit.power[0]
+        for row in range(table.time_ps.shape[1]):
+            for column in (0, 4, 8):
+                above = memory.busy_mw[column] - memory.idle_mw[column]
+                peak = 64 * XAVIER.domain_by_name["emc"].operating_points[column].frequency_khz
+                traffic = Fraction(int(table.demand_kbps[0, row, column]) * above, peak)
+                expected = power.busy_mw[row] - power.idle_mw[row] + half_up(traffic)
+                assert table.dynamic_mw[0, row, column] == expected
+
+
+def test_a_hosted_unit_adds_its_host_and_its_host_idles_anyway() -> None:
+    platform = load_platform("jetson-tx2")
+    gpu = platform.unit_by_name["gpu"]
+    costs = network_costs(random_network(2), platform, units=["gpu"]).units[0]
+    assert costs.time_ps.shape[1:] == costs.dynamic_mw.shape[1:] == (13, 12, 7)
+    own, host = gpu.power
+    assert (costs.time_ps == costs.time_ps[:, :, :1, :]).all()
+    rise = costs.dynamic_mw[0, 3, :, 2] - costs.dynamic_mw[0, 3, 0, 2]
+    above = np.array(host.busy_mw) - np.array(host.idle_mw)
+    assert (rise == above - above[0]).all()
+    idle = unit_idle_mw(platform, gpu)
+    assert idle.shape == (13, 12, 7)
+    assert (idle[:, 5, 5] == own.idle_mw).all()
+    assert domain_static_mw(platform, "a57").tolist() == list(host.idle_mw)
+    assert domain_static_mw(platform, "denver").tolist() == [0] * 12
+    assert domain_static_mw(platform, "emc").tolist() == list(platform.memory.power.idle_mw)
+
+
+@pytest.mark.parametrize("name", platform_names())
+def test_every_network_of_the_onnx_package_has_sound_costs(name: str) -> None:
+    platform = load_platform(name)
+    for network in ("vgg19", "squeezenet", "shufflenet"):
+        graph = load_network(network).graph
+        layers = [actor.layer for actor in graph.actors if actor.layer]
+        costs = network_costs(group_network(graph, supported_layers(layers, platform)), platform)
+        check_sound(costs)
+
+
+def check_sound(costs: NetworkCosts) -> None:
+    for table in costs.units:
+        assert table.time_ps.dtype == table.demand_kbps.dtype == table.dynamic_mw.dtype == np.int64
+        runs = np.array([origin is not CostOrigin.CANNOT_RUN for origin in table.origin])
+        assert (table.time_ps[runs] >= 1).all()
+        assert (table.time_ps[~runs] == -1).all()
+        assert (table.demand_kbps[~runs] == 0).all()
+        assert (table.dynamic_mw[~runs] == 0).all()
+        assert (table.demand_kbps >= 0).all()
+        assert (table.dynamic_mw >= 0).all()
+        # A faster clock never takes longer where nothing else runs.
+        assert (np.diff(table.time_ps[runs], axis=1) <= 0).all()
+        assert (np.diff(table.time_ps[runs], axis=-1) <= 0).all()
+        assert all(table.note[index] for index in np.flatnonzero(~runs))
+    assert (costs.transition_ps[:, range(len(costs.units)), range(len(costs.units))] == 0).all()
+
+
+def test_what_cannot_run_says_why() -> None:
+    network = chain([layer("a", LayerKind.ATTENTION), layer("b", LayerKind.ACTIVATION)], [1, 2])
+    dla = network_costs(network, XAVIER, units=["dla0"]).units[0]
+    assert dla.origin == (CostOrigin.CANNOT_RUN, CostOrigin.ESTIMATED)
+    assert dla.note[0] == "a: dla0 runs no attention (attention)"
+
+
+def test_a_dla_cannot_run_fp32_but_the_others_can() -> None:
+    costs = network_costs(random_network(4), XAVIER, precision="fp32")
+    runs = [bool((table.time_ps > 0).all()) for table in costs.units]
+    assert runs == [True, True, False, False]
+    assert costs.units[2].note[0].endswith("not in fp32")
+
+
+def test_transitions_by_hand() -> None:
+    network = random_network(5)
+    costs = network_costs(network, XAVIER)
+    assert costs.transition_ps.shape == (len(network.edges), 4, 4)
+    by_unit = {transition["unit"]: transition for transition in figures(XAVIER.name)["transitions"]}
+    names = [unit.name for unit in XAVIER.units]
+    for number, edge in enumerate(network.edges):
+        for row, source in enumerate(names):
+            for column, target in enumerate(names):
+                out, into = by_unit[source], by_unit[target]
+                size = 2 * edge.elements
+                expected = 10**6 * (out["out_us"] + into["in_us"]) + 1000 * (
+                    size / out["out_gbps"] + size / into["in_gbps"]
+                )
+                same = row == column
+                got = costs.transition_ps[number, row, column]
+                assert got == (0 if same else half_up(expected))
+
+
+def test_units_keep_the_order_of_the_platform() -> None:
+    costs = network_costs(random_network(0), XAVIER, units=["dla0", "gpu"])
+    assert [table.unit for table in costs.units] == ["gpu", "dla0"]
+    assert costs.transition_ps.shape[1:] == (2, 2)
+    whole = network_costs(random_network(0), XAVIER)
+    assert (costs.units[0].time_ps == whole.units[1].time_ps).all()
+    assert (costs.transition_ps[:, 0, 1] == whole.transition_ps[:, 1, 2]).all()
+
+
+def test_wrong_names_are_refused() -> None:
+    with pytest.raises(PlatformError, match="did you mean dla1 or dla0"):
+        network_costs(random_network(0), XAVIER, units=["dla"])
+    with pytest.raises(PlatformError, match="at least one unit"):
+        network_costs(random_network(0), XAVIER, units=[])
+    with pytest.raises(PlatformError, match="precision must be one"):
+        network_costs(random_network(0), XAVIER, precision="fp64")
+
+
+def test_a_group_that_takes_minutes_is_refused() -> None:
+    heavy = chain([layer("a", LayerKind.CONVOLUTION, macs=10**14, window=window())], [1])
+    with pytest.raises(PlatformError, match=r"group 'g0' on cpu: .* below 140 s"):
+        network_costs(heavy, XAVIER)
+
+
+def test_depthwise_convolutions_have_their_own_efficiency() -> None:
+    def time(groups: int) -> int:
+        item = layer("a", LayerKind.CONVOLUTION, macs=10**10, window=window(groups=groups))
+        costs = network_costs(chain([item], [1]), XAVIER, units=["gpu"])
+        return int(costs.units[0].time_ps[0, -1, -1])
+
+    assert time(16) > 5 * time(4)
+    assert time(4) == time(1)
+
+
+def test_the_memory_is_never_asked_for_more_than_its_peak(tmp_path: Path) -> None:
+    path = tmp_path / "mine.json"
+    path.write_text(
+        json.dumps(
+            {
+                "extends": "jetson-agx-xavier",
+                "name": "calibrated-too-fast",
+                "measurements": [
+                    {
+                        "network": "net",
+                        "macs": sum(group.macs for group in random_network(7).groups),
+                        "units": ["gpu"],
+                        "ms": 0.001,
+                        "precision": "fp16",
+                        "clocks_mhz": {"gpu": 1377, "emc": 2133},
+                        "source": "made up",
+                        "status": "assumed",
+                    }
+                ],
+            }
+        )
+    )
+    gpu = network_costs(random_network(7), load_platform(path), units=["gpu"]).units[0]
+    khz = [point.frequency_khz for point in XAVIER.domain_by_name["emc"].operating_points]
+    assert (gpu.demand_kbps <= 64 * np.array(khz)).all()
+    assert (gpu.demand_kbps.max(axis=(0, 1)) == 64 * np.array(khz)).all()
+    total = gpu.time_ps[:, -1, -1].sum()
+    assert abs(total - 10**6) <= len(gpu.origin)

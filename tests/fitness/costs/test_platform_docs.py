@@ -1,0 +1,49 @@
+"""What the documentation shows is what the program reads."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from fitness.profiles.profile_file import read_profile
+from platforms.platform_file import load_platform, platform_names
+
+DOCS = Path(__file__).parents[3] / "docs"
+
+
+def json_block(page: str) -> str:
+    found = re.search(r"```json\n(.*?)```", (DOCS / page).read_text("utf-8"), re.DOTALL)
+    assert found
+    return found[1]
+
+
+def test_the_example_of_an_own_platform_loads(tmp_path: Path) -> None:
+    path = tmp_path / "my-xavier.json"
+    path.write_text(json_block("platforms.md"), "utf-8")
+    mine = load_platform(path)
+    assert list(mine.unit_by_name) == ["cpu", "gpu", "dla0"]
+    assert mine.unit_by_name["gpu"].fixed_ns_per_layer == 12000
+
+
+def test_the_example_of_a_profile_loads() -> None:
+    platform = load_platform("jetson-agx-xavier")
+    profile = read_profile(json_block("costs.md").encode(), platform, "docs")
+    (network,) = profile.networks
+    assert network.groups[0].units[0].time_ps == 410_000_000
+    assert network.transitions[0].time_ps == 70_000_000
+
+
+@pytest.mark.parametrize("name", platform_names())
+def test_the_table_of_platforms(name: str) -> None:
+    (row,) = [
+        line
+        for line in (DOCS / "platforms.md").read_text("utf-8").splitlines()
+        if line.startswith(f"| `{name}` |")
+    ]
+    _, _, _, clocks, precision, _ = (cell.strip() for cell in row.split("|"))
+    platform = load_platform(name)
+    points = [f"{domain.name} {len(domain.operating_points)}" for domain in platform.domains]
+    assert clocks == ", ".join(points)
+    assert precision == platform.default_precision

@@ -1,0 +1,117 @@
+"""The bound of lemmas against enumeration, and against a second implementation."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from fitness.lemma_checker.check import lemma_bound, lemma_bounds
+from fitness.simulate import design_of, make_evaluator
+from results.front.certificate import NOT_NAMED, LemmaTable
+from results.problem.problem import Problem
+from tests.support.random_lemmas import all_designs, random_lemmas, small_problem, with_choices
+from tests.support.schedule_lemma_bound import bound_from_schedule
+
+PROBLEMS = 600
+CHUNKS = 8
+PER_CHUNK = PROBLEMS // CHUNKS
+LEMMAS = 12
+LEAST_OF_CHUNK = {
+    "several networks": 25,
+    "several units": 25,
+    "graph": 8,
+    "repeats": 15,
+    "waits for another": 6,
+    "arrives late": 15,
+    "contention": 20,
+    "several operating points": 15,
+    "exact": 150,
+    "below every design point": 150,
+}
+"""How many problems (lemmas, for the last two) of a chunk must show the feature."""
+
+
+def points_of(problem: Problem, masks: np.ndarray) -> list[list[int]]:
+    return [
+        [k for k in np.flatnonzero(domain.allowed).tolist() if int(mask) >> k & 1]
+        for domain, mask in zip(problem.domains, masks, strict=True)
+    ]
+
+
+@pytest.mark.parametrize("chunk", range(CHUNKS))
+def test_no_design_point_is_below_the_bound(chunk: int) -> None:
+    seen: Counter[str] = Counter()
+    for seed in range(chunk * PER_CHUNK, (chunk + 1) * PER_CHUNK):
+        problem = small_problem(seed)
+        seen.update(features(problem))
+        rows = all_designs(problem)
+        result = make_evaluator(problem)(rows)
+        lemmas = random_lemmas(np.random.default_rng(seed), problem, LEMMAS)
+        bounds = lemma_bounds(problem, lemmas)
+        assert len(bounds) == LEMMAS
+        for index, bound in enumerate(bounds):
+            where = f"seed {seed}, lemma {index}"
+            units, masks = lemmas.units[index], lemmas.points[index]
+            fitting = np.flatnonzero(with_choices(rows, units, masks))
+            best = result.makespan_ps[fitting].min()
+            assert bound.makespan_ps <= best, where
+            assert (result.latency_ps[fitting] >= bound.latency_ps).all(), where
+            seen["exact" if bound.makespan_ps == best else "below every design point"] += 1
+
+            design = design_of(problem, rows[np.random.default_rng(seed + index).choice(fitting)])
+            makespan, latencies = bound_from_schedule(
+                problem, units.tolist(), points_of(problem, masks), design
+            )
+            assert bound.makespan_ps == makespan, where
+            assert list(bound.latency_ps) == latencies, where
+    missing = {name: seen[name] for name, least in LEAST_OF_CHUNK.items() if seen[name] < least}
+    assert not missing, f"features that too few cases of chunk {chunk} show: {missing}"
+
+
+def features(problem: Problem) -> set[str]:
+    """What makes a problem a case worth having."""
+    networks = problem.networks
+    present = {
+        "several networks": len(networks) > 1,
+        "several units": len(problem.units) > 1,
+        "graph": any(target != source + 1 for source, target in problem.edges),
+        "repeats": any(network.repeats > 1 for network in networks),
+        "waits for another": any(network.waits_for for network in networks),
+        "arrives late": any(network.arrival_ps > 0 for network in networks),
+        "contention": any(unit.contention is not None for unit in problem.units),
+        "several operating points": any(domain.allowed.sum() > 1 for domain in problem.domains),
+    }
+    return {name for name, is_so in present.items() if is_so}
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_the_bound_of_a_whole_design_point_is_its_makespan(seed: int) -> None:
+    problem = small_problem(seed)
+    rows = all_designs(problem)
+    rows = rows[np.random.default_rng(seed).choice(len(rows), min(len(rows), 40), replace=False)]
+    result = make_evaluator(problem)(rows)
+    groups = problem.group_count
+    masks = np.uint64(1) << rows[:, groups:].astype(np.uint64)
+    bounds = lemma_bounds(problem, LemmaTable(rows[:, :groups], masks))
+    assert [bound.makespan_ps for bound in bounds] == result.makespan_ps.tolist()
+    assert [list(bound.latency_ps) for bound in bounds] == result.latency_ps.tolist()
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_playing_lemmas_together_changes_nothing(seed: int) -> None:
+    problem = small_problem(seed)
+    lemmas = random_lemmas(np.random.default_rng(seed), problem, 25)
+    together = [bound.makespan_ps for bound in lemma_bounds(problem, lemmas)]
+    alone = [lemma_bound(problem, *row) for row in zip(lemmas.units, lemmas.points, strict=True)]
+    assert together == alone
+
+
+def test_a_lemma_that_names_nothing_bounds_the_whole_space() -> None:
+    for seed in range(40):
+        problem = small_problem(seed)
+        units = np.full(problem.group_count, NOT_NAMED, dtype=np.int64)
+        masks = np.full(len(problem.domains), 2**64 - 1, dtype=np.uint64)
+        best = make_evaluator(problem)(all_designs(problem)).makespan_ps.min()
+        assert 0 < lemma_bound(problem, units, masks) <= best

@@ -1,0 +1,145 @@
+"""ONNX Runtime's profiles, whole and cut off."""
+
+from __future__ import annotations
+
+import json
+from fractions import Fraction
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fitness.profiles.layer_names import LayerNames
+from fitness.profiles.profilers.onnxruntime_import import ANY_PROVIDER, import_onnxruntime
+from fitness.profiles.profilers.onnxruntime_profile import parse_onnxruntime_profile
+from fitness.profiles.profile_document import Subject
+from platforms.errors import PlatformError
+from platforms.platform_file import load_platform
+
+US = 10**6
+XAVIER = load_platform("jetson-agx-xavier")
+SUBJECT = Subject("net", 1000, "fp32", (("cpu", 2265600), ("gpu", 1377000), ("emc", 2133000)))
+
+
+def event(name: str, ts: int, dur: int, *, cat: str = "Node", **args: Any) -> dict[str, Any]:
+    return {
+        "cat": cat, "pid": 1, "tid": 2, "dur": dur, "ts": ts, "ph": "X", "name": name, "args": args
+    }  # fmt: skip
+
+
+def node(name: str, ts: int, dur: int, provider: str = "CPUExecutionProvider") -> dict[str, Any]:
+    return event(f"{name}_kernel_time", ts, dur, op_name="Conv", provider=provider)
+
+
+def session(runs: list[list[tuple[str, int]]]) -> list[dict[str, Any]]:
+    """Nodes come before the run that holds them, as they do in files."""
+    events = [event("session_initialization", 0, 90, cat="Session")]
+    clock = 100
+    for run in runs:
+        start = clock
+        for name, dur in run:
+            events.append(event(f"{name}_fence_before", clock, 1))
+            events.append(node(name, clock + 1, dur))
+            clock += dur + 2
+        events.append(event("SequentialExecutor::Execute", start, clock - start, cat="Session"))
+        events.append(event("model_run", start, clock - start + 5, cat="Session"))
+        clock += 10
+    return events
+
+
+RUNS = [[("c", 5000), ("r", 70)], [("c", 100), ("r", 20)], [("c", 300), ("r", 40)]]
+
+
+def text_of(events: list[dict[str, Any]]) -> str:
+    return "[\n" + ",\n".join(map(json.dumps, events)) + "\n]\n"
+
+
+def test_times_are_means_over_the_runs_after_the_first() -> None:
+    profile = parse_onnxruntime_profile(text_of(session(RUNS)), "f", skip=1)
+    assert [(n.name, n.mean_ps / US, n.median_ps / US) for n in profile.nodes] == [
+        ("c", 200, 200),
+        ("r", 30, 30),
+    ]
+    assert profile.runs == 2
+    assert profile.warnings == ()
+    everything = parse_onnxruntime_profile(text_of(session(RUNS)), "f", skip=0)
+    assert everything.nodes[0].mean_ps == Fraction(5400 * US, 3)
+    assert everything.nodes[0].median_ps == 300 * US
+
+
+def test_a_session_that_died_gives_its_finished_runs() -> None:
+    text = text_of(session(RUNS))
+    last = text.rindex('"model_run"')
+    profile = parse_onnxruntime_profile(text[: last - 40], "f", skip=1)
+    assert (profile.runs, profile.nodes[0].mean_ps) == (1, 100 * US)
+    assert any("cannot be read" in text for text in profile.warnings)
+    assert profile.warnings[-1] == "2 nodes ran outside a finished run; not used"
+
+
+@given(st.integers(0, 3000))
+def test_a_cut_anywhere_is_survived(keep: int) -> None:
+    whole = parse_onnxruntime_profile(text_of(session(RUNS)), "f", skip=0)
+    try:
+        part = parse_onnxruntime_profile(text_of(session(RUNS))[:keep], "f", skip=0)
+    except PlatformError:
+        return
+    assert part.runs <= whole.runs
+    assert {n.name for n in part.nodes} <= {n.name for n in whole.nodes}
+
+
+@pytest.mark.parametrize(
+    ("text", "skip", "expected"),
+    [
+        ("hello", 0, "must be a JSON list"),
+        ("[]", 0, "must hold a finished run"),
+        (text_of(session(RUNS)), 3, "must hold more runs than the 3 left out (--skip), got 3"),
+        (text_of(session([[], []])), 0, "must hold times of nodes"),
+        (
+            text_of([{"cat": "Session", "name": "model_run", "ts": "1", "dur": 3}]),
+            0,
+            "finished run",
+        ),
+    ],
+)
+def test_what_is_no_profile_is_refused(text: str, skip: int, expected: str) -> None:
+    with pytest.raises(PlatformError) as caught:
+        parse_onnxruntime_profile(text, "file", skip=skip)
+    assert str(caught.value).startswith("file: ")
+    assert expected in str(caught.value)
+
+
+def test_nodes_become_layers_on_the_unit_of_their_provider() -> None:
+    events = session([[("c", 100), ("r", 20), ("fc/MatMulAddFusion", 7), ("", 3), ("odd", 2)]])
+    cuda = node("g", 130, 9, "CUDAExecutionProvider")
+    events.insert(3, cuda)
+    profile = parse_onnxruntime_profile(text_of(events), "f", skip=0)
+    document, report = import_onnxruntime(
+        [("f", profile)],
+        LayerNames(["c", "r", "fc", "g"]),
+        XAVIER,
+        SUBJECT,
+        providers={ANY_PROVIDER: ("cpu",), "CUDAExecutionProvider": ("gpu",)},
+        use_median=False,
+        source="test",
+    )
+    assert [(part["name"], part["ms"]) for part in document["networks"][0]["layers"]] == [
+        ("c", {"cpu": 0.1}),
+        ("r", {"cpu": 0.02}),
+        ("fc", {"cpu": 0.007}),
+        ("g", {"gpu": 0.009}),
+    ]
+    assert report.flagged == [
+        "f: a nameless Conv is no layer of the network; 0.003 ms not used",
+        "f: 'odd' is no layer of the network; 0.002 ms not used",
+    ]
+    with pytest.raises(PlatformError, match="no node is a layer of network 'net'"):
+        import_onnxruntime(
+            [("f", profile)],
+            LayerNames(["x"]),
+            XAVIER,
+            SUBJECT,
+            providers={ANY_PROVIDER: ("cpu",)},
+            use_median=False,
+            source="test",
+        )

@@ -1,0 +1,196 @@
+"""The compiled timeline against the plain one, to the last picosecond, on random problems."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from benchmarks.random_problem import RandomShape, random_design, random_problem
+from fitness import plain_timeline, timeline
+from results.problem.problem import DesignPoint, Problem
+from tests.support.features import compare_all
+
+PROBLEMS = 10_000
+CHUNKS = 20
+PER_CHUNK = PROBLEMS // CHUNKS
+LEAST_OF_CHUNK = {
+    **{f"{count} networks": 80 for count in (1, 2, 3, 4)},
+    **{f"{count} units": 80 for count in (1, 2, 3, 4)},
+    **{f"{count} frames in flight": 15 for count in (1, 2, 3, 4)},
+    "graph": 80,
+    "chains only": 80,
+    "copy": 80,
+    "repeats": 80,
+    "waits for another": 80,
+    "arrives late": 80,
+    "shared clock": 60,
+    "host clock": 80,
+    "clock off": 20,
+    "cannot run": 80,
+    "contention": 200,
+    "no contention": 80,
+    "slowed": 100,
+    "transition": 200,
+    "queued": 200,
+    "tie of ready times on a unit": 100,
+    "tie of frames": 150,
+    "ends at one instant": 50,
+    "a frame released by another's end": 100,
+}
+"""How many problems of a chunk must show the feature, so that agreement means something."""
+
+
+@pytest.mark.parametrize("chunk", range(CHUNKS))
+def test_compiled_equals_plain(chunk: int) -> None:
+    compare_all(compare, range(chunk * PER_CHUNK, (chunk + 1) * PER_CHUNK), LEAST_OF_CHUNK)
+
+
+def compare(seed: int) -> set[str]:
+    """Asserts that both agree on problem ``seed``; returns the features that it shows."""
+    rng = np.random.default_rng(seed)
+    shape = RandomShape(
+        groups=(1, 4), ties=seed % 2 == 0, contention=seed % 8 not in (0, 1, 4), copies=True
+    )
+    problem = random_problem(rng, shape)
+    design = random_design(rng, problem)
+    in_flight = int(rng.integers(1, 5))
+    frames = int(rng.integers(1, 5))
+
+    plain = plain_timeline.play(problem, design, frames=frames, in_flight=in_flight)
+    compiled = timeline.play(problem, design, frames=frames, in_flight=in_flight)
+    assert compiled.schedule == plain.schedule, f"seed {seed}"
+    assert compiled.frame_end_ps == plain.frame_end_ps, f"seed {seed}"
+    assert compiled.latency_ps == plain.latency_ps, f"seed {seed}"
+
+    alone = plain if frames == 1 else plain_timeline.play(problem, design)
+    row = timeline.row_of(design)
+    result = timeline.make_evaluator(problem)(row[None])
+    assert result.possible.tolist() == [True], f"seed {seed}"
+    assert result.makespan_ps.tolist() == [alone.schedule.makespan_ps], f"seed {seed}"
+    assert result.latency_ps.tolist() == [list(alone.latency_ps[0])], f"seed {seed}"
+    energy = plain_timeline.frame_energy_fj(problem, design, alone)
+    assert result.energy_fj.tolist() == [energy], f"seed {seed}"
+    busy = sum(group.end_ps - group.start_ps for group in alone.schedule.groups)
+    assert result.busy_ps.tolist() == [busy], f"seed {seed}"
+    return features(problem, design, plain, frames, in_flight)
+
+
+def features(
+    problem: Problem,
+    design: DesignPoint,
+    played: plain_timeline.PlainTimeline,
+    frames: int,
+    in_flight: int,
+) -> set[str]:
+    targets = Counter(target for _, target in problem.edges)
+    chain = sum(len(network.group_names) - 1 for network in problem.networks)
+    first_clocks = [unit.clocks[0] for unit in problem.units]
+    used = {clock for u in set(design.units.tolist()) for clock in problem.units[u].clocks}
+    groups = played.schedule.groups
+    queue = Counter((group.unit, group.ready_ps) for group in groups)
+    frames_ready = {(group.unit, group.ready_ps, group.frame) for group in groups}
+    ends = Counter(group.end_ps for group in groups)
+    contention = any(unit.contention for unit in problem.units)
+    return {
+        f"{len(problem.networks)} networks",
+        f"{len(problem.units)} units",
+        f"{min(frames, in_flight)} frames in flight",
+        "contention" if contention else "no contention",
+        *(
+            name
+            for name, holds in {
+                "graph": any(count > 1 for count in targets.values()),
+                "chains only": len(problem.edges) == chain and max(targets.values(), default=0) < 2,
+                "copy": any(is_copy(problem, n) for n in range(1, len(problem.networks))),
+                "repeats": any(network.repeats > 1 for network in problem.networks),
+                "waits for another": any(network.waits_for for network in problem.networks),
+                "arrives late": any(network.arrival_ps for network in problem.networks),
+                "shared clock": len(set(first_clocks)) < len(first_clocks),
+                "host clock": any(len(unit.clocks) == 3 for unit in problem.units),
+                "clock off": any(
+                    problem.domains[clock].may_be_off and clock not in used
+                    for clock in first_clocks
+                ),
+                "cannot run": not problem.allowed.all(),
+                "slowed": any(group.end_ps - group.start_ps > group.alone_ps for group in groups),
+                "transition": any(
+                    problem.transition_ps[e, design.units[a], design.units[b]] > 0
+                    for e, (a, b) in enumerate(problem.edges)
+                ),
+                "queued": any(group.start_ps > group.ready_ps for group in groups),
+                "tie of ready times on a unit": any(count > 1 for count in queue.values()),
+                "tie of frames": len(frames_ready) > len(queue),
+                "ends at one instant": any(count > 1 for count in ends.values()),
+                "a frame released by another's end": frames > in_flight,
+            }.items()
+            if holds
+        ),
+    }
+
+
+def is_copy(problem: Problem, n: int) -> bool:
+    """Whether network n costs what the one before it costs."""
+    before, after = problem.networks[n - 1], problem.networks[n]
+    return len(before.group_names) == len(after.group_names) and all(
+        np.array_equal(
+            unit.time_ps[before.groups.start : before.groups.stop],
+            unit.time_ps[after.groups.start : after.groups.stop],
+        )
+        for unit in problem.units
+    )
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_pipeline_equals_plain(seed: int) -> None:
+    rng = np.random.default_rng(20_000 + seed)
+    problem = random_problem(rng, RandomShape(networks=(1, 3), ties=seed % 2 == 0))
+    designs = [random_design(rng, problem) for _ in range(3)]
+    for in_flight in (1, 2, 3):
+        piped = replace(problem, frames_in_flight=in_flight)
+        rows = np.stack([timeline.row_of(design) for design in designs])
+        result = timeline.make_pipeline_evaluator(piped)(rows)
+        for design, window, dynamic in zip(
+            designs, result.window_ps.tolist(), result.dynamic_fj.tolist(), strict=True
+        ):
+            played = plain_timeline.play(problem, design, frames=12, in_flight=in_flight)
+            assert window == played.frame_end_ps[11] - played.frame_end_ps[3]
+            assert dynamic == sum(
+                int(
+                    problem.units[group.unit].dynamic_mw[
+                        (
+                            group.group,
+                            *design.operating_points[list(problem.units[group.unit].clocks)],
+                        )
+                    ]
+                )
+                * (group.end_ps - group.start_ps)
+                for group in played.schedule.groups
+                if group.frame > 4
+            )
+
+
+def test_rows_do_not_disturb_one_another() -> None:
+    """A population in any order gives what each row gives alone, impossible rows among them."""
+    rng = np.random.default_rng(7)
+    shape = RandomShape(networks=(3, 3), units=(3, 3), unsupported=0.05)
+    problem = random_problem(rng, shape)
+    counts = [len(domain.frequencies_khz) for domain in problem.domains]
+    units = rng.integers(0, 3, (200, problem.group_count))
+    points = np.stack([rng.integers(0, count, 200) for count in counts], axis=1)
+    rows = np.concatenate([units, points], axis=1)
+    evaluate = timeline.make_evaluator(problem)
+    together = evaluate(rows)
+    allowed = problem.allowed[np.arange(problem.group_count), units].all(axis=1)
+    assert 20 < allowed.sum() < 180
+    assert together.possible.tolist() == allowed.tolist()
+    order = rng.permutation(200)
+    shuffled = evaluate(rows[order])
+    assert shuffled.energy_fj[np.argsort(order)].tolist() == together.energy_fj.tolist()
+    for index in np.flatnonzero(allowed)[:50]:
+        alone = timeline.make_evaluator(problem)(rows[index : index + 1])
+        assert alone.makespan_ps[0] == together.makespan_ps[index]
+        assert alone.latency_ps[0].tolist() == together.latency_ps[index].tolist()
+        assert alone.energy_fj[0] == together.energy_fj[index]

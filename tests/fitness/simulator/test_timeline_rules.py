@@ -1,0 +1,409 @@
+"""The rules of the timeline on problems small enough to be played by hand.
+
+Every case is played by the compiled and by the plain timeline.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from benchmarks.random_problem import RandomShape, random_design, random_problem
+from fitness import plain_timeline, timeline
+from fitness.contention import contention_table, lost_rate
+from results.problem.problem import WORK_PER_PS, Problem
+from results.front.schedule import ScheduledGroup
+from tests.support.small_problems import (
+    NO_LIMIT_KBPS,
+    design,
+    flat_loss,
+    network,
+    parameters,
+    problem,
+)
+
+BUSY_KBPS = 100
+"""A demand that slows co-runners in full under ``flat_loss``."""
+
+
+def play(
+    stated: Problem, units: list[int], *, frames: int = 1, in_flight: int = 1
+) -> timeline.Timeline:
+    compiled = timeline.play(stated, design(units), frames=frames, in_flight=in_flight)
+    plain = plain_timeline.play(stated, design(units), frames=frames, in_flight=in_flight)
+    assert compiled.schedule == plain.schedule
+    assert compiled.frame_end_ps == plain.frame_end_ps
+    assert compiled.latency_ps == plain.latency_ps
+    return compiled
+
+
+def spans(played: timeline.Timeline) -> list[tuple[int, int]]:
+    """(start, end) in the order frame, network, repeat, group."""
+    return [(group.start_ps, group.end_ps) for group in played.schedule.groups]
+
+
+def start_order(played: timeline.Timeline) -> list[tuple[int, int, int, int]]:
+    """(frame, network, repeat, group) by start."""
+    return [
+        (group.frame, group.network, group.repeat, group.group)
+        for group in sorted(played.schedule.groups, key=lambda group: group.start_ps)
+    ]
+
+
+class TestQueue:
+    def test_one_group(self) -> None:
+        played = play(problem([network("a", 0, 1)], [[70]]), [0])
+        assert played.schedule.groups == (
+            ScheduledGroup(1, 0, 1, 0, unit=0, ready_ps=0, start_ps=0, end_ps=70, alone_ps=70),
+        )
+        assert played.frame_end_ps == (70,)
+        assert played.latency_ps == ((70,),)
+
+    def test_a_unit_runs_one_group_at_a_time(self) -> None:
+        played = play(problem([network("a", 0, 1), network("b", 1, 1)], [[70], [50]]), [0, 0])
+        assert spans(played) == [(0, 70), (70, 120)]
+        assert played.latency_ps == ((70, 120),)
+
+    def test_two_units_run_at_the_same_time(self) -> None:
+        stated = problem([network("a", 0, 1), network("b", 1, 1)], [[70, 1], [1, 50]])
+        assert spans(play(stated, [0, 1])) == [(0, 70), (0, 50)]
+
+    def test_first_ready_goes_first_whatever_its_number(self) -> None:
+        networks = [
+            network("late", 0, 1, arrival_ps=30),
+            network("early", 1, 1, arrival_ps=20),
+            network("running", 2, 1),
+        ]
+        played = play(problem(networks, [[5], [7], [100]]), [0, 0, 0])
+        assert spans(played) == [(107, 112), (100, 107), (0, 100)]
+
+    def test_ties_go_by_network(self) -> None:
+        networks = [network(name, g, 1) for g, name in enumerate("abc")]
+        played = play(problem(networks, [[3], [2], [1]]), [0, 0, 0])
+        assert spans(played) == [(0, 3), (3, 5), (5, 6)]
+
+    def test_ties_go_by_group(self) -> None:
+        """Three groups without edges between them are all ready at once."""
+        played = play(problem([network("a", 0, 3)], [[3], [2], [1]]), [0, 0, 0])
+        assert spans(played) == [(0, 3), (3, 5), (5, 6)]
+
+    def test_ties_go_by_frame_before_network(self) -> None:
+        networks = [network("a", 0, 1), network("b", 1, 1)]
+        played = play(problem(networks, [[10], [10]]), [0, 0], frames=2, in_flight=2)
+        assert start_order(played) == [(1, 0, 1, 0), (1, 1, 1, 1), (2, 0, 1, 0), (2, 1, 1, 1)]
+
+    def test_ties_go_by_network_before_repeat(self) -> None:
+        """At 10, the second repeat of the first network and the second network become ready."""
+        networks = [network("a", 0, 1, repeats=2), network("b", 1, 1, arrival_ps=10)]
+        played = play(problem(networks, [[10], [10]]), [0, 0])
+        assert start_order(played) == [(1, 0, 1, 0), (1, 0, 2, 0), (1, 1, 1, 1)]
+        swapped = [network("b", 0, 1, arrival_ps=10), network("a", 1, 1, repeats=2)]
+        played = play(problem(swapped, [[10], [10]]), [0, 0])
+        assert start_order(played) == [(1, 1, 1, 1), (1, 0, 1, 0), (1, 1, 2, 1)]
+
+
+class TestOneInstant:
+    """At one instant: all ends, then everything that is ready joins, then units start."""
+
+    def test_arrivals_join_before_a_freed_unit_starts(self) -> None:
+        """At 10 the second network's first group ends and frees the unit for its second; the first
+        network arrives, and goes first."""
+        networks = [network("arrives", 0, 1, arrival_ps=10), network("runs", 1, 2)]
+        played = play(problem(networks, [[5], [10], [5]], edges={(1, 2): 0}), [0, 0, 0])
+        assert spans(played) == [(10, 15), (0, 10), (15, 20)]
+
+    def test_all_ends_come_before_any_start(self) -> None:
+        """At 10 both units' groups end; unit 0 must not start the second network's next group
+        before the end on unit 1 has made the first network's ready."""
+        networks = [network("a", 0, 2), network("b", 2, 2)]
+        edges = {(0, 1): 0, (2, 3): 0}
+        times = [[1, 10], [5, 1], [10, 1], [5, 1]]
+        played = play(problem(networks, times, edges=edges), [1, 0, 0, 0])
+        assert spans(played) == [(0, 10), (10, 15), (0, 10), (15, 20)]
+
+    def test_what_ends_its_transition_joins_before_starts(self) -> None:
+        """A transition that ends at 10 is in time for the unit that becomes free at 10."""
+        networks = [network("a", 0, 2), network("b", 2, 2)]
+        edges = {(0, 1): 4, (2, 3): 0}
+        times = [[1, 6], [5, 1], [10, 1], [5, 1]]
+        played = play(problem(networks, times, edges=edges), [1, 0, 0, 0])
+        assert spans(played) == [(0, 6), (10, 15), (0, 10), (15, 20)]
+
+    def test_a_unit_without_work_does_not_wait_for_better(self) -> None:
+        """One picosecond too late is late: the unit took the second network's group."""
+        networks = [network("a", 0, 2), network("b", 2, 2)]
+        edges = {(0, 1): 5, (2, 3): 0}
+        times = [[1, 6], [5, 1], [10, 1], [5, 1]]
+        played = play(problem(networks, times, edges=edges), [1, 0, 0, 0])
+        assert spans(played) == [(0, 6), (15, 20), (0, 10), (10, 15)]
+
+
+class TestWaiting:
+    def test_a_transition_delays_and_occupies_no_unit(self) -> None:
+        networks = [network("a", 0, 2), network("b", 2, 1), network("c", 3, 1)]
+        stated = problem(networks, [[10, 1], [1, 10], [20, 1], [1, 40]], edges={(0, 1): 30})
+        played = play(stated, [0, 1, 0, 1])
+        assert spans(played) == [(0, 10), (40, 50), (10, 30), (0, 40)]
+
+    def test_no_transition_on_the_same_unit(self) -> None:
+        stated = problem([network("a", 0, 2)], [[10, 1], [20, 1]], edges={(0, 1): 30})
+        assert spans(play(stated, [0, 0])) == [(0, 10), (10, 30)]
+
+    def test_a_join_is_ready_at_the_latest_of_end_plus_transition(self) -> None:
+        """The input that ends first arrives last."""
+        edges = {(0, 2): 100, (1, 2): 5}
+        stated = problem([network("a", 0, 3)], [[10, 1, 1], [1, 60, 1], [1, 1, 7]], edges=edges)
+        played = play(stated, [0, 1, 2])
+        assert spans(played) == [(0, 10), (0, 60), (110, 117)]
+        assert played.schedule.groups[2].ready_ps == 110
+
+    def test_a_repeat_waits_for_the_whole_previous_one(self) -> None:
+        """Two branches on two units: the short one waits for the long one, and passes no
+        transition."""
+        stated = problem([network("a", 0, 2, repeats=3)], [[10, 1], [1, 60]])
+        played = play(stated, [0, 1])
+        assert spans(played) == [(0, 10), (0, 60), (60, 70), (60, 120), (120, 130), (120, 180)]
+        assert played.latency_ps == ((180,),)
+
+    def test_a_network_waits_for_the_last_repeat_of_another(self) -> None:
+        networks = [network("a", 0, 2, repeats=2), network("b", 2, 1, waits_for=(0,))]
+        stated = problem(networks, [[10, 1], [20, 1], [1, 5]], edges={(0, 1): 500})
+        played = play(stated, [0, 0, 1])
+        assert spans(played)[-1] == (60, 65)
+        assert played.latency_ps == ((60, 65),)
+
+    def test_a_network_may_wait_for_several_and_for_a_later_one(self) -> None:
+        networks = [
+            network("a", 0, 1, waits_for=(1, 2)),
+            network("b", 1, 1),
+            network("c", 2, 1),
+        ]
+        played = play(problem(networks, [[5, 1], [30, 1], [1, 40]]), [0, 0, 1])
+        assert spans(played) == [(40, 45), (0, 30), (0, 40)]
+
+    def test_latency_counts_from_the_arrival_which_waiting_does_not_move(self) -> None:
+        networks = [
+            network("a", 0, 1),
+            network("b", 1, 1, waits_for=(0,), arrival_ps=40),
+            network("c", 2, 1, waits_for=(0,), arrival_ps=130),
+        ]
+        played = play(problem(networks, [[100, 1], [7, 1], [1, 9]]), [0, 0, 1])
+        assert spans(played) == [(0, 100), (100, 107), (130, 139)]
+        assert played.latency_ps == ((100, 67, 9),)
+        assert played.frame_end_ps == (139,)
+
+    def test_arrival_is_an_offset_from_each_frames_release(self) -> None:
+        networks = [network("a", 0, 1, arrival_ps=25)]
+        played = play(problem(networks, [[10]]), [0], frames=3)
+        assert spans(played) == [(25, 35), (60, 70), (95, 105)]
+        assert played.latency_ps == ((10,), (10,), (10,))
+
+    @pytest.mark.parametrize("evaluator", [timeline.play, plain_timeline.play])
+    def test_a_group_on_a_unit_that_cannot_run_it(self, evaluator: object) -> None:
+        stated = problem([network("a", 0, 2)], [[1, 1], [1, -1]])
+        assert callable(evaluator)
+        with pytest.raises(ValueError, match="group 1 cannot run on unit unit1"):
+            evaluator(stated, design([0, 1]))
+        rows = np.array([[0, 0, 0], [0, 1, 0], [1, 0, 0]])
+        assert timeline.make_evaluator(stated)(rows).possible.tolist() == [True, False, True]
+
+
+class TestFrames:
+    """A network of two stages on two units: 100 and 60 ps, and a transition."""
+
+    @pytest.mark.parametrize(
+        ("transition", "in_flight", "period"),
+        [
+            (0, 1, 160),
+            (0, 2, 100),
+            (0, 3, 100),
+            (30, 1, 190),
+            (30, 2, 100),
+            # Two frames share the way of 240 ps round.
+            (80, 2, 120),
+            (80, 3, 100),
+        ],
+    )
+    def test_throughput(self, transition: int, in_flight: int, period: int) -> None:
+        stated = problem(
+            [network("a", 0, 2)],
+            [[100, 1], [1, 60]],
+            edges={(0, 1): transition},
+            frames_in_flight=in_flight,
+        )
+        row = timeline.row_of(design([0, 1]))[None]
+        result = timeline.make_pipeline_evaluator(stated)(row)
+        assert result.window_ps.tolist() == [8 * period]
+        played = play(stated, [0, 1], frames=12, in_flight=in_flight)
+        assert played.frame_end_ps[11] - played.frame_end_ps[3] == 8 * period
+
+    def test_a_frame_is_released_when_the_one_two_before_it_ends(self) -> None:
+        stated = problem([network("a", 0, 2)], [[100, 1], [1, 60]], edges={(0, 1): 80})
+        played = play(stated, [0, 1], frames=4, in_flight=2)
+        assert spans(played) == [
+            *((0, 100), (180, 240)),
+            *((100, 200), (280, 340)),
+            *((240, 340), (420, 480)),
+            *((340, 440), (520, 580)),
+        ]
+        assert played.frame_end_ps == (240, 340, 480, 580)
+        assert played.latency_ps == ((240,), (340,), (240,), (240,))
+
+    def test_a_frame_ends_when_all_its_networks_have(self) -> None:
+        networks = [network("a", 0, 1), network("b", 1, 1)]
+        played = play(problem(networks, [[10, 1], [1, 50]]), [0, 1], frames=2)
+        assert spans(played) == [(0, 10), (0, 50), (50, 60), (50, 100)]
+        assert played.frame_end_ps == (50, 100)
+
+    def test_networks_of_different_frames_run_side_by_side(self) -> None:
+        """With two frames in flight, frame 3 begins when frame 1 has ended, and its first network
+        runs beside frame 2's second."""
+        networks = [network("a", 0, 1), network("b", 1, 1, arrival_ps=5)]
+        played = play(problem(networks, [[10, 1], [1, 50]]), [0, 1], frames=3, in_flight=2)
+        assert spans(played) == [(0, 10), (5, 55), (10, 20), (55, 105), (55, 65), (105, 155)]
+        assert played.frame_end_ps == (55, 105, 155)
+
+
+class TestContention:
+    def test_both_lose_half_until_one_ends(self) -> None:
+        """s = 2: the short group ends at 600, the long one has 700 of its 1000 ps left."""
+        stated = problem(
+            [network("a", 0, 1), network("b", 1, 1)],
+            [[1000, 1], [1, 300]],
+            demands_kbps=[BUSY_KBPS] * 2,
+            contention=flat_loss("50"),
+        )
+        assert spans(play(stated, [0, 1])) == [(0, 1300), (0, 600)]
+
+    def test_the_end_is_rounded_up(self) -> None:
+        """10 %: w = 65536 - ceil(6553.6) = 58982; 1000 ps take ceil(1111.12) = 1112."""
+        stated = problem(
+            [network("a", 0, 1), network("b", 1, 1)],
+            [[1000, 1], [1, 5000]],
+            demands_kbps=[BUSY_KBPS] * 2,
+            contention=flat_loss("10"),
+        )
+        rate = WORK_PER_PS - 6554
+        first_end = -(-1000 * WORK_PER_PS // rate)
+        assert first_end == 1112
+        rest = 5000 * WORK_PER_PS - rate * first_end
+        second_end = first_end + -(-rest // WORK_PER_PS)
+        assert second_end == 5112
+        assert spans(play(stated, [0, 1])) == [(0, first_end), (0, second_end)]
+
+    def test_a_co_runner_without_demand_slows_nobody(self) -> None:
+        stated = problem(
+            [network("a", 0, 1), network("b", 1, 1)],
+            [[1000, 1], [1, 300]],
+            demands_kbps=[BUSY_KBPS, 0],
+            contention=flat_loss("50"),
+        )
+        assert spans(play(stated, [0, 1])) == [(0, 1000), (0, 600)]
+
+    def test_the_demands_of_all_others_add_up(self) -> None:
+        """Three units, 40 kB/s each: everybody sees 80 of 100, so loses 40 %."""
+        stated = problem(
+            [network(name, g, 1) for g, name in enumerate("abc")],
+            [[600] * 3] * 3,
+            demands_kbps=[40] * 3,
+            contention=flat_loss("50"),
+        )
+        rate = WORK_PER_PS - -(-WORK_PER_PS * 2 // 5)
+        end = -(-600 * WORK_PER_PS // rate)
+        assert end == 1001
+        assert spans(play(stated, [0, 1, 2])) == [(0, end)] * 3
+
+    def test_a_transition_demands_nothing(self) -> None:
+        stated = problem(
+            [network("a", 0, 2), network("b", 2, 1)],
+            [[100, 1], [1, 100], [1000, 1]],
+            edges={(0, 1): 300},
+            demands_kbps=[BUSY_KBPS] * 3,
+            contention=flat_loss("50"),
+        )
+        # Group 2 runs alone from 100 to 400, then beside group 1, which takes 200.
+        assert spans(play(stated, [0, 1, 0])) == [(0, 100), (400, 600), (100, 1200)]
+
+    def test_the_most_that_can_be_lost(self) -> None:
+        """95 %, rounded up: at the rate 3276, 1000 ps take 20005."""
+        table = contention_table(
+            parameters(
+                normal_kbps=1, total_kbps=1, balance_kbps=100, rate_percent_per_gbps="10000000"
+            ),
+            [Fraction(1)],
+            [NO_LIMIT_KBPS],
+        )
+        stated = problem(
+            [network("a", 0, 1), network("b", 1, 1)],
+            [[1000, 1], [1, 1000]],
+            demands_kbps=[BUSY_KBPS] * 2,
+            contention=table,
+        )
+        assert spans(play(stated, [0, 1])) == [(0, 20005)] * 2
+
+
+@pytest.mark.parametrize("units", [(2, 2), (3, 4)])
+@given(seed=st.integers(0, 2**32 - 1))
+@settings(max_examples=150, deadline=None, derandomize=True)
+def test_time_is_stand_alone_time_plus_what_overlap_costs(
+    units: tuple[int, int], seed: int
+) -> None:
+    """D_i = t_i + sum of O (1 - 1/s) over the contention intervals of group i, O its length and s
+    the slowdown by the sum of the others' demands; rounding up the end adds less than 1 ps."""
+    rng = np.random.default_rng(seed)
+    stated = random_problem(rng, RandomShape(networks=(2, 4), units=units))
+    chosen = random_design(rng, stated)
+    groups = timeline.play(stated, chosen, frames=2, in_flight=2).schedule.groups
+    memory = stated.memory_domain
+    assert memory is not None
+    demand = [
+        int(
+            stated.units[u].demand_kbps[
+                (g, *(int(chosen.operating_points[clock]) for clock in stated.units[u].clocks))
+            ]
+        )
+        for g, u in enumerate(chosen.units.tolist())
+    ]
+    instants = sorted({instant for group in groups for instant in (group.start_ps, group.end_ps)})
+    cost = dict.fromkeys(groups, Fraction(0))
+    for start, end in pairwise(instants):
+        running = [group for group in groups if group.start_ps <= start and group.end_ps >= end]
+        for group in running:
+            others = sum(demand[other.group] for other in running if other is not group)
+            table = stated.units[group.unit].contention
+            point = int(chosen.operating_points[memory])
+            loss = 0 if table is None else lost_rate(table, point, demand[group.group], others)
+            cost[group] += Fraction((end - start) * loss, WORK_PER_PS)
+    for group in groups:
+        rounding = group.end_ps - group.start_ps - group.alone_ps - cost[group]
+        assert 0 <= rounding < 1, group
+
+
+@given(seed=st.integers(0, 2**32 - 1), ties=st.booleans())
+@settings(max_examples=150, deadline=None, derandomize=True)
+def test_units_run_one_group_at_a_time_in_order_and_never_idle(seed: int, ties: bool) -> None:
+    """What any schedule of this dispatch must keep, stated without playing it again."""
+    rng = np.random.default_rng(seed)
+    stated = random_problem(rng, RandomShape(networks=(2, 4), ties=ties, copies=True))
+    chosen = random_design(rng, stated)
+    groups = timeline.play(stated, chosen, frames=3, in_flight=2).schedule.groups
+    for unit in range(len(stated.units)):
+        runs = sorted(
+            (group for group in groups if group.unit == unit), key=lambda group: group.start_ps
+        )
+        for before, after in pairwise(runs):
+            assert before.end_ps <= after.start_ps
+            # Started as soon as it was ready and the unit was free.
+            assert after.start_ps == max(before.end_ps, after.ready_ps)
+        for k, group in enumerate(runs):
+            waiting = [other for other in runs[k + 1 :] if other.ready_ps <= group.start_ps]
+            assert all(order(group) < order(other) for other in waiting)
+
+
+def order(group: ScheduledGroup) -> tuple[int, ...]:
+    return (group.ready_ps, group.frame, group.network, group.repeat, group.group)

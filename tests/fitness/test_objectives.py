@@ -1,0 +1,194 @@
+"""Objectives and what constraints limit, against a second computation by the plain timeline."""
+
+from dataclasses import replace
+from fractions import Fraction
+from math import floor
+
+import numpy as np
+import pytest
+
+from benchmarks.random_problem import RandomShape, random_design, random_problem
+from fitness.objectives import ConstraintKind, constraints_of, make_outcomes
+from fitness.reference.timeline import play
+from fitness.simulate import row_of
+from results.problem.problem import EnergyUse, Objective, ObjectiveKind
+
+SHAPE = RandomShape(networks=(1, 3), groups=(1, 4), units=(1, 3), points=(1, 3))
+
+
+def idle_power_mw(problem, design):
+    points = design.operating_points.tolist()
+    used = set(design.units.tolist())
+    on = [
+        not domain.may_be_off or any(d in problem.units[u].clocks for u in used)
+        for d, domain in enumerate(problem.domains)
+    ]
+    power = problem.board_mw
+    power += sum(
+        int(d.static_mw[p]) for d, p, o in zip(problem.domains, points, on, strict=True) if o
+    )
+    for unit in problem.units:
+        if on[unit.clocks[0]]:
+            power += int(unit.idle_mw[tuple(points[clock] for clock in unit.clocks)])
+    return power
+
+
+def dynamic_fj(problem, design, executions):
+    total = 0
+    for row in executions:
+        unit = problem.units[row.unit]
+        points = (int(design.operating_points[clock]) for clock in unit.clocks)
+        total += int(unit.dynamic_mw[(row.group, *points)]) * (row.end_ps - row.start_ps)
+    return total
+
+
+def expected(problem, design):
+    """Objective to value, whole numbers from exact fractions; and energy and time of the frame."""
+    frame = play(problem, design)
+    makespan, latencies = frame.frame_end_ps[0], frame.latency_ps[0]
+    idle = idle_power_mw(problem, design)
+    values = {}
+    if problem.energy_use is EnergyUse.PIPELINE:
+        pipeline = play(problem, design, frames=12, in_flight=problem.frames_in_flight)
+        window = pipeline.frame_end_ps[11] - pipeline.frame_end_ps[3]
+        counted = [row for row in pipeline.schedule.groups if row.frame >= 5]
+        energy = (idle * window + dynamic_fj(problem, design, counted)) // 8
+        time = max(window // 8, 1)
+        values[ObjectiveKind.THROUGHPUT] = window
+    else:
+        time = problem.period_ps if problem.energy_use is EnergyUse.PERIODIC else makespan
+        energy = idle * time + dynamic_fj(problem, design, frame.schedule.groups)
+    busy = sum(row.end_ps - row.start_ps for row in frame.schedule.groups)
+    alone = sum(row.alone_ps for row in frame.schedule.groups)
+    values |= {
+        ObjectiveKind.LATENCY: makespan,
+        ObjectiveKind.INVERSE_LATENCY: -sum(10**18 // latency for latency in latencies),
+        ObjectiveKind.ENERGY: energy,
+        ObjectiveKind.EFFICIENCY: energy // len(problem.networks),
+        ObjectiveKind.POWER: floor(Fraction(1000 * energy, time)),
+        ObjectiveKind.STRETCH: floor(Fraction(10**6 * (busy - alone), alone)),
+    }
+    return values, latencies, energy, time
+
+
+def problems(count, **changes):
+    for seed in range(count):
+        rng = np.random.default_rng(seed)
+        yield rng, replace(random_problem(rng, SHAPE), **changes)
+
+
+def check(rng, problem):
+    objectives = [
+        Objective(kind)
+        for kind in ObjectiveKind
+        if kind is not ObjectiveKind.THROUGHPUT or problem.energy_use is EnergyUse.PIPELINE
+    ]
+    objectives += [Objective(ObjectiveKind.LATENCY, n) for n in range(len(problem.networks))]
+    problem = replace(problem, objectives=tuple(objectives))
+    designs = [random_design(rng, problem) for _ in range(4)]
+    outcomes = make_outcomes(problem)(np.stack([row_of(design) for design in designs]))
+    assert outcomes.possible.all()
+    for row, design in enumerate(designs):
+        values, latencies, _, _ = expected(problem, design)
+        for objective, found in zip(objectives, outcomes.objectives[row].tolist(), strict=True):
+            if objective.network is None:
+                assert found == values[objective.kind], objective
+            else:
+                assert found == latencies[objective.network]
+
+
+def test_objectives_of_a_frame():
+    for rng, problem in problems(60):
+        check(rng, problem)
+
+
+def test_objectives_over_a_period():
+    for rng, problem in problems(40, energy_use=EnergyUse.PERIODIC, period_ps=12_345_678_901):
+        check(rng, problem)
+
+
+@pytest.mark.parametrize("in_flight", [1, 2, 5])
+def test_objectives_of_a_pipeline(in_flight):
+    for rng, problem in problems(12, energy_use=EnergyUse.PIPELINE, frames_in_flight=in_flight):
+        check(rng, problem)
+
+
+@pytest.mark.parametrize("use", list(EnergyUse))
+def test_figures_of_constraints_and_what_is_feasible(use):
+    """A limit at exactly the figure is met, one below it is not."""
+    for rng, problem in problems(10, energy_use=use, period_ps=4 * 10**9):
+        design = random_design(rng, problem)
+        rows = row_of(design)[None, :]
+        _, latencies, energy, time = expected(problem, design)
+        makespan = play(problem, design).frame_end_ps[0]
+        power_uw = -(-1000 * energy // time)
+        mapping = design.units.tolist()
+        crossings = [
+            sum(mapping[a] != mapping[b] for a, b in problem.edges if a in network.groups)
+            for network in problem.networks
+        ]
+        segments = [
+            sum(
+                mapping[g] == u and not any(t == g and mapping[s] == u for s, t in problem.edges)
+                for g in range(problem.group_count)
+            )
+            for u in range(len(problem.units))
+        ]
+        limited = replace(
+            problem,
+            networks=tuple(
+                replace(network, max_transitions=crossings[n], deadline_ps=latencies[n])
+                for n, network in enumerate(problem.networks)
+            ),
+            units=tuple(
+                replace(unit, max_segments=segments[u]) for u, unit in enumerate(problem.units)
+            ),
+            period_ps=max(makespan, 1) if use is not EnergyUse.PERIODIC else 4 * 10**9,
+            power_cap_mw=-(-power_uw // 1000),
+            energy_budget_fj=energy,
+        )
+        figures = {
+            ConstraintKind.TRANSITIONS: crossings,
+            ConstraintKind.SEGMENTS: segments,
+            ConstraintKind.DEADLINE: list(latencies),
+            ConstraintKind.PERIOD: [makespan],
+            ConstraintKind.POWER: [power_uw],
+            ConstraintKind.ENERGY: [energy],
+        }
+        outcomes = make_outcomes(limited)(rows)
+        kinds = [entry.kind for entry in constraints_of(limited)]
+        wanted = [value for kind in ConstraintKind for value in figures[kind]]
+        assert kinds == [kind for kind in ConstraintKind for _ in figures[kind]]
+        assert outcomes.figures[0].tolist() == wanted
+        in_time = makespan <= limited.period_ps
+        assert bool(outcomes.feasible[0]) == in_time
+        if energy > 1 and in_time:
+            tighter = replace(limited, energy_budget_fj=energy - 1)
+            assert not make_outcomes(tighter)(rows).feasible[0]
+            tighter = replace(limited, power_cap_mw=-(-power_uw // 1000) - 1)
+            assert not make_outcomes(tighter)(rows).feasible[0]
+
+
+def test_power_just_above_the_cap_is_above_it():
+    for rng, problem in problems(30):
+        design = random_design(rng, problem)
+        _, _, energy, time = expected(problem, design)
+        cap = energy // time
+        outcomes = make_outcomes(replace(problem, power_cap_mw=max(cap, 1)))(
+            row_of(design)[None, :]
+        )
+        exact = Fraction(energy, time)
+        assert bool(outcomes.feasible[0]) == (exact <= max(cap, 1))
+
+
+def test_rows_on_units_that_cannot_run_them_are_impossible():
+    found = 0
+    for rng, problem in problems(40):
+        for group, unit in zip(*np.nonzero(~problem.allowed), strict=True):
+            design = random_design(rng, problem)
+            design.units[group] = unit
+            outcomes = make_outcomes(problem)(row_of(design)[None, :])
+            assert not outcomes.possible[0]
+            assert not outcomes.feasible[0]
+            found += 1
+    assert found > 10

@@ -1,0 +1,97 @@
+"""Fronts and schedules in notebooks: their tables hold what they hold, names are only text."""
+
+import builtins
+import dataclasses
+import re
+
+import pytest
+
+from results.errors import ResultError
+from results.front.named_members import mark_members
+from results.front.schedule import Schedule
+
+pandas = pytest.importorskip("pandas")
+
+
+def test_a_front_as_a_table(front):
+    frame = front.to_pandas()
+    assert list(frame.index) == list(range(len(front.members)))
+    assert frame.index.name == "member"
+    assert frame["makespan_ps"].tolist() == [member.makespan_ps for member in front.members]
+    assert frame["energy [mJ]"].tolist() == [m.energy_fj / 1e12 for m in front.members]
+    for index, marks in mark_members(front).items():
+        assert frame.loc[index, "marks"] == ", ".join(marks)
+    groups = [name for name in frame.columns if name.startswith("groups_on_")]
+    assert (frame[groups].sum(axis=1) == front.problem.group_count).all()
+    gpu = [domain.name for domain in front.problem.domains].index("gpu")
+    for member, clock in zip(front.members, frame["gpu_mhz"], strict=True):
+        assert pandas.isna(clock) == (not member.domain_on[gpu])
+
+
+def test_an_empty_front_is_an_empty_table(front):
+    assert len(dataclasses.replace(front, members=()).to_pandas()) == 0
+
+
+def test_a_schedule_as_a_table(front):
+    schedule = front.members[0].schedule
+    bare, named = schedule.to_pandas(), front.schedule_view(0).to_pandas()
+    assert len(bare) == len(named) == len(schedule.groups)
+    assert bare["end_ps"].max() == schedule.makespan_ps
+    assert bare["unit"].tolist() == [row.unit for row in schedule.groups]
+    assert set(named["unit"]) <= {unit.name for unit in front.problem.units}
+    assert set(named["network"]) == {network.name for network in front.problem.networks}
+    for network in front.problem.networks:
+        groups = named.loc[named["network"] == network.name, "group"]
+        assert sorted(groups) == list(range(len(network.group_names)))
+    assert (named["start_ps"] - named["waited_ps"] == named["ready_ps"]).all()
+
+
+def test_without_pandas_the_extra_is_named(front, monkeypatch):
+    real = builtins.__import__
+
+    def without(name, *arguments, **options):
+        if name.partition(".")[0] == "pandas":
+            raise ImportError(name)
+        return real(name, *arguments, **options)
+
+    monkeypatch.setattr(builtins, "__import__", without)
+    monkeypatch.delitem(__import__("sys").modules, "pandas")
+    monkeypatch.setattr("results.io.optional.import_module", without)
+    with pytest.raises(ResultError, match=r"pip install 'paretosoc\[notebooks\]'"):
+        front.to_pandas()
+
+
+def test_a_front_shows_picture_marks_and_words(front):
+    html = front._repr_html_()
+    assert html.count("<svg") == 1
+    for marks in mark_members(front).values():
+        assert ", ".join(marks) in html
+    assert "against fastest" in html
+    assert html.count("<tr>") == 1 + len(mark_members(front))
+
+
+def test_a_schedule_shows_every_execution(front):
+    member = front.members[0]
+    bare, named = member.schedule._repr_html_(), front.schedule_view(0)._repr_html_()
+    for html in (bare, named):
+        assert html.count("<title>") == len(member.schedule.groups)
+    assert f"{member.makespan_ps / 1e9:.4f} ms" in bare
+    for unit in set(member.design.units.tolist()):
+        assert f">unit {unit}<" in bare
+        assert f">{front.problem.units[unit].name}<" in named
+    widths = [float(width) for width in re.findall(r'width="([0-9.]+)" y=', named)]
+    busy = [(r.end_ps - r.start_ps, r.alone_ps) for r in member.schedule.groups]
+    lengths = [length for pair in busy for length in pair]
+    assert [w / max(widths) for w in widths] == pytest.approx(
+        [length / max(lengths) for length in lengths], abs=1e-3
+    )
+    assert "empty" in Schedule(())._repr_html_()
+
+
+def test_names_are_only_text(front):
+    first, *others = front.problem.networks
+    networks = (dataclasses.replace(first, name="<script>x</script>"), *others)
+    problem = dataclasses.replace(front.problem, networks=networks)
+    hostile = dataclasses.replace(front, problem=problem)
+    for html in (hostile._repr_html_(), hostile.schedule_view(0)._repr_html_()):
+        assert "<script" not in html

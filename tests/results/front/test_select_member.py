@@ -1,0 +1,34 @@
+"""Members by name."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+from results.errors import ResultError
+from results.front.select_member import FASTEST, FRUGAL, choose_member
+from results.problem.problem import EnergyUse, Objective, ObjectiveKind
+
+
+def test_the_fastest_and_the_most_frugal_are_there_whatever_the_objectives(front):
+    assert choose_member(front, FASTEST) == np.argmin([m.makespan_ps for m in front.members])
+    assert choose_member(front, FRUGAL) == np.argmin([m.energy_fj for m in front.members])
+    with pytest.raises(ResultError, match="a number from 0 to"):
+        choose_member(front, "slowest")
+
+
+@pytest.mark.parametrize("kinds", [("THROUGHPUT", "POWER"), ("EFFICIENCY", "THROUGHPUT")])
+def test_of_networks_that_run_freely_the_fastest_has_the_most_throughput(front, kinds):
+    """Whatever one frame of all would take: there is none."""
+    problem = dataclasses.replace(
+        front.problem,
+        objectives=tuple(Objective(ObjectiveKind[kind]) for kind in kinds),
+        energy_use=EnergyUse.PIPELINE,
+        free_running=True,
+    )
+    members = tuple(
+        dataclasses.replace(front.members[0], objectives=values, makespan_ps=makespan)
+        for values, makespan in (((10, 30), 7), ((20, 20), 5), ((30, 10), 6))
+    )
+    free = dataclasses.replace(front, problem=problem, members=members)
+    assert choose_member(free, FASTEST) == (0 if kinds[0] == "THROUGHPUT" else 2)

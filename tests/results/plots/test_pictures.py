@@ -1,0 +1,153 @@
+"""Pictures: the same bytes each time, what stands in them, and where labels go."""
+
+import dataclasses
+from xml.etree import ElementTree
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from results.front.front import BaselinePoint
+from results.export.result_folder import write_results
+from results.plots.front import MARKERS, draw_front, front_png, front_svg
+from results.plots.gantt import draw_gantt, gantt_png, gantt_svg
+from results.plots.labels import overlap, place_labels, staircase_boxes
+from results.plots.style import ink_on, picture_settings
+from results.problem.problem import Objective, ObjectiveKind
+from tests.support.fresh_process import outputs
+
+PNG = b"\x89PNG\r\n\x1a\n"
+PRINT_HASHES = """
+import hashlib, sys
+from pathlib import Path
+from results.export.result_folder import read_results
+from results.plots.front import front_png, front_svg
+front = read_results(Path(sys.argv[1]))
+print(*(hashlib.sha256(make(front)).hexdigest() for make in (front_svg, front_png)))
+"""
+
+
+def all_texts(figure):
+    from matplotlib.text import Text
+
+    return " | ".join(text.get_text() for text in figure.findobj(Text) if text.get_text())
+
+
+def test_front_pictures_are_the_same_in_a_fresh_process(front, tmp_path):
+    write_results(tmp_path / "run", front, pictures=False)
+    assert len(outputs(PRINT_HASHES, tmp_path / "run")) == 1
+
+
+def test_more_kinds_than_forms_leave_the_legend_whole(front, monkeypatch):
+    """What has no form of its own has no line in the legend either."""
+    kinds = [f"kind {i}" for i in range(len(MARKERS) + 2)]
+    members = tuple(front.members[i % len(front.members)] for i in range(len(kinds)))
+    monkeypatch.setattr("results.plots.front._kinds", lambda _: kinds)
+    others = (BaselinePoint("one", "One", front.members[0]),)
+    with picture_settings():
+        figure = draw_front(dataclasses.replace(front, members=members, baselines=others))
+    (legend,) = figure.legends
+    faces = {
+        text.get_text(): handle.get_facecolor()[0]
+        for text, handle in zip(legend.get_texts(), legend.legend_handles, strict=True)
+    }
+    assert len(faces) == 1 + len(MARKERS)
+    assert faces.pop("other methods")[:3].max() < 0.9
+    assert all(face[:3].min() == 1.0 for face in faces.values())
+
+
+def test_files_are_pictures(front, three_objective_front, tmp_path):
+    write_results(tmp_path / "run", front)
+    assert (tmp_path / "run" / "front.png").read_bytes() == front_png(front)
+    assert front_png(front).startswith(PNG)
+    for picture in (front_svg(front), front_svg(three_objective_front)):
+        assert ElementTree.fromstring(picture).tag.endswith("svg")
+        assert b"<dc:date>" not in picture
+    member = front.members[0]
+    assert gantt_png(front.problem, member).startswith(PNG)
+    assert gantt_svg(front.problem, member) == gantt_svg(front.problem, member)
+
+
+def test_front_names_axes_marks_and_clocks(front, three_objective_front):
+    with picture_settings():
+        words = all_texts(draw_front(front))
+        for word in ("Latency (ms)", "Energy (mJ)", "fastest", "most frugal", "clock (MHz)"):
+            assert word in words
+        words = all_texts(draw_front(three_objective_front))
+        assert "Latency of resnet50 (ms)" in words
+
+
+def test_rates_are_drawn_as_rates(front):
+    objectives = (Objective(ObjectiveKind.THROUGHPUT), Objective(ObjectiveKind.ENERGY))
+    problem = dataclasses.replace(front.problem, objectives=objectives)
+    with picture_settings():
+        figure = draw_front(dataclasses.replace(front, problem=problem))
+    (line,) = figure.axes[0].get_lines()
+    rates = [8e12 / member.objectives[0] for member in front.members]
+    assert sorted(rates) == pytest.approx(list(line.get_xdata()))
+    assert "Throughput (frames/s)" in all_texts(figure)
+
+
+def test_a_single_member_and_too_little(front):
+    with picture_settings():
+        draw_front(dataclasses.replace(front, members=front.members[:1]))
+    with pytest.raises(ValueError, match="needs a member"):
+        front_svg(dataclasses.replace(front, members=()))
+
+
+def test_gantt_draws_every_execution_and_transition(front):
+    problem = front.problem
+    for member in front.members:
+        with picture_settings():
+            axes = draw_gantt(problem, member).axes[0]
+        units = member.design.units
+        moves = sum(bool(units[a] != units[b]) for a, b in problem.edges)
+        numbers = [text for text in axes.texts if text.get_text()]
+        assert len(axes.texts) - len(numbers) == moves
+        widths = sum(bar.get_width() for bar in axes.patches if bar.get_fill())
+        busy = sum(row.end_ps - row.start_ps for row in member.schedule.groups)
+        assert widths == pytest.approx(busy / 1e9)
+
+
+@settings(deadline=None, derandomize=True)
+@given(
+    st.tuples(st.floats(0, 200), st.floats(0, 100)),
+    st.lists(st.tuples(st.floats(0, 200), st.floats(0, 100)), max_size=5),
+)
+def test_labels_stay_inside_and_do_not_cover_each_other_where_room_is(point, others):
+    frame = (0.0, 0.0, 200.0, 100.0)
+    obstacles = [((x, y, x, y), 1.0) for x, y in others]
+    first, second = place_labels([point, point], [(30.0, 10.0)] * 2, frame, obstacles)
+    assert not overlap(first.box, second.box)
+    for box in (first.box, second.box):
+        assert 0 <= box[0] <= box[2] <= 200
+        assert 0 <= box[1] <= box[3] <= 100
+
+
+def test_an_early_label_makes_room_for_a_later_ones_line():
+    # The knee's and the most frugal member's points and labels of the demo: the second label has
+    # no place but above the first one's, unless that moves.
+    points, size = [(174.0, 70.0), (264.0, 56.0)], (92.0, 23.0)
+    frame = (48.0, 40.0, 287.0, 204.0)
+    steps = [((x, 56.0, x + 6.0, 68.0), 3.0) for x in range(174, 264, 8)]
+    knee, frugal = place_labels(points, [size, size], frame, steps)
+    end = (
+        frugal.box[0] + frugal.nearest[0] * size[0],
+        frugal.box[1] + frugal.nearest[1] * size[1],
+    )
+    line = [
+        tuple(a + (b - a) * k / 100 for a, b in zip(points[1], end, strict=True))
+        for k in range(101)
+    ]
+    assert not any(overlap((*dot, *dot), knee.box) for dot in line)
+    assert not overlap(knee.box, frugal.box)
+
+
+def test_staircase_goes_through_the_corners():
+    assert staircase_boxes([(0, 5), (2, 1)], down_last=True) == [(0, 5, 2, 5), (2, 1, 2, 5)]
+    assert staircase_boxes([(0, 1), (2, 5)], down_last=False) == [(0, 1, 0, 5), (0, 5, 2, 5)]
+
+
+def test_ink_reads_on_its_ground():
+    assert ink_on("#000000") == "white"
+    assert ink_on("#F0E442") != "white"

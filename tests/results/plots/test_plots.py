@@ -1,0 +1,114 @@
+"""Figures of one and several results: all that is in the fronts is drawn, in every format."""
+
+import dataclasses
+
+import pytest
+
+from results.plots.convergence import draw_convergence
+from results.text.energy_breakdown import REST, energy_parts_fj
+from results.plots.energy import draw_energy
+from results.errors import ResultError
+from results.plots.fronts import draw_fronts
+from results.plots.gantt import draw_gantts
+from results.plots.style import PICTURE_MAKERS, picture_settings
+
+HEADS = {".svg": b"<?xml", ".pdf": b"%PDF", ".png": b"\x89PNG"}
+
+
+def offsets(axes):
+    return [tuple(row) for points in axes.collections for row in points.get_offsets().tolist()]
+
+
+def test_every_format_is_the_same_each_time(front):
+    assert set(PICTURE_MAKERS) == set(HEADS)
+    for suffix, make in PICTURE_MAKERS.items():
+        pictures = []
+        for _ in range(2):
+            with picture_settings():
+                pictures.append(make(draw_convergence([("one", front)])))
+        assert pictures[0] == pictures[1]
+        assert pictures[0].startswith(HEADS[suffix])
+
+
+def test_fronts_side_by_side_hold_every_member(front, make_front, make_problem):
+    other = make_front(make_problem(seed=1))
+    with picture_settings():
+        figure = draw_fronts([("one", front), ("two", other)])
+    (axes,) = figure.axes
+    expected = [
+        (member.makespan_ps / 1e9, member.energy_fj / 1e12)
+        for which in (front, other)
+        for member in which.members
+    ]
+    drawn = offsets(axes)
+    assert [x for x, _ in drawn] == pytest.approx([x for x, _ in expected])
+    assert [y for _, y in drawn] == pytest.approx([y for _, y in expected])
+    assert [text.get_text() for text in figure.legends[0].get_texts()] == ["one", "two"]
+
+
+def test_objectives_in_another_order_are_matched(front):
+    problem = dataclasses.replace(front.problem, objectives=front.problem.objectives[::-1])
+    members = tuple(
+        dataclasses.replace(member, objectives=member.objectives[::-1])
+        for member in front.members[::-1]
+    )
+    turned = dataclasses.replace(front, problem=problem, members=members)
+    with picture_settings():
+        axes = draw_fronts([("one", front), ("two", turned)]).axes[0]
+    one, two = (points.get_offsets().tolist() for points in axes.collections)
+    assert one == two[::-1]
+
+
+def test_three_objectives_have_a_panel_for_each_pair(three_objective_front):
+    with picture_settings():
+        figure = draw_fronts([("one", three_objective_front)] * 2)
+    assert [(a.get_xlabel(), a.get_ylabel()) for a in figure.axes] == [
+        ("Latency (ms)", "Energy (mJ)"),
+        ("Latency (ms)", "Latency of resnet50 (ms)"),
+        ("Energy (mJ)", "Latency of resnet50 (ms)"),
+    ]
+
+
+def test_other_objectives_and_empty_fronts_are_refused(front, three_objective_front):
+    with pytest.raises(ResultError, match="two: must have the objectives"):
+        draw_fronts([("one", front), ("two", three_objective_front)])
+    with pytest.raises(ResultError, match="two: the front is empty"):
+        draw_fronts([("one", front), ("two", dataclasses.replace(front, members=()))])
+    bare = dataclasses.replace(front.provenance, convergence=())
+    with pytest.raises(ResultError, match="one: the search recorded no"):
+        draw_convergence([("one", dataclasses.replace(front, provenance=bare))])
+
+
+def test_parts_of_the_energy_add_up(front):
+    members = [("a", front.problem, front.members[0]), ("b", front.problem, front.members[-1])]
+    with picture_settings():
+        (axes,) = draw_energy(members).axes
+    for row, (_, problem, member) in enumerate(members):
+        parts = energy_parts_fj(problem, member)
+        assert sum(parts.values()) == member.energy_fj
+        assert list(parts) == [*(unit.name for unit in problem.units), REST]
+        middle = [
+            bar for bar in axes.patches if abs(bar.get_y() + bar.get_height() / 2 - row) < 0.1
+        ]
+        assert sum(bar.get_width() for bar in middle) == pytest.approx(member.energy_fj / 1e12)
+
+
+def test_schedules_share_one_time(front):
+    members = [("a", front.problem, front.members[0]), ("b", front.problem, front.members[-1])]
+    with picture_settings():
+        axes = draw_gantts(members).axes
+    assert len({a.get_xlim() for a in axes}) == 1
+    assert [a.get_title(loc="left") for a in axes] == ["a", "b"]
+    for a, (_, _, member) in zip(axes, members, strict=True):
+        busy = sum(row.end_ps - row.start_ps for row in member.schedule.groups)
+        widths = sum(bar.get_width() for bar in a.patches if bar.get_fill())
+        assert widths == pytest.approx(busy / 1e9)
+
+
+def test_convergence_is_in_per_cent_of_the_last(front):
+    with picture_settings():
+        (axes,) = draw_convergence([("one", front), ("two", front)]).axes
+    for line in axes.get_lines():
+        assert list(line.get_ydata()) == [
+            100 * point.hypervolume for point in front.provenance.convergence
+        ]

@@ -1,0 +1,234 @@
+"""problem.json: round trips, the published schema, and unsound problems."""
+
+import dataclasses
+import json
+
+import numpy as np
+import pytest
+from jsonschema import Draft202012Validator
+
+from results.errors import ResultError
+from results.problem.problem import (
+    ContentionTable,
+    EnergyUse,
+    Objective,
+    ObjectiveKind,
+    Problem,
+    ProblemUnit,
+)
+from results.problem.problem_check import check_problem
+from results.problem.problem_file import (
+    problem_bytes,
+    problem_from_document,
+    problem_sha256,
+    problem_to_document,
+    read_problem,
+    write_problem,
+)
+from results.io.schema import schema
+
+
+def assert_equal(a, b, path="problem"):
+    """Field by field, arrays with shape, type and values."""
+    assert type(a) is type(b), path
+    if dataclasses.is_dataclass(a):
+        for field in dataclasses.fields(a):
+            assert_equal(getattr(a, field.name), getattr(b, field.name), f"{path}.{field.name}")
+    elif isinstance(a, np.ndarray):
+        assert a.dtype == b.dtype, path
+        assert a.shape == b.shape, path
+        assert (a == b).all(), path
+    elif isinstance(a, tuple):
+        assert len(a) == len(b), path
+        for i, (one, other) in enumerate(zip(a, b, strict=True)):
+            assert_equal(one, other, f"{path}[{i}]")
+    else:
+        assert a == b, path
+
+
+def variants(make_problem):
+    base = make_problem()
+    every = tuple(Objective(kind) for kind in ObjectiveKind)
+    yield base
+    yield make_problem(seed=1, groups=(1,))
+    yield make_problem(
+        seed=2, groups=(3, 4, 2), objectives=(*every, Objective(ObjectiveKind.LATENCY, 2))
+    )
+    yield dataclasses.replace(
+        base,
+        energy_use=EnergyUse.PERIODIC,
+        period_ps=10**12,
+        frames_in_flight=2,
+        power_cap_mw=15_000,
+        energy_budget_fj=2**62,
+        networks=tuple(
+            dataclasses.replace(n, deadline_ps=10**11, max_transitions=0) for n in base.networks
+        ),
+    )
+    without_memory = dataclasses.replace(
+        base,
+        memory_domain=None,
+        units=tuple(dataclasses.replace(unit, contention=None) for unit in base.units),
+    )
+    yield without_memory
+
+
+def test_round_trip(make_problem, tmp_path):
+    for problem in variants(make_problem):
+        path = tmp_path / "problem.json"
+        write_problem(path, problem)
+        again = read_problem(path)
+        assert_equal(problem, again)
+        assert problem_bytes(again) == path.read_bytes()
+        assert problem_sha256(again) == problem_sha256(problem)
+        assert not again.units[0].time_ps.flags.writeable
+
+
+def test_every_field_is_in_the_file(problem):
+    """A field that is added to the types and forgotten here would be lost without a word."""
+    document = problem_to_document(problem)
+    fields = {field.name for field in dataclasses.fields(Problem)}
+    assert fields - {"transition_ps", "edge_tokens"} <= set(document)
+    assert set(document["edges"][0]) == {"source", "target", "tokens", "transition_ps"}
+    unit_fields = {field.name for field in dataclasses.fields(ProblemUnit)}
+    assert unit_fields == set(document["units"][0])
+    contention = {field.name for field in dataclasses.fields(ContentionTable)}
+    assert contention == set(document["units"][1]["contention"])
+
+
+def test_documents_follow_the_published_schema(make_problem):
+    Draft202012Validator.check_schema(schema("problem"))
+    validator = Draft202012Validator(schema("problem"))
+    for problem in variants(make_problem):
+        validator.validate(json.loads(problem_bytes(problem)))
+
+
+def test_one_table_row_per_line(problem):
+    lines = problem_bytes(problem).decode().splitlines()
+    rows = problem.units[0].time_ps[0].tolist()
+    for row in rows:
+        assert any(line.strip().rstrip(",") == json.dumps(row) for line in lines)
+
+
+def test_identity_changes_with_every_number(problem):
+    time = problem.units[1].time_ps.copy()
+    time[3, 2, 1, 0] += 1
+    unit = dataclasses.replace(problem.units[1], time_ps=time)
+    other = dataclasses.replace(problem, units=(problem.units[0], unit, problem.units[2]))
+    assert problem_sha256(other) != problem_sha256(problem)
+
+
+def replace_network(problem, index, **changes):
+    networks = list(problem.networks)
+    networks[index] = dataclasses.replace(networks[index], **changes)
+    return dataclasses.replace(problem, networks=tuple(networks))
+
+
+def replace_unit(problem, index, **changes):
+    units = list(problem.units)
+    units[index] = dataclasses.replace(units[index], **changes)
+    return dataclasses.replace(problem, units=tuple(units))
+
+
+def with_entry(array, index, value):
+    copy = array.copy()
+    copy[index] = value
+    return copy
+
+
+UNSOUND = {
+    "name twice": (lambda p: replace_network(p, 1, name="vgg19"), r"networks\[1\].name.*twice"),
+    "gap in numbers": (lambda p: replace_network(p, 1, first_group=7), r"first_group: must be 6"),
+    "circle": (
+        lambda p: replace_network(replace_network(p, 0, waits_for=(1,)), 1, waits_for=(0,)),
+        "circle",
+    ),
+    "waits for nobody": (lambda p: replace_network(p, 0, waits_for=(9,)), "waits_for"),
+    "no repeat": (lambda p: replace_network(p, 0, repeats=0), "repeats: must be >= 1, got 0"),
+    "edge backwards": (
+        lambda p: dataclasses.replace(p, edges=((1, 0), *p.edges[1:])),
+        r"edges\[0\].*1 -> 0",
+    ),
+    "edge across": (
+        lambda p: dataclasses.replace(p, edges=((5, 6), *p.edges[1:])),
+        "different networks",
+    ),
+    "negative transition": (
+        lambda p: dataclasses.replace(p, transition_ps=with_entry(p.transition_ps, (0, 0, 1), -1)),
+        "transition_ps: must be >= 0",
+    ),
+    "time of zero": (
+        lambda p: replace_unit(p, 0, time_ps=with_entry(p.units[0].time_ps, (2, 1, 1), 0)),
+        r"units\[0\].time_ps\[2\]",
+    ),
+    "support by clock": (
+        lambda p: replace_unit(p, 0, time_ps=with_entry(p.units[0].time_ps, (2, 1, 1), -1)),
+        "cannot run",
+    ),
+    "time too long": (
+        lambda p: replace_unit(p, 0, time_ps=with_entry(p.units[0].time_ps, (2, 1, 1), 1 << 47)),
+        "time_ps: must be <=",
+    ),
+    "float table": (
+        lambda p: replace_unit(p, 0, idle_mw=p.units[0].idle_mw.astype(float)),
+        "idle_mw: must be int64",
+    ),
+    "wrong shape": (
+        lambda p: replace_unit(p, 0, demand_kbps=p.units[0].demand_kbps[:-1]),
+        "demand_kbps: must have the shape",
+    ),
+    "unknown clock": (lambda p: replace_unit(p, 0, clocks=(0, 9)), "clocks: must be different"),
+    "allowed, not supported": (
+        lambda p: dataclasses.replace(p, allowed=np.ones_like(p.allowed)),
+        r"allowed\[\d+\]\[2\]: 'dla' cannot run",
+    ),
+    "no objective": (lambda p: dataclasses.replace(p, objectives=()), "objectives"),
+    "objective twice": (
+        lambda p: dataclasses.replace(p, objectives=p.objectives[:1] * 2),
+        "stands twice",
+    ),
+    "energy of a network": (
+        lambda p: dataclasses.replace(p, objectives=(Objective(ObjectiveKind.ENERGY, 0),)),
+        "only latency",
+    ),
+    "no period": (lambda p: dataclasses.replace(p, energy_use=EnergyUse.PERIODIC), "period_ps"),
+}
+
+
+@pytest.mark.parametrize("name", UNSOUND)
+def test_unsound_problems_are_refused(problem, name):
+    spoil, complaint = UNSOUND[name]
+    with pytest.raises(ResultError, match=complaint):
+        check_problem(spoil(problem))
+    with pytest.raises(ResultError, match=complaint):
+        problem_to_document(spoil(problem))
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "complaint"),
+    [
+        (("units", 0, "time_ps", 3, 1, 1), "7", r"\$\.units\[0\]\.time_ps\[3\]"),
+        (("units", 0, "time_ps", 3, 1, 1), 7.0, r"\$\.units\[0\]\.time_ps\[3\]"),
+        (("units", 0, "time_ps", 3, 1, 1), True, r"\$\.units\[0\]\.time_ps\[3\]"),
+        (("units", 0, "time_ps", 3, 1, 1), 1 << 63, r"\$\.units\[0\]\.time_ps\[3\]"),
+        (("units", 0, "time_ps", 3, 1), [1, 2], r"rows of equal length"),
+        (("units", 1, "clocks", 0), "npu", r"must be one of cpu, gpu, dla, emc; got 'npu'"),
+        (("objectives", 0, "name"), "latency_ms", r"must be 'latency_ps'"),
+        (("memory_domain",), "ram", r"\$\.memory_domain"),
+        (("format",), "paretosoc-problem/9", r"\$\.format"),
+        (("extra",), 1, "extra"),
+    ],
+)
+def test_wrong_content_is_named(problem, path, value, complaint):
+    document = json.loads(problem_bytes(problem))
+    place = document
+    for key in path[:-1]:
+        place = place[key]
+    place[path[-1]] = value
+    with pytest.raises(ResultError, match=complaint):
+        problem_from_document(document)
+
+
+def test_missing_file_is_named(tmp_path):
+    with pytest.raises(ResultError, match=r"nowhere\.json: cannot be read: No such file"):
+        read_problem(tmp_path / "nowhere.json")

@@ -1,0 +1,198 @@
+"""The table: fits its width, marks the right members, says what it leaves out."""
+
+import dataclasses
+import io
+import json
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from rich.console import Console
+
+from results.text.member_diff import describe_difference, describe_front, transition_count
+from results.front.front import Front
+from results.front.named_members import mark_members
+from results.problem.objectives import (
+    format_number,
+    format_objectives,
+    objective_label,
+    objective_name,
+    objective_value,
+)
+from results.problem.problem import DesignPoint, Objective, ObjectiveKind
+from results.text.front import LEAST_APART, _apart, front_table, table_rows
+
+
+def text_of(front, width, **options):
+    console = Console(file=io.StringIO(), width=width, color_system=None)
+    console.print(front_table(front, width=width, **options))
+    return console.file.getvalue()
+
+
+def long_front(front, count):
+    """Not sound as a result, but as long as one wants: a hyperbola."""
+    member = front.members[0]
+    members = tuple(
+        dataclasses.replace(member, objectives=(10**9 * (i + 1), 10**14 // (i + 1)))
+        for i in range(count)
+    )
+    return dataclasses.replace(front, members=members)
+
+
+@pytest.mark.parametrize("width", [60, 80, 120])
+def test_fits_the_width(front, three_objective_front, width):
+    for some in (front, three_objective_front, long_front(front, 300)):
+        lines = text_of(some, width).splitlines()
+        assert max(len(line) for line in lines) <= width
+        assert not any("…" in line for line in lines)
+
+
+def test_every_member_with_its_figures(front):
+    text = text_of(front, 120)
+    for i, member in enumerate(front.members):
+        row = next(line for line in text.splitlines() if line.split()[:1] == [str(i)])
+        assert f"{member.makespan_ps / 1e9:.3f}" in row
+        assert row.split()[-1] == str(transition_count(front.problem, member))
+
+
+def test_marks(front):
+    marks = mark_members(front)
+    values = np.array([member.objectives for member in front.members])
+    assert "fastest" in marks[int(values[:, 0].argmin())]
+    assert "most frugal" in marks[int(values[:, 1].argmin())]
+    assert sum("knee" in names for names in marks.values()) == 1
+    text = text_of(front, 120)
+    for mark in ("fastest", "most frugal", "knee"):
+        assert mark in text
+
+
+def test_long_fronts_are_thinned_evenly_and_say_so(front):
+    some = long_front(front, 300)
+    text = text_of(some, 80)
+    assert "20 of 300 members; 280 between them left out." in text
+    shown = [
+        int(line.split()[0])
+        for line in text.splitlines()
+        if line.split()[:1][0:1] and line.split()[0].isdigit()
+    ][:20]
+    assert set(mark_members(some)) <= set(shown)
+    assert max(b - a for a, b in pairwise(shown)) < 40
+    every = text_of(some, 80, max_rows=None)
+    assert "left out" not in every
+    assert len(every.splitlines()) > 300
+
+
+def test_columns_that_do_not_fit_are_named(front):
+    assert "Not shown for want of room: transitions" in text_of(front, 50)
+    assert "want of room" not in text_of(front, 120)
+
+
+def test_an_empty_front_says_so(front):
+    empty = dataclasses.replace(front, members=())
+    assert "no design point met all constraints" in text_of(empty, 80)
+    assert table_rows(empty) == []
+    assert describe_front(empty) == []
+
+
+def test_rows_are_plain_data(front):
+    rows = table_rows(front)
+    assert json.loads(json.dumps(rows)) == rows
+    for row, member in zip(rows, front.members, strict=True):
+        assert row["objectives"] == {
+            "latency_ps": member.makespan_ps,
+            "energy_fj": member.energy_fj,
+        }
+        assert row["display"]["latency [ms]"] == member.makespan_ps / 1e9
+        assert sum(row["groups_by_unit"].values()) == front.problem.group_count
+
+
+def test_difference_in_words(front: Front):
+    base = front.members[0]
+    points = base.design.operating_points.copy()
+    points[1] = 2
+    slower = dataclasses.replace(
+        base,
+        design=DesignPoint(base.design.units, points),
+        objectives=(base.objectives[0] * 21 // 10, base.objectives[1] * 44 // 100),
+    )
+    was = front.problem.domains[1].frequencies_khz[base.design.operating_points[1]] / 1000
+    assert describe_difference(front.problem, base, slower) == (
+        f"gpu at 676 MHz instead of {was:.0f}: 2.1x the latency for 44 % of the energy"
+    )
+    assert describe_difference(front.problem, base, base) == "the same choices: the same figures"
+    off = dataclasses.replace(base, domain_on=(True, False, True, True))
+    assert describe_difference(front.problem, base, off).startswith("gpu off")
+    assert describe_difference(front.problem, off, base).startswith(f"gpu on at {was:.0f} MHz")
+
+
+def test_difference_names_what_moved_and_turns_rates(front):
+    objectives = (Objective(ObjectiveKind.THROUGHPUT), Objective(ObjectiveKind.ENERGY))
+    problem = dataclasses.replace(front.problem, objectives=objectives)
+    base = dataclasses.replace(front.members[0], objectives=(4 * 10**9, 10**12))
+    units = base.design.units.copy()
+    units[0] = 0
+    other = dataclasses.replace(
+        base,
+        design=DesignPoint(units, base.design.operating_points),
+        objectives=(10**9, 11 * 10**11),
+    )
+    text = describe_difference(problem, base, other)
+    assert text.startswith("1 of 11 groups on other units (cpu 1, ")
+    assert text.endswith(": 110 % of the energy for 4.0x the throughput")
+
+
+@pytest.mark.parametrize(
+    ("kind", "value", "name", "label", "shown"),
+    [
+        (ObjectiveKind.LATENCY, 7_533_629_000, "latency_ps", "latency", 7.533629),
+        (ObjectiveKind.ENERGY, 143 * 10**12, "energy_fj", "energy", 143),
+        (ObjectiveKind.POWER, 15_500_000, "power_uw", "power", 15.5),
+        (ObjectiveKind.THROUGHPUT, 8 * 10**10, "window_of_8_frames_ps", "throughput", 100),
+        (ObjectiveKind.INVERSE_LATENCY, -250 * 10**6, "negative_rate_sum_uhz", "rate", 250),
+        (ObjectiveKind.STRETCH, 34_000, "stretch_ppm", "stretch", 3.4),
+    ],
+)
+def test_objectives_for_files_and_people(problem, kind, value, name, label, shown):
+    objective = Objective(kind)
+    assert objective_name(problem, objective) == name
+    assert objective_label(problem, objective) == label
+    assert objective_value(objective, value) == pytest.approx(shown)
+
+
+def test_numbers_for_people(problem):
+    latency = Objective(ObjectiveKind.LATENCY, 1)
+    assert objective_name(problem, latency) == "latency_ps:resnet50"
+    assert objective_label(problem, latency) == "latency of resnet50"
+    assert format_objectives(latency, [7_422_000_000, 15_652_400_000]) == ["7.422", "15.652"]
+    numbers = {0.0: "0", 0.01234: "0.0123", 9.9996: "10.00", 999.96: "1000", 12345.6: "12346"}
+    for number, text in numbers.items():
+        assert format_number(number) == text
+
+
+def test_of_members_that_look_the_same_a_thinned_table_shows_one(front):
+    member = front.members[0]
+    values = [(10**9 * (i + 1), 10**11 * (60 - i)) for i in range(30)]
+    close = [(a + 1, b - 1) for a, b in values[:-1]]
+    members = tuple(
+        dataclasses.replace(member, objectives=pair) for pair in sorted([*values, *close])
+    )
+    some = dataclasses.replace(front, members=members)
+    rows = [line.split() for line in text_of(some, 120).splitlines() if line.strip()[:1].isdigit()]
+    figures = [tuple(row[1:3]) for row in rows[:20]]
+    assert len(set(figures)) == len(figures)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_members_that_are_kept_are_those_of_a_comparison_with_all_before(front, seed):
+    rng = np.random.default_rng(seed)
+    count = int(rng.integers(2, 200))
+    values = rng.integers(0, 10 ** int(rng.integers(1, 6)), (count, 2))
+    members = tuple(
+        dataclasses.replace(front.members[0], objectives=tuple(pair)) for pair in values.tolist()
+    )
+    shares = values / np.maximum(np.ptp(values, axis=0), 1)
+    kept, others = [0, count - 1], []
+    for i in range(1, count - 1):
+        distances = [np.abs(shares[i] - shares[j]).max() for j in (*kept, *others)]
+        others += [i] if min(distances) >= LEAST_APART else []
+    assert _apart(dataclasses.replace(front, members=members), kept) == others

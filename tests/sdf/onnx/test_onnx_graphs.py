@@ -1,0 +1,256 @@
+"""Models made to trip an importer: opsets, functions, names, broken graphs."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from onnx import FunctionProto, defs, helper
+
+from sdf.errors import GraphError
+from sdf.layer import LayerKind
+from sdf.onnx.importer import import_onnx
+from tests.support.onnx_models import Shapes, integers, layers, model, node, only, read, shape_only
+
+NEWEST = defs.onnx_opset_version()
+
+
+@pytest.mark.parametrize("opset", range(1, NEWEST + 1))
+def test_every_opset(opset: int) -> None:
+    legacy = {"broadcast": 1, "axis": 1} if opset < 7 else {}
+    bias = (8,) if opset < 7 else (8, 1, 1)
+    shape = {"shape": (1, -1)} if opset < 5 else {}
+    consumed = {"consumed_inputs": [0, 0, 0, 1, 1]} if opset < 6 else {}
+    axes = {"axes": [0]} if opset < 13 else {}
+    nodes = [
+        node("Conv", ["x", "w"], "c", pads=[1, 1, 1, 1], kernel_shape=[3, 3]),
+        node("BatchNormalization", ["c", "s", "s", "s", "s"], "n", **consumed),
+        node("Add", ["n", "bias"], "a", **legacy),
+        node("Relu", ["a"], "r"),
+        node("MaxPool", ["r"], "p", kernel_shape=[2, 2], strides=[2, 2]),
+        node("Dropout", ["p"], "d"),
+        node("Reshape", ["d"] if shape else ["d", "target"], "f", **shape),
+        node("Gemm", ["f", "v", "c0"], "g", **({"broadcast": 1} if opset < 7 else {})),
+        node("Unsqueeze", ["g"] if axes else ["g", "first"], "u", **axes),
+        node("Concat", ["u", "u"], "t", axis=1),
+        node("Softmax", ["t"], "y", axis=1),
+    ]
+    weights = [
+        shape_only("w", 8, 3, 3, 3), shape_only("s", 8), shape_only("bias", *bias),
+        shape_only("v", 128, 10), shape_only("c0", 10), integers("target", 1, -1),
+        integers("first", 0),
+    ]  # fmt: skip
+    network = read(model(nodes, {"x": (1, 3, 8, 8)}, ["y"], weights, opset=opset))
+    assert [layer.operation for layer in layers(network)] == [n.op_type for n in nodes]
+    assert network.outputs == (("y", (1, 2, 10)),)
+    assert sum(layer.macs for layer in layers(network)) == 8 * 64 * 27 + 1280
+    assert sum(layer.parameters for layer in layers(network)) == 216 + 8 + 8 + 1290
+    assert network.warnings == ()
+
+
+@pytest.mark.parametrize("opset", [-1, NEWEST + 1, 2**40])
+def test_unknown_opsets_are_refused(opset: int) -> None:
+    with pytest.raises(GraphError, match=r"opset .* is not known|absurd"):
+        read(model([node("Relu", ["x"])], {"x": (1, 3)}, ["y"], opset=opset))
+
+
+def function(name: str, *nodes: Any, domain: str = "mine") -> FunctionProto:
+    opsets = [helper.make_opsetid("", 17), helper.make_opsetid("mine", 1)]
+    return helper.make_function(domain, name, ["a"], ["b"], list(nodes), opsets)
+
+
+def test_local_functions_are_inlined() -> None:
+    inner = function("Twice", node("Relu", ["a"], "t"), node("Add", ["t", "t"], "b"))
+    outer = function("Outer", node("Twice", ["a"], "t", domain="mine"), node("Exp", ["t"], "b"))
+    proto = model(
+        [node("Outer", ["x"], "z", domain="mine"), node("Outer", ["z"], "y", domain="mine")],
+        {"x": (2, 3)}, ["y"], domains=[("mine", 1)], functions=[inner, outer],
+    )  # fmt: skip
+    operations = [layer.operation for layer in layers(read(proto))]
+    assert operations == ["Relu", "Add", "Exp"] * 2
+
+
+def test_functions_that_never_end_are_refused() -> None:
+    circle = [
+        function("A", node("B", ["a"], "b", domain="mine")),
+        function("B", node("A", ["a"], "b", domain="mine")),
+    ]
+    call = [node("A", ["x"], "y", domain="mine")]
+    with pytest.raises(GraphError, match="calls itself"):
+        read(model(call, {"x": (1,)}, ["y"], domains=[("mine", 1)], functions=circle))
+    doubling = [
+        function(
+            f"F{i}",
+            node(f"F{i + 1}", ["a"], "t", domain="mine"),
+            node(f"F{i + 1}", ["t"], "b", domain="mine"),
+        )
+        for i in range(40)
+    ]
+    doubling.append(function("F40", node("Relu", ["a"], "b")))
+    call = [node("F0", ["x"], "y", domain="mine")]
+    with pytest.raises(GraphError, match=f"has {2**40} nodes"):
+        read(model(call, {"x": (1,)}, ["y"], domains=[("mine", 1)], functions=doubling))
+
+
+def test_several_domains_and_unknown_operations() -> None:
+    proto = model(
+        [
+            node("Relu", ["x"], "r", domain="ai.onnx"),
+            node("Wobble", ["r"], "w1", domain="org.acme"),
+            node("Wobble", ["w1"], "w2", domain="org.acme"),
+            node("Gelu", ["w2"], "g", domain="com.microsoft"),
+            node("Frobnicate", ["g"], "y"),
+        ],
+        {"x": (2, 3)},
+        ["y"],
+        domains=[("ai.onnx", 17), ("org.acme", 3), ("com.microsoft", 1)],
+        value_info={"w1": (2, 5)},
+    )
+    network = read(proto)
+    assert [layer.operation for layer in layers(network)] == [
+        "Relu", "org.acme::Wobble", "org.acme::Wobble", "com.microsoft::Gelu", "Frobnicate",
+    ]  # fmt: skip
+    wobble = layers(network)[1]
+    assert (wobble.kind, wobble.macs) == (LayerKind.UNKNOWN, 0)
+    assert (wobble.input_elements, wobble.output_elements) == (6, 10)
+    named = [text for text in network.warnings if "not known" in text]
+    assert len(named) == 1
+    assert named[0].endswith("Frobnicate (1x), org.acme::Wobble (2x)")
+    assert network.outputs == (("y", (2, 5)),)
+
+
+@pytest.mark.parametrize("operation", ["If", "Loop", "Scan"])
+def test_control_flow_is_refused_by_name(operation: str) -> None:
+    inner = helper.make_tensor_value_info("z", 1, (1,))
+    body = helper.make_graph([node("Relu", ["x"], "z")], "body", [], [inner])
+    attributes = {"If": {"then_branch": body, "else_branch": body}}.get(operation, {"body": body})
+    proto = model([node(operation, ["x"], "y", name="here", **attributes)], {"x": (1,)}, ["y"])
+    with pytest.raises(GraphError, match=rf"'here': control flow \({operation}\)"):
+        read(proto)
+    wrapped = function("F", node(operation, ["a"], "b", name="there", **attributes))
+    call = [node("F", ["x"], "y", domain="mine")]
+    with pytest.raises(GraphError, match=rf"control flow \({operation}\)"):
+        read(model(call, {"x": (1,)}, ["y"], domains=[("mine", 1)], functions=[wrapped]))
+
+
+def test_reshape_like_nodes_cost_nothing() -> None:
+    proto = model(
+        [
+            node("Identity", ["x"], "a"),
+            node("Dropout", ["a"], ["b", "mask"]),
+            node("Flatten", ["b"], "c"),
+            node("Unsqueeze", ["c", "axes"], "d"),
+            node("Squeeze", ["d", "axes"], "e"),
+            node("Reshape", ["e", "target"], "y"),
+        ],
+        {"x": (2, 3, 4)}, ["y"], [integers("axes", 0), integers("target", 4, 6)],
+    )  # fmt: skip
+    network = read(proto)
+    assert {layer.kind for layer in layers(network)} == {LayerKind.RESHAPE}
+    assert all(layer.macs == layer.parameters == 0 for layer in layers(network))
+    assert all(layer.output_elements == 24 for layer in layers(network))
+
+
+def test_channels_carry_tensors() -> None:
+    proto = model(
+        [
+            node("Relu", ["x"], "a", name="first"),
+            node("Mul", ["a", "a"], "b", name="square"),
+            node("Cast", ["a"], "c", name="cast", to=7),
+            node("Add", ["c", "c"], "e", name="second"),
+            node("Neg", ["b"], "f", name="last"),
+        ],
+        {"x": (2, 3)}, ["e", "f", "b"],
+    )  # fmt: skip
+    network = read(proto)
+    channels = [
+        (c.source, c.target, c.production, c.consumption, c.token_bytes, c.name)
+        for c in network.graph.channels
+    ]
+    assert channels == [
+        ("first", "square", 6, 6, 4, "a"),
+        ("first", "cast", 6, 6, 4, "a"),
+        ("cast", "second", 6, 6, 8, "c"),
+        ("square", "last", 6, 6, 4, "b"),
+    ]
+    square = layers(network)[1]
+    assert (square.input_elements, square.result_elements) == (6, 6)
+    assert [layer.result_elements for layer in layers(network)].count(0) == 4
+
+
+def test_order_names_and_dead_ends() -> None:
+    proto = model(
+        [
+            node("Relu", ["b"], "y", name="same"),
+            node("Exp", ["a"], "b", name="same"),
+            node("Neg", ["x"], "a"),
+            node("Abs", ["x"], "nowhere"),
+        ],
+        {"x": (2, 3)}, ["y"],
+    )  # fmt: skip
+    network = read(proto)
+    assert [actor.name for actor in network.graph.actors] == ["a", "same#2", "same"]
+    assert network.warnings == ("1 nodes feed no output and are left out",)
+
+
+def test_broken_graphs_are_refused() -> None:
+    x: Shapes = {"x": (2, 3)}
+    broken = {
+        "circle: ": [node("Relu", ["b"], "a", name="p"), node("Relu", ["a"], "b", name="q")],
+        "computed by two nodes": [node("Relu", ["x"], "b"), node("Exp", ["x"], "b")],
+        "'b' is computed by no node": [node("Relu", ["x"], "a")],
+        "cannot be broadcast": [node("Constant", [], "c", value_floats=[1.0] * 4),
+                                node("Add", ["x", "c"], "b")],
+        "cannot take the shape": [node("Constant", [], "c", value_ints=[5]),
+                                  node("Reshape", ["x", "c"], "b")],
+        "without any node": [],
+        "nothing but constants": [node("Shape", ["x"], "b")],
+        "its first input is missing": [node("Relu", [], "a"), node("Add", ["a", "x"], "b")],
+        "sequences": [node("SequenceConstruct", ["x"], "b")],
+    }  # fmt: skip
+    for text, nodes in broken.items():
+        with pytest.raises(GraphError, match=text):
+            read(model(nodes, x, ["b"]))
+    with pytest.raises(GraphError, match="no output"):
+        read(model([node("Relu", ["x"], "b")], x, []))
+    with pytest.raises(GraphError, match="cannot have the shape"):
+        read(model([node("Relu", ["x"], "b")], {"x": (2**40, 2**40)}, ["b"]))
+
+
+def test_files_that_are_no_models(tmp_path: Path) -> None:
+    for name, content in {"empty": b"", "text": b"# Not a model\n", "zeros": bytes(100)}.items():
+        path = tmp_path / f"{name}.onnx"
+        path.write_bytes(content)
+        with pytest.raises(GraphError, match=str(path)):
+            import_onnx(path)
+    with pytest.raises(GraphError, match="cannot be read"):
+        import_onnx(tmp_path / "missing.onnx")
+    with pytest.raises(GraphError, match="cannot be read"):
+        import_onnx(tmp_path)
+
+
+def test_thousands_of_nodes() -> None:
+    nodes, last = [], "x"
+    for index in range(1000):
+        nodes += [
+            node("Conv", [last, "w"], f"c{index}", pads=[1, 1, 1, 1]),
+            node("Relu", [f"c{index}"], f"r{index}"),
+            node("Add", [f"r{index}", last], f"a{index}"),
+        ]
+        last = f"a{index}"
+    proto = model(nodes, {"x": (1, 4, 8, 8)}, [last], [shape_only("w", 4, 4, 3, 3)])
+    network = read(proto)
+    assert len(network.graph.actors) == 3000
+    assert sum(layer.macs for layer in layers(network)) == 1000 * 4 * 64 * 36
+
+
+def test_names_cannot_break_a_line() -> None:
+    proto = model(
+        [node("Frob", ["x"], "y", name="a\n\x1b[31mb", domain="mine")],
+        {"x": (1,)}, ["y"], domains=[("mine", 1)],
+    )  # fmt: skip
+    network = read(proto)
+    assert only(network).name == "a\ufffd\ufffd[31mb"
+    proto.graph.node[0].input[0] = "z\n"
+    with pytest.raises(GraphError) as caught:
+        read(proto)
+    assert str(caught.value).isprintable()

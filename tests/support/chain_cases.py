@@ -1,0 +1,109 @@
+"""Random chains, and what all evaluators of the timeline say of them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import fields, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benchmarks.random_problem import RandomShape, random_problem
+from fitness.reference import timeline as plain_timeline
+from fitness.simulator.chains.chain_tables import LANES, are_chains
+from fitness.simulate import Evaluation, Kernel, design_of, make_evaluator
+from results.problem.problem import TIME_LIMIT_PS, Problem
+
+ROWS = 2 * LANES + 3
+
+
+def chains_of(seed: int, networks: tuple[int, int]) -> Problem:
+    """Chains, half of them with times that are few small multiples; ``networks``: bounds of their
+    number."""
+    rng = np.random.default_rng(seed)
+    shape = RandomShape(
+        networks=networks,
+        groups=(1, 6),
+        graphs=False,
+        ties=seed % 2 == 0,
+        contention=seed % 8 not in (0, 1),
+        copies=True,
+        unsupported=0.1 if seed % 3 == 0 else 0.02,
+    )
+    problem = random_problem(rng, shape)
+    free = tuple(replace(network, waits_for=()) for network in problem.networks)
+    transition = problem.transition_ps * (seed % 5 > 0)
+    units = problem.units
+    if seed % 7 == 3:
+        largest = max(int(unit.time_ps.max()) for unit in units)
+        factor = (TIME_LIMIT_PS - 1) // largest
+        units = tuple(
+            replace(unit, time_ps=np.where(unit.time_ps < 0, -1, unit.time_ps * factor))
+            for unit in units
+        )
+    return replace(problem, networks=free, transition_ps=transition, units=units)
+
+
+def rows_of(problem: Problem, seed: int) -> NDArray[np.int64]:
+    """Random rows, some of which put a group where it cannot run."""
+    rng = np.random.default_rng(seed + 50_000)
+    units = rng.integers(0, len(problem.units), (ROWS, problem.group_count))
+    keep = np.stack([rng.choice(np.flatnonzero(row), ROWS) for row in problem.allowed], axis=1)
+    units = np.where(rng.random((ROWS, 1)) < 0.8, keep, units)
+    points = [rng.integers(0, len(d.frequencies_khz), ROWS) for d in problem.domains]
+    return np.concatenate([units, np.stack(points, axis=1)], axis=1)
+
+
+def assert_same(one: Evaluation, other: Evaluation, what: str) -> None:
+    for field in fields(Evaluation):
+        left, right = getattr(one, field.name), getattr(other, field.name)
+        assert np.array_equal(left, right), f"{what}: {field.name}"
+
+
+def compare(seed: int, networks: tuple[int, int], kernel: Kernel) -> set[str]:
+    """Asserts that the kernel, the general one and the plain evaluator agree on problem ``seed``;
+    returns the features that it shows."""
+    problem = chains_of(seed, networks)
+    assert are_chains(problem)
+    rows = rows_of(problem, seed)
+    fast = make_evaluator(problem, kernel=kernel)(rows)
+    assert_same(fast, make_evaluator(problem, kernel=Kernel.GENERAL)(rows), f"seed {seed}")
+    index = int(np.argmax(fast.possible))
+    slowed = tie = False
+    if fast.possible[index]:
+        design = design_of(problem, rows[index])
+        played = plain_timeline.play(problem, design)
+        groups = played.schedule.groups
+        assert fast.makespan_ps[index] == played.schedule.makespan_ps, f"seed {seed}"
+        assert fast.latency_ps[index].tolist() == list(played.latency_ps[0]), f"seed {seed}"
+        energy = plain_timeline.frame_energy_fj(problem, design, played)
+        # Modulo 2**64: times near the limit are minutes, and their energy is beyond int64.
+        assert (int(fast.energy_fj[index]) - energy) % (1 << 64) == 0, f"seed {seed}"
+        busy = sum(group.end_ps - group.start_ps for group in groups)
+        assert fast.busy_ps[index] == busy, f"seed {seed}"
+        slowed = any(group.end_ps - group.start_ps > group.alone_ps for group in groups)
+        tie = max(Counter((group.unit, group.ready_ps) for group in groups).values()) > 1
+    units = problem.units
+    return {
+        f"{len(problem.networks)} networks",
+        f"{len(units)} units",
+        *(
+            name
+            for name, holds in {
+                "repeats": any(network.repeats > 1 for network in problem.networks),
+                "arrives late": any(network.arrival_ps for network in problem.networks),
+                "copy": len({len(network.group_names) for network in problem.networks})
+                < len(problem.networks),
+                "impossible rows": not fast.possible.all(),
+                "no contention": not any(unit.contention for unit in units),
+                "slowed": slowed,
+                "no transitions": not problem.transition_ps.any(),
+                "ties": seed % 2 == 0,
+                "a tie between networks": tie,
+                "times near the limit": any(
+                    unit.time_ps.max() > TIME_LIMIT_PS * 0.99 for unit in units
+                ),
+            }.items()
+            if holds
+        ),
+    }

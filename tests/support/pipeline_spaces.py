@@ -1,0 +1,21 @@
+"""Spaces whose problems ask for throughput, for engines that need it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from dse.space.design_space import DesignSpace
+from results.problem.problem import EnergyUse, Objective, ObjectiveKind
+
+
+def with_throughput(space: DesignSpace) -> DesignSpace:
+    """The same groups, units and clocks, for throughput against energy, two frames in flight."""
+    kinds = (ObjectiveKind.THROUGHPUT, ObjectiveKind.ENERGY)
+    return DesignSpace(
+        replace(
+            space.problem,
+            objectives=tuple(Objective(kind) for kind in kinds),
+            energy_use=EnergyUse.PIPELINE,
+            frames_in_flight=2,
+        )
+    )

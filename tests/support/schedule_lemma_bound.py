@@ -1,0 +1,148 @@
+"""The bound of a lemma once more, read off the plain schedule of one of its design points."""
+
+from __future__ import annotations
+
+from functools import cache
+from itertools import pairwise, product
+
+from fitness.reference import timeline as plain_timeline
+from fitness.contention import lost_rate
+from results.front.certificate import NOT_NAMED
+from results.problem.problem import WORK_PER_PS, DesignPoint, Problem
+
+Instance = tuple[int, int, int]
+"""(network, repeat, group)"""
+
+
+def bound_from_schedule(
+    problem: Problem, units: list[int], points: list[list[int]], design: DesignPoint
+) -> tuple[int, list[int]]:
+    """(bound of the makespan, bounds of the networks' latencies).
+
+    Args:
+        problem: where the choices are made.
+        units: [groups], as a lemma names them.
+        points: [domains]: allowed operating points that the lemma names.
+        design: any design point with these choices. Up to the stop it does what all do, so its
+            schedule says when that is, and what has happened until then.
+    """
+    rows = {
+        (row.network, row.repeat, row.group): row
+        for row in plain_timeline.play(problem, design).schedule.groups
+    }
+
+    def values(group: int, unit: int, table: str) -> set[int]:
+        clocks = product(*(points[clock] for clock in problem.units[unit].clocks))
+        return {int(getattr(problem.units[unit], table)[(group, *at)]) for at in clocks}
+
+    def smallest(group: int) -> int:
+        named = units[group]
+        candidates = [named] if named != NOT_NAMED else range(len(problem.units))
+        return min(
+            min(values(group, unit, "time_ps"))
+            for unit in candidates
+            if problem.allowed[group, unit]
+        )
+
+    def waits_for(instance: Instance) -> list[tuple[Instance, int | None]]:
+        n, repeat, group = instance
+        network = problem.networks[n]
+        inputs = [
+            ((n, repeat, source), edge)
+            for edge, (source, target) in enumerate(problem.edges)
+            if target == group
+        ]
+        if inputs:
+            return inputs
+        if repeat > 1:
+            return [((n, repeat - 1, g), None) for g in network.groups]
+        return [
+            ((m, problem.networks[m].repeats, g), None)
+            for m in network.waits_for
+            for g in problem.networks[m].groups
+        ]
+
+    def certain(group: int, unit: int) -> bool:
+        table = problem.units[unit].contention
+        memory = problem.memory_domain
+        parameters = set()
+        if table is not None and memory is not None:
+            parameters = {
+                tuple(int(column[k]) for column in vars(table).values()) for k in points[memory]
+            }
+        return (
+            len(parameters) <= 1
+            and len(values(group, unit, "time_ps")) == 1
+            and len(values(group, unit, "demand_kbps")) == 1
+        )
+
+    stops = []
+    for instance, row in rows.items():
+        if units[row.group] == NOT_NAMED:
+            stops.append(max((rows[other].end_ps for other, _ in waits_for(instance)), default=0))
+        elif not certain(row.group, row.unit):
+            stops.append(row.start_ps)
+    now = min(stops, default=max(row.end_ps for row in rows.values()))
+
+    instants = sorted({t for row in rows.values() for t in (row.start_ps, row.end_ps)} | {now})
+    memory_point = (
+        0 if problem.memory_domain is None else int(design.operating_points[problem.memory_domain])
+    )
+
+    def demand(group: int, unit: int) -> int:
+        clocks = (int(design.operating_points[c]) for c in problem.units[unit].clocks)
+        return int(problem.units[unit].demand_kbps[(group, *clocks)])
+
+    def time_left(instance: Instance) -> int:
+        """Least time that what runs at ``now`` takes from there."""
+        row = rows[instance]
+        work = row.alone_ps * WORK_PER_PS
+        table = problem.units[row.unit].contention
+        for begin, end in pairwise(instants):
+            if row.start_ps <= begin and end <= now:
+                others = sum(
+                    demand(other.group, other.unit)
+                    for other in rows.values()
+                    if other.start_ps <= begin < other.end_ps and other is not row
+                )
+                own = demand(row.group, row.unit)
+                lost = 0 if table is None else lost_rate(table, memory_point, own, others)
+                work -= (WORK_PER_PS - lost) * (end - begin)
+        return -(-work // WORK_PER_PS)
+
+    @cache
+    def still_to_do(instance: Instance) -> int:
+        row = rows[instance]
+        if row.end_ps <= now:
+            return 0
+        return time_left(instance) if row.start_ps < now else smallest(row.group)
+
+    @cache
+    def least_end(instance: Instance) -> int:
+        row = rows[instance]
+        if row.end_ps <= now:
+            return row.end_ps
+        start = now
+        if row.start_ps >= now:
+            inputs = waits_for(instance)
+            if row.repeat == 1 and all(edge is None for _, edge in inputs):
+                start = max(start, problem.networks[row.network].arrival_ps)
+            for other, edge in inputs:
+                ends = units[other[2]], units[row.group]
+                known = edge is not None and NOT_NAMED not in ends
+                delay = int(problem.transition_ps[(edge, *ends)]) if known else 0
+                start = max(start, least_end(other) + delay)
+        return start + still_to_do(instance)
+
+    network_ends = [
+        max(least_end(instance) for instance in rows if instance[0] == n)
+        for n in range(len(problem.networks))
+    ]
+    everything = sum(still_to_do(instance) for instance in rows)
+    bounds = [*network_ends, now - -everything // len(problem.units)]
+    for unit in range(len(problem.units)):
+        bounds.append(now + sum(still_to_do(i) for i in rows if units[i[2]] == unit))
+    return max(bounds), [
+        end - network.arrival_ps
+        for end, network in zip(network_ends, problem.networks, strict=True)
+    ]
