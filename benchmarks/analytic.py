@@ -19,8 +19,8 @@ from benchmarks.play_problems import random_rows
 from benchmarks.random_problem import RandomShape, random_pipeline, random_problem
 from benchmarks.report import Column, parser, show
 from benchmarks.timing import best_seconds, timed
-from fitness.reference import closed_form as plain_analytic
 from fitness.closed_form import make_load_evaluator
+from fitness.reference import closed_form as plain_analytic
 from fitness.simulate import design_of
 from results.problem.pipeline_model import ThroughputModel
 from results.problem.problem import Problem

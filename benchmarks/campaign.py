@@ -17,14 +17,14 @@ from statistics import median
 from benchmarks.report import Column, Value, parser, show
 from dse.tools.campaign.execute.exploration import explore_run
 from dse.tools.campaign.execute.local_workers import LocalWorkers
+from dse.tools.campaign.execute.runner import Standing, do_missing
+from dse.tools.campaign.execute.workers import SameProcess
 from dse.tools.campaign.plan.plan import NamedWorkload, Plan, Rules, make_plan
 from dse.tools.campaign.plan.program import program_identity
-from dse.tools.campaign.store.run import RunStatus
 from dse.tools.campaign.plan.run_inputs import inputs_of
-from dse.tools.campaign.execute.runner import Standing, do_missing
 from dse.tools.campaign.plan.settings import AXES, DEFAULTS, Choice
+from dse.tools.campaign.store.run import RunStatus
 from dse.tools.campaign.store.store import Store
-from dse.tools.campaign.execute.workers import SameProcess
 
 WORKERS = 2
 NETWORKS = ("squeezenet", "googlenet", "resnet18", "mobilenet_v2", "alexnet")

@@ -21,8 +21,8 @@ from benchmarks.job_shop import has_solver, solve_job_shop
 from benchmarks.reference_problem import DLA_CONTENTION, GPU_CONTENTION, reference_problem
 from benchmarks.report import Column, show
 from benchmarks.timing import best_seconds, timed
-from dse.certificate.fastest import FastestResult, find_fastest
 from dse.certificate.cover import cover_smtlib, prove_cover
+from dse.certificate.fastest import FastestResult, find_fastest
 from fitness.contention import contention_table
 from fitness.lemma_checker.check import check_lemmas
 from fitness.lemma_checker.claim import LemmaClaim
@@ -167,8 +167,8 @@ def random_chains(
 def two_deep_networks(*, max_transitions: int) -> Problem:
     """Inception-ResNet-v2 with ResNet-152 on Xavier's GPU and a DLA, all clocks at their maximum,
     every legal cut."""
-    from dse.workload.options import Options
     from dse.problem.build import build_problem
+    from dse.workload.options import Options
     from dse.workload.workload import workload_of
     from platforms.platform_file import load_platform
 

@@ -14,8 +14,13 @@ from dataclasses import replace
 import numpy as np
 
 from dse.papers.estimator.estimator_file import shipped_estimator
-from dse.papers.estimator.training.workloads import MOST_NETWORKS, build, random_rows, random_workload
 from dse.papers.estimator.predictor import TimelinePredictor
+from dse.papers.estimator.training.workloads import (
+    MOST_NETWORKS,
+    build,
+    random_rows,
+    random_workload,
+)
 from results.problem.problem import Problem
 from sdf.catalogue.catalogue import catalogue
 

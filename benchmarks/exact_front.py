@@ -16,14 +16,14 @@ from benchmarks.instances import measure_chosen
 from benchmarks.reference_problem import reference_problem
 from benchmarks.report import Column, show
 from benchmarks.timing import timed
-from dse.certificate.certify import Limits
-from dse.space.design_space import DesignSpace
 from dse.certificate.branch_and_bound import ExactResult, Known, find_front
+from dse.certificate.certify import Limits
 from dse.certificate.strategy import TOLERANCES_PPM
-from dse.search.optimizers.nsga2 import Nsga2Engine
-from dse.workload.options import Options
 from dse.problem.build import build_problem
 from dse.search.driver import Budget, search
+from dse.search.optimizers.nsga2 import Nsga2Engine
+from dse.space.design_space import DesignSpace
+from dse.workload.options import Options
 from dse.workload.workload import workload_of
 from fitness.objectives import make_outcomes
 from platforms.platform_file import load_platform

@@ -18,9 +18,9 @@ from dataclasses import asdict, dataclass, replace
 from benchmarks.play_problems import SIZE_COLUMNS, contended_problem, random_rows
 from benchmarks.report import Column, parser, show
 from benchmarks.timing import best_seconds, timed
-from fitness.simulate_free_running import make_free_run_evaluator
 from fitness.reference.free_running import play_freely
 from fitness.simulate import design_of
+from fitness.simulate_free_running import make_free_run_evaluator
 from results.problem.problem import EnergyUse, Objective, ObjectiveKind, Problem
 
 COLUMNS = (

@@ -10,13 +10,13 @@ import argparse
 import time
 from collections.abc import Sequence
 
-from dse.space.design_space import DesignSpace
-from dse.papers.managers.mapformer.la_mcts import LaMctsEngine
 from dse.papers.estimator.predictor import Prediction, Predictor
+from dse.papers.managers.mapformer.la_mcts import LaMctsEngine
 from dse.papers.managers.mapformer.predictors import make_predictor
 from dse.papers.managers.mapformer.settings import PredictorName
-from dse.workload.options import Options
 from dse.problem.build import build_problem
+from dse.space.design_space import DesignSpace
+from dse.workload.options import Options
 from dse.workload.workload_file import workload_from
 from platforms.platform_file import load_platform
 from results.problem.problem import IntArray, Problem

@@ -25,16 +25,16 @@ import numpy as np
 
 from benchmarks.report import Column, Value, parser, show
 from benchmarks.search_problems import PROBLEMS, SearchProblem, reference_front
-from dse.search.optimizers.annealing import AnnealingEngine
-from dse.space.design_space import DesignSpace
-from dse.search.base import Engine
 from dse.certificate.branch_and_bound import find_front
+from dse.search.base import Engine
+from dse.search.driver import Budget, search
+from dse.search.optimizers.annealing import AnnealingEngine
 from dse.search.optimizers.exhaustive import ExhaustiveEngine
 from dse.search.optimizers.nsga2 import Nsga2Engine
 from dse.search.optimizers.pymoo_adapters import nsga2 as pymoo_loop
 from dse.search.optimizers.pymoo_adapters import stock_nsga2
 from dse.search.optimizers.random_search import RandomEngine
-from dse.search.driver import Budget, search
+from dse.space.design_space import DesignSpace
 from fitness.objectives import OutcomeFunction, Outcomes, make_outcomes
 from results.front.dominance import hypervolume, non_dominated, reference_point
 from results.problem.problem import IntArray, Problem

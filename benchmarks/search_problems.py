@@ -10,8 +10,8 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.reference_problem import reference_problem
-from dse.workload.options import Options
 from dse.problem.build import BuiltProblem, build_problem
+from dse.workload.options import Options
 from dse.workload.workload_file import workload_from
 from platforms.platform_file import load_platform
 from results.problem.problem import IntArray, Problem

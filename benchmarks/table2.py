@@ -20,6 +20,7 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.report import Column, parser, show
+from fitness.calibration.csv_table import read_table
 from fitness.calibration.dvfs import (
     Calibrated,
     calibrate_rows,
@@ -29,7 +30,6 @@ from fitness.calibration.dvfs import (
 )
 from fitness.calibration.dvfs_table import ClockMeasurement
 from fitness.cost_model.dvfs_forms import FloatArray, PowerForm, TimeForm, point_at
-from fitness.calibration.csv_table import read_table
 from platforms.errors import PlatformError
 from platforms.platform import Platform
 from platforms.platform_file import load_platform

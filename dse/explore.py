@@ -12,19 +12,19 @@ from pathlib import Path
 import numpy as np
 
 from dse.baselines.evaluate_all import baseline_points
-from dse.search.checkpoint import CheckpointFile, Identity, Snapshot
 from dse.compile.load import load_machine_code
-from dse.space.design_space import DesignSpace
-from dse.search.names import EngineName
+from dse.engines.diagnose_infeasible import explain_infeasible
 from dse.engines.optimizer_registry import ENGINES, make_engine
 from dse.errors import InfeasibleError
-from dse.engines.diagnose_infeasible import explain_infeasible
 from dse.papers.managers.mapformer.settings import ManagerSettings
-from dse.space.members import make_members
-from dse.workload.options import Options
 from dse.problem.build import BuiltProblem, build_problem
+from dse.search.checkpoint import CheckpointFile, Identity, Snapshot
 from dse.search.driver import Budget, Progress, SearchResult, StoppedBy, search
+from dse.search.names import EngineName
+from dse.space.design_space import DesignSpace
+from dse.space.members import make_members
 from dse.space.warm_start import starting_rows
+from dse.workload.options import Options
 from dse.workload.workload import Workload
 from dse.workload.workload_file import workload_from
 from fitness.objectives import constraints_of, make_outcomes
@@ -69,8 +69,8 @@ def explore(
         platform: a name, a file, or a platform.
         options: objectives, constraints, grouping; by default latency against energy.
         profile: a file of the user's own measurements.
-        engine: what searches, see :mod:`dse.engines.optimizer_registry`; the proof that goes with it is
-            :func:`dse.certificate.strategy.prove_front`'s.
+        engine: what searches, see :mod:`dse.engines.optimizer_registry`; the proof that goes
+            with it is :func:`dse.certificate.strategy.prove_front`'s.
         manager: what an engine of :mod:`dse.managers` is told besides.
         max_evaluations: design points to evaluate, at most; None: :func:`default_evaluations`.
         time_limit_s: ends the search earlier; the front then depends on the machine.

@@ -1,6 +1,7 @@
 """Objectives and constraint violations of whole populations, in integers.
 
-Every objective is minimised and has the name and unit that :mod:`results.problem.objectives` gives it:
+Every objective is minimised and has the name and unit that :mod:`results.problem.objectives` gives
+it:
 
 * latency: the makespan of one frame alone (Eq. 11 of HaX-CoNN), or one network's latency, ps;
 * inverse-latency: -sum over networks of floor(10^18 ps / T_n), in uHz (Eq. 10);
@@ -13,9 +14,9 @@ Every objective is minimised and has the name and unit that :mod:`results.proble
 * efficiency: that energy over the networks, fJ: energy of an inference, rounded down;
 * stretch: what contention adds to the time that units are busy, ppm, rounded down.
 
-Where networks run freely (:mod:`fitness.simulate_free_running`), throughput is what a network takes for eight
-frames in the mean, power the mean over the window, energy and efficiency both the energy drawn in
-the window over the inferences in it.
+Where networks run freely (:mod:`fitness.simulate_free_running`), throughput is what a network takes
+for eight frames in the mean, power the mean over the window, energy and efficiency both the energy
+drawn in the window over the inferences in it.
 """
 
 from __future__ import annotations
@@ -27,7 +28,6 @@ from enum import Enum
 import numpy as np
 
 from fitness.closed_form import make_load_evaluator
-from fitness.simulate_free_running import make_free_run_evaluator
 from fitness.simulate import (
     BoolArray,
     Evaluation,
@@ -36,6 +36,7 @@ from fitness.simulate import (
     make_evaluator,
     make_pipeline_evaluator,
 )
+from fitness.simulate_free_running import make_free_run_evaluator
 from results.problem.problem import EnergyUse, Objective, ObjectiveKind, Problem
 
 UHZ_PS = 10**18

@@ -9,10 +9,9 @@ from enum import Enum, auto
 import numpy as np
 from numpy.typing import NDArray
 
-from fitness.simulator.chains.chain_tables import SLOTS, are_chains, make_chains, make_lanes
 from fitness.simulator.chains.chain_lanes import MOST_UNITS, make_chain_lanes
+from fitness.simulator.chains.chain_tables import SLOTS, are_chains, make_chains, make_lanes
 from fitness.simulator.layout import GROUP, INSTANCE_WIDTH, JOB, JOB_WIDTH, NETWORK, Plan, make_plan
-from fitness.simulator.threads import RowPlayer, share_rows
 from fitness.simulator.state import (
     ALONE,
     GROUP_WIDTH,
@@ -22,8 +21,9 @@ from fitness.simulator.state import (
     make_chosen,
     make_state,
 )
-from results.problem.problem import DesignPoint, Problem
+from fitness.simulator.threads import RowPlayer, share_rows
 from results.front.schedule import Schedule, ScheduledGroup
+from results.problem.problem import DesignPoint, Problem
 
 IntArray = NDArray[np.int64]
 BoolArray = NDArray[np.bool_]

@@ -5,8 +5,8 @@ frames are released at 0 (F = ``frames_in_flight``), its frame k + F when its fr
 repeats, a frame ends with the last repeat. Play ends when every network has ended twelve frames.
 The *slowest* is the network whose frame 12 ends last, the first of several. The *window* reaches
 from the end of its frame 4 to the end of its frame 12; a network's *inferences* are its frames that
-end after the window's beginning and not after its end. :mod:`fitness.reference.free_running` says the same
-plainly.
+end after the window's beginning and not after its end. :mod:`fitness.reference.free_running` says
+the same plainly.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from fitness.simulator.chains.chain_tables import are_chains, make_chains
-from fitness.simulator.chains.chain_lanes import MOST_UNITS, make_chain_lanes
-from fitness.simulator.layout import Plan, make_plan
-from fitness.simulator.threads import RowPlayer, share_rows
 from fitness.simulate import BoolArray, IntArray, chosen_of, row_of, scheduled_groups
+from fitness.simulator.chains.chain_lanes import MOST_UNITS, make_chain_lanes
+from fitness.simulator.chains.chain_tables import are_chains, make_chains
+from fitness.simulator.layout import Plan, make_plan
 from fitness.simulator.state import HIGH_FJ, LOG_WIDTH, LOGGED, make_chosen, make_state
-from results.io.canonical_json import INT64_MAX
+from fitness.simulator.threads import RowPlayer, share_rows
 from results.front.front import FreeRun
-from results.problem.problem import DesignPoint, Problem
 from results.front.schedule import Schedule
+from results.io.canonical_json import INT64_MAX
+from results.problem.problem import DesignPoint, Problem
 
 FRAMES, WARM_UP_FRAMES = 12, 4
 COUNTED = FRAMES - WARM_UP_FRAMES

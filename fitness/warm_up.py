@@ -6,12 +6,12 @@ from dataclasses import replace
 
 import numpy as np
 
-from fitness.closed_form import make_load_evaluator
+from fitness.branch_and_bound.choices import make_search_space
 from fitness.branch_and_bound.search_state import make_branching
+from fitness.closed_form import make_load_evaluator
+from fitness.simulate import Kernel, make_evaluator, make_pipeline_evaluator, play
 from fitness.simulate_free_running import make_free_run_evaluator, play_shown
 from fitness.simulator.layout import make_plan
-from fitness.branch_and_bound.choices import make_search_space
-from fitness.simulate import Kernel, make_evaluator, make_pipeline_evaluator, play
 from fitness.simulator.state import make_chosen, make_state
 from results.problem.pipeline_model import ThroughputModel
 from results.problem.problem import (
@@ -94,8 +94,8 @@ def warm_up() -> None:
 
 def warm_up_branch_and_bound() -> None:
     """The same for what proofs are made with."""
-    from fitness.branch_and_bound.search import keep_stop, search_on
     from fitness.branch_and_bound.archive import is_closed, join
+    from fitness.branch_and_bound.search import keep_stop, search_on
 
     problem = smallest_problem()
     plan = make_plan(problem)

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from dse.baselines.budgeted_path import Layer, Path, fastest_path
 from dse.baselines.base import Baseline, Costs, costs_of, gpu_of, whole_networks
+from dse.baselines.budgeted_path import Layer, Path, fastest_path
 from dse.space.design_space import DesignSpace
 from results.problem.problem import BoolArray, IntArray
 

@@ -16,7 +16,8 @@ GPU = "gpu"
 
 
 class Baseline(ABC):
-    """An engine (:mod:`dse.search.base`) that proposes what a method constructs, and then has ended.
+    """An engine (:mod:`dse.search.base`) that proposes what a method constructs, and then has
+    ended.
 
     Those of HaX-CoNN run at the fastest clocks that may be chosen: their papers know no others. All
     keep no constraint but what a unit can run and, where a method has one, the energy budget.

@@ -9,12 +9,12 @@ from functools import lru_cache
 import numpy as np
 
 from dse.baselines.axonn import AxoNN
+from dse.baselines.base import Baseline
 from dse.baselines.gpu_and_dsa import GpuAndDsa
 from dse.baselines.gpu_only import GpuOnly
 from dse.baselines.h2h import H2h
 from dse.baselines.herald import Herald
 from dse.baselines.mensa import Mensa
-from dse.baselines.base import Baseline
 from dse.baselines.tensorrt_style import TensorRtStyle
 from dse.space.design_space import DesignSpace
 from dse.space.members import make_members

@@ -7,12 +7,12 @@ from dataclasses import replace
 
 import numpy as np
 
-from dse.baselines.herald import balanced_mapping
 from dse.baselines.base import Baseline, at_fastest_clocks
+from dse.baselines.herald import balanced_mapping
 from dse.space.design_space import DesignSpace
 from fitness.closed_form import make_load_evaluator
-from fitness.simulate_free_running import make_free_run_evaluator
 from fitness.simulate import make_evaluator, make_pipeline_evaluator
+from fitness.simulate_free_running import make_free_run_evaluator
 from results.problem.problem import EnergyUse, IntArray, Problem
 
 MOST_GROUP_PLAYS = 2_000_000

@@ -7,9 +7,9 @@ from dataclasses import replace
 import numpy as np
 
 from dse.baselines.base import whole_networks
-from dse.space.design_space import DesignSpace
 from dse.errors import WorkloadError
 from dse.problem.int64_bounds import check_magnitudes
+from dse.space.design_space import DesignSpace
 from results.problem.problem import IntArray, Problem
 
 MOST_REPEATS = 1000

@@ -9,8 +9,9 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from dse.certificate.snapshot import Snapshot, fill_in, kept_arrays, play_levels, with_more_room
 from dse.certificate.preconditions import refuse_unprovable
+from dse.certificate.snapshot import Snapshot, fill_in, kept_arrays, play_levels, with_more_room
+from fitness.branch_and_bound.choices import SearchSpace, exchange_rates, make_search_space
 from fitness.branch_and_bound.search_state import (
     BACKTRACKING,
     DEPTH,
@@ -26,11 +27,10 @@ from fitness.branch_and_bound.search_state import (
     make_branching,
 )
 from fitness.simulator.layout import IntArray, Plan, make_plan
-from fitness.branch_and_bound.choices import SearchSpace, exchange_rates, make_search_space
 from fitness.simulator.state import Chosen, State, make_chosen, make_state
-from results.io.canonical_json import INT64_MAX
 from results.front.certificate import LemmaTable
 from results.front.epsilon import epsilon_ppm
+from results.io.canonical_json import INT64_MAX
 from results.problem.problem import Problem
 
 SLICE_NODES = 20_000
@@ -41,7 +41,9 @@ BUFFER_MEMBERS = 256
 
 @dataclass(frozen=True)
 class Proof:
-    """How far a search stands; ``epsilon_ppm``: see :mod:`results.front.epsilon`, None: no bound yet."""
+    """How far a search stands; ``epsilon_ppm``: see :mod:`results.front.epsilon`, None: no bound
+    yet.
+    """
 
     nodes: int
     lemmas: int

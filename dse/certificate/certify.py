@@ -9,18 +9,18 @@ from functools import partial
 
 import numpy as np
 
-from dse.space.design_space import DesignSpace
 from dse.certificate.branch_and_bound import ExactResult, Known, Proof, find_front
-from dse.certificate.snapshot import Snapshot
-from dse.space.members import make_members
 from dse.certificate.cover import cover_smtlib, prove_cover
+from dse.certificate.snapshot import Snapshot
+from dse.space.design_space import DesignSpace
+from dse.space.members import make_members
 from fitness.objectives import make_outcomes
 from fitness.simulate import row_of
-from results.front.certificate import Certificate, CertificateStatus, LemmaTable, ProofFiles
-from results.io.plural import counted
-from results.front.dominance import non_dominated
 from results.errors import ResultError
+from results.front.certificate import Certificate, CertificateStatus, LemmaTable, ProofFiles
+from results.front.dominance import non_dominated
 from results.front.front import CertificateClaim, Front
+from results.io.plural import counted
 from results.problem.objectives import objective_names
 from results.problem.problem import IntArray, ObjectiveKind, Problem
 from results.problem.problem_file import problem_sha256

@@ -22,8 +22,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from results.front.certificate import NOT_NAMED, LemmaTable
 from results.errors import ResultError
+from results.front.certificate import NOT_NAMED, LemmaTable
 from results.problem.problem import DesignPoint, Problem
 
 

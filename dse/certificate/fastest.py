@@ -10,8 +10,8 @@ import numpy as np
 from dse.certificate.branch_and_bound import Known, Proof, find_front
 from dse.certificate.snapshot import Snapshot
 from fitness.simulate import design_of
-from results.io.canonical_json import INT64_MAX
 from results.front.certificate import LemmaTable
+from results.io.canonical_json import INT64_MAX
 from results.problem.problem import DesignPoint, Objective, ObjectiveKind, Problem
 
 

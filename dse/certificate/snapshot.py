@@ -8,13 +8,20 @@ from dataclasses import dataclass
 import numpy as np
 
 from dse.certificate.preconditions import MOST_POINTS
-from fitness.branch_and_bound.search_state import DEPTH, LEMMAS, MEMBERS, SLOWER_FIRST, UNIT_CHOICE, Branching
-from fitness.simulator.layout import Plan
 from fitness.branch_and_bound.choices import SearchSpace
+from fitness.branch_and_bound.search_state import (
+    DEPTH,
+    LEMMAS,
+    MEMBERS,
+    SLOWER_FIRST,
+    UNIT_CHOICE,
+    Branching,
+)
+from fitness.simulator.layout import Plan
 from fitness.simulator.state import Chosen, State
-from results.io.canonical_json import INT64_MAX
-from results.front.certificate import LemmaTable
 from results.errors import ResultError
+from results.front.certificate import LemmaTable
+from results.io.canonical_json import INT64_MAX
 
 MEMBER_FIELDS = ("objectives", "closing", "member_units", "member_points")
 """Fields of ``Branching`` that have a row for every member, and grow."""

@@ -7,13 +7,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from enum import Enum
 
-from dse.certificate.certify import Limits, Proved, certified_column, prove
-from dse.compile.load import load_proof_code
 from dse.certificate.branch_and_bound import Proof
-from dse.inputs.interrupts import deferred_interrupt
+from dse.certificate.certify import Limits, Proved, certified_column, prove
 from dse.certificate.preconditions import refuse_unprovable
-from results.front.certificate import CertificateStatus, ProofFiles
+from dse.compile.load import load_proof_code
+from dse.inputs.interrupts import deferred_interrupt
 from results.errors import ResultError
+from results.front.certificate import CertificateStatus, ProofFiles
 from results.front.front import Front
 
 TOLERANCES_PPM = (100_000, 50_000, 20_000, 10_000, 5_000, 2_000, 1_000, 500)

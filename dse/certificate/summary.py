@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from results.front.certificate import CertificateStatus
-from results.io.plural import counted
 from results.front.epsilon import PPM, least_within, percent
 from results.front.front import CertificateClaim, Front
+from results.io.plural import counted
 from results.problem.objectives import objective_names, objective_unit, objective_value
 from results.problem.problem import Objective, ObjectiveKind, Problem
 

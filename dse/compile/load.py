@@ -9,8 +9,8 @@ from collections.abc import Callable
 import numpy as np
 from numba.core import event
 
-from dse.space.design_space import DesignSpace
 from dse.compile.warm_up import load_operators
+from dse.space.design_space import DesignSpace
 from fitness.objectives import make_outcomes
 from fitness.warm_up import warm_up_branch_and_bound
 

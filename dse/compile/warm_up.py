@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from dse.search.surrogate.load_balancing import rebalanced_rows
-from dse.space.design_space import DesignSpace
 from dse.papers.estimator.tokens import TokenMaker
-from dse.search.surrogate.lower_bounds import has_least, make_filter
-from dse.search.optimizers.nsga2 import Nsga2Engine
-from dse.space.operators import breed, mutate, segment_crossover
 from dse.search.driver import Budget, search
 from dse.search.optimizers.dedup import SeenRows
+from dse.search.optimizers.nsga2 import Nsga2Engine
 from dse.search.optimizers.survival import tournament
+from dse.search.surrogate.load_balancing import rebalanced_rows
+from dse.search.surrogate.lower_bounds import has_least, make_filter
+from dse.space.design_space import DesignSpace
+from dse.space.operators import breed, mutate, segment_crossover
 from fitness.objectives import make_outcomes
 from fitness.warm_up import smallest_problem
 from fitness.warm_up import warm_up as warm_up_fitness

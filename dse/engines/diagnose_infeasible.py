@@ -7,8 +7,8 @@ from dataclasses import replace
 import numpy as np
 
 from dse.problem.constraint_status import limited_by, shown_apart
-from dse.space.design_space import DesignSpace
 from dse.search.driver import Budget, SearchResult, StoppedBy, search
+from dse.space.design_space import DesignSpace
 from fitness.objectives import ConstraintKind, constraints_of, make_outcomes
 from results.io.plural import counted
 from results.problem.problem import EnergyUse, IntArray, Objective, ObjectiveKind, Problem

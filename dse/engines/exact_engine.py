@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from dse.certificate.certify import default_nodes
-from dse.compile.load import load_proof_code
-from dse.space.design_space import DesignSpace, unique_rows
 from dse.certificate.branch_and_bound import find_front
-from dse.search.optimizers.initial_population import obvious_rows
+from dse.certificate.certify import default_nodes
 from dse.certificate.preconditions import refuse_unprovable
+from dse.compile.load import load_proof_code
+from dse.search.optimizers.initial_population import obvious_rows
+from dse.space.design_space import DesignSpace, unique_rows
 from fitness.objectives import Outcomes
 from results.problem.problem import IntArray
 
@@ -19,7 +19,8 @@ class ExactEngine:
     does, so that :func:`dse.certificate.strategy.prove_front` has a front to begin with.
 
     Raises:
-        ResultError: where the front cannot be proved, see :func:`dse.certificate.preconditions.refuse_unprovable`.
+        ResultError: where the front cannot be proved, see
+            :func:`dse.certificate.preconditions.refuse_unprovable`.
     """
 
     name = "exact"

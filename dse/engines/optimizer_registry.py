@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from dse.space.design_space import DesignSpace
+from dse.certificate.strategy import Goal
+from dse.errors import WorkloadError
+from dse.papers.managers.mapformer.settings import DEFAULT_MODE, ManagerSettings
 from dse.search.base import Engine
 from dse.search.names import EngineName
-from dse.errors import WorkloadError
-from dse.certificate.strategy import Goal
-from dse.papers.managers.mapformer.settings import DEFAULT_MODE, ManagerSettings
+from dse.space.design_space import DesignSpace
 from results.problem.problem import ObjectiveKind
 
 

@@ -35,8 +35,8 @@ def parse_input(data: bytes, file: str, schema: str) -> Any:
     """The document in a file, JSON or YAML by its name; numbers are exact.
 
     Raises:
-        WorkloadError: where it cannot be parsed or does not follow ``dse/inputs/data``'s schema of that
-            name; names the file and the JSON path.
+        WorkloadError: where it cannot be parsed or does not follow ``dse/inputs/data``'s schema
+            of that name; names the file and the JSON path.
     """
     from dse.inputs.yaml_loader import parse_yaml
     from platforms.errors import PlatformError

@@ -8,10 +8,10 @@ from fractions import Fraction
 
 import numpy as np
 
-from dse.problem.mapping_constraints import allowed_units
-from dse.problem.domains import problem_domains
 from dse.errors import WorkloadError
+from dse.problem.domains import problem_domains
 from dse.problem.int64_bounds import check_magnitudes
+from dse.problem.mapping_constraints import allowed_units
 from dse.problem.validate_objectives import (
     check_frames_in_flight,
     check_free_running,
@@ -20,18 +20,18 @@ from dse.problem.validate_objectives import (
 from dse.workload.options import Options, parse_objective
 from dse.workload.workload import Workload, WorkloadNetwork
 from dse.workload.workload_check import check_workload
-from fitness.cost_model.channels import channel_costs
 from fitness.contention import contention_table, round_half_up
+from fitness.cost_model.channels import channel_costs
+from fitness.cost_model.power import unit_idle_mw
+from fitness.cost_model.support import layer_support
 from fitness.cost_model.tables import NetworkCosts
 from fitness.costs.network_costs import choose_precision, choose_units, network_costs
 from fitness.profiles.profile_file import Profile
-from fitness.cost_model.support import layer_support
-from fitness.cost_model.power import unit_idle_mw
 from platforms.measurement import is_same_network
 from platforms.platform import Platform, Unit
-from results.io.canonical_json import INT64_MAX
 from results.front.cost_origins import NetworkSource
 from results.front.front import InputFile
+from results.io.canonical_json import INT64_MAX
 from results.problem.pipeline_model import ThroughputModel
 from results.problem.problem import (
     ChannelCosts,

@@ -6,8 +6,8 @@ import numpy as np
 
 from fitness.simulate import PIPELINE_FRAMES
 from fitness.simulator.state import HIGH_FJ
-from results.front.dominance import FloatArray
 from results.errors import ResultError
+from results.front.dominance import FloatArray
 from results.problem.problem import (
     LOSS_LIMIT,
     TIME_LIMIT_PS,

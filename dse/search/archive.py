@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dse.space.design_space import DesignSpace
 from dse.search.base import EngineState
+from dse.space.design_space import DesignSpace
 from fitness.objectives import Outcomes
 from results.front.dominance import non_dominated
 from results.problem.problem import BoolArray, IntArray

@@ -15,7 +15,9 @@ from results.problem.problem import IntArray, Problem
 
 
 class Engine(Protocol):
-    """A search strategy. The driver in :mod:`dse.search.driver` evaluates, keeps the front and stops."""
+    """A search strategy. The driver in :mod:`dse.search.driver` evaluates, keeps the front and
+    stops.
+    """
 
     @property
     def name(self) -> str:

@@ -19,8 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dse.search.archive import Archive
-from dse.space.design_space import DesignSpace
 from dse.search.base import EngineState, checked_rows
+from dse.space.design_space import DesignSpace
 from results.errors import ResultError
 from results.problem.problem import IntArray
 

@@ -9,14 +9,14 @@ from enum import Enum
 
 import numpy as np
 
-from dse.search.archive import Archive
-from dse.search.checkpoint import CheckpointFile, SearchState, Snapshot
-from dse.search.base import Engine, ResumableEngine
 from dse.errors import WorkloadError
 from dse.inputs.interrupts import deferred_interrupt
+from dse.search.archive import Archive
+from dse.search.base import Engine, ResumableEngine
+from dse.search.checkpoint import CheckpointFile, SearchState, Snapshot
 from fitness.objectives import OutcomeFunction, Outcomes
-from results.front.dominance import FloatArray, hypervolume, reference_point
 from results.errors import ResultError
+from results.front.dominance import FloatArray, hypervolume, reference_point
 from results.problem.problem import IntArray
 
 LEAST_GROWTH = 1e-4

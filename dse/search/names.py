@@ -1,4 +1,6 @@
-"""Names of engines on the command line; :mod:`dse.engines.optimizer_registry` says what each can do."""
+"""Names of engines on the command line; :mod:`dse.engines.optimizer_registry` says what each can
+do.
+"""
 
 from __future__ import annotations
 

@@ -10,17 +10,17 @@ from typing import Any
 
 import numpy as np
 
-from dse.problem.domains import ladder_point
-from dse.space.design_space import DesignSpace
 from dse.errors import WorkloadError
 from dse.inputs.documents import read_input
-from results.io.canonical_json import Json, parse
-from results.front.cost_origins import CostOrigins
+from dse.problem.domains import ladder_point
+from dse.space.design_space import DesignSpace
 from results.errors import ResultError
+from results.front.cost_origins import CostOrigins
 from results.front.front import Member
 from results.front.front_document import member_to_document
-from results.problem.problem import IntArray, Problem, ProblemDomain, ProblemNetwork
+from results.io.canonical_json import Json, parse
 from results.io.schema import check_against_schema
+from results.problem.problem import IntArray, Problem, ProblemDomain, ProblemNetwork
 
 MOST_BYTES = 16 << 20
 

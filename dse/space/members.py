@@ -8,12 +8,6 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 
 from dse.space.design_space import DesignSpace
-from fitness.simulate_free_running import (
-    FreeRuns,
-    dynamic_by_unit,
-    make_free_run_evaluator,
-    play_shown,
-)
 from fitness.objectives import WholeTime, make_whole_time
 from fitness.reference.closed_form import plain_loads
 from fitness.simulate import (
@@ -25,9 +19,15 @@ from fitness.simulate import (
     play,
     row_of,
 )
+from fitness.simulate_free_running import (
+    FreeRuns,
+    dynamic_by_unit,
+    make_free_run_evaluator,
+    play_shown,
+)
 from results.front.front import FreeRun, Member
-from results.problem.problem import BoolArray, DesignPoint, EnergyUse, IntArray, Problem
 from results.front.schedule import Schedule, ScheduledGroup
+from results.problem.problem import BoolArray, DesignPoint, EnergyUse, IntArray, Problem
 
 
 def make_members(

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from dse.space.design_space import DesignSpace, unique_rows
 from dse.errors import WorkloadError
+from dse.space.design_space import DesignSpace, unique_rows
 from results.problem.problem import IntArray
 
 

@@ -11,7 +11,14 @@ from typing import Any
 
 from dse.errors import WorkloadError
 from dse.inputs.documents import parse_input, read_input
-from dse.workload.workload import Pin, Workload, WorkloadNetwork, short_name, split_copies, workload_of
+from dse.workload.workload import (
+    Pin,
+    Workload,
+    WorkloadNetwork,
+    short_name,
+    split_copies,
+    workload_of,
+)
 from dse.workload.workload_check import check_workload
 
 SUFFIXES = (".yaml", ".yml", ".json")

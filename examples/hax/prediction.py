@@ -6,11 +6,11 @@ import argparse
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from dse.baselines.repeat_matching import balanced
-from dse.tools.analysis.compare_baselines import Comparison, compare, two_accelerators
 from dse.baselines.h2h import without_contention
-from dse.workload.options import Options
+from dse.baselines.repeat_matching import balanced
 from dse.problem.build import BuiltProblem, build_problem
+from dse.tools.analysis.compare_baselines import Comparison, compare, two_accelerators
+from dse.workload.options import Options
 from dse.workload.scenarios import Scenario, apply_scenario
 from dse.workload.workload import Workload, workload_of
 from platforms.platform_file import load_platform

@@ -16,9 +16,9 @@ from dataclasses import dataclass
 from rich.console import Console
 from rich.table import Table
 
+from dse.papers.anytime.improve import Published
 from dse.papers.anytime.scheduler import AnytimeScheduler
 from dse.tools.analysis.compare_baselines import two_accelerators
-from dse.papers.anytime.improve import Published
 from dse.workload.options import Options
 from dse.workload.workload import Workload, workload_of
 from examples.hax.prediction import GROUPS, json_wanted, scenario_workload

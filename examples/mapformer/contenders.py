@@ -6,18 +6,18 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from dse.space.design_space import DesignSpace
+from dse.papers.managers.base import DecidingEngine
 from dse.papers.managers.kang_ga import KangGa
 from dse.papers.managers.mapformer.la_mcts import LaMctsEngine
-from dse.papers.managers.base import DecidingEngine
 from dse.papers.managers.mapformer.modes import Mode
+from dse.papers.managers.mapformer.predictors import make_predictor
+from dse.papers.managers.mapformer.settings import PredictorName
 from dse.papers.managers.mosaic import Mosaic
 from dse.papers.managers.odmdef import Odmdef
 from dse.papers.managers.omniboost.omniboost import OmniBoost, OmniBoostStar
-from dse.papers.managers.mapformer.predictors import make_predictor
-from dse.papers.managers.mapformer.settings import PredictorName
-from dse.search.optimizers.nsga2 import Nsga2Engine
 from dse.search.driver import Budget, search
+from dse.search.optimizers.nsga2 import Nsga2Engine
+from dse.space.design_space import DesignSpace
 from fitness.objectives import make_outcomes
 from results.problem.objectives import objective_value
 from results.problem.problem import IntArray, Objective, ObjectiveKind, Problem

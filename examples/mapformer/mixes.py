@@ -9,8 +9,8 @@ from fractions import Fraction
 import numpy as np
 
 from dse.papers.estimator.training.workloads import GROUPS, PLATFORM, random_workload
-from dse.workload.options import Options
 from dse.problem.build import NetworkTables, build_problem
+from dse.workload.options import Options
 from dse.workload.workload_file import workload_from
 from platforms.platform_file import load_platform
 from results.problem.problem import Problem

@@ -21,17 +21,21 @@ from pathlib import Path
 import numpy as np
 from rich.table import Table
 
-from dse.space.design_space import DesignSpace
-from dse.papers.estimator.training.data_set import DataSet, load_data, stacked_rows
 from dse.papers.estimator.estimator_file import shipped_estimator
-from dse.papers.estimator.training.pipeline import split_of
-from dse.papers.estimator.tokens import TokenMaker
-from dse.papers.estimator.training.workloads import build
-from dse.papers.managers.omniboost.omniboost import shipped_network
-from dse.papers.managers.omniboost.embedding import Embedding
 from dse.papers.estimator.predictor import Bins
-from dse.papers.managers.workload_regression import MosaicCostModel, OdmdefCostModel, workload_figures
+from dse.papers.estimator.tokens import TokenMaker
+from dse.papers.estimator.training.data_set import DataSet, load_data, stacked_rows
+from dse.papers.estimator.training.pipeline import split_of
+from dse.papers.estimator.training.workloads import build
+from dse.papers.managers.omniboost.embedding import Embedding
+from dse.papers.managers.omniboost.omniboost import shipped_network
+from dse.papers.managers.workload_regression import (
+    MosaicCostModel,
+    OdmdefCostModel,
+    workload_figures,
+)
 from dse.problem.build import NetworkTables
+from dse.space.design_space import DesignSpace
 from examples.mapformer.published import ACCURACY_PERCENT
 from examples.mapformer.wide_console import wide_console
 from results.front.dominance import FloatArray

@@ -23,16 +23,16 @@ from statistics import geometric_mean
 from rich.box import SIMPLE
 from rich.table import Table
 
-from dse.space.design_space import DesignSpace
-from dse.search.names import EngineName
 from dse.engines.optimizer_registry import make_engine
-from dse.papers.mobile_i.schedule.exact import least_largest_load
 from dse.papers.mobile_i.period_problem import period_problem
 from dse.papers.mobile_i.pipeline import PeriodicPipeline, periodic_pipeline
 from dse.papers.mobile_i.pipeline_engine import MobileIEngine
-from dse.workload.options import Options
+from dse.papers.mobile_i.schedule.exact import least_largest_load
 from dse.problem.build import build_problem
 from dse.search.driver import Budget, search
+from dse.search.names import EngineName
+from dse.space.design_space import DesignSpace
+from dse.workload.options import Options
 from dse.workload.workload_file import workload_from
 from examples.mobile_i.printing import parser, print_figures, print_table
 from fitness.objectives import make_outcomes

@@ -21,23 +21,23 @@ import numpy as np
 
 from dse.baselines.evaluate_all import baseline_points
 from dse.baselines.tensorrt_style import TensorRtStyle
-from dse.space.design_space import DesignSpace
-from dse.search.optimizers.nsga2 import Nsga2Engine
-from dse.workload.options import Options
+from dse.certificate.seed_front import front_of_rows
 from dse.problem.build import build_problem
 from dse.search.driver import Budget, search
-from dse.certificate.seed_front import front_of_rows
+from dse.search.optimizers.nsga2 import Nsga2Engine
+from dse.space.design_space import DesignSpace
+from dse.workload.options import Options
 from dse.workload.workload_file import workload_from
 from fitness.calibration.dvfs import calibrate_rows, subjects
-from fitness.calibration.dvfs_table import read_measurements
 from fitness.calibration.dvfs_profile import Subject, clock_profile_document
+from fitness.calibration.dvfs_table import read_measurements
 from fitness.objectives import make_outcomes
 from fitness.profiles.profile_file import Profile, read_profile
 from platforms.platform import Platform
 from platforms.platform_file import load_platform
-from results.io.canonical_json import canonical_bytes
 from results.front.dominance import non_dominated
 from results.front.front import Front
+from results.io.canonical_json import canonical_bytes
 from results.problem.objectives import objective_value
 from results.problem.pipeline_model import ThroughputModel
 from results.problem.problem import IntArray, Problem

@@ -70,8 +70,9 @@ class SearchSpace(NamedTuple):
     needs_power: int
     """1 where power or energy is minimised or limited."""
     rate_mw: IntArray
-    """[rates]: what time may be exchanged for in energy, see :mod:`fitness.branch_and_bound.trade_off`; none
-    where makespan and energy are not the two objectives."""
+    """[rates]: what time may be exchanged for in energy, see
+    :mod:`fitness.branch_and_bound.trade_off`; none where makespan and energy are not the two
+    objectives."""
     trade_time: int
     """Which of the two is the makespan."""
     trade_longest: int

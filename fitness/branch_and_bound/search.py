@@ -8,6 +8,7 @@ that no member closes becomes a member.
 
 import numpy as np
 
+from fitness.branch_and_bound.archive import closing_makespan, is_closed, join
 from fitness.branch_and_bound.bounds import (
     choose_points,
     choose_units,
@@ -16,6 +17,13 @@ from fitness.branch_and_bound.bounds import (
     fill_unit,
     makespan_bound,
     rate_sum_bound,
+)
+from fitness.branch_and_bound.choices import ENERGY, MAKESPAN, NETWORK_LATENCY, POWER
+from fitness.branch_and_bound.limits import (
+    breaks_power_limits,
+    fill_static,
+    least_dynamic_energy,
+    least_idle_power,
 )
 from fitness.branch_and_bound.search_state import (
     BACKTRACKING,
@@ -31,18 +39,11 @@ from fitness.branch_and_bound.search_state import (
     SLOWER_FIRST,
     UNIT_CHOICE,
 )
-from fitness.branch_and_bound.limits import (
-    breaks_power_limits,
-    fill_static,
-    least_dynamic_energy,
-    least_idle_power,
-)
-from fitness.simulator.jit import jit
-from fitness.branch_and_bound.archive import closing_makespan, is_closed, join
-from fitness.simulator.layout import ARRIVAL, NETWORK_WIDTH
-from fitness.branch_and_bound.choices import ENERGY, MAKESPAN, NETWORK_LATENCY, POWER
 from fitness.branch_and_bound.snapshots import go_on, load_stop, named_since, save_stop
+from fitness.branch_and_bound.trade_off import fill_gains, is_traded_off
 from fitness.simulator.general import advance, begin
+from fitness.simulator.jit import jit
+from fitness.simulator.layout import ARRIVAL, NETWORK_WIDTH
 from fitness.simulator.state import (
     FRAMES_LEFT,
     NEVER,
@@ -51,7 +52,6 @@ from fitness.simulator.state import (
     PLACE_GROUP,
     PLACE_WIDTH,
 )
-from fitness.branch_and_bound.trade_off import fill_gains, is_traded_off
 
 CLOSED, OPEN = range(2)
 

@@ -148,8 +148,9 @@ def make_branching(
 
 
 def _stop_words(plan: Plan) -> int:
-    """Upper bound of what :func:`fitness.branch_and_bound.snapshots.save_stop` writes: scalars, units, what waits
-    (each place once), places with their ends, jobs, the frame, latencies, open places."""
+    """Upper bound of what :func:`fitness.branch_and_bound.snapshots.save_stop` writes: scalars,
+    units, what waits (each place once), places with their ends, jobs, the frame, latencies, open
+    places."""
     places = plan.instances
     fixed = SCALARS + plan.units * UNIT_WIDTH + plan.jobs * JOB_STATE_WIDTH + 4 + plan.networks
     return fixed + 7 * places

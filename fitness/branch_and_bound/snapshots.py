@@ -6,9 +6,9 @@ kept, of one frame alone.
 
 import numpy as np
 
+from fitness.simulator.general import enqueue
 from fitness.simulator.jit import jit
 from fitness.simulator.layout import INCOMING, INSTANCE_WIDTH
-from fitness.simulator.general import enqueue
 from fitness.simulator.state import (
     FRAME,
     GROUP_WIDTH,

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fitness.calibration.least_squares import RESAMPLES, Fit, fit, leave_one_out
 from fitness.calibration.dvfs_table import ClockMeasurement, point_table
+from fitness.calibration.least_squares import RESAMPLES, Fit, fit, leave_one_out
 from fitness.cost_model.dvfs_forms import (
     HELD_OVERLAP,
     Clocks,

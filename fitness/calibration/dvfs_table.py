@@ -8,8 +8,8 @@ from pathlib import Path
 
 import numpy as np
 
-from fitness.cost_model.dvfs_forms import point_at
 from fitness.calibration.csv_table import TableRow, read_table
+from fitness.cost_model.dvfs_forms import point_at
 from platforms.errors import PlatformError
 from platforms.platform import Platform, Unit
 

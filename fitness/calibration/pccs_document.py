@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from fitness.contention import contention_table, lost_rate
 from fitness.calibration.pccs_fit import ContentionFit, FittedParameter
 from fitness.calibration.pccs_sweep import FloatArray, Sweep
+from fitness.contention import contention_table, lost_rate
 from platforms.platform import Contention
 from platforms.source import Source, Status
 from results.errors import ResultError

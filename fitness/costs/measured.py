@@ -6,15 +6,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from fitness.costs.scale_to_measured import clock_ratios, scale_to
 from fitness.cost_model.fusion import Launch
+from fitness.cost_model.roofline import TimeParts
 from fitness.costs.measured_blocks import (
     aligned_records,
     convolutions_of,
     is_by_order,
     measured_blocks,
 )
-from fitness.cost_model.roofline import TimeParts
+from fitness.costs.scale_to_measured import clock_ratios, scale_to
 from platforms.errors import PlatformError
 from platforms.exact_json import rounded_half_up
 from platforms.measurement import NetworkProfile, UnitMeasurement, is_same_network

@@ -9,17 +9,17 @@ from fractions import Fraction
 
 import numpy as np
 
-from fitness.costs.scale_to_measured import calibrate, clock_ratios, network_record
-from fitness.cost_model.tables import CostOrigin, IntArray, NetworkCosts, UnitCosts
-from fitness.cost_model.fusion import Launch, network_launches
 from fitness.cost_model.frequency_scaling import ladder_costs
-from fitness.costs.measured import MeasuredGroup, measured_groups, profiles_for
-from fitness.costs.fitted import ModelledGroup, modelled_groups, models_for
-from fitness.profiles.profile_file import Profile
+from fitness.cost_model.fusion import Launch, network_launches
+from fitness.cost_model.power import busy_above_idle_mw, ladder_shape, traffic_mw
 from fitness.cost_model.roofline import TimeParts, group_parts, unit_model
 from fitness.cost_model.support import Support, layer_support
+from fitness.cost_model.tables import CostOrigin, IntArray, NetworkCosts, UnitCosts
+from fitness.costs.fitted import ModelledGroup, modelled_groups, models_for
+from fitness.costs.measured import MeasuredGroup, measured_groups, profiles_for
+from fitness.costs.scale_to_measured import calibrate, clock_ratios, network_record
 from fitness.costs.transitions import transition_times
-from fitness.cost_model.power import busy_above_idle_mw, ladder_shape, traffic_mw
+from fitness.profiles.profile_file import Profile
 from platforms.errors import PlatformError
 from platforms.platform import Peak, Platform, Unit
 from sdf.grouping.groups import GroupedNetwork

@@ -6,8 +6,8 @@ from dataclasses import replace
 from fractions import Fraction
 
 from fitness.costs.network_costs import choose_precision, network_costs
-from fitness.profiles.profile_file import Profile
 from fitness.costs.transitions import PS_PER_NS, TRAFFIC_PER_BYTE
+from fitness.profiles.profile_file import Profile
 from platforms.errors import PlatformError
 from platforms.exact_json import rounded_half_up
 from platforms.platform import PeArray, Platform, Unit
@@ -65,9 +65,10 @@ def task_graph(
 ) -> TaskGraph:
     """Tasks with times at the fastest clocks, and transfers by way of the memory and of the caches.
 
-    A group's time is measured, calibrated or estimated, as everywhere (:mod:`fitness.costs.network_costs`); where
-    more engines than vaults share the vaults' bandwidth, the estimate has that share. An operation
-    takes its share of the time of its group. Times are rounded half up, at least 1 ps.
+    A group's time is measured, calibrated or estimated, as everywhere
+    (:mod:`fitness.costs.network_costs`); where more engines than vaults share the vaults'
+    bandwidth, the estimate has that share. An operation takes its share of the time of its group.
+    Times are rounded half up, at least 1 ps.
 
     Raises:
         PlatformError: where the platform has no such array, or its engine cannot run a layer.

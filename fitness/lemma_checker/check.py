@@ -33,12 +33,12 @@ By induction along the waiting no instance ends before L. The bound is the large
 * for every unit, t + the same sum over what runs there and what is named for it.
 
 The sum of rates of Eq. 10 is bounded by -sum over networks of floor(10**18 / LB_n), in uHz, energy
-and power by the bound and :mod:`fitness.lemma_checker.power`. A lemma holds where members close these
-bounds (:mod:`fitness.lemma_checker.claim`), or makespan and energy together (:mod:`fitness.lemma_checker.trade_off`).
-It also holds where a constraint must break, for then none of its design points is feasible: LB_n
-above the deadline of a network n, the bound above the period, or a power cap or an energy budget.
-Limits of transitions and segments play no part here: a lemma may name what they force, and the
-cover of the mapping rules by the lemmas shows that.
+and power by the bound and :mod:`fitness.lemma_checker.power`. A lemma holds where members close
+these bounds (:mod:`fitness.lemma_checker.claim`), or makespan and energy together
+(:mod:`fitness.lemma_checker.trade_off`). It also holds where a constraint must break, for then none
+of its design points is feasible: LB_n above the deadline of a network n, the bound above the
+period, or a power cap or an energy budget. Limits of transitions and segments play no part here: a
+lemma may name what they force, and the cover of the mapping rules by the lemmas shows that.
 
 Where every choice that matters has one value, the timeline is played to its end; then the bound is
 the makespan.
@@ -52,11 +52,11 @@ from graphlib import TopologicalSorter
 
 from fitness.lemma_checker.claim import LemmaClaim
 from fitness.lemma_checker.costs import LemmaCosts, LemmaCostTables, Points
-from fitness.lemma_checker.simulate import Instance, LemmaPlay, State, group_instances
 from fitness.lemma_checker.power import LeastPower, LemmaPower, power_must_break
+from fitness.lemma_checker.simulate import Instance, LemmaPlay, State, group_instances
 from fitness.lemma_checker.trade_off import LemmaTrades, TradeOff
-from results.front.certificate import NOT_NAMED, LemmaTable, MaskArray
 from results.errors import ResultError
+from results.front.certificate import NOT_NAMED, LemmaTable, MaskArray
 from results.problem.objectives import objective_names
 from results.problem.problem import WORK_PER_PS, EnergyUse, IntArray, ObjectiveKind, Problem
 

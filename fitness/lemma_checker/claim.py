@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from fitness.lemma_checker.trade_off import TradeOff
-from results.front.epsilon import least_within
 from results.errors import ResultError
+from results.front.epsilon import least_within
 from results.problem.problem import EnergyUse, ObjectiveKind, Problem
 
 LARGEST = 1 << 63

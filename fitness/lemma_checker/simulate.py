@@ -1,8 +1,8 @@
 """The timeline of many lemmas, each played as far as its choices decide it.
 
-The rules are those of :mod:`fitness.reference.timeline`, for one frame alone and in Python integers.
-Lemmas that choose alike are played together: they are parted only when a choice in which they
-differ is met, so that every common beginning is played once.
+The rules are those of :mod:`fitness.reference.timeline`, for one frame alone and in Python
+integers. Lemmas that choose alike are played together: they are parted only when a choice in which
+they differ is met, so that every common beginning is played once.
 
 A lemma's timeline *stops* at the first instant at which
 

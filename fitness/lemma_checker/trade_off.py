@@ -23,8 +23,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from fitness.lemma_checker.costs import Points
-from fitness.lemma_checker.simulate import Instance, State
 from fitness.lemma_checker.power import over_points
+from fitness.lemma_checker.simulate import Instance, State
 from results.front.certificate import NOT_NAMED
 from results.problem.problem import Problem
 

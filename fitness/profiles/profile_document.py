@@ -1,4 +1,6 @@
-"""Making profile files: measurements as the JSON that :mod:`fitness.profiles.profile_file` reads."""
+"""Making profile files: measurements as the JSON that :mod:`fitness.profiles.profile_file`
+reads.
+"""
 
 from __future__ import annotations
 
@@ -70,8 +72,8 @@ def add_layer_times(
     *,
     subtract: bool,
 ) -> list[str]:
-    """Adds what :func:`fitness.profiles.measured_layers.combined` makes of the profiles, on every one of
-    ``units``; returns what was flagged."""
+    """Adds what :func:`fitness.profiles.measured_layers.combined` makes of the profiles, on every
+    one of ``units``; returns what was flagged."""
     sets, flagged = combined(profiles, subtract=subtract)
     for item in sorted(sets, key=lambda item: names.place(item.layers)):
         figures: dict[str, dict[str, Any]] = {

@@ -26,8 +26,8 @@ from heapq import heappop, heappush
 from fitness.reference.design import PlainDesign, look_up
 from fitness.reference.timeline import Execution
 from results.front.front import FreeRun
-from results.problem.problem import WORK_PER_PS, DesignPoint, Problem
 from results.front.schedule import Schedule, ScheduledGroup
+from results.problem.problem import WORK_PER_PS, DesignPoint, Problem
 
 FRAMES, WARM_UP_FRAMES = 12, 4
 MOST_SHOWN = 1000

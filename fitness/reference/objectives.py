@@ -1,7 +1,7 @@
 """Objectives and constraints of one design point once more, in Python integers.
 
-Like :mod:`fitness.reference.timeline`, which it plays, it shares no code with what a search uses; the
-definitions are those of :mod:`fitness.objectives`.
+Like :mod:`fitness.reference.timeline`, which it plays, it shares no code with what a search uses;
+the definitions are those of :mod:`fitness.objectives`.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from fitness.reference.closed_form import plain_loads
 from fitness.reference.free_running import play_freely
 from fitness.reference.timeline import PlainTimeline, play
+from results.front.front import FreeRun
+from results.front.schedule import Schedule
 from results.io.canonical_json import INT64_MAX
 from results.io.plural import counted
-from results.front.front import FreeRun
 from results.problem.problem import DesignPoint, EnergyUse, ObjectiveKind, Problem
-from results.front.schedule import Schedule
 
 PIPELINE_FRAMES, WARM_UP_FRAMES = 12, 4
 COUNTED = PIPELINE_FRAMES - WARM_UP_FRAMES

@@ -17,8 +17,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from fitness.reference.design import PlainDesign, look_up
-from results.problem.problem import WORK_PER_PS, DesignPoint, Problem
 from results.front.schedule import Schedule, ScheduledGroup
+from results.problem.problem import WORK_PER_PS, DesignPoint, Problem
 
 Execution = tuple[int, int, int, int]
 """(frame, network, repeat, group): frame and repeat counted from 1, the others indices."""

@@ -6,10 +6,9 @@ depends on (:mod:`fitness.simulator.jit`): numba looks at it by itself.
 
 import numpy as np
 
-from fitness.simulator.lookup import choose, idle_power
-from fitness.simulator.jit import jit
-from fitness.simulator.streams import dynamic_so_far, mark_beginnings, slowest_stream
 from fitness.simulator.general import advance, begin
+from fitness.simulator.jit import jit
+from fitness.simulator.lookup import choose, idle_power
 from fitness.simulator.state import (
     COUNTS,
     DYNAMIC_HIGH,
@@ -28,6 +27,7 @@ from fitness.simulator.state import (
     STARTED,
     UNIT_WIDTH,
 )
+from fitness.simulator.streams import dynamic_so_far, mark_beginnings, slowest_stream
 
 
 @jit

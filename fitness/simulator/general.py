@@ -13,7 +13,7 @@ form in :mod:`fitness.reference.timeline`, which shares no code with this one. W
 
 import numpy as np
 
-from fitness.simulator.lookup import choose, idle_power
+from fitness.simulator.contention import heavy_slope, update_rates
 from fitness.simulator.heap import sift_down, sift_up
 from fitness.simulator.jit import jit
 from fitness.simulator.layout import (
@@ -46,8 +46,7 @@ from fitness.simulator.layout import (
     TARGET_JOINS,
     WAITS,
 )
-from fitness.simulator.contention import heavy_slope, update_rates
-from fitness.simulator.streams import begin_streams, end_stream_frame
+from fitness.simulator.lookup import choose, idle_power
 from fitness.simulator.state import (
     ALONE,
     BUSY_PS,
@@ -106,6 +105,7 @@ from fitness.simulator.state import (
     UNIT_WIDTH,
     WORK,
 )
+from fitness.simulator.streams import begin_streams, end_stream_frame
 from results.problem.problem import WORK_PER_PS
 
 

@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from results.io.canonical_json import Json, content_sha256
 from results.deploy.deployment import Deployment
-from results.front.front_document import member_to_document
 from results.deploy.nvpmodel_section import ModeCost
+from results.front.front_document import member_to_document
+from results.io.canonical_json import Json, content_sha256
 from results.problem.problem_file import problem_sha256
 from sdf.onnx.parts import ModelPart, PartTensor
 

@@ -5,15 +5,15 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING
 
-from results.text.member_diff import clocks_mhz, describe_front, groups_by_unit
 from results.front.named_members import mark_members
-from results.problem.objectives import format_objectives, objective_label, objective_unit
 from results.plots.style import COLOURS, ink_on
+from results.problem.objectives import format_objectives, objective_label, objective_unit
+from results.text.member_diff import clocks_mhz, describe_front, groups_by_unit
 
 if TYPE_CHECKING:
     from results.front.front import Front
-    from results.problem.problem import Problem
     from results.front.schedule import Schedule
+    from results.problem.problem import Problem
 
 _MOST_ROWS = 12
 _ROW, _BAR, _LEFT, _WIDTH = 34, 24, 70, 760

@@ -8,10 +8,10 @@ import json
 from collections.abc import Mapping, Sequence
 from html import escape
 
-from results.front.cost_origins import CostOrigins
-from results.front.front import Front
 from results.export.html import fill, html_page, read_asset
 from results.export.report_data import report_data
+from results.front.cost_origins import CostOrigins
+from results.front.front import Front
 
 _SCRIPTS = (
     "page.js",

@@ -11,15 +11,12 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
-from results.text.power_bandwidth_trace import activity
-from results.io.canonical_json import Json
-from results.text.member_diff import describe_front, varying_domains
 from results.front.cost_origins import CostOrigins
 from results.front.epsilon import least_within, percent
-from results.text.free_running import shown_in_words
 from results.front.front import CertificateClaim, Front, Member
 from results.front.front_document import front_to_document
 from results.front.named_members import mark_members
+from results.io.canonical_json import Json
 from results.problem.objectives import (
     larger_is_better,
     objective_label,
@@ -29,6 +26,9 @@ from results.problem.objectives import (
 )
 from results.problem.problem import Problem
 from results.problem.problem_file import problem_sha256
+from results.text.free_running import shown_in_words
+from results.text.member_diff import describe_front, varying_domains
+from results.text.power_bandwidth_trace import activity
 
 
 def report_data(

@@ -6,17 +6,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from results.io.canonical_json import canonical_bytes, parse
+from results.errors import ResultError
 from results.front.certificate import ProofFiles
 from results.front.certificate_file import certificate_bytes, certificate_from_bytes
 from results.front.cost_origins import CostOrigins
 from results.front.costs_file import costs_bytes, costs_from_bytes
-from results.errors import ResultError
 from results.front.front import Front
 from results.front.front_document import FRONT_FORMAT, front_from_document, front_to_document
+from results.io.atomic_folder import check_own_folder, remove_files, write_whole_folder
+from results.io.canonical_json import canonical_bytes, parse
 from results.problem.problem import Problem
 from results.problem.problem_file import problem_bytes, problem_from_bytes
-from results.io.atomic_folder import check_own_folder, remove_files, write_whole_folder
 
 FRONT_FILE = "front.json"
 PROBLEM_FILE = "problem.json"

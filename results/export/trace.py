@@ -11,10 +11,10 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from results.text.power_bandwidth_trace import activity, steps_by_unit
-from results.text.free_running import shown_in_words
 from results.front.front import FreeRun, Member
 from results.problem.problem import Problem
+from results.text.free_running import shown_in_words
+from results.text.power_bandwidth_trace import activity, steps_by_unit
 
 TICKS_PER_US = 1 << 10
 """Instants are rounded to 1/1024 us, less than a nanosecond. Readers keep them as binary fractions

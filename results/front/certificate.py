@@ -46,8 +46,9 @@ class Certificate:
     """What is claimed of members of a front, and what proves it.
 
     For every feasible design point there is a member that is nowhere above it, in the objectives
-    named, or above by ``epsilon_ppm`` millionths at most (:mod:`results.front.epsilon`); None: nothing is
-    known. With one objective the member is the best in that; with all, the front is complete.
+    named, or above by ``epsilon_ppm`` millionths at most (:mod:`results.front.epsilon`); None:
+    nothing is known. With one objective the member is the best in that; with all, the front is
+    complete.
     """
 
     status: CertificateStatus

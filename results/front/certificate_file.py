@@ -12,12 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from results.io.canonical_json import Json, canonical_bytes, content_sha256, parse
-from results.front.certificate import NOT_NAMED, Certificate, CertificateStatus, LemmaTable
 from results.errors import ResultError
+from results.front.certificate import NOT_NAMED, Certificate, CertificateStatus, LemmaTable
+from results.io.canonical_json import Json, canonical_bytes, content_sha256, parse
+from results.io.schema import check_against_schema
 from results.problem.problem import IntArray, Problem
 from results.problem.problem_file import problem_sha256
-from results.io.schema import check_against_schema
 
 CERTIFICATE_FORMAT = "paretosoc-certificate/2"
 _BASE = 36

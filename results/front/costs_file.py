@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from results.io.canonical_json import Json, canonical_bytes, content_sha256, parse
+from results.errors import ResultError
 from results.front.cost_origins import (
     CostOrigin,
     CostOrigins,
@@ -14,10 +14,10 @@ from results.front.cost_origins import (
     NetworkSource,
     UnitOrigin,
 )
-from results.errors import ResultError
+from results.io.canonical_json import Json, canonical_bytes, content_sha256, parse
+from results.io.schema import check_against_schema
 from results.problem.problem import Problem
 from results.problem.problem_file import problem_sha256
-from results.io.schema import check_against_schema
 
 COSTS_FORMAT = "paretosoc-costs/1"
 

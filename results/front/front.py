@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from results.front.certificate import CertificateStatus
-from results.problem.problem import DesignPoint, Problem
 from results.front.schedule import Schedule, ScheduleView
+from results.problem.problem import DesignPoint, Problem
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -89,7 +89,9 @@ class Provenance:
 
 @dataclass(frozen=True)
 class CertificateClaim:
-    """What a certificate beside the front claims; :mod:`results.front.certificate` has the proof."""
+    """What a certificate beside the front claims; :mod:`results.front.certificate` has the
+    proof.
+    """
 
     status: CertificateStatus
     objectives: tuple[str, ...]

@@ -5,13 +5,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from results.front.dominance import non_dominated
 from results.errors import ResultError
+from results.front.dominance import non_dominated
 from results.front.front import FreeRun, Front, Member
+from results.front.schedule_check import check_schedule, require
 from results.problem.objectives import objective_names
 from results.problem.problem import IntArray, ObjectiveKind, Problem
 from results.problem.problem_check import check_problem
-from results.front.schedule_check import check_schedule, require
 
 COUNTED_FRAMES = 8
 """Frames of the slowest network that a window holds where networks run freely."""

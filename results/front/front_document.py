@@ -6,9 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from results.io.canonical_json import Json, content_sha256
-from results.front.certificate import CertificateStatus
 from results.errors import ResultError
+from results.front.certificate import CertificateStatus
 from results.front.front import (
     BaselinePoint,
     CertificateClaim,
@@ -20,11 +19,12 @@ from results.front.front import (
     Provenance,
 )
 from results.front.front_check import check_front
+from results.front.schedule import Schedule, ScheduledGroup
+from results.io.canonical_json import Json, content_sha256
+from results.io.schema import check_against_schema
 from results.problem.objectives import objective_names
 from results.problem.problem import DesignPoint, Problem
 from results.problem.problem_file import problem_sha256, read_only
-from results.front.schedule import Schedule, ScheduledGroup
-from results.io.schema import check_against_schema
 
 FRONT_FORMAT = "paretosoc-front/1"
 

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 from results.errors import ResultError
 from results.front.front import FreeRun, Member
-from results.problem.problem import Problem
 from results.front.schedule import ScheduledGroup
+from results.problem.problem import Problem
 
 Key = tuple[int, int, int, int]
 """Frame, network, repeat, group."""

@@ -7,8 +7,8 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from results.io.canonical_json import Json, parse
 from results.errors import ResultError
+from results.io.canonical_json import Json, parse
 
 MESSAGE_LENGTH = 240
 

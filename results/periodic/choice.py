@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from results.io.plural import counted
 from results.errors import ResultError
+from results.io.plural import counted
 from results.periodic.periodic import PeriodicSchedule
 from results.periodic.result import PeriodicResult
 from results.periodic.table import least_period_ps, least_prologue_periods

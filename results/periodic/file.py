@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from results.io.canonical_json import canonical_bytes, content_sha256, parse
 from results.errors import ResultError
 from results.export.result_folder import (
     PERIODIC_FILE,
@@ -14,9 +13,10 @@ from results.export.result_folder import (
     check_output_folder,
     write_folder,
 )
+from results.io.canonical_json import canonical_bytes, content_sha256, parse
+from results.io.schema import check_against_schema
 from results.periodic.periodic import EngineArray, PeriodicSchedule
 from results.periodic.result import PeriodicResult
-from results.io.schema import check_against_schema
 from results.periodic.task_graph import Task, TaskGraph, Transfer
 
 Place = tuple[EngineArray, TaskGraph]

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from results.text.energy_breakdown import REST, energy_parts_fj
 from results.front.front import Member
-from results.problem.objectives import format_number
 from results.plots.style import COLOURS, COLUMN_INCHES, INK, LIGHT, ink_on
+from results.problem.objectives import format_number
 from results.problem.problem import Problem
+from results.text.energy_breakdown import REST, energy_parts_fj
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

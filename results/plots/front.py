@@ -12,18 +12,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from results.plots.baselines import BaselineMark, baseline_marks
-from results.text.member_diff import clocks_mhz, groups_by_unit, varying_domains
 from results.front.front import Front
-from results.plots.labels import place_labels, staircase_boxes
 from results.front.named_members import mark_members
-from results.problem.objectives import (
-    format_number,
-    larger_is_better,
-    objective_label,
-    objective_unit,
-    objective_value,
-)
+from results.plots.baselines import BaselineMark, baseline_marks
+from results.plots.labels import place_labels, staircase_boxes
 from results.plots.style import (
     COLOURS,
     COLUMN_INCHES,
@@ -34,7 +26,15 @@ from results.plots.style import (
     png_bytes,
     svg_bytes,
 )
+from results.problem.objectives import (
+    format_number,
+    larger_is_better,
+    objective_label,
+    objective_unit,
+    objective_value,
+)
 from results.problem.problem import Objective, Problem
+from results.text.member_diff import clocks_mhz, groups_by_unit, varying_domains
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

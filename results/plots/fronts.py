@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from results.errors import ResultError
 from results.front.front import Front
 from results.plots.front import LOG_RATIO, MARKERS, axis_title
-from results.problem.objectives import larger_is_better, objective_names, objective_value
 from results.plots.style import COLOURS, COLUMN_INCHES, INK, PAGE_INCHES
+from results.problem.objectives import larger_is_better, objective_names, objective_value
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

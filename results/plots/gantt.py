@@ -6,8 +6,6 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from results.text.member_diff import transition_count
-from results.text.free_running import shown_in_words
 from results.front.front import FreeRun, Member
 from results.plots.style import (
     COLOURS,
@@ -20,6 +18,8 @@ from results.plots.style import (
     svg_bytes,
 )
 from results.problem.problem import Problem
+from results.text.free_running import shown_in_words
+from results.text.member_diff import transition_count
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

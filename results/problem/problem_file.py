@@ -10,8 +10,9 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from results.io.canonical_json import Json, canonical_bytes, parse, sha256_of
 from results.errors import ResultError
+from results.io.canonical_json import Json, canonical_bytes, parse, sha256_of
+from results.io.schema import check_against_schema
 from results.problem.objectives import objective_name
 from results.problem.pipeline_model import PipelineTime, ThroughputModel
 from results.problem.problem import (
@@ -28,7 +29,6 @@ from results.problem.problem import (
     ProblemUnit,
 )
 from results.problem.problem_check import check_problem
-from results.io.schema import check_against_schema
 
 PROBLEM_FORMAT = "paretosoc-problem/1"
 

@@ -10,8 +10,8 @@ from dataclasses import asdict
 from pathlib import Path
 
 from results.errors import ResultError
-from results.replay.replay import Replay
 from results.io.atomic_folder import check_own_folder
+from results.replay.replay import Replay
 
 FORMAT = "paretosoc-replay/1"
 JSON_FILE, CSV_FILE = "replay.json", "replay.csv"

@@ -9,11 +9,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from results.io.plural import counted
-from results.front.dominance import hypervolume, reference_point
 from results.errors import ResultError
+from results.front.dominance import hypervolume, reference_point
 from results.front.front import Front
 from results.front.front_check import objective_array
+from results.io.plural import counted
 from results.problem.objectives import objective_names
 from results.problem.problem import BoolArray, IntArray, Problem
 from results.problem.problem_file import problem_sha256

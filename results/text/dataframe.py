@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
     from results.front.front import Front
-    from results.problem.problem import Problem
     from results.front.schedule import Schedule
+    from results.problem.problem import Problem
 
 EXTRA = "notebooks"
 

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from results.text.member_diff import clocks_mhz, describe_front, groups_by_unit, transition_count
 from results.front.front import Front
 from results.front.named_members import mark_members
 from results.problem.objectives import (
@@ -21,6 +20,7 @@ from results.problem.objectives import (
     objective_unit,
     objective_value,
 )
+from results.text.member_diff import clocks_mhz, describe_front, groups_by_unit, transition_count
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

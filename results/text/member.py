@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from itertools import groupby
 
-from results.text.member_diff import clocks_mhz, transition_count
-from results.text.energy_breakdown import REST, energy_parts_fj
-from results.text.free_running import free_run_lines
 from results.front.front import Member
 from results.problem.objectives import (
     format_number,
@@ -15,6 +12,9 @@ from results.problem.objectives import (
     objective_unit,
 )
 from results.problem.problem import Objective, ObjectiveKind, Problem
+from results.text.energy_breakdown import REST, energy_parts_fj
+from results.text.free_running import free_run_lines
+from results.text.member_diff import clocks_mhz, transition_count
 
 _LATENCY = Objective(ObjectiveKind.LATENCY)
 _ENERGY = Objective(ObjectiveKind.ENERGY)

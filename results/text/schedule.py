@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from results.front.schedule import Schedule, ScheduledGroup
 from results.io.plural import counted
 from results.problem.problem import Problem
-from results.front.schedule import Schedule, ScheduledGroup
 
 if TYPE_CHECKING:
     from rich.table import Table

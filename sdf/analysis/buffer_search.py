@@ -16,10 +16,10 @@ from fractions import Fraction
 from heapq import heappop, heappush
 
 from sdf.analysis.buffers import BoundedGraph, StorageDistribution, capacity_step, smallest_capacity
-from sdf.errors import GraphError
-from sdf.graph import SdfGraph
 from sdf.analysis.liveness import check_live
 from sdf.analysis.throughput import Throughput, self_timed_throughput
+from sdf.errors import GraphError
+from sdf.graph import SdfGraph
 
 MOST_DISTRIBUTIONS = 5_000
 MOST_FIRINGS = 3_000_000

@@ -17,12 +17,12 @@ from math import gcd
 import numpy as np
 
 from sdf.analysis.cycle_ratio import CycleRatio, maximum_cycle_ratio
-from sdf.errors import GraphError
 from sdf.analysis.firing_graph import Dependence, IntArray, build_firing_graph
-from sdf.graph import Channel, SdfGraph
 from sdf.analysis.liveness import check_firings
 from sdf.analysis.repetition import channel_label, repetition_vector
 from sdf.analysis.throughput import Throughput, actors_on, check_times, dependences_of
+from sdf.errors import GraphError
+from sdf.graph import Channel, SdfGraph
 
 
 @dataclass(frozen=True)

@@ -10,9 +10,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
+from sdf.analysis.throughput import self_timed_throughput
 from sdf.errors import GraphError
 from sdf.graph import Actor, Channel, SdfGraph
-from sdf.analysis.throughput import self_timed_throughput
 
 
 @dataclass(frozen=True)

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import networkx as nx
 
+from sdf.analysis.repetition import repetition_vector
 from sdf.errors import GraphError
 from sdf.graph import Actor, SdfGraph
-from sdf.analysis.repetition import repetition_vector
 
 MOST_FIRINGS = 100_000
 

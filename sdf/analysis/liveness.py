@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import gcd
 
+from sdf.analysis.repetition import channel_label, repetition_vector, strongly_connected_components
 from sdf.errors import GraphError
 from sdf.graph import Channel, SdfGraph
-from sdf.analysis.repetition import channel_label, repetition_vector, strongly_connected_components
 
 FIRING_LIMIT = 1_000_000
 """Firings of an iteration within one strongly connected component that analyses unfold."""

@@ -14,12 +14,12 @@ from dataclasses import dataclass
 from heapq import heappop, heappush
 
 from sdf.analysis.cycle_ratio import maximum_cycle_ratio
-from sdf.errors import GraphError
 from sdf.analysis.firing_graph import build_firing_graph
-from sdf.graph import SdfGraph
 from sdf.analysis.liveness import check_firings, check_live
 from sdf.analysis.repetition import repetition_vector
 from sdf.analysis.throughput import Throughput, actors_on, dependences_of, execution_times
+from sdf.errors import GraphError
+from sdf.graph import SdfGraph
 
 
 @dataclass(frozen=True)

@@ -13,11 +13,11 @@ from sdf.analysis.buffer_search import (
     deadlock_free_buffers,
     throughput_buffer_trade_off,
 )
-from sdf.graph import SdfGraph
 from sdf.analysis.liveness import FIRING_LIMIT, check_live
 from sdf.analysis.processor_order import BoundThroughput, bound_throughput
 from sdf.analysis.repetition import repetition_vector
 from sdf.analysis.throughput import Throughput, execution_times, self_timed_throughput
+from sdf.graph import SdfGraph
 
 TRADE_OFF_FIRINGS = 5_000
 """Firings in an iteration up to which the report explores the trade-off."""

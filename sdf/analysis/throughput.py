@@ -15,11 +15,11 @@ from fractions import Fraction
 from math import gcd
 
 from sdf.analysis.cycle_ratio import maximum_cycle_ratio
-from sdf.errors import GraphError
 from sdf.analysis.firing_graph import Dependence, FiringGraph, build_firing_graph
-from sdf.graph import Channel, SdfGraph
 from sdf.analysis.liveness import channels_within, check_live, component_repetitions
 from sdf.analysis.repetition import repetition_vector, strongly_connected_components
+from sdf.errors import GraphError
+from sdf.graph import Channel, SdfGraph
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,5 @@
-"""Makes the catalogue's tables of torchvision's networks: ``python -m sdf.catalogue.torchvision_export``.
+"""Makes the catalogue's tables of torchvision's networks: ``python -m
+sdf.catalogue.torchvision_export``.
 
 Needs the extra ``torchvision`` (torch, torchvision), and nothing is downloaded: the networks are
 built without trained weights, exported to ONNX and stripped to their layers
@@ -21,11 +22,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from sdf.catalogue.torchvision_tables import (
+    FOLDER,
+    Table,
+    holds_index,
+    read_index,
+    write_index,
+    write_table,
+)
 from sdf.errors import GraphError
+from sdf.grouping.summary import summarise
 from sdf.onnx.importer import import_onnx_bytes
 from sdf.onnx.stripped_model import strip_model
-from sdf.grouping.summary import summarise
-from sdf.catalogue.torchvision_tables import FOLDER, Table, holds_index, read_index, write_index, write_table
 
 _OPSET = 20
 """The first in which an exporter writes GELU as one operator."""

@@ -1,8 +1,8 @@
 """The layer tables of torchvision's networks that come with the program.
 
 Each is an ONNX model whose weights have only shapes, compressed; ``index.json`` lists them with
-their counts and checksums, so that listing them opens none. ``sdf/catalogue/torchvision_export.py`` made
-them.
+their counts and checksums, so that listing them opens none. ``sdf/catalogue/torchvision_export.py``
+made them.
 """
 
 from __future__ import annotations

@@ -9,14 +9,14 @@ import networkx as nx
 import numpy as np
 from numpy.typing import NDArray
 
+from sdf.errors import GraphError
+from sdf.graph import SdfGraph
 from sdf.grouping.balance import balanced_parts
 from sdf.grouping.branches import split_branches, split_layers
 from sdf.grouping.cuts import layers_of, legal_cuts, tensors_of, transition_points
-from sdf.errors import GraphError
-from sdf.graph import SdfGraph
 from sdf.grouping.groups import Group, GroupEdge, GroupedNetwork
-from sdf.layer import LayerKind
 from sdf.grouping.network_view import NetworkView
+from sdf.layer import LayerKind
 
 __all__ = ["group_at", "group_network", "group_parts", "legal_cuts", "transition_points"]
 

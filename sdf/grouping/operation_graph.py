@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
-from sdf.grouping.branches import split_layers
-from sdf.grouping.cuts import layers_of, tensors_of
 from sdf.errors import GraphError
 from sdf.graph import SdfGraph
+from sdf.grouping.branches import split_layers
+from sdf.grouping.cuts import layers_of, tensors_of
 from sdf.grouping.grouping import group_parts
 from sdf.grouping.groups import Group, GroupedNetwork
 from sdf.layer import LayerKind

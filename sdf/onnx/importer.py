@@ -15,8 +15,8 @@ from sdf.graph import Actor, Channel, SdfGraph
 from sdf.onnx.file import parse_model
 from sdf.onnx.layers import make_layer
 from sdf.onnx.nodes import Shape, printable
-from sdf.onnx.walk import Walk, walk_model
 from sdf.onnx.op_kinds import operation_name
+from sdf.onnx.walk import Walk, walk_model
 
 
 @dataclass(frozen=True)

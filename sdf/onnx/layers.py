@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import prod
 
-from sdf.onnx.einsum import einsum
 from sdf.layer import Layer, LayerKind, Window
 from sdf.onnx.compute_shapes import Inputs, convolution_window, weight_index
+from sdf.onnx.einsum import einsum
 from sdf.onnx.nodes import Node, Shape, Tensor, axis_in
-from sdf.onnx.windows import pooling_window
 from sdf.onnx.op_kinds import CONTRIBUTED_DOMAIN, kind_of, operation_name
+from sdf.onnx.windows import pooling_window
 
 
 def make_layer(

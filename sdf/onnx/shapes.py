@@ -11,9 +11,9 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any
 
+from sdf.layer import LayerKind
 from sdf.onnx import compute_shapes as compute
 from sdf.onnx import layout_shapes as layout
-from sdf.layer import LayerKind
 from sdf.onnx.compute_shapes import Inputs, Typed
 from sdf.onnx.nodes import Node, dtype_of
 from sdf.onnx.op_kinds import CONTRIBUTED_DOMAIN, kind_of

@@ -21,8 +21,8 @@ from sdf.onnx.nodes import (
     dtype_of,
     printable,
 )
-from sdf.onnx.shapes import DATA_DEPENDENT, knows, output_types
 from sdf.onnx.op_kinds import operation_name
+from sdf.onnx.shapes import DATA_DEPENDENT, knows, output_types
 
 _BATCH_NAME = re.compile(r".*batch.*|n|b|bs|unk__\d+|none|\?|dynamic|s\d+", re.IGNORECASE)
 

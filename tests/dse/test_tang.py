@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from dse.cli.main import run
 from dse.certificate.verify.verify import verify
+from dse.cli.main import run
 from results.export.result_folder import read_results
 from results.plots.front import draw_front
 from results.problem.pipeline_model import PipelineTime, ThroughputModel

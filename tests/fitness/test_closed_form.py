@@ -20,8 +20,8 @@ from fitness.objectives import make_outcomes
 from fitness.reference.closed_form import plain_loads
 from fitness.reference.objectives import plain_outcome
 from fitness.simulate import row_of
-from results.io.canonical_json import canonical_bytes
 from results.errors import ResultError
+from results.io.canonical_json import canonical_bytes
 from results.problem.pipeline_model import PipelineTime, ThroughputModel
 from results.problem.problem import (
     ChannelCosts,

@@ -9,7 +9,10 @@ import numpy as np
 import pytest
 
 from benchmarks.random_problem import RandomShape, random_design, random_problem
-from fitness.simulator.chains.chain_tables import are_chains
+from fitness.objectives import make_outcomes
+from fitness.reference.free_running import play_freely
+from fitness.reference.objectives import plain_outcome
+from fitness.simulate import make_pipeline_evaluator, row_of
 from fitness.simulate_free_running import (
     MANY_ROWS,
     FreeRuns,
@@ -17,10 +20,7 @@ from fitness.simulate_free_running import (
     make_free_run_evaluator,
     play_shown,
 )
-from fitness.objectives import make_outcomes
-from fitness.reference.free_running import play_freely
-from fitness.reference.objectives import plain_outcome
-from fitness.simulate import make_pipeline_evaluator, row_of
+from fitness.simulator.chains.chain_tables import are_chains
 from results.front.front import FreeRun
 from results.problem.problem import DesignPoint, EnergyUse, Objective, ObjectiveKind, Problem
 from tests.support.features import compare_all

@@ -7,9 +7,10 @@ from types import ModuleType
 import numpy as np
 import pytest
 
+from results.export.result_folder import write_results
 from results.front.dominance import non_dominated, reference_point
 from results.front.front import Front, HypervolumePoint, InputFile, Member, Provenance
-from results.export.result_folder import write_results
+from results.front.schedule import Schedule, ScheduledGroup
 from results.problem.objectives import objective_names
 from results.problem.problem import (
     ContentionTable,
@@ -22,7 +23,6 @@ from results.problem.problem import (
     ProblemUnit,
 )
 from results.problem.problem_file import problem_to_document
-from results.front.schedule import Schedule, ScheduledGroup
 
 LATENCY_ENERGY = (Objective(ObjectiveKind.LATENCY), Objective(ObjectiveKind.ENERGY))
 LADDERS = {

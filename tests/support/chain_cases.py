@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from benchmarks.random_problem import RandomShape, random_problem
 from fitness.reference import timeline as plain_timeline
-from fitness.simulator.chains.chain_tables import LANES, are_chains
 from fitness.simulate import Evaluation, Kernel, design_of, make_evaluator
+from fitness.simulator.chains.chain_tables import LANES, are_chains
 from results.problem.problem import TIME_LIMIT_PS, Problem
 
 ROWS = 2 * LANES + 3

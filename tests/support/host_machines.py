@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 import numpy as np
 from onnx import TensorProto, helper
 
-from dse.tools.host.measure.execution_times import occupation
 from dse.tools.host.machine.machine import Execution
 from dse.tools.host.machine.streaming import CHUNK, StreamLog
+from dse.tools.host.measure.execution_times import occupation
 from fitness.simulate import play
 from results.problem.problem import DesignPoint, Problem
 

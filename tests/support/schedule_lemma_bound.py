@@ -5,8 +5,8 @@ from __future__ import annotations
 from functools import cache
 from itertools import pairwise, product
 
-from fitness.reference import timeline as plain_timeline
 from fitness.contention import lost_rate
+from fitness.reference import timeline as plain_timeline
 from results.front.certificate import NOT_NAMED
 from results.problem.problem import WORK_PER_PS, DesignPoint, Problem
 

@@ -14,21 +14,21 @@ from typing import Any
 import numpy as np
 import pytest
 
+from dse.certificate.cover import cover_smtlib
+from dse.certificate.strategy import prove_front
 from dse.certificate.verify import verify as verifying
 from dse.explore import explore
-from dse.certificate.strategy import prove_front
 from dse.space.members import make_members
 from dse.workload.options import Options
-from dse.certificate.cover import cover_smtlib
 from fitness.objectives import make_outcomes
 from fitness.simulate import play, row_of
+from results.errors import ResultError
+from results.export.result_folder import write_results
 from results.front.certificate import LemmaTable
 from results.front.certificate_file import certificate_from_document
 from results.front.dominance import non_dominated
-from results.errors import ResultError
 from results.front.front import Front
 from results.front.front_document import front_from_document
-from results.export.result_folder import write_results
 from results.problem.objectives import objective_names
 from results.problem.problem import IntArray, Problem
 from results.problem.problem_file import problem_from_document

@@ -10,11 +10,11 @@ from dataclasses import fields
 from functools import partial
 
 from fitness.reference.objectives import plain_outcome
-from results.io.plural import counted
 from results.front.front import Member
+from results.front.schedule import Schedule, ScheduledGroup
+from results.io.plural import counted
 from results.problem.objectives import objective_names
 from results.problem.problem import Problem
-from results.front.schedule import Schedule, ScheduledGroup
 
 MOST_PROCESSES = 4
 """A free run may have millions of executions, a gigabyte of them."""

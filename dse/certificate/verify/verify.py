@@ -13,19 +13,25 @@ from pathlib import Path
 import numpy as np
 
 from dse.certificate.certify import space_in_words
-from dse.engines.optimizer_registry import ENGINES
-from dse.certificate.verify.members import check_members
 from dse.certificate.cover import confirm_cover, cover_smtlib, prove_cover
+from dse.certificate.verify.members import check_members
+from dse.engines.optimizer_registry import ENGINES
 from fitness.lemma_checker.check import check_lemmas
 from fitness.lemma_checker.claim import LemmaClaim
+from results.errors import ResultError
+from results.export.result_folder import (
+    CERTIFICATE,
+    EPSILON,
+    read_certificate,
+    read_costs,
+    read_results,
+)
 from results.front.certificate import Certificate, CertificateStatus, ProofFiles
-from results.io.plural import counted
 from results.front.dominance import non_dominated
 from results.front.epsilon import epsilon_ppm, percent
-from results.errors import ResultError
 from results.front.front import CertificateClaim, Front
 from results.front.front_check import objective_array
-from results.export.result_folder import CERTIFICATE, EPSILON, read_certificate, read_costs, read_results
+from results.io.plural import counted
 from results.problem.objectives import objective_names, objective_unit, objective_value
 from results.problem.problem import Problem
 

@@ -45,8 +45,8 @@ def check(
     as_json: AsJson = False,
 ) -> None:
     """Say how many runs a campaign file means, and how long they are likely to take."""
-    from dse.tools.campaign.plan.campaign_file import load_plan
     from dse.tools.campaign.execute.planning import probe
+    from dse.tools.campaign.plan.campaign_file import load_plan
     from dse.tools.campaign.plan.program import program_identity
     from dse.tools.campaign.plan.run_inputs import inputs_of
     from dse.tools.campaign.plan.settings import AXES, problem_key
@@ -123,9 +123,9 @@ def run(
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only.")] = False,
 ) -> int:
     """Do all runs of a campaign that are not done; exit status 1 if one has failed."""
+    from dse.errors import WorkloadError
     from dse.tools.campaign.execute.planning import plan_store
     from dse.tools.campaign.execute.runner import do_missing
-    from dse.errors import WorkloadError
 
     if dask is not None and jobs is not None:
         raise WorkloadError("--jobs: is for this machine; a Dask cluster has its own workers")

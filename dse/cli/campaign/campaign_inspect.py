@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from dse.tools.campaign.analyse.aggregate import Over
 from dse.cli.shared.options import AsJson, Force
+from dse.tools.campaign.analyse.aggregate import Over
 from results.io.plural import counted
 
 if TYPE_CHECKING:
@@ -100,8 +100,8 @@ def table(
     from dse.tools.campaign.analyse.fields import chosen
     from dse.tools.campaign.analyse.pivot import make_pivot
     from dse.tools.campaign.analyse.report import default_layout
-    from dse.tools.campaign.store.store import Store
     from dse.tools.campaign.analyse.values import parse_value
+    from dse.tools.campaign.store.store import Store
 
     with Store(folder) as store:
         records = chosen(list(store.records()), where or ())
@@ -133,10 +133,16 @@ def export(
     force: Force = False,
 ) -> None:
     """Write the runs, or the members of their fronts, as CSV or Parquet."""
-    from dse.tools.campaign.analyse.export import SUFFIXES, csv_text, member_rows, parquet_bytes, run_rows
+    from dse.inputs.output import check_output_file, write_output_file
+    from dse.tools.campaign.analyse.export import (
+        SUFFIXES,
+        csv_text,
+        member_rows,
+        parquet_bytes,
+        run_rows,
+    )
     from dse.tools.campaign.analyse.fields import chosen
     from dse.tools.campaign.store.store import Store
-    from dse.inputs.output import check_output_file, write_output_file
 
     check_output_file(output, option="--output", overwrite=force, suffixes=SUFFIXES)
     with Store(folder) as store:

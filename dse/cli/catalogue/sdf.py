@@ -32,8 +32,8 @@ def sdf(
 ) -> None:
     """Show a graph's repetition vector, throughput and buffer sizes."""
     from dse.workload.options import parse_positive
-    from sdf.formats.sdf3_xml import read_sdf3
     from sdf.analysis.sdf_report import analyse, format_report
+    from sdf.formats.sdf3_xml import read_sdf3
 
     wanted = None if throughput is None else parse_positive(throughput, "--throughput")
     report = analyse(read_sdf3(file), processor_type=processor_type, throughput=wanted)

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from dse.cli.shared.options import AsJson, Dimensions, PlatformName, Precision
 from dse.cli.measure.import_options import Replace, Source, source_text
+from dse.cli.shared.options import AsJson, Dimensions, PlatformName, Precision
 
 if TYPE_CHECKING:
     from fitness.calibration.dvfs import Calibrated
@@ -58,13 +58,13 @@ def calibrate(
     as_json: AsJson = False,
 ) -> None:
     """Fit time and power over clocks to measurements at a few."""
-    from dse.workload.parse_options import parse_dimensions
     from dse.errors import WorkloadError
     from dse.inputs.output import check_output_file, write_output_file
+    from dse.workload.parse_options import parse_dimensions
     from fitness.calibration.dvfs import calibrate_rows, subjects
+    from fitness.calibration.dvfs_profile import Subject, clock_profile_document
     from fitness.calibration.dvfs_table import read_measurements
     from fitness.cost_model.dvfs_forms import PowerForm, TimeForm
-    from fitness.calibration.dvfs_profile import Subject, clock_profile_document
     from fitness.costs.network_costs import choose_precision
     from platforms.platform_file import load_platform
     from results.io.canonical_json import canonical_bytes

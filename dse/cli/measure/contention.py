@@ -53,8 +53,8 @@ def contention(
     """Fit the slowdown by other units' memory traffic to measured co-runs."""
     import json
 
-    from dse.errors import WorkloadError
     from dse.cli.measure.imported_profile import unit_names
+    from dse.errors import WorkloadError
     from fitness.calibration.pccs_document import contention_entry, platform_document, used_fit
     from fitness.calibration.pccs_fit import fit_contention
     from fitness.calibration.pccs_sweep import read_sweep

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from dse.cli.shared.options import AsJson, Folder, Force, ModelFiles
 from dse.cli.measure.run import DispatchRule, Seed
+from dse.cli.shared.options import AsJson, Folder, Force, ModelFiles
 from dse.tools.host.machine.dispatch import Dispatch
 
 if TYPE_CHECKING:
@@ -45,13 +45,13 @@ def fidelity(
     as_json: AsJson = False,
 ) -> None:
     """Run design points on this machine and compare with predictions (needs the extra 'host')."""
-    from dse.tools.host.measure.fidelity import measure_fidelity
-    from dse.tools.host.measure.running import host_machine
     from dse.inputs.output import check_output_file, write_output_file
     from dse.tools.deploy.find_models import parse_models
-    from results.replay.fidelity import fidelity_document
+    from dse.tools.host.measure.fidelity import measure_fidelity
+    from dse.tools.host.measure.running import host_machine
     from results.export.result_folder import read_costs, read_results
     from results.plots.style import PICTURE_MAKERS, picture_settings
+    from results.replay.fidelity import fidelity_document
 
     if output is not None:
         check_output_file(

@@ -8,7 +8,6 @@ from typing import Annotated
 import typer
 
 from dse.cli.measure import import_tables as command_import_tables
-from dse.cli.shared.options import PlatformName
 from dse.cli.measure.import_options import (
     MeasuringOptions,
     Medians,
@@ -17,6 +16,7 @@ from dse.cli.measure.import_options import (
     source_text,
 )
 from dse.cli.shared.option_groups import with_option_groups
+from dse.cli.shared.options import PlatformName
 
 
 def register(app: typer.Typer) -> None:

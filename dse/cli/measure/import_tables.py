@@ -7,9 +7,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from dse.cli.shared.options import AsJson, PlatformName
-from dse.cli.measure.import_options import MeasuringOptions, NetworkName, ProfileOptions, source_text
+from dse.cli.measure.import_options import (
+    MeasuringOptions,
+    NetworkName,
+    ProfileOptions,
+    source_text,
+)
 from dse.cli.shared.option_groups import with_option_groups
+from dse.cli.shared.options import AsJson, PlatformName
 
 if TYPE_CHECKING:
     from rich.table import Table

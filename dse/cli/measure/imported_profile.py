@@ -45,9 +45,9 @@ def measured_network(
         GraphError, PlatformError, WorkloadError: on what does not exist or is missing.
     """
     from dse.workload.parse_options import parse_dimensions
+    from fitness.cost_model.support import layer_support
     from fitness.costs.network_costs import choose_precision, choose_units
     from fitness.profiles.profile_document import Subject
-    from fitness.cost_model.support import layer_support
     from platforms.platform_file import load_platform
     from sdf.catalogue.catalogue import load_network
     from sdf.grouping.grouping import group_network

@@ -40,11 +40,11 @@ def profile(
     force: Force = False,
 ) -> None:
     """Measure networks on this machine: a platform file and a profile (needs the extra 'host')."""
-    from dse.workload.parse_options import with_dimensions
     from dse.errors import WorkloadError
     from dse.tools.host.machine.host_units import describe_host, free_cores, make_units
     from dse.tools.host.measure.profiling import profile_host
     from dse.workload.options import Options
+    from dse.workload.parse_options import with_dimensions
 
     if platform != "host":
         raise WorkloadError(

@@ -42,8 +42,8 @@ def run(
     as_json: AsJson = False,
 ) -> None:
     """Run a member on this machine: one pinned process per unit (needs the extra 'host')."""
-    from dse.tools.host.measure.running import DesignRuns, host_machine, predict
     from dse.tools.deploy.find_models import parse_models
+    from dse.tools.host.measure.running import DesignRuns, host_machine, predict
     from results.export.result_folder import read_costs, read_results
     from results.front.select_member import choose_member, member_title
 

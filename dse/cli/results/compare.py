@@ -25,8 +25,8 @@ def compare(
     as_json: AsJson = False,
 ) -> None:
     """Compare two fronts: hypervolume, coverage, and what each has that the other lacks."""
-    from results.text.compare_fronts import compare_fronts
     from results.export.result_folder import read_results
+    from results.text.compare_fronts import compare_fronts
 
     fronts = read_results(first), read_results(second)
     comparison = compare_fronts(*fronts)

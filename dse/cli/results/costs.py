@@ -35,8 +35,8 @@ def costs(
     """Show what every group costs on every unit, and where the figures came from."""
     from dse.problem.domains import clocks_at
     from dse.workload.options import parse_fixed
-    from results.text.costs import cost_rows, cost_tables
     from results.export.result_folder import read_costs, read_results
+    from results.text.costs import cost_rows, cost_tables
 
     problem = read_results(folder).problem
     origins = read_costs(folder, problem)

@@ -32,8 +32,8 @@ def csdf(
     as_json: AsJson = False,
 ) -> None:
     """Show a member as a dataflow graph with one actor per unit: phases, buffers, throughput."""
-    from dse.tools.analysis.csdf import mapped_dataflow
     from dse.inputs.output import check_output_file, write_output_file
+    from dse.tools.analysis.csdf import mapped_dataflow
     from results.export.result_folder import read_results
     from results.front.select_member import choose_member
     from sdf.formats.csdf_files import format_csdf_json, format_csdf_sdf3

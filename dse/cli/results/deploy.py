@@ -36,8 +36,8 @@ def deploy(
     force: Annotated[bool, typer.Option("--force", help="Replace an older deployment.")] = False,
 ) -> None:
     """Write the files that set up a member of a front on a board."""
-    from dse.tools.deploy.deploy import deploy as write_deployment
     from dse.errors import WorkloadError
+    from dse.tools.deploy.deploy import deploy as write_deployment
     from dse.tools.deploy.find_models import parse_models
     from platforms.platform_file import load_platform
     from results.deploy.deployment import Deployment

@@ -37,9 +37,9 @@ def report(
 ) -> None:
     """Write the front, its schedules and its proof as one page that needs no network."""
     from dse.inputs.output import check_output_file, write_output_file
+    from results.export.report import report_html
     from results.export.result_folder import REPORT_FILE, read_costs, read_results
     from results.periodic.file import holds_periodic
-    from results.export.report import report_html
 
     path = folder / REPORT_FILE if output is None else output
     if holds_periodic(folder):

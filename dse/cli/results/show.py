@@ -41,8 +41,8 @@ def show(
     """Show the front in a result folder, or one of its members."""
     import json
 
-    from results.front.front_document import member_to_document
     from results.export.result_folder import read_results
+    from results.front.front_document import member_to_document
     from results.front.select_member import choose_member
     from results.periodic.file import holds_periodic
     from results.text.front import table_rows
@@ -112,9 +112,9 @@ def _print_member(front: Front, index: int, folder: Path, *, all_rows: bool) -> 
     from rich.console import Console
 
     from dse.certificate.summary import claims_in_words
-    from results.text.member_diff import describe_difference
     from results.front.select_member import FASTEST, choose_member, member_title
     from results.text.member import member_lines
+    from results.text.member_diff import describe_difference
     from results.text.schedule import schedule_table
 
     problem, member = front.problem, front.members[index]

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from dse.cli.search.certify import MaxNodes
+from dse.cli.shared.option_groups import with_option_groups
 from dse.cli.shared.options import (
     AsJson,
     Balance,
@@ -22,7 +23,6 @@ from dse.cli.shared.options import (
     ScenarioName,
     SpaceOptions,
 )
-from dse.cli.shared.option_groups import with_option_groups
 
 if TYPE_CHECKING:
     from dse.tools.analysis.compare_baselines import Comparison, Standing
@@ -62,10 +62,10 @@ def baselines(
     On the GPU and one other accelerator unless --units names others; clocks that --fix does not
     name are at their fastest; about 10 groups per network unless --groups asks for others.
     """
-    from dse.tools.analysis.compare_baselines import COMPARED, compare, two_accelerators
-    from dse.workload.parse_options import make_options
     from dse.cli.shared.build import problem_from_texts
     from dse.errors import WorkloadError
+    from dse.tools.analysis.compare_baselines import COMPARED, compare, two_accelerators
+    from dse.workload.parse_options import make_options
     from dse.workload.scenarios import scenario_objectives
     from platforms.platform_file import load_platform
 
@@ -175,13 +175,13 @@ def _print(result: Comparison, chip: str, *, coarse: bool) -> None:
     from rich.console import Console
     from rich.table import Table
 
-    from dse.tools.analysis.compare_baselines import rate_sum
     from dse.baselines.evaluate_all import compared_objective
     from dse.certificate.certify import space_in_words
     from dse.certificate.summary import claim_in_words
-    from results.text.member_diff import groups_by_unit, transition_count
+    from dse.tools.analysis.compare_baselines import rate_sum
     from results.problem.objectives import format_objectives, objective_label
     from results.problem.problem import ObjectiveKind
+    from results.text.member_diff import groups_by_unit, transition_count
 
     problem = result.problem
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, header_style="bold")

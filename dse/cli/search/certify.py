@@ -42,10 +42,15 @@ def certify(
 ) -> int:
     """Prove that a front is complete, or how far from it, and that nothing is faster."""
     from dse.certificate.certify import MOST_LEMMAS, Limits
+    from dse.certificate.strategy import Goal, prove_front
     from dse.certificate.summary import claims_in_words
     from dse.compile.load import tell_of_compiling
-    from dse.certificate.strategy import Goal, prove_front
-    from results.export.result_folder import read_certificate, read_costs, read_results, write_results
+    from results.export.result_folder import (
+        read_certificate,
+        read_costs,
+        read_results,
+        write_results,
+    )
 
     front = read_results(folder)
     earlier = read_certificate(folder, front.problem)
@@ -88,8 +93,8 @@ def verify(
     as_json: AsJson = False,
 ) -> int:
     """Check a result folder without trusting it; exit status 1 where something does not hold."""
-    from dse.papers.mobile_i.verify import verify_periodic
     from dse.certificate.verify.verify import verify as verify_front
+    from dse.papers.mobile_i.verify import verify_periodic
     from results.periodic.file import holds_periodic
 
     checks = verify_periodic if holds_periodic(folder) else verify_front

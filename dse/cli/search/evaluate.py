@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from dse.cli.shared.option_groups import with_option_groups
 from dse.cli.shared.options import (
     AsJson,
     Dimensions,
@@ -16,7 +17,6 @@ from dse.cli.shared.options import (
     ProfileFile,
     SpaceOptions,
 )
-from dse.cli.shared.option_groups import with_option_groups
 from results.io.plural import counted
 
 if TYPE_CHECKING:
@@ -61,11 +61,11 @@ def evaluate(
     as_json: AsJson = False,
 ) -> int:
     """Show what a mapping gives; exit status 3 where it breaks a constraint."""
-    from dse.workload.parse_options import make_options
     from dse.evaluate import evaluate_row, evaluated_document
+    from dse.inputs.output import check_output_file
     from dse.space.mapping_file import load_mapping, mapping_of_member, row_of_mapping
     from dse.workload.options import Options
-    from dse.inputs.output import check_output_file
+    from dse.workload.parse_options import make_options
     from results.export.result_folder import read_results
     from results.front.select_member import choose_member
 

@@ -10,6 +10,14 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from dse.cli.search.certify import MaxNodes, ProofProgress
+from dse.cli.search.periodic import (
+    Engines,
+    Inferences,
+    Split,
+    check_periodic_options,
+    explore_engines,
+)
+from dse.cli.shared.option_groups import with_option_groups
 from dse.cli.shared.options import (
     Balance,
     Dimensions,
@@ -23,15 +31,7 @@ from dse.cli.shared.options import (
     ScenarioName,
     SpaceOptions,
 )
-from dse.cli.search.periodic import (
-    Engines,
-    Inferences,
-    Split,
-    check_periodic_options,
-    explore_engines,
-)
 from dse.search.names import EngineName
-from dse.cli.shared.option_groups import with_option_groups
 from results.io.plural import counted
 
 if TYPE_CHECKING:
@@ -107,13 +107,13 @@ def explore(
     force: Force = False,
 ) -> int:
     """Search for the Pareto front of networks that share a chip."""
-    from dse.workload.parse_options import make_options
     from dse.cli.shared.build import problem_from_texts
-    from dse.problem.cost_provenance import cost_origins
     from dse.engines.optimizer_registry import ENGINES
     from dse.errors import WorkloadError
     from dse.explore import default_evaluations, explore_problem
     from dse.papers.managers.mapformer.settings import ManagerSettings
+    from dse.problem.cost_provenance import cost_origins
+    from dse.workload.parse_options import make_options
     from dse.workload.scenarios import scenario_objectives
     from results.export.result_folder import check_output_folder, write_results
 

@@ -88,7 +88,12 @@ def learn(
     check_learned_folder(output, overwrite=force)
     _need_torch()
     from dse.inputs.interrupts import deferred_interrupt
-    from dse.papers.estimator.training.pipeline import accuracy_of, examples_of, settings_of, split_of
+    from dse.papers.estimator.training.pipeline import (
+        accuracy_of,
+        examples_of,
+        settings_of,
+        split_of,
+    )
     from dse.papers.estimator.training.training import train
 
     networks: tuple[str, ...] = QUICK_NETWORKS if quick else ()

@@ -58,10 +58,10 @@ def explore_engines(
     force: bool,
 ) -> int:
     """Schedules one network, writes the folder, prints the table."""
-    from dse.workload.parse_options import parse_dimensions
     from dse.errors import WorkloadError
     from dse.papers.mobile_i.explore import explore_periodic
     from dse.papers.mobile_i.schedule.schedulers import DEFAULT_INFERENCES
+    from dse.workload.parse_options import parse_dimensions
     from results.export.result_folder import check_output_folder
     from results.periodic.file import write_periodic
 

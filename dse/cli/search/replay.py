@@ -30,8 +30,8 @@ def replay(
     force: Force = False,
 ) -> None:
     """Replay changing workloads: latency per frame while schedules improve, against the optimum."""
-    from dse.papers.anytime import replay as player
     from dse.compile.load import tell_of_compiling
+    from dse.papers.anytime import replay as player
     from dse.papers.anytime.file import load_replay
     from results.replay.file import check_replay_folder, write_replay
 

@@ -84,8 +84,8 @@ def _print(front: Front, result: Robustness) -> None:
     from rich.console import Console
     from rich.table import Table
 
-    from results.text.member_diff import clocks_mhz, groups_by_unit
     from results.front.named_members import mark_members
+    from results.text.member_diff import clocks_mhz, groups_by_unit
 
     problem = front.problem
     console = Console(highlight=False)

@@ -8,11 +8,11 @@ from dataclasses import replace
 from pathlib import Path
 
 from dse.baselines.repeat_matching import balanced
-from dse.workload.parse_options import with_dimensions
 from dse.compile.load import tell_of_compiling
 from dse.errors import WorkloadError
-from dse.workload.options import Options
 from dse.problem.build import BuiltProblem, build_problem
+from dse.workload.options import Options
+from dse.workload.parse_options import with_dimensions
 from dse.workload.scenarios import Scenario, apply_scenario
 from dse.workload.workload_file import workload_from
 from fitness.profiles.profile_file import load_profile

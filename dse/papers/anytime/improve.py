@@ -11,15 +11,15 @@ import numpy as np
 from dse.baselines.gpu_and_dsa import GpuAndDsa
 from dse.baselines.gpu_only import GpuOnly
 from dse.certificate.certify import Limits, certified_column, default_nodes, prove
-from dse.space.design_space import DesignSpace
-from dse.certificate.snapshot import Snapshot
 from dse.certificate.fastest import FastestResult, find_fastest
 from dse.certificate.seed_front import front_of_rows
+from dse.certificate.snapshot import Snapshot
+from dse.space.design_space import DesignSpace
 from fitness.objectives import make_outcomes
 from fitness.simulate import row_of
+from results.errors import ResultError
 from results.front.certificate import Certificate, CertificateStatus
 from results.front.epsilon import epsilon_ppm
-from results.errors import ResultError
 from results.problem.objectives import objective_names
 from results.problem.problem import DesignPoint, IntArray, ObjectiveKind, Problem
 from results.problem.problem_file import problem_sha256

@@ -1,7 +1,7 @@
 """Fig. 7 of HaX-CoNN played: workloads change, schedules improve, frame follows frame.
 
-The search is the one of :mod:`dse.papers.anytime.improve`; only the frames are simulated, each taking the
-makespan of the schedule that is in use when it starts.
+The search is the one of :mod:`dse.papers.anytime.improve`; only the frames are simulated, each
+taking the makespan of the schedule that is in use when it starts.
 """
 
 from __future__ import annotations
@@ -11,12 +11,12 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 
 from dse.certificate.certify import default_nodes
-from dse.errors import InfeasibleError
 from dse.certificate.fastest import find_fastest
-from dse.papers.anytime.improve import Clock, Ended, Published, improve, naive_schedule
-from dse.workload.options import Options
-from dse.problem.build import build_problem
+from dse.errors import InfeasibleError
 from dse.papers.anytime.file import ReplayPlan
+from dse.papers.anytime.improve import Clock, Ended, Published, improve, naive_schedule
+from dse.problem.build import build_problem
+from dse.workload.options import Options
 from fitness.warm_up import warm_up
 from platforms.platform_file import load_platform
 from results.front.certificate import CertificateStatus

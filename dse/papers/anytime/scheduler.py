@@ -11,8 +11,8 @@ import time
 from collections.abc import Callable, Iterator
 
 from dse.papers.anytime.improve import Clock, Ended, Published, improve, naive_schedule
-from dse.workload.options import Options
 from dse.problem.build import build_problem
+from dse.workload.options import Options
 from dse.workload.workload import Workload
 from fitness.profiles.profile_file import Profile
 from fitness.warm_up import warm_up

@@ -13,6 +13,7 @@ import numpy as np
 
 from dse.errors import WorkloadError
 from dse.papers.estimator.inference import LearnedPredictor
+from dse.papers.estimator.predictor import CLASSES
 from dse.papers.estimator.settings import (
     BUMPS,
     EMBEDDING_HIDDEN,
@@ -23,7 +24,6 @@ from dse.papers.estimator.settings import (
     EstimatorSettings,
 )
 from dse.papers.estimator.tokens import STRETCH_FIGURES, Float32Array
-from dse.papers.estimator.predictor import CLASSES
 from results.io.canonical_json import Json, canonical_bytes
 from results.io.optional import optional_import
 

@@ -9,9 +9,16 @@ import numpy as np
 
 from dse.errors import WorkloadError
 from dse.papers.estimator.inputs import Inputs, inputs_of
-from dse.papers.estimator.settings import HEADS, LAYERS, WIDTH, EstimatorSettings, distances, sinusoids
-from dse.papers.estimator.tokens import Float32Array, TokenMaker
 from dse.papers.estimator.predictor import Prediction
+from dse.papers.estimator.settings import (
+    HEADS,
+    LAYERS,
+    WIDTH,
+    EstimatorSettings,
+    distances,
+    sinusoids,
+)
+from dse.papers.estimator.tokens import Float32Array, TokenMaker
 from results.io.optional import optional_import
 from results.problem.problem import IntArray, Problem
 

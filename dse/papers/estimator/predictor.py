@@ -9,8 +9,8 @@ from typing import Protocol
 import numpy as np
 
 from fitness.objectives import OutcomeFunction, make_outcomes
-from results.front.dominance import FloatArray
 from results.errors import ResultError
+from results.front.dominance import FloatArray
 from results.problem.objectives import objective_value
 from results.problem.problem import IntArray, ObjectiveKind, Problem
 

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dse.space.design_space import DesignSpace
 from dse.papers.estimator.features import Figures
+from dse.space.design_space import DesignSpace
 from results.front.dominance import FloatArray
 from results.problem.problem import IntArray
 

@@ -7,10 +7,10 @@ from dataclasses import asdict, dataclass, fields
 import numpy as np
 
 from dse.errors import WorkloadError
-from dse.papers.estimator.tokens import STRETCH_FIGURES, Float32Array
 from dse.papers.estimator.predictor import CLASSES, Bins
-from results.io.canonical_json import Json
+from dse.papers.estimator.tokens import STRETCH_FIGURES, Float32Array
 from results.front.dominance import FloatArray
+from results.io.canonical_json import Json
 from results.problem.problem import Problem
 
 WIDTH = 64

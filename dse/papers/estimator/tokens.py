@@ -4,8 +4,9 @@ MapFormer 4.1 looks a layer, a component and an operating point up in learned ta
 knows only networks it was trained with. Here the layer's part is made of figures (how long, how
 much memory, how much power, how often), which any network has; component and operating point are
 looked up as in the paper. The figures and the summary contain a short play of the mapping
-(:mod:`dse.papers.estimator.truncated_simulation`): with sixteen classes a bin is often not wider than 10 %, and who
-waits for whom is a matter of queues that four layers do not learn from 2,000 workloads.
+(:mod:`dse.papers.estimator.truncated_simulation`): with sixteen classes a bin is often not wider
+than 10 %, and who waits for whom is a matter of queues that four layers do not learn from 2,000
+workloads.
 """
 
 from __future__ import annotations
@@ -16,10 +17,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from dse.space.design_space import DesignSpace
 from dse.papers.estimator.features import FigureReader, Figures, loss_parameters
-from dse.papers.estimator.truncated_simulation import ShortPlay, play_shortly
 from dse.papers.estimator.segments import Stretches, stretches_of
+from dse.papers.estimator.truncated_simulation import ShortPlay, play_shortly
+from dse.space.design_space import DesignSpace
 from results.front.dominance import FloatArray
 from results.problem.problem import IntArray, Problem
 

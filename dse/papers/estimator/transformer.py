@@ -1,5 +1,5 @@
-"""The estimator's transformer in PyTorch, for training; :mod:`dse.papers.estimator.inference` is the same in
-numpy.
+"""The estimator's transformer in PyTorch, for training; :mod:`dse.papers.estimator.inference` is
+the same in numpy.
 
 MapFormer, Table 2: 4 attention layers, 8 heads, width 64, feed-forward 256; two fully connected
 heads of 16 classes on the encoder's output (4.2). The paper is silent on the following, and so was
@@ -14,6 +14,7 @@ from torch import nn
 from torch.nn import functional
 
 from dse.papers.estimator.inputs import Inputs
+from dse.papers.estimator.predictor import CLASSES
 from dse.papers.estimator.settings import (
     BUMPS,
     EMBEDDING_HIDDEN,
@@ -26,7 +27,6 @@ from dse.papers.estimator.settings import (
     sinusoids,
 )
 from dse.papers.estimator.tokens import STRETCH_FIGURES
-from dse.papers.estimator.predictor import CLASSES
 
 FIRST_TRUST = 1.4
 """Logarithm of the sharpness with which training begins: a deviation of half a class."""

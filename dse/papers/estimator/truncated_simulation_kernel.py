@@ -1,4 +1,5 @@
-"""The short play of networks that run freely; compiled. See :mod:`dse.papers.estimator.truncated_simulation`.
+"""The short play of networks that run freely; compiled. See
+:mod:`dse.papers.estimator.truncated_simulation`.
 
 Everything is in this file: the cache of machine code does not look at others in this package.
 """

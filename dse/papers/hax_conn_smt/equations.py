@@ -251,8 +251,8 @@ class WholeEquations:
             self._add(self.makespan >= z3.Sum(load))
 
     def _equation_10(self) -> None:
-        """1 / T of every network, bounded from above (:mod:`dse.papers.hax_conn_smt.rate_sum`); minimised is the
-        negative sum."""
+        """1 / T of every network, bounded from above (:mod:`dse.papers.hax_conn_smt.rate_sum`);
+        minimised is the negative sum."""
         for n, network in enumerate(self.problem.networks):
             ends = [self.et[i] - network.arrival_ps for i in self.table.last_layers(n)]
             self._add(*(self.latency[n] >= end for end in ends))

@@ -1,8 +1,9 @@
 """HaX-CoNN's scheduling problem, Eq. 1 to 11, solved whole by Z3: for small instances.
 
-The equations stand in :mod:`dse.papers.hax_conn_smt.equations`. The three settings differ in when a layer that is
-ready starts, and so bound each other: ``FREE`` <= ``DISPATCH`` <= ``PAPER``. ``DISPATCH`` is the
-timeline's rule, so its optimum is that of the design space to the last picosecond.
+The equations stand in :mod:`dse.papers.hax_conn_smt.equations`. The three settings differ in when a
+layer that is ready starts, and so bound each other: ``FREE`` <= ``DISPATCH`` <= ``PAPER``.
+``DISPATCH`` is the timeline's rule, so its optimum is that of the design space to the last
+picosecond.
 
 All three are in whole picoseconds and share one definition of an end, so nothing is rounded in one
 of them that is not in the others, and the two inequalities hold without a tolerance:
@@ -22,8 +23,8 @@ import numpy as np
 from dse.papers.hax_conn_smt.equations import Setting, Term, WholeEquations
 from dse.papers.hax_conn_smt.rate_sum import rate_uhz
 from results.errors import ResultError
-from results.problem.problem import DesignPoint, Problem
 from results.front.schedule import Schedule, ScheduledGroup
+from results.problem.problem import DesignPoint, Problem
 
 __all__ = ["Setting", "WholeSolution", "WholeStatus", "solve_whole"]
 

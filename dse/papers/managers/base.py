@@ -1,8 +1,8 @@
 """What the managers that MapFormer is compared with share: one decision for one workload.
 
-Each is an engine (:mod:`dse.search.base`), so that the driver of all searches runs it and the timeline
-judges it. What is known of them is in MapFormer's sections 2 and 5 and Table 1, and in the papers
-that those cite; what none of them says is assumed, and stands in the docstring of each.
+Each is an engine (:mod:`dse.search.base`), so that the driver of all searches runs it and the
+timeline judges it. What is known of them is in MapFormer's sections 2 and 5 and Table 1, and in the
+papers that those cite; what none of them says is assumed, and stands in the docstring of each.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from typing import ClassVar, Protocol
 
 import numpy as np
 
-from dse.space.design_space import DesignSpace
-from dse.search.base import Engine
 from dse.errors import WorkloadError
+from dse.search.base import Engine
+from dse.space.design_space import DesignSpace
 from fitness.objectives import Outcomes
 from results.problem.problem import IntArray, Problem
 

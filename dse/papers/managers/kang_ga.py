@@ -7,19 +7,19 @@ is why it answers slowly; it does not use accelerators (MapFormer, Table 1).
 Assumed: a gene for every group; tournaments of two, uniform crossover of whole networks, mutation
 of a stretch of groups, and the better half of parents and children survives. Fitness is inferences
 per joule where the power cap holds, else what is above the cap. Frequencies are the board's own
-business there: the power mode of the cap (:mod:`dse.papers.managers.power_mode`). The timeline is the
-target.
+business there: the power mode of the cap (:mod:`dse.papers.managers.power_mode`). The timeline is
+the target.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from dse.space.design_space import DesignSpace
-from dse.search.base import Violation
+from dse.papers.estimator.predictor import throughput_and_power
 from dse.papers.managers.base import cpu_and_gpu
 from dse.papers.managers.power_mode import power_mode
-from dse.papers.estimator.predictor import throughput_and_power
+from dse.search.base import Violation
+from dse.space.design_space import DesignSpace
 from fitness.objectives import Outcomes
 from results.front.dominance import FloatArray
 from results.problem.problem import IntArray

@@ -6,18 +6,18 @@ networks that run are not looked at, "thus overloading the embedded GPU" (MapFor
 
 Assumed: CPU and GPU only (MapFormer, Table 1). A network's slices are those of least latency by the
 regression and the measured transitions. Of the clocks up to the power mode of the cap
-(:mod:`dse.papers.managers.power_mode`), each network wants those at which it draws least energy by itself;
-the board runs at the fastest that any of them wants.
+(:mod:`dse.papers.managers.power_mode`), each network wants those at which it draws least energy by
+itself; the board runs at the fastest that any of them wants.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from dse.space.design_space import DesignSpace
-from dse.papers.managers.layer_times import PS_PER_S, LayerTimes, fit_layer_times
 from dse.papers.managers.base import Manager, cpu_and_gpu, whole_row
+from dse.papers.managers.layer_times import PS_PER_S, LayerTimes, fit_layer_times
 from dse.papers.managers.power_mode import mode_steps, power_mode
+from dse.space.design_space import DesignSpace
 from results.front.dominance import FloatArray
 from results.problem.problem import IntArray
 

@@ -10,17 +10,17 @@ from pathlib import Path
 from dse.errors import WorkloadError
 from dse.explore import program_version
 from dse.papers.mobile_i.schedule.schedulers import DEFAULT_INFERENCES, memolution, mobile_i, sparta
-from fitness.profiles.profile_file import Profile, load_profile
 from fitness.costs.pe_array import engine_array, firing_task_graph, pe_array_of, task_graph
+from fitness.profiles.profile_file import Profile, load_profile
 from platforms.platform import Platform
 from platforms.platform_file import load_platform
-from results.periodic.periodic import PeriodicSchedule
 from results.periodic.check import broken_rule
+from results.periodic.periodic import PeriodicSchedule
 from results.periodic.result import PeriodicResult, undominated
 from results.periodic.task_graph import TaskGraph
 from sdf.catalogue.catalogue import load_network
-from sdf.grouping.operation_graph import fused_groups, split_operations
 from sdf.formats.sdf3_xml import read_sdf3
+from sdf.grouping.operation_graph import fused_groups, split_operations
 
 
 @dataclass(frozen=True)

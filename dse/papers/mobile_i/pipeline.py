@@ -17,8 +17,8 @@ from dse.papers.mobile_i.schedule.placement import Placement
 from dse.papers.mobile_i.schedule.retiming import distances, least_ahead
 from fitness.reference.periodic import PeriodPlayer, PlayedPeriod
 from results.periodic.periodic import EngineArray, PeriodicSchedule
-from results.problem.problem import DesignPoint, Problem
 from results.periodic.task_graph import Task, TaskGraph, Transfer
+from results.problem.problem import DesignPoint, Problem
 
 METHOD = "mobile-i"
 ORDERS = 300

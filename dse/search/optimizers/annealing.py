@@ -12,10 +12,10 @@ from __future__ import annotations
 import numpy as np
 
 from dse.search.archive import Archive
-from dse.space.design_space import DesignSpace
 from dse.search.base import EngineState, Violation
 from dse.search.optimizers.initial_population import first_population
 from dse.search.rng_state import generator_from, state_of
+from dse.space.design_space import DesignSpace
 from dse.space.operators import mutate
 from fitness.objectives import Outcomes, constraints_of
 from results.front.dominance import FloatArray

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from dse.space.design_space import DesignSpace
-from dse.search.base import EngineState
 from dse.errors import WorkloadError
+from dse.search.base import EngineState
+from dse.space.design_space import DesignSpace
 from fitness.objectives import Outcomes
 from results.problem.problem import IntArray
 

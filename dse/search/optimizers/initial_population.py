@@ -6,10 +6,10 @@ import itertools
 
 import numpy as np
 
-from dse.search.surrogate.load_balancing import balanced_rows
 from dse.baselines.evaluate_all import baseline_rows
-from dse.space.design_space import DesignSpace, Random, unique_rows
 from dse.search.surrogate.free_running_seeds import efficient_rows
+from dse.search.surrogate.load_balancing import balanced_rows
+from dse.space.design_space import DesignSpace, Random, unique_rows
 from results.problem.problem import IntArray
 
 BALANCED = 60

@@ -5,17 +5,17 @@ from __future__ import annotations
 import numpy as np
 
 from dse.search.archive import Archive
-from dse.search.surrogate.load_balancing import rebalanced_rows
-from dse.space.design_space import DesignSpace
 from dse.search.base import EngineState, Violation
+from dse.search.optimizers.dedup import SeenRows
 from dse.search.optimizers.initial_population import first_population
+from dse.search.optimizers.surrogate_search import rehearse
+from dse.search.optimizers.survival import survive, tournament
 from dse.search.rng_state import generator_from, state_of
+from dse.search.surrogate.load_balancing import rebalanced_rows
 from dse.search.surrogate.lower_bounds import has_least, make_filter, make_least_outcomes
+from dse.space.design_space import DesignSpace
 from dse.space.neighbourhood import neighbours
 from dse.space.operators import breed
-from dse.search.optimizers.surrogate_search import rehearse
-from dse.search.optimizers.dedup import SeenRows
-from dse.search.optimizers.survival import survive, tournament
 from fitness.objectives import Outcomes, constraints_of
 from results.front.dominance import FloatArray
 from results.problem.problem import IntArray
@@ -43,13 +43,15 @@ REHEARSED = 4_000
 
 class Nsga2Engine:
     """NSGA-II (Deb et al. 2002): selection, ranking and crowding as pymoo has them, no object per
-    individual, the operators of :mod:`dse.space.operators`; rows that were proposed before are left out.
+    individual, the operators of :mod:`dse.space.operators`; rows that were proposed before are left
+    out.
 
     With every other generation go neighbours of members of the front that had least of that before,
     and members with a network mapped anew; those that reach the front join the population.
 
-    Where design points have known bounds (:mod:`dse.search.surrogate.lower_bounds`), rows that a member beats even
-    there are left out, and the first population holds the front of a search on these bounds alone.
+    Where design points have known bounds (:mod:`dse.search.surrogate.lower_bounds`), rows that a
+    member beats even there are left out, and the first population holds the front of a search on
+    these bounds alone.
 
     All random numbers come from one generator seeded with ``seed``, so a seed gives the same rows
     in any process.

@@ -24,9 +24,9 @@ from pymoo.operators.sampling.rnd import IntegerRandomSampling
 from pymoo.problems.static import StaticProblem
 from pymoo.util.ref_dirs import get_reference_directions
 
-from dse.space.design_space import DesignSpace, unique_rows
 from dse.search.base import Violation
 from dse.search.optimizers.initial_population import first_population
+from dse.space.design_space import DesignSpace, unique_rows
 from dse.space.operators import mutate, segment_crossover
 from fitness.objectives import Outcomes
 from results.problem.problem import IntArray

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from dse.space.design_space import DesignSpace
 from dse.search.base import EngineState
-from dse.search.rng_state import generator_from, state_of
 from dse.search.optimizers.dedup import SeenRows
+from dse.search.rng_state import generator_from, state_of
+from dse.space.design_space import DesignSpace
 from fitness.objectives import Outcomes
 from results.problem.problem import IntArray
 

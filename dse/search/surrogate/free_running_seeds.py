@@ -3,8 +3,8 @@
 Where each network runs as often as it can, the rates that add up come from light networks on units
 that they share with few others, while heavy ones may wait on a slow unit; few random mappings are
 of that kind. So whole networks, or networks cut in two, are moved from unit to unit and clocks
-along their ladders, each time to what :mod:`dse.search.surrogate.mean_value_analysis` says is best, from random
-beginnings.
+along their ladders, each time to what :mod:`dse.search.surrogate.mean_value_analysis` says is best,
+from random beginnings.
 """
 
 from __future__ import annotations
@@ -13,8 +13,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from dse.search.surrogate.mean_value_analysis import (
+    ClockTables,
+    Work,
+    estimate,
+    estimate_rows,
+    work_of_rows,
+)
 from dse.space.design_space import DesignSpace, Random, unique_rows
-from dse.search.surrogate.mean_value_analysis import ClockTables, Work, estimate, estimate_rows, work_of_rows
 from results.front.dominance import FloatArray
 from results.problem.problem import IntArray
 

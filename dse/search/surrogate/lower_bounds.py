@@ -14,8 +14,8 @@ from graphlib import TopologicalSorter
 import numpy as np
 
 from fitness.objectives import OutcomeFunction, make_outcomes
-from fitness.simulator.layout import make_plan
 from fitness.simulate import Evaluation, Evaluator
+from fitness.simulator.layout import make_plan
 from fitness.simulator.state import make_chosen
 from results.problem.problem import BoolArray, EnergyUse, IntArray, ObjectiveKind, Problem
 

@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fitness.simulator.lookup import choose, idle_power
 from fitness.simulator.jit import jit
+from fitness.simulator.lookup import choose, idle_power
 from fitness.simulator.state import ALONE, DYNAMIC, GROUP_WIDTH, UNIT
 from results.problem.problem import IntArray
 

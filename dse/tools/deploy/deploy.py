@@ -7,16 +7,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
-from dse.tools.deploy.targets import Target
+from dse.tools.analysis.power_modes import mode_costs
 from dse.tools.deploy.check_onnx import WrittenPart, check_equality
 from dse.tools.deploy.find_models import check_models, searched_model
-from dse.tools.analysis.power_modes import mode_costs
+from dse.tools.deploy.targets import Target
 from platforms.deployment import PowerModes
-from results.io.canonical_json import Json
 from results.deploy.deployment import Deployment, check_platform
 from results.deploy.deployment_document import DeployedModel, deployment_to_document
 from results.deploy.deployment_folder import check_deployment_folder, write_deployment
-from results.errors import ResultError
 from results.deploy.nvpmodel_conf import parse_nvpmodel_conf, power_modes_of
 from results.deploy.nvpmodel_section import (
     ModeCost,
@@ -27,6 +25,8 @@ from results.deploy.nvpmodel_section import (
 )
 from results.deploy.sysfs_script import sysfs_script
 from results.deploy.trtexec_script import NetworkFiles, check_trtexec, trtexec_script
+from results.errors import ResultError
+from results.io.canonical_json import Json
 from sdf.onnx.parts import cut_model, save_part
 
 NVPMODEL_FILE = "nvpmodel.conf"

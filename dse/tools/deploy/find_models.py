@@ -6,8 +6,8 @@ import hashlib
 from collections.abc import Mapping, Sequence
 
 from dse.errors import WorkloadError
-from results.front.cost_origins import NetworkOrigins
 from results.errors import ResultError
+from results.front.cost_origins import NetworkOrigins
 from sdf.catalogue.catalogue import ModelFile, model_file
 from sdf.errors import GraphError
 

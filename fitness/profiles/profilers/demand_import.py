@@ -7,10 +7,10 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from fitness.profiles.profilers.demand_estimate import estimate_demand
-from fitness.profiles.import_report import ImportReport
 from fitness.calibration.csv_table import TableRow, read_table
+from fitness.profiles.import_report import ImportReport
 from fitness.profiles.profile_document import Document, Subject, add_part, new_document, rounded
+from fitness.profiles.profilers.demand_estimate import estimate_demand
 from fitness.profiles.profilers.tegrastats_log import emc_percent, parse_tegrastats
 from platforms.errors import PlatformError
 from platforms.platform import Platform

@@ -8,8 +8,8 @@ from fractions import Fraction
 from fitness.profiles.import_report import ImportReport, ms_text, short_name, unknown_parts
 from fitness.profiles.layer_names import LayerNames, NamedLayers
 from fitness.profiles.measured_layers import LayerTime, joined
-from fitness.profiles.profilers.onnxruntime_profile import SessionProfile
 from fitness.profiles.profile_document import Document, Subject, add_layer_times, new_document
+from fitness.profiles.profilers.onnxruntime_profile import SessionProfile
 from platforms.errors import PlatformError
 from platforms.platform import Platform
 from results.io.plural import counted

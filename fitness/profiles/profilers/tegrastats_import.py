@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from fitness.profiles.profilers.demand_import import group_name
 from fitness.profiles.import_report import ImportReport
 from fitness.profiles.profile_document import Document, Subject, add_part, new_document, rounded
+from fitness.profiles.profilers.demand_import import group_name
 from fitness.profiles.profilers.tegrastats_log import TegrastatsLog, board_mw, emc_percent
 from platforms.platform import Platform
 from sdf.grouping.groups import GroupedNetwork

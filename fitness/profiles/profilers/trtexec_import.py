@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 
-from fitness.profiles.profilers.engine_rows import EngineTimes, sort_rows
 from fitness.profiles.import_report import ImportReport, ms_text, short_name, unknown_parts
 from fitness.profiles.layer_names import LayerNames
 from fitness.profiles.measured_layers import LayerTime, joined
 from fitness.profiles.profile_document import Document, Subject, add_layer_times, new_document
+from fitness.profiles.profilers.engine_rows import EngineTimes, sort_rows
 from fitness.profiles.profilers.trtexec_profile import EngineProfile
 from platforms.errors import PlatformError
 from platforms.platform import Platform

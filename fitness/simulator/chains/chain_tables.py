@@ -1,5 +1,5 @@
-"""Costs of chains, and buffers of the timeline for two; compiled into :mod:`fitness.simulator.chains.two_chains`
-and :mod:`fitness.many_chains_play`."""
+"""Costs of chains, and buffers of the timeline for two; compiled into
+:mod:`fitness.simulator.chains.two_chains` and :mod:`fitness.many_chains_play`."""
 
 from __future__ import annotations
 

@@ -1,9 +1,10 @@
 """The timeline of any number of chains, for several design points at a time; compiled.
 
 One frame of all networks, by the rules of :mod:`fitness.reference.timeline`, or networks that run
-freely, by those of :mod:`fitness.reference.free_running`. A frame of a chain has one group at a time that
-runs or waits, so there are as many *tokens* as frames in flight, and no bookkeeping of what has
-been delivered. What makes it fast, as in :mod:`fitness.simulator.chains.two_chains` for two:
+freely, by those of :mod:`fitness.reference.free_running`. A frame of a chain has one group at a
+time that runs or waits, so there are as many *tokens* as frames in flight, and no bookkeeping of
+what has been delivered. What makes it fast, as in :mod:`fitness.simulator.chains.two_chains` for
+two:
 
 * one step moves all lanes, a design point in each, to their next instant without a branch: rates
   and ends of all units of all lanes come from vector instructions;
@@ -15,19 +16,6 @@ been delivered. What makes it fast, as in :mod:`fitness.simulator.chains.two_cha
 
 import numpy as np
 
-from fitness.simulator.chains.chain_tables import (
-    CHAIN_ARRIVAL,
-    CHAIN_END,
-    CHAIN_FIRST,
-    CHAIN_REPEATS,
-    CHAIN_WIDTH,
-    MEMORY_DEN,
-    MEMORY_NUM,
-    MEMORY_PEAK,
-    MEMORY_WIDTH,
-)
-from fitness.simulator.lookup import clock_index, idle_power, switch_domains
-from fitness.simulator.jit import jit
 from fitness.simulator.chains.chain_lanes import (
     BEFORE,
     BUSY_PS,
@@ -68,7 +56,20 @@ from fitness.simulator.chains.chain_lanes import (
     WHEN,
     WORK,
 )
+from fitness.simulator.chains.chain_tables import (
+    CHAIN_ARRIVAL,
+    CHAIN_END,
+    CHAIN_FIRST,
+    CHAIN_REPEATS,
+    CHAIN_WIDTH,
+    MEMORY_DEN,
+    MEMORY_NUM,
+    MEMORY_PEAK,
+    MEMORY_WIDTH,
+)
 from fitness.simulator.chains.chains_step import enqueue, start, step
+from fitness.simulator.jit import jit
+from fitness.simulator.lookup import clock_index, idle_power, switch_domains
 from fitness.simulator.state import HIGH_FJ, NEVER
 
 

@@ -5,17 +5,6 @@ See :mod:`fitness.simulator.chains.chains`.
 
 import numpy as np
 
-from fitness.simulator.chains.chain_tables import (
-    COST_CAP,
-    COST_DEMAND,
-    COST_DEN,
-    COST_DYNAMIC,
-    COST_NUM,
-    COST_OFFSET,
-    COST_WIDTH,
-    COST_WORK,
-)
-from fitness.simulator.jit import jit
 from fitness.simulator.chains.chain_lanes import (
     BEFORE,
     DYNAMIC,
@@ -53,7 +42,18 @@ from fitness.simulator.chains.chain_lanes import (
     WHEN,
     WORK,
 )
+from fitness.simulator.chains.chain_tables import (
+    COST_CAP,
+    COST_DEMAND,
+    COST_DEN,
+    COST_DYNAMIC,
+    COST_NUM,
+    COST_OFFSET,
+    COST_WIDTH,
+    COST_WORK,
+)
 from fitness.simulator.contention import ceil_near, ceil_times, lost_products, rate_after
+from fitness.simulator.jit import jit
 from fitness.simulator.state import NEVER
 
 

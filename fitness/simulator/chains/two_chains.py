@@ -1,7 +1,7 @@
 """The timeline of one frame of two chains, for many design points at a time; compiled.
 
-The rules are those of :mod:`fitness.reference.timeline`. Two chains need no queues: each has exactly
-one group that runs, waits or is in transition. What makes it fast:
+The rules are those of :mod:`fitness.reference.timeline`. Two chains need no queues: each has
+exactly one group that runs, waits or is in transition. What makes it fast:
 
 * :func:`_step` moves all lanes, a design point in each, to their next instant without a single
   branch. So the compiler makes vector instructions of it, and nothing is mispredicted, which
@@ -61,12 +61,18 @@ from fitness.simulator.chains.chain_tables import (
     WHEN,
     WORK,
 )
-from fitness.simulator.lookup import clock_index, idle_power, switch_domains
+from fitness.simulator.contention import (
+    ceil_near,
+    ceil_times,
+    heavy_slope,
+    lost_products,
+    rate_after,
+)
 from fitness.simulator.jit import jit
 from fitness.simulator.layout import MINOR_DEN as MINOR_DEN_COLUMN
 from fitness.simulator.layout import MINOR_NUM as MINOR_NUM_COLUMN
 from fitness.simulator.layout import PEAK as PEAK_COLUMN
-from fitness.simulator.contention import ceil_near, ceil_times, heavy_slope, lost_products, rate_after
+from fitness.simulator.lookup import clock_index, idle_power, switch_domains
 from fitness.simulator.state import NEVER
 from results.problem.problem import WORK_PER_PS
 

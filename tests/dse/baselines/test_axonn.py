@@ -11,8 +11,8 @@ import pytest
 from dse.baselines import budgeted_path
 from dse.baselines.axonn import AxoNN
 from dse.baselines.budgeted_path import Layer, fastest_path
-from dse.baselines.gpu_only import GpuOnly
 from dse.baselines.evaluate_all import baseline_points
+from dse.baselines.gpu_only import GpuOnly
 from dse.space.design_space import DesignSpace
 from fitness.objectives import make_outcomes
 from tests.support.baseline_problems import ALONE, CHAINS, problems

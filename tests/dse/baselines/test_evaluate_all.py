@@ -9,14 +9,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from dse.baselines.gpu_and_dsa import GpuAndDsa
 from dse.baselines.evaluate_all import BASELINES, baseline_points, baseline_rows
-from dse.space.design_space import DesignSpace
-from dse.search.optimizers.initial_population import first_population
+from dse.baselines.gpu_and_dsa import GpuAndDsa
 from dse.certificate.verify.verify import verify
+from dse.search.optimizers.initial_population import first_population
+from dse.space.design_space import DesignSpace
 from fitness.objectives import make_outcomes
-from results.plots.baselines import baseline_marks
 from results.export.result_folder import read_results, write_results
+from results.plots.baselines import baseline_marks
 from results.plots.front import draw_front
 from results.problem.problem import EnergyUse, Objective, ObjectiveKind
 from tests.support.baseline_problems import CHAINS, problems

@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 
 from benchmarks.random_problem import RandomShape
+from dse.baselines.evaluate_all import BASELINES, baseline_points
 from dse.baselines.gpu_and_dsa import GpuAndDsa
 from dse.baselines.gpu_only import GpuOnly
 from dse.baselines.h2h import H2h
 from dse.baselines.herald import Herald
 from dse.baselines.mensa import Mensa
-from dse.baselines.evaluate_all import BASELINES, baseline_points
-from dse.space.design_space import DesignSpace
 from dse.search.driver import Budget, search
+from dse.space.design_space import DesignSpace
 from fitness.objectives import make_outcomes
 from results.problem.problem import Objective, ObjectiveKind
 from tests.support.baseline_problems import CHAINS, mapping_of, plain_makespan, problems

@@ -13,8 +13,8 @@ from benchmarks.reference_problem import reference_problem
 from dse.certificate import branch_and_bound as exact_search
 from dse.certificate.branch_and_bound import Proof
 from dse.certificate.fastest import FastestResult, find_fastest
-from fitness.reference import timeline as plain_timeline
 from fitness.objectives import make_outcomes
+from fitness.reference import timeline as plain_timeline
 from fitness.simulate import row_of
 from results.errors import ResultError
 from results.problem.problem import EnergyUse, ObjectiveKind, Problem, ProblemDomain

@@ -12,22 +12,29 @@ import numpy as np
 import pytest
 
 from dse import exact_search, smt_cover
-from dse.certificate.verify import verify as verifying
-from dse.certificate.certify import MOST_LEMMAS, Limits, certified_column, certify, default_nodes, prove
-from dse.explore import explore
+from dse.certificate.certify import (
+    MOST_LEMMAS,
+    Limits,
+    certified_column,
+    certify,
+    default_nodes,
+    prove,
+)
 from dse.certificate.fastest import find_fastest
+from dse.certificate.verify import verify as verifying
+from dse.explore import explore
 from dse.space.members import make_members
 from dse.workload.options import Options
 from fitness.objectives import make_outcomes
 from fitness.simulate import row_of
+from results.errors import ResultError
+from results.export.result_folder import read_certificate, read_results, write_results
 from results.front.certificate import Certificate, CertificateStatus, ProofFiles
 from results.front.certificate_file import certificate_bytes, certificate_from_bytes
 from results.front.dominance import non_dominated
 from results.front.epsilon import least_within
-from results.errors import ResultError
 from results.front.front import Front
 from results.front.front_check import check_front
-from results.export.result_folder import read_certificate, read_results, write_results
 from results.problem.problem import Objective, ObjectiveKind
 from tests.support.random_spaces import NOTHING, space_of
 

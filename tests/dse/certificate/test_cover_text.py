@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from dse.certificate.cover import cover_smtlib
-from results.front.certificate import LemmaTable
 from results.errors import ResultError
+from results.front.certificate import LemmaTable
 from tests.support.cover_problems import SOLVERS, random_lemmas, small_problem, table
 
 LITERAL = r"(?:[a-z]\w*|\(not [a-z]\w*\))"

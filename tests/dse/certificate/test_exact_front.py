@@ -14,9 +14,9 @@ from dse.certificate.branch_and_bound import ExactResult, Known, find_front
 from fitness.lemma_checker.check import check_lemmas
 from fitness.lemma_checker.claim import LemmaClaim
 from fitness.objectives import make_outcomes
+from results.errors import ResultError
 from results.front.dominance import non_dominated
 from results.front.epsilon import PPM
-from results.errors import ResultError
 from results.problem.problem import EnergyUse, IntArray, Objective, ObjectiveKind, Problem
 from tests.support.random_spaces import (
     NOTHING,

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 from benchmarks.hax_sample import DATA, KNOWN_BEST_MAKESPAN_PS, hax_sample
-from dse.certificate.fastest import find_fastest
 from dse.certificate.cover import confirm_cover, cover_smtlib, prove_cover
-from fitness.reference import timeline as plain_timeline
+from dse.certificate.fastest import find_fastest
 from fitness.lemma_checker.check import check_lemmas
 from fitness.lemma_checker.claim import LemmaClaim
+from fitness.reference import timeline as plain_timeline
 from results.problem.problem import DesignPoint
 
 PRINTED = DATA.with_name("hax_printed_schedule.json")

@@ -8,12 +8,12 @@ import pytest
 
 from benchmarks.reference_problem import reference_problem
 from dse.certificate import branch_and_bound as exact_search
-from dse.certificate.snapshot import STATE_FIELDS, Snapshot
 from dse.certificate.fastest import find_fastest
+from dse.certificate.snapshot import STATE_FIELDS, Snapshot
 from fitness.branch_and_bound.search_state import DEPTH, LEMMAS, MEMBERS
 from fitness.simulate import row_of
-from results.front.certificate import LemmaTable
 from results.errors import ResultError
+from results.front.certificate import LemmaTable
 from tests.support.random_spaces import random_limited_problem
 
 

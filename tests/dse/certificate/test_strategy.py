@@ -7,9 +7,9 @@ import pytest
 
 from benchmarks.reference_problem import reference_problem
 from dse.certificate.certify import Limits
-from dse.space.design_space import DesignSpace
-from dse.certificate.strategy import Goal, prove_front
 from dse.certificate.seed_front import front_of_rows
+from dse.certificate.strategy import Goal, prove_front
+from dse.space.design_space import DesignSpace
 from results.front.certificate import CertificateStatus
 from results.front.dominance import non_dominated
 

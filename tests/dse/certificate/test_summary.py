@@ -5,9 +5,9 @@ from dataclasses import replace
 import pytest
 
 from dse.certificate.summary import claim_in_words, claims_in_words
+from results.export.result_folder import read_results
 from results.front.certificate import CertificateStatus
 from results.front.front import CertificateClaim
-from results.export.result_folder import read_results
 
 NAMES = ("latency_ps", "energy_fj")
 WHOLE = CertificateClaim(

@@ -7,18 +7,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dse.workload.parse_options import make_options, with_dimensions
 from dse.cli.shared.options import GoalOptions, SpaceOptions
-from dse.problem.cost_provenance import cost_origins
 from dse.errors import WorkloadError
+from dse.problem.build import build_problem
+from dse.problem.cost_provenance import cost_origins
 from dse.space.mapping_file import mapping_from_document, row_of_mapping
 from dse.workload.options import Options
-from dse.problem.build import build_problem
+from dse.workload.parse_options import make_options, with_dimensions
 from dse.workload.workload import workload_of
 from platforms.platform_file import load_platform
-from results.front.costs_file import costs_from_bytes, costs_to_document
 from results.errors import ResultError
 from results.export.result_folder import read_results
+from results.front.costs_file import costs_from_bytes, costs_to_document
 
 
 @pytest.fixture(scope="module")

@@ -6,10 +6,10 @@ import sys
 import numba
 import pytest
 
-import dse.explore as exploring
 import dse.certificate.strategy as proving
-from dse.compile import load as compilation
+import dse.explore as exploring
 from dse.certificate.certify import Limits
+from dse.compile import load as compilation
 from dse.space.design_space import DesignSpace
 from dse.workload.options import Options
 from fitness.warm_up import smallest_problem

@@ -12,15 +12,15 @@ import numpy as np
 import pytest
 
 from benchmarks.reference_problem import reference_problem
-from dse.search.checkpoint import CheckpointFile, Identity
 from dse.cli.main import run
-from dse.space.design_space import DesignSpace
-from dse.search.names import EngineName
 from dse.engines.optimizer_registry import ENGINES, make_engine
 from dse.errors import WorkloadError
 from dse.explore import explore
-from dse.workload.options import Options
+from dse.search.checkpoint import CheckpointFile, Identity
 from dse.search.driver import Budget, StoppedBy, search
+from dse.search.names import EngineName
+from dse.space.design_space import DesignSpace
+from dse.workload.options import Options
 from fitness.objectives import make_outcomes
 from fitness.simulate import row_of
 from results.errors import ResultError

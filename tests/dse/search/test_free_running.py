@@ -11,23 +11,23 @@ from typing import Any
 
 import pytest
 
+from dse.certificate.preconditions import refuse_unprovable
 from dse.cli.main import run
 from dse.errors import WorkloadError
 from dse.explore import default_evaluations
-from dse.workload.options import Options, parse_deadline
 from dse.problem.build import build_problem
-from dse.certificate.preconditions import refuse_unprovable
+from dse.workload.options import Options, parse_deadline
 from dse.workload.workload import workload_of
 from dse.workload.workload_file import read_workload
 from platforms.platform_file import load_platform
-from results.text.power_bandwidth_trace import activity
 from results.errors import ResultError
-from results.text.free_running import shown_in_words
+from results.export.report import report_html
 from results.export.result_folder import read_results
 from results.plots.gantt import draw_gantt
 from results.plots.style import picture_settings
 from results.problem.pipeline_model import ThroughputModel
-from results.export.report import report_html
+from results.text.free_running import shown_in_words
+from results.text.power_bandwidth_trace import activity
 from results.text.schedule import stretches
 
 RECOMPUTE = Path(__file__).parents[2] / "support" / "recompute_front.py"

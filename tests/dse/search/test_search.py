@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from dse.search.archive import Archive
-from dse.space.design_space import DesignSpace
-from dse.search.optimizers.nsga2 import Nsga2Engine
 from dse.search.driver import LEAST_PART, Budget, StoppedBy, search
+from dse.search.optimizers.nsga2 import Nsga2Engine
+from dse.space.design_space import DesignSpace
 from fitness.objectives import constraints_of, make_outcomes
 from results.front.dominance import non_dominated
 from tests.support.small_spaces import enumerated, exact_front, small_space

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from benchmarks.random_problem import RandomShape, random_problem
-from dse.space.design_space import DesignSpace, unique_rows
 from dse.search.optimizers.initial_population import first_population, obvious_rows
+from dse.space.design_space import DesignSpace, unique_rows
 from dse.space.neighbourhood import all_changes, neighbours
 from dse.space.operators import mutate, segment_crossover
 from fitness.reference.timeline import canonical_points

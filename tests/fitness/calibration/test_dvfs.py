@@ -12,8 +12,9 @@ import pytest
 
 from benchmarks import table2
 from fitness.calibration.dvfs import calibrate_rows, predicted, subjects, time_errors
-from fitness.calibration.least_squares import fit
+from fitness.calibration.dvfs_profile import Subject, clock_profile_document
 from fitness.calibration.dvfs_table import ClockMeasurement, read_measurements
+from fitness.calibration.least_squares import fit
 from fitness.cost_model.dvfs_forms import (
     Clocks,
     PowerForm,
@@ -23,15 +24,14 @@ from fitness.cost_model.dvfs_forms import (
     power_mw,
     time_ms,
 )
-from fitness.calibration.dvfs_profile import Subject, clock_profile_document
+from fitness.cost_model.power import alone_idle_mw
 from fitness.costs.network_costs import network_costs
 from fitness.profiles.profile_document import document_bytes, merged
 from fitness.profiles.profile_file import read_profile
-from fitness.cost_model.power import alone_idle_mw
 from platforms.errors import PlatformError
 from platforms.platform_file import load_platform
-from results.io.canonical_json import canonical_bytes
 from results.front.cost_origins import CostOrigin
+from results.io.canonical_json import canonical_bytes
 from sdf.catalogue.catalogue import load_network
 from sdf.grouping.grouping import group_network
 

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fitness.contention import contention_table, lost_rate
 from fitness.calibration.pccs_document import used_fit
 from fitness.calibration.pccs_fit import PARAMETERS, fit_contention, loss_percent
 from fitness.calibration.pccs_sweep import Sweep, read_sweep
+from fitness.contention import contention_table, lost_rate
 from platforms.errors import PlatformError
 from platforms.platform import Contention
 from platforms.source import Source, Status

@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from fitness.cost_model.power import domain_static_mw, unit_idle_mw
+from fitness.cost_model.support import supported_layers
 from fitness.cost_model.tables import CostOrigin, NetworkCosts
 from fitness.costs.network_costs import network_costs
-from fitness.cost_model.support import supported_layers
-from fitness.cost_model.power import domain_static_mw, unit_idle_mw
 from platforms.errors import PlatformError
 from platforms.platform_file import load_platform, platform_names
 from sdf.catalogue.catalogue import load_network

@@ -9,9 +9,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from fitness.cost_model.support import supported_layers
 from fitness.cost_model.tables import CostOrigin, NetworkCosts
 from fitness.costs.network_costs import network_costs
-from fitness.cost_model.support import supported_layers
 from platforms.measurement import is_same_network
 from platforms.platform import Platform
 from platforms.platform_file import load_platform

@@ -6,12 +6,12 @@ from functools import lru_cache
 
 import pytest
 
-from fitness.costs.network_costs import network_costs
 from fitness.cost_model.support import layer_support
+from fitness.costs.network_costs import network_costs
 from platforms.platform_file import load_platform
 from sdf.catalogue.catalogue import load_network
-from sdf.grouping.cuts import layers_of
 from sdf.graph import SdfGraph
+from sdf.grouping.cuts import layers_of
 from sdf.grouping.grouping import group_network
 
 BOARDS = ["jetson-agx-xavier", "jetson-agx-orin"]

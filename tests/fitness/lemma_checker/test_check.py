@@ -10,8 +10,8 @@ import pytest
 from benchmarks.reference_problem import reference_problem
 from fitness.lemma_checker.check import check_lemmas, lemma_bound, lemma_bounds
 from fitness.simulate import make_evaluator
-from results.front.certificate import NOT_NAMED, LemmaTable
 from results.errors import ResultError
+from results.front.certificate import NOT_NAMED, LemmaTable
 from results.problem.problem import ContentionTable, Problem, ProblemDomain
 from tests.support.lemma_tree import lemma_tree
 from tests.support.random_lemmas import (

@@ -11,8 +11,8 @@ import pytest
 from fitness.lemma_checker.check import check_lemmas, lemma_bounds
 from fitness.objectives import make_outcomes
 from fitness.simulate import make_evaluator
-from results.front.certificate import NOT_NAMED, LemmaTable
 from results.errors import ResultError
+from results.front.certificate import NOT_NAMED, LemmaTable
 from results.problem.problem import EnergyUse, Objective, ObjectiveKind, Problem, ProblemDomain
 from tests.support.random_lemmas import (
     all_designs,

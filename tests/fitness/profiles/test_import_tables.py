@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fitness.profiles.profilers.demand_estimate import estimate_demand
-from fitness.profiles.profilers.demand_import import import_demand
 from fitness.profiles.profile_document import Subject, document_bytes, merged
 from fitness.profiles.profile_file import read_profile
+from fitness.profiles.profilers.demand_estimate import estimate_demand
+from fitness.profiles.profilers.demand_import import import_demand
 from fitness.profiles.profilers.run_times import parse_run_time
 from fitness.profiles.profilers.transition_import import import_transitions
 from platforms.errors import PlatformError

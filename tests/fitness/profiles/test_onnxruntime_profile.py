@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fitness.profiles.layer_names import LayerNames
+from fitness.profiles.profile_document import Subject
 from fitness.profiles.profilers.onnxruntime_import import ANY_PROVIDER, import_onnxruntime
 from fitness.profiles.profilers.onnxruntime_profile import parse_onnxruntime_profile
-from fitness.profiles.profile_document import Subject
 from platforms.errors import PlatformError
 from platforms.platform_file import load_platform
 

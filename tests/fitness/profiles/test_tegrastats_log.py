@@ -6,7 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fitness.profiles.profilers.tegrastats_log import board_mw, emc_percent, parse_tegrastats, quantities
+from fitness.profiles.profilers.tegrastats_log import (
+    board_mw,
+    emc_percent,
+    parse_tegrastats,
+    quantities,
+)
 from platforms.errors import PlatformError
 
 TX2 = (

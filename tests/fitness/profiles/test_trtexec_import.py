@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from fitness.profiles.profilers.engine_rows import RowKind, kind_of, sort_rows
 from fitness.profiles.layer_names import LayerNames
 from fitness.profiles.profile_document import Subject
+from fitness.profiles.profilers.engine_rows import RowKind, kind_of, sort_rows
 from fitness.profiles.profilers.trtexec_import import import_trtexec
 from fitness.profiles.profilers.trtexec_profile import EngineProfile, EngineRow
 from platforms.errors import PlatformError

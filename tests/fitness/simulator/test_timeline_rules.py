@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 from benchmarks.random_problem import RandomShape, random_design, random_problem
 from fitness import plain_timeline, timeline
 from fitness.contention import contention_table, lost_rate
-from results.problem.problem import WORK_PER_PS, Problem
 from results.front.schedule import ScheduledGroup
+from results.problem.problem import WORK_PER_PS, Problem
 from tests.support.small_problems import (
     NO_LIMIT_KBPS,
     design,

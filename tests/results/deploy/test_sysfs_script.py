@@ -11,8 +11,8 @@ import pytest
 
 from platforms.platform_file import load_platform
 from results.deploy.deployment import Deployment
-from results.errors import ResultError
 from results.deploy.sysfs_script import sysfs_script
+from results.errors import ResultError
 
 SHELLS = [shell for shell in ("sh", "dash", "bash") if shutil.which(shell)]
 GPU = "/sys/devices/17000000.gv11b/devfreq/17000000.gv11b"

@@ -7,17 +7,17 @@ from itertools import combinations
 
 import pytest
 
-from results.text.power_bandwidth_trace import activity
+from results.export.report import report_html
+from results.export.report_data import report_data
+from results.export.result_folder import write_results
 from results.front.certificate import CertificateStatus
-from results.text.member_diff import clocks_mhz, groups_by_unit
 from results.front.epsilon import least_within
 from results.front.front import BaselinePoint, CertificateClaim
-from results.export.result_folder import write_results
 from results.front.named_members import KNEE, marked_member
 from results.problem.objectives import format_number, objective_names
 from results.problem.problem import Objective, ObjectiveKind
-from results.export.report_data import report_data
-from results.export.report import report_html
+from results.text.member_diff import clocks_mhz, groups_by_unit
+from results.text.power_bandwidth_trace import activity
 from tests.support.fresh_process import outputs
 
 HOSTILE = "</script><img src=x onerror=\"document.title='caught'\">{{STYLE}}"

@@ -11,10 +11,10 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from results.errors import ResultError
-from results.front.front_document import front_to_document
 from results.export.result_folder import read_results, write_results
-from results.problem.problem import Objective, ObjectiveKind
+from results.front.front_document import front_to_document
 from results.io.schema import schema
+from results.problem.problem import Objective, ObjectiveKind
 from tests.support.result_folders import files
 
 HERE = Path(__file__).parent

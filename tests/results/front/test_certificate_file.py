@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
-from results.io.canonical_json import canonical_bytes, content_sha256
+from results.errors import ResultError
+from results.export.result_folder import read_certificate, write_results
 from results.front.certificate import (
     NOT_NAMED,
     Certificate,
@@ -18,10 +19,9 @@ from results.front.certificate import (
     ProofFiles,
 )
 from results.front.certificate_file import certificate_bytes, certificate_from_bytes
-from results.errors import ResultError
-from results.export.result_folder import read_certificate, write_results
-from results.problem.problem_file import problem_sha256
+from results.io.canonical_json import canonical_bytes, content_sha256
 from results.io.schema import schema
+from results.problem.problem_file import problem_sha256
 
 
 def random_table(rng, count, groups, domains, most_units=3):

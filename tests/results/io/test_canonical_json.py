@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from results.io.canonical_json import canonical_bytes, content_sha256, parse
 from results.errors import ResultError
+from results.io.canonical_json import canonical_bytes, content_sha256, parse
 
 DOCUMENTS = st.recursive(
     st.none()

@@ -9,8 +9,8 @@ from jsonschema import Draft202012Validator
 
 from results.errors import ResultError
 from results.front.front_document import front_to_document
-from results.problem.problem_file import problem_to_document
 from results.io.schema import check_against_schema, schema
+from results.problem.problem_file import problem_to_document
 
 WRONG = (None, -2, -1, 0, 1 << 63, 1.5, "", "x", True, [], [1], [[1, 2, 3]], {}, {"name": 1})
 

@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 
 from results.errors import ResultError
-from results.periodic.periodic import EngineArray, PeriodicSchedule
 from results.periodic.check import broken_rule
+from results.periodic.periodic import EngineArray, PeriodicSchedule
 from results.periodic.task_graph import Task, TaskGraph, Transfer
 
 GRAPH = TaskGraph(

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from results.front.front import BaselinePoint
 from results.export.result_folder import write_results
+from results.front.front import BaselinePoint
 from results.plots.front import MARKERS, draw_front, front_png, front_svg
 from results.plots.gantt import draw_gantt, gantt_png, gantt_svg
 from results.plots.labels import overlap, place_labels, staircase_boxes

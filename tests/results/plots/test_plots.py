@@ -4,13 +4,13 @@ import dataclasses
 
 import pytest
 
-from results.plots.convergence import draw_convergence
-from results.text.energy_breakdown import REST, energy_parts_fj
-from results.plots.energy import draw_energy
 from results.errors import ResultError
+from results.plots.convergence import draw_convergence
+from results.plots.energy import draw_energy
 from results.plots.fronts import draw_fronts
 from results.plots.gantt import draw_gantts
 from results.plots.style import PICTURE_MAKERS, picture_settings
+from results.text.energy_breakdown import REST, energy_parts_fj
 
 HEADS = {".svg": b"<?xml", ".pdf": b"%PDF", ".png": b"\x89PNG"}
 

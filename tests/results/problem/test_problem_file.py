@@ -8,6 +8,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from results.errors import ResultError
+from results.io.schema import schema
 from results.problem.problem import (
     ContentionTable,
     EnergyUse,
@@ -25,7 +26,6 @@ from results.problem.problem_file import (
     read_problem,
     write_problem,
 )
-from results.io.schema import schema
 
 
 def assert_equal(a, b, path="problem"):

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from results.text.member_diff import describe_difference, describe_front, transition_count
 from results.front.front import Front
 from results.front.named_members import mark_members
 from results.problem.objectives import (
@@ -21,6 +20,7 @@ from results.problem.objectives import (
 )
 from results.problem.problem import DesignPoint, Objective, ObjectiveKind
 from results.text.front import LEAST_APART, _apart, front_table, table_rows
+from results.text.member_diff import describe_difference, describe_front, transition_count
 
 
 def text_of(front, width, **options):

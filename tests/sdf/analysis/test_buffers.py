@@ -16,11 +16,11 @@ from sdf.analysis.buffer_search import (
     throughput_buffer_trade_off,
 )
 from sdf.analysis.buffers import bounded_throughput, smallest_capacity
-from sdf.errors import GraphError
-from sdf.graph import Actor, Channel, SdfGraph
 from sdf.analysis.liveness import check_live
 from sdf.analysis.repetition import repetition_vector
 from sdf.analysis.throughput import self_timed_throughput
+from sdf.errors import GraphError
+from sdf.graph import Actor, Channel, SdfGraph
 
 Timed = tuple[SdfGraph, dict[str, int]]
 

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from sdf.analysis.csdf import CsdfActor, CsdfChannel, CsdfGraph, Phase, csdf_period
-from sdf.formats.csdf_files import format_csdf_json, format_csdf_sdf3
 from sdf.errors import GraphError
+from sdf.formats.csdf_files import format_csdf_json, format_csdf_sdf3
 
 
 def simulated(graph: CsdfGraph, *, bounded: bool, iterations: int = 240) -> Fraction | None:

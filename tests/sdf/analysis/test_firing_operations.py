@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from sdf.errors import GraphError
 from sdf.analysis.firing_operations import firing_operations
-from sdf.graph import Actor, Channel, SdfGraph
 from sdf.analysis.repetition import repetition_vector
+from sdf.errors import GraphError
 from sdf.formats.sdf3_xml import read_sdf3
+from sdf.graph import Actor, Channel, SdfGraph
 
 EXAMPLES = Path(__file__).parents[3] / "examples" / "sdf"
 

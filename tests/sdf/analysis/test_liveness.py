@@ -9,10 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sdf.analysis import liveness
-from sdf.errors import GraphError
-from sdf.graph import Actor, Channel, SdfGraph
 from sdf.analysis.liveness import check_live, execute_iteration
 from sdf.analysis.repetition import repetition_vector
+from sdf.errors import GraphError
+from sdf.graph import Actor, Channel, SdfGraph
 
 
 @st.composite

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from sdf.analysis.buffers import bounded_throughput
-from sdf.errors import GraphError
-from sdf.graph import Actor, Channel, SdfGraph
-from sdf.formats.sdf3_xml import read_sdf3
 from sdf.analysis.sdf_report import analyse, format_report
+from sdf.errors import GraphError
+from sdf.formats.sdf3_xml import read_sdf3
+from sdf.graph import Actor, Channel, SdfGraph
 
 EXAMPLES = Path(__file__).parents[3] / "examples" / "sdf"
 

@@ -6,12 +6,12 @@ from pathlib import Path
 import pytest
 
 from sdf.catalogue.catalogue import catalogue, load_network
+from sdf.catalogue.torchvision_tables import ORIGIN
 from sdf.errors import GraphError
 from sdf.grouping.grouping import group_at
+from sdf.grouping.summary import summarise
 from sdf.layer import LayerKind
 from sdf.onnx.importer import ImportedNetwork
-from sdf.grouping.summary import summarise
-from sdf.catalogue.torchvision_tables import ORIGIN
 
 # GMACs, Mparameters as counted by others, and by how much we may differ.
 PUBLISHED = {

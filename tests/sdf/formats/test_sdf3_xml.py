@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sdf.errors import GraphError
-from sdf.graph import Actor, Channel, SdfGraph
 from sdf.analysis.repetition import repetition_vector
+from sdf.errors import GraphError
 from sdf.formats.sdf3_xml import LARGEST, format_sdf3, parse_sdf3, read_sdf3, write_sdf3
+from sdf.graph import Actor, Channel, SdfGraph
 
 EXAMPLES = Path(__file__).parents[3] / "examples" / "sdf"
 

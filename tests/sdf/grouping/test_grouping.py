@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sdf.grouping.balance import balanced_parts
 from sdf.catalogue.catalogue import load_network
 from sdf.errors import GraphError
 from sdf.graph import Actor, Channel, SdfGraph
+from sdf.grouping.balance import balanced_parts
 from sdf.grouping.grouping import group_at, group_network, legal_cuts, transition_points
 from sdf.grouping.groups import GroupedNetwork
 from sdf.layer import Layer, LayerKind

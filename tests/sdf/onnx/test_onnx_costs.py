@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from onnx import TensorProto, helper, shape_inference
 
-from sdf.onnx.einsum import einsum
 from sdf.errors import GraphError
 from sdf.layer import Layer, LayerKind
+from sdf.onnx.einsum import einsum
 from sdf.onnx.importer import import_onnx_bytes
 
 Shape = tuple[int, ...]

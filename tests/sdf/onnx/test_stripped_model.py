@@ -9,9 +9,9 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper
 
 from sdf.errors import GraphError
+from sdf.grouping.summary import summarise
 from sdf.onnx.importer import import_onnx_bytes
 from sdf.onnx.stripped_model import short_name, strip_model
-from sdf.grouping.summary import summarise
 
 
 def value(name: str, *shape: int) -> Any:

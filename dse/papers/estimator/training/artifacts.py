@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dse.errors import WorkloadError
-from dse.papers.estimator.training.loss_plot import loss_svg
-from dse.papers.estimator.training.data_set import DataSet, data_files
 from dse.papers.estimator.estimator_file import DOCUMENT, WEIGHTS, estimator_files
-from dse.papers.estimator.training.pipeline import Accuracy
 from dse.papers.estimator.settings import EstimatorSettings
-from results.io.canonical_json import Json, canonical_bytes
+from dse.papers.estimator.training.data_set import DataSet, data_files
+from dse.papers.estimator.training.loss_plot import loss_svg
+from dse.papers.estimator.training.pipeline import Accuracy
 from results.io.atomic_folder import check_own_folder, remove_files, write_whole_folder
+from results.io.canonical_json import Json, canonical_bytes
 
 if TYPE_CHECKING:
     from dse.papers.estimator.training.training import Trained

@@ -20,8 +20,9 @@ import numpy as np
 
 from dse.errors import WorkloadError
 from dse.papers.estimator.inputs import joined
-from dse.papers.estimator.training.process_pool import in_processes
+from dse.papers.estimator.predictor import TimelinePredictor
 from dse.papers.estimator.tokens import TokenMaker, Tokens
+from dse.papers.estimator.training.process_pool import in_processes
 from dse.papers.estimator.training.workloads import (
     GROUPS,
     MOST_NETWORKS,
@@ -30,11 +31,10 @@ from dse.papers.estimator.training.workloads import (
     random_rows,
     random_workload,
 )
-from dse.papers.estimator.predictor import TimelinePredictor
 from dse.problem.build import NetworkTables
-from results.io.canonical_json import Json, canonical_bytes
-from results.front.dominance import FloatArray
 from results.errors import ResultError
+from results.front.dominance import FloatArray
+from results.io.canonical_json import Json, canonical_bytes
 from results.problem.problem import IntArray, Problem
 from sdf.catalogue.catalogue import catalogue
 

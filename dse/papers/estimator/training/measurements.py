@@ -24,11 +24,11 @@ from pathlib import Path
 
 import numpy as np
 
-from dse.space.design_space import DesignSpace
 from dse.errors import WorkloadError
 from dse.papers.estimator.training.data_set import DataSet
 from dse.papers.estimator.training.workloads import GROUPS, PLATFORM, build
 from dse.problem.build import NetworkTables
+from dse.space.design_space import DesignSpace
 from results.problem.problem import IntArray, Problem
 
 CLOCK_TOLERANCE = 0.002

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from dse.errors import WorkloadError
-from dse.papers.estimator.training.data_set import DataSet
 from dse.papers.estimator.inference import NumpyEstimator
 from dse.papers.estimator.inputs import Examples, inputs_of, scaling_of, take_tokens
+from dse.papers.estimator.predictor import CLASSES, Bins
 from dse.papers.estimator.settings import BoardShape, EstimatorSettings
 from dse.papers.estimator.tokens import Float32Array
+from dse.papers.estimator.training.data_set import DataSet
 from dse.papers.estimator.training.workloads import build
-from dse.papers.estimator.predictor import CLASSES, Bins
 from results.io.canonical_json import Json
 from results.problem.problem import IntArray
 

@@ -12,12 +12,12 @@ from functools import lru_cache
 
 import numpy as np
 
-from dse.space.design_space import DesignSpace, Random
 from dse.errors import WorkloadError
 from dse.papers.estimator.predictor import Predictor, TimelinePredictor
+from dse.problem.build import NetworkTables, build_problem
+from dse.space.design_space import DesignSpace, Random
 from dse.space.operators import mutate
 from dse.workload.options import Options
-from dse.problem.build import NetworkTables, build_problem
 from dse.workload.workload_file import workload_from
 from platforms.platform import Platform
 from platforms.platform_file import load_platform

@@ -1,11 +1,12 @@
 """MapFormer's manager: LA-MCTS over a predictor (MapFormer 4.3).
 
-Each iteration selects a region by :class:`dse.papers.managers.mapformer.partition_tree.PartitionTree`, draws a batch
-of rows in it, and asks the predictor for their value (Eq. 1). Nothing runs on the board meanwhile:
-of the first random rows and of each iteration only the row that would be put there is proposed, the
-best of its batch, if it is predicted to keep the cap. So ``--max-evaluations`` counts these rows,
-and not what the predictor was asked. What the timeline makes of them is not looked at: the answer
-is the row with the best predicted value of all.
+Each iteration selects a region by
+:class:`dse.papers.managers.mapformer.partition_tree.PartitionTree`, draws a batch of rows in it,
+and asks the predictor for their value (Eq. 1). Nothing runs on the board meanwhile: of the first
+random rows and of each iteration only the row that would be put there is proposed, the best of its
+batch, if it is predicted to keep the cap. So ``--max-evaluations`` counts these rows, and not what
+the predictor was asked. What the timeline makes of them is not looked at: the answer is the row
+with the best predicted value of all.
 
 100 iterations are the paper's. It names no batch: 42 predictions a second (Table 2) for the 23 s of
 5.4 are about ten per iteration.
@@ -15,12 +16,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from dse.space.design_space import DesignSpace, unique_rows
+from dse.papers.estimator.predictor import Predictor
 from dse.papers.managers.mapformer.modes import Mode
 from dse.papers.managers.mapformer.partition_tree import Leaf, PartitionTree, one_thread
-from dse.papers.estimator.predictor import Predictor
 from dse.papers.managers.mapformer.row_features import row_features
 from dse.papers.managers.mapformer.value import tie_break, value_of
+from dse.space.design_space import DesignSpace, unique_rows
 from dse.space.operators import mutate
 from fitness.objectives import Outcomes
 from results.front.dominance import FloatArray

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from dse.papers.managers.mapformer.modes import Mode
 from dse.papers.estimator.predictor import Prediction
+from dse.papers.managers.mapformer.modes import Mode
 from results.front.dominance import FloatArray
 
 

@@ -12,8 +12,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from dse.space.design_space import DesignSpace
 from dse.errors import WorkloadError
+from dse.space.design_space import DesignSpace
 from results.problem.problem import IntArray
 
 UNITS = 4

@@ -26,12 +26,12 @@ from typing import ClassVar
 
 import numpy as np
 
-from dse.space.design_space import DesignSpace
 from dse.errors import WorkloadError
 from dse.papers.managers.base import Manager, cpu_and_gpu, whole_row
 from dse.papers.managers.omniboost.embedding import Embedding
 from dse.papers.managers.omniboost.network import OmniBoostNetwork, read_omniboost
 from dse.papers.managers.power_mode import power_mode
+from dse.space.design_space import DesignSpace
 from results.io.optional import optional_import
 from results.problem.problem import IntArray
 

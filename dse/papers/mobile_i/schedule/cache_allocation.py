@@ -87,8 +87,9 @@ def allocate_transfers(graph: TaskGraph, placement: Placement, cache_bytes: int)
     cache. The paper says "recursively visiting the solution with the minimum prologue": here each
     candidate is taken or left, sinks first; a branch ends where all of its candidates together
     would not beat the best (a faster transfer never lengthens the prologue). The paper is silent on
-    what a cached transfer holds where: see :class:`results.periodic.periodic.PeriodicSchedule`. Beyond
-    ``MOST_VISITS`` branches the best so far is kept; ``is_least`` says whether that happened.
+    what a cached transfer holds where: see :class:`results.periodic.periodic.PeriodicSchedule`.
+    Beyond ``MOST_VISITS`` branches the best so far is kept; ``is_least`` says whether that
+    happened.
     """
     recursion = _Recursion(graph, placement, cache_bytes)
     recursion.repair()
@@ -99,8 +100,8 @@ def allocate_transfers(graph: TaskGraph, placement: Placement, cache_bytes: int)
 
 def allocate_in_order(graph: TaskGraph, placement: Placement, cache_bytes: int) -> Allocation:
     """Transfers in topological order, each that fits, whatever it gains (Memolution, as
-    :func:`dse.papers.mobile_i.schedule.schedulers.memolution` reads it); too many are taken back from the last
-    on."""
+    :func:`dse.papers.mobile_i.schedule.schedulers.memolution` reads it); too many are taken back
+    from the last on."""
     cached = {
         number
         for number, edge in enumerate(graph.transfers)

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from results.problem.problem import Problem
 from results.periodic.task_graph import TaskGraph
+from results.problem.problem import Problem
 
 
 def least_period(graph: TaskGraph, engines: int, *, time_limit_s: float = 10.0) -> int | None:

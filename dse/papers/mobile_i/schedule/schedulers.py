@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from dse.papers.mobile_i.schedule.cache_allocation import Allocation, allocate_in_order, allocate_transfers
+from dse.papers.mobile_i.schedule.cache_allocation import (
+    Allocation,
+    allocate_in_order,
+    allocate_transfers,
+)
 from dse.papers.mobile_i.schedule.initial_schedule import UTILISATION_LIMIT, initial_schedule
 from dse.papers.mobile_i.schedule.placement import Placement, place_in_order
 from dse.papers.mobile_i.schedule.reallocation import ALPHA, reallocate
@@ -40,9 +44,9 @@ def mobile_i(
 
     The paper always takes the order of Algorithm III.2. It is a heuristic, and on some graphs the
     initial order needs a shorter prologue. Both placements leave long prologues; unless they are
-    at the bound, those of :mod:`dse.papers.mobile_i.schedule.stages` are tried, too. Kept is what has the least
-    latency (Eq. 3) of ``inferences`` and the utilisation that Algorithm III.1 reached or was to
-    reach.
+    at the bound, those of :mod:`dse.papers.mobile_i.schedule.stages` are tried, too. Kept is what
+    has the least latency (Eq. 3) of ``inferences`` and the utilisation that Algorithm III.1 reached
+    or was to reach.
 
     Args:
         paper_only: without the step of ours.

@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dse.tools.campaign.analyse.fields import field_of
+from dse.tools.campaign.analyse.values import parse_value
+from dse.tools.campaign.plan.settings import AXES
 from dse.tools.campaign.store.run import RunStatus
 from dse.tools.campaign.store.run_record import RunRecord
-from dse.tools.campaign.plan.settings import AXES
 from dse.tools.campaign.store.store import Store
-from dse.tools.campaign.analyse.values import parse_value
-from results.problem.objectives import FILE_NAMES, objective_unit, objective_value
 from results.io.optional import optional_import
+from results.problem.objectives import FILE_NAMES, objective_unit, objective_value
 from results.problem.problem import Objective
 
 if TYPE_CHECKING:

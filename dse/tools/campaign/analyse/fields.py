@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 
-from dse.tools.campaign.store.run_record import RunRecord
-from dse.tools.campaign.plan.settings import AXES
 from dse.errors import WorkloadError
+from dse.tools.campaign.plan.settings import AXES
+from dse.tools.campaign.store.run_record import RunRecord
 
 _PLACES = ("first", "second", "third", "fourth")
 """The networks of a workload, one by one."""

@@ -9,18 +9,18 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
+from dse.inputs.output import write_output_file
 from dse.tools.campaign.analyse.fields import field_of, varying_fields
 from dse.tools.campaign.analyse.pivot import Pivot, make_pivot
+from dse.tools.campaign.analyse.values import Value, parse_value
 from dse.tools.campaign.store.run import RunStatus
 from dse.tools.campaign.store.run_record import RunRecord
 from dse.tools.campaign.store.store import Store
 from dse.tools.campaign.store.stored_front import stored_front
-from dse.tools.campaign.analyse.values import Value, parse_value
-from dse.inputs.output import write_output_file
-from results.io.plural import counted
 from results.export.html import fill, html_page, read_asset
-from results.problem.objectives import FILE_NAMES, format_number
 from results.export.report import report_html
+from results.io.plural import counted
+from results.problem.objectives import FILE_NAMES, format_number
 
 REPORT = "report.html"
 FRONTS = "fronts"
@@ -166,7 +166,9 @@ def campaign_page(
         "SCRIPT": read_asset("campaign_report.js", "dse.inputs.data"),
     }
     body = fill(read_asset("campaign_report.html", "dse.inputs.data"), parts)
-    return html_page(title, read_asset("campaign_report.css", "dse.inputs.data"), body, scripts=True)
+    return html_page(
+        title, read_asset("campaign_report.css", "dse.inputs.data"), body, scripts=True
+    )
 
 
 def _panels(records: Sequence[RunRecord], by: Sequence[str]) -> list[tuple[str, list[RunRecord]]]:

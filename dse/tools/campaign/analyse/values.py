@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from dse.errors import WorkloadError
 from dse.tools.campaign.store.run import BaselineFigures, FrontFigures
 from dse.tools.campaign.store.run_record import RunRecord
-from dse.errors import WorkloadError
 from dse.workload.options import parse_number
 from results.front.dominance import hypervolume, non_dominated, reference_point
 from results.problem.objectives import (

@@ -7,8 +7,8 @@ import time
 from concurrent.futures import CancelledError
 from typing import Any
 
-from dse.tools.campaign.store.run import RunFunction, RunOutcome, RunTask
 from dse.tools.campaign.execute.workers import Ended
+from dse.tools.campaign.store.run import RunFunction, RunOutcome, RunTask
 from results.errors import ResultError
 from results.io.optional import optional_import
 

@@ -10,25 +10,31 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dse.tools.campaign.store.pack import compress, pack
-from dse.tools.campaign.plan.program import program_identity
-from dse.tools.campaign.store.run import BaselineFigures, FrontFigures, RunOutcome, RunStatus, RunTask
-from dse.tools.campaign.plan.run_inputs import RunInputs
-from dse.tools.campaign.plan.settings import options_of, problem_key
-from dse.tools.campaign.store.strip_timings import timeless_proof
-from dse.search.names import EngineName
 from dse.engines.optimizer_registry import ENGINES
 from dse.errors import InfeasibleError, WorkloadError
 from dse.explore import explore_problem
 from dse.problem.build import BuiltProblem, NetworkTables, build_problem
+from dse.search.names import EngineName
+from dse.tools.campaign.plan.program import program_identity
+from dse.tools.campaign.plan.run_inputs import RunInputs
+from dse.tools.campaign.plan.settings import options_of, problem_key
+from dse.tools.campaign.store.pack import compress, pack
+from dse.tools.campaign.store.run import (
+    BaselineFigures,
+    FrontFigures,
+    RunOutcome,
+    RunStatus,
+    RunTask,
+)
+from dse.tools.campaign.store.strip_timings import timeless_proof
 from dse.workload.workload_file import workload_from
 from fitness.profiles.profile_file import load_profile
 from fitness.simulate import row_of
 from platforms.platform_file import load_platform
-from results.io.canonical_json import canonical_bytes, sha256_of
+from results.export.result_folder import COSTS_FILE, FRONT_FILE, REPORT_FILE
 from results.front.costs_file import costs_bytes
 from results.front.front_document import front_to_document
-from results.export.result_folder import COSTS_FILE, FRONT_FILE, REPORT_FILE
+from results.io.canonical_json import canonical_bytes, sha256_of
 from results.problem.objectives import objective_names
 from results.problem.problem_file import problem_bytes
 

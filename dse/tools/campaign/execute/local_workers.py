@@ -11,9 +11,9 @@ from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from typing import Any
 
-from dse.tools.campaign.store.run import RunFunction, RunTask
-from dse.tools.campaign.plan.settings import problem_key
 from dse.tools.campaign.execute.workers import Ended, attempt
+from dse.tools.campaign.plan.settings import problem_key
+from dse.tools.campaign.store.run import RunFunction, RunTask
 
 _ONE_THREAD = dict.fromkeys(
     ("NUMBA_NUM_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1"

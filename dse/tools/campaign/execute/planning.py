@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from dse.tools.campaign.execute.workers import attempt
 from dse.tools.campaign.plan.campaign_file import load_plan
 from dse.tools.campaign.plan.plan import Plan
 from dse.tools.campaign.plan.program import program_identity
-from dse.tools.campaign.store.run import RunTask
 from dse.tools.campaign.plan.run_inputs import RunInputs, inputs_of
 from dse.tools.campaign.plan.settings import problem_key
+from dse.tools.campaign.store.run import RunTask
 from dse.tools.campaign.store.store import Store
-from dse.tools.campaign.execute.workers import attempt
 
 PROBED_RUNS = 3
 PROBED_EVALUATIONS = 1_000, 3_000

@@ -10,10 +10,10 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-from dse.tools.campaign.plan.plan import NamedWorkload, Plan, Rules, make_plan
-from dse.tools.campaign.plan.settings import AXES, DEFAULTS, Choice, RunSettings, listed, options_of
 from dse.errors import WorkloadError
 from dse.inputs.documents import parse_input, read_input
+from dse.tools.campaign.plan.plan import NamedWorkload, Plan, Rules, make_plan
+from dse.tools.campaign.plan.settings import AXES, DEFAULTS, Choice, RunSettings, listed, options_of
 from dse.workload.workload import short_name, split_copies, workload_of
 from dse.workload.workload_file import is_workload_file, load_workload
 

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from dse.tools.campaign.plan.settings import AXES, DEFAULTS, Choice, RunSettings
 from dse.errors import WorkloadError
+from dse.tools.campaign.plan.settings import AXES, DEFAULTS, Choice, RunSettings
 
 MOST_RUNS = 5_000_000
 

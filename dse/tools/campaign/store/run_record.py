@@ -8,9 +8,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from dse.tools.campaign.plan.plan import PlannedRun
-from dse.tools.campaign.store.run import BaselineFigures, FrontFigures, RunStatus
 from dse.tools.campaign.plan.run_inputs import RunInputs
 from dse.tools.campaign.plan.settings import Choice, RunSettings
+from dse.tools.campaign.store.run import BaselineFigures, FrontFigures, RunStatus
 
 
 @dataclass(frozen=True)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from dse.errors import WorkloadError
 from dse.certificate.strategy import Goal, prove_front
+from dse.errors import WorkloadError
+from results.errors import ResultError
+from results.export.result_folder import CERTIFICATE, EPSILON
 from results.front.certificate import ProofFiles
 from results.front.certificate_file import certificate_bytes
-from results.errors import ResultError
 from results.front.front import CertificateClaim, Front
-from results.export.result_folder import CERTIFICATE, EPSILON
 
 
 def timeless_proof(front: Front, goal: Goal) -> tuple[Front, dict[str, bytes], str]:

@@ -21,7 +21,16 @@ from dse.tools.host.machine.streaming import StreamLog
 from dse.tools.host.machine.sub_models import SubModels
 from dse.tools.host.machine.tensor_memory import TensorMemory, fill_inputs, lay_out
 from dse.tools.host.machine.unit_loop import FIRST, GO, STOP, WIDTH, UnitPart
-from dse.tools.host.machine.unit_process import READY, Execute, Load, Request, Stream, as_board, now, serve
+from dse.tools.host.machine.unit_process import (
+    READY,
+    Execute,
+    Load,
+    Request,
+    Stream,
+    as_board,
+    now,
+    serve,
+)
 from results.errors import ResultError
 
 IntArray = NDArray[np.int64]

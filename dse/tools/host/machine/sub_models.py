@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from dse.tools.deploy.random_weights import give_random_weights, numpy_type
 from dse.tools.deploy.find_models import check_models, searched_model
-from results.front.cost_origins import CostOrigins, NetworkOrigins
+from dse.tools.deploy.random_weights import give_random_weights, numpy_type
 from results.errors import ResultError
+from results.front.cost_origins import CostOrigins, NetworkOrigins
 from results.problem.problem import Problem
 from sdf.catalogue.catalogue import ModelFile
 from sdf.onnx.parts import ModelPart, PartTensor, cut_model, save_part

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dse.tools.host.machine.sub_models import SubModel, SubModels, TensorPlace
 from dse.tools.deploy.random_weights import numpy_type, random_input
+from dse.tools.host.machine.sub_models import SubModel, SubModels, TensorPlace
 from sdf.onnx.parts import PartTensor
 
 _ALIGNMENT = 4096

@@ -13,10 +13,10 @@ from dse.tools.host.measure.memory_rates import together_gbps
 from dse.tools.host.measure.running import DesignRuns, predict, without_contention
 from fitness.simulate import design_of, row_of
 from results.front.certificate import CertificateStatus
-from results.replay.fidelity import Fidelity, FidelityPoint, Prediction
 from results.front.front import Front
 from results.front.select_member import FASTEST, choose_member
 from results.problem.problem import IntArray
+from results.replay.fidelity import Fidelity, FidelityPoint, Prediction
 
 PASSES = 3
 """Every design point is run so often, all others between: what drifts, drifts for all."""

@@ -15,7 +15,15 @@ from dse.tools.host.measure.measuring import CoRun, Measured
 from fitness.calibration.pccs_document import contention_entry, used_fit
 from fitness.calibration.pccs_fit import fit_contention
 from fitness.calibration.pccs_sweep import Sweep
-from fitness.profiles.profile_document import Document, Subject, add_part, merged, ms, new_document, rounded
+from fitness.profiles.profile_document import (
+    Document,
+    Subject,
+    add_part,
+    merged,
+    ms,
+    new_document,
+    rounded,
+)
 from platforms.platform import Platform
 from results.problem.problem import Problem
 from sdf.grouping.groups import GroupedNetwork

@@ -8,10 +8,15 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from dse.tools.host.measure.demand_probe import Calibration, chunk_rate, make_calibration, rate_beside
 from dse.tools.host.machine.execution_plan import ExecutionPlan, make_execution_plan
-from dse.tools.host.measure.execution_times import Spread, occupation, spread_of
 from dse.tools.host.machine.machine import Execution, Machine
+from dse.tools.host.measure.demand_probe import (
+    Calibration,
+    chunk_rate,
+    make_calibration,
+    rate_beside,
+)
+from dse.tools.host.measure.execution_times import Spread, occupation, spread_of
 from dse.tools.host.measure.memory_rates import STREAM_S, together_gbps
 from results.problem.problem import DesignPoint, Problem
 

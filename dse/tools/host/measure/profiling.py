@@ -11,8 +11,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from dse.problem.cost_provenance import cost_origins
 from dse.errors import WorkloadError
+from dse.problem.build import BuiltProblem, build_problem
+from dse.problem.cost_provenance import cost_origins
+from dse.tools.host.machine.host_units import Host, HostUnit
+from dse.tools.host.machine.machine import HostMachine
+from dse.tools.host.machine.sub_models import write_sub_models
 from dse.tools.host.measure.host_documents import (
     PLATFORM,
     UNKNOWN,
@@ -22,13 +26,9 @@ from dse.tools.host.measure.host_documents import (
     profile_document,
     sweep_of,
 )
-from dse.tools.host.machine.host_units import Host, HostUnit
-from dse.tools.host.machine.machine import HostMachine
 from dse.tools.host.measure.measuring import Measured, measure
 from dse.tools.host.measure.memory_rates import range_of
-from dse.tools.host.machine.sub_models import write_sub_models
 from dse.workload.options import Options
-from dse.problem.build import BuiltProblem, build_problem
 from dse.workload.workload import Workload
 from dse.workload.workload_file import workload_from
 from fitness.profiles.profile_document import document_bytes

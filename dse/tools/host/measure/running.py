@@ -13,6 +13,9 @@ from numpy.typing import NDArray
 
 from dse.tools.host.machine.dispatch import Dispatch
 from dse.tools.host.machine.execution_plan import ExecutionPlan, make_execution_plan
+from dse.tools.host.machine.host_units import unit_named
+from dse.tools.host.machine.machine import Execution, HostMachine, Machine
+from dse.tools.host.machine.sub_models import write_sub_models
 from dse.tools.host.measure.execution_times import (
     FrameTimes,
     Spread,
@@ -21,9 +24,6 @@ from dse.tools.host.measure.execution_times import (
     spread_of,
     undisturbed,
 )
-from dse.tools.host.machine.host_units import unit_named
-from dse.tools.host.machine.machine import Execution, HostMachine, Machine
-from dse.tools.host.machine.sub_models import write_sub_models
 from fitness.simulate import PIPELINE_FRAMES, PIPELINE_WARM_UP, play
 from results.front.cost_origins import CostOrigins
 from results.problem.problem import DesignPoint, Problem

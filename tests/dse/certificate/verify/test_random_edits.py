@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from dse.certificate.verify import verify as verifying
-from results.io.canonical_json import parse
 from results.errors import ResultError
+from results.io.canonical_json import parse
 from tests.support.tampered_folder import Files
 
 

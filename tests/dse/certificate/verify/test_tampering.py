@@ -12,20 +12,20 @@ import numpy as np
 import pytest
 
 from dse.certificate import branch_and_bound as exact_search
-from dse.certificate.verify import verify as verifying
 from dse.certificate.certify import Limits, prove, space_in_words
+from dse.certificate.verify import verify as verifying
 from dse.certificate.verify.members import _schedule_difference
 from dse.space.members import make_members
 from fitness.objectives import make_outcomes
 from fitness.simulate import row_of
-from results.io.canonical_json import canonical_bytes, parse
+from results.export.result_folder import write_results
 from results.front.certificate import CertificateStatus
 from results.front.dominance import non_dominated
 from results.front.front import Front
 from results.front.front_document import front_from_document, front_to_document
-from results.export.result_folder import write_results
-from results.problem.problem_file import problem_from_document
 from results.front.schedule import Schedule
+from results.io.canonical_json import canonical_bytes, parse
+from results.problem.problem_file import problem_from_document
 from tests.support.tampered_folder import Files, judge
 
 

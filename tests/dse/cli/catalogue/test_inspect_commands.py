@@ -14,9 +14,9 @@ from onnx import TensorProto, helper
 from dse.cli.main import run
 from dse.cli.shared.wrap import wrapped
 from platforms.platform_file import platform_names
+from sdf.analysis.sdf_report import analyse
 from sdf.catalogue.catalogue import catalogue
 from sdf.formats.sdf3_xml import read_sdf3
-from sdf.analysis.sdf_report import analyse
 
 GRAPHS = Path(__file__).parents[4] / "examples" / "sdf"
 

@@ -7,13 +7,13 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from results.front.dominance import non_dominated
 from results.errors import ResultError
+from results.export.result_folder import read_results
+from results.front.dominance import non_dominated
 from results.front.front import Front
 from results.front.front_check import objective_array
-from results.text.compare_fronts import compare_fronts, problem_differences
-from results.export.result_folder import read_results
 from results.problem.problem import Objective, ObjectiveKind
+from results.text.compare_fronts import compare_fronts, problem_differences
 
 
 @pytest.fixture(scope="module")

@@ -5,12 +5,13 @@ import json
 import numpy as np
 import pytest
 
+from dse.problem.build import build_problem
 from dse.problem.cost_provenance import cost_origins
 from dse.workload.options import Options
-from dse.problem.build import build_problem
 from dse.workload.workload import workload_of
 from platforms.platform_file import load_platform
-from results.io.canonical_json import content_sha256
+from results.errors import ResultError
+from results.export.result_folder import read_costs, read_results
 from results.front.cost_origins import CostOrigin
 from results.front.costs_file import (
     check_origins,
@@ -19,8 +20,7 @@ from results.front.costs_file import (
     costs_from_document,
     costs_to_document,
 )
-from results.errors import ResultError
-from results.export.result_folder import read_costs, read_results
+from results.io.canonical_json import content_sha256
 
 
 @pytest.fixture(scope="module")

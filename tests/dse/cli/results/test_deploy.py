@@ -12,15 +12,15 @@ import onnx
 import pytest
 
 from dse.cli.main import run
-from dse.tools.deploy.deploy import deployment_texts, fitting_targets, network_files
 from dse.tools.analysis.power_modes import mode_costs
+from dse.tools.deploy.deploy import deployment_texts, fitting_targets, network_files
 from platforms.platform_file import load_platform
-from results.io.canonical_json import content_sha256
 from results.deploy.deployment import Deployment
-from results.errors import ResultError
-from results.export.result_folder import read_costs, read_results, write_results
 from results.deploy.nvpmodel_conf import parse_nvpmodel_conf, power_modes_of
 from results.deploy.nvpmodel_section import nearest_mode, nvpmodel_section, power_modes
+from results.errors import ResultError
+from results.export.result_folder import read_costs, read_results, write_results
+from results.io.canonical_json import content_sha256
 from results.io.schema import check_against_schema
 
 

@@ -10,12 +10,12 @@ import pytest
 from dse.problem.constraint_status import ConstraintState, shown_apart
 from fitness.objectives import Constraint, ConstraintKind
 from fitness.reference.timeline import frame_energy_fj, play
-from results.io.canonical_json import parse
 from results.export.result_folder import read_results
 from results.front.select_member import choose_member
+from results.io.canonical_json import parse
+from results.io.schema import check_against_schema
 from results.problem.problem import DesignPoint
 from results.text.schedule import stretches
-from results.io.schema import check_against_schema
 
 PAIR = ("inception_v1", "squeezenet", "-p", "jetson-agx-xavier", "--groups", "4")
 UNITS = ("--units", "gpu,dla0")

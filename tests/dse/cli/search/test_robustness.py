@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from benchmarks.random_problem import RandomShape, random_design, random_problem
-from dse.space.design_space import DesignSpace
 from dse.errors import WorkloadError
+from dse.space.design_space import DesignSpace
 from dse.tools.analysis.robustness import PPM, at_clocks_of, robustness, with_cost_errors
 from fitness.objectives import make_outcomes
 from fitness.reference.timeline import frame_energy_fj, play

@@ -10,10 +10,10 @@ import pytest
 
 from benchmarks.random_problem import RandomShape, random_problem
 from dse.baselines.repeat_matching import alone_on_best_unit, balanced
-from dse.tools.analysis.compare_baselines import improvement, two_accelerators
 from dse.errors import WorkloadError
-from dse.workload.options import Options
 from dse.problem.build import build_problem
+from dse.tools.analysis.compare_baselines import improvement, two_accelerators
+from dse.workload.options import Options
 from dse.workload.scenarios import Scenario, apply_scenario
 from dse.workload.workload import workload_of
 from dse.workload.workload_file import read_workload

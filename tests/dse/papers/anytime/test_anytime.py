@@ -12,17 +12,17 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from dse.papers.anytime import improve as improving
-from dse.papers.anytime.scheduler import AnytimeScheduler
 from dse.errors import WorkloadError
-from dse.papers.anytime.improve import Ended, Published, improve, naive_schedule
-from dse.workload.options import Options
-from dse.papers.anytime.replay import replay
+from dse.papers.anytime import improve as improving
 from dse.papers.anytime.file import load_replay
+from dse.papers.anytime.improve import Ended, Published, improve, naive_schedule
+from dse.papers.anytime.replay import replay
+from dse.papers.anytime.scheduler import AnytimeScheduler
+from dse.workload.options import Options
 from dse.workload.workload import workload_of
 from fitness.reference.objectives import plain_outcome
-from results.front.certificate import CertificateStatus
 from results.errors import ResultError
+from results.front.certificate import CertificateStatus
 from results.problem.problem import Objective, ObjectiveKind, Problem
 from results.replay.file import replay_csv, replay_json
 from tests.support.random_spaces import random_limited_problem, space_of

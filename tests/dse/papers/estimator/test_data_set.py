@@ -11,8 +11,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dse.space.design_space import DesignSpace
 from dse.errors import WorkloadError
+from dse.papers.estimator.predictor import TimelinePredictor
 from dse.papers.estimator.training.data_set import (
     DataPlan,
     DataSet,
@@ -22,7 +22,7 @@ from dse.papers.estimator.training.data_set import (
     with_tokens,
 )
 from dse.papers.estimator.training.workloads import build, random_rows, random_workload
-from dse.papers.estimator.predictor import TimelinePredictor
+from dse.space.design_space import DesignSpace
 from fitness.simulate import make_evaluator
 from results.problem.problem import Problem
 
@@ -84,9 +84,7 @@ def test_improved_rows_are_better_than_random_ones(problem: Problem) -> None:
 
 
 def test_a_plan_gives_the_same_data_in_another_process(data: DataSet) -> None:
-    code = (
-        f"from dse.papers.estimator.training.data_set import DataPlan, make_data\nprint(make_data({PLAN!r}).sha256)\n"
-    )
+    code = f"from dse.papers.estimator.training.data_set import DataPlan, make_data\nprint(make_data({PLAN!r}).sha256)\n"
     told = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=240
     )

@@ -10,9 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dse.space.design_space import DesignSpace
 from dse.errors import WorkloadError
-from dse.papers.estimator.training.data_set import DataPlan, DataSet, make_data
 from dse.papers.estimator.estimator_file import (
     DOCUMENT,
     SHIPPED,
@@ -24,10 +22,12 @@ from dse.papers.estimator.estimator_file import (
 )
 from dse.papers.estimator.inference import NumpyEstimator
 from dse.papers.estimator.inputs import Inputs, inputs_of
-from dse.papers.estimator.training.pipeline import accuracy_of, settings_of, split_of
-from dse.papers.estimator.tokens import TokenMaker
-from dse.papers.estimator.training.workloads import build, random_rows
 from dse.papers.estimator.predictor import CLASSES, TimelinePredictor
+from dse.papers.estimator.tokens import TokenMaker
+from dse.papers.estimator.training.data_set import DataPlan, DataSet, make_data
+from dse.papers.estimator.training.pipeline import accuracy_of, settings_of, split_of
+from dse.papers.estimator.training.workloads import build, random_rows
+from dse.space.design_space import DesignSpace
 from results.problem.problem import IntArray, Problem
 
 NETWORKS = ("bvlc_alexnet", "squeezenet", "resnet18", "mobilenet_v1", "zfnet512", "googlenet")

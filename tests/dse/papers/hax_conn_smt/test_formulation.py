@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from benchmarks.random_problem import RandomShape, random_problem
-from dse.space.design_space import DesignSpace
 from dse.papers.hax_conn_smt.solve import Setting, WholeStatus, solve_whole
-from fitness.reference import timeline as plain_timeline
+from dse.space.design_space import DesignSpace
 from fitness.objectives import make_outcomes
+from fitness.reference import timeline as plain_timeline
 from fitness.reference.design import look_up
 from fitness.simulate import design_of
 from results.errors import ResultError

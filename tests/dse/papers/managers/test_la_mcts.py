@@ -6,17 +6,17 @@ import numpy as np
 import pytest
 
 from dse.cli.main import run as run_command
-from dse.space.design_space import DesignSpace
-from dse.search.names import EngineName
 from dse.engines.optimizer_registry import make_engine
 from dse.errors import WorkloadError
+from dse.papers.estimator.predictor import Prediction, TimelinePredictor
 from dse.papers.managers.mapformer.la_mcts import BATCH, FIRST, ITERATIONS, LaMctsEngine
 from dse.papers.managers.mapformer.modes import Mode
-from dse.papers.estimator.predictor import Prediction, TimelinePredictor
 from dse.papers.managers.mapformer.row_features import row_features
 from dse.papers.managers.mapformer.settings import ManagerSettings, PredictorName
 from dse.papers.managers.mapformer.value import value_of
 from dse.search.driver import Budget, StoppedBy, search
+from dse.search.names import EngineName
+from dse.space.design_space import DesignSpace
 from fitness.objectives import make_outcomes
 from tests.support.small_spaces import enumerated, pipeline_space, small_space
 

@@ -12,22 +12,22 @@ import numpy as np
 import pytest
 
 from benchmarks.random_problem import RandomShape, random_problem
-from dse.space.design_space import DesignSpace
-from dse.search.names import EngineName
 from dse.engines.optimizer_registry import make_engine
 from dse.errors import InfeasibleError, WorkloadError
 from dse.explore import explore
+from dse.papers.managers.base import cpu_and_gpu
 from dse.papers.managers.kang_ga import GENERATIONS, POPULATION, KangGa
 from dse.papers.managers.layer_times import PS_PER_S, fit_layer_times
-from dse.papers.managers.base import cpu_and_gpu
 from dse.papers.managers.mosaic import Mosaic, _least_latency
 from dse.papers.managers.odmdef import Odmdef
-from dse.papers.managers.omniboost.omniboost import OmniBoost, OmniBoostStar
 from dse.papers.managers.omniboost.embedding import Embedding
 from dse.papers.managers.omniboost.network import SHAPES, OmniBoostNetwork, read_omniboost
+from dse.papers.managers.omniboost.omniboost import OmniBoost, OmniBoostStar
 from dse.papers.managers.power_mode import mode_steps, power_mode, worst_power_mw
-from dse.workload.options import Options
 from dse.problem.build import build_problem
+from dse.search.names import EngineName
+from dse.space.design_space import DesignSpace
+from dse.workload.options import Options
 from dse.workload.workload_file import workload_from
 from fitness.objectives import make_outcomes
 from fitness.simulate import row_of

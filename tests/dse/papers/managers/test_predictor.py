@@ -5,11 +5,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from dse.space.design_space import DesignSpace
 from dse.papers.estimator.predictor import CLASSES, Bins, TimelinePredictor
 from dse.papers.managers.mapformer.predictors import default_predictor
-from dse.workload.options import Options
 from dse.problem.build import build_problem
+from dse.space.design_space import DesignSpace
+from dse.workload.options import Options
 from dse.workload.workload_file import workload_from
 from fitness.objectives import make_outcomes
 from platforms.platform_file import load_platform

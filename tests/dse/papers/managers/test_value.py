@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from dse.papers.managers.mapformer.modes import Mode
 from dse.papers.estimator.predictor import Prediction
+from dse.papers.managers.mapformer.modes import Mode
 from dse.papers.managers.mapformer.value import tie_break, value_of
 
 

@@ -13,13 +13,13 @@ from pathlib import Path
 import pytest
 
 from dse.cli.main import run
+from results.export.trace import microseconds
 from results.periodic.choice import figure_lines
 from results.periodic.file import read_periodic, write_periodic
 from results.periodic.page import periodic_report_html
 from results.periodic.picture import front_picture, fronts_picture
 from results.periodic.table import engine_table
 from results.periodic.trace import FULL_PERIODS, periodic_trace_bytes
-from results.export.trace import microseconds
 
 
 @pytest.fixture(scope="module")

@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 from benchmarks.random_problem import RandomShape, random_design, random_pipeline, random_problem
-from dse.space.design_space import DesignSpace
-from dse.papers.mobile_i.schedule.exact import least_largest_load
 from dse.papers.mobile_i.period_problem import period_problem
 from dse.papers.mobile_i.pipeline import Execution, frame_graph, periodic_pipeline
 from dse.papers.mobile_i.pipeline_engine import MobileIEngine
+from dse.papers.mobile_i.schedule.exact import least_largest_load
 from dse.search.driver import Budget, search
+from dse.space.design_space import DesignSpace
 from fitness.objectives import make_outcomes
 from fitness.reference.periodic import PeriodPlayer
 from fitness.reference.timeline import play

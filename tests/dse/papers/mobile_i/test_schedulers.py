@@ -17,8 +17,8 @@ from dse.papers.mobile_i.schedule.reallocation import critical_tasks, reallocate
 from dse.papers.mobile_i.schedule.schedulers import memolution, mobile_i, sparta
 from dse.papers.mobile_i.schedule.stages import staged_placements, stages_of
 from results.errors import ResultError
-from results.periodic.periodic import EngineArray, PeriodicSchedule
 from results.periodic.check import broken_rule
+from results.periodic.periodic import EngineArray, PeriodicSchedule
 from results.periodic.table import least_period_ps, least_prologue_periods
 from results.periodic.task_graph import Task, TaskGraph, Transfer, repeated
 from tests.support.random_task_graphs import random_array, random_graph

@@ -12,13 +12,13 @@ import pytest
 
 from benchmarks.random_problem import RandomShape, random_problem
 from benchmarks.reference_problem import reference_problem
-from dse.space.design_space import DesignSpace
-from dse.search.base import ResumableEngine
-from dse.search.names import EngineName
 from dse.engines.optimizer_registry import ENGINES, make_engine
 from dse.errors import WorkloadError
-from dse.search.optimizers.pymoo_adapters import nsga2
+from dse.search.base import ResumableEngine
 from dse.search.driver import Budget, StoppedBy, search
+from dse.search.names import EngineName
+from dse.search.optimizers.pymoo_adapters import nsga2
+from dse.space.design_space import DesignSpace
 from fitness.objectives import make_outcomes
 from results.front.dominance import hypervolume, non_dominated, reference_point
 from results.problem.problem import EnergyUse, Objective, ObjectiveKind

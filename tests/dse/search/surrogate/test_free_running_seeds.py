@@ -6,12 +6,18 @@ import numpy as np
 import pytest
 
 from benchmarks.random_problem import RandomShape, random_problem
-from dse.space.design_space import DesignSpace, unique_rows
-from dse.search.surrogate.free_running_seeds import efficient_rows, network_options
 from dse.search.optimizers.initial_population import first_population
-from dse.search.surrogate.mean_value_analysis import ClockTables, Work, estimate_rows, rates_of, work_of_rows
-from fitness.simulate_free_running import make_free_run_evaluator
+from dse.search.surrogate.free_running_seeds import efficient_rows, network_options
+from dse.search.surrogate.mean_value_analysis import (
+    ClockTables,
+    Work,
+    estimate_rows,
+    rates_of,
+    work_of_rows,
+)
+from dse.space.design_space import DesignSpace, unique_rows
 from fitness.objectives import make_outcomes
+from fitness.simulate_free_running import make_free_run_evaluator
 from results.problem.problem import EnergyUse, Objective, ObjectiveKind
 from tests.support.small_spaces import enumerated
 

@@ -7,10 +7,10 @@ import numpy as np
 
 from benchmarks.random_problem import RandomShape, random_problem
 from benchmarks.reference_problem import reference_problem
-from dse.space.design_space import DesignSpace
-from dse.search.surrogate.lower_bounds import has_least, make_filter, make_least_evaluator
-from dse.search.optimizers.nsga2 import Nsga2Engine
 from dse.search.driver import Budget, search
+from dse.search.optimizers.nsga2 import Nsga2Engine
+from dse.search.surrogate.lower_bounds import has_least, make_filter, make_least_evaluator
+from dse.space.design_space import DesignSpace
 from fitness.objectives import make_outcomes
 from fitness.simulate import make_evaluator
 from results.front.dominance import hypervolume, non_dominated, reference_point

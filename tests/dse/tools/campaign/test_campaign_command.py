@@ -12,22 +12,22 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dse.tools.campaign.execute import exploration
-from dse.tools.campaign.plan.campaign_file import load_plan
-from dse.tools.campaign.analyse.comparison import Verdict, compare_campaigns
-from dse.tools.campaign.execute.exploration import explore_run
-from dse.tools.campaign.analyse.export import campaign_frame
-from dse.tools.campaign.plan.program import program_identity
-from dse.tools.campaign.store.run import RunStatus, RunTask
-from dse.tools.campaign.plan.run_inputs import inputs_of
-from dse.tools.campaign.execute.runner import do_missing
-from dse.tools.campaign.store.store import Store
-from dse.tools.campaign.execute.workers import SameProcess
-from dse.space.design_space import DesignSpace
 from dse.errors import WorkloadError
 from dse.explore import explore
-from dse.workload.options import Options
+from dse.space.design_space import DesignSpace
 from dse.space.warm_start import starting_rows
+from dse.tools.campaign.analyse.comparison import Verdict, compare_campaigns
+from dse.tools.campaign.analyse.export import campaign_frame
+from dse.tools.campaign.execute import exploration
+from dse.tools.campaign.execute.exploration import explore_run
+from dse.tools.campaign.execute.runner import do_missing
+from dse.tools.campaign.execute.workers import SameProcess
+from dse.tools.campaign.plan.campaign_file import load_plan
+from dse.tools.campaign.plan.program import program_identity
+from dse.tools.campaign.plan.run_inputs import inputs_of
+from dse.tools.campaign.store.run import RunStatus, RunTask
+from dse.tools.campaign.store.store import Store
+from dse.workload.options import Options
 from fitness.simulate import row_of
 from results.export.result_folder import read_results
 

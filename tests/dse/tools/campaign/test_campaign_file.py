@@ -8,11 +8,11 @@ from dataclasses import replace
 
 import pytest
 
-from dse.tools.campaign.plan.campaign_file import load_plan
+from dse.errors import WorkloadError
 from dse.tools.campaign.execute.planning import once_and_each
+from dse.tools.campaign.plan.campaign_file import load_plan
 from dse.tools.campaign.plan.run_inputs import inputs_of
 from dse.tools.campaign.plan.settings import RunSettings, options_of
-from dse.errors import WorkloadError
 
 BASE = {
     "networks": ["alexnet", "squeezenet", "resnet18"],

@@ -10,16 +10,16 @@ import sys
 import time
 from pathlib import Path
 
-from dse.tools.campaign.plan.campaign_file import load_plan
 from dse.tools.campaign.execute.exploration import explore_run
-from dse.tools.campaign.plan.program import program_identity
-from dse.tools.campaign.store.run import RunStatus
-from dse.tools.campaign.plan.run_inputs import inputs_of
 from dse.tools.campaign.execute.runner import do_missing
-from dse.tools.campaign.store.store import Store
 from dse.tools.campaign.execute.workers import SameProcess
-from results.front.certificate import CertificateStatus
+from dse.tools.campaign.plan.campaign_file import load_plan
+from dse.tools.campaign.plan.program import program_identity
+from dse.tools.campaign.plan.run_inputs import inputs_of
+from dse.tools.campaign.store.run import RunStatus
+from dse.tools.campaign.store.store import Store
 from results.export.result_folder import read_results
+from results.front.certificate import CertificateStatus
 
 ROOT = Path(__file__).parents[4]
 FILE = {

@@ -15,15 +15,15 @@ from pathlib import Path
 
 import pytest
 
-from dse.tools.campaign.store import durable_file
 from dse.tools.campaign.execute.local_workers import LocalWorkers
-from dse.tools.campaign.store.pack import compress
-from dse.tools.campaign.plan.plan import make_plan
-from dse.tools.campaign.store.run import RunStatus
-from dse.tools.campaign.plan.run_inputs import inputs_of
 from dse.tools.campaign.execute.runner import do_missing
-from dse.tools.campaign.store.store import Store
 from dse.tools.campaign.execute.workers import SameProcess
+from dse.tools.campaign.plan.plan import make_plan
+from dse.tools.campaign.plan.run_inputs import inputs_of
+from dse.tools.campaign.store import durable_file
+from dse.tools.campaign.store.pack import compress
+from dse.tools.campaign.store.run import RunStatus
+from dse.tools.campaign.store.store import Store
 from results.errors import ResultError
 from tests.support.campaign_runs import DeadlyRun, bad_run, fake_run, rules, small_plan
 

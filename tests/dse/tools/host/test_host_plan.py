@@ -9,7 +9,6 @@ import pytest
 from benchmarks.random_problem import RandomShape, random_design, random_problem
 from dse.tools.host.machine.dispatch import Dispatch
 from dse.tools.host.machine.execution_plan import Instance, make_execution_plan
-from dse.tools.host.measure.execution_times import frame_times, occupation, period_of, spread_of, undisturbed
 from dse.tools.host.machine.host_units import HostUnit, make_units, unit_named
 from dse.tools.host.machine.machine import Execution
 from dse.tools.host.machine.unit_loop import (
@@ -23,6 +22,13 @@ from dse.tools.host.machine.unit_loop import (
     ready_time,
     run_unit,
     start_place,
+)
+from dse.tools.host.measure.execution_times import (
+    frame_times,
+    occupation,
+    period_of,
+    spread_of,
+    undisturbed,
 )
 from fitness.reference.timeline import play
 from results.errors import ResultError

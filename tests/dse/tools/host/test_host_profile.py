@@ -7,13 +7,13 @@ import numpy as np
 import onnx
 import pytest
 
+from dse.problem.build import build_problem
+from dse.tools.host.machine.host_units import Host, HostUnit
 from dse.tools.host.measure.demand_probe import make_calibration
 from dse.tools.host.measure.host_documents import MEMORY_MHZ
-from dse.tools.host.machine.host_units import Host, HostUnit
 from dse.tools.host.measure.measuring import measure
 from dse.tools.host.measure.profiling import draft_problem, host_profile
 from dse.workload.options import Options
-from dse.problem.build import build_problem
 from dse.workload.workload_file import workload_from
 from fitness.contention import lost_rate
 from fitness.cost_model.tables import CostOrigin

@@ -5,28 +5,28 @@ import json
 import numpy as np
 import onnx
 import pytest
+from dse.host import measuring, memory_rates
 
 from benchmarks.random_problem import RandomShape, random_problem
-from dse.problem.cost_provenance import cost_origins
 from dse.explore import explore_problem
-from dse.host import measuring, memory_rates
+from dse.problem.cost_provenance import cost_origins
+from dse.tools.deploy.random_weights import give_random_weights, random_input
 from dse.tools.host.machine.dispatch import Dispatch
 from dse.tools.host.machine.execution_plan import make_execution_plan
-from dse.tools.host.measure.fidelity import PASSES, measure_fidelity, sample_rows
 from dse.tools.host.machine.host_units import Host, HostUnit, free_cores
 from dse.tools.host.machine.machine import HostMachine
+from dse.tools.host.machine.sub_models import write_sub_models
+from dse.tools.host.measure.fidelity import PASSES, measure_fidelity, sample_rows
 from dse.tools.host.measure.memory_rates import changes, range_of
 from dse.tools.host.measure.profiling import draft_problem
 from dse.tools.host.measure.running import DesignRuns, predict, without_contention
-from dse.tools.host.machine.sub_models import write_sub_models
 from dse.workload.options import Options
-from dse.tools.deploy.random_weights import give_random_weights, random_input
 from dse.workload.workload_file import workload_from
 from fitness.simulate import design_of
 from results.errors import ResultError
-from results.replay.fidelity import Fidelity, FidelityPoint, Prediction, agreement, summary_of
 from results.front.front import Front
 from results.problem.problem import DesignPoint
+from results.replay.fidelity import Fidelity, FidelityPoint, Prediction, agreement, summary_of
 from sdf.onnx.parts import PartTensor
 from tests.support.host_machines import ModelledMachine, tiny_model
 
@@ -203,8 +203,8 @@ def test_agreement():
 
 
 def test_the_picture_has_every_point():
-    from results.replay.fidelity_picture import draw_fidelity
     from results.plots.style import picture_settings, svg_bytes
+    from results.replay.fidelity_picture import draw_fidelity
 
     points = tuple(
         FidelityPoint(
