@@ -2,7 +2,7 @@
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 VENV := .venv
 BIN := $(VENV)/bin
-JIT_SOURCES := $(wildcard fitness/*.py dse/*_kernel.py) results/problem/pipeline_model.py results/problem/problem.py
+SOURCES := $(shell find dse fitness results -name '*.py')
 
 .PHONY: setup demo test lint types unit clean
 
@@ -14,7 +14,7 @@ $(VENV)/.installed: pyproject.toml
 	@touch $@
 
 # Compiles the timeline and the proof's search once; numba keeps the machine code beside the sources.
-$(VENV)/.warmed: $(VENV)/.installed $(JIT_SOURCES)
+$(VENV)/.warmed: $(VENV)/.installed $(SOURCES)
 	$(BIN)/python -m dse.compile.warm_up
 	@touch $@
 

@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 import yaml
 
-from fitness import plain_timeline, timeline
+from fitness import simulate as timeline
+from fitness.reference import timeline as plain_timeline
 from results.export.result_folder import read_results
 from results.problem.problem import (
     DesignPoint,

@@ -9,34 +9,12 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
-from dse import (
-    command_baselines,
-    command_calibrate,
-    command_campaign,
-    command_certify,
-    command_compare,
-    command_contention,
-    command_costs,
-    command_csdf,
-    command_deploy,
-    command_evaluate,
-    command_explore,
-    command_fidelity,
-    command_import,
-    command_learn,
-    command_lists,
-    command_network,
-    command_platform,
-    command_plot,
-    command_profile,
-    command_replay,
-    command_report,
-    command_robustness,
-    command_run,
-    command_sdf,
-    command_show,
-    command_trace,
-)
+from dse.cli.campaign import campaign
+from dse.cli.catalogue import lists, network, platform, sdf
+from dse.cli.measure import calibrate, contention, fidelity, import_profile, profile
+from dse.cli.measure import run as run_command
+from dse.cli.results import compare, costs, csdf, deploy, plot, report, show, trace
+from dse.cli.search import baselines, certify, evaluate, explore, learn, replay, robustness
 
 
 class _Interrupted(Exception):
@@ -62,32 +40,32 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-command_explore.register(app)
-command_show.register(app)
-command_baselines.register(app)
-command_report.register(app)
-command_trace.register(app)
-command_plot.register(app)
-command_calibrate.register(app)
-command_certify.register(app)
-command_costs.register(app)
-command_deploy.register(app)
-command_csdf.register(app)
-command_evaluate.register(app)
-command_replay.register(app)
-command_robustness.register(app)
-command_campaign.register(app)
-command_compare.register(app)
-command_lists.register(app)
-command_network.register(app)
-command_platform.register(app)
-command_import.register(app)
-command_learn.register(app)
-command_profile.register(app)
-command_run.register(app)
-command_fidelity.register(app)
-command_contention.register(app)
-command_sdf.register(app)
+explore.register(app)
+show.register(app)
+baselines.register(app)
+report.register(app)
+trace.register(app)
+plot.register(app)
+calibrate.register(app)
+certify.register(app)
+costs.register(app)
+deploy.register(app)
+csdf.register(app)
+evaluate.register(app)
+replay.register(app)
+robustness.register(app)
+campaign.register(app)
+compare.register(app)
+lists.register(app)
+network.register(app)
+platform.register(app)
+import_profile.register(app)
+learn.register(app)
+profile.register(app)
+run_command.register(app)
+fidelity.register(app)
+contention.register(app)
+sdf.register(app)
 
 BAD_INPUT = 2
 INFEASIBLE = 3

@@ -4,37 +4,50 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
+import sys
 import tempfile
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numba
 
 HERE = Path(__file__).parent
-COMPILED_IN = (
-    HERE / "jit.py",
-    HERE / "branching.py",
-    HERE / "chain_state.py",
-    HERE / "many_chains_state.py",
-    HERE / "plan.py",
-    HERE / "search_space.py",
-    HERE / "timeline_state.py",
-    *sorted(HERE.glob("*_kernel.py")),
-    HERE.parent / "results" / "pipeline_model.py",
-    HERE.parent / "results" / "problem.py",
-)
-"""Files whose code or constants end up in the machine code."""
+ROOT = HERE.parents[1]
+_IMPORT = re.compile(rb"^(?:from|import) ([\w.]+)", re.MULTILINE)
 
 
-def _cache_folder() -> Path:
-    """A folder of its own for every state of the sources.
+@cache
+def _imported(source: Path) -> frozenset[Path]:
+    """Files of this program that a source file imports at its top level."""
+    names = {match.decode().replace(".", "/") for match in _IMPORT.findall(source.read_bytes())}
+    return frozenset(path for name in names if (path := ROOT / f"{name}.py").exists())
 
-    numba looks only at the file of the function that it loads, so machine code that has swallowed a
-    function or a constant of another file would stay when that other file changes.
+
+def sources_of(module: Path) -> frozenset[Path]:
+    """A module's file and all files of this program that it imports, directly or not."""
+    found: set[Path] = set()
+    todo = [module, HERE / "jit.py"]
+    while todo:
+        path = todo.pop()
+        if path not in found:
+            found.add(path)
+            todo.extend(_imported(path))
+    return frozenset(found)
+
+
+@cache
+def cache_folder(module: Path) -> Path:
+    """The folder of a module's machine code, a different one for every state of its sources.
+
+    numba compares only the file of the function that it loads. Machine code that has inlined a
+    function or a constant of another file would be kept when that other file changes.
     """
-    digest = hashlib.sha256(b"".join(path.read_bytes() for path in COMPILED_IN)).hexdigest()
-    name = f"jit-{digest[:16]}"
+    sources = sorted(sources_of(module))
+    digest = hashlib.sha256(b"\0".join(path.read_bytes() for path in sources)).hexdigest()
+    name = f"jit-{module.stem}-{digest[:16]}"
     if os.environ.get("NUMBA_CACHE_DIR"):
         return Path(os.environ["NUMBA_CACHE_DIR"]) / name
     beside = HERE / "__pycache__"
@@ -47,18 +60,17 @@ def _cache_folder() -> Path:
     return root / "paretosoc" / name
 
 
-_FOLDER = str(_cache_folder())
-
-
 def jit(function: Callable[..., Any]) -> Any:
-    """Compiles a function of arrays and named tuples of arrays that allocates nothing.
+    """Compile a function of arrays and named tuples of arrays that allocates nothing.
 
     Without ``_nrt=False`` every access to an array in a named tuple counts references, atomically:
     ten times slower. Nothing here allocates, so nothing needs counting. ``forceinline``, because a
     call copies the descriptors of all arrays.
     """
     before = numba.config.CACHE_DIR
-    numba.config.CACHE_DIR = _FOLDER
+    numba.config.CACHE_DIR = str(
+        cache_folder(Path(sys.modules[function.__module__].__file__ or ""))
+    )
     try:
         return numba.njit(
             cache=True, nogil=True, error_model="numpy", forceinline=True, _nrt=False

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-from sdf import catalogue_classic, catalogue_inception, catalogue_mobile, catalogue_residual
+from sdf.catalogue import classic, inception, mobile, residual
 from sdf.errors import GraphError
 from sdf.onnx.importer import ImportedNetwork, import_onnx_bytes, read_model
 
@@ -78,39 +78,39 @@ _CAFFE = "layers as in Caffe"
 _BUILDERS = {
     row.build.__name__: row
     for row in (
-        _Built(catalogue_classic.alexnet, "AlexNet", (1, 3, 227, 227),
+        _Built(classic.alexnet, "AlexNet", (1, 3, 227, 227),
                f"Krizhevsky et al. 2012, {_CAFFE}", 724406816, 60965224),
-        _Built(catalogue_classic.caffenet, "AlexNet", (1, 3, 227, 227), "Caffe's reference model",
+        _Built(classic.caffenet, "AlexNet", (1, 3, 227, 227), "Caffe's reference model",
                724406816, 60965224),
-        _Built(catalogue_classic.agenet, "AlexNet", (1, 3, 227, 227),
+        _Built(classic.agenet, "AlexNet", (1, 3, 227, 227),
                f"Levi and Hassner 2015, {_CAFFE}", 709253120, 11415048),
-        _Built(catalogue_classic.gendernet, "AlexNet", (1, 3, 227, 227),
+        _Built(classic.gendernet, "AlexNet", (1, 3, 227, 227),
                f"Levi and Hassner 2015, {_CAFFE}", 709250048, 11411970),
-        _Built(catalogue_classic.vgg16, "VGG", (1, 3, 224, 224), "Simonyan and Zisserman 2014",
+        _Built(classic.vgg16, "VGG", (1, 3, 224, 224), "Simonyan and Zisserman 2014",
                15470264320, 138357544),
-        _Built(catalogue_classic.emotion_ferplus, "VGG", (1, 1, 64, 64), "Barsoum et al. 2016",
+        _Built(classic.emotion_ferplus, "VGG", (1, 1, 64, 64), "Barsoum et al. 2016",
                875831296, 8757704),
-        _Built(catalogue_classic.tiny_yolo, "YOLO", (1, 3, 416, 416), "Redmon and Farhadi 2016",
+        _Built(classic.tiny_yolo, "YOLO", (1, 3, 416, 416), "Redmon and Farhadi 2016",
                3485520896, 15858717),
-        _Built(catalogue_residual.resnet18, "ResNet", (1, 3, 224, 224),
+        _Built(residual.resnet18, "ResNet", (1, 3, 224, 224),
                f"He et al. 2015, {_CAFFE}", 1826918400, 11688872),
-        _Built(catalogue_residual.resnet101, "ResNet", (1, 3, 224, 224),
+        _Built(residual.resnet101, "ResNet", (1, 3, 224, 224),
                f"He et al. 2015, {_CAFFE}", 7570194432, 44496488),
-        _Built(catalogue_residual.resnet152, "ResNet", (1, 3, 224, 224),
+        _Built(residual.resnet152, "ResNet", (1, 3, 224, 224),
                f"He et al. 2015, {_CAFFE}", 11282415616, 60117096),
-        _Built(catalogue_residual.fcn_resnet18, "ResNet", (1, 3, 256, 512),
+        _Built(residual.fcn_resnet18, "ResNet", (1, 3, 256, 512),
                "Long et al. 2015 on ResNet-18", 4813307904, 11764377),
-        _Built(catalogue_inception.googlenet, "Inception", (1, 3, 224, 224),
+        _Built(inception.googlenet, "Inception", (1, 3, 224, 224),
                f"Szegedy et al. 2014, {_CAFFE}", 1582671872, 6998552),
-        _Built(catalogue_inception.inception_v4, "Inception", (1, 3, 299, 299),
+        _Built(inception.inception_v4, "Inception", (1, 3, 299, 299),
                "Szegedy et al. 2016", 12253974624, 42648232),
-        _Built(catalogue_inception.inception_resnet_v2, "Inception", (1, 3, 299, 299),
+        _Built(inception.inception_resnet_v2, "Inception", (1, 3, 299, 299),
                "Szegedy et al. 2016", 13155794016, 55813192),
-        _Built(catalogue_mobile.mobilenet_v1, "MobileNet", (1, 3, 224, 224),
+        _Built(mobile.mobilenet_v1, "MobileNet", (1, 3, 224, 224),
                "Howard et al. 2017", 568740352, 4221032),
-        _Built(catalogue_mobile.mobilenet_ssd, "MobileNet", (1, 3, 300, 300),
+        _Built(mobile.mobilenet_ssd, "MobileNet", (1, 3, 300, 300),
                "chuanqi305's model on Howard et al. 2017", 1148479168, 5783417),
-        _Built(catalogue_mobile.mobilenet_v2, "MobileNet", (1, 3, 224, 224),
+        _Built(mobile.mobilenet_v2, "MobileNet", (1, 3, 224, 224),
                "Sandler et al. 2018", 300774272, 3487886),
     )
 }  # fmt: skip

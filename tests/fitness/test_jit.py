@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+import fitness.simulator.heap
 import fitness.simulator.jit
 from benchmarks.random_problem import RandomShape, random_problem
 from benchmarks.reference_problem import reference_problem
@@ -58,13 +59,10 @@ def run(code: str, folder: Path, **environment: str) -> str:
 
 
 def test_machine_code_follows_functions_and_constants_of_other_files(tmp_path: Path) -> None:
-    """numba alone would keep the code of ``outer`` when only what it swallowed has changed."""
+    """numba alone would keep the code of ``outer`` when only what it inlined has changed."""
     package = tmp_path / "fitness"
-    package.mkdir()
-    (tmp_path / "results").mkdir()
-    for path in fitness.simulator.jit.COMPILED_IN:
-        if not path.name.endswith("_kernel.py"):
-            shutil.copy(path, tmp_path / path.parent.name / path.name)
+    (package / "simulator").mkdir(parents=True)
+    shutil.copy(fitness.simulator.jit.__file__, package / "simulator" / "jit.py")
     (package / "inner_kernel.py").write_text(INNER)
     (package / "outer_kernel.py").write_text(OUTER)
     limits = package / "limits_kernel.py"
@@ -84,40 +82,33 @@ def test_machine_code_follows_functions_and_constants_of_other_files(tmp_path: P
     assert run(code, tmp_path, NUMBA_CACHE_DIR="").split()[0] == "30"
 
 
-@pytest.mark.parametrize("changed", fitness.simulator.jit.COMPILED_IN, ids=lambda path: path.stem)
-def test_every_source_has_a_part_in_the_folder(
-    changed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    before = fitness.simulator.jit._cache_folder()
-    assert fitness.simulator.jit._cache_folder() == before
-    copy = tmp_path / changed.name
-    copy.write_bytes(changed.read_bytes() + b"\n")
-    files = tuple(copy if path == changed else path for path in fitness.simulator.jit.COMPILED_IN)
-    monkeypatch.setattr(fitness.simulator.jit, "COMPILED_IN", files)
-    after = fitness.simulator.jit._cache_folder()
-    assert after.parent == before.parent
-    assert after != before
+def kernels() -> list[Path]:
+    """All files with functions that are compiled by ``jit``."""
+    files = (path for package in PACKAGES for path in (ROOT / package).rglob("*.py"))
+    return sorted(path for path in files if "\n@jit\n" in path.read_text(encoding="utf-8"))
 
 
-def test_all_that_kernels_import_is_among_the_sources() -> None:
-    """Followed through the modules of ours that they import."""
-    todo = sorted((ROOT / "fitness").glob("*_kernel.py"))
-    assert len(todo) >= 4
+@pytest.mark.parametrize("module", kernels(), ids=lambda path: path.stem)
+def test_all_that_a_kernel_imports_is_among_its_sources(module: Path) -> None:
+    """The scan of import lines against the syntax trees, followed through our modules."""
+    todo = [module, Path(fitness.simulator.jit.__file__)]
     found: set[Path] = set()
     while todo:
         path = todo.pop()
         if path in found:
             continue
         found.add(path)
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
             if isinstance(node, ast.Import):
                 assert not any(name.name.split(".")[0] in PACKAGES for name in node.names)
             elif isinstance(node, ast.ImportFrom):
-                module = node.module or ""
+                module_name = node.module or ""
                 assert node.level == 0
-                if module.split(".")[0] in PACKAGES:
-                    todo.append(ROOT / (module.replace(".", "/") + ".py"))
-    assert found == set(fitness.simulator.jit.COMPILED_IN)
+                if module_name.split(".")[0] in PACKAGES:
+                    source = ROOT / (module_name.replace(".", "/") + ".py")
+                    assert source.exists(), f"{path}: kernels import modules, not packages"
+                    todo.append(source)
+    assert found == fitness.simulator.jit.sources_of(module)
 
 
 def test_a_folder_that_cannot_be_written_is_replaced(
@@ -125,17 +116,19 @@ def test_a_folder_that_cannot_be_written_is_replaced(
 ) -> None:
     monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    beside = fitness.simulator.jit._cache_folder()
-    assert beside.parent == ROOT / "fitness" / "__pycache__"
+    module = Path(fitness.simulator.heap.__file__)
+    beside = fitness.simulator.jit.cache_folder.__wrapped__(module)
+    assert beside.parent == ROOT / "fitness" / "simulator" / "__pycache__"
     home = os.access
 
     def access(path: Path, mode: int) -> bool:
         return ROOT not in Path(path).parents and home(path, mode)
 
     monkeypatch.setattr(os, "access", access)
-    assert fitness.simulator.jit._cache_folder() == tmp_path / "paretosoc" / beside.name
+    found = fitness.simulator.jit.cache_folder.__wrapped__
+    assert found(module) == tmp_path / "paretosoc" / beside.name
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "own"))
-    assert fitness.simulator.jit._cache_folder() == tmp_path / "own" / beside.name
+    assert found(module) == tmp_path / "own" / beside.name
 
 
 def rows_of(problem: Problem, count: int) -> NDArray[np.int64]:

@@ -34,7 +34,7 @@ LADDERS = {
 
 
 def load_recompute() -> ModuleType:
-    path = Path(__file__).parent / "recompute_front.py"
+    path = Path(__file__).parents[1] / "support" / "recompute_front.py"
     spec = importlib.util.spec_from_file_location("recompute_front", path)
     assert spec is not None
     assert spec.loader is not None

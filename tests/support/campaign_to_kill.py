@@ -1,6 +1,6 @@
 """A process that works on a campaign's store and is killed, again and again.
 
-``python campaign_victim.py FOLDER KILLS SEED``: forks a worker on the store, kills it with SIGKILL
+``python campaign_to_kill.py FOLDER KILLS SEED``: forks a worker on the store, kills it with SIGKILL
 after a random moment, looks at the store, and so on; then lets one finish. Prints JSON: how many
 runs were finished at each look. Complaints end it with status 1.
 """

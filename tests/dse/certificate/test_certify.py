@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dse import exact_search, smt_cover
+from dse.certificate import branch_and_bound as exact_search
+from dse.certificate import cover as smt_cover
 from dse.certificate.certify import (
     MOST_LEMMAS,
     Limits,

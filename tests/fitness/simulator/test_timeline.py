@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from benchmarks.random_problem import RandomShape, random_design, random_problem
-from fitness import plain_timeline, timeline
+from fitness import simulate as timeline
+from fitness.reference import timeline as plain_timeline
 from results.problem.problem import DesignPoint, Problem
 from tests.support.features import compare_all
 

@@ -14,8 +14,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchmarks.random_problem import RandomShape, random_design, random_problem
-from fitness import plain_timeline, timeline
+from fitness import simulate as timeline
 from fitness.contention import contention_table, lost_rate
+from fitness.reference import timeline as plain_timeline
 from results.front.schedule import ScheduledGroup
 from results.problem.problem import WORK_PER_PS, Problem
 from tests.support.small_problems import (

@@ -17,7 +17,7 @@ from results.io.schema import schema
 from results.problem.problem import Objective, ObjectiveKind
 from tests.support.result_folders import files
 
-HERE = Path(__file__).parent
+SUPPORT = Path(__file__).parents[2] / "support"
 
 
 def test_round_trip(front, folder):
@@ -63,7 +63,7 @@ def test_off_is_null(front, folder):
 
 def test_a_stranger_recomputes_every_objective(folder):
     """Without site-packages, so without anything of ours."""
-    script = [sys.executable, "-I", "-S", str(HERE / "recompute_front.py"), str(folder)]
+    script = [sys.executable, "-I", "-S", str(SUPPORT / "recompute_front.py"), str(folder)]
     result = subprocess.run(script, capture_output=True, text=True, check=False)
     assert result.returncode == 0, result.stdout + result.stderr
     assert "all objectives agree" in result.stdout

@@ -84,7 +84,10 @@ def test_improved_rows_are_better_than_random_ones(problem: Problem) -> None:
 
 
 def test_a_plan_gives_the_same_data_in_another_process(data: DataSet) -> None:
-    code = f"from dse.papers.estimator.training.data_set import DataPlan, make_data\nprint(make_data({PLAN!r}).sha256)\n"
+    code = (
+        "from dse.papers.estimator.training.data_set import DataPlan, make_data\n"
+        f"print(make_data({PLAN!r}).sha256)\n"
+    )
     told = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=240
     )

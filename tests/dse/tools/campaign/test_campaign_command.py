@@ -31,8 +31,8 @@ from dse.workload.options import Options
 from fitness.simulate import row_of
 from results.export.result_folder import read_results
 
-HERE = Path(__file__).parent
-ROOT = HERE.parents[3]
+ROOT = Path(__file__).parents[4]
+SUPPORT = ROOT / "tests" / "support"
 FILE = {
     "title": "<b>Small</b>",
     "networks": ["alexnet", "squeezenet", "resnet18"],
@@ -397,8 +397,8 @@ def test_a_dask_cluster_gives_the_same(campaign, tmp_path):
     """The same runs on workers of a cluster, one of which is killed in the middle."""
     pytest.importorskip("distributed")
     ended = subprocess.run(
-        [sys.executable, str(HERE / "campaign_on_dask.py"), str(tmp_path)],
-        env={**os.environ, "PYTHONPATH": os.pathsep.join((str(ROOT), str(HERE)))},
+        [sys.executable, str(SUPPORT / "campaign_on_dask.py"), str(tmp_path)],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join((str(ROOT), str(SUPPORT)))},
         capture_output=True,
         text=True,
         timeout=300,

@@ -27,8 +27,8 @@ from dse.tools.campaign.store.store import Store
 from results.errors import ResultError
 from tests.support.campaign_runs import DeadlyRun, bad_run, fake_run, rules, small_plan
 
-HERE = Path(__file__).parent
-ROOT = HERE.parents[3]
+ROOT = Path(__file__).parents[4]
+SUPPORT = ROOT / "tests" / "support"
 
 
 def planned(folder, plan, program="test"):
@@ -43,7 +43,7 @@ def done(folder):
 
 
 def environment():
-    path = os.pathsep.join((str(ROOT), str(HERE)))
+    path = os.pathsep.join((str(ROOT), str(SUPPORT)))
     return {**os.environ, "PYTHONPATH": path}
 
 
@@ -61,7 +61,7 @@ def quick_folder(tmp_path):
 
 def test_a_hundred_kills_at_random_moments_lose_nothing(quick_folder):
     folder = str(quick_folder / "c")
-    command = [sys.executable, str(HERE / "campaign_victim.py"), folder, "104", "1"]
+    command = [sys.executable, str(SUPPORT / "campaign_to_kill.py"), folder, "104", "1"]
     ended = subprocess.run(
         [*command, "100"], env=environment(), capture_output=True, text=True, timeout=120
     )

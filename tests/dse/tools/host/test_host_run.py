@@ -5,7 +5,6 @@ import json
 import numpy as np
 import onnx
 import pytest
-from dse.host import measuring, memory_rates
 
 from benchmarks.random_problem import RandomShape, random_problem
 from dse.explore import explore_problem
@@ -16,6 +15,7 @@ from dse.tools.host.machine.execution_plan import make_execution_plan
 from dse.tools.host.machine.host_units import Host, HostUnit, free_cores
 from dse.tools.host.machine.machine import HostMachine
 from dse.tools.host.machine.sub_models import write_sub_models
+from dse.tools.host.measure import measuring, memory_rates
 from dse.tools.host.measure.fidelity import PASSES, measure_fidelity, sample_rows
 from dse.tools.host.measure.memory_rates import changes, range_of
 from dse.tools.host.measure.profiling import draft_problem
