@@ -6,7 +6,6 @@ import os
 import shlex
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 import numpy as np
@@ -14,16 +13,17 @@ import numpy as np
 from dse.baselines.evaluate_all import baseline_points
 from dse.compile.load import load_machine_code
 from dse.engines.diagnose_infeasible import explain_infeasible
-from dse.engines.optimizer_registry import ENGINES, make_engine
+from dse.engines.optimizer_registry import make_engine
 from dse.errors import InfeasibleError
 from dse.papers.managers.mapformer.settings import ManagerSettings
 from dse.problem.build import BuiltProblem, build_problem
 from dse.search.checkpoint import CheckpointFile, Identity, Snapshot
 from dse.search.driver import Budget, Progress, SearchResult, StoppedBy, search
-from dse.search.names import EngineName
+from dse.search.names import SINGLE_DECISION, EngineName
 from dse.space.design_space import DesignSpace
 from dse.space.members import make_members
 from dse.space.warm_start import starting_rows
+from dse.version import program_version
 from dse.workload.options import Options
 from dse.workload.workload import Workload
 from dse.workload.workload_file import workload_from
@@ -163,11 +163,11 @@ def explore_problem(
     if len(result.rows) == 0 and result.stopped_by is StoppedBy.INTERRUPT:
         raise KeyboardInterrupt
     baselines = baseline_points(space)
-    if not ENGINES[engine].decides:
+    if engine not in SINGLE_DECISION:
         result = _with_baselines(result, baselines)
     if len(result.rows) == 0:
         # What a manager did not reach says nothing of what others may.
-        probe = not ENGINES[engine].decides
+        probe = engine not in SINGLE_DECISION
         raise InfeasibleError(
             explain_infeasible(built.problem, result, seed=seed, jobs=workers, probe=probe)
         )
@@ -223,11 +223,3 @@ def _share(
     inside = snapshot.objectives[(snapshot.objectives < reference).all(axis=1)]
     share = hypervolume(inside, reference) / final if final and len(inside) else 0.0
     return HypervolumePoint(snapshot.evaluations, round(share, 9))
-
-
-def program_version() -> str:
-    """Version of the installed program, for provenance."""
-    try:
-        return version("paretosoc")
-    except PackageNotFoundError:
-        return "unknown"

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dse.explore import program_version
 from dse.search.driver import StoppedBy
 from dse.space.members import make_members
+from dse.version import program_version
 from fitness.objectives import make_outcomes
 from results.front.dominance import non_dominated, reference_point
 from results.front.front import BaselinePoint, Front, Provenance

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from dse.papers.estimator.tokens import TokenMaker
 from dse.search.driver import Budget, search
 from dse.search.optimizers.dedup import SeenRows
 from dse.search.optimizers.nsga2 import Nsga2Engine
@@ -24,7 +23,6 @@ def warm_up() -> None:
     space = DesignSpace(smallest_problem())
     search(Nsga2Engine(space, seed=0), make_outcomes(space.problem), Budget(2))
     load_operators(space)
-    TokenMaker(space.problem)(np.zeros((1, space.width), dtype=np.int64))
 
 
 def load_operators(space: DesignSpace) -> None:

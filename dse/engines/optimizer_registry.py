@@ -23,7 +23,7 @@ class EngineInfo:
     ``goal``: what is proved of its front afterwards. ``needs_proof``: it finds a front by proving
     it, so the proof cannot be left out.
     ``required``: objectives that it looks at. ``settings``: those of ``ManagerSettings`` that it
-    takes. ``decides``: its own decision is what is asked for, so that no baseline joins its front.
+    takes.
     """
 
     summary: str
@@ -34,7 +34,6 @@ class EngineInfo:
     resumable: bool = True
     required: tuple[ObjectiveKind, ...] = ()
     settings: tuple[str, ...] = ()
-    decides: bool = False
 
 
 def make_engine(
@@ -207,42 +206,36 @@ ENGINES = {
         _la_mcts,
         resumable=False,
         required=THROUGHPUT_AND_POWER,
-        decides=True,
         settings=("mode", "predictor"),
     ),
     EngineName.MOSAIC: EngineInfo(
         "MOSAIC: each network cut for itself, on CPU and GPU",
         _mosaic,
         required=THROUGHPUT_AND_POWER,
-        decides=True,
         resumable=False,
     ),
     EngineName.ODMDEF: EngineInfo(
         "ODMDEF: layer by layer, on CPU and GPU",
         _odmdef,
         required=THROUGHPUT_AND_POWER,
-        decides=True,
         resumable=False,
     ),
     EngineName.KANG_GA: EngineInfo(
         "the genetic algorithm of Kang et al., on CPU and GPU",
         _kang_ga,
         required=THROUGHPUT_AND_POWER,
-        decides=True,
         resumable=False,
     ),
     EngineName.OMNIBOOST: EngineInfo(
         "OmniBoost: tree search for throughput, on CPU and GPU",
         _omniboost,
         required=THROUGHPUT_AND_POWER,
-        decides=True,
         resumable=False,
     ),
     EngineName.OMNIBOOST_STAR: EngineInfo(
         "OmniBoost with the estimator of the power cap: 10, 15 or 30 W",
         _omniboost_star,
         required=THROUGHPUT_AND_POWER,
-        decides=True,
         resumable=False,
     ),
 }

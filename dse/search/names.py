@@ -26,3 +26,17 @@ class EngineName(Enum):
     KANG_GA = "kang-ga"
     OMNIBOOST = "omniboost"
     OMNIBOOST_STAR = "omniboost-star"
+
+
+SINGLE_DECISION = frozenset(
+    {
+        EngineName.LA_MCTS,
+        EngineName.MOSAIC,
+        EngineName.ODMDEF,
+        EngineName.KANG_GA,
+        EngineName.OMNIBOOST,
+        EngineName.OMNIBOOST_STAR,
+    }
+)
+"""Engines whose own decision is the result. Baselines are not merged into their front, which may
+therefore be dominated by one."""

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 _PS_PER_MS = 10**9
+FREE_RUN_ROWS = 40
+"""Rows printed of the schedule of a free-running member, which has up to 1000 executions."""
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ import numpy as np
 from dse.certificate.certify import space_in_words
 from dse.certificate.cover import confirm_cover, cover_smtlib, prove_cover
 from dse.certificate.verify.members import check_members
-from dse.engines.optimizer_registry import ENGINES
+from dse.search.names import SINGLE_DECISION
 from fitness.lemma_checker.check import check_lemmas
 from fitness.lemma_checker.claim import LemmaClaim
 from results.errors import ResultError
@@ -36,9 +36,6 @@ from results.problem.objectives import objective_names, objective_unit, objectiv
 from results.problem.problem import Problem
 
 SOLVER_SECONDS = 600.0
-
-DECIDING = {name.value for name, info in ENGINES.items() if info.decides}
-"""Engines whose front is their own decision, and may be behind a baseline."""
 
 
 @dataclass(frozen=True)
@@ -126,7 +123,7 @@ def _baselines_hold(front: Front) -> Check:
     for point, wrong in zip(front.baselines, found, strict=True):
         if wrong is not None:
             return Check("baselines", False, f"{point.name}: {wrong}")
-    if front.provenance.engine not in DECIDING:
+    if front.provenance.engine not in {name.value for name in SINGLE_DECISION}:
         values = objective_array(front)
         for point in front.baselines:
             reached = (values <= np.array(point.member.objectives, dtype=np.int64)).all(axis=1)

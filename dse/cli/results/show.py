@@ -13,9 +13,6 @@ from results.io.plural import counted
 if TYPE_CHECKING:
     from results.front.front import Front
 
-FREE_RUN_ROWS = 40
-"""Rows of a schedule that are printed of networks that run freely: it has up to 1000 executions."""
-
 
 def register(app: typer.Typer) -> None:
     """Adds the command."""
@@ -67,7 +64,7 @@ def show(
 def _show_periodic(folder: Path, member: str | None, *, as_json: bool) -> None:
     import json
 
-    from dse.cli.search.periodic import print_periodic, print_schedule
+    from dse.cli.shared.print_periodic import print_periodic, print_schedule
     from results.periodic.choice import choose_schedule
     from results.periodic.file import read_periodic
     from results.periodic.table import periodic_rows, task_rows
@@ -115,7 +112,7 @@ def _print_member(front: Front, index: int, folder: Path, *, all_rows: bool) -> 
     from results.front.select_member import FASTEST, choose_member, member_title
     from results.text.member import member_lines
     from results.text.member_diff import describe_difference
-    from results.text.schedule import schedule_table
+    from results.text.schedule import FREE_RUN_ROWS, schedule_table
 
     problem, member = front.problem, front.members[index]
     console = Console(highlight=False)

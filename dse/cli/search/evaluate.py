@@ -149,9 +149,8 @@ def _draw(path: Path, result: Evaluated) -> None:
 def _print(result: Evaluated) -> None:
     from rich.console import Console
 
-    from dse.cli.results.show import FREE_RUN_ROWS
     from results.text.member import member_lines
-    from results.text.schedule import schedule_table
+    from results.text.schedule import FREE_RUN_ROWS, schedule_table
 
     problem, member = result.problem, result.member
     console = Console(highlight=False)

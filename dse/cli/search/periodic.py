@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
-
-if TYPE_CHECKING:
-    from results.periodic.result import PeriodicResult
 
 Engines = Annotated[
     str | None,
@@ -58,6 +55,7 @@ def explore_engines(
     force: bool,
 ) -> int:
     """Schedules one network, writes the folder, prints the table."""
+    from dse.cli.shared.print_periodic import print_periodic
     from dse.errors import WorkloadError
     from dse.papers.mobile_i.explore import explore_periodic
     from dse.papers.mobile_i.schedule.schedulers import DEFAULT_INFERENCES
@@ -117,27 +115,3 @@ def parse_engines(text: str) -> tuple[int, ...] | None:
             f"--pes: numbers separated by commas, or all, are required, got {text!r}"
         )
     return tuple(int(part) for part in parts)
-
-
-def print_periodic(result: PeriodicResult) -> None:
-    """The table of schedules."""
-    from rich.console import Console
-
-    from results.periodic.table import periodic_table
-
-    Console(highlight=False).print(periodic_table(result))
-
-
-def print_schedule(result: PeriodicResult, index: int) -> None:
-    """One member: its figures, and what every engine runs in a period."""
-    from rich.console import Console
-
-    from results.periodic.choice import figure_lines, schedule_title
-    from results.periodic.table import engine_table
-
-    schedule = result.members[index]
-    console = Console(highlight=False)
-    console.print(schedule_title(result, index).capitalize(), style="bold", markup=False)
-    for name, value in figure_lines(schedule, result.inferences):
-        console.print(f"{name}: {value}", markup=False)
-    console.print(engine_table(schedule))

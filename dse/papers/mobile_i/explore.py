@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from dse.errors import WorkloadError
-from dse.explore import program_version
 from dse.papers.mobile_i.schedule.schedulers import DEFAULT_INFERENCES, memolution, mobile_i, sparta
+from dse.version import program_version
 from fitness.costs.pe_array import engine_array, firing_task_graph, pe_array_of, task_graph
 from fitness.profiles.profile_file import Profile, load_profile
 from platforms.platform import Platform
