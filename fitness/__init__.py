@@ -1,1 +1,1 @@
-"""How long and how much energy: costs, contention, the timeline, throughput and energy."""
+"""Costs of groups on units, the simulator under memory contention, bounds, check of proofs."""

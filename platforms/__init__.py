@@ -1,1 +1,15 @@
-"""Where it can run: units, clock domains, memory, contention and power figures of chips."""
+"""Chips: units, clock domains with their operating points, power and measurements, read from JSON
+files with a source for every figure.
+"""
+
+from platforms.errors import PlatformError
+from platforms.platform import Platform, Unit
+from platforms.platform_file import load_platform, platform_names
+
+__all__ = [
+    "Platform",
+    "PlatformError",
+    "Unit",
+    "load_platform",
+    "platform_names",
+]

@@ -1,1 +1,9 @@
-"""What was found: numeric problems, schedules and fronts as frozen types, and their files."""
+"""What a search reads and writes: the numeric problem, the front, and their files, tables, figures,
+reports and deployment settings. Nothing here searches or simulates.
+"""
+
+from results.errors import ResultError
+
+__all__ = [
+    "ResultError",
+]

@@ -1,1 +1,3 @@
-"""Schedulers that others proposed, each in a file of its own, to hold our fronts against."""
+"""Schedules that other methods construct: GPU only, GPU & DSA, Herald, H2H, Mensa, AxoNN and
+TensorRT's rule. One file each.
+"""

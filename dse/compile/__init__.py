@@ -1,1 +1,1 @@
-""""""
+"""Loading of machine code ahead of a search, so that its time limit does not count compilation."""

@@ -1,1 +1,1 @@
-""""""
+"""The registry of optimizers by name, and the diagnosis of problems without a feasible point."""

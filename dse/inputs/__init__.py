@@ -1,1 +1,1 @@
-""""""
+"""Documents that users write (JSON, YAML), output files, interrupts."""

@@ -1,1 +1,1 @@
-""""""
+"""Kernels of the exact search: branching, lower bounds, limits, archive of solutions, snapshots."""

@@ -1,1 +1,1 @@
-""""""
+"""The cost model of a platform: roofline, fusion, supported layers, frequency scaling, power."""

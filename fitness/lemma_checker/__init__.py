@@ -1,1 +1,9 @@
-""""""
+"""The plain check of a proof's lemmas, which shares no code with the search that found them."""
+
+from fitness.lemma_checker.check import check_lemmas
+from fitness.lemma_checker.claim import LemmaClaim
+
+__all__ = [
+    "LemmaClaim",
+    "check_lemmas",
+]

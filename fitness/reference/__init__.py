@@ -1,1 +1,3 @@
-""""""
+"""Plain evaluators in Python integers: the oracles of the compiled ones, which share no code with
+them.
+"""

@@ -1,1 +1,1 @@
-""""""
+"""Settings for a board: nvpmodel sections, sysfs scripts, trtexec commands."""

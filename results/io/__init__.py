@@ -1,1 +1,16 @@
-""""""
+"""Reading and writing: canonical JSON, schemas, folders written as a whole, optional packages."""
+
+from results.io.canonical_json import Json, canonical_bytes, parse, sha256_of
+from results.io.optional import optional_import
+from results.io.plural import counted
+from results.io.schema import check_against_schema
+
+__all__ = [
+    "Json",
+    "canonical_bytes",
+    "check_against_schema",
+    "counted",
+    "optional_import",
+    "parse",
+    "sha256_of",
+]

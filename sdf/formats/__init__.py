@@ -1,1 +1,1 @@
-""""""
+"""File formats of dataflow graphs: SDF3 XML and JSON."""

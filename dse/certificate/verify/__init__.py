@@ -1,1 +1,1 @@
-""""""
+"""Verification of result folders without trusting what wrote them."""

@@ -1,1 +1,1 @@
-""""""
+"""Commands of campaigns."""

@@ -1,1 +1,1 @@
-""""""
+"""Commands that list and show networks, platforms and dataflow graphs."""

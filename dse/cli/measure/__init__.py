@@ -1,1 +1,1 @@
-""""""
+"""Commands for measurements: import, calibrate, profile, run, fidelity, contention."""

@@ -1,1 +1,1 @@
-""""""
+"""Commands that read a result folder."""

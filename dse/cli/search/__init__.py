@@ -1,1 +1,1 @@
-""""""
+"""Commands that search, prove or evaluate."""

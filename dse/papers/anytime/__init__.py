@@ -1,1 +1,1 @@
-""""""
+"""D-HaX-CoNN: schedules that improve while the system runs, and their replay."""

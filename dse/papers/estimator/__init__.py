@@ -1,1 +1,1 @@
-""""""
+"""MapFormer's estimator of throughput and power: tokens, network, inference."""

@@ -1,1 +1,1 @@
-""""""
+"""Comparison with baselines, robustness against errors in costs, dataflow graphs of members."""

@@ -1,1 +1,1 @@
-""""""
+"""Campaigns: many explorations from one file, resumable, on all cores or a cluster."""

@@ -1,1 +1,1 @@
-""""""
+"""This machine as a platform: measurements, execution of members, fidelity."""

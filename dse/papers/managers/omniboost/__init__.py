@@ -1,1 +1,1 @@
-""""""
+"""OmniBoost: tree search with a convolutional estimator of throughput."""

@@ -1,1 +1,1 @@
-""""""
+"""The schedulers: initial schedule, retiming, cache allocation, SPARTA, Memolution."""

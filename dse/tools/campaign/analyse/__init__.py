@@ -1,1 +1,1 @@
-""""""
+"""Tables, comparisons, exports and the report of a campaign."""

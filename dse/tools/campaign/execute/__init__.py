@@ -1,1 +1,1 @@
-""""""
+"""Execution of runs: processes on this machine, or a Dask cluster."""

@@ -1,1 +1,1 @@
-""""""
+"""Measurements on this machine: execution times, demands, fidelity of predictions."""
