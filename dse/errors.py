@@ -1,6 +1,10 @@
 """What the search refuses, and what it cannot find."""
 
 
+class DseError(Exception):
+    """Base of all errors that are the input's fault."""
+
+
 class WorkloadError(ValueError):
     """A workload or option that cannot be used; names the field, the requirement, the value."""
 

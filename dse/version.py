@@ -11,3 +11,7 @@ def program_version() -> str:
         return version("paretosoc")
     except PackageNotFoundError:
         return "unknown"
+
+
+VERSION = program_version()
+"""As ``dse.__version__``."""

@@ -8,20 +8,18 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from dse.explore import explore
-from results.export.result_folder import write_results
+import dse
 
 
 def main(folder: Path, evaluations: int) -> None:
-    """Writes a result folder for ``dse show``; an older one there is replaced."""
-    front = explore(["vgg19", "resnet50"], "jetson-agx-xavier", seed=1, max_evaluations=evaluations)
-    fastest = front.members[0]
-    milliseconds, millijoules = fastest.makespan_ps / 1e9, fastest.energy_fj / 1e12
-    print(f"{len(front.members)} members; the fastest: {milliseconds:.3f} ms, {millijoules:.1f} mJ")
-    for entry in fastest.schedule.groups[:3]:
-        unit = front.problem.units[entry.unit].name
-        print(f"group {entry.group} on {unit} from {entry.start_ps} to {entry.end_ps} ps")
-    write_results(folder, front, overwrite=True)
+    """Write a result folder for ``dse show``; an older one there is replaced."""
+    front = dse.explore(
+        ["vgg19", "resnet50"], "jetson-agx-xavier", seed=1, max_evaluations=evaluations
+    )
+    best = front["fastest"]
+    print(f"{len(front)} members; the fastest: {best.latency_ms:.3f} ms, {best.energy_mj:.1f} mJ")
+    print(f"units of VGG-19's groups: {', '.join(best.mapping['vgg19'])}")
+    front.save(folder, overwrite=True)
 
 
 if __name__ == "__main__":

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 from dse.cli.main import run
-from dse.explore import explore
 from dse.workload.options import Options
 from fitness.reference.timeline import frame_energy_fj, play
 from results.export.result_folder import read_results
+from tests.support.explored import explore
 
 PAIR = ["squeezenet", "bvlc_alexnet"]
 RECOMPUTE = Path(__file__).parents[1] / "results" / "recompute_front.py"

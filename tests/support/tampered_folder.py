@@ -17,7 +17,6 @@ import pytest
 from dse.certificate.cover import cover_smtlib
 from dse.certificate.strategy import prove_front
 from dse.certificate.verify import verify as verifying
-from dse.explore import explore
 from dse.space.members import make_members
 from dse.workload.options import Options
 from fitness.objectives import make_outcomes
@@ -32,6 +31,7 @@ from results.front.front_document import front_from_document
 from results.problem.objectives import objective_names
 from results.problem.problem import IntArray, Problem
 from results.problem.problem_file import problem_from_document
+from tests.support.explored import explore
 from tests.support.random_spaces import Space, space_of
 
 OPTIONS = Options(

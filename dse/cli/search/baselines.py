@@ -90,7 +90,7 @@ def baselines(
     options = make_options(
         **vars(space), **vars(GoalOptions(objective=[first, "energy"], energy_budget=energy_budget))
     )
-    built, _ = problem_from_texts(
+    built = problem_from_texts(
         networks,
         platform,
         options,
@@ -98,7 +98,7 @@ def baselines(
         dimensions=dim,
         scenario=scenario,
         balance=balance,
-    )
+    ).built
     result = compare(
         built, chip.name, max_nodes=max_nodes, time_limit_s=time_limit, seed=seed, jobs=None
     )

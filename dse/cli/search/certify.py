@@ -12,8 +12,6 @@ from results.io.plural import counted
 
 if TYPE_CHECKING:
     from dse.certificate.branch_and_bound import Proof
-    from dse.certificate.strategy import Goal
-    from results.front.front import Front
 
 MaxNodes = Annotated[
     int | None,
@@ -41,48 +39,26 @@ def certify(
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only.")] = False,
 ) -> int:
     """Prove that a front is complete, or how far from it, and that nothing is faster."""
-    from dse.certificate.certify import MOST_LEMMAS, Limits
-    from dse.certificate.strategy import Goal, prove_front
-    from dse.certificate.summary import claims_in_words
-    from dse.compile.load import tell_of_compiling
-    from results.export.result_folder import (
-        read_certificate,
-        read_costs,
-        read_results,
-        write_results,
-    )
+    from dse.api.front import Front
+    from dse.api.pipeline import prove
 
-    front = read_results(folder)
-    earlier = read_certificate(folder, front.problem)
-    goal = Goal.FASTEST if fastest else Goal.WHOLE_FRONT
-    # A claim whose certificate is lost is proved anew.
-    if earlier is not None and is_reached(front, goal):
-        if not quiet:
-            print("\n".join(claims_in_words(front)))
-        return 0
-    tell_of_compiling()
+    front = Front.load(folder)
     with ProofProgress(quiet=quiet) as on_progress:
-        proof = prove_front(
+        proof = prove(
             front,
-            goal=goal,
-            limits=Limits(max_nodes, time_limit),
-            front_lemmas=MOST_LEMMAS,
-            earlier=earlier,
+            time_limit_s=time_limit,
+            max_nodes=max_nodes,
+            fastest_only=fastest,
             on_progress=on_progress,
         )
-    write_results(
-        folder,
-        proof.front,
-        costs=read_costs(folder, front.problem),
-        certificate=proof.certificate,
-        epsilon=proof.epsilon,
-        overwrite=True,
-    )
-    if proof.refused is not None and not quiet:
-        print(f"dse: the front is not proved: {proof.refused}", file=sys.stderr)
+    if proof is not None:
+        front = front.with_proof(proof.front, proof.certificate, proof.epsilon)
+        front.save(folder, overwrite=True)
+        if proof.refused is not None and not quiet:
+            print(f"dse: the front is not proved: {proof.refused}", file=sys.stderr)
     if not quiet:
-        print("\n".join(claims_in_words(proof.front)))
-    return 130 if proof.interrupted else 0
+        print("\n".join(front.claims))
+    return 130 if proof is not None and proof.interrupted else 0
 
 
 def verify(
@@ -93,13 +69,10 @@ def verify(
     as_json: AsJson = False,
 ) -> int:
     """Check a result folder without trusting it; exit status 1 where something does not hold."""
-    from dse.certificate.verify.verify import verify as verify_front
-    from dse.papers.mobile_i.verify import verify_periodic
-    from results.periodic.file import holds_periodic
+    from dse.api.pipeline import verify as checks_of
 
-    checks = verify_periodic if holds_periodic(folder) else verify_front
     rows: list[dict[str, Any]] = []
-    for check in checks(folder, ignore_hashes=ignore_hashes):
+    for check in checks_of(folder, ignore_hashes=ignore_hashes):
         rows.append({"check": check.name, "holds": check.holds, "detail": check.detail})
         if not as_json:
             print(f"{'holds' if check.holds else 'FAILS'}  {check.name}: {check.detail}")
@@ -110,17 +83,6 @@ def verify(
 
         print(json.dumps(rows, indent=2))
     return 0 if all(row["holds"] for row in rows) else 1
-
-
-def is_reached(front: Front, goal: Goal) -> bool:
-    """Whether there is nothing more to prove."""
-    from dse.certificate.strategy import Goal
-    from results.front.certificate import CertificateStatus
-
-    claim = front.certificate
-    if claim is None or claim.status is CertificateStatus.GAP:
-        return False
-    return goal is Goal.FASTEST or len(claim.objectives) == len(front.problem.objectives)
 
 
 class ProofProgress:

@@ -20,7 +20,7 @@ from dse.cli.shared.options import (
 from results.io.plural import counted
 
 if TYPE_CHECKING:
-    from dse.evaluate import Evaluated
+    from dse.space.evaluate import Evaluated
     from dse.workload.options import Options
     from results.front.cost_origins import CostOrigins
     from results.problem.problem import Problem
@@ -61,7 +61,7 @@ def evaluate(
     as_json: AsJson = False,
 ) -> int:
     """Show what a mapping gives; exit status 3 where it breaks a constraint."""
-    from dse.evaluate import evaluate_row, evaluated_document
+    from dse.space.evaluate import evaluate_row, evaluated_document
     from dse.inputs.output import check_output_file
     from dse.space.mapping_file import load_mapping, mapping_of_member, row_of_mapping
     from dse.workload.options import Options
@@ -129,7 +129,9 @@ def _problem(
         from dse.cli.shared.build import problem_from_texts
         from dse.problem.cost_provenance import cost_origins
 
-        built, _ = problem_from_texts(networks, platform, options, profile=profile, dimensions=dim)
+        built = problem_from_texts(
+            networks, platform, options, profile=profile, dimensions=dim
+        ).built
         return built.problem, cost_origins(built)
     from results.export.result_folder import read_costs, read_results
 

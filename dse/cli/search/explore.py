@@ -35,7 +35,6 @@ from dse.search.names import EngineName
 from results.io.plural import counted
 
 if TYPE_CHECKING:
-    from dse.certificate.strategy import FrontProof, Goal
     from dse.search.driver import Progress
     from results.front.front import Front
 
@@ -107,15 +106,16 @@ def explore(
     force: Force = False,
 ) -> int:
     """Search for the Pareto front of networks that share a chip."""
+    from dse.api.pipeline import SearchSettings, command_line, explore_to_folder
     from dse.cli.shared.build import problem_from_texts
+    from dse.engines.explore import default_evaluations
     from dse.engines.optimizer_registry import ENGINES
+    from dse.engines.optimizers import Named
     from dse.errors import WorkloadError
-    from dse.explore import default_evaluations, explore_problem
     from dse.papers.managers.mapformer.settings import ManagerSettings
-    from dse.problem.cost_provenance import cost_origins
     from dse.workload.parse_options import make_options
     from dse.workload.scenarios import scenario_objectives
-    from results.export.result_folder import check_output_folder, write_results
+    from results.export.result_folder import check_output_folder
 
     if pes is not None:
         return explore_engines(
@@ -137,12 +137,11 @@ def explore(
     asked = scenario_objectives(scenario, goals.objective)
     goals = replace(goals, objective=None if asked is None else list(asked))
     options = make_options(**vars(space), **vars(goals))
-    info = ENGINES[engine]
-    if no_certify and info.needs_proof:
+    if no_certify and ENGINES[engine].needs_proof:
         raise WorkloadError(f"--no-certify: --engine {engine.value} finds its front by proving it")
     check_output_folder(output, overwrite=force)
     _check_checkpoint(checkpoint, resume=resume, force=force)
-    built, chip = problem_from_texts(
+    problem = problem_from_texts(
         networks,
         platform,
         options,
@@ -151,13 +150,12 @@ def explore(
         scenario=scenario,
         balance=balance,
     )
-    evaluations = max_evaluations or default_evaluations(built.problem)
-    with _progress(evaluations, quiet=quiet) as on_progress:
-        front = explore_problem(
-            built,
-            platform=chip.name,
-            engine=engine,
-            manager=ManagerSettings(mode, predictor),
+    evaluations = max_evaluations or default_evaluations(problem.numeric)
+    explored = explore_to_folder(
+        problem,
+        output,
+        Named(name=engine, manager=ManagerSettings(mode, predictor)),
+        SearchSettings(
             max_evaluations=evaluations,
             time_limit_s=time_limit,
             stop_when_stalled=stop_when_stalled,
@@ -165,33 +163,19 @@ def explore(
             resume=resume,
             seed=seed,
             jobs=jobs,
-            command=["dse", *sys.argv[1:]],
-            on_progress=on_progress,
-        )
-    costs = cost_origins(built)
-    proof: FrontProof | None = None
-    prove = not no_certify and front.provenance.stopped_by != "interrupt"
-    # Of networks that run freely nothing can be proved, which is told at once.
-    early = prove and not front.problem.free_running
-    if early:
-        # Written before the proof, too: whatever ends that does not take the front along.
-        write_results(output, front, costs=costs, overwrite=force, pictures=False)
-    if prove:
-        proof = _proved(front, info.goal, max_nodes, time_limit, quiet=quiet)
-    if proof is not None:
-        front = proof.front
-    write_results(
-        output,
-        front,
-        costs=costs,
-        certificate=None if proof is None else proof.certificate,
-        epsilon=None if proof is None else proof.epsilon,
-        overwrite=force or early,
+            max_nodes=max_nodes,
+        ),
+        prove=not no_certify,
+        overwrite=force,
+        command=command_line(),
+        search_bar=_progress(evaluations, quiet=quiet),
+        proof_bar=lambda: ProofProgress(quiet=quiet),
     )
+    if explored.unproved is not None and not quiet:
+        print(f"dse: {explored.unproved}", file=sys.stderr)
     if not quiet:
-        _print_front(front, output)
-    ended = front.provenance.stopped_by == "interrupt" or (proof is not None and proof.interrupted)
-    return 130 if ended else 0
+        _print_front(explored.front.numeric, output)
+    return 130 if explored.interrupted else 0
 
 
 def _check_checkpoint(checkpoint: Path | None, *, resume: bool, force: bool) -> None:
@@ -205,29 +189,6 @@ def _check_checkpoint(checkpoint: Path | None, *, resume: bool, force: bool) -> 
             f"--checkpoint: {checkpoint} exists already; --resume goes on from it, --force "
             "replaces it"
         )
-
-
-def _proved(
-    front: Front, goal: Goal, max_nodes: int | None, time_limit_s: float | None, *, quiet: bool
-) -> FrontProof | None:
-    """The front with its proof; None, and why on stderr, where there can be none."""
-    from dse.certificate.certify import Limits, certified_column
-    from dse.certificate.strategy import Goal, prove_front
-    from results.errors import ResultError
-
-    if goal is Goal.FASTEST and certified_column(front.problem) is None:
-        return None
-    try:
-        with ProofProgress(quiet=quiet) as on_progress:
-            proof = prove_front(
-                front, goal=goal, limits=Limits(max_nodes, time_limit_s), on_progress=on_progress
-            )
-    except ResultError as error:
-        print(f"dse: not certified: {error}", file=sys.stderr)
-        return None
-    if proof.refused is not None and not quiet:
-        print(f"dse: the front is not proved: {proof.refused}", file=sys.stderr)
-    return proof
 
 
 class _progress:

@@ -1,22 +1,18 @@
-"""From the texts of the command line to a problem that is built."""
+"""From the texts of the command line to a problem."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
-from dse.baselines.repeat_matching import balanced
+from dse.api.problem import Problem
 from dse.compile.load import tell_of_compiling
-from dse.errors import WorkloadError
-from dse.problem.build import BuiltProblem, build_problem
 from dse.workload.options import Options
 from dse.workload.parse_options import with_dimensions
-from dse.workload.scenarios import Scenario, apply_scenario
+from dse.workload.scenarios import Scenario
 from dse.workload.workload_file import workload_from
 from fitness.profiles.profile_file import load_profile
-from platforms.platform import Platform
 from platforms.platform_file import load_platform
 
 
@@ -29,25 +25,22 @@ def problem_from_texts(
     dimensions: Sequence[str] | None = None,
     scenario: Scenario | None = None,
     balance: bool = False,
-) -> tuple[BuiltProblem, Platform]:
-    """Reads the inputs and builds the problem; warnings of the import go to stderr.
+) -> Problem:
+    """Read the inputs and build the problem; warnings of the import go to stderr.
 
     Raises:
-        GraphError, PlatformError, WorkloadError, ResultError: on input that cannot be used.
+        DseError: on input that cannot be used.
     """
     tell_of_compiling()
     chip = load_platform(platform)
-    measured = None if profile is None else load_profile(profile, chip)
-    workload = with_dimensions(workload_from(networks), dimensions)
-    if scenario is not None:
-        workload = apply_scenario(workload, scenario)
-    if balance and (options.free_running or workload.free_running):
-        raise WorkloadError(
-            "--balance and free-running networks exclude each other: each runs as often as it can"
-        )
-    built = build_problem(workload, chip, options, profile=measured)
-    if balance:
-        built = replace(built, problem=balanced(built.problem))
-    for warning in built.warnings:
+    problem = Problem.from_options(
+        with_dimensions(workload_from(networks), dimensions),
+        chip,
+        options,
+        profile=None if profile is None else load_profile(profile, chip),
+        scenario=scenario,
+        match_repeats=balance,
+    )
+    for warning in problem.warnings:
         print(f"dse: {warning}", file=sys.stderr)
-    return built, chip
+    return problem

@@ -1,7 +1,9 @@
-"""Searches by pymoo, behind the engine protocol: the only file that knows pymoo."""
+"""pymoo behind our protocol, and our problem and optimizer behind pymoo's: the only file that
+imports pymoo."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import comb
 from typing import Any
 
@@ -9,10 +11,12 @@ import numpy as np
 from pymoo.algorithms.moo.nsga2 import NSGA2
 from pymoo.algorithms.moo.nsga3 import NSGA3
 from pymoo.algorithms.moo.sms import SMSEMOA
+from pymoo.core.algorithm import Algorithm
 from pymoo.core.crossover import Crossover
 from pymoo.core.duplicate import DuplicateElimination
 from pymoo.core.evaluator import Evaluator
 from pymoo.core.mutation import Mutation
+from pymoo.core.population import Population
 from pymoo.core.problem import Problem as PymooProblem
 from pymoo.core.repair import Repair
 from pymoo.core.sampling import Sampling
@@ -24,11 +28,11 @@ from pymoo.operators.sampling.rnd import IntegerRandomSampling
 from pymoo.problems.static import StaticProblem
 from pymoo.util.ref_dirs import get_reference_directions
 
-from dse.search.base import Violation
+from dse.search.base import Engine, Violation
 from dse.search.optimizers.initial_population import first_population
 from dse.space.design_space import DesignSpace, unique_rows
 from dse.space.operators import mutate, segment_crossover
-from fitness.objectives import Outcomes
+from fitness.objectives import Outcomes, constraints_of, make_outcomes
 from results.problem.problem import IntArray
 
 POPULATION = 200
@@ -122,6 +126,83 @@ class PymooEngine:
         )
         Evaluator().eval(static, self._asked)
         self._algorithm.tell(infills=self._asked)
+
+
+class DesignProblem(PymooProblem):
+    """A design space as a vectorised pymoo problem of integers; all objectives are minimised.
+
+    ``F`` [n, objectives]: the objectives in their integer units, as floats. ``G`` [n, constraints +
+    1]: what a constraint is exceeded by, as a share of its limit; the last column is 1 where a
+    group cannot run on its unit, else -1.
+    """
+
+    def __init__(self, space: DesignSpace) -> None:
+        self.space = space
+        self._limits = np.array(
+            [entry.limit for entry in constraints_of(space.problem)], dtype=np.float64
+        )
+        self._outcomes = make_outcomes(space.problem)
+        super().__init__(
+            n_var=space.width,
+            n_obj=len(space.problem.objectives),
+            n_ieq_constr=len(self._limits) + 1,
+            xl=np.zeros(space.width),
+            xu=_most(space),
+            vtype=int,
+        )
+
+    def _evaluate(self, x: Any, out: Any, *args: Any, **kwargs: Any) -> None:
+        outcomes = self.outcomes(np.asarray(x, dtype=np.int64))
+        excess = (outcomes.figures - self._limits) / np.maximum(self._limits, 1.0)
+        impossible = np.where(outcomes.possible, -1.0, 1.0)[:, None]
+        out["F"] = outcomes.objectives.astype(np.float64)
+        out["G"] = np.concatenate((excess, impossible), axis=1)
+
+    def outcomes(self, rows: IntArray) -> Outcomes:
+        """Objectives and constraints of rows [n, groups + domains]."""
+        return self._outcomes(rows)
+
+    def operators(self) -> dict[str, Any]:
+        """Sampling, crossover, mutation and duplicate elimination for a pymoo algorithm: our first
+        population and our operators, which keep rows inside the space."""
+        return _own_operators(self.space)
+
+
+class EngineAlgorithm(Algorithm):
+    """One of our optimizers as a pymoo algorithm, for a :class:`DesignProblem`."""
+
+    def __init__(self, start: Callable[[DesignSpace, int], Engine], **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self._start = start
+        self._engine: Engine | None = None
+
+    def _infill(self) -> Any:
+        if self._engine is None:
+            self._engine = self._start(self.problem.space, int(self.seed or 0))
+        rows = self._engine.ask()
+        if len(rows) == 0:
+            self.termination.terminate()
+            return None
+        return Population.new(X=rows)
+
+    def _initialize_infill(self) -> Any:
+        return self._infill()
+
+    def _initialize_advance(self, infills: Any = None, **kwargs: Any) -> None:
+        self._advance(infills=infills, **kwargs)
+
+    def _advance(self, infills: Any = None, **kwargs: Any) -> None:
+        assert self._engine is not None, "infills come from the engine"
+        rows = infills.get("X").astype(np.int64)
+        self._engine.tell(rows, self.problem.outcomes(rows))
+        before: Any = getattr(self, "pop", None)
+        self.pop = infills if before is None else Population.merge(before, infills)
+
+    def _set_optimum(self) -> None:
+        # All non-dominated points so far, as pymoo's own algorithms report them.
+        super()._set_optimum()
+        if self.opt is not None:
+            self.pop = self.opt
 
 
 def _most(space: DesignSpace) -> IntArray:

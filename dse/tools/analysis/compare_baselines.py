@@ -9,7 +9,7 @@ import numpy as np
 from dse.baselines.evaluate_all import BASELINES, baseline_points, compared_objective
 from dse.certificate.certify import Limits, certified_column, certify, default_nodes
 from dse.certificate.seed_front import front_of_rows
-from dse.explore import explore_problem
+from dse.engines.explore import explore_problem
 from dse.problem.build import BuiltProblem
 from dse.space.design_space import DesignSpace
 from fitness.objectives import UHZ_PS

@@ -23,7 +23,6 @@ from dse.certificate.certify import (
 )
 from dse.certificate.fastest import find_fastest
 from dse.certificate.verify import verify as verifying
-from dse.explore import explore
 from dse.space.members import make_members
 from dse.workload.options import Options
 from fitness.objectives import make_outcomes
@@ -37,6 +36,7 @@ from results.front.epsilon import least_within
 from results.front.front import Front
 from results.front.front_check import check_front
 from results.problem.problem import Objective, ObjectiveKind
+from tests.support.explored import explore
 from tests.support.random_spaces import NOTHING, space_of
 
 NETWORKS = ["squeezenet", "bvlc_alexnet"]

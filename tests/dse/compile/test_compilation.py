@@ -3,11 +3,11 @@
 import subprocess
 import sys
 
+import dse.explore as exploring
 import numba
 import pytest
 
 import dse.certificate.strategy as proving
-import dse.explore as exploring
 from dse.certificate.certify import Limits
 from dse.compile import load as compilation
 from dse.space.design_space import DesignSpace

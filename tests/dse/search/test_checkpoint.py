@@ -15,7 +15,6 @@ from benchmarks.reference_problem import reference_problem
 from dse.cli.main import run
 from dse.engines.optimizer_registry import ENGINES, make_engine
 from dse.errors import WorkloadError
-from dse.explore import explore
 from dse.search.checkpoint import CheckpointFile, Identity
 from dse.search.driver import Budget, StoppedBy, search
 from dse.search.names import EngineName
@@ -24,6 +23,7 @@ from dse.workload.options import Options
 from fitness.objectives import make_outcomes
 from fitness.simulate import row_of
 from results.errors import ResultError
+from tests.support.explored import explore
 from tests.support.pipeline_spaces import with_throughput
 from tests.support.small_spaces import small_space
 

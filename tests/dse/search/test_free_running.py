@@ -13,8 +13,8 @@ import pytest
 
 from dse.certificate.preconditions import refuse_unprovable
 from dse.cli.main import run
+from dse.engines.explore import default_evaluations
 from dse.errors import WorkloadError
-from dse.explore import default_evaluations
 from dse.problem.build import build_problem
 from dse.workload.options import Options, parse_deadline
 from dse.workload.workload import workload_of

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from dse.engines.explore import explore_problem
 from dse.engines.optimizer_registry import ENGINES
+from dse.engines.optimizers import Named
 from dse.errors import InfeasibleError, WorkloadError
-from dse.explore import explore_problem
 from dse.problem.build import BuiltProblem, NetworkTables, build_problem
 from dse.search.names import EngineName
 from dse.tools.campaign.plan.program import program_identity
@@ -80,7 +81,7 @@ def explore_run(task: RunTask) -> RunOutcome:
         front = explore_problem(
             prepared.built,
             platform=prepared.platform,
-            engine=engine,
+            optimizer=Named(name=engine),
             max_evaluations=settings.max_evaluations,
             start=None if task.start is None else np.array(task.start, dtype=np.int64),
             seed=settings.seed,

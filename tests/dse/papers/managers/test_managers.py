@@ -14,7 +14,6 @@ import pytest
 from benchmarks.random_problem import RandomShape, random_problem
 from dse.engines.optimizer_registry import make_engine
 from dse.errors import InfeasibleError, WorkloadError
-from dse.explore import explore
 from dse.papers.managers.base import cpu_and_gpu
 from dse.papers.managers.kang_ga import GENERATIONS, POPULATION, KangGa
 from dse.papers.managers.layer_times import PS_PER_S, fit_layer_times
@@ -35,6 +34,7 @@ from platforms.platform_file import load_platform
 from results.errors import ResultError
 from results.problem.objectives import objective_value
 from results.problem.problem import Objective, ObjectiveKind, Problem
+from tests.support.explored import explore
 
 CHAINS = RandomShape(
     networks=(1, 3), groups=(1, 5), units=(2, 3), points=(1, 4), graphs=False, waiting=False

@@ -13,7 +13,6 @@ import numpy as np
 import pytest
 
 from dse.errors import WorkloadError
-from dse.explore import explore
 from dse.space.design_space import DesignSpace
 from dse.space.warm_start import starting_rows
 from dse.tools.campaign.analyse.comparison import Verdict, compare_campaigns
@@ -30,6 +29,7 @@ from dse.tools.campaign.store.store import Store
 from dse.workload.options import Options
 from fitness.simulate import row_of
 from results.export.result_folder import read_results
+from tests.support.explored import explore
 
 ROOT = Path(__file__).parents[4]
 SUPPORT = ROOT / "tests" / "support"

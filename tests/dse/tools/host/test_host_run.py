@@ -7,7 +7,7 @@ import onnx
 import pytest
 
 from benchmarks.random_problem import RandomShape, random_problem
-from dse.explore import explore_problem
+from dse.engines.explore import explore_problem
 from dse.problem.cost_provenance import cost_origins
 from dse.tools.deploy.random_weights import give_random_weights, random_input
 from dse.tools.host.machine.dispatch import Dispatch

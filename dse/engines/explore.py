@@ -1,4 +1,4 @@
-"""The Python entry: networks and a platform in, a front out."""
+"""From a problem to a front: search, baselines, members."""
 
 from __future__ import annotations
 
@@ -13,25 +13,18 @@ import numpy as np
 from dse.baselines.evaluate_all import baseline_points
 from dse.compile.load import load_machine_code
 from dse.engines.diagnose_infeasible import explain_infeasible
-from dse.engines.optimizer_registry import make_engine
+from dse.engines.optimizers import Named, Optimizer, is_single_decision
 from dse.errors import InfeasibleError
-from dse.papers.managers.mapformer.settings import ManagerSettings
-from dse.problem.build import BuiltProblem, build_problem
+from dse.problem.build import BuiltProblem
 from dse.search.checkpoint import CheckpointFile, Identity, Snapshot
 from dse.search.driver import Budget, Progress, SearchResult, StoppedBy, search
-from dse.search.names import SINGLE_DECISION, EngineName
+from dse.search.names import EngineName
 from dse.space.design_space import DesignSpace
 from dse.space.members import make_members
 from dse.space.warm_start import starting_rows
 from dse.version import program_version
-from dse.workload.options import Options
-from dse.workload.workload import Workload
-from dse.workload.workload_file import workload_from
 from fitness.objectives import constraints_of, make_outcomes
-from fitness.profiles.profile_file import Profile, load_profile
 from fitness.simulate import row_of
-from platforms.platform import Platform
-from platforms.platform_file import load_platform
 from results.front.dominance import hypervolume, non_dominated, reference_point
 from results.front.front import BaselinePoint, Front, HypervolumePoint, Provenance
 from results.problem.problem import IntArray, Problem
@@ -44,68 +37,6 @@ and efficient mappings hold heavy networks back: they take a good part of a seco
 MOST_SNAPSHOTS = 200
 
 
-def explore(
-    networks: Sequence[str] | Workload,
-    platform: str | Platform,
-    *,
-    options: Options | None = None,
-    profile: str | Path | None = None,
-    engine: EngineName = EngineName.NSGA2,
-    manager: ManagerSettings | None = None,
-    max_evaluations: int | None = None,
-    time_limit_s: float | None = None,
-    stop_when_stalled: int | None = None,
-    checkpoint: Path | None = None,
-    resume: bool = False,
-    seed: int = 0,
-    jobs: int | None = None,
-    on_progress: Callable[[Progress], None] | None = None,
-) -> Front:
-    """Searches for the Pareto front of networks that share a chip.
-
-    Args:
-        networks: names of the catalogue, ``.onnx`` files, ``NAME*COPIES``; one workload file; or a
-            workload.
-        platform: a name, a file, or a platform.
-        options: objectives, constraints, grouping; by default latency against energy.
-        profile: a file of the user's own measurements.
-        engine: what searches, see :mod:`dse.engines.optimizer_registry`; the proof that goes
-            with it is :func:`dse.certificate.strategy.prove_front`'s.
-        manager: what an engine of :mod:`dse.managers` is told besides.
-        max_evaluations: design points to evaluate, at most; None: :func:`default_evaluations`.
-        time_limit_s: ends the search earlier; the front then depends on the machine.
-        stop_when_stalled: ends it where the hypervolume has hardly grown in so many evaluations.
-        checkpoint: a file that the state of the search is kept in.
-        resume: go on from the checkpoint, where there is one.
-        seed: the same seed gives the same front, whatever ``jobs``.
-        jobs: threads that evaluate; by default one per core.
-        on_progress: called after each generation.
-
-    Raises:
-        GraphError, PlatformError, WorkloadError, ResultError: on input that cannot be used.
-        InfeasibleError: where no design point found meets all constraints.
-    """
-    chip = load_platform(platform) if isinstance(platform, str) else platform
-    workload = networks if isinstance(networks, Workload) else workload_from(networks)
-    measured = None if profile is None else load_profile(profile, chip)
-    built = build_problem(workload, chip, options, profile=measured)
-    return explore_problem(
-        built,
-        platform=chip.name,
-        profile=measured,
-        engine=engine,
-        manager=manager,
-        max_evaluations=max_evaluations,
-        time_limit_s=time_limit_s,
-        stop_when_stalled=stop_when_stalled,
-        checkpoint=checkpoint,
-        resume=resume,
-        seed=seed,
-        jobs=jobs,
-        on_progress=on_progress,
-    )
-
-
 def default_evaluations(problem: Problem) -> int:
     """Design points that are evaluated where nobody says how many."""
     return FREE_RUNNING_EVALUATIONS if problem.free_running else DEFAULT_EVALUATIONS
@@ -115,9 +46,7 @@ def explore_problem(
     built: BuiltProblem,
     *,
     platform: str,
-    profile: Profile | None = None,
-    engine: EngineName = EngineName.NSGA2,
-    manager: ManagerSettings | None = None,
+    optimizer: Optimizer | None = None,
     max_evaluations: int | None = None,
     time_limit_s: float | None = None,
     stop_when_stalled: int | None = None,
@@ -129,9 +58,10 @@ def explore_problem(
     command: Sequence[str] = (),
     on_progress: Callable[[Progress], None] | None = None,
 ) -> Front:
-    """The same for a problem that is built already.
+    """Search for the front of a problem, merge the baselines, simulate its members.
 
     Args:
+        optimizer: what proposes design points; NSGA-II by default.
         start: rows [n, groups + domains] to begin with, the front of a problem with the same
             groups, units and domains, for example; what this problem does not allow is repaired.
 
@@ -143,7 +73,8 @@ def explore_problem(
     space = DesignSpace(built.problem)
     if start is not None:
         space = replace(space, start=starting_rows(space, start))
-    searching = make_engine(engine, space, seed, manager)
+    optimizer = optimizer or Named(name=EngineName.NSGA2)
+    searching = optimizer.start(space, seed)
     kept = None
     if checkpoint is not None:
         identity = Identity(problem_sha256(built.problem), searching.name, seed, program_version())
@@ -163,11 +94,11 @@ def explore_problem(
     if len(result.rows) == 0 and result.stopped_by is StoppedBy.INTERRUPT:
         raise KeyboardInterrupt
     baselines = baseline_points(space)
-    if engine not in SINGLE_DECISION:
+    if not is_single_decision(optimizer):
         result = _with_baselines(result, baselines)
     if len(result.rows) == 0:
         # What a manager did not reach says nothing of what others may.
-        probe = engine not in SINGLE_DECISION
+        probe = not is_single_decision(optimizer)
         raise InfeasibleError(
             explain_infeasible(built.problem, result, seed=seed, jobs=workers, probe=probe)
         )

@@ -1,0 +1,61 @@
+"""A member as files that set up a board."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from dse.api.front import Front
+from dse.tools.deploy.deploy import deploy as deploy_member
+from dse.tools.deploy.targets import Target
+from platforms.platform import Platform
+from platforms.platform_file import load_platform
+from results.deploy.deployment import Deployment
+
+
+def deploy(
+    front: Front,
+    target: str | Target,
+    folder: str | Path,
+    *,
+    member: int | str = "fastest",
+    platform: str | Path | Platform | None = None,
+    models: Mapping[str, str] | None = None,
+    nvpmodel_conf: str | Path | None = None,
+    check: bool = True,
+    overwrite: bool = False,
+) -> list[str]:
+    """Write the files that set up a board for a member.
+
+    Args:
+        target: ``nvpmodel``, ``sysfs``, ``trtexec`` or ``onnx``.
+        folder: where to; ``deployment.json`` beside the rest says what was written.
+        member: by position or by name.
+        platform: the platform's file, where it has no name.
+        models: network -> file of its model, where it is no longer where it was.
+        nvpmodel_conf: the board's own nvpmodel file.
+        check: compare parts of models with the whole by ONNX Runtime.
+        overwrite: replace an older deployment.
+
+    Returns:
+        Notes for the user, a line each.
+
+    Raises:
+        DseError: where the format cannot serve the platform or a unit, a model cannot be found or
+            is not that of the search, or the folder cannot be written.
+
+    Example:
+        >>> dse.deploy(front, "trtexec", "runs/engines", member="knee")
+    """
+    name = front.numeric.provenance.platform if platform is None else platform
+    chip = name if isinstance(name, Platform) else load_platform(str(name))
+    deployment = Deployment(front.numeric, front[member].index, chip, front.costs)
+    return deploy_member(
+        deployment,
+        Target(target),
+        Path(folder),
+        conf=None if nvpmodel_conf is None else Path(nvpmodel_conf),
+        models=models,
+        check=check,
+        overwrite=overwrite,
+    )

@@ -1,0 +1,101 @@
+"""One point of a front, in the units that people use."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from results.front.front import Member as NumericMember
+from results.problem.objectives import objective_label, objective_value
+from results.problem.problem import Problem as NumericProblem
+from results.text.member_diff import clocks_mhz, transition_count
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+PS_PER_MS = 10**9
+FJ_PER_MJ = 10**12
+
+
+@dataclass(frozen=True, eq=False)
+class Member:
+    """A design point: a unit for every group, an operating point for every clock domain.
+
+    Example:
+        >>> best = front["fastest"]
+        >>> best.latency_ms, best.energy_mj, best.clocks_mhz, best.mapping["vgg19"]
+    """
+
+    numeric: NumericMember
+    """The same in integers: picoseconds, femtojoules, indices."""
+    index: int
+    """Position in the front."""
+    marks: tuple[str, ...]
+    """Names of the member: ``fastest``, ``knee``, ..."""
+    _problem: NumericProblem
+
+    @property
+    def latency_ms(self) -> float:
+        """Makespan of one frame alone, in ms."""
+        return self.numeric.makespan_ps / PS_PER_MS
+
+    @cached_property
+    def latencies_ms(self) -> dict[str, float]:
+        """Network -> latency in one frame alone, in ms, from its arrival on."""
+        pairs = zip(self._problem.networks, self.numeric.latencies_ps, strict=True)
+        return {network.name: value / PS_PER_MS for network, value in pairs}
+
+    @property
+    def energy_mj(self) -> float:
+        """Energy of a frame (of an inference when free-running), in mJ."""
+        return self.numeric.energy_fj / FJ_PER_MJ
+
+    @cached_property
+    def energy_by_unit_mj(self) -> dict[str, float]:
+        """Unit -> its part of the energy, in mJ; the rest is the memory's and the board's."""
+        pairs = zip(self._problem.units, self.numeric.energy_by_unit_fj, strict=True)
+        return {unit.name: value / FJ_PER_MJ for unit, value in pairs}
+
+    @cached_property
+    def values(self) -> dict[str, float]:
+        """Objective -> value, in the unit of :func:`results.problem.objectives.objective_unit`."""
+        pairs = zip(self._problem.objectives, self.numeric.objectives, strict=True)
+        return {
+            objective_label(self._problem, objective): objective_value(objective, value)
+            for objective, value in pairs
+        }
+
+    @cached_property
+    def clocks_mhz(self) -> dict[str, float | None]:
+        """Clock domain -> frequency in MHz; None where it is off."""
+        return clocks_mhz(self._problem, self.numeric)
+
+    @cached_property
+    def mapping(self) -> dict[str, tuple[str, ...]]:
+        """Network -> the unit of each of its groups."""
+        units = [self._problem.units[u].name for u in self.numeric.design.units.tolist()]
+        return {
+            network.name: tuple(units[group] for group in network.groups)
+            for network in self._problem.networks
+        }
+
+    @property
+    def transitions(self) -> int:
+        """Edges between groups on different units."""
+        return transition_count(self._problem, self.numeric)
+
+    def schedule_to_pandas(self) -> DataFrame:
+        """A row per execution: network, group, unit, start and end in ps.
+
+        Raises:
+            ResultError: where pandas is not installed (``paretosoc[notebooks]``).
+        """
+        from results.text.dataframe import schedule_frame
+
+        return schedule_frame(self.numeric.schedule, self._problem)
+
+    def __repr__(self) -> str:
+        name = f" ({', '.join(self.marks)})" if self.marks else ""
+        values = ", ".join(f"{label} {value:.4g}" for label, value in self.values.items())
+        return f"<dse.Member {self.index}{name}: {values}>"

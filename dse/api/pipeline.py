@@ -1,0 +1,298 @@
+"""The pipeline: problem -> search -> baselines -> proof -> files."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+from pathlib import Path
+
+from dse.api.front import Front
+from dse.api.problem import Networks, Problem
+from dse.certificate.branch_and_bound import Proof
+from dse.certificate.certify import MOST_LEMMAS, Limits, certified_column
+from dse.certificate.strategy import FRONT_LEMMAS, FrontProof, Goal, prove_front
+from dse.certificate.verify.verify import Check
+from dse.certificate.verify.verify import verify as verify_front
+from dse.compile.load import tell_of_compiling
+from dse.engines.explore import explore_problem
+from dse.engines.optimizers import Named, Optimizer, goal_of
+from dse.errors import WorkloadError
+from dse.papers.mobile_i.verify import verify_periodic
+from dse.search.driver import Progress
+from dse.search.names import EngineName
+from platforms.platform import Platform
+from results.errors import ResultError
+from results.export.result_folder import check_output_folder
+from results.front.certificate import CertificateStatus
+from results.front.front import Front as NumericFront
+from results.periodic.file import holds_periodic
+from results.problem.problem import IntArray
+
+ProgressBar = AbstractContextManager[Callable[[Progress], None] | None]
+ProofBar = AbstractContextManager[Callable[[Proof], None] | None]
+
+
+@dataclass(frozen=True, kw_only=True)
+class SearchSettings:
+    """How long a search goes on, and how it is repeated.
+
+    ``max_evaluations``: design points to evaluate; None: 100,000, free-running 300.
+    ``time_limit_s``: ends search and proof, each, earlier; the front then depends on the machine.
+    ``stop_when_stalled``: evaluations within which the hypervolume must grow by 0.01 %.
+    ``checkpoint``: a file that keeps the state of the search; ``resume`` continues from it.
+    ``seed``: the same seed gives the same front, whatever ``jobs``. ``jobs``: worker threads; None:
+    one per core. ``start``: rows [n, groups + domains] to begin with. ``max_nodes``: nodes of each
+    search of the proof.
+    """
+
+    max_evaluations: int | None = None
+    time_limit_s: float | None = None
+    stop_when_stalled: int | None = None
+    checkpoint: Path | None = None
+    resume: bool = False
+    seed: int = 0
+    jobs: int | None = None
+    start: IntArray | None = None
+    max_nodes: int | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Explored:
+    """What :func:`explore_to_folder` reached."""
+
+    front: Front
+    interrupted: bool
+    unproved: str | None
+    """Why the whole front could not be proved, if so."""
+
+
+def explore(
+    networks: Networks | Problem,
+    platform: str | Path | Platform | Optimizer | None = None,
+    optimizer: Optimizer | None = None,
+    *,
+    max_evaluations: int | None = None,
+    time_limit_s: float | None = None,
+    stop_when_stalled: int | None = None,
+    checkpoint: str | Path | None = None,
+    resume: bool = False,
+    seed: int = 0,
+    jobs: int | None = None,
+    on_progress: Callable[[Progress], None] | None = None,
+    **problem_options: object,
+) -> Front:
+    """Search for the Pareto front of networks that share a chip; :func:`certify` proves it.
+
+    Args:
+        networks: a :class:`dse.Problem`, or what it takes.
+        platform: a name, a file or a :class:`dse.Platform`; not with a problem, whose optimizer
+            may stand here.
+        optimizer: :class:`dse.NSGA2` by default.
+        max_evaluations: design points to evaluate; 100,000 by default, free-running 300.
+        time_limit_s: time limit in seconds; the front then depends on the machine.
+        stop_when_stalled: evaluations within which the hypervolume must grow by 0.01 %.
+        checkpoint: a file that keeps the state of the search.
+        resume: continue from the checkpoint, where there is one.
+        seed: the same seed gives the same front, whatever ``jobs``.
+        jobs: worker threads; one per core by default.
+        on_progress: called after each generation.
+        problem_options: further arguments of :class:`dse.Problem`.
+
+    Raises:
+        DseError: on input that cannot be used.
+        InfeasibleError: where no design point that was found meets all constraints.
+
+    Example:
+        >>> import dse
+        >>> front = dse.explore(["vgg19", "resnet50"], "jetson-agx-xavier", max_evaluations=5_000)
+        >>> front["fastest"].latency_ms
+    """
+    if isinstance(networks, Problem):
+        if platform is not None and not isinstance(platform, Optimizer):
+            raise WorkloadError("explore: a problem has its platform, got another one")
+        problem, optimizer = networks, optimizer or platform
+        if problem_options:
+            names = ", ".join(problem_options)
+            raise WorkloadError(f"explore: {names}: are part of the problem that was given")
+    else:
+        if platform is None or isinstance(platform, Optimizer):
+            raise WorkloadError("explore: a platform is required: a name, a file or an object")
+        problem = Problem(networks, platform, **problem_options)  # type: ignore[arg-type]
+    settings = SearchSettings(
+        max_evaluations=max_evaluations,
+        time_limit_s=time_limit_s,
+        stop_when_stalled=stop_when_stalled,
+        checkpoint=None if checkpoint is None else Path(checkpoint),
+        resume=resume,
+        seed=seed,
+        jobs=jobs,
+    )
+    return search_front(problem, optimizer, settings, on_progress=on_progress)
+
+
+def search_front(
+    problem: Problem,
+    optimizer: Optimizer | None = None,
+    settings: SearchSettings | None = None,
+    *,
+    command: tuple[str, ...] = (),
+    on_progress: Callable[[Progress], None] | None = None,
+) -> Front:
+    """Search, merge the baselines, simulate each member once.
+
+    Raises:
+        InfeasibleError: where no design point that was found meets all constraints.
+        WorkloadError: where the optimizer is not made for the problem.
+    """
+    settings = settings or SearchSettings()
+    front = explore_problem(
+        problem.built,
+        platform=problem.platform.name,
+        optimizer=optimizer or Named(name=EngineName.NSGA2),
+        max_evaluations=settings.max_evaluations,
+        time_limit_s=settings.time_limit_s,
+        stop_when_stalled=settings.stop_when_stalled,
+        checkpoint=settings.checkpoint,
+        resume=settings.resume,
+        start=settings.start,
+        seed=settings.seed,
+        jobs=settings.jobs,
+        command=command,
+        on_progress=on_progress,
+    )
+    return Front(front, problem.costs)
+
+
+def explore_to_folder(
+    problem: Problem,
+    output: Path,
+    optimizer: Optimizer | None = None,
+    settings: SearchSettings | None = None,
+    *,
+    prove: bool = True,
+    overwrite: bool = False,
+    command: tuple[str, ...] = (),
+    search_bar: ProgressBar | None = None,
+    proof_bar: Callable[[], ProofBar] | None = None,
+) -> Explored:
+    """Search, write the front, prove it, write the proof: what ``dse explore`` does.
+
+    The front is written before the proof as well, so that nothing that ends the proof loses it.
+
+    Raises:
+        DseError: on input that cannot be used, or a folder that cannot be written.
+        InfeasibleError: where no design point that was found meets all constraints.
+    """
+    settings = settings or SearchSettings()
+    optimizer = optimizer or Named(name=EngineName.AUTO)
+    check_output_folder(output, overwrite=overwrite)
+    with search_bar or nullcontext() as on_progress:
+        front = search_front(problem, optimizer, settings, command=command, on_progress=on_progress)
+    interrupted = front.numeric.provenance.stopped_by == "interrupt"
+    prove = prove and not interrupted
+    # Nothing can be proved of free-running networks, which is known at once.
+    written = prove and not front.problem.free_running
+    if written:
+        front.save(output, overwrite=overwrite, pictures=False)
+    unproved = None
+    goal = goal_of(optimizer)
+    if prove and not (goal is Goal.FASTEST and certified_column(front.problem) is None):
+        limits = Limits(settings.max_nodes, settings.time_limit_s)
+        try:
+            with (proof_bar or nullcontext)() as on_proof:
+                proof = prove_front(front.numeric, goal=goal, limits=limits, on_progress=on_proof)
+        except ResultError as error:
+            unproved = f"not certified: {error}"
+        else:
+            front = front.with_proof(proof.front, proof.certificate, proof.epsilon)
+            interrupted = proof.interrupted
+            unproved = (
+                None if proof.refused is None else f"the front is not proved: {proof.refused}"
+            )
+    front.save(output, overwrite=overwrite or written)
+    return Explored(front, interrupted, unproved)
+
+
+def certify(
+    front: Front,
+    *,
+    time_limit_s: float | None = None,
+    max_nodes: int | None = None,
+    fastest_only: bool = False,
+    on_progress: Callable[[Proof], None] | None = None,
+) -> Front:
+    """Prove that a front is complete, or how far from it, and that nothing is faster.
+
+    The result may have more members: what the exact search finds joins the front. Ctrl-C ends the
+    proof and keeps what is proved so far.
+
+    Raises:
+        ResultError: where nothing can be proved about any objective.
+    """
+    proof = prove(
+        front,
+        time_limit_s=time_limit_s,
+        max_nodes=max_nodes,
+        fastest_only=fastest_only,
+        on_progress=on_progress,
+    )
+    if proof is None:
+        return front
+    return front.with_proof(proof.front, proof.certificate, proof.epsilon)
+
+
+def prove(
+    front: Front,
+    *,
+    time_limit_s: float | None = None,
+    max_nodes: int | None = None,
+    fastest_only: bool = False,
+    on_progress: Callable[[Proof], None] | None = None,
+) -> FrontProof | None:
+    """The proof that :func:`certify` adds; None where nothing is left to prove.
+
+    Raises:
+        ResultError: where nothing can be proved about any objective.
+    """
+    goal = Goal.FASTEST if fastest_only else Goal.WHOLE_FRONT
+    # A claim whose certificate is lost is proved again.
+    if front.certificate is not None and _is_reached(front.numeric, goal):
+        return None
+    tell_of_compiling()
+    return prove_front(
+        front.numeric,
+        goal=goal,
+        limits=Limits(max_nodes, time_limit_s),
+        front_lemmas=max(FRONT_LEMMAS, MOST_LEMMAS),
+        earlier=front.certificate,
+        on_progress=on_progress,
+    )
+
+
+def _is_reached(front: NumericFront, goal: Goal) -> bool:
+    """Whether nothing is left to prove."""
+    claim = front.certificate
+    if claim is None or claim.status is CertificateStatus.GAP:
+        return False
+    return goal is Goal.FASTEST or len(claim.objectives) == len(front.problem.objectives)
+
+
+def verify(folder: str | Path, *, ignore_hashes: bool = False) -> Iterator[Check]:
+    """Check a result folder without trusting what wrote it; ends with the first failed check.
+
+    Args:
+        ignore_hashes: check the claims of files that were changed.
+
+    Example:
+        >>> all(check.holds for check in dse.verify("runs/demo"))
+    """
+    path = Path(folder)
+    checks = verify_periodic if holds_periodic(path) else verify_front
+    return checks(path, ignore_hashes=ignore_hashes)
+
+
+def command_line() -> tuple[str, ...]:
+    """The command as it was typed, for provenance."""
+    return ("dse", *sys.argv[1:])

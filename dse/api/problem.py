@@ -1,0 +1,249 @@
+"""A problem: networks that share a chip, objectives, and constraints."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from dse.baselines.repeat_matching import balanced as with_matched_repeats
+from dse.errors import WorkloadError
+from dse.problem.build import BuiltProblem, build_problem
+from dse.problem.cost_provenance import cost_origins
+from dse.space.design_space import DesignSpace
+from dse.workload.options import Options, parse_positive
+from dse.workload.scenarios import Scenario, apply_scenario
+from dse.workload.workload import Workload
+from dse.workload.workload_file import workload_from
+from fitness.profiles.profile_file import Profile, load_profile
+from platforms.platform import Platform
+from platforms.platform_file import load_platform
+from results.front.cost_origins import CostOrigins
+from results.problem.problem import Problem as NumericProblem
+
+if TYPE_CHECKING:
+    from pymoo.core.problem import Problem as PymooProblem
+
+Networks = str | Path | Sequence[str | Path] | Workload
+Number = int | float | str | Fraction
+
+
+@dataclass(frozen=True, eq=False, init=False)
+class Problem:
+    """Networks on a chip with objectives and constraints: what :func:`dse.explore` searches.
+
+    Example:
+        >>> import dse
+        >>> problem = dse.Problem(["vgg19", "resnet50"], "jetson-agx-xavier",
+        ...                       units=["gpu", "dla0"], fixed={"emc": "max"}, max_transitions=2)
+        >>> front = dse.explore(problem, dse.NSGA2(population=200), max_evaluations=20_000, seed=1)
+    """
+
+    workload: Workload
+    platform: Platform
+    options: Options
+    built: BuiltProblem
+    """The numeric problem, and the networks and costs that it was built from."""
+
+    def __init__(
+        self,
+        networks: Networks,
+        platform: str | Path | Platform,
+        *,
+        objectives: Sequence[str] = ("latency", "energy"),
+        groups: int | None = None,
+        branches: bool = False,
+        each_layer: bool = False,
+        max_transitions: int | None = None,
+        units: Sequence[str] | None = None,
+        fixed: Mapping[str, str | int | float] | None = None,
+        precision: str | None = None,
+        power_cap_w: Number | None = None,
+        energy_budget_mj: Number | None = None,
+        deadline_ms: Number | Mapping[str, Number] | None = None,
+        frames_per_second: Number | None = None,
+        pins: Mapping[str, Mapping[tuple[int, int], str]] | None = None,
+        free_running: bool = False,
+        frames_in_flight: int | None = None,
+        profile: str | Path | Profile | None = None,
+        scenario: Scenario | None = None,
+        match_repeats: bool = False,
+        **more: Any,
+    ) -> None:
+        """Build a problem from names, files or objects.
+
+        Args:
+            networks: a name of the catalogue, an ``.onnx`` file, ``NAME*COPIES``, several of these,
+                one workload file, or a :class:`dse.Workload`.
+            platform: a name, a file, or a :class:`dse.Platform`.
+            objectives: two or more of ``latency``, ``latency:NETWORK``, ``inverse-latency``,
+                ``throughput``, ``energy``, ``power``, ``efficiency``, ``stretch``.
+            groups: approximate number of groups per network.
+            branches: make parallel branches groups of their own.
+            each_layer: cut at every legal place.
+            max_transitions: changes of unit per network, at most.
+            units: the units to use; all by default.
+            fixed: domain -> ``max``, ``min`` or a frequency in MHz.
+            precision: number format; the platform's default if None.
+            power_cap_w: mean power, at most.
+            energy_budget_mj: energy per frame, at most.
+            deadline_ms: latency, at most: for all networks, or network -> milliseconds.
+            frames_per_second: a periodic workload; energy counts over the period.
+            pins: network -> {(first group, last group): unit}.
+            free_running: every network starts its next frame when one of its own ends.
+            frames_in_flight: frames (per network when free-running) under way at a time.
+            profile: the user's own measurements.
+            scenario: one of HaX-CoNN's.
+            match_repeats: repeat faster networks so that all end at about the same time.
+            more: further fields of :class:`dse.Options`, as they are there.
+
+        Raises:
+            GraphError, PlatformError, WorkloadError, ResultError: on input that cannot be used; all
+                are :class:`dse.DseError`.
+        """
+        chip = platform if isinstance(platform, Platform) else load_platform(str(platform))
+        if isinstance(networks, str | Path):
+            networks = [networks]
+        workload = (
+            networks
+            if isinstance(networks, Workload)
+            else workload_from([str(network) for network in networks])
+        )
+        measured = load_profile(profile, chip) if isinstance(profile, str | Path) else profile
+        deadlines: dict[str | None, Number] = {}
+        if isinstance(deadline_ms, Mapping):
+            deadlines = dict(deadline_ms.items())
+        elif deadline_ms is not None:
+            deadlines[None] = deadline_ms
+        options = Options(
+            objectives=tuple(objectives),
+            groups=groups,
+            branches=branches,
+            each_layer=each_layer,
+            max_transitions=max_transitions,
+            units=None if units is None else tuple(units),
+            fixed=tuple((domain, str(value)) for domain, value in (fixed or {}).items()),
+            precision=precision,
+            power_cap_w=_exact(power_cap_w, "power_cap_w"),
+            energy_budget_mj=_exact(energy_budget_mj, "energy_budget_mj"),
+            deadlines_ms=tuple(
+                (network, parse_positive(str(value), "deadline_ms"))
+                for network, value in deadlines.items()
+            ),
+            frames_per_second=_exact(frames_per_second, "frames_per_second"),
+            pins=tuple(
+                (network, first, last, unit)
+                for network, ranges in (pins or {}).items()
+                for (first, last), unit in ranges.items()
+            ),
+            free_running=free_running,
+            frames_in_flight=frames_in_flight,
+            **more,
+        )
+        self._assemble(
+            workload,
+            chip,
+            options,
+            profile=measured,
+            scenario=scenario,
+            match_repeats=match_repeats,
+        )
+
+    @classmethod
+    def from_options(
+        cls,
+        workload: Workload,
+        platform: Platform,
+        options: Options,
+        *,
+        profile: Profile | None = None,
+        scenario: Scenario | None = None,
+        match_repeats: bool = False,
+    ) -> Problem:
+        """The same from options that are parsed already, as the commands have them.
+
+        Raises:
+            DseError: on input that cannot be used.
+        """
+        self = cls.__new__(cls)
+        self._assemble(
+            workload,
+            platform,
+            options,
+            profile=profile,
+            scenario=scenario,
+            match_repeats=match_repeats,
+        )
+        return self
+
+    def _assemble(
+        self,
+        workload: Workload,
+        platform: Platform,
+        options: Options,
+        *,
+        profile: Profile | None,
+        scenario: Scenario | None,
+        match_repeats: bool,
+    ) -> None:
+        """Read, group and cost the networks, and assemble the numeric problem."""
+        if scenario is not None:
+            workload = apply_scenario(workload, scenario)
+        if match_repeats and (options.free_running or workload.free_running):
+            raise WorkloadError(
+                "--balance and free-running networks exclude each other: each runs as often as it "
+                "can"
+            )
+        built = build_problem(workload, platform, options, profile=profile)
+        if match_repeats:
+            built = replace(built, problem=with_matched_repeats(built.problem))
+        for name, value in (
+            ("workload", workload),
+            ("platform", platform),
+            ("options", options),
+            ("built", built),
+        ):
+            object.__setattr__(self, name, value)
+
+    @property
+    def numeric(self) -> NumericProblem:
+        """Costs, domains and constraints in integers: all that a search and its check need."""
+        return self.built.problem
+
+    @cached_property
+    def costs(self) -> CostOrigins:
+        """Where the cost of every group on every unit came from."""
+        return cost_origins(self.built)
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What the import of the networks and the profile warned of."""
+        return self.built.warnings
+
+    def as_pymoo(self) -> PymooProblem:
+        """The same problem for pymoo: integer variables, vectorised, all objectives minimised.
+
+        Variables are a unit for every group, then an operating point for every domain. ``F``
+        holds the objectives in their integer units (:mod:`results.problem.objectives`), ``G`` one
+        column per constraint, positive where it is broken, and a last one for units that cannot
+        run a group. ``problem.operators()`` of the result returns sampling, crossover, mutation
+        and duplicate elimination that keep rows inside the space.
+
+        Example:
+            >>> from pymoo.algorithms.moo.nsga2 import NSGA2
+            >>> from pymoo.optimize import minimize
+            >>> pymoo_problem = problem.as_pymoo()
+            >>> algorithm = NSGA2(pop_size=100, **pymoo_problem.operators())
+            >>> result = minimize(pymoo_problem, algorithm, ("n_gen", 50), seed=1)
+        """
+        from dse.search.optimizers.pymoo_adapters import DesignProblem
+
+        return DesignProblem(DesignSpace(self.numeric))
+
+
+def _exact(value: Number | None, what: str) -> Fraction | None:
+    """The number exactly as it is written in decimal."""
+    return None if value is None else parse_positive(str(value), what)

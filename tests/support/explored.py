@@ -1,0 +1,31 @@
+"""Fronts of real networks, as the numeric part of what ``dse.explore`` returns."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from dse.engines.explore import explore_problem
+from dse.engines.optimizers import Named
+from dse.problem.build import build_problem
+from dse.search.names import EngineName
+from dse.workload.options import Options
+from dse.workload.workload import Workload
+from dse.workload.workload_file import workload_from
+from platforms.platform_file import load_platform
+from results.front.front import Front
+
+
+def explore(
+    networks: Sequence[str] | Workload,
+    platform: str,
+    *,
+    options: Options | None = None,
+    engine: EngineName = EngineName.NSGA2,
+    **settings: Any,
+) -> Front:
+    """Build the problem and search, without a proof."""
+    chip = load_platform(platform)
+    workload = networks if isinstance(networks, Workload) else workload_from(networks)
+    built = build_problem(workload, chip, options)
+    return explore_problem(built, platform=chip.name, optimizer=Named(name=engine), **settings)
