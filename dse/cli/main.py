@@ -4,25 +4,22 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import Any
+from typing import Annotated, Any
 
 import typer
-from typer.core import TyperGroup
 
-from dse.cli.campaign import campaign
-from dse.cli.catalogue import lists, network, platform, sdf
-from dse.cli.measure import calibrate, contention, fidelity, import_profile, profile
-from dse.cli.measure import run as run_command
-from dse.cli.results import compare, costs, csdf, deploy, plot, report, show, trace
-from dse.cli.search import baselines, certify, evaluate, explore, learn, replay, robustness
+from dse.cli.commands import COMMANDS
+from dse.cli.lazy import LazyGroup
 
 
 class _Interrupted(Exception):
     """Ctrl-C in a command."""
 
 
-class _Commands(TyperGroup):
+class _Commands(LazyGroup):
     """Typer would turn Ctrl-C into a bare exit status, which commands also return by themselves."""
+
+    entries = COMMANDS
 
     def invoke(self, ctx: typer.Context) -> Any:  # type: ignore[override]
         """Runs the command."""
@@ -35,37 +32,31 @@ class _Commands(TyperGroup):
 app = typer.Typer(
     name="dse",
     cls=_Commands,
-    help="Pareto fronts of latency, throughput and energy for neural networks that share a chip.",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
 )
-explore.register(app)
-show.register(app)
-baselines.register(app)
-report.register(app)
-trace.register(app)
-plot.register(app)
-calibrate.register(app)
-certify.register(app)
-costs.register(app)
-deploy.register(app)
-csdf.register(app)
-evaluate.register(app)
-replay.register(app)
-robustness.register(app)
-campaign.register(app)
-compare.register(app)
-lists.register(app)
-network.register(app)
-platform.register(app)
-import_profile.register(app)
-learn.register(app)
-profile.register(app)
-run_command.register(app)
-fidelity.register(app)
-contention.register(app)
-sdf.register(app)
+
+
+def _print_version(asked: bool) -> None:
+    if asked:
+        from dse.version import VERSION
+
+        print(f"dse {VERSION}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", "-V", help="Print the version.", callback=_print_version, is_eager=True
+        ),
+    ] = False,
+) -> None:
+    """Find certified Pareto fronts for neural networks that share a chip."""
+
 
 BAD_INPUT = 2
 INFEASIBLE = 3

@@ -61,8 +61,8 @@ def evaluate(
     as_json: AsJson = False,
 ) -> int:
     """Show what a mapping gives; exit status 3 where it breaks a constraint."""
-    from dse.space.evaluate import evaluate_row, evaluated_document
     from dse.inputs.output import check_output_file
+    from dse.space.evaluate import evaluate_row, evaluated_document
     from dse.space.mapping_file import load_mapping, mapping_of_member, row_of_mapping
     from dse.workload.options import Options
     from dse.workload.parse_options import make_options

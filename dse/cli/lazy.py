@@ -1,0 +1,78 @@
+"""Commands that are imported when they run, so that ``dse --help`` answers at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from importlib import import_module
+from typing import Any
+
+import typer
+from typer.core import TyperCommand, TyperGroup
+from typer.main import get_command
+
+from dse.cli.commands import Entry
+
+
+class LazyCommand(TyperCommand):
+    """A command's name and help; its module is imported when its context is made."""
+
+    def __init__(self, entry: Entry) -> None:
+        super().__init__(
+            entry.name,
+            help=entry.help,
+            short_help=entry.help,
+            rich_help_panel=entry.panel or None,
+        )
+        self._entry = entry
+
+    def make_context(self, info_name: Any, args: Any, parent: Any = None, **extra: Any) -> Any:
+        """The context of the real command."""
+        return self.load().make_context(info_name, args, parent, **extra)
+
+    def load(self) -> Any:
+        """The real command."""
+        app = typer.Typer()
+        import_module(self._entry.module).register(app)
+        found: Any = get_command(app)
+        return getattr(found, "commands", {}).get(self._entry.name, found)
+
+
+class LazyGroup(TyperGroup):
+    """A group whose commands are those of a table."""
+
+    entries: tuple[Entry, ...] = ()
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """Names in the order of the table."""
+        return [entry.name for entry in self.entries]
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """The command, not imported yet; None where there is none."""
+        entry = next((entry for entry in self.entries if entry.name == cmd_name), None)
+        if entry is None:
+            return None
+        if entry.commands:
+            return group_of(entry)
+        return LazyCommand(entry)
+
+
+def group_of(entry: Entry) -> LazyGroup:
+    """A group of commands inside another one."""
+    group = LazyGroup(
+        name=entry.name,
+        help=entry.help,
+        short_help=entry.help,
+        no_args_is_help=True,
+        rich_help_panel=entry.panel or None,
+    )
+    group.entries = entry.commands
+    return group
+
+
+def names_of(entries: Iterable[Entry], prefix: str = "") -> list[str]:
+    """All commands with their groups: ``explore``, ``measure fidelity``, ..."""
+    names = []
+    for entry in entries:
+        name = f"{prefix}{entry.name}"
+        names += names_of(entry.commands, f"{name} ") if entry.commands else [name]
+    return names
