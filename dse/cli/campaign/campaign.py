@@ -2,15 +2,30 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn
 
 from dse.cli.campaign import campaign_inspect as command_campaign_look
 from dse.cli.shared.options import AsJson, Force
+from dse.errors import WorkloadError
+from dse.tools.campaign.execute.dask_workers import DaskWorkers
+from dse.tools.campaign.execute.exploration import explore_run
+from dse.tools.campaign.execute.local_workers import LocalWorkers
+from dse.tools.campaign.execute.planning import plan_store, probe
+from dse.tools.campaign.execute.runner import do_missing
+from dse.tools.campaign.plan.campaign_file import load_plan
+from dse.tools.campaign.plan.program import program_identity
+from dse.tools.campaign.plan.run_inputs import inputs_of
+from dse.tools.campaign.plan.settings import AXES, problem_key
+from dse.tools.campaign.store.store import Store
+from results.export.result_folder import check_output_folder, write_folder
 from results.io.plural import counted
 
 if TYPE_CHECKING:
@@ -45,11 +60,6 @@ def check(
     as_json: AsJson = False,
 ) -> None:
     """Say how many runs a campaign file means, and how long they are likely to take."""
-    from dse.tools.campaign.execute.planning import probe
-    from dse.tools.campaign.plan.campaign_file import load_plan
-    from dse.tools.campaign.plan.program import program_identity
-    from dse.tools.campaign.plan.run_inputs import inputs_of
-    from dse.tools.campaign.plan.settings import AXES, problem_key
 
     plan = load_plan(file)
     inputs = inputs_of(plan, program_identity())
@@ -59,8 +69,6 @@ def check(
     workloads = len({run.workload.name for run in plan.runs})
     cores = os.cpu_count() or 1
     if as_json:
-        import json
-
         document = {
             "title": plan.title,
             "runs": len(plan.runs),
@@ -123,9 +131,6 @@ def run(
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only.")] = False,
 ) -> int:
     """Do all runs of a campaign that are not done; exit status 1 if one has failed."""
-    from dse.errors import WorkloadError
-    from dse.tools.campaign.execute.planning import plan_store
-    from dse.tools.campaign.execute.runner import do_missing
 
     if dask is not None and jobs is not None:
         raise WorkloadError("--jobs: is for this machine; a Dask cluster has its own workers")
@@ -170,9 +175,6 @@ def extract(
     """Write one run's result as a folder for dse show, report, verify and the others."""
     from functools import partial
 
-    from dse.tools.campaign.store.store import Store
-    from results.export.result_folder import check_output_folder, write_folder
-
     check_output_folder(output, overwrite=force)
     with Store(folder) as store:
         record = store.find(run_name)
@@ -184,13 +186,9 @@ def extract(
 
 
 def _workers(jobs: int | None, dask: str | None) -> Workers:
-    from dse.tools.campaign.execute.exploration import explore_run
 
     if dask is not None:
-        from dse.tools.campaign.execute.dask_workers import DaskWorkers
-
         return DaskWorkers(explore_run, dask)
-    from dse.tools.campaign.execute.local_workers import LocalWorkers
 
     return LocalWorkers(explore_run, jobs or os.cpu_count() or 1)
 
@@ -199,8 +197,6 @@ class _Progress:
     """A bar on stderr with runs, failures and time left; nothing if quiet."""
 
     def __init__(self, *, quiet: bool) -> None:
-        from rich.console import Console
-        from rich.progress import BarColumn, Progress, TextColumn
 
         self._bar = Progress(
             BarColumn(),

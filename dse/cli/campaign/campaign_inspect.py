@@ -2,15 +2,35 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from rich import box
+from rich.console import Console
+from rich.table import Table
 
 from dse.cli.shared.options import AsJson, Force
+from dse.inputs.output import check_output_file, write_output_file
 from dse.tools.campaign.analyse.aggregate import Over
+from dse.tools.campaign.analyse.comparison import REGRESSIONS, Verdict, compare_campaigns
+from dse.tools.campaign.analyse.export import (
+    SUFFIXES,
+    csv_text,
+    member_rows,
+    parquet_bytes,
+    run_rows,
+)
+from dse.tools.campaign.analyse.fields import chosen
+from dse.tools.campaign.analyse.pivot import make_pivot
+from dse.tools.campaign.analyse.report import Layout, default_layout, report_path, write_report
+from dse.tools.campaign.analyse.values import parse_value
+from dse.tools.campaign.store.run import RunStatus
+from dse.tools.campaign.store.store import Store
 from results.io.plural import counted
+from results.problem.objectives import format_number
 
 if TYPE_CHECKING:
     from dse.tools.campaign.analyse.comparison import RunChange
@@ -38,16 +58,12 @@ def register(group: typer.Typer) -> None:
 
 def status(folder: CampaignFolder, as_json: AsJson = False) -> None:
     """Say how far a campaign is, and what has failed."""
-    from dse.tools.campaign.store.run import RunStatus
-    from dse.tools.campaign.store.store import Store
 
     with Store(folder) as store:
         counts, at_work, title = store.counts(), store.at_work(), store.title
         failed = list(store.records(RunStatus.FAILED, most=SHOWN_FAILURES, figures=False))
     total = sum(count for count, _ in counts.values())
     if as_json:
-        import json
-
         document = {
             "title": title,
             "runs": total,
@@ -97,11 +113,6 @@ def table(
     as_json: AsJson = False,
 ) -> None:
     """Print a value of the runs as a table, by their settings, networks or tags."""
-    from dse.tools.campaign.analyse.fields import chosen
-    from dse.tools.campaign.analyse.pivot import make_pivot
-    from dse.tools.campaign.analyse.report import default_layout
-    from dse.tools.campaign.analyse.values import parse_value
-    from dse.tools.campaign.store.store import Store
 
     with Store(folder) as store:
         records = chosen(list(store.records()), where or ())
@@ -114,8 +125,6 @@ def table(
         over,
     )
     if as_json:
-        import json
-
         print(json.dumps(_document(pivot)))
     elif csv:
         print(_csv(pivot), end="")
@@ -133,16 +142,6 @@ def export(
     force: Force = False,
 ) -> None:
     """Write the runs, or the members of their fronts, as CSV or Parquet."""
-    from dse.inputs.output import check_output_file, write_output_file
-    from dse.tools.campaign.analyse.export import (
-        SUFFIXES,
-        csv_text,
-        member_rows,
-        parquet_bytes,
-        run_rows,
-    )
-    from dse.tools.campaign.analyse.fields import chosen
-    from dse.tools.campaign.store.store import Store
 
     check_output_file(output, option="--output", overwrite=force, suffixes=SUFFIXES)
     with Store(folder) as store:
@@ -165,8 +164,6 @@ def report(
     ] = None,
 ) -> None:
     """Write DIR/report.html: heat maps whose cells open the fronts, each a page in DIR/fronts."""
-    from dse.tools.campaign.analyse.report import Layout, default_layout, report_path, write_report
-    from dse.tools.campaign.store.store import Store
 
     with Store(folder) as store:
         default = default_layout(list(store.records(figures=False)))
@@ -193,9 +190,6 @@ def compare(
     """Compare two campaigns run by run; exit status 1 if a run of the second one is worse."""
     from collections import Counter
 
-    from dse.tools.campaign.analyse.comparison import REGRESSIONS, Verdict, compare_campaigns
-    from dse.tools.campaign.store.store import Store
-
     with Store(before) as first, Store(after) as second:
         changes = compare_campaigns(
             list(first.records()), list(second.records()), tolerance_percent=tolerance
@@ -203,7 +197,6 @@ def compare(
     counts = Counter(change.verdict for change in changes)
     regressed = sum(counts[verdict] for verdict in REGRESSIONS)
     if as_json:
-        import json
         from dataclasses import asdict
 
         document = [{**asdict(change), "verdict": change.verdict.value} for change in changes]
@@ -245,9 +238,6 @@ def _names(text: str | None) -> tuple[str, ...]:
 
 
 def _print(pivot: Pivot) -> None:
-    from rich import box
-    from rich.console import Console
-    from rich.table import Table
 
     unit = f", {pivot.value.unit}" if pivot.value.unit else ""
     several = max((cell.runs for row in pivot.cells for cell in row if cell), default=1)
@@ -268,7 +258,6 @@ def _print(pivot: Pivot) -> None:
 
 def _texts(pivot: Pivot) -> list[list[str]]:
     """Numbers as people read them; a status where there is none."""
-    from results.problem.objectives import format_number
 
     return [
         [

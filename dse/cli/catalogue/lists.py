@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
 
 from dse.cli.catalogue.network import with_prefix
 from dse.cli.shared.options import AsJson
+from platforms.platform_file import load_platform, platform_names
+from sdf.catalogue.catalogue import catalogue
 from sdf.errors import GraphError
 
 if TYPE_CHECKING:
@@ -32,7 +38,6 @@ def networks(
     as_json: AsJson = False,
 ) -> None:
     """List the networks of the catalogue, by family."""
-    from sdf.catalogue.catalogue import catalogue
 
     entries = sorted(catalogue(), key=lambda entry: (entry.family.lower(), entry.name))
     families = list(dict.fromkeys(entry.family for entry in entries))
@@ -59,7 +64,6 @@ def networks(
 
 def platforms(as_json: AsJson = False) -> None:
     """List the platforms that come with the program."""
-    from platforms.platform_file import load_platform, platform_names
 
     chips = [load_platform(name) for name in platform_names()]
     _print(
@@ -80,11 +84,8 @@ def platforms(as_json: AsJson = False) -> None:
 
 def _print(rows: list[dict[str, Any]], *, as_json: bool) -> None:
     if as_json:
-        import json
-
         print(json.dumps(rows, indent=2))
         return
-    from rich.console import Console
 
     console = Console()
     table, left_out = list_table(rows, console.width)
@@ -99,8 +100,6 @@ def list_table(rows: list[dict[str, Any]], width: int) -> tuple[Table, list[str]
     Columns follow each other as long as they fit; the next one takes what is left, its texts
     wrapped, if that is not too little.
     """
-    from rich.markup import escape
-    from rich.table import Table
 
     table = Table(box=None, pad_edge=False, padding=(0, _GAP, 0, 0))
     names = list(rows[0])

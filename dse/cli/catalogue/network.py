@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
 
 from dse.cli.shared.options import AsJson, Dimensions
+from dse.workload.parse_options import parse_dimensions
+from sdf.catalogue.catalogue import load_network
+from sdf.grouping.summary import summarise
+from sdf.onnx.nodes import printable
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -28,15 +36,10 @@ def network(
     as_json: AsJson = False,
 ) -> None:
     """Show a network's layers, operations, sizes and legal cuts."""
-    from dse.workload.parse_options import parse_dimensions
-    from sdf.catalogue.catalogue import load_network
-    from sdf.grouping.summary import summarise
 
     dimensions = dict(parse_dimensions(dim))
     summary = summarise(load_network(source, dimensions=dimensions))
     if as_json:
-        import json
-
         print(json.dumps(network_data(summary), indent=2))
         return
     _print(summary)
@@ -56,10 +59,6 @@ def network_data(summary: NetworkSummary) -> dict[str, Any]:
 
 
 def _print(summary: NetworkSummary) -> None:
-    from rich.console import Console
-    from rich.markup import escape
-
-    from sdf.onnx.nodes import printable
 
     def shapes(tensors: tuple[tuple[str, tuple[int, ...]], ...]) -> str:
         return ", ".join(
@@ -94,7 +93,6 @@ def _print(summary: NetworkSummary) -> None:
 
 
 def _kinds(summary: NetworkSummary) -> Table:
-    from rich.table import Table
 
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
     table.add_column("kind")

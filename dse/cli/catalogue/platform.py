@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from typing import Annotated
 
 import typer
 
 from dse.cli.shared.options import AsJson
+from dse.cli.shared.wrap import print_wrapped
+from platforms.platform_file import load_platform
+from platforms.platform_summary import platform_data, platform_lines
 
 
 def register(app: typer.Typer) -> None:
@@ -22,15 +26,10 @@ def platform(
     as_json: AsJson = False,
 ) -> None:
     """Show a platform's clocks, units, power and measurements; sources with --json."""
-    from platforms.platform_file import load_platform
-    from platforms.platform_summary import platform_data, platform_lines
 
     chip = load_platform(source)
     if as_json:
-        import json
-
         print(json.dumps(platform_data(chip), indent=2))
         return
-    from dse.cli.shared.wrap import print_wrapped
 
     print_wrapped(platform_lines(chip))

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from dse.cli.shared.options import AsJson
+from dse.cli.shared.wrap import print_wrapped
+from dse.workload.options import parse_positive
+from sdf.analysis.sdf_report import analyse, format_report
+from sdf.analysis.sdf_report_data import report_data
+from sdf.formats.sdf3_xml import read_sdf3
 
 
 def register(app: typer.Typer) -> None:
@@ -31,19 +37,11 @@ def sdf(
     as_json: AsJson = False,
 ) -> None:
     """Show a graph's repetition vector, throughput and buffer sizes."""
-    from dse.workload.options import parse_positive
-    from sdf.analysis.sdf_report import analyse, format_report
-    from sdf.formats.sdf3_xml import read_sdf3
 
     wanted = None if throughput is None else parse_positive(throughput, "--throughput")
     report = analyse(read_sdf3(file), processor_type=processor_type, throughput=wanted)
     if as_json:
-        import json
-
-        from sdf.analysis.sdf_report_data import report_data
-
         print(json.dumps(report_data(report), indent=2))
         return
-    from dse.cli.shared.wrap import print_wrapped
 
     print_wrapped(format_report(report).splitlines())

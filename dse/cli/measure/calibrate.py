@@ -2,13 +2,29 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
+import numpy as np
 import typer
+from rich.console import Console
+from rich.table import Table
 
 from dse.cli.measure.import_options import Replace, Source, source_text
 from dse.cli.shared.options import AsJson, Dimensions, PlatformName, Precision
+from dse.errors import WorkloadError
+from dse.inputs.output import check_output_file, write_output_file
+from dse.workload.parse_options import parse_dimensions
+from fitness.calibration.dvfs import calibrate_rows, power_errors, subjects, time_errors
+from fitness.calibration.dvfs_profile import Subject, clock_profile_document
+from fitness.calibration.dvfs_table import read_measurements
+from fitness.cost_model.dvfs_forms import FloatArray, PowerForm, TimeForm
+from fitness.costs.network_costs import choose_precision
+from platforms.errors import PlatformError
+from platforms.platform_file import load_platform
+from results.io.canonical_json import canonical_bytes
+from sdf.catalogue.catalogue import load_network
 
 if TYPE_CHECKING:
     from fitness.calibration.dvfs import Calibrated
@@ -58,17 +74,6 @@ def calibrate(
     as_json: AsJson = False,
 ) -> None:
     """Fit time and power over clocks to measurements at a few."""
-    from dse.errors import WorkloadError
-    from dse.inputs.output import check_output_file, write_output_file
-    from dse.workload.parse_options import parse_dimensions
-    from fitness.calibration.dvfs import calibrate_rows, subjects
-    from fitness.calibration.dvfs_profile import Subject, clock_profile_document
-    from fitness.calibration.dvfs_table import read_measurements
-    from fitness.cost_model.dvfs_forms import PowerForm, TimeForm
-    from fitness.costs.network_costs import choose_precision
-    from platforms.platform_file import load_platform
-    from results.io.canonical_json import canonical_bytes
-    from sdf.catalogue.catalogue import load_network
 
     for option, value, known in (
         ("--form", form, TIME_FORMS),
@@ -112,8 +117,6 @@ def calibrate(
         write_output_file(output, canonical_bytes(document))
     errors = _cross_validated(list(groups.values()), results, chip) if cross_validate else []
     if as_json:
-        import json
-
         print(json.dumps({"profile": document, "cross_validation": errors}, indent=1))
         return
     _print(results, errors)
@@ -126,12 +129,6 @@ def _cross_validated(
 ) -> list[dict[str, str | float | None]]:
     """Median error of each form over the rows, each predicted from the others of its subject."""
     from functools import partial
-
-    import numpy as np
-
-    from fitness.calibration.dvfs import power_errors, time_errors
-    from fitness.cost_model.dvfs_forms import FloatArray, PowerForm, TimeForm
-    from platforms.errors import PlatformError
 
     def of_time(form: TimeForm) -> list[FloatArray]:
         return [time_errors(group, platform, form) for group in groups]
@@ -160,8 +157,6 @@ def _cross_validated(
 
 
 def _print(results: list[Calibrated], errors: list[dict[str, str | float | None]]) -> None:
-    from rich.console import Console
-    from rich.table import Table
 
     console = Console()
     table = Table(title="Parameters with one standard error; residuals of the measurements used")

@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from rich.console import Console
+from rich.table import Table
 
+from dse.cli.measure.imported_profile import unit_names
 from dse.cli.shared.options import Force
+from dse.errors import WorkloadError
+from dse.workload.options import parse_positive
+from fitness.calibration.pccs_document import contention_entry, platform_document, used_fit
+from fitness.calibration.pccs_fit import PARAMETERS, fit_contention
+from fitness.calibration.pccs_sweep import read_sweep
+from fitness.costs.network_costs import choose_units
+from platforms.platform_file import load_platform
 
 if TYPE_CHECKING:
     from fitness.calibration.pccs_document import UsedFit
@@ -51,15 +62,6 @@ def contention(
     force: Force = False,
 ) -> None:
     """Fit the slowdown by other units' memory traffic to measured co-runs."""
-    import json
-
-    from dse.cli.measure.imported_profile import unit_names
-    from dse.errors import WorkloadError
-    from fitness.calibration.pccs_document import contention_entry, platform_document, used_fit
-    from fitness.calibration.pccs_fit import fit_contention
-    from fitness.calibration.pccs_sweep import read_sweep
-    from fitness.costs.network_costs import choose_units
-    from platforms.platform_file import load_platform
 
     if (platform is None) != (output is None):
         raise WorkloadError("--platform and --output are required together")
@@ -86,9 +88,6 @@ def contention(
 
 
 def _known(texts: list[str] | tuple[()]) -> dict[str, float]:
-    from dse.errors import WorkloadError
-    from dse.workload.options import parse_positive
-    from fitness.calibration.pccs_fit import PARAMETERS
 
     result = {}
     for text in texts:
@@ -104,9 +103,6 @@ def _known(texts: list[str] | tuple[()]) -> dict[str, float]:
 
 def _report(sweep: Sweep, fit: ContentionFit, used: UsedFit) -> None:
     import sys
-
-    from rich.console import Console
-    from rich.table import Table
 
     for text in sweep.flagged:
         print(f"dse: {text}", file=sys.stderr)
@@ -131,8 +127,6 @@ def _report(sweep: Sweep, fit: ContentionFit, used: UsedFit) -> None:
 def _check(text: str, output: Path) -> None:
     """The file made must load, before it takes its place."""
     import tempfile
-
-    from platforms.platform_file import load_platform
 
     with tempfile.TemporaryDirectory() as folder:
         trial = Path(folder) / output.name

@@ -2,15 +2,28 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from rich import box
+from rich.console import Console
+from rich.table import Table
 
 from dse.cli.measure.run import DispatchRule, Seed
 from dse.cli.shared.options import AsJson, Folder, Force, ModelFiles
+from dse.inputs.output import check_output_file, write_output_file
+from dse.tools.deploy.find_models import parse_models
 from dse.tools.host.machine.dispatch import Dispatch
+from dse.tools.host.measure.fidelity import measure_fidelity
+from dse.tools.host.measure.memory_rates import changes, range_of
+from dse.tools.host.measure.running import host_machine
+from results.export.result_folder import read_costs, read_results
+from results.plots.style import PICTURE_MAKERS, picture_settings
+from results.replay.fidelity import fidelity_document, summary_of
+from results.replay.fidelity_picture import draw_fidelity
 
 if TYPE_CHECKING:
     from results.replay.fidelity import Agreement, Fidelity
@@ -45,13 +58,6 @@ def fidelity(
     as_json: AsJson = False,
 ) -> None:
     """Run design points on this machine and compare with predictions (needs the extra 'host')."""
-    from dse.inputs.output import check_output_file, write_output_file
-    from dse.tools.deploy.find_models import parse_models
-    from dse.tools.host.measure.fidelity import measure_fidelity
-    from dse.tools.host.measure.running import host_machine
-    from results.export.result_folder import read_costs, read_results
-    from results.plots.style import PICTURE_MAKERS, picture_settings
-    from results.replay.fidelity import fidelity_document
 
     if output is not None:
         check_output_file(
@@ -70,25 +76,15 @@ def fidelity(
             say=lambda text: None if quiet else print(f"dse: {text}", file=sys.stderr),
         )
     if output is not None:
-        from results.replay.fidelity_picture import draw_fidelity
-
         with picture_settings():
             write_output_file(output, PICTURE_MAKERS[output.suffix](draw_fidelity(found)))
     if as_json:
-        import json
-
         print(json.dumps(fidelity_document(found), indent=2))
     else:
         _print(found)
 
 
 def _print(found: Fidelity) -> None:
-    from rich import box
-    from rich.console import Console
-    from rich.table import Table
-
-    from dse.tools.host.measure.memory_rates import changes, range_of
-    from results.replay.fidelity import summary_of
 
     def table(*columns: str) -> Table:
         made = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, header_style="bold")

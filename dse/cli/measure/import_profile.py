@@ -15,8 +15,15 @@ from dse.cli.measure.import_options import (
     ProfileOptions,
     source_text,
 )
+from dse.cli.measure.imported_profile import finish, measured_network, parse_providers, unit_names
 from dse.cli.shared.option_groups import with_option_groups
 from dse.cli.shared.options import PlatformName
+from fitness.calibration.text_files import read_log
+from fitness.profiles.layer_names import names_of
+from fitness.profiles.profilers.onnxruntime_import import import_onnxruntime
+from fitness.profiles.profilers.onnxruntime_profile import parse_onnxruntime_profile
+from fitness.profiles.profilers.trtexec_import import import_trtexec
+from fitness.profiles.profilers.trtexec_profile import parse_trtexec_profile
 
 
 def register(app: typer.Typer) -> None:
@@ -52,11 +59,6 @@ def trtexec(
     profile: ProfileOptions,
 ) -> None:
     """Take times per layer from TensorRT's profiles."""
-    from dse.cli.measure.imported_profile import finish, measured_network, unit_names
-    from fitness.calibration.text_files import read_log
-    from fitness.profiles.layer_names import names_of
-    from fitness.profiles.profilers.trtexec_import import import_trtexec
-    from fitness.profiles.profilers.trtexec_profile import parse_trtexec_profile
 
     units, dlas = unit_names(unit), unit_names(dla) if dla is not None else ()
     measured = measured_network(network, platform, [*units, *dlas], measuring)
@@ -90,11 +92,6 @@ def onnxruntime(
     profile: ProfileOptions,
 ) -> None:
     """Take times per node from ONNX Runtime's profiles."""
-    from dse.cli.measure.imported_profile import finish, measured_network, parse_providers
-    from fitness.calibration.text_files import read_log
-    from fitness.profiles.layer_names import names_of
-    from fitness.profiles.profilers.onnxruntime_import import import_onnxruntime
-    from fitness.profiles.profilers.onnxruntime_profile import parse_onnxruntime_profile
 
     providers = parse_providers(unit or ["cpu"])
     measured = measured_network(

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from rich.console import Console
+from rich.table import Table
 
 from dse.cli.measure.import_options import (
     MeasuringOptions,
@@ -13,8 +16,15 @@ from dse.cli.measure.import_options import (
     ProfileOptions,
     source_text,
 )
+from dse.cli.measure.imported_profile import finish, measured_network, unit_names
 from dse.cli.shared.option_groups import with_option_groups
 from dse.cli.shared.options import AsJson, PlatformName
+from dse.errors import WorkloadError
+from fitness.calibration.text_files import read_log
+from fitness.profiles.profilers.demand_import import import_demand
+from fitness.profiles.profilers.tegrastats_import import import_tegrastats
+from fitness.profiles.profilers.tegrastats_log import parse_tegrastats, quantities
+from fitness.profiles.profilers.transition_import import import_transitions
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -50,9 +60,6 @@ def tegrastats(
     as_json: AsJson = False,
 ) -> None:
     """Show loads, clocks and power in a log; with --network, take a group's demand and power."""
-    from dse.errors import WorkloadError
-    from fitness.calibration.text_files import read_log
-    from fitness.profiles.profilers.tegrastats_log import parse_tegrastats, quantities
 
     log = parse_tegrastats(read_log(file), str(file))
     rest = None if idle is None else parse_tegrastats(read_log(idle), str(idle))
@@ -63,8 +70,6 @@ def tegrastats(
         return
     if platform is None or group is None:
         raise WorkloadError("--platform and --group are required with --network")
-    from dse.cli.measure.imported_profile import finish, measured_network, unit_names
-    from fitness.profiles.profilers.tegrastats_import import import_tegrastats
 
     units = unit_names(unit)
     measured = measured_network(network, platform, units, measuring)
@@ -95,8 +100,6 @@ def demand(
     profile: ProfileOptions,
 ) -> None:
     """Estimate a DLA's memory demand: the GPU's times the ratio of memory loads."""
-    from dse.cli.measure.imported_profile import finish, measured_network, unit_names
-    from fitness.profiles.profilers.demand_import import import_demand
 
     gpus, dlas = unit_names(gpu), unit_names(dla)
     measured = measured_network(network, platform, [*gpus, *dlas], measuring)
@@ -121,8 +124,6 @@ def transitions(
     profile: ProfileOptions,
 ) -> None:
     """Take transition times from pairs of runs: with and without a hand-over."""
-    from dse.cli.measure.imported_profile import finish, measured_network
-    from fitness.profiles.profilers.transition_import import import_transitions
 
     measured = measured_network(network, platform, None, measuring)
     document, report = import_transitions(
@@ -141,13 +142,11 @@ def _show(found: list[Quantity], samples: int, warnings: tuple[str, ...], as_jso
     for text in warnings[:5]:
         print(f"dse: {text}", file=sys.stderr)
     if as_json:
-        import json
         from dataclasses import asdict
 
         document = {"samples": samples, "quantities": [asdict(item) for item in found]}
         print(json.dumps(document, indent=2))
         return
-    from rich.console import Console
 
     console = Console(highlight=False)
     console.print(f"{samples} samples")
@@ -155,7 +154,6 @@ def _show(found: list[Quantity], samples: int, warnings: tuple[str, ...], as_jso
 
 
 def _table(found: list[Quantity]) -> Table:
-    from rich.table import Table
 
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
     table.add_column("quantity")

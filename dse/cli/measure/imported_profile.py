@@ -8,7 +8,20 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from dse.errors import WorkloadError
+from dse.problem.domains import ladder_point
+from dse.workload.options import parse_fixed
+from dse.workload.parse_options import parse_dimensions
+from fitness.cost_model.support import layer_support
+from fitness.cost_model.tables import CostOrigin
+from fitness.costs.network_costs import choose_precision, choose_units, network_costs
+from fitness.profiles.profile_document import Subject, document_bytes, merged
+from fitness.profiles.profile_file import load_profile, read_profile
+from platforms.exact_json import parse_exact
+from platforms.platform_file import load_platform
 from results.io.plural import counted
+from sdf.catalogue.catalogue import load_network
+from sdf.grouping.grouping import group_network
+from sdf.onnx.nodes import printable
 
 if TYPE_CHECKING:
     from dse.cli.measure.import_options import MeasuringOptions, ProfileOptions
@@ -44,13 +57,6 @@ def measured_network(
     Raises:
         GraphError, PlatformError, WorkloadError: on what does not exist or is missing.
     """
-    from dse.workload.parse_options import parse_dimensions
-    from fitness.cost_model.support import layer_support
-    from fitness.costs.network_costs import choose_precision, choose_units
-    from fitness.profiles.profile_document import Subject
-    from platforms.platform_file import load_platform
-    from sdf.catalogue.catalogue import load_network
-    from sdf.grouping.grouping import group_network
 
     chip = load_platform(platform)
     chosen = choose_units(chip, units)
@@ -93,8 +99,6 @@ def parse_providers(texts: Sequence[str]) -> dict[str, tuple[str, ...]]:
 
 
 def _clocks(platform: Platform, texts: Sequence[str]) -> tuple[tuple[str, int], ...]:
-    from dse.problem.domains import ladder_point
-    from dse.workload.options import parse_fixed
 
     ladders = {
         domain.name: [point.frequency_khz for point in domain.operating_points]
@@ -136,10 +140,6 @@ def finish(
         PlatformError: where the profile contradicts the file that it is to be merged with.
         WorkloadError: where the output exists and neither --merge nor --force says what then.
     """
-    from fitness.profiles.profile_document import document_bytes, merged
-    from fitness.profiles.profile_file import load_profile, read_profile
-    from platforms.exact_json import parse_exact
-    from sdf.onnx.nodes import printable
 
     output = options.output
     if output is not None and output.exists():
@@ -167,8 +167,6 @@ def finish(
 def _coverage(measured: Measured, profile: Profile) -> list[str]:
     """Per unit how many groups of the network's own grouping the profile gives a time, and their
     sum at the clocks of the measurement."""
-    from fitness.cost_model.tables import CostOrigin
-    from fitness.costs.network_costs import network_costs
 
     subject = measured.subject
     # What the platform itself holds must not pass for the user's own.

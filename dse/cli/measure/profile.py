@@ -7,8 +7,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from rich import box
+from rich.console import Console
+from rich.table import Table
 
 from dse.cli.shared.options import Branches, Dimensions, EachLayer, Force, GroupCount, NetworkNames
+from dse.errors import WorkloadError
+from dse.tools.host.machine.host_units import describe_host, free_cores, make_units
+from dse.tools.host.measure.memory_rates import changes, range_of
+from dse.tools.host.measure.profiling import FILES, profile_host
+from dse.workload.options import Options
+from dse.workload.parse_options import with_dimensions
+from results.io.atomic_folder import check_own_folder
 
 if TYPE_CHECKING:
     from dse.tools.host.measure.profiling import HostProfile
@@ -40,11 +50,6 @@ def profile(
     force: Force = False,
 ) -> None:
     """Measure networks on this machine: a platform file and a profile (needs the extra 'host')."""
-    from dse.errors import WorkloadError
-    from dse.tools.host.machine.host_units import describe_host, free_cores, make_units
-    from dse.tools.host.measure.profiling import profile_host
-    from dse.workload.options import Options
-    from dse.workload.parse_options import with_dimensions
 
     if platform != "host":
         raise WorkloadError(
@@ -85,19 +90,12 @@ def profile(
 
 def _check_folder(folder: Path, *, overwrite: bool) -> None:
     """A folder that holds nothing but a profile may be replaced; an empty one takes no option."""
-    from dse.tools.host.measure.profiling import FILES
-    from results.io.atomic_folder import check_own_folder
 
     empty = folder.is_dir() and not any(folder.iterdir())
     check_own_folder(folder, lambda entry: entry.name in FILES, overwrite=overwrite or empty)
 
 
 def _print(made: HostProfile) -> None:
-    from rich import box
-    from rich.console import Console
-    from rich.table import Table
-
-    from dse.tools.host.measure.memory_rates import changes, range_of
 
     measured, problem = made.measured, made.built.problem
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, header_style="bold")

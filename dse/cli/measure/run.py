@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from rich import box
+from rich.console import Console
+from rich.table import Table
 
 from dse.cli.shared.options import AsJson, Folder, MemberName, ModelFiles
+from dse.tools.deploy.find_models import parse_models
 from dse.tools.host.machine.dispatch import Dispatch
+from dse.tools.host.measure.running import DesignRuns, host_machine, predict
+from results.export.result_folder import read_costs, read_results
+from results.front.select_member import choose_member, member_title
 
 if TYPE_CHECKING:
     from dse.tools.host.measure.running import Predicted, Ran
@@ -42,10 +50,6 @@ def run(
     as_json: AsJson = False,
 ) -> None:
     """Run a member on this machine: one pinned process per unit (needs the extra 'host')."""
-    from dse.tools.deploy.find_models import parse_models
-    from dse.tools.host.measure.running import DesignRuns, host_machine, predict
-    from results.export.result_folder import read_costs, read_results
-    from results.front.select_member import choose_member, member_title
 
     front = read_results(folder)
     index = choose_member(front, member)
@@ -56,8 +60,6 @@ def run(
         runs.run(machine, frames)
     told, ran = predict(problem, design), runs.result()
     if as_json:
-        import json
-
         print(json.dumps(_document(problem, design, index, told, ran), indent=2))
     else:
         _print(problem, design, member_title(front, index), told, ran)
@@ -99,9 +101,6 @@ def _document(
 
 
 def _print(problem: Problem, design: DesignPoint, title: str, told: Predicted, ran: Ran) -> None:
-    from rich import box
-    from rich.console import Console
-    from rich.table import Table
 
     def table(*columns: str) -> Table:
         made = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, header_style="bold")

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from rich import box
+from rich.console import Console
+from rich.table import Table
 
 from dse.cli.shared.options import AsJson
+from results.export.result_folder import read_results
+from results.problem.objectives import format_objectives, objective_label, objective_unit
+from results.text.compare_fronts import compare_fronts
 
 if TYPE_CHECKING:
     from results.front.front import Front
@@ -25,13 +32,10 @@ def compare(
     as_json: AsJson = False,
 ) -> None:
     """Compare two fronts: hypervolume, coverage, and what each has that the other lacks."""
-    from results.export.result_folder import read_results
-    from results.text.compare_fronts import compare_fronts
 
     fronts = read_results(first), read_results(second)
     comparison = compare_fronts(*fronts)
     if as_json:
-        import json
         from dataclasses import asdict
 
         print(json.dumps(asdict(comparison), indent=2))
@@ -40,11 +44,6 @@ def compare(
 
 
 def _print(comparison: FrontComparison, first: Front, folders: tuple[str, str]) -> None:
-    from rich import box
-    from rich.console import Console
-    from rich.table import Table
-
-    from results.problem.objectives import format_objectives, objective_label, objective_unit
 
     console = Console(highlight=False)
     sides = (comparison.first, comparison.second)

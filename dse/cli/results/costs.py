@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import json
 from enum import Enum
 from typing import Annotated
 
 import typer
+from rich.console import Console
 
 from dse.cli.shared.options import AsJson, Folder
+from dse.problem.domains import clocks_at
+from dse.workload.options import parse_fixed
+from results.export.result_folder import read_costs, read_results
+from results.text.costs import cost_rows, cost_tables
 
 
 class Figure(Enum):
@@ -33,17 +39,11 @@ def costs(
     as_json: AsJson = False,
 ) -> None:
     """Show what every group costs on every unit, and where the figures came from."""
-    from dse.problem.domains import clocks_at
-    from dse.workload.options import parse_fixed
-    from results.export.result_folder import read_costs, read_results
-    from results.text.costs import cost_rows, cost_tables
 
     problem = read_results(folder).problem
     origins = read_costs(folder, problem)
     points = clocks_at(problem, [parse_fixed(text, "--at") for text in at or ()])
     if as_json:
-        import json
-
         document = {
             "precision": None if origins is None else origins.precision,
             "clocks_mhz": {
@@ -54,6 +54,5 @@ def costs(
         }
         print(json.dumps(document, indent=2))
         return
-    from rich.console import Console
 
     Console(highlight=False).print(cost_tables(problem, origins, points, figure=show.value))

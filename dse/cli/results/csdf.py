@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from rich.console import Console
+from rich.table import Table
 
 from dse.cli.shared.options import AsJson, Folder, Force, MemberName
+from dse.inputs.output import check_output_file, write_output_file
+from dse.tools.analysis.csdf import mapped_dataflow
+from results.export.result_folder import read_results
+from results.front.select_member import choose_member
+from sdf.formats.csdf_files import format_csdf_json, format_csdf_sdf3
 
 if TYPE_CHECKING:
     from dse.tools.analysis.csdf import MappedDataflow
@@ -32,11 +40,6 @@ def csdf(
     as_json: AsJson = False,
 ) -> None:
     """Show a member as a dataflow graph with one actor per unit: phases, buffers, throughput."""
-    from dse.inputs.output import check_output_file, write_output_file
-    from dse.tools.analysis.csdf import mapped_dataflow
-    from results.export.result_folder import read_results
-    from results.front.select_member import choose_member
-    from sdf.formats.csdf_files import format_csdf_json, format_csdf_sdf3
 
     if output is not None:
         check_output_file(output, option="--output", overwrite=force, suffixes=(".json", ".xml"))
@@ -48,8 +51,6 @@ def csdf(
         write = format_csdf_json if output.suffix == ".json" else format_csdf_sdf3
         write_output_file(output, write(graph).encode())
     if as_json:
-        import json
-
         document = json.loads(format_csdf_json(graph))
         print(json.dumps(document | {"throughput": _figures(result)}, indent=1))
         return
@@ -67,8 +68,6 @@ def _figures(result: MappedDataflow) -> dict[str, float | int]:
 
 
 def _print(result: MappedDataflow, index: int) -> None:
-    from rich.console import Console
-    from rich.table import Table
 
     console = Console()
     graph = result.pipelined

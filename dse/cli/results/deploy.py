@@ -8,7 +8,14 @@ from typing import Annotated
 import typer
 
 from dse.cli.shared.options import Folder, MemberName, ModelFiles
+from dse.errors import WorkloadError
+from dse.tools.deploy.deploy import deploy as write_deployment
+from dse.tools.deploy.find_models import parse_models
 from dse.tools.deploy.targets import Target
+from platforms.platform_file import load_platform
+from results.deploy.deployment import Deployment
+from results.export.result_folder import read_costs, read_results
+from results.front.select_member import choose_member
 
 
 def register(app: typer.Typer) -> None:
@@ -36,13 +43,6 @@ def deploy(
     force: Annotated[bool, typer.Option("--force", help="Replace an older deployment.")] = False,
 ) -> None:
     """Write the files that set up a member of a front on a board."""
-    from dse.errors import WorkloadError
-    from dse.tools.deploy.deploy import deploy as write_deployment
-    from dse.tools.deploy.find_models import parse_models
-    from platforms.platform_file import load_platform
-    from results.deploy.deployment import Deployment
-    from results.export.result_folder import read_costs, read_results
-    from results.front.select_member import choose_member
 
     if conf is not None and to is not Target.NVPMODEL:
         raise WorkloadError("--conf: only --to nvpmodel reads it")

@@ -9,6 +9,19 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from dse.cli.shared.options import Force
+from dse.errors import WorkloadError
+from dse.inputs.output import check_output_file, write_output_file
+from results.export.result_folder import read_results
+from results.front.select_member import choose_member, member_title
+from results.periodic.choice import FASTEST, choose_schedule
+from results.periodic.file import holds_periodic, read_periodic
+from results.periodic.picture import front_picture, fronts_picture, schedule_picture
+from results.plots.convergence import draw_convergence
+from results.plots.energy import draw_energy
+from results.plots.front import draw_front
+from results.plots.fronts import draw_fronts
+from results.plots.gantt import draw_gantts
+from results.plots.style import PICTURE_MAKERS, picture_settings
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -55,11 +68,6 @@ def plot(
     force: Force = False,
 ) -> None:
     """Draw fronts, schedules, convergence or energy of results, one or two columns wide."""
-    from dse.errors import WorkloadError
-    from dse.inputs.output import check_output_file, write_output_file
-    from results.export.result_folder import read_results
-    from results.periodic.file import holds_periodic
-    from results.plots.style import PICTURE_MAKERS, picture_settings
 
     if member and what not in _DEFAULT_MEMBERS:
         raise WorkloadError(f"--member: is for gantt and energy, not for {what.value}")
@@ -91,11 +99,6 @@ def _names(folders: list[Path]) -> list[str]:
 
 
 def _figure(what: Plot, fronts: list[tuple[str, Front]], member: list[str] | None) -> Figure:
-    from results.plots.convergence import draw_convergence
-    from results.plots.energy import draw_energy
-    from results.plots.front import draw_front
-    from results.plots.fronts import draw_fronts
-    from results.plots.gantt import draw_gantts
 
     match what:
         case Plot.FRONT:
@@ -111,10 +114,6 @@ def _figure(what: Plot, fronts: list[tuple[str, Front]], member: list[str] | Non
 def _periodic_figure(
     what: Plot, folders: list[tuple[str, Path]], member: list[str] | None
 ) -> Figure:
-    from dse.errors import WorkloadError
-    from results.periodic.choice import FASTEST, choose_schedule
-    from results.periodic.file import read_periodic
-    from results.periodic.picture import front_picture, fronts_picture, schedule_picture
 
     if what not in (Plot.FRONT, Plot.GANTT):
         raise WorkloadError(f"{what.value}: is not for periodic schedules; front and gantt are")
@@ -131,7 +130,6 @@ def _periodic_figure(
 def _members(
     fronts: list[tuple[str, Front]], texts: tuple[str, ...] | list[str]
 ) -> list[tuple[str, Problem, Member]]:
-    from results.front.select_member import choose_member, member_title
 
     return [
         (

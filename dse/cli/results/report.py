@@ -9,7 +9,18 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from dse.cli.shared.options import Folder, Force
+from dse.errors import WorkloadError
+from dse.inputs.output import check_output_file, write_output_file
+from dse.tools.deploy.deploy import deployment_texts
+from platforms.errors import PlatformError
+from platforms.platform_file import load_platform
+from results.deploy.deployment import Deployment
+from results.errors import ResultError
+from results.export.report import report_html
+from results.export.result_folder import REPORT_FILE, read_costs, read_results
 from results.io.plural import counted
+from results.periodic.file import holds_periodic, read_periodic
+from results.periodic.page import periodic_report_html
 
 if TYPE_CHECKING:
     from results.front.cost_origins import CostOrigins
@@ -36,10 +47,6 @@ def report(
     force: Force = False,
 ) -> None:
     """Write the front, its schedules and its proof as one page that needs no network."""
-    from dse.inputs.output import check_output_file, write_output_file
-    from results.export.report import report_html
-    from results.export.result_folder import REPORT_FILE, read_costs, read_results
-    from results.periodic.file import holds_periodic
 
     path = folder / REPORT_FILE if output is None else output
     if holds_periodic(folder):
@@ -61,9 +68,6 @@ def report(
 
 
 def _periodic_page(folder: Path, platform: str | None) -> tuple[bytes, int]:
-    from dse.errors import WorkloadError
-    from results.periodic.file import read_periodic
-    from results.periodic.page import periodic_report_html
 
     if platform is not None:
         raise WorkloadError("--platform: is for deployment, not for periodic schedules")
@@ -75,11 +79,6 @@ def _deployments(
     front: Front, costs: CostOrigins | None, platform: str | None
 ) -> list[dict[str, str]]:
     """What sets up each member; nothing, and why on stderr, where the board is not known."""
-    from dse.tools.deploy.deploy import deployment_texts
-    from platforms.errors import PlatformError
-    from platforms.platform_file import load_platform
-    from results.deploy.deployment import Deployment
-    from results.errors import ResultError
 
     try:
         chip = load_platform(platform or front.provenance.platform)

@@ -2,13 +2,31 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from rich.console import Console
 
+from dse.certificate.summary import claims_in_words
 from dse.cli.shared.options import AsJson, Folder
+from dse.cli.shared.print_periodic import print_periodic, print_schedule
+from dse.tools.deploy.deploy import fitting_targets
+from platforms.errors import PlatformError
+from platforms.platform_file import load_platform
+from results.deploy.deployment import Deployment
+from results.export.result_folder import read_costs, read_results
+from results.front.front_document import member_to_document
+from results.front.select_member import FASTEST, choose_member, member_title
 from results.io.plural import counted
+from results.periodic.choice import choose_schedule
+from results.periodic.file import holds_periodic, read_periodic
+from results.periodic.table import periodic_rows, task_rows
+from results.text.front import DEFAULT_ROWS, front_table, table_rows
+from results.text.member import member_lines
+from results.text.member_diff import describe_difference
+from results.text.schedule import FREE_RUN_ROWS, schedule_table
 
 if TYPE_CHECKING:
     from results.front.front import Front
@@ -36,13 +54,6 @@ def show(
     ] = False,
 ) -> None:
     """Show the front in a result folder, or one of its members."""
-    import json
-
-    from results.export.result_folder import read_results
-    from results.front.front_document import member_to_document
-    from results.front.select_member import choose_member
-    from results.periodic.file import holds_periodic
-    from results.text.front import table_rows
 
     if holds_periodic(folder):
         _show_periodic(folder, member, as_json=as_json)
@@ -62,12 +73,6 @@ def show(
 
 
 def _show_periodic(folder: Path, member: str | None, *, as_json: bool) -> None:
-    import json
-
-    from dse.cli.shared.print_periodic import print_periodic, print_schedule
-    from results.periodic.choice import choose_schedule
-    from results.periodic.file import read_periodic
-    from results.periodic.table import periodic_rows, task_rows
 
     result = read_periodic(folder)
     if member is not None:
@@ -84,10 +89,6 @@ def _show_periodic(folder: Path, member: str | None, *, as_json: bool) -> None:
 
 
 def _print_front(front: Front, *, all_rows: bool) -> None:
-    from rich.console import Console
-
-    from dse.certificate.summary import claims_in_words
-    from results.text.front import DEFAULT_ROWS, front_table
 
     console = Console(highlight=False)
     console.print(
@@ -106,13 +107,6 @@ def _print_front(front: Front, *, all_rows: bool) -> None:
 
 
 def _print_member(front: Front, index: int, folder: Path, *, all_rows: bool) -> None:
-    from rich.console import Console
-
-    from dse.certificate.summary import claims_in_words
-    from results.front.select_member import FASTEST, choose_member, member_title
-    from results.text.member import member_lines
-    from results.text.member_diff import describe_difference
-    from results.text.schedule import FREE_RUN_ROWS, schedule_table
 
     problem, member = front.problem, front.members[index]
     console = Console(highlight=False)
@@ -137,11 +131,6 @@ def _print_member(front: Front, index: int, folder: Path, *, all_rows: bool) -> 
 def _deployable(front: Front, index: int, folder: Path) -> list[str]:
     """What 'dse deploy' can write for the member, and why not the rest; nothing where the board is
     not known by its name."""
-    from dse.tools.deploy.deploy import fitting_targets
-    from platforms.errors import PlatformError
-    from platforms.platform_file import load_platform
-    from results.deploy.deployment import Deployment
-    from results.export.result_folder import read_costs
 
     try:
         chip = load_platform(front.provenance.platform)

@@ -8,6 +8,13 @@ from typing import Annotated
 import typer
 
 from dse.cli.shared.options import Folder, Force
+from dse.inputs.output import check_output_file, write_output_file
+from results.export.result_folder import read_results
+from results.export.trace import trace_bytes
+from results.front.select_member import FASTEST, choose_member, member_title
+from results.periodic.choice import choose_schedule, schedule_title
+from results.periodic.file import holds_periodic, read_periodic
+from results.periodic.trace import periodic_trace_bytes
 
 
 def register(app: typer.Typer) -> None:
@@ -29,13 +36,6 @@ def trace(
     force: Force = False,
 ) -> None:
     """Write schedules in the Trace Event Format: open them in ui.perfetto.dev or chrome://tracing."""
-    from dse.inputs.output import check_output_file, write_output_file
-    from results.export.result_folder import read_results
-    from results.export.trace import trace_bytes
-    from results.front.select_member import FASTEST, choose_member, member_title
-    from results.periodic.choice import choose_schedule, schedule_title
-    from results.periodic.file import holds_periodic, read_periodic
-    from results.periodic.trace import periodic_trace_bytes
 
     check_output_file(output, option="--output", overwrite=force, suffixes=(".json",))
     if holds_periodic(folder):

@@ -8,8 +8,15 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from rich import box
+from rich.console import Console
+from rich.table import Table
 
+from dse.baselines.evaluate_all import compared_objective
+from dse.certificate.certify import space_in_words
+from dse.certificate.summary import claim_in_words
 from dse.cli.search.certify import MaxNodes
+from dse.cli.shared.build import problem_from_texts
 from dse.cli.shared.option_groups import with_option_groups
 from dse.cli.shared.options import (
     AsJson,
@@ -23,6 +30,14 @@ from dse.cli.shared.options import (
     ScenarioName,
     SpaceOptions,
 )
+from dse.errors import WorkloadError
+from dse.tools.analysis.compare_baselines import COMPARED, compare, rate_sum, two_accelerators
+from dse.workload.parse_options import make_options
+from dse.workload.scenarios import scenario_objectives
+from platforms.platform_file import load_platform
+from results.problem.objectives import format_objectives, objective_label, objective_names
+from results.problem.problem import ObjectiveKind
+from results.text.member_diff import groups_by_unit, transition_count
 
 if TYPE_CHECKING:
     from dse.tools.analysis.compare_baselines import Comparison, Standing
@@ -62,12 +77,6 @@ def baselines(
     On the GPU and one other accelerator unless --units names others; clocks that --fix does not
     name are at their fastest; about 10 groups per network unless --groups asks for others.
     """
-    from dse.cli.shared.build import problem_from_texts
-    from dse.errors import WorkloadError
-    from dse.tools.analysis.compare_baselines import COMPARED, compare, two_accelerators
-    from dse.workload.parse_options import make_options
-    from dse.workload.scenarios import scenario_objectives
-    from platforms.platform_file import load_platform
 
     known = [kind.value for kind in COMPARED]
     if objective is not None and objective not in known:
@@ -116,8 +125,6 @@ def _rows(result: Comparison) -> list[tuple[Standing, bool]]:
 
 
 def _document(result: Comparison) -> dict[str, object]:
-    from dse.tools.analysis.compare_baselines import rate_sum
-    from results.problem.objectives import objective_names
 
     names = objective_names(result.problem)
     best = dict(zip(names, result.optimum.member.objectives, strict=True))
@@ -171,17 +178,6 @@ def _document(result: Comparison) -> dict[str, object]:
 
 
 def _print(result: Comparison, chip: str, *, coarse: bool) -> None:
-    from rich import box
-    from rich.console import Console
-    from rich.table import Table
-
-    from dse.baselines.evaluate_all import compared_objective
-    from dse.certificate.certify import space_in_words
-    from dse.certificate.summary import claim_in_words
-    from dse.tools.analysis.compare_baselines import rate_sum
-    from results.problem.objectives import format_objectives, objective_label
-    from results.problem.problem import ObjectiveKind
-    from results.text.member_diff import groups_by_unit, transition_count
 
     problem = result.problem
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, header_style="bold")

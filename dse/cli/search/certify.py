@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from rich.console import Console
+from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
+from dse.api.front import Front
+from dse.api.pipeline import prove
+from dse.api.pipeline import verify as checks_of
 from dse.cli.shared.options import AsJson, Folder
+from results.front.epsilon import PPM, percent
 from results.io.plural import counted
 
 if TYPE_CHECKING:
@@ -39,8 +46,6 @@ def certify(
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only.")] = False,
 ) -> int:
     """Prove that a front is complete, or how far from it, and that nothing is faster."""
-    from dse.api.front import Front
-    from dse.api.pipeline import prove
 
     front = Front.load(folder)
     with ProofProgress(quiet=quiet) as on_progress:
@@ -69,7 +74,6 @@ def verify(
     as_json: AsJson = False,
 ) -> int:
     """Check a result folder without trusting it; exit status 1 where something does not hold."""
-    from dse.api.pipeline import verify as checks_of
 
     rows: list[dict[str, Any]] = []
     for check in checks_of(folder, ignore_hashes=ignore_hashes):
@@ -79,8 +83,6 @@ def verify(
     if not as_json and all(row["holds"] for row in rows):
         print("Not checked: pictures and report.html; 'dse plot' and 'dse report' draw them anew.")
     if as_json:
-        import json
-
         print(json.dumps(rows, indent=2))
     return 0 if all(row["holds"] for row in rows) else 1
 
@@ -89,8 +91,6 @@ class ProofProgress:
     """A line on stderr with members, nodes, lemmas and epsilon; nothing if quiet."""
 
     def __init__(self, *, quiet: bool) -> None:
-        from rich.console import Console
-        from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
         self._bar = Progress(
             TextColumn("proving"),
@@ -110,7 +110,6 @@ class ProofProgress:
         self._bar.stop()
 
     def __call__(self, proof: Proof) -> None:
-        from results.front.epsilon import PPM, percent
 
         of = counted(proof.members, "member") if proof.objectives > 1 else "the fastest member"
         told = f"{of}, {counted(proof.nodes, 'node')}, {counted(proof.lemmas, 'lemma')}"

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from rich.console import Console
 
+from dse.cli.shared.build import problem_from_texts
 from dse.cli.shared.option_groups import with_option_groups
 from dse.cli.shared.options import (
     AsJson,
@@ -17,7 +20,19 @@ from dse.cli.shared.options import (
     ProfileFile,
     SpaceOptions,
 )
+from dse.errors import WorkloadError
+from dse.inputs.output import check_output_file, write_output_file
+from dse.problem.cost_provenance import cost_origins
+from dse.space.evaluate import evaluate_row, evaluated_document
+from dse.space.mapping_file import load_mapping, mapping_of_member, row_of_mapping
+from dse.workload.options import Options
+from dse.workload.parse_options import make_options
+from results.export.result_folder import read_costs, read_results
+from results.front.select_member import choose_member
 from results.io.plural import counted
+from results.plots.gantt import gantt_png, gantt_svg
+from results.text.member import member_lines
+from results.text.schedule import FREE_RUN_ROWS, schedule_table
 
 if TYPE_CHECKING:
     from dse.space.evaluate import Evaluated
@@ -61,13 +76,6 @@ def evaluate(
     as_json: AsJson = False,
 ) -> int:
     """Show what a mapping gives; exit status 3 where it breaks a constraint."""
-    from dse.inputs.output import check_output_file
-    from dse.space.evaluate import evaluate_row, evaluated_document
-    from dse.space.mapping_file import load_mapping, mapping_of_member, row_of_mapping
-    from dse.workload.options import Options
-    from dse.workload.parse_options import make_options
-    from results.export.result_folder import read_results
-    from results.front.select_member import choose_member
 
     options = make_options(**vars(space), **vars(goals), least_objectives=1)
     asked = bool(options != Options() or profile or dim or platform)
@@ -86,8 +94,6 @@ def evaluate(
     if gantt is not None:
         _draw(gantt, result)
     if as_json:
-        import json
-
         print(json.dumps(evaluated_document(result), indent=2))
     else:
         _print(result)
@@ -102,7 +108,6 @@ def _check_combination(
     *,
     asked: bool,
 ) -> None:
-    from dse.errors import WorkloadError
 
     if (mapping is None) == (source is None):
         raise WorkloadError("one of --mapping FILE and --from DIR is required, not both")
@@ -126,14 +131,10 @@ def _problem(
     dim: list[str] | None,
 ) -> tuple[Problem, CostOrigins | None]:
     if networks and platform is not None:
-        from dse.cli.shared.build import problem_from_texts
-        from dse.problem.cost_provenance import cost_origins
-
         built = problem_from_texts(
             networks, platform, options, profile=profile, dimensions=dim
         ).built
         return built.problem, cost_origins(built)
-    from results.export.result_folder import read_costs, read_results
 
     assert source is not None, "there are networks or a folder"
     problem = read_results(source).problem
@@ -141,18 +142,12 @@ def _problem(
 
 
 def _draw(path: Path, result: Evaluated) -> None:
-    from dse.inputs.output import write_output_file
-    from results.plots.gantt import gantt_png, gantt_svg
 
     draw = gantt_svg if path.suffix == ".svg" else gantt_png
     write_output_file(path, draw(result.problem, result.member))
 
 
 def _print(result: Evaluated) -> None:
-    from rich.console import Console
-
-    from results.text.member import member_lines
-    from results.text.schedule import FREE_RUN_ROWS, schedule_table
 
     problem, member = result.problem, result.member
     console = Console(highlight=False)

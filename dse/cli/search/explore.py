@@ -5,10 +5,15 @@ from __future__ import annotations
 import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
+from rich import progress as bars
+from rich.console import Console
+from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
 
+from dse.api.pipeline import SearchSettings, command_line, explore_to_folder
+from dse.certificate.summary import claims_in_words
 from dse.cli.search.certify import MaxNodes, ProofProgress
 from dse.cli.search.periodic import (
     Engines,
@@ -17,6 +22,7 @@ from dse.cli.search.periodic import (
     check_periodic_options,
     explore_engines,
 )
+from dse.cli.shared.build import problem_from_texts
 from dse.cli.shared.option_groups import with_option_groups
 from dse.cli.shared.options import (
     Balance,
@@ -31,12 +37,20 @@ from dse.cli.shared.options import (
     ScenarioName,
     SpaceOptions,
 )
+from dse.engines.explore import default_evaluations
+from dse.engines.optimizer_registry import ENGINES
+from dse.engines.optimizers import Named
+from dse.errors import WorkloadError
+from dse.papers.managers.mapformer.settings import ManagerSettings
+from dse.search.driver import Progress
 from dse.search.names import EngineName
+from dse.workload.parse_options import make_options
+from dse.workload.scenarios import scenario_objectives
+from results.export.result_folder import check_output_folder
+from results.front.front import Front
 from results.io.plural import counted
-
-if TYPE_CHECKING:
-    from dse.search.driver import Progress
-    from results.front.front import Front
+from results.text.fixed_clocks import held_clocks_in_words
+from results.text.front import front_table
 
 
 def register(app: typer.Typer) -> None:
@@ -106,16 +120,6 @@ def explore(
     force: Force = False,
 ) -> int:
     """Search for the Pareto front of networks that share a chip."""
-    from dse.api.pipeline import SearchSettings, command_line, explore_to_folder
-    from dse.cli.shared.build import problem_from_texts
-    from dse.engines.explore import default_evaluations
-    from dse.engines.optimizer_registry import ENGINES
-    from dse.engines.optimizers import Named
-    from dse.errors import WorkloadError
-    from dse.papers.managers.mapformer.settings import ManagerSettings
-    from dse.workload.parse_options import make_options
-    from dse.workload.scenarios import scenario_objectives
-    from results.export.result_folder import check_output_folder
 
     if pes is not None:
         return explore_engines(
@@ -179,7 +183,6 @@ def explore(
 
 
 def _check_checkpoint(checkpoint: Path | None, *, resume: bool, force: bool) -> None:
-    from dse.errors import WorkloadError
 
     if checkpoint is None:
         if resume:
@@ -195,10 +198,8 @@ class _progress:
     """A progress bar on stderr with evaluations, hypervolume and time left; nothing if quiet."""
 
     def __init__(self, evaluations: int, *, quiet: bool) -> None:
-        from rich.console import Console
-        from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
-        self._bar = Progress(
+        self._bar = bars.Progress(
             TextColumn("exploring"),
             BarColumn(),
             TextColumn("{task.completed:,.0f}/{task.total:,.0f} evaluations"),
@@ -227,11 +228,6 @@ class _progress:
 
 
 def _print_front(front: Front, folder: Path) -> None:
-    from rich.console import Console
-
-    from dse.certificate.summary import claims_in_words
-    from results.text.fixed_clocks import held_clocks_in_words
-    from results.text.front import front_table
 
     console = Console()
     console.print(front_table(front, width=console.width))

@@ -9,8 +9,28 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.table import Table
 
 from dse.cli.shared.options import AsJson, Force
+from dse.errors import WorkloadError
+from dse.inputs.interrupts import deferred_interrupt
+from dse.papers.estimator.training.artifacts import (
+    check_learned_folder,
+    learned_files,
+    pool_of,
+    write_learned,
+)
+from dse.papers.estimator.training.data_set import DataPlan, load_data, make_data, with_tokens
+from dse.papers.estimator.training.measurements import read_measurements
+from dse.papers.estimator.training.pipeline import (
+    accuracy_of,
+    examples_of,
+    settings_of,
+    split_of,
+)
+from dse.papers.estimator.training.training import train
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -73,13 +93,6 @@ def learn(
     as_json: AsJson = False,
 ) -> None:
     """Train MapFormer's estimator and say how well it predicts workloads it never saw."""
-    from dse.errors import WorkloadError
-    from dse.papers.estimator.training.artifacts import (
-        check_learned_folder,
-        learned_files,
-        pool_of,
-        write_learned,
-    )
 
     if measurements is not None and data is not None:
         raise WorkloadError("--measurements and --data exclude each other")
@@ -87,14 +100,6 @@ def learn(
         raise WorkloadError("--workloads, --rows and --pool are for data that the timeline makes")
     check_learned_folder(output, overwrite=force)
     _need_torch()
-    from dse.inputs.interrupts import deferred_interrupt
-    from dse.papers.estimator.training.pipeline import (
-        accuracy_of,
-        examples_of,
-        settings_of,
-        split_of,
-    )
-    from dse.papers.estimator.training.training import train
 
     networks: tuple[str, ...] = QUICK_NETWORKS if quick else ()
     if pool is not None:
@@ -174,8 +179,6 @@ def recorded_command(options: Mapping[str, object]) -> str:
 def _need_torch() -> None:
     from importlib.util import find_spec
 
-    from dse.errors import WorkloadError
-
     for package in ("torch", "safetensors"):
         if find_spec(package) is None:
             raise WorkloadError(
@@ -184,8 +187,6 @@ def _need_torch() -> None:
 
 
 def _progress() -> Progress:
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
     return Progress(
         TextColumn("{task.description}"),
@@ -208,8 +209,6 @@ def _data(
     jobs: int,
     bar: Progress,
 ) -> DataSet:
-    from dse.papers.estimator.training.data_set import DataPlan, load_data, make_data, with_tokens
-    from dse.papers.estimator.training.measurements import read_measurements
 
     def told(task: TaskID) -> Callable[[int, int], None]:
         return lambda done, total: bar.update(task, completed=done, total=total)
@@ -235,8 +234,6 @@ def _tell(
     if as_json:
         sys.stdout.write(document.decode())
         return
-    from rich.console import Console
-    from rich.table import Table
 
     print(
         f"{len(samples):,} mappings of {len(samples.workloads):,} workloads; "

@@ -8,6 +8,14 @@ from typing import Annotated
 
 import typer
 
+from dse.cli.shared.print_periodic import print_periodic
+from dse.errors import WorkloadError
+from dse.papers.mobile_i.explore import explore_periodic
+from dse.papers.mobile_i.schedule.schedulers import DEFAULT_INFERENCES
+from dse.workload.parse_options import parse_dimensions
+from results.export.result_folder import check_output_folder
+from results.periodic.file import write_periodic
+
 Engines = Annotated[
     str | None,
     typer.Option(
@@ -55,13 +63,6 @@ def explore_engines(
     force: bool,
 ) -> int:
     """Schedules one network, writes the folder, prints the table."""
-    from dse.cli.shared.print_periodic import print_periodic
-    from dse.errors import WorkloadError
-    from dse.papers.mobile_i.explore import explore_periodic
-    from dse.papers.mobile_i.schedule.schedulers import DEFAULT_INFERENCES
-    from dse.workload.parse_options import parse_dimensions
-    from results.export.result_folder import check_output_folder
-    from results.periodic.file import write_periodic
 
     for name in context.params:
         source = context.get_parameter_source(name)
@@ -96,7 +97,6 @@ def explore_engines(
 
 def check_periodic_options(inferences: int | None, split: int | None) -> None:
     """Refuses, without ``--pes``, what is only for it."""
-    from dse.errors import WorkloadError
 
     for name, value in (("--inferences", inferences), ("--split", split)):
         if value is not None:
@@ -105,7 +105,6 @@ def check_periodic_options(inferences: int | None, split: int | None) -> None:
 
 def parse_engines(text: str) -> tuple[int, ...] | None:
     """``16,32,64`` as numbers; None for ``all``."""
-    from dse.errors import WorkloadError
 
     if text == "all":
         return None

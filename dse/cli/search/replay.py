@@ -6,9 +6,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from rich import box
+from rich.console import Console
+from rich.table import Table
 
 from dse.cli.shared.options import Force
+from dse.compile.load import tell_of_compiling
+from dse.papers.anytime import replay as player
+from dse.papers.anytime.file import load_replay
 from results.io.plural import counted
+from results.replay.file import check_replay_folder, write_replay
 
 if TYPE_CHECKING:
     from results.replay.replay import Replay
@@ -30,10 +37,6 @@ def replay(
     force: Force = False,
 ) -> None:
     """Replay changing workloads: latency per frame while schedules improve, against the optimum."""
-    from dse.compile.load import tell_of_compiling
-    from dse.papers.anytime import replay as player
-    from dse.papers.anytime.file import load_replay
-    from results.replay.file import check_replay_folder, write_replay
 
     check_replay_folder(output, overwrite=force)
     tell_of_compiling()
@@ -44,9 +47,6 @@ def replay(
 
 
 def _print(result: Replay, folder: Path) -> None:
-    from rich import box
-    from rich.console import Console
-    from rich.table import Table
 
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, header_style="bold")
     table.add_column("workload")

@@ -2,11 +2,23 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Annotated
 
+import numpy as np
 import typer
+from rich import box
+from rich.console import Console
+from rich.table import Table
 
 from dse.cli.shared.options import AsJson, Folder, MemberName
+from dse.tools.analysis.robustness import ERRORS_PERCENT
+from dse.tools.analysis.robustness import robustness as look
+from fitness.simulate import row_of
+from results.export.result_folder import read_results
+from results.front.named_members import mark_members
+from results.front.select_member import choose_member
+from results.text.member_diff import clocks_mhz, groups_by_unit
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -35,13 +47,6 @@ def robustness(
     as_json: AsJson = False,
 ) -> None:
     """Show what a member gives, and which one is fastest, when the costs are off."""
-    import numpy as np
-
-    from dse.tools.analysis.robustness import ERRORS_PERCENT
-    from dse.tools.analysis.robustness import robustness as look
-    from fitness.simulate import row_of
-    from results.export.result_folder import read_results
-    from results.front.select_member import choose_member
 
     front = read_results(folder)
     index = choose_member(front, member)
@@ -55,8 +60,6 @@ def robustness(
         errors_percent=tuple(error or ERRORS_PERCENT),
     )
     if as_json:
-        import json
-
         print(json.dumps(_document(front.problem, result), indent=2))
     else:
         _print(front, result)
@@ -80,12 +83,6 @@ def _group(problem: Problem, group: int) -> tuple[str, str]:
 
 
 def _print(front: Front, result: Robustness) -> None:
-    from rich import box
-    from rich.console import Console
-    from rich.table import Table
-
-    from results.front.named_members import mark_members
-    from results.text.member_diff import clocks_mhz, groups_by_unit
 
     problem = front.problem
     console = Console(highlight=False)
@@ -132,8 +129,6 @@ def _print_fastest(console: Console, front: Front, result: Robustness) -> None:
     if len(front.members) == 1:
         console.print("The front has one member: no other can be faster.")
         return
-    from rich import box
-    from rich.table import Table
 
     console.print(
         f"Member {result.fastest} is the fastest of {len(front.members)} without errors. With:"

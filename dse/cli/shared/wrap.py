@@ -6,13 +6,14 @@ import re
 import textwrap
 from collections.abc import Iterable
 
+from rich.console import Console
+
 _BEGINNING = re.compile(r" *\S+  +| *")
 
 
 def print_wrapped(lines: Iterable[str]) -> None:
     """Prints lines at the terminal's width; a line's continuation is indented as far as its text,
     past a first word that two spaces or more set apart."""
-    from rich.console import Console
 
     width = Console().width
     for line in lines:
