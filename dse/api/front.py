@@ -6,11 +6,16 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, overload
+from typing import TYPE_CHECKING, Any, Self, overload
 
 from dse.api.member import Member
+from dse.api.result import check_plot
 from dse.certificate.summary import claims_in_words
 from dse.inputs.output import check_output_file, write_output_file
+from dse.tools.deploy.deploy import deployment_texts, fitting_targets
+from platforms.errors import PlatformError
+from platforms.platform_file import load_platform
+from results.deploy.deployment import Deployment
 from results.errors import ResultError
 from results.export.result_folder import (
     CERTIFICATE,
@@ -23,14 +28,23 @@ from results.export.result_folder import (
 from results.front.certificate import CertificateStatus, ProofFiles
 from results.front.cost_origins import CostOrigins
 from results.front.front import Front as NumericFront
+from results.front.front_document import member_to_document
 from results.front.named_members import mark_members
-from results.front.select_member import choose_member
+from results.front.select_member import FASTEST, FRUGAL, choose_member, member_title
+from results.io.plural import counted
 from results.problem.problem import Problem as NumericProblem
+from results.text.front import DEFAULT_ROWS, front_table, table_rows
+from results.text.member import member_lines
+from results.text.member_diff import describe_difference
+from results.text.schedule import FREE_RUN_ROWS, schedule_table
 
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure
     from pandas import DataFrame
+    from rich.console import RenderableType
 
-PLOTS = ("front", "gantt", "convergence", "energy")
+
+_DEFAULT_MEMBERS = {"gantt": (FASTEST,), "energy": (FASTEST, FRUGAL)}
 
 
 @dataclass(frozen=True, eq=False)
@@ -160,27 +174,141 @@ class Front(Sequence[Member]):
             ResultError: on another figure, or a member that there is not.
             WorkloadError: on another suffix, or where the file cannot be written.
         """
+        from results.plots.style import PICTURE_MAKERS, picture_settings
+
+        path = Path(file)
+        check_output_file(path, option="file", overwrite=overwrite, suffixes=tuple(PICTURE_MAKERS))
+        with picture_settings():
+            figure = self.figure(what, [("", self)], [str(which) for which in members])
+            picture = PICTURE_MAKERS[path.suffix](figure)
+        write_output_file(path, picture)
+
+    @classmethod
+    def figure(
+        cls, what: str, named: Sequence[tuple[str, Self]], members: Sequence[str] = ()
+    ) -> Figure:
+        """A figure of one or several fronts, to be saved within ``picture_settings()``.
+
+        Args:
+            what: ``front``, ``gantt``, ``convergence`` or ``energy``.
+            named: fronts with the names that they have in the figure.
+            members: whose schedules or energies; the fastest (and the lowest-energy) by default.
+
+        Raises:
+            ResultError: on another figure, or a member that there is not.
+        """
         from results.plots.convergence import draw_convergence
         from results.plots.energy import draw_energy
         from results.plots.front import draw_front
+        from results.plots.fronts import draw_fronts
         from results.plots.gantt import draw_gantts
-        from results.plots.style import PICTURE_MAKERS, picture_settings
 
-        if what not in PLOTS:
-            raise ResultError(f"plot: one of {', '.join(PLOTS)} is required, got {what!r}")
-        path = Path(file)
-        check_output_file(path, option="file", overwrite=overwrite, suffixes=tuple(PICTURE_MAKERS))
-        chosen = [self[which] for which in members]
-        titled = [(repr(member)[1:-1], self.problem, member.numeric) for member in chosen]
-        with picture_settings():
-            if what == "front":
-                figure = draw_front(self.numeric)
-            elif what == "convergence":
-                figure = draw_convergence([("", self.numeric)])
-            else:
-                figure = (draw_gantts if what == "gantt" else draw_energy)(titled)
-            picture = PICTURE_MAKERS[path.suffix](figure)
-        write_output_file(path, picture)
+        check_plot(what)
+        fronts = [(name, front.numeric) for name, front in named]
+        if what == "front":
+            return draw_front(fronts[0][1]) if len(fronts) == 1 else draw_fronts(fronts)
+        if what == "convergence":
+            return draw_convergence(fronts)
+        chosen = [
+            (
+                member_title(front, index) if len(fronts) == 1 else f"{name}, member {index}",
+                front.problem,
+                front.members[index],
+            )
+            for name, front in fronts
+            for index in dict.fromkeys(
+                choose_member(front, text) for text in members or _DEFAULT_MEMBERS[what]
+            )
+        ]
+        return draw_gantts(chosen) if what == "gantt" else draw_energy(chosen)
+
+    def trace(self, members: Sequence[str] = (FASTEST,)) -> tuple[bytes, list[str]]:
+        """Schedules in the Trace Event Format, for Perfetto, and the titles of the members."""
+        from results.export.trace import trace_bytes
+
+        front = self.numeric
+        chosen = dict.fromkeys(choose_member(front, text) for text in members)
+        titles = [(member_title(front, index), front.members[index]) for index in chosen]
+        return trace_bytes(self.problem, titles), [title for title, _ in titles]
+
+    def page(self, platform: str | None = None) -> tuple[bytes, list[str]]:
+        """The HTML report, and a note where it is without deployment.
+
+        Raises:
+            PlatformError, ResultError: where the platform that was asked for is not the one.
+        """
+        from results.export.report import report_html
+
+        notes: list[str] = []
+        texts: list[dict[str, str]] = []
+        try:
+            chip = load_platform(platform or self.numeric.provenance.platform)
+            texts = deployment_texts(
+                [Deployment(self.numeric, index, chip, self.costs) for index in range(len(self))]
+            )
+        except (PlatformError, ResultError) as error:
+            if platform is not None:
+                raise
+            notes.append(f"without deployment: {error}")
+        return report_html(self.numeric, self.costs, texts).encode(), notes
+
+    def rows(self) -> list[dict[str, Any]]:
+        """One row of plain data per member, as ``dse show --json`` prints them."""
+        return table_rows(self.numeric)
+
+    def member_document(self, which: int | str) -> dict[str, Any]:
+        """One member as ``front.json`` has it."""
+        member = self[which]
+        return {"member": member.index, **member_to_document(self.problem, member.numeric)}
+
+    def views(self, *, width: int, all_rows: bool = False) -> list[RenderableType]:
+        """The table and the claims, for a terminal."""
+        front, source = self.numeric, self.numeric.provenance
+        names = ", ".join(network.name for network in self.problem.networks)
+        return [
+            front_table(front, width=width, max_rows=None if all_rows else DEFAULT_ROWS),
+            f"{names} on {source.platform}: {counted(len(self), 'member')}, "
+            f"{counted(source.evaluations, 'design point')} in {source.seconds:.1f} s by "
+            f"{source.engine}, seed {source.seed}, stopped by {source.stopped_by}",
+            *self.claims,
+        ]
+
+    def member_views(self, which: int | str, *, all_rows: bool = False) -> list[RenderableType]:
+        """One member for a terminal: mapping, clocks, schedule, what it can be deployed to."""
+        from rich.text import Text
+
+        front, problem = self.numeric, self.problem
+        member = self[which]
+        lines = list(member_lines(problem, member.numeric))
+        fastest = choose_member(front, FASTEST)
+        if member.index != fastest:
+            words = describe_difference(problem, front.members[fastest], member.numeric)
+            lines.append(f"against the fastest, member {fastest}: {words}")
+        lines += self._deployable(member.index)
+        most = None if all_rows or member.numeric.free_run is None else FREE_RUN_ROWS
+        views: list[RenderableType] = [
+            Text(member_title(front, member.index).capitalize(), style="bold"),
+            *(Text(line) for line in lines),
+            "",
+            schedule_table(problem, member.numeric.schedule, most=most),
+        ]
+        if front.certificate is not None and member.index in front.certificate.members:
+            views += dict.fromkeys((self.claims[0], self.claims[-1]))
+        return views
+
+    def _deployable(self, index: int) -> list[str]:
+        """What :func:`dse.deploy` can write for a member, and why not the rest; nothing where the
+        board has no name."""
+        try:
+            chip = load_platform(self.numeric.provenance.platform)
+        except PlatformError:
+            return []
+        reasons = fitting_targets(Deployment(self.numeric, index, chip, self.costs))
+        able = ", ".join(name for name, reason in reasons.items() if reason is None)
+        return [
+            f"can be deployed to: {able or 'nothing'}",
+            *(f"not to {name}: {reason}" for name, reason in reasons.items() if reason),
+        ]
 
     def to_pandas(self) -> DataFrame:
         """A row per member: objectives with their units, names, groups per unit, clocks.

@@ -7,14 +7,10 @@ from typing import Annotated
 
 import typer
 
+from dse.api.result import open_result
 from dse.cli.shared.options import Folder, Force
 from dse.inputs.output import check_output_file, write_output_file
-from results.export.result_folder import read_results
-from results.export.trace import trace_bytes
-from results.front.select_member import FASTEST, choose_member, member_title
-from results.periodic.choice import choose_schedule, schedule_title
-from results.periodic.file import holds_periodic, read_periodic
-from results.periodic.trace import periodic_trace_bytes
+from results.front.select_member import FASTEST
 
 
 def register(app: typer.Typer) -> None:
@@ -38,17 +34,6 @@ def trace(
     """Write schedules in the Trace Event Format: open them in ui.perfetto.dev or chrome://tracing."""
 
     check_output_file(output, option="--output", overwrite=force, suffixes=(".json",))
-    if holds_periodic(folder):
-        result = read_periodic(folder)
-        schedules = [
-            (schedule_title(result, index), result.members[index])
-            for index in dict.fromkeys(choose_schedule(result, t) for t in member or [FASTEST])
-        ]
-        write_output_file(output, periodic_trace_bytes(schedules))
-        print(f"Written to {output}: {', '.join(title for title, _ in schedules)}")
-        return
-    front = read_results(folder)
-    chosen = dict.fromkeys(choose_member(front, text) for text in member or [FASTEST])
-    titles = [(member_title(front, index), front.members[index]) for index in chosen]
-    write_output_file(output, trace_bytes(front.problem, titles))
-    print(f"Written to {output}: {', '.join(title for title, _ in titles)}")
+    trace_bytes, titles = open_result(folder).trace(member or [FASTEST])
+    write_output_file(output, trace_bytes)
+    print(f"Written to {output}: {', '.join(titles)}")

@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich.console import Console
 
-from dse.cli.shared.print_periodic import print_periodic
+from dse.api.periodic import PeriodicFront
 from dse.errors import WorkloadError
 from dse.papers.mobile_i.explore import explore_periodic
 from dse.papers.mobile_i.schedule.schedulers import DEFAULT_INFERENCES
@@ -90,7 +91,9 @@ def explore_engines(
     )
     write_periodic(output, result, overwrite=force)
     if not quiet:
-        print_periodic(result)
+        console = Console(highlight=False)
+        for view in PeriodicFront(result).views(width=console.width, all_rows=True):
+            console.print(view)
         print(f"Written to {output}: {', '.join(sorted(p.name for p in output.iterdir()))}")
     return 0
 

@@ -1,0 +1,81 @@
+"""What commands ask of a result folder, whichever kind of result it holds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol, Self
+
+from results.errors import ResultError
+from results.periodic.file import holds_periodic
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+    from rich.console import RenderableType
+
+PLOTS = ("front", "gantt", "convergence", "energy")
+
+
+class Result(Protocol):
+    """A front of design points (:class:`dse.Front`) or of periodic schedules."""
+
+    def __len__(self) -> int:
+        """Number of members."""
+        ...
+
+    @classmethod
+    def load(cls, folder: str | Path) -> Self:
+        """Read a result folder."""
+        ...
+
+    def rows(self) -> list[dict[str, Any]]:
+        """One row of plain data per member."""
+        ...
+
+    def member_document(self, which: int | str) -> dict[str, Any]:
+        """One member as plain data."""
+        ...
+
+    def views(self, *, width: int, all_rows: bool) -> list[RenderableType]:
+        """The table and what is said about it, for a terminal."""
+        ...
+
+    def member_views(self, which: int | str, *, all_rows: bool) -> list[RenderableType]:
+        """One member, for a terminal."""
+        ...
+
+    @classmethod
+    def figure(cls, what: str, named: Sequence[tuple[str, Self]], members: Sequence[str]) -> Figure:
+        """A figure of one or several results: ``front``, ``gantt``, ``convergence``, ``energy``."""
+        ...
+
+    def trace(self, members: Sequence[str]) -> tuple[bytes, list[str]]:
+        """A trace for Perfetto, and the titles of the members in it."""
+        ...
+
+    def page(self, platform: str | None) -> tuple[bytes, list[str]]:
+        """The HTML report, and notes about what it lacks."""
+        ...
+
+
+def open_result(folder: str | Path) -> Result:
+    """Read a result folder of either kind.
+
+    Raises:
+        ResultError: where a file is missing, was changed, or does not belong to the others.
+    """
+    from dse.api.front import Front
+    from dse.api.periodic import PeriodicFront
+
+    path = Path(folder)
+    return PeriodicFront.load(path) if holds_periodic(path) else Front.load(path)
+
+
+def check_plot(what: str) -> None:
+    """Accept a kind of figure.
+
+    Raises:
+        ResultError: on another one.
+    """
+    if what not in PLOTS:
+        raise ResultError(f"plot: one of {', '.join(PLOTS)} is required, got {what!r}")
