@@ -54,9 +54,7 @@ def register(app: typer.Typer) -> None:
 def check(
     file: CampaignFile,
     names: Annotated[bool, typer.Option("--names", help="Print the name of every run.")] = False,
-    no_probe: Annotated[
-        bool, typer.Option("--no-probe", help="Do not try how long it takes.")
-    ] = False,
+    no_probe: Annotated[bool, typer.Option("--no-probe", help="Skip the time estimate.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Say how many runs a campaign file means, and how long they are likely to take."""
@@ -113,20 +111,21 @@ def check(
 def run(
     file: CampaignFile,
     output: Annotated[
-        Path, typer.Option("--output", "-o", help="Folder of the campaign; goes on where it is.")
+        Path,
+        typer.Option("--output", "-o", help="Campaign folder. An existing campaign is resumed."),
     ],
     jobs: Annotated[
         int | None, typer.Option(min=1, max=1024, help="Worker processes. [default: all cores]")
     ] = None,
     dask: Annotated[
         str | None,
-        typer.Option(metavar="ADDRESS", help="Scheduler of a Dask cluster, or its scheduler file."),
+        typer.Option(metavar="ADDRESS", help="Address of a Dask scheduler, or its scheduler file."),
     ] = None,
     attempts: Annotated[
-        int, typer.Option(min=1, max=100, help="So often is a run tried before it has failed.")
+        int, typer.Option(min=1, max=100, help="Maximum number of attempts per run.")
     ] = 3,
     retry_failed: Annotated[
-        bool, typer.Option("--retry-failed", help="Try runs again that have failed before.")
+        bool, typer.Option("--retry-failed", help="Retry runs that failed before.")
     ] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only.")] = False,
 ) -> int:
@@ -169,7 +168,7 @@ def extract(
     run_name: Annotated[
         str, typer.Argument(help="Name of a run, or the beginning of its hash.", metavar="RUN")
     ],
-    output: Annotated[Path, typer.Option("--output", "-o", help="Folder for the result.")],
+    output: Annotated[Path, typer.Option("--output", "-o", help="Output folder.")],
     force: Force = False,
 ) -> None:
     """Write one run's result as a folder for dse show, report, verify and the others."""

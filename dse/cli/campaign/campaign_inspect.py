@@ -43,7 +43,9 @@ Rows = Annotated[
 Columns = Annotated[
     str | None, typer.Option("--columns", help="Fields of the columns, separated by commas.")
 ]
-Where = Annotated[list[str] | None, typer.Option("--where", help="FIELD=VALUE: only these runs.")]
+Where = Annotated[
+    list[str] | None, typer.Option("--where", help="Select runs: FIELD=VALUE. Repeatable.")
+]
 SHOWN_FAILURES = 10
 
 
@@ -101,12 +103,12 @@ def table(
     value: Annotated[
         str,
         typer.Option(
-            help="latency, energy, ...: the best of an objective; energy@latency=10: at 10 ms at "
-            "most; hypervolume; gain, gain:BASELINE; members, evaluations, seconds."
+            help="Value per cell: an objective (its best), energy@latency=10 (best within 10 "
+            "ms), hypervolume, gain, gain:BASELINE, members, evaluations or seconds."
         ),
     ] = "latency",
     over: Annotated[
-        Over, typer.Option(help="What a cell of several runs, such as seeds, shows.")
+        Over, typer.Option(help="Aggregation of several runs in one cell, such as seeds.")
     ] = Over.BEST,
     where: Where = None,
     csv: Annotated[bool, typer.Option("--csv", help="Print CSV.")] = False,
@@ -136,7 +138,7 @@ def export(
     folder: CampaignFolder,
     output: Annotated[Path, typer.Option("--output", "-o", help="A .csv or .parquet file.")],
     members: Annotated[
-        bool, typer.Option("--members", help="A row for each member of each front, not each run.")
+        bool, typer.Option("--members", help="One row per member instead of one per run.")
     ] = False,
     where: Where = None,
     force: Force = False,
@@ -157,10 +159,11 @@ def report(
     rows: Rows = None,
     columns: Columns = None,
     by: Annotated[
-        str | None, typer.Option("--by", help="Fields with a heat map for each of their values.")
+        str | None, typer.Option("--by", help="Fields with one heat map per value.")
     ] = None,
     value: Annotated[
-        list[str] | None, typer.Option("--value", help="As of dse campaign table; may be repeated.")
+        list[str] | None,
+        typer.Option("--value", help="Value, as for 'dse campaign table'. Repeatable."),
     ] = None,
 ) -> None:
     """Write DIR/report.html: heat maps whose cells open the fronts, each a page in DIR/fronts."""
@@ -182,9 +185,7 @@ def report(
 def compare(
     before: Annotated[Path, typer.Argument(help="Folder of a campaign.", metavar="BEFORE")],
     after: Annotated[Path, typer.Argument(help="Folder of another.", metavar="AFTER")],
-    tolerance: Annotated[
-        float, typer.Option(min=0, help="Per cent by which a run may be worse.")
-    ] = 0.0,
+    tolerance: Annotated[float, typer.Option(min=0, help="Tolerated regression in percent.")] = 0.0,
     as_json: AsJson = False,
 ) -> int:
     """Compare two campaigns run by run; exit status 1 if a run of the second one is worse."""

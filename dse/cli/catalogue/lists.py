@@ -33,7 +33,7 @@ def register(app: typer.Typer) -> None:
 
 def networks(
     family: Annotated[
-        str | None, typer.Option("--family", help="Only the networks of a family, such as ResNet.")
+        str | None, typer.Option("--family", help="List one family only, such as ResNet.")
     ] = None,
     as_json: AsJson = False,
 ) -> None:

@@ -21,7 +21,9 @@ def register(app: typer.Typer) -> None:
 def platform(
     source: Annotated[
         str,
-        typer.Argument(help="A name (see 'dse platforms') or a JSON file.", metavar="NAME|FILE"),
+        typer.Argument(
+            help="Platform: a name (see 'dse platforms') or a JSON file.", metavar="NAME|FILE"
+        ),
     ],
     as_json: AsJson = False,
 ) -> None:

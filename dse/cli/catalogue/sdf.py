@@ -22,16 +22,16 @@ def register(app: typer.Typer) -> None:
 
 
 def sdf(
-    file: Annotated[Path, typer.Argument(help="A graph in SDF3's XML.", metavar="FILE.xml")],
+    file: Annotated[Path, typer.Argument(help="Graph in SDF3 XML.", metavar="FILE.xml")],
     processor_type: Annotated[
         str | None,
-        typer.Option(help="Execution times on this type. [default: each actor's own default]"),
+        typer.Option(help="Processor type for execution times. [default: each actor's default]"),
     ] = None,
     throughput: Annotated[
         str | None,
         typer.Option(
-            help="Iterations per time unit, as a number or a fraction, to find buffers for. "
-            "[default: the highest]"
+            help="Throughput to size buffers for, in iterations per time unit. [default: the "
+            "maximum]"
         ),
     ] = None,
     as_json: AsJson = False,

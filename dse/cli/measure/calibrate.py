@@ -44,12 +44,15 @@ def calibrate(
     measurements: Annotated[
         Path,
         typer.Argument(
-            help="CSV: network, unit, optional layer, DOMAIN_mhz; ms or fps, mw or mj.",
+            help="CSV with columns network, unit, DOMAIN_mhz, ms or fps, mw or mj; layer is "
+            "optional.",
             metavar="MEASUREMENTS.csv",
         ),
     ],
     platform: PlatformName,
-    output: Annotated[Path | None, typer.Option("--output", "-o", help="The profile file.")] = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="Output profile (JSON).")
+    ] = None,
     form: Annotated[
         str, typer.Option(help=f"How a time depends on clocks: {', '.join(TIME_FORMS)}.")
     ] = TIME_FORMS[0],
@@ -57,15 +60,15 @@ def calibrate(
         str, typer.Option(help=f"How a power does: {', '.join(POWER_FORMS)}.")
     ] = POWER_FORMS[0],
     fixed: Annotated[
-        bool, typer.Option("--fixed", help="Also a part that no clock changes.")
+        bool, typer.Option("--fixed", help="Also fit a frequency-independent term.")
     ] = False,
     noise: Annotated[
         float,
-        typer.Option(min=0.0001, max=1.0, help="Least relative standard error of a measurement."),
+        typer.Option(min=0.0001, max=1.0, help="Minimum relative standard error of a measurement."),
     ] = 0.01,
     cross_validate: Annotated[
         bool,
-        typer.Option("--cross-validate", help="Every form's error where each row is left out."),
+        typer.Option("--cross-validate", help="Print leave-one-out errors of every form."),
     ] = False,
     precision: Precision = None,
     dim: Dimensions = None,

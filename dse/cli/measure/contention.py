@@ -35,29 +35,30 @@ def contention(
     sweeps: Annotated[
         list[Path],
         typer.Argument(
-            help="CSV: own_gbps, external_gbps, slowdown (or alone_ms, together_ms).",
+            help="CSV with columns own_gbps, external_gbps, and slowdown (or alone_ms and "
+            "together_ms).",
             metavar="SWEEP.csv...",
         ),
     ],
     platform: Annotated[
-        str | None, typer.Option("--platform", "-p", help="Platform that the file made extends.")
+        str | None, typer.Option("--platform", "-p", help="Platform to extend.")
     ] = None,
     unit: Annotated[
-        str, typer.Option("--unit", help="Unit whose slowdown was measured; several with commas.")
+        str, typer.Option("--unit", help="Unit whose slowdown was measured. Comma-separated.")
     ] = "gpu",
     known: Annotated[
         list[str] | None,
-        typer.Option("--known", help="NAME=VALUE: a parameter that is not to be fitted."),
+        typer.Option("--known", help="Hold a parameter: NAME=VALUE. Repeatable."),
     ] = None,
     name: Annotated[
-        str | None, typer.Option("--name", help="Of the platform made. [default: my-PLATFORM]")
+        str | None, typer.Option("--name", help="Name of the new platform. [default: my-PLATFORM]")
     ] = None,
     source: Annotated[
-        str | None, typer.Option("--source", help="Board and software, kept with the figures.")
+        str | None, typer.Option("--source", help="Board and software, recorded with the values.")
     ] = None,
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", help="A platform file that extends PLATFORM."),
+        typer.Option("--output", "-o", help="Output platform file."),
     ] = None,
     force: Force = False,
 ) -> None:

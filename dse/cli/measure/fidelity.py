@@ -41,19 +41,22 @@ def register(app: typer.Typer) -> None:
 def fidelity(
     folder: Folder,
     samples: Annotated[
-        int, typer.Option(min=1, max=1000, help="Random design points beside the fastest member.")
+        int,
+        typer.Option(
+            min=1, max=1000, help="Number of random design points besides the fastest member."
+        ),
     ] = 20,
     frames: Annotated[
-        int, typer.Option(min=5, max=1000, help="Of each design point, in each of three passes.")
+        int, typer.Option(min=5, max=1000, help="Frames per design point and pass.")
     ] = 5,
     dispatch: DispatchRule = Dispatch.PLANNED,
     model: ModelFiles = None,
     seed: Seed = 0,
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", help="Draw predicted against measured: .svg, .png, .pdf."),
+        typer.Option("--output", "-o", help="Plot predicted against measured (.svg, .png, .pdf)."),
     ] = None,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress on stderr.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only.")] = False,
     force: Force = False,
     as_json: AsJson = False,
 ) -> None:

@@ -12,21 +12,24 @@ import typer
 from dse.cli.shared.options import Dimensions, GroupCount, Precision
 
 NetworkName = Annotated[
-    str, typer.Option("--network", "-n", help="The network: a name or the .onnx file.")
+    str, typer.Option("--network", "-n", help="Network: a name or an .onnx file.")
 ]
 At = Annotated[
     list[str] | None,
-    typer.Option("--at", help="DOMAIN=MHZ it was measured at, each clock; or max for all."),
+    typer.Option("--at", help="Clocks of the measurement: DOMAIN=MHZ for each, or max."),
 ]
 Output = Annotated[
-    Path | None, typer.Option("--output", "-o", help="The profile file. [default: only report]")
+    Path | None,
+    typer.Option("--output", "-o", help="Output profile. [default: print a report only]"),
 ]
 Merge = Annotated[bool, typer.Option("--merge", help="Add to the profile in the output file.")]
 Replace = Annotated[bool, typer.Option("--force", help="Replace the output file.")]
 Source = Annotated[
-    str | None, typer.Option("--source", help="Board and software, kept with every figure.")
+    str | None, typer.Option("--source", help="Board and software, recorded with the values.")
 ]
-Medians = Annotated[bool, typer.Option("--median", help="Medians of the runs, not means.")]
+Medians = Annotated[
+    bool, typer.Option("--median", help="Use medians of the runs instead of means.")
+]
 
 
 @dataclass(frozen=True)

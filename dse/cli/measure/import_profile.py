@@ -30,7 +30,7 @@ def register(app: typer.Typer) -> None:
     """Adds the command with one subcommand per tool."""
     group = typer.Typer(
         name="import",
-        help="Make a profile of your own measurements out of what other tools print.",
+        help="Read measurements of other tools into a profile.",
         no_args_is_help=True,
     )
     group.command("trtexec")(with_option_groups(trtexec))
@@ -42,16 +42,16 @@ def register(app: typer.Typer) -> None:
 def trtexec(
     files: Annotated[
         list[Path],
-        typer.Argument(help="--exportProfile JSON or --dumpProfile logs.", metavar="FILE..."),
+        typer.Argument(help="JSON of --exportProfile or logs of --dumpProfile.", metavar="FILE..."),
     ],
     network: NetworkName,
     platform: PlatformName,
     unit: Annotated[
-        str, typer.Option("--unit", help="Unit of the plain rows; several with commas.")
+        str, typer.Option("--unit", help="Unit of rows without a DLA. Comma-separated.")
     ] = "gpu",
     dla: Annotated[
         str | None,
-        typer.Option("--dla", help="Unit that ran the DLA parts; several with commas."),
+        typer.Option("--dla", help="Unit of DLA rows. Comma-separated."),
     ] = None,
     median: Medians = False,
     *,
@@ -77,15 +77,18 @@ def trtexec(
 
 def onnxruntime(
     files: Annotated[
-        list[Path], typer.Argument(help="Profiles that a session wrote.", metavar="FILE...")
+        list[Path],
+        typer.Argument(help="Profiles written by ONNX Runtime sessions.", metavar="FILE..."),
     ],
     network: NetworkName,
     platform: PlatformName,
     unit: Annotated[
         list[str] | None,
-        typer.Option("--unit", help="UNIT of all nodes, or PROVIDER=UNIT each. [default: cpu]"),
+        typer.Option(
+            "--unit", help="Unit of all nodes, or PROVIDER=UNIT. Repeatable. [default: cpu]"
+        ),
     ] = None,
-    skip: Annotated[int, typer.Option(min=0, help="Runs to leave out at the start.")] = 1,
+    skip: Annotated[int, typer.Option(min=0, help="Number of warm-up runs to skip.")] = 1,
     median: Medians = False,
     *,
     measuring: MeasuringOptions,

@@ -44,16 +44,19 @@ def register(group: typer.Typer) -> None:
 def tegrastats(
     file: Annotated[Path, typer.Argument(help="A log of tegrastats.", metavar="FILE")],
     idle: Annotated[
-        Path | None, typer.Option(help="A log of the idle board: its power is subtracted.")
+        Path | None, typer.Option(help="Log of the idle board, to be subtracted.")
     ] = None,
     network: Annotated[
-        str | None, typer.Option("--network", "-n", help="The network that ran: writes a profile.")
+        str | None,
+        typer.Option("--network", "-n", help="Network that ran. Required for a profile."),
     ] = None,
-    platform: Annotated[str | None, typer.Option("--platform", "-p", help="Where it ran.")] = None,
+    platform: Annotated[
+        str | None, typer.Option("--platform", "-p", help="Platform that it ran on.")
+    ] = None,
     group: Annotated[
-        str | None, typer.Option(help="The group that ran all the time: name, or number from 0.")
+        str | None, typer.Option(help="Group that ran throughout: a name or an index.")
     ] = None,
-    unit: Annotated[str, typer.Option(help="The unit that ran it; several with commas.")] = "gpu",
+    unit: Annotated[str, typer.Option(help="Unit that ran it. Comma-separated.")] = "gpu",
     *,
     measuring: MeasuringOptions,
     profile: ProfileOptions,
@@ -91,10 +94,8 @@ def demand(
     table: TableFile,
     network: NetworkName,
     platform: PlatformName,
-    gpu: Annotated[str, typer.Option("--gpu", help="Unit that was profiled.")] = "gpu",
-    dla: Annotated[
-        str, typer.Option("--dla", help="Unit to estimate for; several with commas.")
-    ] = "dla0",
+    gpu: Annotated[str, typer.Option("--gpu", help="Profiled unit.")] = "gpu",
+    dla: Annotated[str, typer.Option("--dla", help="Units to estimate. Comma-separated.")] = "dla0",
     *,
     measuring: MeasuringOptions,
     profile: ProfileOptions,

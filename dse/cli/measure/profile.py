@@ -31,20 +31,18 @@ def register(app: typer.Typer) -> None:
 
 def profile(
     networks: NetworkNames,
-    output: Annotated[Path, typer.Option("--output", "-o", help="Folder for the files.")],
+    output: Annotated[Path, typer.Option("--output", "-o", help="Output folder.")],
     platform: Annotated[
-        str, typer.Option("--platform", "-p", help="'host': the machine at hand.")
+        str, typer.Option("--platform", "-p", help="Machine to measure: 'host'.")
     ] = "host",
-    threads: Annotated[int, typer.Option(min=1, help="Cores of each unit.")] = 1,
-    frames: Annotated[
-        int, typer.Option(min=3, max=1000, help="How often each group is measured.")
-    ] = 10,
+    threads: Annotated[int, typer.Option(min=1, help="Number of cores per unit.")] = 1,
+    frames: Annotated[int, typer.Option(min=3, max=1000, help="Measurements per group.")] = 10,
     groups: GroupCount = None,
     branches: Branches = False,
     each_layer: EachLayer = False,
     dim: Dimensions = None,
     seed: Annotated[
-        int, typer.Option(min=0, max=2**32 - 1, help="Of weights that a model lacks.")
+        int, typer.Option(min=0, max=2**32 - 1, help="Random seed for weights that a model lacks.")
     ] = 0,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only.")] = False,
     force: Force = False,

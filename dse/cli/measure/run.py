@@ -25,11 +25,12 @@ if TYPE_CHECKING:
 DispatchRule = Annotated[
     Dispatch,
     typer.Option(
-        "--dispatch", help="What a free unit starts next: the planned group, or what came first."
+        "--dispatch",
+        help="Dispatch rule of a free unit: the planned order, or first come, first served.",
     ),
 ]
 Seed = Annotated[
-    int, typer.Option(min=0, max=2**32 - 1, help="Of inputs, and of weights that a model lacks.")
+    int, typer.Option(min=0, max=2**32 - 1, help="Random seed for inputs and missing weights.")
 ]
 
 
@@ -42,7 +43,8 @@ def run(
     folder: Folder,
     member: MemberName = "fastest",
     frames: Annotated[
-        int, typer.Option(min=5, max=1000, help="Frames to run one at a time, and in a pipeline.")
+        int,
+        typer.Option(min=5, max=1000, help="Number of frames, run one at a time and pipelined."),
     ] = 30,
     dispatch: DispatchRule = Dispatch.PLANNED,
     model: ModelFiles = None,

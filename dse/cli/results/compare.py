@@ -28,7 +28,7 @@ def register(app: typer.Typer) -> None:
 
 def compare(
     first: Annotated[Path, typer.Argument(help="A result folder.", metavar="A")],
-    second: Annotated[Path, typer.Argument(help="Another one.", metavar="B")],
+    second: Annotated[Path, typer.Argument(help="Result folder to compare with.", metavar="B")],
     as_json: AsJson = False,
 ) -> None:
     """Compare two fronts: hypervolume, coverage, and what each has that the other lacks."""

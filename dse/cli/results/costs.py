@@ -33,9 +33,11 @@ def costs(
     folder: Folder,
     at: Annotated[
         list[str] | None,
-        typer.Option(help="DOMAIN=MHZ, DOMAIN=max or DOMAIN=min. [default: fastest]"),
+        typer.Option(
+            help="Clock: DOMAIN=MHZ, DOMAIN=max or DOMAIN=min. Repeatable. [default: max]"
+        ),
     ] = None,
-    show: Annotated[Figure, typer.Option(help="What the table shows.")] = Figure.TIME,
+    show: Annotated[Figure, typer.Option(help="Column to show.")] = Figure.TIME,
     as_json: AsJson = False,
 ) -> None:
     """Show what every group costs on every unit, and where the figures came from."""

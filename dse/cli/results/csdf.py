@@ -31,7 +31,7 @@ def csdf(
     member: MemberName = "knee",
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", help="Write the graph: .json, or .xml for SDF3."),
+        typer.Option("--output", "-o", help="Output file: .json, or .xml for SDF3."),
     ] = None,
     in_order: Annotated[
         bool, typer.Option("--in-order", help="Write the graph without software pipelining.")

@@ -25,22 +25,24 @@ def register(app: typer.Typer) -> None:
 
 def deploy(
     folder: Folder,
-    to: Annotated[Target, typer.Option("--to", help="What to write.")],
-    output: Annotated[Path, typer.Option("--output", "-o", help="Folder for the files.")],
+    to: Annotated[Target, typer.Option("--to", help="Output format.")],
+    output: Annotated[Path, typer.Option("--output", "-o", help="Output folder.")],
     member: MemberName = "fastest",
     platform: Annotated[
         str | None,
-        typer.Option("--platform", "-p", help="The platform's file, where it has no name."),
+        typer.Option("--platform", "-p", help="Platform file, if the platform has no name."),
     ] = None,
     conf: Annotated[
         Path | None,
-        typer.Option(help="The board's own nvpmodel file: its names and modes are taken."),
+        typer.Option(help="The board's nvpmodel file, whose names and modes are used."),
     ] = None,
     model: ModelFiles = None,
     no_check: Annotated[
-        bool, typer.Option("--no-check", help="Do not run sub-models against the whole.")
+        bool, typer.Option("--no-check", help="Skip the check of model parts against the whole.")
     ] = False,
-    force: Annotated[bool, typer.Option("--force", help="Replace an older deployment.")] = False,
+    force: Annotated[
+        bool, typer.Option("--force", help="Overwrite an existing deployment.")
+    ] = False,
 ) -> None:
     """Write the files that set up a member of a front on a board."""
 

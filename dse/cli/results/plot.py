@@ -33,19 +33,19 @@ def plot(
     what: Annotated[Plot, typer.Argument(metavar="front|gantt|convergence|energy")],
     folders: Annotated[list[Path], typer.Argument(help="Result folders.", metavar="DIR...")],
     output: Annotated[
-        Path, typer.Option("--output", "-o", help="The picture: .svg, .pdf or .png (300 dpi).")
+        Path, typer.Option("--output", "-o", help="Output file: .svg, .pdf or .png (300 dpi).")
     ],
     member: Annotated[
         list[str] | None,
         typer.Option(
             "--member",
-            help="For gantt and energy, of each result: a number, fastest, frugal, knee or another "
-            "mark; may be given again. [default: fastest; for energy also frugal]",
+            help="Member for gantt and energy: an index or a name such as fastest, knee or "
+            "lowest-energy. Repeatable. [default: fastest; energy: also lowest-energy]",
         ),
     ] = None,
     label: Annotated[
         list[str] | None,
-        typer.Option("--label", help="A name for each result, in order. [default: the folder's]"),
+        typer.Option("--label", help="Label per result, in order. [default: the folder's name]"),
     ] = None,
     force: Force = False,
 ) -> None:

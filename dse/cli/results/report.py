@@ -24,12 +24,14 @@ def report(
     folder: Folder,
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", help="The page. [default: DIR/report.html, replaced]"),
+        typer.Option("--output", "-o", help="Output file. [default: DIR/report.html]"),
     ] = None,
     platform: Annotated[
         str | None,
         typer.Option(
-            "--platform", "-p", help="The platform's file, where it has no name: for deployment."
+            "--platform",
+            "-p",
+            help="Platform file, if the platform has no name. Used for deployment.",
         ),
     ] = None,
     force: Force = False,

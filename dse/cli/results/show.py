@@ -23,14 +23,13 @@ def show(
         str | None,
         typer.Option(
             "--member",
-            help="One member: its mapping, clocks and schedule. A number, or fastest, frugal, knee "
-            "or another mark.",
+            help="Show one member: an index, or a name such as fastest, knee or lowest-energy.",
         ),
     ] = None,
     as_json: AsJson = False,
     all_rows: Annotated[
         bool,
-        typer.Option("--all", help="Every member of a long front, every row of a long schedule."),
+        typer.Option("--all", help="Print all rows of long tables."),
     ] = False,
 ) -> None:
     """Show the front in a result folder, or one of its members."""

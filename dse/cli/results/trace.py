@@ -20,13 +20,13 @@ def register(app: typer.Typer) -> None:
 
 def trace(
     folder: Folder,
-    output: Annotated[Path, typer.Option("--output", "-o", help="The trace, .json.")],
+    output: Annotated[Path, typer.Option("--output", "-o", help="Output file (.json).")],
     member: Annotated[
         list[str] | None,
         typer.Option(
             "--member",
-            help="A number, or fastest, frugal, knee or another mark; may be given again. "
-            "[default: fastest]",
+            help="Member: an index, or a name such as fastest, knee or lowest-energy. "
+            "Repeatable. [default: fastest]",
         ),
     ] = None,
     force: Force = False,

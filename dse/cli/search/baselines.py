@@ -58,8 +58,8 @@ def baselines(
     objective: Annotated[
         str | None,
         typer.Option(
-            help="What to compare: latency, inverse-latency or throughput. [default: latency; "
-            "throughput in a stream]"
+            help="Objective to compare: latency, inverse-latency or throughput. [default: "
+            "latency; in a stream throughput]"
         ),
     ] = None,
     *,
@@ -68,8 +68,10 @@ def baselines(
     profile: ProfileFile = None,
     dim: Dimensions = None,
     max_nodes: MaxNodes = None,
-    time_limit: Annotated[float | None, typer.Option(min=0.001, help="Most seconds.")] = None,
-    seed: Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Of the search.")] = 0,
+    time_limit: Annotated[
+        float | None, typer.Option(min=0.001, help="Time limit in seconds.")
+    ] = None,
+    seed: Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Random seed of the search.")] = 0,
     as_json: AsJson = False,
 ) -> None:
     """Hold the schedules of other methods against the optimum.

@@ -25,7 +25,7 @@ MaxNodes = Annotated[
     typer.Option(
         "--max-nodes",
         min=1,
-        help="Nodes of each of the proof's searches. [default: 40 million / groups]",
+        help="Maximum number of nodes per search of the proof. [default: 40 million / groups]",
     ),
 ]
 
@@ -39,9 +39,11 @@ def register(app: typer.Typer) -> None:
 def certify(
     folder: Folder,
     max_nodes: MaxNodes = None,
-    time_limit: Annotated[float | None, typer.Option(min=0.001, help="Most seconds.")] = None,
+    time_limit: Annotated[
+        float | None, typer.Option(min=0.001, help="Time limit in seconds.")
+    ] = None,
     fastest: Annotated[
-        bool, typer.Option("--fastest", help="Only that nothing is faster than the fastest.")
+        bool, typer.Option("--fastest", help="Certify the fastest member only.")
     ] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only.")] = False,
 ) -> int:
@@ -69,7 +71,7 @@ def certify(
 def verify(
     folder: Folder,
     ignore_hashes: Annotated[
-        bool, typer.Option("--ignore-hashes", help="Check the claims of files that were changed.")
+        bool, typer.Option("--ignore-hashes", help="Check the claims even if hashes differ.")
     ] = False,
     as_json: AsJson = False,
 ) -> int:

@@ -51,17 +51,19 @@ def register(app: typer.Typer) -> None:
 def evaluate(
     networks: Annotated[
         list[str] | None,
-        typer.Argument(help="As for 'dse explore'; none with --from: those of that folder."),
+        typer.Argument(help="Networks, as for 'dse explore'. With --from, those of that folder."),
     ] = None,
     platform: Annotated[
         str | None,
-        typer.Option("--platform", "-p", help="A name (see 'dse platforms') or a JSON file."),
+        typer.Option(
+            "--platform", "-p", help="Platform: a name (see 'dse platforms') or a JSON file."
+        ),
     ] = None,
     mapping: Annotated[
-        Path | None, typer.Option(help="Units and clocks, a JSON file (see docs/result_files.md).")
+        Path | None, typer.Option(help="Mapping and clocks (JSON, see docs/result_files.md).")
     ] = None,
     source: Annotated[
-        Path | None, typer.Option("--from", help="Take a member of this result folder instead.")
+        Path | None, typer.Option("--from", help="Evaluate a member of this result folder.")
     ] = None,
     member: MemberName = "fastest",
     *,
@@ -70,7 +72,7 @@ def evaluate(
     profile: ProfileFile = None,
     dim: Dimensions = None,
     gantt: Annotated[
-        Path | None, typer.Option(help="Draw the schedule into this .svg or .png file.")
+        Path | None, typer.Option(help="Plot the schedule to this .svg or .png file.")
     ] = None,
     force: Force = False,
     as_json: AsJson = False,

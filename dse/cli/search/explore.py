@@ -62,7 +62,7 @@ def explore(
     context: typer.Context,
     networks: NetworkNames,
     platform: PlatformName,
-    output: Annotated[Path, typer.Option("--output", "-o", help="Folder for the results.")],
+    output: Annotated[Path, typer.Option("--output", "-o", help="Output folder.")],
     scenario: ScenarioName = None,
     balance: Balance = False,
     *,
@@ -73,9 +73,9 @@ def explore(
     engine: Annotated[
         EngineName,
         typer.Option(
-            help="What searches. auto: NSGA-II, then the exact search from its front; exact: the "
-            "exact search alone; of others only the fastest is proved. nsga3 and sms-emoa: for "
-            "three and more objectives."
+            help="Search algorithm. auto: NSGA-II followed by an exact search; exact: exact "
+            "search only. With other algorithms only the fastest design is certified. "
+            "nsga3 and sms-emoa need three or more objectives."
         ),
     ] = EngineName.AUTO,
     mode: ModeName = None,
@@ -87,31 +87,32 @@ def explore(
         int | None,
         typer.Option(
             min=1,
-            help="Design points to evaluate, at most. [default: 100000; --free-running: 300]",
+            help="Maximum number of evaluated design points. [default: 100000; free-running: 300]",
         ),
     ] = None,
-    time_limit: Annotated[float | None, typer.Option(min=0.001, help="Most seconds.")] = None,
+    time_limit: Annotated[
+        float | None, typer.Option(min=0.001, help="Time limit in seconds.")
+    ] = None,
     stop_when_stalled: Annotated[
         int | None,
         typer.Option(
             min=1,
             metavar="EVALUATIONS",
-            help="End when within so many the hypervolume has grown by less than 0.01 %.",
+            help="Stop if the hypervolume grew by less than 0.01 % within this many evaluations.",
         ),
     ] = None,
     checkpoint: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Keep the state of the search there, every 10 s."),
+        typer.Option(metavar="FILE", help="Save the state of the search every 10 s."),
     ] = None,
     resume: Annotated[
-        bool, typer.Option("--resume", help="Go on from the checkpoint, where there is one.")
+        bool, typer.Option("--resume", help="Resume from the checkpoint, if it exists.")
     ] = False,
-    no_certify: Annotated[
-        bool, typer.Option("--no-certify", help="Do not prove anything.")
-    ] = False,
+    no_certify: Annotated[bool, typer.Option("--no-certify", help="Skip the proof.")] = False,
     max_nodes: MaxNodes = None,
     seed: Annotated[
-        int, typer.Option(min=0, max=2**32 - 1, help="The same seed gives the same front.")
+        int,
+        typer.Option(min=0, max=2**32 - 1, help="Random seed. The same seed gives the same front."),
     ] = 0,
     jobs: Annotated[
         int | None, typer.Option(min=1, max=1024, help="Worker threads. [default: all cores]")

@@ -56,11 +56,9 @@ def register(app: typer.Typer) -> None:
 
 
 def learn(
-    output: Annotated[
-        Path, typer.Option("--output", "-o", help="Folder for weights, report and data.")
-    ],
+    output: Annotated[Path, typer.Option("--output", "-o", help="Output folder.")],
     quick: Annotated[
-        bool, typer.Option("--quick", help="A small run: few networks, workloads and epochs.")
+        bool, typer.Option("--quick", help="Small run with few networks, workloads and epochs.")
     ] = False,
     workloads: Annotated[
         int | None, typer.Option(min=10, help=f"Random workloads. [default: {WORKLOADS}]")
@@ -72,22 +70,25 @@ def learn(
         int | None, typer.Option(min=1, help=f"Passes over the data. [default: {EPOCHS}]")
     ] = None,
     learning_rate: Annotated[
-        float, typer.Option(min=1e-7, max=1.0, help="AdamW's at the beginning.")
+        float, typer.Option(min=1e-7, max=1.0, help="Initial learning rate of AdamW.")
     ] = LEARNING_RATE,
-    seed: Annotated[int, typer.Option(min=0, help="Of data, split and weights.")] = 1,
+    seed: Annotated[
+        int, typer.Option(min=0, help="Random seed for data, split and initial weights.")
+    ] = 1,
     measurements: Annotated[
         Path | None,
-        typer.Option(help="CSV of a board's measurements, instead of the timeline's data."),
+        typer.Option(help="CSV of measurements, used instead of simulated data."),
     ] = None,
-    data: Annotated[Path | None, typer.Option(help="A data.npz that an earlier run wrote.")] = None,
+    data: Annotated[Path | None, typer.Option(help="data.npz of an earlier run.")] = None,
     pool: Annotated[
         Path | None,
         typer.Option(
-            help="An estimator.json whose networks are drawn from. [default: the whole catalogue]"
+            help="estimator.json whose networks to draw from. [default: the whole catalogue]"
         ),
     ] = None,
     jobs: Annotated[
-        int | None, typer.Option(min=1, max=64, help="Processes for data. [default: all cores]")
+        int | None,
+        typer.Option(min=1, max=64, help="Number of processes for data. [default: all cores]"),
     ] = None,
     force: Force = False,
     as_json: AsJson = False,

@@ -22,20 +22,18 @@ Engines = Annotated[
     typer.Option(
         "--pes",
         metavar="N,N...",
-        help="Periodic schedules (Mobile-I) on so many processing engines, or all: sizes of the "
-        "array that the platform has.",
+        help="Find periodic schedules (Mobile-I) on these numbers of processing elements, "
+        "or all that the platform has.",
     ),
 ]
 Inferences = Annotated[
     int | None,
-    typer.Option(
-        min=1, help="With --pes: latency and energy are those of so many. [default: 5000]"
-    ),
+    typer.Option(min=1, help="Number of inferences, with --pes. [default: 5000]"),
 ]
 Split = Annotated[
     int | None,
     typer.Option(
-        "--split", min=1, help="With --pes: operations that a layer becomes at most. [default: 1]"
+        "--split", min=1, help="Maximum number of operations per layer, with --pes. [default: 1]"
     ),
 ]
 _ALLOWED = frozenset(

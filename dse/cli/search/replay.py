@@ -28,10 +28,10 @@ def register(app: typer.Typer) -> None:
 
 def replay(
     file: Annotated[Path, typer.Argument(help="Workloads and when they change (.yaml, .json).")],
-    output: Annotated[Path, typer.Option("--output", "-o", help="Folder for the results.")],
+    output: Annotated[Path, typer.Option("--output", "-o", help="Output folder.")],
     nodes_per_second: Annotated[
         int | None,
-        typer.Option(min=1, help="Search speed to assume. [default: this machine's, measured]"),
+        typer.Option(min=1, help="Assumed search speed. [default: measured]"),
     ] = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only.")] = False,
     force: Force = False,

@@ -36,13 +36,13 @@ def register(app: typer.Typer) -> None:
 def robustness(
     folder: Folder,
     member: MemberName = "fastest",
-    samples: Annotated[int, typer.Option(min=1, max=1_000_000, help="Per size of error.")] = 500,
-    seed: Annotated[
-        int, typer.Option(min=0, max=2**32 - 1, help="The same seed gives the same result.")
-    ] = 0,
+    samples: Annotated[
+        int, typer.Option(min=1, max=1_000_000, help="Number of trials per error size.")
+    ] = 500,
+    seed: Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Random seed.")] = 0,
     error: Annotated[
         list[int] | None,
-        typer.Option(min=1, max=90, help="Size of the errors in percent. [default: 5, 10, 20]"),
+        typer.Option(min=1, max=90, help="Error size in percent. Repeatable. [default: 5, 10, 20]"),
     ] = None,
     as_json: AsJson = False,
 ) -> None:

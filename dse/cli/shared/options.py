@@ -17,77 +17,85 @@ from results.problem.pipeline_model import PipelineTime, ThroughputModel
 NetworkNames = Annotated[
     list[str],
     typer.Argument(
-        help="Names (see 'dse networks'), .onnx files, NAME*COPIES; or one workload file (.yaml, "
-        ".json)."
+        help="Networks: names (see 'dse networks'), .onnx files, NAME*COPIES, or one "
+        "workload file (.yaml, .json)."
     ),
 ]
 PlatformName = Annotated[
-    str, typer.Option("--platform", "-p", help="A name (see 'dse platforms') or a JSON file.")
+    str,
+    typer.Option("--platform", "-p", help="Platform: a name (see 'dse platforms') or a JSON file."),
 ]
-Folder = Annotated[
-    Path, typer.Argument(help="A result folder, as 'dse explore' writes it.", metavar="DIR")
-]
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
-Force = Annotated[bool, typer.Option("--force", help="Replace an older result.")]
+Folder = Annotated[Path, typer.Argument(help="Result folder.", metavar="DIR")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+Force = Annotated[bool, typer.Option("--force", help="Overwrite an existing result.")]
 
 Objectives = Annotated[
     list[str] | None,
     typer.Option(
         "--objective",
-        help="latency, latency:NETWORK, inverse-latency, throughput, energy, power, efficiency or "
-        "stretch; give it twice or more. [default: latency, energy]",
+        help="Objective: latency, latency:NETWORK, inverse-latency, throughput, energy, "
+        "power, efficiency or stretch. Repeatable. [default: latency, energy]",
     ),
 ]
 GroupCount = Annotated[
-    int | None, typer.Option("--groups", min=1, help="About so many groups per network.")
+    int | None, typer.Option("--groups", min=1, help="Approximate number of groups per network.")
 ]
 Branches = Annotated[
-    bool, typer.Option("--branches", help="Parallel branches are groups of their own.")
+    bool, typer.Option("--branches", help="Make parallel branches groups of their own.")
 ]
-EachLayer = Annotated[bool, typer.Option("--each-layer", help="Every layer is a group of its own.")]
+EachLayer = Annotated[bool, typer.Option("--each-layer", help="Cut at every legal place.")]
 MaxTransitions = Annotated[
-    int | None, typer.Option("--max-transitions", min=0, help="Most changes of unit per network.")
+    int | None,
+    typer.Option("--max-transitions", min=0, help="Maximum number of unit changes per network."),
 ]
 Units = Annotated[
-    str | None, typer.Option("--units", help="Only these units, separated by commas.")
+    str | None, typer.Option("--units", help="Units to use, comma-separated. [default: all]")
 ]
 Fixed = Annotated[
-    list[str] | None, typer.Option("--fix", help="DOMAIN=MHZ, DOMAIN=max or DOMAIN=min.")
+    list[str] | None,
+    typer.Option("--fix", help="Fix a clock: DOMAIN=MHZ, DOMAIN=max or DOMAIN=min. Repeatable."),
 ]
 Precision = Annotated[str | None, typer.Option("--precision", help="Number format, such as fp16.")]
-PowerCap = Annotated[str | None, typer.Option("--power-cap", help="Most power, in W.")]
+PowerCap = Annotated[str | None, typer.Option("--power-cap", help="Power cap in watts.")]
 EnergyBudget = Annotated[
-    str | None, typer.Option("--energy-budget", help="Most energy per frame, in mJ.")
+    str | None, typer.Option("--energy-budget", help="Energy budget per frame in mJ.")
 ]
 Deadlines = Annotated[
-    list[str] | None, typer.Option("--deadline", help="[NETWORK=]MS: most latency.")
+    list[str] | None,
+    typer.Option(
+        "--deadline", help="Deadline in ms, for one network or all: [NETWORK=]MS. Repeatable."
+    ),
 ]
 FrameRate = Annotated[
     str | None,
-    typer.Option("--fps", help="Frames per second: energy is counted over that period."),
+    typer.Option("--fps", help="Frame rate of a periodic workload; energy counts over the period."),
 ]
 Pins = Annotated[
-    list[str] | None, typer.Option("--pin", help="Groups, from 0, to a unit: NET:FIRST-LAST=UNIT.")
+    list[str] | None,
+    typer.Option("--pin", help="Pin groups (from 0) to a unit: NET:FIRST-LAST=UNIT. Repeatable."),
 ]
 ProfileFile = Annotated[
-    Path | None, typer.Option("--profile", help="Your own measurements (JSON).")
+    Path | None, typer.Option("--profile", help="Profile with your own measurements (JSON).")
 ]
 Dimensions = Annotated[
-    list[str] | None, typer.Option("--dim", help="NAME=N: size of a dynamic dimension.")
+    list[str] | None, typer.Option("--dim", help="Size of a dynamic dimension: NAME=N. Repeatable.")
 ]
 MemberName = Annotated[
-    str, typer.Option("--member", help="A number, or fastest, frugal, knee or another mark.")
+    str,
+    typer.Option(
+        "--member", help="Member: an index, or a name such as fastest, knee or lowest-energy."
+    ),
 ]
 ModelFiles = Annotated[
     list[str] | None,
-    typer.Option("--model", help="NETWORK=FILE: where its model is, if no longer where it was."),
+    typer.Option("--model", help="New location of a model: NETWORK=FILE. Repeatable."),
 ]
 ScenarioName = Annotated[
     Scenario | None,
     typer.Option(
         "--scenario",
-        help="instances: several of one network; same-input: different ones at the same time; "
-        "stream: a chain on a stream, frames overlap.",
+        help="Scenario of HaX-CoNN. instances: copies of one network; same-input: several "
+        "networks on one input; stream: a pipeline of networks.",
     ),
 ]
 Balance = Annotated[
@@ -97,7 +105,7 @@ FreeRunning = Annotated[
     bool,
     typer.Option(
         "--free-running",
-        help="No common frame: every network starts its next frame when one of its own ends.",
+        help="Let every network start its next frame when one of its own ends.",
     ),
 ]
 FramesInFlight = Annotated[
@@ -106,37 +114,37 @@ FramesInFlight = Annotated[
         "--frames-in-flight",
         min=1,
         max=MOST_FRAMES_IN_FLIGHT,
-        help="Frames at work at a time, for throughput; of free-running networks, of each. "
-        "[default: 2, or the workload file's]",
+        help="Number of frames in flight (per network when free-running). Affects "
+        "throughput only. [default: 2, or the workload file's]",
     ),
 ]
 ThroughputModelName = Annotated[
     ThroughputModel,
     typer.Option(
-        help="What throughput and its energy are: counted on the timeline; or Tang's closed form, "
-        "with the channels between units, or with all channels.",
+        help="Throughput model: simulated (timeline), or Tang's closed form with channels "
+        "between units or with all channels.",
     ),
 ]
 PipelineTimeName = Annotated[
     PipelineTime,
     typer.Option(
-        help="Of a closed form: the time over which a frame draws idle power; the sum is Tang's "
-        "Eq. 12.",
+        help="Interval of idle power in the closed form: the period, or the sum of loads "
+        "(Tang's Eq. 12).",
     ),
 ]
 ModeName = Annotated[
     Mode | None,
     typer.Option(
-        help="What la-mcts weighs throughput and power by: HP 1 and 0, PB 0.7 and 0.3, SM 0.5 and "
-        "0.5, PR 0.3 and 0.7. [default: PB]"
+        help="Weights of throughput and power in la-mcts: HP 1 and 0, PB 0.7 and 0.3, SM "
+        "0.5 and 0.5, PR 0.3 and 0.7. [default: PB]"
     ),
 ]
 PredictorOption = Annotated[
     PredictorName | None,
     typer.Option(
         "--predictor",
-        help="What tells la-mcts throughput and power. [default: learned for --free-running on "
-        "all units of its board, jetson-agx-xavier; else timeline]",
+        help="Predictor of throughput and power for la-mcts. [default: learned for "
+        "--free-running on all units of jetson-agx-xavier, else timeline]",
     ),
 ]
 
