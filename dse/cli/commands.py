@@ -17,9 +17,17 @@ class Entry:
     module: str = ""
     panel: str = ""
     commands: tuple[Entry, ...] = field(default=())
+    common: tuple[str, ...] = ()
+    """Options that ``--help`` shows; ``--help-all`` shows the rest. Empty: all."""
 
 
 _MAIN, _INPUTS, _BOARD, _MORE = "Explore and prove", "Inputs", "Boards", "More"
+
+_EXPLORE = (
+    *("output", "objective", "groups", "max_transitions", "units", "fix", "power_cap"),
+    *("deadline", "fps", "free_running", "profile", "engine", "max_evaluations", "time_limit"),
+    *("no_certify", "seed", "jobs", "quiet", "force"),
+)
 
 COMMANDS = (
     Entry("explore", "Search for the Pareto front and prove it.", "dse.cli.search.explore", _MAIN),

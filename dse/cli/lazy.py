@@ -13,6 +13,9 @@ from typer.main import get_command
 from dse.cli.commands import Entry
 
 
+_HELP_ALL = "--help-all"
+
+
 class LazyCommand(TyperCommand):
     """A command's name and help; its module is imported when its context is made."""
 
@@ -27,7 +30,15 @@ class LazyCommand(TyperCommand):
 
     def make_context(self, info_name: Any, args: Any, parent: Any = None, **extra: Any) -> Any:
         """The context of the real command."""
-        return self.load().make_context(info_name, args, parent, **extra)
+        command, common = self.load(), self._entry.common
+        if common and _HELP_ALL in args:
+            args = ["--help" if text == _HELP_ALL else text for text in args]
+        elif common:
+            command.epilog = f"Options that are used less: dse {self.name} {_HELP_ALL}"
+            for parameter in command.params:
+                if getattr(parameter, "hidden", True) is False:
+                    parameter.hidden = parameter.name not in (*common, "platform")
+        return command.make_context(info_name, args, parent, **extra)
 
     def load(self) -> Any:
         """The real command."""
