@@ -30,7 +30,13 @@ _EXPLORE = (
 )
 
 COMMANDS = (
-    Entry("explore", "Search for the Pareto front and prove it.", "dse.cli.search.explore", _MAIN),
+    Entry(
+        "explore",
+        "Search for the Pareto front and prove it.",
+        "dse.cli.search.explore",
+        _MAIN,
+        common=_EXPLORE,
+    ),
     Entry("show", "Show a front, or one of its members.", "dse.cli.results.show", _MAIN),
     Entry("report", "Write a front as one HTML page.", "dse.cli.results.report", _MAIN),
     Entry("plot", "Draw fronts, schedules, energies.", "dse.cli.results.plot", _MAIN),

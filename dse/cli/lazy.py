@@ -12,7 +12,6 @@ from typer.main import get_command
 
 from dse.cli.commands import Entry
 
-
 _HELP_ALL = "--help-all"
 
 
@@ -42,7 +41,7 @@ class LazyCommand(TyperCommand):
 
     def load(self) -> Any:
         """The real command."""
-        app = typer.Typer()
+        app = typer.Typer(add_completion=False)
         import_module(self._entry.module).register(app)
         found: Any = get_command(app)
         return getattr(found, "commands", {}).get(self._entry.name, found)
