@@ -1,7 +1,8 @@
 """Writes the fully connected layers of AlexNet and VGG as networks of their own: memory-bound ones.
 
 ``python -m benchmarks.fully_connected FOLDER`` makes ``alexnet_fc.onnx`` and ``vgg_fc.onnx``, for
-``dse profile`` and ``dse fidelity``: beside each other they show whether contention is predicted.
+``dse profile`` and ``dse measure fidelity``: beside each other they show whether contention is
+predicted.
 """
 
 from __future__ import annotations

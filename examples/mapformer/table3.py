@@ -3,11 +3,11 @@
 Usage: python -m examples.mapformer.table3 [--data FILE.npz] [--split-seed N] [--json]
 
 All look at the same design points, those of workloads that the estimator which comes with the
-program never saw (FILE is a data set in the output of ``dse learn``; that of the estimator lies
-beside this file). MOSAIC and ODMDEF are fitted to the same training share. The last row is an
-input of our MapFormer's, put into classes by itself. As in the paper MOSAIC's
-and OmniBoost's scores are coefficients of determination, ODMDEF's and MapFormer's shares of
-classes; both are printed for all that give values.
+program never saw (FILE is a data set in the output of ``dse papers learn``; that of the estimator
+lies beside this file). MOSAIC and ODMDEF are fitted to the same training share. The last row is an
+input of our MapFormer's, put into classes by itself. As in the paper MOSAIC's and OmniBoost's
+scores are coefficients of determination, ODMDEF's and MapFormer's shares of classes; both are
+printed for all that give values.
 """
 
 from __future__ import annotations
@@ -73,8 +73,10 @@ class Looked:
 def main(arguments: Sequence[str] | None = None) -> None:
     """Computes and prints."""
     parser = argparse.ArgumentParser(description="Table 3 of MapFormer, predicted.")
-    parser.add_argument("--data", type=Path, default=DATA, help="data set of dse learn")
-    parser.add_argument("--split-seed", type=int, default=SPLIT_SEED, help="given to dse learn")
+    parser.add_argument("--data", type=Path, default=DATA, help="data set of dse papers learn")
+    parser.add_argument(
+        "--split-seed", type=int, default=SPLIT_SEED, help="given to dse papers learn"
+    )
     parser.add_argument("--json", action="store_true", help="scores, for programs")
     options = parser.parse_args(arguments)
     data = load_data(options.data)

@@ -1,4 +1,4 @@
-"""``dse contention``: parameters of the contention model from a sweep of co-runs."""
+"""``dse measure contention``: parameters of the contention model from a sweep of co-runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``dse fidelity``: a sample of design points, predicted and measured."""
+"""``dse measure fidelity``: a sample of design points, predicted and measured."""
 
 from __future__ import annotations
 

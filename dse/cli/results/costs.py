@@ -1,4 +1,4 @@
-"""``dse costs``: what every group costs on every unit, and where each figure came from."""
+"""``dse analyze costs``: what every group costs on every unit, and where each figure came from."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``dse csdf``: a member as a cyclo-static dataflow graph."""
+"""``dse analyze csdf``: a member as a cyclo-static dataflow graph."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``dse trace``: schedules for Perfetto and other viewers of traces."""
+"""``dse analyze trace``: schedules for Perfetto and other viewers of traces."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``dse learn``: data from the timeline or a board, training, a report, weights."""
+"""``dse papers learn``: data from the timeline or a board, training, a report, weights."""
 
 from __future__ import annotations
 
@@ -170,7 +170,7 @@ def learn(
 
 def recorded_command(options: Mapping[str, object]) -> str:
     """The command as it is kept with the weights: options that are not None, of files the names."""
-    words = ["dse learn"]
+    words = ["dse papers learn"]
     for option, value in options.items():
         if value is not None:
             words.append(f"{option} {value.name if isinstance(value, Path) else value}".rstrip())
@@ -183,7 +183,7 @@ def _need_torch() -> None:
     for package in ("torch", "safetensors"):
         if find_spec(package) is None:
             raise WorkloadError(
-                f"dse learn needs the package {package}: pip install 'paretosoc[learn]'"
+                f"dse papers learn needs the package {package}: pip install 'paretosoc[learn]'"
             )
 
 

@@ -1,4 +1,4 @@
-"""``dse replay``: workloads that change, schedules that improve."""
+"""``dse papers replay``: workloads that change, schedules that improve."""
 
 from __future__ import annotations
 

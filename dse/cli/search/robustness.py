@@ -1,4 +1,4 @@
-"""``dse robustness``: how fragile a member of a front is when costs are off."""
+"""``dse analyze robustness``: how fragile a member of a front is when costs are off."""
 
 from __future__ import annotations
 

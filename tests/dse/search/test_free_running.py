@@ -73,8 +73,8 @@ def test_the_folder_is_verified_and_shown(folder: Path, dse) -> None:
     rates = [float(line.partition(": ")[2].split()[0]) for line in lines]
     assert len(rates) == 3
     assert sum(rates) / 3 == pytest.approx(mean, rel=1e-3)
-    for command, ending in (("trace", "json"), ("report", "html")):
-        assert dse(command, folder, "-o", folder.parent / f"{command}.{ending}").status == 0
+    for command, file in ((("analyze", "trace"), "trace.json"), (("report",), "report.html")):
+        assert dse(*command, folder, "-o", folder.parent / file).status == 0
 
 
 def test_a_changed_figure_is_found(folder: Path, tmp_path: Path, dse) -> None:
@@ -173,7 +173,7 @@ def test_every_view_says_what_it_shows(folder: Path, tmp_path: Path, dse) -> Non
         every = dse("show", folder, "--member", whole, "--all").out
         assert len(every.splitlines()) >= len(stretches(member.schedule))
         trace = tmp_path / f"{index}.json"
-        assert dse("trace", folder, "--member", whole, "-o", trace).status == 0
+        assert dse("analyze", "trace", folder, "--member", whole, "-o", trace).status == 0
         events = json.loads(trace.read_bytes())["traceEvents"]
         executions = [e for e in events if e["ph"] == "X" and e["cat"] != "window"]
         assert len(executions) == len(member.schedule.groups)

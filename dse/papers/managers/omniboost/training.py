@@ -130,7 +130,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("-o", "--output", type=Path, required=True)
     parser.add_argument("--epochs", type=int, default=EPOCHS)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--split-seed", type=int, default=1, help="the seed given to dse learn")
+    parser.add_argument(
+        "--split-seed", type=int, default=1, help="the seed given to dse papers learn"
+    )
     options = parser.parse_args(arguments)
     try:
         numbers = optional_import("safetensors.numpy", extra="learn", purpose="training")

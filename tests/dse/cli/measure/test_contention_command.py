@@ -1,4 +1,4 @@
-"""``dse contention``: a sweep becomes a platform file."""
+"""``dse measure contention``: a sweep becomes a platform file."""
 
 import json
 
@@ -28,7 +28,7 @@ def sweep(tmp_path):
 
 
 def test_the_fit_is_printed_as_an_entry(dse, sweep):
-    done = dse("contention", sweep, "--source", "my board")
+    done = dse("measure", "contention", sweep, "--source", "my board")
     assert done.status == 0, done.err
     assert "co-runs; slowdown off by" in done.out
     entry = json.loads(done.out[done.out.index("{") :])["contention"]
@@ -39,7 +39,17 @@ def test_the_fit_is_printed_as_an_entry(dse, sweep):
 
 def test_the_platform_made_differs_in_the_contention_alone(dse, sweep, tmp_path):
     made = tmp_path / "mine.json"
-    arguments = ("contention", sweep, "-p", "jetson-agx-xavier", "--unit", "dla0,dla1", "-o", made)
+    arguments = (
+        "measure",
+        "contention",
+        sweep,
+        "-p",
+        "jetson-agx-xavier",
+        "--unit",
+        "dla0,dla1",
+        "-o",
+        made,
+    )
     done = dse(*arguments)
     assert done.status == 0, done.err
     old, new = load_platform("jetson-agx-xavier"), load_platform(str(made))
@@ -69,7 +79,7 @@ def test_what_is_wrong_is_one_line(dse, sweep, tmp_path):
         ((tmp_path / "none.csv",), "cannot be read"),
     ]
     for arguments, expected in cases:
-        done = dse("contention", *arguments)
+        done = dse("measure", "contention", *arguments)
         assert (done.status, len(done.lines)) == (2, 1), arguments
         assert expected in done.err
     assert not (tmp_path / "x.json").exists()

@@ -41,7 +41,7 @@ def measured_ms(dse, folder, profile, *options):
         "--max-evaluations", "50", "--no-certify", "-q", *options,
     )  # fmt: skip
     assert done.status == 0, done.err
-    shown = json.loads(dse("costs", folder / "run", "--json").out)
+    shown = json.loads(dse("analyze", "costs", folder / "run", "--json").out)
     return shown["groups"]
 
 

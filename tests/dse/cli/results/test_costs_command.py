@@ -1,4 +1,6 @@
-"""``dse costs``: the figures are those of problem.json, their origins those of the cost tables."""
+"""``dse analyze costs``: the figures are those of problem.json, their origins those of the cost
+tables.
+"""
 
 import json
 
@@ -131,7 +133,7 @@ def test_explore_writes_costs_and_the_command_prints_the_tables_figures(dse, pai
     problem = read_results(pair_folder).problem
     origins = read_costs(pair_folder, problem)
     assert origins is not None
-    got = dse("costs", pair_folder, "--json", "--at", "gpu=min", "--at", "emc=1600")
+    got = dse("analyze", "costs", pair_folder, "--json", "--at", "gpu=min", "--at", "emc=1600")
     assert (got.status, got.err) == (0, "")
     document = json.loads(got.out)
     assert document["precision"] == "fp16"
@@ -158,7 +160,7 @@ def test_explore_writes_costs_and_the_command_prints_the_tables_figures(dse, pai
 
 @pytest.mark.parametrize("figure", ["time", "demand", "power"])
 def test_table_has_every_group_and_the_legend(dse, pair_folder, figure):
-    got = dse("costs", pair_folder, "--show", figure)
+    got = dse("analyze", "costs", pair_folder, "--show", figure)
     assert (got.status, got.err) == (0, "")
     problem = read_results(pair_folder).problem
     for network in problem.networks:
@@ -174,18 +176,18 @@ def test_table_says_why_a_unit_cannot_run_a_group(dse, tmp_path):
     problem = read_results(folder).problem
     dla = next(unit for unit in problem.units if unit.name == "dla0")
     assert (dla.time_ps < 0).any(), "the case is there"
-    got = dse("costs", folder)
+    got = dse("analyze", "costs", folder)
     assert "-: dla0 cannot run shufflenet, group" in got.out
 
 
 def test_folder_without_costs_and_with_spoilt_costs(dse, pair_folder, tmp_path):
     for name in ("front.json", "problem.json"):
         (tmp_path / name).write_bytes((pair_folder / name).read_bytes())
-    got = dse("costs", tmp_path)
+    got = dse("analyze", "costs", tmp_path)
     assert got.status == 0
     assert "there is no costs.json" in got.out
     (tmp_path / "costs.json").write_text("{}")
-    got = dse("costs", tmp_path)
+    got = dse("analyze", "costs", tmp_path)
     assert got.status == 2
     assert len(got.lines) == 1
     assert "costs.json: $: 'format' is a required property" in got.err
@@ -201,6 +203,6 @@ def test_folder_without_costs_and_with_spoilt_costs(dse, pair_folder, tmp_path):
     ],
 )
 def test_clocks_that_are_none(dse, pair_folder, at, message):
-    got = dse("costs", pair_folder, "--at", at)
+    got = dse("analyze", "costs", pair_folder, "--at", at)
     assert (got.status, got.out, len(got.lines)) == (2, "", 1)
     assert message in got.err

@@ -1,4 +1,4 @@
-"""``dse trace`` and ``dse plot``: what they write and what they refuse."""
+"""``dse analyze trace`` and ``dse plot``: what they write and what they refuse."""
 
 import json
 
@@ -9,13 +9,15 @@ from results.export.result_folder import read_results
 
 def test_trace_of_two_members(dse, pair_folder, tmp_path):
     file = tmp_path / "trace.json"
-    outcome = dse("trace", pair_folder, "-o", file, "--member", "fastest", "--member", "frugal")
+    outcome = dse(
+        "analyze", "trace", pair_folder, "-o", file, "--member", "fastest", "--member", "frugal"
+    )
     assert outcome.status == 0
     events = json.loads(file.read_text("utf-8"))["traceEvents"]
     front = read_results(pair_folder)
     assert sum(event["ph"] == "X" for event in events) == 2 * front.problem.group_count
     assert "(fastest)" in outcome.out
-    assert dse("trace", pair_folder, "-o", file).status == 2
+    assert dse("analyze", "trace", pair_folder, "-o", file).status == 2
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""``dse learn``: measurements are read, or refused by line and field; folders are kept."""
+"""``dse papers learn``: measurements are read, or refused by line and field; folders are kept."""
 
 from __future__ import annotations
 
@@ -100,9 +100,9 @@ def test_files_that_cannot_be_used_are_refused(
 
 def test_a_folder_is_not_overwritten(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "mine.txt").write_text("kept")
-    assert run(["learn", "--quick", "-o", str(tmp_path)]) == 2
+    assert run(["papers", "learn", "--quick", "-o", str(tmp_path)]) == 2
     assert "exists already; --force replaces it" in capsys.readouterr().err
-    assert run(["learn", "--quick", "--force", "-o", str(tmp_path)]) == 2
+    assert run(["papers", "learn", "--quick", "--force", "-o", str(tmp_path)]) == 2
     assert "it holds 'mine.txt'" in capsys.readouterr().err
     assert (tmp_path / "mine.txt").read_text() == "kept"
 
@@ -111,9 +111,9 @@ def test_missing_torch_is_told_in_one_line(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
-    assert run(["learn", "--quick", "-o", str(tmp_path / "out")]) == 2
+    assert run(["papers", "learn", "--quick", "-o", str(tmp_path / "out")]) == 2
     told = capsys.readouterr().err
-    assert told == "dse: dse learn needs the package torch: pip install 'paretosoc[learn]'\n"
+    assert told == "dse: dse papers learn needs the package torch: pip install 'paretosoc[learn]'\n"
     assert not (tmp_path / "out").exists()
 
 
@@ -127,7 +127,7 @@ def test_missing_torch_is_told_in_one_line(
 def test_options_that_contradict_each_other(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], options: list[str], told: str
 ) -> None:
-    assert run(["learn", *options, "-o", str(tmp_path / "out")]) == 2
+    assert run(["papers", "learn", *options, "-o", str(tmp_path / "out")]) == 2
     assert told in capsys.readouterr().err
 
 
@@ -144,4 +144,4 @@ def test_a_pool_is_read_from_an_earlier_estimator(tmp_path: Path) -> None:
 
 def test_the_command_is_kept_with_the_names_of_files_and_what_was_asked_for() -> None:
     options = {"--quick": "", "--rows": None, "--data": Path("runs/board/data.npz"), "--seed": 0}
-    assert recorded_command(options) == "dse learn --quick --data data.npz --seed 0"
+    assert recorded_command(options) == "dse papers learn --quick --data data.npz --seed 0"

@@ -196,7 +196,7 @@ def test_networks_without_a_common_frame_are_refused():
 
 def test_command(dse, pair_folder):
     front = read_results(pair_folder)
-    got = dse("robustness", pair_folder, "--samples", "20", "--json", "--member", "knee")
+    got = dse("analyze", "robustness", pair_folder, "--samples", "20", "--json", "--member", "knee")
     assert (got.status, got.err) == (0, "")
     document = json.loads(got.out)
     assert [level["percent"] for level in document["levels"]] == [5, 10, 20]
@@ -207,7 +207,7 @@ def test_command(dse, pair_folder):
     assert makespans[document["fastest"]] == min(makespans)
     worst = document["levels"][0]["worst_groups"][0]
     assert worst["network"] in {"inception_v1", "squeezenet"}
-    table = dse("robustness", pair_folder, "--samples", "20", "--error", "10")
+    table = dse("analyze", "robustness", pair_folder, "--samples", "20", "--error", "10")
     assert table.status == 0
     assert "10 %" in table.out
     assert "20 %:" not in table.out
@@ -225,5 +225,5 @@ def test_command(dse, pair_folder):
     ],
 )
 def test_command_refuses_in_one_line(dse, pair_folder, more):
-    got = dse("robustness", pair_folder, *more)
+    got = dse("analyze", "robustness", pair_folder, *more)
     assert (got.status, got.out, len(got.lines)) == (2, "", 1)

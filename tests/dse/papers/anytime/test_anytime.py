@@ -259,7 +259,7 @@ def test_schedules_may_be_taken_up_at_set_instants_only(plan_file):
 
 def test_the_command_writes_figure_and_tables(dse, plan_file, tmp_path):
     folder = tmp_path / "out"
-    shown = dse("replay", plan_file, "-o", folder, "--nodes-per-second", "10000")
+    shown = dse("papers", "replay", plan_file, "-o", folder, "--nodes-per-second", "10000")
     assert shown.status == 0
     assert "a chain" in shown.out
     names = {path.name for path in folder.iterdir()}
@@ -269,9 +269,9 @@ def test_the_command_writes_figure_and_tables(dse, plan_file, tmp_path):
         rows = list(csv.DictReader(file))
     assert document["frames"] == len(rows) > 20
     assert document["clock"] == "10000 nodes/s"
-    assert "exists already" in dse("replay", plan_file, "-o", folder).err
+    assert "exists already" in dse("papers", "replay", plan_file, "-o", folder).err
     (folder / "mine.txt").write_text("keep")
-    refused = dse("replay", plan_file, "-o", folder, "--force")
+    refused = dse("papers", "replay", plan_file, "-o", folder, "--force")
     assert refused.status == 2
     assert "'mine.txt', not of ours" in refused.err
 

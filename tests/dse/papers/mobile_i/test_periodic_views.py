@@ -58,7 +58,7 @@ def test_the_trace_is_what_the_schedule_says(
     folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file = tmp_path / "trace.json"
-    assert run(["trace", str(folder), "-o", str(file), "--member", "smallest"]) == 0
+    assert run(["analyze", "trace", str(folder), "-o", str(file), "--member", "smallest"]) == 0
     assert "16 engines" in capsys.readouterr().out
     result = read_periodic(folder)
     schedule = next(s for s in result.members if s.array.engines == 16)
@@ -114,7 +114,10 @@ def test_plots(folder: Path, tmp_path: Path, suffix: str) -> None:
         (["plot", "gantt", "{}", "-o", "a.svg", "--member", "9"], "there are members 0 to 1"),
         (["plot", "front", "{}", "nothing", "-o", "a.svg"], "nothing: there is no such folder"),
         (["plot", "front", "{}", "{}/..", "-o", "a.svg"], "cannot be drawn together"),
-        (["trace", "{}", "-o", "a.json", "--member", "best"], "fastest, frugal, smallest"),
+        (
+            ["analyze", "trace", "{}", "-o", "a.json", "--member", "best"],
+            "fastest, frugal, smallest",
+        ),
         (["show", "{}", "--member", "2"], "there are members 0 to 1"),
     ],
 )
@@ -148,7 +151,8 @@ def test_show_of_one_member(folder: Path, capsys: pytest.CaptureFixture[str]) ->
 
 
 @pytest.mark.parametrize(
-    "command", [("certify",), ("costs",), ("evaluate", "--from"), ("deploy", "--to", "json")]
+    "command",
+    [("certify",), ("analyze", "costs"), ("evaluate", "--from"), ("deploy", "--to", "json")],
 )
 def test_commands_for_fronts_say_what_the_folder_holds(
     folder: Path, tmp_path: Path, command: tuple[str, ...], capsys: pytest.CaptureFixture[str]

@@ -69,12 +69,12 @@ def folder(tmp_path_factory):
 
 def test_the_command_shows_and_writes(dse, folder, tmp_path):
     for name in ("graph.json", "graph.xml"):
-        outcome = dse("csdf", folder, "--member", "0", "-o", tmp_path / name)
+        outcome = dse("analyze", "csdf", folder, "--member", "0", "-o", tmp_path / name)
         assert outcome.status == 0, outcome.err
         assert "one actor per unit" in outcome.out
         assert "Software-pipelined over" in outcome.out
         assert (tmp_path / name).stat().st_size > 500
-    document = json.loads(dse("csdf", folder, "--member", "0", "--json").out)
+    document = json.loads(dse("analyze", "csdf", folder, "--member", "0", "--json").out)
     front = json.loads((folder / "front.json").read_text())
     window = front["members"][0]["objectives"]["window_of_8_frames_ps"]
     figures = document["throughput"]
@@ -87,6 +87,6 @@ def test_the_command_shows_and_writes(dse, folder, tmp_path):
 def test_a_file_is_not_replaced_and_its_ending_says_its_format(dse, folder, tmp_path):
     path = tmp_path / "graph.json"
     path.write_text("kept")
-    assert dse("csdf", folder, "-o", path).status == 2
+    assert dse("analyze", "csdf", folder, "-o", path).status == 2
     assert path.read_text() == "kept"
-    assert dse("csdf", folder, "-o", tmp_path / "graph.txt").status == 2
+    assert dse("analyze", "csdf", folder, "-o", tmp_path / "graph.txt").status == 2

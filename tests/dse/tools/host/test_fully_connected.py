@@ -1,4 +1,4 @@
-"""The memory-bound networks that `dse fidelity` is shown on."""
+"""The memory-bound networks that `dse measure fidelity` is shown on."""
 
 import pytest
 

@@ -144,7 +144,7 @@ def test_the_sweep_can_be_fitted_again(profiled, dse):
     _, made, folder = profiled
     lines = (folder / "sweep.csv").read_text().splitlines()
     assert len(lines) == 1 + len(made.measured.co_runs)
-    found = dse("contention", folder / "sweep.csv", "--known", "normal_gbps=0.01")
+    found = dse("measure", "contention", folder / "sweep.csv", "--known", "normal_gbps=0.01")
     assert found.status in (0, 2), "a sweep may leave parameters open, but can be read"
     assert "row" not in found.err
 

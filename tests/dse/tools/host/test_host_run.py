@@ -253,12 +253,12 @@ def test_the_way_of_a_user(dse, files, tmp_path, monkeypatch):
     assert "makespan, ms" in table.out
     assert "cores taken by others" in table.out
     picture = tmp_path / "fidelity.png"
-    found = dse("fidelity", made, "--samples", 2, "-o", picture, "--json", "-q")
+    found = dse("measure", "fidelity", made, "--samples", 2, "-o", picture, "--json", "-q")
     assert found.status == 0, found.err
     assert len(json.loads(found.out)["points"]) == 3
     assert len(json.loads(found.out)["together_gbps"]) == 4
     assert picture.read_bytes().startswith(b"\x89PNG")
-    refused = dse("fidelity", made, "--samples", 2, "-o", picture)
+    refused = dse("measure", "fidelity", made, "--samples", 2, "-o", picture)
     assert (refused.status, len(refused.lines)) == (2, 1)
     gone = dse("run", made, "--model", "nothing=x.onnx")
     assert "there is no network 'nothing'" in gone.err
