@@ -3,13 +3,13 @@
 import subprocess
 import sys
 
-import dse.explore as exploring
 import numba
 import pytest
 
 import dse.certificate.strategy as proving
 from dse.certificate.certify import Limits
 from dse.compile import load as compilation
+from dse.engines import explore as exploring
 from dse.space.design_space import DesignSpace
 from dse.workload.options import Options
 from fitness.warm_up import smallest_problem
