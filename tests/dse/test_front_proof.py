@@ -32,7 +32,9 @@ def test_a_small_problem_is_complete_whatever_front_it_begins_with(front):
     assert claim.status is CertificateStatus.CERTIFIED
     assert claim.epsilon_ppm == 0
     assert len(claim.members) == len(proof.front.members) == 35
-    assert proof.front.epsilon is proof.epsilon is proof.refused is None
+    assert proof.front.epsilon is None
+    assert proof.epsilon is None
+    assert proof.refused is None
     assert not proof.interrupted
 
 

@@ -2,6 +2,8 @@
 
 import json
 import random
+from collections import Counter
+from fractions import Fraction
 
 import pytest
 from hypothesis import given, settings
@@ -113,35 +115,135 @@ TEXTS = st.text(
 ) | st.sampled_from(["latency", "energy", "gpu=max", "squeezenet:0-1=gpu", "10", "squeezenet=3"])
 
 
-@settings(max_examples=400, deadline=None, derandomize=True)
-@given(st.lists(TEXTS, max_size=3), TEXTS, TEXTS, st.lists(TEXTS, max_size=2), TEXTS, TEXTS, TEXTS)
-def test_random_texts_of_options_are_taken_or_refused(
-    many, power, energy, deadlines, fps, unit, dim
-):
-    try:
-        space = SpaceOptions(groups=3, units=unit, fix=many or None)
-        goals = GoalOptions(
-            objective=many, power_cap=power, energy_budget=energy, deadline=deadlines, fps=fps
-        )
-        options = make_options(**vars(space), **vars(goals))
-        with_dimensions(workload_of(["squeezenet"]), [dim])
-    except WorkloadError:
-        return
-    assert options.power_cap_w > 0
+@st.composite
+def spoilt(draw, good):
+    """Texts by name, and which of them are random instead of those that ``good`` gives."""
+    texts = draw(st.fixed_dictionaries(good))
+    names = draw(st.sets(st.sampled_from([*good])))
+    for name in names:
+        random_texts = st.lists(TEXTS, max_size=3) if isinstance(texts[name], list) else TEXTS
+        texts[name] = draw(random_texts)
+    return texts, names
 
 
-@settings(max_examples=60, deadline=None, derandomize=True)
-@given(st.lists(TEXTS, max_size=2), TEXTS, st.lists(TEXTS, max_size=2))
-def test_random_texts_build_a_problem_or_are_refused(fix, unit, pins):
-    try:
-        space = SpaceOptions(groups=3, units=unit or None, fix=fix, pin=pins)
-        options = make_options(**vars(space), **vars(GoalOptions()))
-        built = build_problem(
-            workload_of(["squeezenet"]), load_platform("jetson-agx-xavier"), options
-        )
-    except ValueError:
-        return
-    assert built.problem.allowed.any(axis=1).all()
+NUMBERS = st.decimals("0.000000001", 10**9, places=9).map(str) | st.builds(
+    "{}/{}".format, st.integers(1, 10**6), st.integers(1, 10**6)
+)
+GOOD = {
+    "many": st.lists(st.sampled_from(["gpu=max", "emc=min", "dla=115.2"]), min_size=2, max_size=2),
+    "power": NUMBERS,
+    "energy": NUMBERS,
+    "deadlines": st.lists(NUMBERS | NUMBERS.map("squeezenet={}".format), max_size=2),
+    "fps": NUMBERS,
+    "unit": st.sampled_from(["gpu", "gpu,dla0", " gpu , cpu,"]),
+}
+
+
+@settings(max_examples=100, deadline=None, derandomize=True)
+@given(st.fixed_dictionaries(GOOD))
+def test_texts_of_the_right_form_are_taken_as_written(texts):
+    assert_as_written(options_of(**texts), **texts)
+
+
+def test_random_texts_of_options_are_taken_as_written_or_refused():
+    seen = Counter()
+
+    @settings(max_examples=400, deadline=None, derandomize=True)
+    @given(spoilt(GOOD))
+    def each(drawn):
+        texts, names = drawn
+        try:
+            options = options_of(**texts)
+        except WorkloadError:
+            assert names, texts
+            seen["refused"] += 1
+        else:
+            assert_as_written(options, **texts)
+            seen["spoilt and taken" if names else "taken"] += 1
+
+    each()
+    assert min(seen["refused"], seen["taken"], seen["spoilt and taken"]) > 10, seen
+
+
+def test_random_sizes_of_dimensions_are_taken_as_written_or_refused():
+    seen = Counter()
+
+    @settings(max_examples=400, deadline=None, derandomize=True)
+    @given(TEXTS | st.from_regex(r"[a-z=]{0,3}=[0-9]{1,10}", fullmatch=True))
+    def each(text):
+        try:
+            (network,) = with_dimensions(workload_of(["squeezenet"]), [text]).networks
+        except WorkloadError:
+            seen["refused"] += 1
+            return
+        ((name, size),) = network.dimensions
+        assert (name, str(size)) == (text.rpartition("=")[0], text.rpartition("=")[2].lstrip("0"))
+        assert name
+        assert size >= 1
+        seen["taken"] += 1
+
+    each()
+    assert min(seen["refused"], seen["taken"]) > 50, seen
+
+
+def options_of(many, power, energy, deadlines, fps, unit):
+    space = SpaceOptions(groups=3, units=unit, fix=many or None)
+    goals = GoalOptions(
+        objective=many, power_cap=power, energy_budget=energy, deadline=deadlines, fps=fps
+    )
+    return make_options(**vars(space), **vars(goals))
+
+
+def assert_as_written(options, many, power, energy, deadlines, fps, unit):
+    """Every text is in the options, and every quantity exactly the number that was written."""
+    assert options.objectives == (tuple(many) or ("latency", "energy"))
+    assert options.fixed == tuple((text.split("=")[0], text.split("=", 1)[1]) for text in many)
+    assert options.units == tuple(name.strip() for name in unit.split(",") if name.strip())
+    assert options.deadlines_ms == tuple(
+        (text.rpartition("=")[0] if "=" in text else None, Fraction(text.split("=")[-1]))
+        for text in deadlines
+    )
+    quantities = (options.power_cap_w, options.energy_budget_mj, options.frames_per_second)
+    assert quantities == (Fraction(power), Fraction(energy), Fraction(fps))
+    every = [*quantities, *(value for _, value in options.deadlines_ms)]
+    assert all(Fraction(1, 10**9) <= value <= 10**9 for value in every)
+
+
+def test_random_texts_build_a_problem_or_are_refused():
+    seen = Counter()
+    good = {
+        "units": st.sampled_from(["gpu", "gpu,dla0", "cpu,gpu"]),
+        "fix": st.lists(st.sampled_from(["gpu=max", "emc=min", "cpu=max"]), max_size=2),
+        "pin": st.lists(st.sampled_from(["squeezenet:0-1=gpu", "squeezenet:0=gpu"]), max_size=1),
+    }
+
+    @settings(max_examples=100, deadline=None, derandomize=True)
+    @given(spoilt(good))
+    def each(drawn):
+        try:
+            space = SpaceOptions(groups=3, **drawn[0])
+            options = make_options(**vars(space), **vars(GoalOptions()))
+            built = build_problem(
+                workload_of(["squeezenet"]), load_platform("jetson-agx-xavier"), options
+            )
+        except ValueError:
+            seen["refused"] += 1
+            return
+        problem = built.problem
+        names = [entry.name for entry in problem.units]
+        assert problem.allowed.any(axis=1).all()
+        for _, first, last, pinned in options.pins:
+            only = [name == pinned for name in names]
+            assert problem.allowed[first : last + 1].tolist() == [only] * (last + 1 - first)
+        allowed = {domain.name: domain.allowed for domain in problem.domains}
+        for domain, clock in options.fixed:
+            end = -1 if clock == "max" else 0
+            assert allowed[domain].sum() == 1
+            assert allowed[domain][end]
+        seen["built"] += 1
+
+    each()
+    assert min(seen["built"], seen["refused"]) > 20, seen
 
 
 def test_every_message_of_a_spoilt_folder_names_the_file(dse, pair_folder, tmp_path):

@@ -177,9 +177,11 @@ PAIR = SdfGraph(
 
 def test_types_orders_and_unconnected_processors() -> None:
     alone = bound_throughput(PAIR, {"x": "cpu", "y": "cpu"})
-    assert (alone.throughput.period, alone.orders) == (8, (("cpu", ("x", "y", "y")),))
+    assert alone.throughput.period == 8
+    assert alone.orders == (("cpu", ("x", "y", "y")),)
     apart = bound_throughput(PAIR, {"x": "a", "y": "b"}, processor_types={"a": "dsp", "b": "cpu"})
-    assert (apart.throughput.period, apart.throughput.critical_actors) == (6, ("y",))
+    assert apart.throughput.period == 6
+    assert apart.throughput.critical_actors == ("y",)
 
 
 @pytest.mark.parametrize(
