@@ -8,10 +8,10 @@ import numpy as np
 
 from fitness.analytic import make_load_evaluator
 from fitness.branching import make_branching
-from fitness.free_run import make_free_run_evaluator, play_shown
+from fitness.long_run import make_long_run_evaluator, play_shown
 from fitness.plan import make_plan
 from fitness.search_space import make_search_space
-from fitness.timeline import Kernel, make_evaluator, make_pipeline_evaluator, play
+from fitness.timeline import Kernel, make_evaluator, play
 from fitness.timeline_state import make_chosen, make_state
 from results.pipeline_model import ThroughputModel
 from results.problem import (
@@ -81,14 +81,13 @@ def warm_up() -> None:
     row = np.zeros((1, 2), dtype=np.int64)
     for kernel in Kernel:
         make_evaluator(problem, kernel=kernel)(row)
-    make_pipeline_evaluator(problem)(row)
     make_load_evaluator(smallest_pipeline())(row)
     design = DesignPoint(row[0, :1], row[0, 1:])
     play(problem, design)
-    streams = replace(problem, free_running=True, energy_use=EnergyUse.PIPELINE)
+    pipeline = replace(problem, energy_use=EnergyUse.PIPELINE)
     for as_chains in (True, False):
-        make_free_run_evaluator(streams, as_chains=as_chains)(row)
-    play_shown(streams, design)
+        make_long_run_evaluator(pipeline, as_chains=as_chains)(row)
+    play_shown(pipeline, design)
     warm_up_branch_and_bound()
 
 

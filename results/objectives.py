@@ -14,7 +14,7 @@ from results.problem import Objective, ObjectiveKind, Problem
 FILE_NAMES = {
     ObjectiveKind.LATENCY: "latency_ps",
     ObjectiveKind.INVERSE_LATENCY: "negative_rate_sum_uhz",
-    ObjectiveKind.THROUGHPUT: "window_of_8_frames_ps",
+    ObjectiveKind.THROUGHPUT: "frame_period_ps",
     ObjectiveKind.ENERGY: "energy_fj",
     ObjectiveKind.POWER: "power_uw",
     ObjectiveKind.EFFICIENCY: "energy_per_inference_fj",
@@ -45,7 +45,7 @@ _FJ_PER_J = 10**15
 _UW_PER_W = 10**6
 _PPM_PER_PERCENT = 10**4
 _UHZ_PER_HZ = 10**6
-_WINDOW_FRAMES_PS = 8 * 10**12
+_PS_PER_S = 10**12
 
 
 def objective_name(problem: Problem, objective: Objective) -> str:
@@ -82,8 +82,8 @@ def larger_is_better(objective: Objective) -> bool:
 def objective_value(objective: Objective, value: int) -> float:
     """The file's integer in the unit for people: ms, mJ, W, %, or a rate per second.
 
-    A throughput is 8 frames over the time that they take, an efficiency 1 J over the energy of an
-    inference (infinite where that is nothing).
+    A throughput is one over the frame period, an efficiency 1 J over the energy of an inference
+    (infinite where that is nothing).
     """
     match objective.kind:
         case ObjectiveKind.LATENCY:
@@ -99,7 +99,7 @@ def objective_value(objective: Objective, value: int) -> float:
         case ObjectiveKind.EFFICIENCY:
             return _FJ_PER_J / value if value else float("inf")
         case ObjectiveKind.THROUGHPUT:
-            return _WINDOW_FRAMES_PS / value if value else float("inf")
+            return _PS_PER_S / value if value else float("inf")
 
 
 def format_objectives(objective: Objective, values: Sequence[int]) -> list[str]:

@@ -179,7 +179,7 @@ def _free_run(problem: Problem, member: Member) -> dict[str, Json] | None:
     }
     return {
         "window_ps": list(run.window_ps),
-        "inferences": list(run.inferences),
+        "periods_ps": list(run.periods_ps),
         "shown_ps": run.shown_ps,
         "words": shown_in_words(run),
         "places": [

@@ -10,7 +10,7 @@ from dse.design_space import DesignSpace, unique_rows
 from dse.first_efficient import efficient_rows, network_options
 from dse.first_population import first_population
 from dse.free_run_estimate import ClockTables, Work, estimate_rows, rates_of, work_of_rows
-from fitness.free_run import make_free_run_evaluator
+from fitness.long_run import make_long_run_evaluator
 from fitness.outcomes import make_outcomes
 from results.problem import EnergyUse, Objective, ObjectiveKind
 from tests.dse.small_spaces import enumerated
@@ -89,7 +89,7 @@ def test_work_and_idle_power_are_the_problems(seed, repeats):
     free = replace(
         problem, units=tuple(replace(u, dynamic_mw=u.dynamic_mw * 0) for u in problem.units)
     )
-    idle = make_free_run_evaluator(free)(rows).idle_mw
+    idle = make_long_run_evaluator(free)(rows).idle_mw
     assert np.array_equal(estimate_rows(DesignSpace(free), rows).power, idle)
 
 
@@ -99,8 +99,8 @@ def test_rates_are_near_the_timelines_where_nobody_contends(repeats):
     for seed in range(12):
         space = free_space(seed, repeats=repeats)
         rows = space.random(np.random.default_rng(seed), 25)
-        runs = make_free_run_evaluator(space.problem)(rows)
-        counted = runs.inferences.sum(axis=1) / np.maximum(runs.window_ps, 1)
+        runs = make_long_run_evaluator(space.problem)(rows)
+        counted = (1 / runs.stream_period_ps).sum(axis=1)
         expected = estimate_rows(space, rows).rate.sum(axis=1)
         ratios.append((expected / counted)[runs.possible])
     ratio = np.concatenate(ratios)

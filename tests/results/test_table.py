@@ -147,7 +147,7 @@ def test_difference_names_what_moved_and_turns_rates(front):
         (ObjectiveKind.LATENCY, 7_533_629_000, "latency_ps", "latency", 7.533629),
         (ObjectiveKind.ENERGY, 143 * 10**12, "energy_fj", "energy", 143),
         (ObjectiveKind.POWER, 15_500_000, "power_uw", "power", 15.5),
-        (ObjectiveKind.THROUGHPUT, 8 * 10**10, "window_of_8_frames_ps", "throughput", 100),
+        (ObjectiveKind.THROUGHPUT, 10**10, "frame_period_ps", "throughput", 100),
         (ObjectiveKind.INVERSE_LATENCY, -250 * 10**6, "negative_rate_sum_uhz", "rate", 250),
         (ObjectiveKind.STRETCH, 34_000, "stretch_ppm", "stretch", 3.4),
     ],
