@@ -36,15 +36,17 @@ def compare(
 
         print(json.dumps(asdict(comparison), indent=2))
         return
-    _print(comparison, fronts[0], (str(first), str(second)))
+    _print(comparison, fronts, (str(first), str(second)))
 
 
-def _print(comparison: FrontComparison, first: Front, folders: tuple[str, str]) -> None:
+def _print(
+    comparison: FrontComparison, fronts: tuple[Front, Front], folders: tuple[str, str]
+) -> None:
     from rich import box
     from rich.console import Console
     from rich.table import Table
 
-    from results.objectives import format_objectives, objective_label, objective_unit
+    from results.objectives import format_objectives, objective_label, unit_heading
 
     console = Console(highlight=False)
     sides = (comparison.first, comparison.second)
@@ -74,10 +76,11 @@ def _print(comparison: FrontComparison, first: Front, folders: tuple[str, str]) 
     )
     if comparison.first.multiplicative_epsilon is not None:
         table.add_row("multiplicative epsilon", *(f"{s.multiplicative_epsilon:.5f}" for s in sides))
-    for place, objective in enumerate(first.problem.objectives):
-        label = objective_label(first.problem, objective)
+    problems = [front.problem for front in fronts]
+    for place, objective in enumerate(problems[0].objectives):
+        label = objective_label(problems[0], objective)
         values = format_objectives(objective, [side.best[place] for side in sides])
-        table.add_row(f"best {label}, {objective_unit(objective)}", *values)
+        table.add_row(f"best {label}, {unit_heading(objective, *problems)}", *values)
     console.print(table)
     console.print()
     for name, other, side in (("A", "B", sides[0]), ("B", "A", sides[1])):

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from results.pipeline_model import PipelineTime
 from results.problem import Objective, ObjectiveKind, Problem
 
 FILE_NAMES = {
@@ -37,6 +38,11 @@ _DISPLAYS = {
     ObjectiveKind.POWER: _Display("power", "W"),
     ObjectiveKind.EFFICIENCY: _Display("efficiency", "inferences/J", larger_is_better=True),
     ObjectiveKind.STRETCH: _Display("stretch", "%"),
+}
+
+_IDLE_TIMES = {
+    PipelineTime.PERIOD: "T = period",
+    PipelineTime.SUM_OF_LOADS: "T = sum of loads",
 }
 
 _PS_PER_MS = 10**9
@@ -72,6 +78,20 @@ def objective_label(problem: Problem, objective: Objective) -> str:
 def objective_unit(objective: Objective) -> str:
     """Unit of :func:`objective_value`."""
     return _DISPLAYS[objective.kind].unit
+
+
+def idle_time_name(problem: Problem) -> str:
+    """Which T the energy of an analytic pipeline has (Tang, Eq. 9-12); empty on the timeline."""
+    return _IDLE_TIMES[problem.pipeline_time] if problem.is_analytic else ""
+
+
+def unit_heading(objective: Objective, *problems: Problem) -> str:
+    """Unit for the head of a column or an axis with figures of ``problems``. An analytic energy
+    names its T, where all have the same: ``mJ, T = period``."""
+    unit, names = objective_unit(objective), {idle_time_name(problem) for problem in problems}
+    if objective.kind is not ObjectiveKind.ENERGY or len(names) > 1 or names == {""}:
+        return unit
+    return f"{unit}, {names.pop()}"
 
 
 def larger_is_better(objective: Objective) -> bool:

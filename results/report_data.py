@@ -24,8 +24,8 @@ from results.objectives import (
     larger_is_better,
     objective_label,
     objective_names,
-    objective_unit,
     objective_value,
+    unit_heading,
 )
 from results.problem import Problem
 from results.problem_file import problem_sha256
@@ -73,7 +73,7 @@ def report_data(
         "objectives": [
             {
                 "label": objective_label(problem, objective),
-                "unit": objective_unit(objective),
+                "unit": unit_heading(objective, problem),
                 "larger_is_better": larger_is_better(objective),
             }
             for objective in problem.objectives

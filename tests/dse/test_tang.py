@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from dse.cli import run
 from dse.verify import verify
+from results.front_comparison import problem_differences
 from results.front_file import read_results
 from results.front_picture import draw_front
 from results.pipeline_model import PipelineTime, ThroughputModel
@@ -75,7 +77,22 @@ def test_the_tensorrt_front_is_in_the_file_the_picture_and_the_table(dse, folder
     assert all((point.member.design.units == gpu).all() for point in points)
     legend = [text.get_text() for text in draw_front(front).legends[0].get_texts()]
     assert "front of TensorRT-style" in legend
-    assert f"and {len(points) - 1} more" in " ".join(dse("show", folder).out.split())
+    shown = dse("show", folder).out
+    assert f"and {len(points) - 1} more" in " ".join(shown.split())
+    assert "mJ, T = period" in shown
+    assert draw_front(front).axes[0].get_ylabel() == "Energy (mJ, T = period)"
+
+
+def test_fronts_of_another_t_or_model_are_not_of_the_same_problem(folder):
+    front = read_results(folder)
+    by_sum = replace(front.problem, pipeline_time=PipelineTime.SUM_OF_LOADS)
+    every = replace(front.problem, throughput_model=ThroughputModel.ANALYTIC_ALL_CHANNELS)
+    assert problem_differences(front, replace(front, problem=by_sum)) == [
+        "time of idle power: T = period and T = sum of loads"
+    ]
+    assert problem_differences(front, replace(front, problem=every)) == [
+        "throughput model: analytic and analytic-all-channels"
+    ]
 
 
 @pytest.mark.parametrize(

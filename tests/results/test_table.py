@@ -18,7 +18,9 @@ from results.objectives import (
     objective_label,
     objective_name,
     objective_value,
+    unit_heading,
 )
+from results.pipeline_model import PipelineTime, ThroughputModel
 from results.problem import DesignPoint, Objective, ObjectiveKind
 from results.table import LEAST_APART, _apart, front_table, table_rows
 
@@ -157,6 +159,17 @@ def test_objectives_for_files_and_people(problem, kind, value, name, label, show
     assert objective_name(problem, objective) == name
     assert objective_label(problem, objective) == label
     assert objective_value(objective, value) == pytest.approx(shown)
+
+
+def test_an_energy_in_closed_form_names_its_t(problem):
+    energy, throughput = Objective(ObjectiveKind.ENERGY), Objective(ObjectiveKind.THROUGHPUT)
+    period = dataclasses.replace(problem, throughput_model=ThroughputModel.ANALYTIC)
+    by_sum = dataclasses.replace(period, pipeline_time=PipelineTime.SUM_OF_LOADS)
+    assert unit_heading(energy, problem) == "mJ"
+    assert unit_heading(energy, period) == "mJ, T = period"
+    assert unit_heading(energy, by_sum, by_sum) == "mJ, T = sum of loads"
+    assert unit_heading(energy, period, by_sum) == unit_heading(energy, problem, by_sum) == "mJ"
+    assert unit_heading(throughput, period) == "frames/s"
 
 
 def test_numbers_for_people(problem):
