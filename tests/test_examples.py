@@ -5,14 +5,17 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+from matplotlib.figure import Figure
 
 from dse.verify import verify
 from examples.hax import fig5, fig6, table6, table7, table8
 from examples.hax.published import METHODS, experiments, pairs, standalone_ms
 from examples.tang import fronts
+from results.front import Front
 from results.front_file import read_results, write_results
 from results.pipeline_model import PipelineTime
 
@@ -128,11 +131,15 @@ def test_tang_by_eq_12_as_printed_beats_few_points_and_takes_more_energy() -> No
 def test_the_command_for_tang_names_t_in_table_and_pictures(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    drawn = []
+    drawn: list[Figure] = []
+    draw = fronts.picture
+
+    def seen(both: Sequence[Front]) -> Figure:
+        drawn.append(draw(both))
+        return drawn[-1]
+
     monkeypatch.setattr(fronts, "PAPER", {"bvlc_alexnet": "Fig. 6"})
-    monkeypatch.setattr(
-        fronts, "picture", lambda both, draw=fronts.picture: drawn.append(draw(both)) or drawn[-1]
-    )
+    monkeypatch.setattr(fronts, "picture", seen)
     fronts.main(["--output", str(tmp_path / "tang"), "--generations", "1"])
     text = capsys.readouterr().out
     assert "sum of loads is Eq. 12 as printed" in text
