@@ -1,11 +1,12 @@
-"""Design points per second of networks that run freely, on one core, compiled and plain.
+"""Design points per second of the long run, on one core, compiled and plain.
 
-Ten networks of 20 groups on four units, with contention, two frames of each in flight; random
-mappings at random clocks: once all chains, which have a kernel of their own, once with graphs among
-them. How fast it goes depends on how often fast networks run while the slowest makes twelve frames,
-so the executions that a design point takes are told too. Times exclude compilation and are the best
-of many repetitions of a few milliseconds, over the same design points. Those that the plain
-evaluator plays are compared with what it says.
+Networks that run freely: ten of 20 groups on four units, with contention, two frames of each in
+flight; random mappings at random clocks: once all chains, which have a kernel of their own, once
+with graphs among them. How fast it goes depends on how often fast networks run while the slowest
+makes twelve frames, so the executions in a design point's window are given too. And a pipeline of
+two networks of 10 groups, two frames in flight. Times exclude compilation and are the best of many
+repetitions of a few milliseconds, over the same design points. Those that the plain evaluator plays
+are compared with what it says.
 
 Usage: ``python -m benchmarks.free_running [--json]``.
 """
@@ -16,11 +17,12 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 
 from benchmarks.play_problems import SIZE_COLUMNS, contended_problem, random_rows
+from benchmarks.reference_problem import reference_problem
 from benchmarks.report import Column, parser, show
 from benchmarks.timing import best_seconds, timed
-from fitness.reference.free_running import play_freely
+from fitness.reference.long_run import PlainLongRun, play_long_run
 from fitness.simulate import design_of
-from fitness.simulate_free_running import make_free_run_evaluator
+from fitness.simulate_long_run import make_long_run_evaluator
 from results.problem.problem import EnergyUse, Objective, ObjectiveKind, Problem
 
 COLUMNS = (
@@ -76,18 +78,18 @@ def measure(
         AssertionError: where the two disagree.
     """
     population = random_rows(problem, rows)
-    evaluate = make_free_run_evaluator(problem)
+    evaluate = make_long_run_evaluator(problem)
     first = evaluate(population[:plain_rows])
     compiled = rows / best_seconds(lambda: evaluate(population), repetitions=repetitions)
     designs = [design_of(problem, row) for row in population[:plain_rows]]
-    played, seconds = timed(lambda: [play_freely(problem, design) for design in designs])
+    played, seconds = timed(lambda: [play_long_run(problem, design) for design in designs])
     plain = plain_rows / seconds
-    for index, (design, run) in enumerate(zip(designs, played, strict=True)):
+    for index, run in enumerate(played):
         begin, end = run.window_ps
         if (
             first.window_ps[index] != end - begin
-            or tuple(first.inferences[index].tolist()) != run.inferences
-            or first.dynamic_fj[index] != run.dynamic_fj(problem, design)
+            or tuple(first.stream_period_ps[index].tolist()) != run.periods_ps
+            or first.dynamic_energies()[index] != list(run.dynamic_fj)
         ):
             raise AssertionError(f"{name}: the evaluators disagree on design point {index}")
     return Speed(
@@ -95,7 +97,7 @@ def measure(
         networks=len(problem.networks),
         groups=problem.group_count,
         units=len(problem.units),
-        executions=sum(len(run.runs) for run in played) / len(played),
+        executions=sum(executions_in(problem, run) for run in played) / len(played),
         required_per_second=required,
         compiled_per_second=compiled,
         plain_per_second=plain,
@@ -103,8 +105,17 @@ def measure(
     )
 
 
+def executions_in(problem: Problem, run: PlainLongRun) -> float:
+    """About how many executions the window holds."""
+    window = run.window_ps[1] - run.window_ps[0]
+    counts = [network.repeats * len(network.groups) for network in problem.networks]
+    if not problem.free_running:
+        counts = [sum(counts)]
+    return sum(n * window / period for n, period in zip(counts, run.periods_ps, strict=True))
+
+
 def run() -> list[Speed]:
-    """Chains, then graphs."""
+    """Chains, then graphs, then a pipeline."""
     return [
         measure(
             "10 chains",
@@ -122,6 +133,14 @@ def run() -> list[Speed]:
             plain_rows=3,
             repetitions=300,
         ),
+        measure(
+            "pipeline of 2 networks",
+            replace(reference_problem(), energy_use=EnergyUse.PIPELINE, frames_in_flight=2),
+            required=None,
+            rows=100,
+            plain_rows=10,
+            repetitions=300,
+        ),
     ]
 
 
@@ -131,7 +150,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         arguments
     )
     show(
-        "Free-running networks, 200 groups, 4 units: design points per second on one core",
+        "The long run: design points per second on one core",
         COLUMNS,
         [asdict(speed) for speed in run()],
         as_json=options.json,

@@ -5,18 +5,19 @@ it:
 
 * latency: the makespan of one frame alone (Eq. 11 of HaX-CoNN), or one network's latency, ps;
 * inverse-latency: -sum over networks of floor(10^18 ps / T_n), in uHz (Eq. 10);
-* throughput: from the end of frame 4 to the end of frame 12 of the pipeline, ps; of an analytic
-  pipeline (Tang Eq. 1-7) eight times the largest load;
+* throughput: the time from frame to frame in the long run, ps (:mod:`fitness.simulate_long_run`);
+  of an analytic pipeline (Tang Eq. 1-7) the largest load;
 * energy: fJ over the whole time W of the energy use: idle power x W + dynamic energy. *frame*: one
-  frame, W its makespan; *periodic*: one frame, W the period; *pipeline*: an eighth of eight frames;
-  of an analytic pipeline one frame, W by its ``pipeline_time`` (Tang Eq. 8-13);
-* power: that energy over that time, in uW, rounded down;
+  frame, W its makespan; *periodic*: one frame, W the period; *pipeline*: mean power in the long run
+  times the frame period; of an analytic pipeline one frame, W by its ``pipeline_time`` (Tang Eq.
+  8-13);
+* power: that energy over that time, in uW, rounded down; of a pipeline that is played the mean in
+  the long run;
 * efficiency: that energy over the networks, fJ: energy of an inference, rounded down;
 * stretch: what contention adds to the time that units are busy, ppm, rounded down.
 
-Where networks run freely (:mod:`fitness.simulate_free_running`), throughput is what a network takes
-for eight frames in the mean, power the mean over the window, energy and efficiency both the energy
-drawn in the window over the inferences in it.
+Where networks run freely, throughput is the period that belongs to the mean of their rates, energy
+and efficiency both the mean power over the sum of their rates.
 """
 
 from __future__ import annotations
@@ -28,20 +29,10 @@ from enum import Enum
 import numpy as np
 
 from fitness.closed_form import make_load_evaluator
-from fitness.simulate import (
-    BoolArray,
-    Evaluation,
-    Evaluator,
-    IntArray,
-    make_evaluator,
-    make_pipeline_evaluator,
-)
-from fitness.simulate_free_running import make_free_run_evaluator
+from fitness.simulate import BoolArray, Evaluation, Evaluator, IntArray, make_evaluator
+from fitness.simulate_long_run import make_long_run_evaluator
 from results.problem.problem import EnergyUse, Objective, ObjectiveKind, Problem
-
-UHZ_PS = 10**18
-"""1 / (1 ps) in uHz."""
-PIPELINE_COUNTED = 8
+from results.problem.rates import UHZ_PS
 
 
 class ConstraintKind(Enum):
@@ -127,9 +118,9 @@ class WholeTime:
     """What a frame takes and draws over the whole time W of the energy use, arrays [n]."""
 
     possible: BoolArray
-    window_ps: IntArray
-    """Eight frames of the pipeline, of networks that run freely in the mean; 0 where there is
-    neither."""
+    frame_period_ps: IntArray
+    """From frame to frame of the pipeline, of networks that run freely in the mean; 0 where there
+    is neither."""
     time_ps: IntArray
     """W, at least 1."""
     energy_fj: IntArray
@@ -204,10 +195,10 @@ _IN_CLOSED_FORM = (
 
 
 def _needs_frame(problem: Problem) -> bool:
-    """Whether a frame must be played: always, but for an analytic pipeline and networks that run
-    freely where nothing asked for looks at one frame."""
+    """Whether a frame must be played: always, but for pipelines where nothing asked for looks at
+    one frame."""
     return (
-        not (problem.is_analytic or problem.free_running)
+        problem.energy_use is not EnergyUse.PIPELINE
         or problem.period_ps is not None
         or any(network.deadline_ps is not None for network in problem.networks)
         or any(objective.kind not in _IN_CLOSED_FORM for objective in problem.objectives)
@@ -218,10 +209,8 @@ WholeTimeFunction = Callable[[IntArray, Evaluation | None], WholeTime]
 
 
 def make_whole_time(problem: Problem, *, jobs: int = 1) -> WholeTimeFunction:
-    """A function from rows, and what one frame alone gives, to time and energy; an analytic
-    pipeline and networks that run freely do not look at the frame."""
-    if problem.free_running:
-        return _make_free_run(problem, jobs)
+    """A function from rows, and what one frame alone gives, to time and energy; pipelines do not
+    look at the frame."""
     if problem.is_analytic:
         load = make_load_evaluator(problem, jobs=jobs)
 
@@ -230,23 +219,17 @@ def make_whole_time(problem: Problem, *, jobs: int = 1) -> WholeTimeFunction:
             loads = load(rows)
             return _whole_time(
                 loads.possible,
-                PIPELINE_COUNTED * loads.period_ps,
+                loads.period_ps,
                 np.maximum(loads.idle_time_ps, 1),
                 loads.energy_fj,
             )
 
         return closed_form
-    pipelined = problem.energy_use is EnergyUse.PIPELINE
-    play_pipeline = make_pipeline_evaluator(problem, jobs=jobs) if pipelined else None
+    if problem.energy_use is EnergyUse.PIPELINE:
+        return _make_long_run(problem, jobs)
 
     def played(rows: IntArray, frame: Evaluation | None) -> WholeTime:
-        assert frame is not None, "only an analytic pipeline needs no frame"
-        if play_pipeline is not None:
-            pipeline = play_pipeline(rows)
-            eight = frame.idle_mw * pipeline.window_ps + pipeline.dynamic_fj
-            period = np.maximum(pipeline.window_ps // PIPELINE_COUNTED, 1)
-            energy = eight // PIPELINE_COUNTED
-            return _whole_time(frame.possible, pipeline.window_ps, period, energy)
+        assert frame is not None, "only a pipeline needs no frame"
         none = np.zeros(len(rows), dtype=np.int64)
         if problem.energy_use is EnergyUse.PERIODIC:
             period = np.full(len(rows), problem.period_ps, dtype=np.int64)
@@ -258,25 +241,25 @@ def make_whole_time(problem: Problem, *, jobs: int = 1) -> WholeTimeFunction:
 
 
 def _whole_time(
-    possible: BoolArray, window: IntArray, time: IntArray, energy: IntArray
+    possible: BoolArray, period: IntArray, time: IntArray, energy: IntArray
 ) -> WholeTime:
     power = (energy // time) * 1000 + (energy % time) * 1000 // time
     power_up = power + ((energy % time) * 1000 % time != 0)
-    return WholeTime(possible, window, time, energy, (power, power_up))
+    return WholeTime(possible, period, time, energy, (power, power_up))
 
 
-def _make_free_run(problem: Problem, jobs: int) -> WholeTimeFunction:
-    """The same of networks that run freely: energy is that of an inference."""
-    run_freely = make_free_run_evaluator(problem, jobs=jobs)
+def _make_long_run(problem: Problem, jobs: int) -> WholeTimeFunction:
+    """The same of pipelines and networks that run freely."""
+    play_on = make_long_run_evaluator(problem, jobs=jobs)
 
     def run(rows: IntArray, frame: Evaluation | None) -> WholeTime:
         del frame
-        runs = run_freely(rows)
+        runs = play_on(rows)
         figures = np.array(runs.energies(), dtype=np.int64).reshape(len(rows), 3)
         return WholeTime(
             possible=runs.possible,
-            window_ps=runs.frame_time_ps,
-            time_ps=np.maximum(runs.window_ps, 1),
+            frame_period_ps=runs.frame_period_ps,
+            time_ps=np.maximum(runs.frame_period_ps, 1),
             energy_fj=figures[:, 0],
             power_uw=(figures[:, 1], figures[:, 2]),
         )
@@ -293,7 +276,7 @@ def _objective(
 ) -> IntArray:
     match objective.kind:
         case ObjectiveKind.THROUGHPUT:
-            return whole.window_ps
+            return whole.frame_period_ps
         case ObjectiveKind.ENERGY:
             return whole.energy_fj
         case ObjectiveKind.POWER:

@@ -29,11 +29,6 @@ IntArray = NDArray[np.int64]
 BoolArray = NDArray[np.bool_]
 
 
-PIPELINE_FRAMES = 12
-PIPELINE_WARM_UP = 4
-"""Throughput is counted from the end of frame 4 to the end of frame 12."""
-
-
 @dataclass(frozen=True, eq=False)
 class Evaluation:
     """What one frame alone gives, for n design points; values of impossible ones mean nothing."""
@@ -69,16 +64,6 @@ class Evaluation:
         return self.idle_mw * self.makespan_ps + self.dynamic_fj
 
 
-@dataclass(frozen=True, eq=False)
-class Pipeline:
-    """What a pipeline gives, for n design points."""
-
-    window_ps: IntArray
-    """[n]: from the end of frame 4 to the end of frame 12: eight frames."""
-    dynamic_fj: IntArray
-    """[n]: energy of frames 5 to 12 above idle power."""
-
-
 @dataclass(frozen=True)
 class Timeline:
     """One design point played: executions, and the instants at which frames and networks ended."""
@@ -90,7 +75,6 @@ class Timeline:
 
 
 Evaluator = Callable[[IntArray], Evaluation]
-PipelineEvaluator = Callable[[IntArray], Pipeline]
 
 
 class Kernel(Enum):
@@ -164,7 +148,20 @@ def _many_chains_player(problem: Problem, plan: Plan, jobs: int) -> list[RowPlay
 
     def player() -> RowPlayer:
         lanes = make_chain_lanes(plan)
-        return lambda rows, *out: play_many_chains(plan, chains, rows, lanes, *out)
+
+        def play(
+            rows: IntArray,
+            possible: BoolArray,
+            makespan: IntArray,
+            latency: IntArray,
+            dynamic: IntArray,
+            busy: IntArray,
+            idle: IntArray,
+        ) -> None:
+            out = (possible, makespan, latency, dynamic[:, None], busy[:, None], idle)
+            play_many_chains(plan, chains, rows, lanes, *out)
+
+        return play
 
     return [player() for _ in range(jobs)]
 
@@ -174,32 +171,6 @@ _PLAYERS = {
     Kernel.MANY_CHAINS: _many_chains_player,
     Kernel.GENERAL: _general_player,
 }
-
-
-def make_pipeline_evaluator(problem: Problem, *, jobs: int = 1) -> PipelineEvaluator:
-    """The same for twelve frames with ``problem.frames_in_flight`` of them at a time."""
-    from fitness.simulator.general import evaluate_pipelines
-
-    plan = make_plan(problem)
-
-    def player() -> RowPlayer:
-        chosen = make_chosen(plan)
-        state = make_state(
-            plan,
-            frames=PIPELINE_FRAMES,
-            in_flight=problem.frames_in_flight,
-            count_from=PIPELINE_WARM_UP,
-        )
-        return lambda rows, *out: evaluate_pipelines(plan, rows, chosen, state, *out)
-
-    play = share_rows([player() for _ in range(jobs)])
-
-    def evaluate(rows: IntArray) -> Pipeline:
-        window, dynamic = (np.zeros(len(rows), dtype=np.int64) for _ in range(2))
-        play(rows, window, dynamic)
-        return Pipeline(window, dynamic)
-
-    return evaluate
 
 
 def play(problem: Problem, design: DesignPoint, *, frames: int = 1, in_flight: int = 1) -> Timeline:

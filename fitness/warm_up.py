@@ -9,8 +9,8 @@ import numpy as np
 from fitness.branch_and_bound.choices import make_search_space
 from fitness.branch_and_bound.search_state import make_branching
 from fitness.closed_form import make_load_evaluator
-from fitness.simulate import Kernel, make_evaluator, make_pipeline_evaluator, play
-from fitness.simulate_free_running import make_free_run_evaluator, play_shown
+from fitness.simulate import Kernel, make_evaluator, play
+from fitness.simulate_long_run import make_long_run_evaluator, play_shown
 from fitness.simulator.layout import make_plan
 from fitness.simulator.state import make_chosen, make_state
 from results.problem.pipeline_model import ThroughputModel
@@ -81,14 +81,13 @@ def warm_up() -> None:
     row = np.zeros((1, 2), dtype=np.int64)
     for kernel in Kernel:
         make_evaluator(problem, kernel=kernel)(row)
-    make_pipeline_evaluator(problem)(row)
     make_load_evaluator(smallest_pipeline())(row)
     design = DesignPoint(row[0, :1], row[0, 1:])
     play(problem, design)
-    streams = replace(problem, free_running=True, energy_use=EnergyUse.PIPELINE)
+    pipeline = replace(problem, energy_use=EnergyUse.PIPELINE)
     for as_chains in (True, False):
-        make_free_run_evaluator(streams, as_chains=as_chains)(row)
-    play_shown(streams, design)
+        make_long_run_evaluator(pipeline, as_chains=as_chains)(row)
+    play_shown(pipeline, design)
     warm_up_branch_and_bound()
 
 

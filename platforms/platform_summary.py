@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
-from platforms.platform import Domain, Peak, PeArray, Platform, Source, Unit
+from platforms.platform import Domain, Peak, PeArray, Platform, Source, Status, Unit
+from platforms.source_counts import ENERGY, count_sources
 
 
 def _source(source: Source) -> dict[str, str]:
@@ -88,6 +90,10 @@ def platform_data(platform: Platform) -> dict[str, Any]:
         "title": platform.title,
         "default_precision": platform.default_precision,
         "sha256": platform.sha256,
+        "entries": {
+            topic: {status.value: counts[status] for status in Status}
+            for topic, counts in count_sources(platform).items()
+        },
         "domains": [_domain(domain) for domain in platform.domains],
         "units": [_unit(platform, unit) for unit in platform.units],
         "memory": {
@@ -159,6 +165,10 @@ def _counted(count: int, noun: str) -> str:
     return f"{count} {noun}{'' if count == 1 else 's'}"
 
 
+def _by_status(counts: Counter[Status]) -> str:
+    return ", ".join(f"{counts[status]} {status.value}" for status in Status)
+
+
 def _watts(low: int, high: int) -> str:
     return f"{low / 1000:.2f} to {high / 1000:.2f} W"
 
@@ -197,6 +207,9 @@ def platform_lines(platform: Platform) -> list[str]:
                 f"  {'':<{width}}  {len(unit.rules)} restrictions on layers, {limit} segments"
             )
     power = platform.memory.power
+    counts = count_sources(platform)
+    every = sum(counts.values(), Counter[Status]())
+    energy = sum((counts[topic] for topic in ENERGY), Counter[Status]())
     lines += [
         "",
         f"Memory  {memory_peak_kbps(platform) / 10**6:.1f} GB/s at the fastest clock; "
@@ -206,11 +219,12 @@ def platform_lines(platform: Platform) -> list[str]:
         f"Number format  {platform.default_precision} by default",
         f"Measured  {_counted(len(platform.measurements), 'network time')}, "
         f"{_counted(len(platform.profiles), 'network')} by group",
+        f"Entries  {_by_status(every)}; of voltage and power: {_by_status(energy)}",
     ]
     if platform.pe_array is not None:
         array = platform.pe_array
         lines.insert(
-            -3,
+            -4,
             f"Array   {', '.join(map(str, array.counts))} x {array.unit}, {array.vaults} vaults, "
             f"{array.cache_bytes / 1024:g} KB of cache each ({array.source.status.value})",
         )

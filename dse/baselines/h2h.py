@@ -11,8 +11,8 @@ from dse.baselines.base import Baseline, at_fastest_clocks
 from dse.baselines.herald import balanced_mapping
 from dse.space.design_space import DesignSpace
 from fitness.closed_form import make_load_evaluator
-from fitness.simulate import make_evaluator, make_pipeline_evaluator
-from fitness.simulate_free_running import make_free_run_evaluator
+from fitness.simulate import make_evaluator
+from fitness.simulate_long_run import make_long_run_evaluator
 from results.problem.problem import EnergyUse, IntArray, Problem
 
 MOST_GROUP_PLAYS = 2_000_000
@@ -57,12 +57,9 @@ def cost_without_contention(space: DesignSpace) -> Callable[[IntArray], IntArray
     if problem.is_analytic:
         load = make_load_evaluator(problem)
         return lambda mappings: load(at_fastest_clocks(space, mappings)).period_ps
-    if problem.free_running:
-        run_freely = make_free_run_evaluator(problem)
-        return lambda mappings: run_freely(at_fastest_clocks(space, mappings)).frame_time_ps
     if problem.energy_use is EnergyUse.PIPELINE:
-        play_pipeline = make_pipeline_evaluator(problem)
-        return lambda mappings: play_pipeline(at_fastest_clocks(space, mappings)).window_ps
+        play_on = make_long_run_evaluator(problem)
+        return lambda mappings: play_on(at_fastest_clocks(space, mappings)).frame_period_ps
     play = make_evaluator(problem)
     return lambda mappings: play(at_fastest_clocks(space, mappings)).makespan_ps
 

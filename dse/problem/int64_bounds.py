@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from fitness.simulate import PIPELINE_FRAMES
-from fitness.simulator.state import HIGH_FJ
+from fitness.simulator.state import HIGH_FJ, LEAST_EXECUTIONS
 from results.errors import ResultError
 from results.front.dominance import FloatArray
 from results.problem.problem import (
@@ -61,10 +60,8 @@ def check_magnitudes(problem: Problem) -> None:
             if source in network.groups
         )
         horizon += network.arrival_ps + network.repeats * (work + passing + copying)
-    if problem.free_running:
-        _check_free_run(problem, slowest, horizon, power)
-    elif problem.energy_use is EnergyUse.PIPELINE:
-        horizon *= PIPELINE_FRAMES
+    if problem.energy_use is EnergyUse.PIPELINE and not problem.is_analytic:
+        _check_long_run(problem, slowest, horizon, power)
     horizon = max(horizon, float(problem.period_ps or 0))
     # The sums are floats; a hair's breadth keeps their rounding on the safe side.
     if horizon * max(power, 1) * 1.001 >= INT64_LIMIT:
@@ -75,23 +72,30 @@ def check_magnitudes(problem: Problem) -> None:
         )
 
 
-def _check_free_run(problem: Problem, slowest: FloatArray, frame_ps: float, power: int) -> None:
-    """Accepts networks that run freely where window and energy fit.
+def _check_long_run(problem: Problem, slowest: FloatArray, frame_ps: float, power: int) -> None:
+    """Accepts streams whose window and energy fit.
 
     No execution waits for more than all that may be queued before it: of every frame in flight its
     longest group if the network is a chain, which has one at a time, else each of its groups once.
-    So a frame takes at most that for each of its executions, and the transitions.
+    So a frame takes at most that for each of its executions, and the transitions. Until 8192
+    executions have ended something always runs, is in transition or has yet to arrive.
     """
-    executions = max(network.repeats * len(network.groups) for network in problem.networks)
+    counts = [network.repeats * len(network.groups) for network in problem.networks]
+    executions = max(counts) if problem.free_running else sum(counts)
     queued = problem.frames_in_flight * sum(
         float(times.max() if _is_chain(problem, network) else times.sum())
         for network, times in ((n, slowest[list(n.groups)]) for n in problem.networks)
     )
-    window = PIPELINE_FRAMES * (executions * queued + frame_ps)
-    if 2 * PIPELINE_FRAMES * len(problem.networks) * window * 1.001 >= INT64_LIMIT:
+    rounds = 2 * problem.frames_in_flight + 9
+    arrival = max(network.arrival_ps for network in problem.networks)
+    each = float(slowest.max()) + max(float(problem.transition_ps.max(initial=0)), arrival)
+    window = rounds * (executions * queued + frame_ps)
+    window += (LEAST_EXECUTIONS + len(problem.units)) * each
+    if window * 1.001 >= INT64_LIMIT:
         raise ResultError(
-            f"twelve frames of the slowest network could take {window / 1e12:.3g} s: more than 63 "
-            "bits hold in picoseconds; leave out the slowest clocks (--fix) or units (--units)"
+            f"the window in which throughput is counted could last {window / 1e12:.3g} s: more "
+            "than 63 bits hold in picoseconds; leave out the slowest clocks (--fix) or units "
+            "(--units)"
         )
     longest = float(slowest.max(initial=0.0))
     if longest * max(power, 1) * 1.001 >= HIGH_FJ:

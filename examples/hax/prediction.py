@@ -14,7 +14,6 @@ from dse.workload.options import Options
 from dse.workload.scenarios import Scenario, apply_scenario
 from dse.workload.workload import Workload, workload_of
 from platforms.platform_file import load_platform
-from results.problem.problem import ObjectiveKind
 
 GROUPS = 10
 """Per network, as many as GoogLeNet has in the paper's Table 2."""
@@ -69,12 +68,10 @@ def predict(built: BuiltProblem, platform: str, *, contention: bool = True) -> P
     if not contention:
         built = replace(built, problem=without_contention(built.problem))
     comparison = compare(built, platform)
-    column = comparison.problem.objectives[0]
-    frames = 8 if column.kind is ObjectiveKind.THROUGHPUT else 1
     rows = [*comparison.standings, comparison.optimum]
     claim = comparison.claim
     return Prediction(
-        ms={row.name: row.member.objectives[0] / frames / 1e9 for row in rows},
+        ms={row.name: row.member.objectives[0] / 1e9 for row in rows},
         status="found" if claim is None else claim.status.value,
         best_baseline=comparison.best,
         comparison=comparison,

@@ -4,8 +4,11 @@ Usage: python -m examples.tang.fronts [--json] [--output FOLDER] [--generations 
 
 For each network: times and powers on the GPU calibrated on five clock pairs of the paper's Table 2
 (five_pairs.csv), the closed form, a population of 5,000 over 100 generations as in 5.1, and the
-front of the TensorRT-style baseline over all 12 x 13 clock pairs. The paper has no figures for its
-fronts but what its text says; that stands beside ours. With --output a result folder per network.
+front of the TensorRT-style baseline over all 12 x 13 clock pairs. Everything twice: the time T
+over which a frame draws idle power (Eq. 9-11) is the period, in which a frame leaves the pipeline,
+or the sum of all loads, as Eq. 12 is printed. The paper has no figures for its fronts but what its
+text says; that stands beside ours. FOLDER (runs/tang) gets a result folder per network and T, and
+a picture per network with both.
 """
 
 from __future__ import annotations
@@ -15,9 +18,14 @@ import json
 import time
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from itertools import product
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
+from rich.box import SIMPLE
+from rich.console import Console
+from rich.table import Table
 
 from dse.baselines.evaluate_all import baseline_points
 from dse.baselines.tensorrt_style import TensorRtStyle
@@ -35,17 +43,25 @@ from fitness.objectives import make_outcomes
 from fitness.profiles.profile_file import Profile, read_profile
 from platforms.platform import Platform
 from platforms.platform_file import load_platform
+from results.export.result_folder import write_results
 from results.front.dominance import non_dominated
 from results.front.front import Front
 from results.io.canonical_json import canonical_bytes
-from results.problem.objectives import objective_value
-from results.problem.pipeline_model import ThroughputModel
+from results.plots.fronts import draw_fronts
+from results.plots.style import PICTURE_MAKERS, picture_settings
+from results.problem.objectives import idle_time_name, objective_value
+from results.problem.pipeline_model import PipelineTime, ThroughputModel
 from results.problem.problem import IntArray, Problem
 from sdf.catalogue.catalogue import load_network
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 MEASUREMENTS = Path(__file__).parent / "five_pairs.csv"
 PLATFORM = "jetson-tx2"
 POPULATION, GENERATIONS = 5_000, 100
+WIDTH = 132
+"""Columns of the table, whatever the terminal's."""
 PAPER = {
     "vgg19": "Fig. 5: same or better throughput at less energy than TensorRT",
     "bvlc_alexnet": "Fig. 6: the same below 100 images/s; more than 100 only without TensorRT, "
@@ -56,15 +72,20 @@ PAPER = {
 
 @dataclass(frozen=True)
 class Result:
-    """One network; rates in images/s, energies in mJ/image."""
+    """One network with one T; rates in images/s, energies in mJ/image."""
 
     network: str
+    idle_time: str
+    """T in words."""
     paper: str
     members: int
     tensorrt_points: int
     tensorrt_beaten: int
     """Points of that front which some member dominates."""
+    tensorrt_equalled: int
+    """Points that are members."""
     most_fps: float
+    mj_at_most_fps: float
     tensorrt_most_fps: float
     least_mj: float
     tensorrt_least_mj: float
@@ -93,13 +114,16 @@ def calibrated(platform: Platform) -> Profile:
     return read_profile(canonical_bytes(document), platform, MEASUREMENTS.name)
 
 
-def explored(network: str, *, generations: int = GENERATIONS) -> tuple[Result, Front]:
-    """The front of one network, and what it says against TensorRT."""
+def explored(
+    network: str, pipeline_time: PipelineTime, *, generations: int = GENERATIONS
+) -> tuple[Result, Front]:
+    """The front of one network with one T, and what it says against TensorRT."""
     platform = load_platform(PLATFORM)
     options = Options(
         objectives=("throughput", "energy"),
         fixed=(("emc", "max"),),
         throughput_model=ThroughputModel.ANALYTIC,
+        pipeline_time=pipeline_time,
     )
     workload = workload_from([network])
     problem = build_problem(workload, platform, options, profile=calibrated(platform)).problem
@@ -138,11 +162,14 @@ def _result(
     as_fast = ours[ours[:, 0] <= fastest[0]]
     return Result(
         network=network,
+        idle_time=idle_time_name(problem),
         paper=PAPER[network],
         members=len(non_dominated(ours)),
         tensorrt_points=len(theirs),
         tensorrt_beaten=sum(beaten),
+        tensorrt_equalled=sum(bool((ours == point).all(axis=1).any()) for point in theirs),
         most_fps=objective_value(throughput, int(ours[:, 0].min())),
+        mj_at_most_fps=objective_value(energy, int(ours[ours[:, 0].argmin(), 1])),
         tensorrt_most_fps=objective_value(throughput, int(fastest[0])),
         least_mj=objective_value(energy, int(ours[:, 1].min())),
         tensorrt_least_mj=objective_value(energy, int(theirs[:, 1].min())),
@@ -153,38 +180,94 @@ def _result(
     )
 
 
+def picture(fronts: Sequence[Front]) -> Figure:
+    """Fronts of one network, which differ in T, and TensorRT's, which has one unit and so one T."""
+    figure = draw_fronts([("ours", front) for front in fronts])
+    (axes,) = figure.axes
+    throughput, energy = fronts[0].problem.objectives
+    theirs = [
+        point.member.objectives for point in fronts[0].baselines if point.name == TensorRtStyle.name
+    ]
+    axes.scatter(
+        [objective_value(throughput, rate) for rate, _ in theirs],
+        [objective_value(energy, use) for _, use in theirs],
+        marker="x",
+        s=16,
+        color="black",
+        linewidths=0.9,
+        zorder=3,
+        label="TensorRT-style, either T",
+    )
+    figure.legends[0].remove()
+    figure.legend(*axes.get_legend_handles_labels(), loc="outside upper left", ncols=1)
+    return figure
+
+
+def grid(results: Sequence[Result]) -> Table:
+    """A row per network and T; in brackets TensorRT's."""
+    table = Table(
+        title="Fig. 5 to 7 of Tang et al., by the time T of idle power; in brackets TensorRT-style",
+        title_justify="left",
+        box=SIMPLE,
+    )
+    for header in ("network", "T"):
+        table.add_column(header, no_wrap=True)
+    points = "TensorRT's points\nbeaten, equalled"
+    for header in ("members", points, "most images/s", "mJ/image\nthere"):
+        table.add_column(header, justify="right", no_wrap=True)
+    for header in ("mJ/image at TensorRT's\nmost images/s", "least\nmJ/image"):
+        table.add_column(header, justify="right", no_wrap=True)
+    for r in results:
+        table.add_row(
+            r.network,
+            r.idle_time.removeprefix("T = "),
+            str(r.members),
+            f"{r.tensorrt_beaten}, {r.tensorrt_equalled} of {r.tensorrt_points}",
+            f"{r.most_fps:.4g} ({r.tensorrt_most_fps:.4g})",
+            f"{r.mj_at_most_fps:.4g}",
+            f"{r.mj_at_tensorrt_most_fps:.4g} ({r.tensorrt_mj_at_most_fps:.4g})",
+            f"{r.least_mj:.4g} ({r.tensorrt_least_mj:.4g})",
+        )
+    return table
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Explores all three, prints, and writes the folders if asked to."""
+    """Explores all three with both T, prints, and writes folders and pictures."""
     parser = argparse.ArgumentParser(prog="python -m examples.tang.fronts")
     parser.add_argument("--json", action="store_true", help="print figures for programs")
-    parser.add_argument("--output", type=Path, help="folder for a result folder per network")
+    parser.add_argument(
+        "--output", type=Path, default=Path("runs/tang"), help="folder for results and pictures"
+    )
     parser.add_argument("--generations", type=int, default=GENERATIONS)
     options = parser.parse_args(arguments)
     if options.generations < 1:
         parser.error(f"--generations must be at least 1, got {options.generations}")
-    results = []
-    for network in PAPER:
-        result, front = explored(network, generations=options.generations)
+    options.output.mkdir(parents=True, exist_ok=True)
+    results: list[Result] = []
+    fronts: dict[str, list[Front]] = {network: [] for network in PAPER}
+    for network, pipeline_time in product(PAPER, PipelineTime):
+        result, front = explored(network, pipeline_time, generations=options.generations)
         results.append(result)
-        if options.output is not None:
-            from results.export.result_folder import write_results
-
-            options.output.mkdir(parents=True, exist_ok=True)
-            write_results(options.output / network, front, overwrite=True)
+        fronts[network].append(front)
+        folder = options.output / f"{network}-{pipeline_time.value}"
+        write_results(folder, front, overwrite=True)
+    for network, both in fronts.items():
+        with picture_settings():
+            figure = picture(both)
+            for suffix in (".svg", ".png"):
+                path = options.output / f"{network}{suffix}"
+                path.write_bytes(PICTURE_MAKERS[suffix](figure))
     if options.json:
         print(json.dumps([asdict(result) for result in results], indent=1))
         return
-    for result in results:
-        print(f"{result.network}. {result.paper}.")
-        print(
-            f"  {result.members} members; {result.tensorrt_beaten} of {result.tensorrt_points} "
-            f"TensorRT-style points beaten\n"
-            f"  most images/s: {result.most_fps:.4g}, TensorRT {result.tensorrt_most_fps:.4g}\n"
-            f"  least mJ/image: {result.least_mj:.4g}, TensorRT {result.tensorrt_least_mj:.4g}\n"
-            f"  mJ/image at TensorRT's most images/s: {result.mj_at_tensorrt_most_fps:.4g}, "
-            f"TensorRT {result.tensorrt_mj_at_most_fps:.4g}\n"
-            f"  {result.evaluations:,} design points in {result.seconds} s"
-        )
+    console = Console(highlight=False, width=WIDTH)
+    console.print(grid(results))
+    for network, says in PAPER.items():
+        print(f"{network}. {says}.")
+    print("T = sum of loads is Eq. 12 as printed. TensorRT-style has one unit: both T are one.")
+    print(f"{POPULATION * options.generations:,} design points each, in ", end="")
+    print(", ".join(f"{r.seconds} s" for r in results))
+    print(f"Written to {options.output}")
 
 
 if __name__ == "__main__":

@@ -9,16 +9,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from fitness.reference.closed_form import plain_loads
-from fitness.reference.free_running import play_freely
+from fitness.reference.long_run import play_long_run
 from fitness.reference.timeline import PlainTimeline, play
 from results.front.front import FreeRun
 from results.front.schedule import Schedule
 from results.io.canonical_json import INT64_MAX
 from results.io.plural import counted
 from results.problem.problem import DesignPoint, EnergyUse, ObjectiveKind, Problem
-
-PIPELINE_FRAMES, WARM_UP_FRAMES = 12, 4
-COUNTED = PIPELINE_FRAMES - WARM_UP_FRAMES
 
 
 @dataclass(frozen=True)
@@ -47,33 +44,25 @@ def plain_outcome(problem: Problem, design: DesignPoint) -> PlainOutcome:
     makespan = frame.frame_end_ps[0]
     latency = frame.latency_ps[0]
     idle = _idle_mw(problem, design)
-    window = 0
+    period = 0
     schedule, free_run = frame.schedule, None
     if problem.is_analytic:
         loads = plain_loads(problem, design)
-        window, energy = COUNTED * loads.period_ps, loads.energy_fj
+        period, energy = loads.period_ps, loads.energy_fj
         time = max(loads.idle_time_ps, 1)
-    elif problem.free_running:
-        run = play_freely(problem, design)
-        schedule, free_run = run.shown(problem, design)
-        time = run.window_ps[1] - run.window_ps[0]
-        count = sum(run.inferences)
-        # Rounded half up: the time that a network takes for eight frames, in the mean.
-        window = (2 * COUNTED * len(problem.networks) * time + count) // (2 * count)
-        drawn = idle * time + run.dynamic_fj(problem, design)
-        energy = min(drawn // count, INT64_MAX)
+        drawn = energy
     elif problem.energy_use is EnergyUse.PIPELINE:
-        pipeline = play(problem, design, frames=PIPELINE_FRAMES, in_flight=problem.frames_in_flight)
-        window = pipeline.frame_end_ps[-1] - pipeline.frame_end_ps[WARM_UP_FRAMES - 1]
-        dynamic = _dynamic_fj(problem, design, pipeline, first=WARM_UP_FRAMES + 1)
-        energy = (idle * window + dynamic) // COUNTED
-        time = max(window // COUNTED, 1)
+        run = play_long_run(problem, design)
+        streams, period = len(run.periods_ps), run.frame_period_ps
+        time = run.window_ps[1] - run.window_ps[0]
+        drawn = idle * time + sum(run.dynamic_fj)
+        energy = min(drawn * period // (streams * time), INT64_MAX)
+        if problem.free_running:
+            schedule, free_run = run.schedule, run.free_run
     else:
         time = makespan if problem.energy_use is EnergyUse.FRAME else problem.period_ps or 0
         time = max(time, 1)
-        energy = idle * time + _dynamic_fj(problem, design, frame, first=1)
-    if not problem.free_running:
-        drawn = energy
+        energy = drawn = idle * time + _dynamic_fj(problem, design, frame)
     power = drawn * 1000 // time
     alone = sum(row.alone_ps for row in frame.schedule.groups)
     busy = sum(row.end_ps - row.start_ps for row in frame.schedule.groups)
@@ -86,7 +75,7 @@ def plain_outcome(problem: Problem, design: DesignPoint) -> PlainOutcome:
             case ObjectiveKind.INVERSE_LATENCY:
                 values.append(-sum(10**18 // max(value, 1) for value in latency))
             case ObjectiveKind.THROUGHPUT:
-                values.append(window)
+                values.append(period)
             case ObjectiveKind.ENERGY:
                 values.append(energy)
             case ObjectiveKind.POWER:
@@ -132,15 +121,12 @@ def _idle_mw(problem: Problem, design: DesignPoint) -> int:
     return problem.board_mw + sum(static) + sum(idle)
 
 
-def _dynamic_fj(
-    problem: Problem, design: DesignPoint, timeline: PlainTimeline, *, first: int
-) -> int:
-    """Dynamic power from start to end, over all executions from frame ``first`` on."""
+def _dynamic_fj(problem: Problem, design: DesignPoint, timeline: PlainTimeline) -> int:
+    """Dynamic power from start to end, over all executions."""
     return sum(
         int(problem.units[row.unit].dynamic_mw[(row.group, *_points(problem, design, row.unit))])
         * (row.end_ps - row.start_ps)
         for row in timeline.schedule.groups
-        if row.frame >= first
     )
 
 

@@ -50,11 +50,9 @@ from fitness.simulator.lookup import choose, idle_power
 from fitness.simulator.state import (
     ALONE,
     BUSY_PS,
-    COUNT_FROM,
     DEMAND,
     DYNAMIC,
     DYNAMIC_FJ,
-    DYNAMIC_HIGH,
     END,
     FRAME,
     FRAMES,
@@ -69,7 +67,6 @@ from fitness.simulator.state import (
     HEAVY_DEN,
     HEAVY_NUM,
     HEAVY_OFFSET,
-    HIGH_FJ,
     IN_FLIGHT,
     IN_TRANSITION,
     JOB_LEFT,
@@ -101,11 +98,12 @@ from fitness.simulator.state import (
     SINCE,
     SLOT_WIDTH,
     STARTED,
+    STREAMS,
     UNIT,
     UNIT_WIDTH,
     WORK,
 )
-from fitness.simulator.streams import begin_streams, end_stream_frame
+from fitness.simulator.streams import begin_streams, count_execution, end_stream_frame
 from results.problem.problem import WORK_PER_PS
 
 
@@ -143,8 +141,8 @@ def enqueue(plan, chosen, state, now, place, instance, group, slot, ready):
 
 
 @jit
-def _ring_position(plan, state, slot):
-    return slot // plan.networks if len(state.streams) else slot
+def _ring_position(state, slot):
+    return slot // state.scalar[STREAMS] if len(state.streams) else slot
 
 
 @jit
@@ -154,7 +152,7 @@ def _begin_job(plan, chosen, state, now, slot, job):
     if plan.job[job * JOB_WIDTH + FIRST]:
         arrival = plan.network[(plan.job[job * JOB_WIDTH + NETWORK]) * NETWORK_WIDTH + ARRIVAL]
         ready = max(ready, state.slot[slot * SLOT_WIDTH + RELEASE] + arrival)
-    base = _ring_position(plan, state, slot) * plan.instances
+    base = _ring_position(state, slot) * plan.instances
     for i in range(
         plan.job[job * JOB_WIDTH + SOURCE_START], plan.job[job * JOB_WIDTH + SOURCE_END]
     ):
@@ -169,9 +167,9 @@ def _release_frame(plan, chosen, state, now, slot, frame):
     state.slot[slot * SLOT_WIDTH + FRAME] = frame
     state.slot[slot * SLOT_WIDTH + RELEASE] = now
     state.slot[slot * SLOT_WIDTH + NETWORKS_LEFT] = plan.networks
-    ring = _ring_position(plan, state, slot)
+    ring = _ring_position(state, slot)
     first_job, jobs_end, first_join, join_end = 0, plan.jobs, 0, plan.join.shape[0]
-    if len(state.streams):
+    if len(state.streams) and state.scalar[STREAMS] > 1:
         row = (slot - ring * plan.networks) * NETWORK_WIDTH
         first_job, jobs_end = plan.network[row + FIRST_JOB], plan.network[row + JOBS_END]
         first_join, join_end = plan.network[row + JOIN_START], plan.network[row + JOIN_END]
@@ -215,9 +213,9 @@ def begin(plan, chosen, state):
     slots = state.scalar[IN_FLIGHT]
     if len(state.streams):
         begin_streams(plan, state)
-        slots *= plan.networks
+        slots *= state.scalar[STREAMS]
     for slot in range(slots):
-        frame = _ring_position(plan, state, slot)
+        frame = _ring_position(state, slot)
         _release_frame(plan, chosen, state, np.int64(0), slot, frame)
 
 
@@ -238,14 +236,14 @@ def _end_job(plan, chosen, state, now, slot, job):
         plan.network[network * NETWORK_WIDTH + DEPENDENT_END],
     ):
         dependent = plan.dependent[i]
-        at = _ring_position(plan, state, slot) * plan.jobs + dependent
+        at = _ring_position(state, slot) * plan.jobs + dependent
         state.job[at * JOB_STATE_WIDTH + JOB_WAITS] -= 1
         if state.job[at * JOB_STATE_WIDTH + JOB_WAITS] == 0:
             _begin_job(plan, chosen, state, now, slot, dependent)
     state.slot[slot * SLOT_WIDTH + NETWORKS_LEFT] -= 1
     if state.slot[slot * SLOT_WIDTH + NETWORKS_LEFT] == 0:
         if len(state.streams):
-            end_stream_frame(plan, state, now, network)
+            end_stream_frame(state, slot % state.scalar[STREAMS])
         else:
             state.frame_end[frame] = now
             state.scalar[FRAMES_LEFT] -= 1
@@ -262,12 +260,12 @@ def _end_group(plan, chosen, state, now, u):
     group = np.uint32(state.place[place * PLACE_WIDTH + PLACE_GROUP])
     base = np.int64(place) - np.int64(instance)
     ran = now - state.unit[u * UNIT_WIDTH + STARTED]
-    if not len(state.warms_up) or state.slot[slot * SLOT_WIDTH + FRAME] >= state.scalar[COUNT_FROM]:
+    if len(state.streams):
+        stream = np.int64(slot) % state.scalar[STREAMS]
+        count_execution(plan, chosen, state, u, group, stream, ran)
+    else:
         state.scalar[DYNAMIC_FJ] += chosen.group[group * GROUP_WIDTH + DYNAMIC] * ran
         state.scalar[BUSY_PS] += ran
-    if len(state.streams) and state.scalar[DYNAMIC_FJ] >= HIGH_FJ:
-        state.scalar[DYNAMIC_FJ] -= HIGH_FJ
-        state.scalar[DYNAMIC_HIGH] += 1
     if len(state.logs):
         execution = state.slot[slot * SLOT_WIDTH + FRAME] * plan.instances + np.int64(instance)
         if len(state.streams):
@@ -306,7 +304,7 @@ def _end_group(plan, chosen, state, now, u):
         enqueue(plan, chosen, state, now, at, np.int64(target), target_group, slot, ready)
     if first == end:
         job = plan.instance[instance * INSTANCE_WIDTH + JOB]
-        at_job = np.uint32(_ring_position(plan, state, np.int64(slot)) * plan.jobs + job)
+        at_job = np.uint32(_ring_position(state, np.int64(slot)) * plan.jobs + job)
         left = state.job[at_job * JOB_STATE_WIDTH + JOB_LEFT] - 1
         state.job[at_job * JOB_STATE_WIDTH + JOB_LEFT] = left
         if left == 0:
@@ -420,19 +418,3 @@ def evaluate_rows(plan, rows, chosen, state, possible, makespan, latency, dynami
         dynamic[r] = state.scalar[DYNAMIC_FJ]
         busy[r] = state.scalar[BUSY_PS]
         idle[r] = idle_power(plan, row, chosen.domain_on)
-
-
-@jit
-def evaluate_pipelines(plan, rows, chosen, state, window, dynamic):
-    """Plays all frames of ``state`` for every row, and writes from the end of the frame before the
-    first counted one to the end of the last, and the dynamic energy of the counted ones.
-
-    ``window`` stays 0 where a unit cannot run a group.
-    """
-    last = state.scalar[FRAMES] - 1
-    for r in range(rows.shape[0]):
-        window[r] = 0
-        if choose(plan, rows[r], chosen):
-            play(plan, chosen, state)
-            window[r] = state.frame_end[last] - state.frame_end[state.scalar[COUNT_FROM] - 1]
-            dynamic[r] = state.scalar[DYNAMIC_FJ]

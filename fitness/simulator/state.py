@@ -21,11 +21,14 @@ NEVER = np.int64((1 << 63) - 1)
 
 # Entries of State.scalar.
 NOW, FRAMES, IN_FLIGHT, FRAMES_LEFT, RUNNING_CHANGED, IN_TRANSITION, HEAP_SIZE = range(7)
-COUNT_FROM, DYNAMIC_FJ, BUSY_PS, OPEN_COUNT, OPEN_UNIT, NEXT_END = range(7, 13)
-MARKED, DYNAMIC_HIGH, LOGGED = range(13, 16)
-SCALARS = 16
+DYNAMIC_FJ, BUSY_PS, OPEN_COUNT, OPEN_UNIT, NEXT_END, LOGGED = range(7, 13)
+STREAMS, ROUND, BEHIND, ROUND_OVER, EXECUTIONS, BEGUN, KEPT = range(13, 20)
+SCALARS = 20
 HIGH_FJ = 1 << 62
 """Taken from the dynamic energy of streams where it has grown so far: they may run for long."""
+WARM_UP_EXECUTIONS, LEAST_EXECUTIONS = 2048, 8192
+"""A window where no state recurs begins and ends at the first rounds by whose ends so many
+executions have ended; see :mod:`fitness.simulate_long_run`."""
 # Columns of Chosen.group.
 UNIT, ALONE, DEMAND, DYNAMIC = range(4)
 # Columns of State.unit.
@@ -36,9 +39,11 @@ HEAP_READY, HEAP_PRIORITY, HEAP_PLACE = range(3)
 # Columns of State.place.
 MISSING, READY, PLACE_INSTANCE, PLACE_SLOT, PLACE_GROUP = range(5)
 # Columns of State.slot.
-FRAME, NETWORKS_LEFT, RELEASE = range(3)
-# Columns of State.stream; snapshots of all networks' ENDED follow.
-ENDED, FOURTH_PS, TWELFTH_PS, FOURTH_FJ, FOURTH_HIGH, COUNTS = range(6)
+FRAME, NETWORKS_LEFT, RELEASE, AGE = range(4)
+# Rows of State.account: so far, when the window begins, when the kept state was.
+SO_FAR, AT_BEGIN, AT_KEPT, ACCOUNTS = range(4)
+# What a place holds, in State.form; JOINING and the number of inputs that are missing.
+WAITING, RUNNING, JOINING = range(1, 4)
 # Columns of State.job.
 JOB_WAITS, JOB_LEFT = range(2)
 # Columns of State.log.
@@ -76,12 +81,13 @@ class State(NamedTuple):
 
     scalar: IntArray
     """[SCALARS]: the instant; frames in all, in flight and left; 1 where the running set has
-    changed since rates were computed; groups in transition; entries of a heap; the first frame,
-    from 0, whose dynamic energy and busy time are counted; these two so far; groups whose unit is
-    open and that wait for nothing else; the unit that is about to start a group at open clocks, or
-    -1; when the next running group ends, NEVER where none runs; networks whose frame 4 has ended at
-    this instant; how often 2**62 fJ have been taken from the dynamic energy; executions
-    logged. *Frames left* of streams: networks that have not ended their last frame."""
+    changed since rates were computed; groups in transition; entries of a heap; dynamic energy and
+    busy time so far; groups whose unit is open and that wait for nothing else; the unit that is
+    about to start a group at open clocks, or -1; when the next running group ends, NEVER where none
+    runs; executions logged. Of streams: their number; rounds that are over (round k is when every
+    stream has ended k frames); streams that have not ended the next one; 1 where a round has ended
+    at this instant; executions ended; 1 where the window has begun; the round whose state was
+    kept, or 0."""
     unit: IntArray
     """[units, UNIT_WIDTH]: place of the running group; 1 where nothing runs; its start; work left
     at SINCE; rate; SINCE; when it ends at that rate, NEVER where nothing runs; its demand, else 0;
@@ -95,15 +101,21 @@ class State(NamedTuple):
     job: IntArray
     """[in flight x jobs, JOB_STATE_WIDTH]: jobs still waited for; groups left that feed none."""
     slot: IntArray
-    """[slots, SLOT_WIDTH]: frame, from 0; networks left; release."""
+    """[slots, SLOT_WIDTH]: frame, from 0; networks left; release; where a state's form is written,
+    how many of the frames in flight are older."""
     latency: IntArray
     """[frames, networks]"""
     frame_end: IntArray
     """[frames]"""
-    stream: IntArray
-    """[networks, COUNTS + networks], or nothing where there is a common frame: frames ended; when
-    frames 4 and 12 ended; dynamic energy up to the end of frame 4, its high part apart; and how
-    many frames every network had ended by then."""
+    ended: IntArray
+    """[streams]: frames ended; nothing where a given number of frames is played."""
+    account: IntArray
+    """[ACCOUNTS, account_width]: the instant; per unit dynamic energy, then how often 2**62 fJ have
+    been taken from it; per stream and unit the stand-alone time executed. The row SO_FAR leaves out
+    what runs."""
+    form: IntArray
+    """[2 x form size] where a recurring state is looked for: the state relative to the instant, and
+    the one that was kept. See :mod:`fitness.simulator.recurrence`."""
     open: IntArray
     """[places or 0]: places of the open groups, where the timeline stops at open choices."""
     log: IntArray
@@ -114,13 +126,12 @@ class State(NamedTuple):
     stops: tuple[int, ...]
     """One entry where the timeline stops at open choices, else none. The length of a tuple is part
     of its type: the compiler leaves out what is not wanted, which cost 10 % of the time as a test
-    at every event. So with the next three."""
+    at every event. So with the next two."""
     logs: tuple[int, ...]
     """One entry where executions are logged."""
-    warms_up: tuple[int, ...]
-    """One entry where the first frames are not counted."""
     streams: tuple[int, ...]
-    """One entry where there is no common frame: every network is a stream of its own."""
+    """One entry where frames never run out: of one stream, whose frame is all networks, or of one
+    for each network."""
 
 
 def make_state(
@@ -130,26 +141,25 @@ def make_state(
     in_flight: int,
     log: bool = False,
     log_rows: int = 0,
-    count_from: int = 0,
     stops: bool = False,
-    streams: bool = False,
+    streams: int = 0,
 ) -> State:
     """Buffers for one timeline after the other.
 
-    Energy is counted from frame ``count_from`` on, from 0; with ``stops`` the timeline stops at
-    open choices; with ``streams`` every network is a stream of its own, and ``frames`` are those of
-    the slowest; of them ``log_rows`` executions can be logged.
+    With ``stops`` the timeline stops at open choices. With ``streams``, 1 or as many as networks,
+    frames never run out, and ``frames`` means nothing; of them ``log_rows`` executions can be
+    logged.
     """
     ring = in_flight if streams else min(in_flight, frames)
     log_rows = log_rows if streams else frames * plan.instances
-    slots = ring * plan.networks if streams else ring
+    slots = ring * max(streams, 1)
     places = ring * plan.instances
     scalar = _zeros(SCALARS)
     scalar[FRAMES], scalar[IN_FLIGHT], scalar[HEAP_SIZE] = frames, ring, places * HEAP_WIDTH
-    scalar[COUNT_FROM] = count_from
+    scalar[STREAMS] = max(streams, 1)
     place = _zeros(places, PLACE_WIDTH)
     slot, instance = np.divmod(np.arange(places), plan.instances)
-    if streams:
+    if streams > 1:
         job = plan.instance.reshape(-1, INSTANCE_WIDTH)[instance, JOB]
         slot = slot * plan.networks + plan.job.reshape(-1, JOB_WIDTH)[job, NETWORK]
     place[:, PLACE_SLOT], place[:, PLACE_INSTANCE] = slot, instance
@@ -161,17 +171,29 @@ def make_state(
         place=place.reshape(-1),
         job=_zeros(ring * plan.jobs * JOB_STATE_WIDTH),
         slot=_zeros(slots * SLOT_WIDTH),
-        latency=_zeros(frames, plan.networks),
-        frame_end=_zeros(frames),
-        stream=_zeros(plan.networks * (COUNTS + plan.networks) if streams else 0),
+        latency=_zeros(0 if streams else frames, plan.networks),
+        frame_end=_zeros(0 if streams else frames),
+        ended=_zeros(streams),
+        account=_zeros(ACCOUNTS * account_width(plan, streams) if streams else 0),
+        form=_zeros(2 * form_size(plan, ring) if streams == 1 else 0),
         open=_zeros(places if stops else 0),
         log=_zeros(log_rows * LOG_WIDTH if log else 0),
         logged=_zeros(log_rows if log and streams else 0),
         stops=(1,) if stops else (),
         logs=(1,) if log else (),
-        warms_up=(1,) if count_from and not streams else (),
         streams=(1,) if streams else (),
     )
+
+
+def account_width(plan: Plan, streams: int) -> int:
+    """Columns of ``State.account``."""
+    return 1 + (2 + streams) * plan.units
+
+
+def form_size(plan: Plan, ring: int) -> int:
+    """Entries of a state in ``State.form``: of every frame in flight its number, relative to the
+    oldest, and its release; of every place what it holds and a figure; of every job two."""
+    return ring * 2 * (1 + plan.instances + plan.jobs)
 
 
 def make_chosen(plan: Plan) -> Chosen:

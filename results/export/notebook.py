@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from results.front.named_members import mark_members
 from results.plots.style import COLOURS, ink_on
-from results.problem.objectives import format_objectives, objective_label, objective_unit
+from results.problem.objectives import format_objectives, objective_label, unit_heading
 from results.text.member_diff import clocks_mhz, describe_front, groups_by_unit
 
 if TYPE_CHECKING:
@@ -50,7 +50,10 @@ def _member_table(front: Front) -> str:
     ]
     titles = [
         *("member", ""),
-        *(f"{objective_label(problem, o)} ({objective_unit(o)})" for o in problem.objectives),
+        *(
+            f"{objective_label(problem, o)} ({unit_heading(o, problem)})"
+            for o in problem.objectives
+        ),
         *("groups on units", "clocks (MHz)"),
     ]
     rows = []

@@ -21,8 +21,8 @@ from results.problem.objectives import (
     larger_is_better,
     objective_label,
     objective_names,
-    objective_unit,
     objective_value,
+    unit_heading,
 )
 from results.problem.problem import Problem
 from results.problem.problem_file import problem_sha256
@@ -73,7 +73,7 @@ def report_data(
         "objectives": [
             {
                 "label": objective_label(problem, objective),
-                "unit": objective_unit(objective),
+                "unit": unit_heading(objective, problem),
                 "larger_is_better": larger_is_better(objective),
             }
             for objective in problem.objectives
@@ -179,7 +179,7 @@ def _free_run(problem: Problem, member: Member) -> dict[str, Json] | None:
     }
     return {
         "window_ps": list(run.window_ps),
-        "inferences": list(run.inferences),
+        "periods_ps": list(run.periods_ps),
         "shown_ps": run.shown_ps,
         "words": shown_in_words(run),
         "places": [

@@ -96,7 +96,10 @@ def _window(problem: Problem, member: Member, process: int) -> list[Event]:
             "args": {
                 "begin_ps": run.window_ps[0],
                 "end_ps": run.window_ps[1],
-                **{f"inferences of {n}": c for n, c in zip(names, run.inferences, strict=True)},
+                **{
+                    f"frame period of {name} (ps)": period
+                    for name, period in zip(names, run.periods_ps, strict=True)
+                },
             },
         },
     ]

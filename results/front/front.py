@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from results.front.certificate import CertificateStatus
 from results.front.schedule import Schedule, ScheduleView
 from results.problem.problem import DesignPoint, Problem
+from results.problem.rates import rate_uhz
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -19,8 +20,8 @@ class FreeRun:
 
     window_ps: tuple[int, int]
     """Throughput, power and energy are counted between these two instants."""
-    inferences: tuple[int, ...]
-    """Per network: frames that end after the window's beginning and not after its end."""
+    periods_ps: tuple[int, ...]
+    """Per network: from frame to frame in the mean, rounded up."""
     shown_ps: int
     """The schedule holds every execution that starts before this instant: the window's end, or an
     earlier one where that were too many."""
@@ -29,6 +30,11 @@ class FreeRun:
     def shows_window(self) -> bool:
         """Whether the schedule reaches to the window's end."""
         return self.shown_ps == self.window_ps[1]
+
+    @property
+    def rates_uhz(self) -> tuple[int, ...]:
+        """Per network: frames in 10^6 s, rounded down."""
+        return tuple(rate_uhz(period) for period in self.periods_ps)
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,9 +12,7 @@ from results.front.schedule_check import check_schedule, require
 from results.problem.objectives import objective_names
 from results.problem.problem import IntArray, ObjectiveKind, Problem
 from results.problem.problem_check import check_problem
-
-COUNTED_FRAMES = 8
-"""Frames of the slowest network that a window holds where networks run freely."""
+from results.problem.rates import frame_period_ps
 
 
 def check_front(front: Front) -> None:
@@ -150,16 +148,14 @@ def _check_figures(problem: Problem, member: Member, path: str) -> None:
 
 
 def _check_rates(problem: Problem, member: Member, run: FreeRun, path: str) -> None:
-    """Throughput is what window and inferences say: eight frames of a network, in the mean."""
-    eight = COUNTED_FRAMES * len(problem.networks) * (run.window_ps[1] - run.window_ps[0])
-    count = sum(run.inferences)
+    """Throughput is what the periods of the networks say."""
     for objective, name, value in zip(
         problem.objectives, objective_names(problem), member.objectives, strict=True
     ):
         if objective.kind is ObjectiveKind.THROUGHPUT:
-            expected = (2 * eight + count) // (2 * count)
+            expected = frame_period_ps(run.periods_ps)
             require(
                 value == expected,
                 f"{path}.objectives[{name!r}]",
-                f"must be {expected}, by window_ps and inferences, got {value}",
+                f"must be {expected}, by frame_periods_ps, got {value}",
             )

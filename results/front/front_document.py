@@ -156,7 +156,7 @@ def member_to_document(problem: Problem, member: Member) -> dict[str, Json]:
         if member.free_run is None
         else {
             "window_ps": list(member.free_run.window_ps),
-            "inferences": dict(zip(network_names, member.free_run.inferences, strict=True)),
+            "frame_periods_ps": dict(zip(network_names, member.free_run.periods_ps, strict=True)),
             "shown_ps": member.free_run.shown_ps,
         },
     }
@@ -281,8 +281,8 @@ def _free_run(content: Any, networks: tuple[str, ...], path: str) -> FreeRun | N
     if content is None:
         return None
     begin, end = content["window_ps"]
-    inferences = _values(content, "inferences", networks, path)
-    return FreeRun((begin, end), tuple(inferences), content["shown_ps"])
+    periods = _values(content, "frame_periods_ps", networks, path)
+    return FreeRun((begin, end), tuple(periods), content["shown_ps"])
 
 
 def _values(content: Any, key: str, names: tuple[str, ...], path: str) -> list[Any]:

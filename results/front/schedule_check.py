@@ -81,15 +81,11 @@ def _check_free_run(problem: Problem, run: FreeRun, path: str) -> None:
         0 < run.shown_ps <= end, f"{path}.shown_ps", f"must be from 1 to {end}, got {run.shown_ps}"
     )
     require(
-        len(run.inferences) == count,
-        f"{path}.inferences",
-        f"must be {count}, got {len(run.inferences)}",
+        len(run.periods_ps) == count,
+        f"{path}.frame_periods_ps",
+        f"must be {count}, got {len(run.periods_ps)}",
     )
-    require(
-        min(run.inferences) >= 0 and sum(run.inferences) > 0,
-        f"{path}.inferences",
-        "must not be negative, and not all 0",
-    )
+    require(min(run.periods_ps) > 0, f"{path}.frame_periods_ps", "must be positive")
 
 
 def _check_beginning(problem: Problem, member: Member, run: FreeRun, path: str) -> None:

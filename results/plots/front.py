@@ -32,6 +32,7 @@ from results.problem.objectives import (
     objective_label,
     objective_unit,
     objective_value,
+    unit_heading,
 )
 from results.problem.problem import Objective, Problem
 from results.text.member_diff import clocks_mhz, groups_by_unit, varying_domains
@@ -64,10 +65,10 @@ def front_png(front: Front) -> bytes:
         return png_bytes(draw_front(front))
 
 
-def axis_title(problem: Problem, objective: Objective) -> str:
-    """``Latency of vgg19 (ms)``."""
+def axis_title(objective: Objective, problem: Problem, *others: Problem) -> str:
+    """``Latency of vgg19 (ms)``, of figures of all problems."""
     label = objective_label(problem, objective)
-    return f"{label[0].upper()}{label[1:]} ({objective_unit(objective)})"
+    return f"{label[0].upper()}{label[1:]} ({unit_heading(objective, problem, *others)})"
 
 
 @dataclass(frozen=True)
@@ -105,7 +106,7 @@ def draw_front(front: Front) -> Figure:
     ]
     xs, ys = [point[0] for point in points], [point[1] for point in points]
     for place, (name, values) in enumerate((("x", xs), ("y", ys))):
-        getattr(axes, f"set_{name}label")(axis_title(front.problem, objectives[place]))
+        getattr(axes, f"set_{name}label")(axis_title(objectives[place], front.problem))
         if min(values) > 0 and max(values) > LOG_RATIO * min(values):
             getattr(axes, f"set_{name}scale")("log")
     axes.margins(0.12)
@@ -152,7 +153,7 @@ def _colouring(front: Front) -> _Colouring | None:
     if len(problem.objectives) > 2:
         objective = problem.objectives[2]
         values = tuple(objective_value(objective, m.objectives[2]) for m in front.members)
-        return _Colouring(axis_title(problem, objective), values, None)
+        return _Colouring(axis_title(objective, problem), values, None)
     for domain in varying_domains(front)[:1]:
         name = problem.domains[domain].name
         megahertz = tuple(clocks_mhz(problem, member)[name] for member in front.members)

@@ -10,7 +10,12 @@ from results.errors import ResultError
 from results.front.front import Front
 from results.plots.front import LOG_RATIO, MARKERS, axis_title
 from results.plots.style import COLOURS, COLUMN_INCHES, INK, PAGE_INCHES
-from results.problem.objectives import larger_is_better, objective_names, objective_value
+from results.problem.objectives import (
+    idle_time_name,
+    larger_is_better,
+    objective_names,
+    objective_value,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -57,8 +62,11 @@ def _draw_pair(
     axes: Axes, fronts: Sequence[tuple[str, Front]], pair: tuple[int, int], *, staircase: bool
 ) -> None:
     axes.grid(True)
-    first = fronts[0][1].problem
+    problems = [front.problem for _, front in fronts]
+    first = problems[0]
     names = objective_names(first)
+    # An axis with energies of several T cannot name one; the legend does.
+    name_times = len({idle_time_name(problem) for problem in problems}) > 1
     every: list[list[float]] = [[], []]
     for n, (title, front) in enumerate(fronts):
         places = [objective_names(front.problem).index(names[k]) for k in pair]
@@ -82,11 +90,13 @@ def _draw_pair(
             marker=MARKERS[n % len(MARKERS)],
             linewidths=0.3,
             edgecolors=INK,
-            label=title,
+            label=f"{title}, {idle_time_name(front.problem) or 'timeline'}"
+            if name_times
+            else title,
             zorder=2,
         )
     for name, values, place in zip("xy", every, pair, strict=True):
-        getattr(axes, f"set_{name}label")(axis_title(first, first.objectives[place]))
+        getattr(axes, f"set_{name}label")(axis_title(first.objectives[place], *problems))
         if min(values) > 0 and max(values) > LOG_RATIO * min(values):
             getattr(axes, f"set_{name}scale")("log")
     axes.margins(0.06)

@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from results.problem.pipeline_model import PipelineTime
 from results.problem.problem import Objective, ObjectiveKind, Problem
 
 FILE_NAMES = {
     ObjectiveKind.LATENCY: "latency_ps",
     ObjectiveKind.INVERSE_LATENCY: "negative_rate_sum_uhz",
-    ObjectiveKind.THROUGHPUT: "window_of_8_frames_ps",
+    ObjectiveKind.THROUGHPUT: "frame_period_ps",
     ObjectiveKind.ENERGY: "energy_fj",
     ObjectiveKind.POWER: "power_uw",
     ObjectiveKind.EFFICIENCY: "energy_per_inference_fj",
@@ -39,13 +40,18 @@ _DISPLAYS = {
     ObjectiveKind.STRETCH: _Display("stretch", "%"),
 }
 
+_IDLE_TIMES = {
+    PipelineTime.PERIOD: "T = period",
+    PipelineTime.SUM_OF_LOADS: "T = sum of loads",
+}
+
 _PS_PER_MS = 10**9
 _FJ_PER_MJ = 10**12
 _FJ_PER_J = 10**15
 _UW_PER_W = 10**6
 _PPM_PER_PERCENT = 10**4
 _UHZ_PER_HZ = 10**6
-_WINDOW_FRAMES_PS = 8 * 10**12
+_PS_PER_S = 10**12
 
 
 def objective_name(problem: Problem, objective: Objective) -> str:
@@ -74,6 +80,20 @@ def objective_unit(objective: Objective) -> str:
     return _DISPLAYS[objective.kind].unit
 
 
+def idle_time_name(problem: Problem) -> str:
+    """Which T the energy of an analytic pipeline has (Tang, Eq. 9-12); empty on the timeline."""
+    return _IDLE_TIMES[problem.pipeline_time] if problem.is_analytic else ""
+
+
+def unit_heading(objective: Objective, *problems: Problem) -> str:
+    """Unit for the head of a column or an axis with figures of ``problems``. An analytic energy
+    names its T, where all have the same: ``mJ, T = period``."""
+    unit, names = objective_unit(objective), {idle_time_name(problem) for problem in problems}
+    if objective.kind is not ObjectiveKind.ENERGY or len(names) > 1 or names == {""}:
+        return unit
+    return f"{unit}, {names.pop()}"
+
+
 def larger_is_better(objective: Objective) -> bool:
     """Whether people maximise :func:`objective_value`."""
     return _DISPLAYS[objective.kind].larger_is_better
@@ -82,8 +102,8 @@ def larger_is_better(objective: Objective) -> bool:
 def objective_value(objective: Objective, value: int) -> float:
     """The file's integer in the unit for people: ms, mJ, W, %, or a rate per second.
 
-    A throughput is 8 frames over the time that they take, an efficiency 1 J over the energy of an
-    inference (infinite where that is nothing).
+    A throughput is one over the frame period, an efficiency 1 J over the energy of an inference
+    (infinite where that is nothing).
     """
     match objective.kind:
         case ObjectiveKind.LATENCY:
@@ -99,7 +119,7 @@ def objective_value(objective: Objective, value: int) -> float:
         case ObjectiveKind.EFFICIENCY:
             return _FJ_PER_J / value if value else float("inf")
         case ObjectiveKind.THROUGHPUT:
-            return _WINDOW_FRAMES_PS / value if value else float("inf")
+            return _PS_PER_S / value if value else float("inf")
 
 
 def format_objectives(objective: Objective, values: Sequence[int]) -> list[str]:

@@ -157,7 +157,7 @@ class Problem:
     ``edges``: (source, target) group indices; ``transition_ps`` [edges, units, units].
     ``allowed`` [groups, units]: what the search may choose (support, pins, ``--units``).
     ``free_running``: no common frame; every network is a stream of its own (see
-    :mod:`fitness.simulate_free_running`). Goes with energy use *pipeline*.
+    :mod:`fitness.free_run`). Goes with energy use *pipeline*.
     ``edge_tokens`` [edges]: tokens (tensor elements) that pass an edge in one inference; None where
     they are not known.
     """

@@ -14,7 +14,7 @@ from results.front.dominance import hypervolume, reference_point
 from results.front.front import Front
 from results.front.front_check import objective_array
 from results.io.plural import counted
-from results.problem.objectives import objective_names
+from results.problem.objectives import idle_time_name, objective_names
 from results.problem.problem import BoolArray, IntArray, Problem
 from results.problem.problem_file import problem_sha256
 
@@ -142,6 +142,8 @@ def problem_differences(first: Front, second: Front) -> list[str]:
     note("units", ", ".join(u.name for u in a.units), ", ".join(u.name for u in b.units))
     _note_clocks(differences, a, b)
     note("energy use", a.energy_use.value, b.energy_use.value)
+    note("throughput model", a.throughput_model.value, b.throughput_model.value)
+    note("time of idle power", *(idle_time_name(p) or "timeline" for p in (a, b)))
     note("period", _of(a.period_ps, 10**9, "ms"), _of(b.period_ps, 10**9, "ms"))
     note("free-running", _yes(a.free_running), _yes(b.free_running))
     note("frames in flight", a.frames_in_flight, b.frames_in_flight)

@@ -20,9 +20,8 @@ def free_run_lines(problem: Problem, member: Member) -> list[str]:
         f"window: {format_number((end - begin) / _PS_PER_MS)} ms, from "
         f"{format_number(begin / _PS_PER_MS)} to {format_number(end / _PS_PER_MS)} ms"
     ]
-    for network, count in zip(problem.networks, run.inferences, strict=True):
-        rate = format_number(count * _PS_PER_S / (end - begin))
-        lines.append(f"throughput of {network.name}: {rate} frames/s ({count} in the window)")
+    for network, period in zip(problem.networks, run.periods_ps, strict=True):
+        lines.append(f"throughput of {network.name}: {format_number(_PS_PER_S / period)} frames/s")
     return [*lines, f"schedule: {shown_in_words(run)}"]
 
 

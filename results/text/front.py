@@ -19,6 +19,7 @@ from results.problem.objectives import (
     objective_names,
     objective_unit,
     objective_value,
+    unit_heading,
 )
 from results.text.member_diff import clocks_mhz, describe_front, groups_by_unit, transition_count
 
@@ -180,7 +181,7 @@ def _columns(front: Front, shown: list[int]) -> tuple[list[_Column], list[str]]:
             format_objectives(objective, [member.objectives[place] for member in members])
         )
         label = objective_label(problem, objective)
-        columns.append(_Column(label, (label, objective_unit(objective)), cells))
+        columns.append(_Column(label, (label, unit_heading(objective, problem)), cells))
     names = tuple(", ".join(marks.get(i, ())) for i in shown)
     columns.append(_Column("mark", ("", ""), names, right=False))
     used = [

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ from dse.cli.main import run
 from results.export.result_folder import read_results
 from results.plots.front import draw_front
 from results.problem.pipeline_model import PipelineTime, ThroughputModel
+from results.text.compare_fronts import problem_differences
 
 RECOMPUTE = Path(__file__).parents[1] / "results" / "recompute_front.py"
 COMMAND = (
@@ -58,7 +60,7 @@ def test_the_other_variants_hold_too(tmp_path):
 
 def test_a_wrong_load_is_found(folder, tmp_path):
     front = json.loads((folder / "front.json").read_text())
-    front["members"][0]["objectives"]["window_of_8_frames_ps"] -= 8
+    front["members"][0]["objectives"]["frame_period_ps"] -= 1
     changed = tmp_path / "changed"
     changed.mkdir()
     for name in ("problem.json", "costs.json"):
@@ -75,7 +77,22 @@ def test_the_tensorrt_front_is_in_the_file_the_picture_and_the_table(dse, folder
     assert all((point.member.design.units == gpu).all() for point in points)
     legend = [text.get_text() for text in draw_front(front).legends[0].get_texts()]
     assert "front of TensorRT-style" in legend
-    assert f"and {len(points) - 1} more" in " ".join(dse("show", folder).out.split())
+    shown = dse("show", folder).out
+    assert f"and {len(points) - 1} more" in " ".join(shown.split())
+    assert "mJ, T = period" in shown
+    assert draw_front(front).axes[0].get_ylabel() == "Energy (mJ, T = period)"
+
+
+def test_fronts_of_another_t_or_model_are_not_of_the_same_problem(folder):
+    front = read_results(folder)
+    by_sum = replace(front.problem, pipeline_time=PipelineTime.SUM_OF_LOADS)
+    every = replace(front.problem, throughput_model=ThroughputModel.ANALYTIC_ALL_CHANNELS)
+    assert problem_differences(front, replace(front, problem=by_sum)) == [
+        "time of idle power: T = period and T = sum of loads"
+    ]
+    assert problem_differences(front, replace(front, problem=every)) == [
+        "throughput model: analytic and analytic-all-channels"
+    ]
 
 
 @pytest.mark.parametrize(

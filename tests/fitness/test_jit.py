@@ -18,7 +18,8 @@ import fitness.simulator.heap
 import fitness.simulator.jit
 from benchmarks.random_problem import RandomShape, random_problem
 from benchmarks.reference_problem import reference_problem
-from fitness.simulate import make_evaluator, make_pipeline_evaluator
+from fitness.simulate import make_evaluator
+from fitness.simulate_long_run import make_long_run_evaluator
 from results.problem.problem import Problem
 
 ROOT = Path(__file__).parents[2]
@@ -154,9 +155,10 @@ def test_threads_change_no_bit(stated: Problem, jobs: int) -> None:
     for name in ("possible", "makespan_ps", "latency_ps", "dynamic_fj", "busy_ps", "idle_mw"):
         assert np.array_equal(getattr(one, name), getattr(several, name)), name
     assert (one.makespan_ps[one.possible] > 0).all()
-    piped, shared = make_pipeline_evaluator(stated), make_pipeline_evaluator(stated, jobs=jobs)
-    assert np.array_equal(piped(rows).window_ps, shared(rows).window_ps)
-    assert np.array_equal(piped(rows).dynamic_fj, shared(rows).dynamic_fj)
+    piped, shared = make_long_run_evaluator(stated), make_long_run_evaluator(stated, jobs=jobs)
+    alone, together = piped(rows), shared(rows)
+    for name, values in vars(alone).items():
+        assert np.array_equal(values, getattr(together, name)), name
 
 
 @pytest.mark.parametrize("rows", [0, 1, 2])

@@ -2,13 +2,14 @@
 
 from dataclasses import replace
 from fractions import Fraction
-from math import floor
+from math import ceil, floor
 
 import numpy as np
 import pytest
 
 from benchmarks.random_problem import RandomShape, random_design, random_problem
 from fitness.objectives import ConstraintKind, constraints_of, make_outcomes
+from fitness.reference.long_run import play_long_run
 from fitness.reference.timeline import play
 from fitness.simulate import row_of
 from results.problem.problem import EnergyUse, Objective, ObjectiveKind
@@ -43,21 +44,24 @@ def dynamic_fj(problem, design, executions):
 
 
 def expected(problem, design):
-    """Objective to value, whole numbers from exact fractions; and energy and time of the frame."""
+    """Objective to value, whole numbers from exact fractions; and latencies, energy of a frame,
+    mean power in uW."""
     frame = play(problem, design)
     makespan, latencies = frame.frame_end_ps[0], frame.latency_ps[0]
     idle = idle_power_mw(problem, design)
     values = {}
     if problem.energy_use is EnergyUse.PIPELINE:
-        pipeline = play(problem, design, frames=12, in_flight=problem.frames_in_flight)
-        window = pipeline.frame_end_ps[11] - pipeline.frame_end_ps[3]
-        counted = [row for row in pipeline.schedule.groups if row.frame >= 5]
-        energy = (idle * window + dynamic_fj(problem, design, counted)) // 8
-        time = max(window // 8, 1)
-        values[ObjectiveKind.THROUGHPUT] = window
+        run = play_long_run(problem, design)
+        window = run.window_ps[1] - run.window_ps[0]
+        (time,) = run.periods_ps
+        drawn = idle * window + sum(run.dynamic_fj)
+        energy = drawn * time // window
+        power = Fraction(1000 * drawn, window)
+        values[ObjectiveKind.THROUGHPUT] = time
     else:
         time = problem.period_ps if problem.energy_use is EnergyUse.PERIODIC else makespan
         energy = idle * time + dynamic_fj(problem, design, frame.schedule.groups)
+        power = Fraction(1000 * energy, time)
     busy = sum(row.end_ps - row.start_ps for row in frame.schedule.groups)
     alone = sum(row.alone_ps for row in frame.schedule.groups)
     values |= {
@@ -65,10 +69,10 @@ def expected(problem, design):
         ObjectiveKind.INVERSE_LATENCY: -sum(10**18 // latency for latency in latencies),
         ObjectiveKind.ENERGY: energy,
         ObjectiveKind.EFFICIENCY: energy // len(problem.networks),
-        ObjectiveKind.POWER: floor(Fraction(1000 * energy, time)),
+        ObjectiveKind.POWER: floor(power),
         ObjectiveKind.STRETCH: floor(Fraction(10**6 * (busy - alone), alone)),
     }
-    return values, latencies, energy, time
+    return values, latencies, energy, power
 
 
 def problems(count, **changes):
@@ -119,9 +123,9 @@ def test_figures_of_constraints_and_what_is_feasible(use):
     for rng, problem in problems(10, energy_use=use, period_ps=4 * 10**9):
         design = random_design(rng, problem)
         rows = row_of(design)[None, :]
-        _, latencies, energy, time = expected(problem, design)
+        _, latencies, energy, power = expected(problem, design)
         makespan = play(problem, design).frame_end_ps[0]
-        power_uw = -(-1000 * energy // time)
+        power_uw = ceil(power)
         mapping = design.units.tolist()
         crossings = [
             sum(mapping[a] != mapping[b] for a, b in problem.edges if a in network.groups)
@@ -172,13 +176,12 @@ def test_figures_of_constraints_and_what_is_feasible(use):
 def test_power_just_above_the_cap_is_above_it():
     for rng, problem in problems(30):
         design = random_design(rng, problem)
-        _, _, energy, time = expected(problem, design)
-        cap = energy // time
+        _, _, _, power = expected(problem, design)
+        cap = floor(power / 1000)
         outcomes = make_outcomes(replace(problem, power_cap_mw=max(cap, 1)))(
             row_of(design)[None, :]
         )
-        exact = Fraction(energy, time)
-        assert bool(outcomes.feasible[0]) == (exact <= max(cap, 1))
+        assert bool(outcomes.feasible[0]) == (power <= 1000 * max(cap, 1))
 
 
 def test_rows_on_units_that_cannot_run_them_are_impossible():

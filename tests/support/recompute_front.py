@@ -6,8 +6,10 @@ not agree and ends with status 1 then. Usage: python recompute_front.py FOLDER
 
 import hashlib
 import json
+import math
 import pathlib
 import sys
+from fractions import Fraction
 
 
 def at(table, index):
@@ -34,12 +36,13 @@ def loss(c, m, x, y):
     return min(worst, 62260)
 
 
-def replay(problem, unit_of, point, frames=1, in_flight=1, freely=False):
-    """{(frame, network, repeat, group): (ready, start, end)}; by default one frame alone.
+def replay(problem, unit_of, point, endless=False):
+    """{(frame, network, repeat, group): (ready, start, end)} of one frame alone; or, with frames
+    that never run out, of the long run, and its window: for its beginning and its end the instant
+    and {unit: (execution, work left)} of what runs then.
 
-    unit_of: unit name per group, through all networks; point: index per domain name; freely:
-    without a common frame, until all networks have ended ``frames`` frames, and all that ran then
-    has ended; what started at that instant or later may have no end.
+    unit_of: unit name per group, through all networks; point: index per domain name. What starts at
+    the window's end or later may have no end.
     """
     units = {unit["name"]: unit for unit in problem["units"]}
     number = {unit["name"]: u for u, unit in enumerate(problem["units"])}
@@ -51,55 +54,91 @@ def replay(problem, unit_of, point, frames=1, in_flight=1, freely=False):
     groups = [range(n["first_group"], n["first_group"] + len(n["group_names"])) for n in networks]
     name_index = {network["name"]: n for n, network in enumerate(networks)}
     incoming = {g: [e for e in problem["edges"] if e["target"] == g] for g in range(len(unit_of))}
+    streams = streams_of(problem)
+    stream_of = {n: s for s, members in enumerate(streams) for n in members}
+    in_flight = problem["frames_in_flight"] if endless else 1
 
     def awaited(frame, n, repeat, g):
         """Executions that must end first, each with the delay after it."""
-        first = not incoming[g] and repeat == 1
         for e in incoming[g]:
             delay = e["transition_ps"][number[unit_of[e["source"]]]][number[unit_of[g]]]
             yield (frame, n, repeat, e["source"]), delay
         if not incoming[g] and repeat > 1:
             yield from (((frame, n, repeat - 1, other), 0) for other in groups[n])
-        for other in (name_index[name] for name in networks[n]["waits_for"] if first):
-            yield from (((frame, other, networks[other]["repeats"], o), 0) for o in groups[other])
-        if first and frame > in_flight:
-            for k, other in [(n, networks[n])] if freely else enumerate(networks):
-                last, delay = (frame - in_flight, k, other["repeats"]), networks[n]["arrival_ps"]
-                yield from (((*last, o), delay) for o in groups[k])
+        for other in (name_index[name] for name in networks[n]["waits_for"]):
+            if not incoming[g] and repeat == 1:
+                last = networks[other]["repeats"]
+                yield from (((frame, other, last, o), 0) for o in groups[other])
 
-    def executions(frame, n):
-        return {
-            (frame, n, repeat, g): dict(awaited(frame, n, repeat, g))
+    todo, left, released = {}, {}, {}
+
+    def release(s, frame, now):
+        keys = [
+            (frame, n, repeat, g)
+            for n in streams[s]
             for repeat in range(1, networks[n]["repeats"] + 1)
             for g in groups[n]
-        }
+        ]
+        todo.update((key, dict(awaited(*key))) for key in keys)
+        left[s, frame], released[s, frame] = set(keys), now
 
-    todo, ended = {}, {}
-    known = in_flight if freely else frames
-    for frame, n in ((frame, n) for frame in range(1, known + 1) for n in range(len(networks))):
-        todo.update(executions(frame, n))
-    ready, start, end, running, queued, now, last_instant = {}, {}, {}, {}, {}, 0, None
+    def state(now):
+        oldest = {s: min(f for t, f in released if t == s) for s, _ in released}
+        lacking = {}
+        for key, before in todo.items():
+            there = [end[other] + delay - now for other, delay in before.items() if other in end]
+            if incoming[key[3]] and there:
+                lacking[key] = max(there)
+
+        def sort(entries):
+            return sorted((f - oldest[stream_of[n]], n, r, g, x) for (f, n, r, g), x in entries)
+
+        return (
+            sorted((s, f - oldest[s], then - now) for (s, f), then in released.items()),
+            sort((key, 0) for keys in left.values() for key in keys),
+            sort((key, when - now) for key, when in queued.items()),
+            sort(running.values()),
+            sort(lacking.items()),
+        )
+
+    for s in range(len(streams)):
+        for frame in range(1, in_flight + 1):
+            release(s, frame, 0)
+    ready, start, end, running, queued, now = {}, {}, {}, {}, {}, 0
+    ended, rounds, kept, begin, window = [0] * len(streams), 0, None, None, None
     while todo or queued or running:
-        for u in [u for u, (_, left) in running.items() if left <= 0]:
+        for u in [u for u, (_, work) in running.items() if work <= 0]:
             key = running.pop(u)[0]
             end[key] = now
-            frame, n = key[:2]
-            last = networks[n]["repeats"]
-            if freely and all((frame, n, last, g) in end for g in groups[n]):
-                ended[n] = frame
-                todo.update(executions(frame + in_flight, n))
-        if freely and len(ended) == len(networks) and min(ended.values()) >= frames:
-            last_instant = now if last_instant is None else last_instant
-            if all(start[key] >= last_instant for key, _ in running.values()):
-                break
+            s, frame = stream_of[key[1]], key[0]
+            left[s, frame].remove(key)
+            if endless and not left[s, frame]:
+                del left[s, frame], released[s, frame]
+                ended[s] += 1
+                release(s, frame + in_flight, now)
         for key, before in list(todo.items()):
             if all(other in end for other in before):
-                first = key[2] == 1 and not incoming[key[3]]
-                ready[key] = queued[key] = max(
-                    [networks[key[1]]["arrival_ps"] if first else 0]
-                    + [end[other] + delay for other, delay in before.items()]
-                )
+                frame, n, repeat, g = key
+                instants = [end[other] + delay for other, delay in before.items()]
+                if repeat == 1 and not incoming[g]:
+                    instants.append(released[stream_of[n], frame] + networks[n]["arrival_ps"])
+                ready[key] = queued[key] = max(instants)
                 del todo[key]
+        if endless and window is None and min(ended) > rounds:
+            rounds = min(ended)
+            here = now, dict(running)
+            if len(streams) == 1:
+                form = state(now)
+                if kept and kept[1] == form:
+                    window = kept[2], here
+                elif not kept or rounds >= 2 * kept[0]:
+                    kept = rounds, form, here
+            if not window and begin and rounds >= 2 * in_flight + 8 and len(end) >= 8192:
+                window = begin, here
+            if not begin and rounds >= in_flight + 2 and len(end) >= 2048:
+                begin = here
+        if window and all(start[key] >= window[1][0] for key, _ in running.values()):
+            break
         for u in units:
             queue = [
                 (when, *key) for key, when in queued.items() if when <= now and unit_of[key[3]] == u
@@ -112,18 +151,25 @@ def replay(problem, unit_of, point, frames=1, in_flight=1, freely=False):
         for u, (key, _) in running.items():
             others = sum(demand[k[3]] for v, (k, _) in running.items() if v != u)
             rate[u] = 65536 - loss(units[u]["contention"], m, demand[key[3]], others)
-        instants = [now - (-left // rate[u]) for u, (_, left) in running.items()]
+        instants = [now - (-work // rate[u]) for u, (_, work) in running.items()]
         instants += [when for when in queued.values() if when > now]
         if not instants:
             break
         step, now = min(instants) - now, min(instants)
-        running = {u: (key, left - rate[u] * step) for u, (key, left) in running.items()}
-    return {key: (ready[key], start[key], end.get(key)) for key in sorted(start)}
+        running = {u: (key, work - rate[u] * step) for u, (key, work) in running.items()}
+    rows = {key: (ready[key], start[key], end.get(key)) for key in sorted(start)}
+    return (rows, window) if endless else rows
+
+
+def streams_of(problem):
+    """The networks of each stream."""
+    everything = list(range(len(problem["networks"])))
+    return [[n] for n in everything] if problem["free_running"] else [everything]
 
 
 def figures(problem, unit_of, point, rows, played=None):
-    """Objective name to value, from one frame played alone and, where networks run freely, from
-    that; and the energy of each unit."""
+    """Objective name to value, from one frame played alone and, of a pipeline, from the long run;
+    and the energy of each unit."""
     makespan = max(end for _, _, end in rows.values())
     result = {"latency_ps": makespan, "negative_rate_sum_uhz": 0}
     for n, network in enumerate(problem["networks"]):
@@ -138,27 +184,28 @@ def figures(problem, unit_of, point, rows, played=None):
     busy = sum(end - start for _, start, end in rows.values())
     result["stretch_ppm"] = (busy - alone) * 10**6 // alone
 
-    counted, idle_ps, frames = rows, makespan, 1
+    counted, idle_ps, per = rows, makespan, (1, 1)
     spent = dict.fromkeys(units, 0)
     if problem["energy_use"] == "periodic":
         idle_ps = problem["period_ps"]
-    if problem["free_running"]:
-        window, inferences, counted = window_of(problem, played)
-        idle_ps, frames = window[1] - window[0], sum(inferences)
-        eight = 8 * len(problem["networks"]) * idle_ps
-        result["window_of_8_frames_ps"] = (2 * eight + frames) // (2 * frames)
-    elif problem["throughput_model"] != "timeline":
+    if problem["throughput_model"] != "timeline":
         load, spent = closed_form(problem, unit_of, point)
-        result["window_of_8_frames_ps"] = 8 * max(load.values())
+        result["frame_period_ps"] = max(load.values())
         counted = {}
         idle_ps = max(load.values())
         if problem["pipeline_time"] == "sum-of-loads":
             idle_ps = sum(load.values())
     elif problem["energy_use"] == "pipeline":
-        played = replay(problem, unit_of, point, 12, problem["frames_in_flight"])
-        ends = [max(t[2] for key, t in played.items() if key[0] == f) for f in range(1, 13)]
-        result["window_of_8_frames_ps"] = idle_ps = ends[11] - ends[3]
-        counted, frames = {key: times for key, times in played.items() if key[0] > 4}, 8
+        (begin, _), (last, _) = played[1]
+        periods = stream_periods(problem, unit_of, point, *played)
+        mean = len(periods) / sum(Fraction(1, period) for period in periods)
+        result["frame_period_ps"], idle_ps = math.ceil(mean), last - begin
+        per = math.ceil(mean), len(periods) * idle_ps
+        counted = {
+            key: (ready, max(start, begin), last if end is None else min(last, end))
+            for key, (ready, start, end) in played[0].items()
+            if start < last and (end is None or end > begin)
+        }
     needed = {c for u in problem["units"] if u["name"] in unit_of for c in u["clocks"]}
     energy = problem["board_mw"] * idle_ps
     for domain in problem["domains"]:
@@ -180,44 +227,55 @@ def figures(problem, unit_of, point, rows, played=None):
             )
         )
     whole = energy + sum(by_unit.values())
-    energy = whole // frames
+    energy = whole * per[0] // per[1]
     result["energy_fj"] = energy
-    result["power_uw"] = 1000 * energy // max(1, idle_ps // frames)
+    result["power_uw"] = 1000 * whole // max(1, idle_ps)
     result["energy_per_inference_fj"] = energy // len(problem["networks"])
     if problem["free_running"]:
-        result["power_uw"] = 1000 * whole // idle_ps
         result["energy_per_inference_fj"] = energy
-    return result, {name: value // frames for name, value in by_unit.items()}
+    return result, {name: value * per[0] // per[1] for name, value in by_unit.items()}
 
 
-def window_of(problem, played):
-    """Of networks that run freely: the window, inferences of each network in it, and the parts of
-    the executions that lie in it."""
-    ends = []
-    for n, network in enumerate(problem["networks"]):
-        size, of_frame = network["repeats"] * len(network["group_names"]), {}
-        for key, (_, _, end) in played.items():
-            if key[1] == n and end is not None:
-                of_frame.setdefault(key[0], []).append(end)
-        ends.append([max(found) for found in of_frame.values() if len(found) == size])
-    slowest = max(range(len(ends)), key=lambda n: (ends[n][11], -n))
-    begin, last = ends[slowest][3], ends[slowest][11]
-    counted = {
-        key: (ready, max(start, begin), min(last, end))
-        for key, (ready, start, end) in played.items()
-        if start < last and end > begin
-    }
-    return (begin, last), [sum(begin < t <= last for t in found) for found in ends], counted
+def stream_periods(problem, unit_of, point, rows, window):
+    """Of each stream what a frame takes in the mean of the window, rounded up."""
+    (begin, before), (last, after) = window
+    units = {unit["name"]: unit for unit in problem["units"]}
+    networks = problem["networks"]
+
+    def alone(g):
+        unit = units[unit_of[g]]
+        return at(unit["time_ps"][g], [point[clock] for clock in unit["clocks"]])
+
+    periods = []
+    for members in streams_of(problem):
+        load, done = dict.fromkeys(units, 0), dict.fromkeys(units, 0)
+        for n in members:
+            first = networks[n]["first_group"]
+            for g in range(first, first + len(networks[n]["group_names"])):
+                load[unit_of[g]] += networks[n]["repeats"] * alone(g)
+        for (_, n, _, g), (_, _, end) in rows.items():
+            if n in members and end is not None and begin < end <= last:
+                done[unit_of[g]] += alone(g)
+        for running, sign in ((before, -1), (after, 1)):
+            for u, ((_, n, _, g), work) in running.items():
+                if n in members:
+                    done[u] += sign * ((alone(g) * 65536 - work) // 65536)
+        window_ps = last - begin
+        periods.append(max(-(-load[u] * window_ps // done[u]) for u in units if load[u]))
+    return periods
 
 
-def beginning(problem, played):
+def beginning(problem, unit_of, point, rows, window):
     """What ``free_run`` says, and the executions of the schedule, of networks that run freely."""
-    window, inferences, _ = window_of(problem, played)
-    ends = sorted(end for _, _, end in played.values() if end is not None)
-    until = min([window[1], *ends[999:1000]])
+    ends = sorted(end for _, _, end in rows.values() if end is not None)
+    until = min([window[1][0], *ends[999:1000]])
     names = [network["name"] for network in problem["networks"]]
-    said = {"window_ps": list(window), "inferences": dict(zip(names, inferences, strict=True))}
-    shown = {key: times for key, times in played.items() if times[1] < until}
+    periods = stream_periods(problem, unit_of, point, rows, window)
+    said = {
+        "window_ps": [window[0][0], window[1][0]],
+        "frame_periods_ps": dict(zip(names, periods, strict=True)),
+    }
+    shown = {key: times for key, times in rows.items() if times[1] < until}
     return {**said, "shown_ps": until}, shown
 
 
@@ -273,9 +331,10 @@ def main(folder):
         point = {d: p["index"] if p else 0 for d, p in member["operating_points"].items()}
         shown = rows = replay(problem, unit_of, point)
         said = played = None
+        if problem["energy_use"] == "pipeline" and problem["throughput_model"] == "timeline":
+            played = replay(problem, unit_of, point, endless=True)
         if problem["free_running"]:
-            played = replay(problem, unit_of, point, 12, problem["frames_in_flight"], freely=True)
-            said, shown = beginning(problem, played)
+            said, shown = beginning(problem, unit_of, point, *played)
         if member["free_run"] != said:
             wrong.append(f"member {i}: free_run")
         schedule = [execution(problem, unit_of, point, *entry) for entry in shown.items()]

@@ -10,7 +10,7 @@ from dataclasses import fields
 from functools import partial
 
 from fitness.reference.objectives import plain_outcome
-from results.front.front import Member
+from results.front.front import FreeRun, Member
 from results.front.schedule import Schedule, ScheduledGroup
 from results.io.plural import counted
 from results.problem.objectives import objective_names
@@ -31,7 +31,7 @@ def check_members(problem: Problem, claims: Sequence[tuple[Member, bool]]) -> It
         claims: members, and whether they are said to break a constraint.
     """
     processes = min(len(claims), os.cpu_count() or 1, MOST_PROCESSES)
-    frames = sum(sum(m.free_run.inferences) for m, _ in claims if m.free_run is not None)
+    frames = sum(_frames(m.free_run) for m, _ in claims if m.free_run is not None)
     if frames < MANY_FRAMES or processes < 2:
         yield from (what_is_wrong(problem, *claim) for claim in claims)
         return
@@ -41,6 +41,12 @@ def check_members(problem: Problem, claims: Sequence[tuple[Member, bool]]) -> It
     finally:
         # Whoever asks stops at the first that is wrong.
         pool.shutdown(cancel_futures=True)
+
+
+def _frames(run: FreeRun) -> int:
+    """Frames that all networks end in the window, about."""
+    window = run.window_ps[1] - run.window_ps[0]
+    return sum(window // period for period in run.periods_ps)
 
 
 def what_is_wrong(problem: Problem, member: Member, may_break: bool) -> str | None:

@@ -15,6 +15,7 @@ import numpy as np
 from dse.certificate.certify import space_in_words
 from dse.certificate.cover import confirm_cover, cover_smtlib, prove_cover
 from dse.certificate.verify.members import check_members
+from dse.certificate.verify.rates import claimed_periods_ps, overloaded_unit
 from dse.search.names import SINGLE_DECISION
 from fitness.lemma_checker.check import check_lemmas
 from fitness.lemma_checker.claim import LemmaClaim
@@ -73,6 +74,7 @@ def _checks(folder: Path, *, check_hashes: bool) -> Iterator[Check]:
         return
     hashes = "hashes, " if check_hashes else ""
     yield Check("files", True, f"schemas, {hashes}{len(front.members)} non-dominated members")
+    yield from _rates_hold(front)
     yield _members_hold(front)
     if front.baselines:
         yield _baselines_hold(front)
@@ -102,6 +104,20 @@ def _proof_holds(
         yield Check("cover", True, "not claimed: the search is complete by its own account only")
         return
     yield from _cover_holds(front.problem, name, files)
+
+
+def _rates_hold(front: Front) -> Iterator[Check]:
+    """No rate that is claimed is above what the units can do; nothing where none is claimed."""
+    points = [(f"member {i}", member) for i, member in enumerate(front.members)]
+    points += [(point.name, point.member) for point in front.baselines]
+    claims = [(name, m) for name, m in points if claimed_periods_ps(front.problem, m)]
+    for name, member in claims:
+        wrong = overloaded_unit(front.problem, member)
+        if wrong is not None:
+            yield Check("rates", False, f"{name}: {wrong}")
+            return
+    if claims:
+        yield Check("rates", True, "times loads are at most 1 on every unit")
 
 
 def _members_hold(front: Front) -> Check:

@@ -13,7 +13,7 @@ from rich.table import Table
 
 from dse.cli.shared.options import AsJson
 from results.export.result_folder import read_results
-from results.problem.objectives import format_objectives, objective_label, objective_unit
+from results.problem.objectives import format_objectives, objective_label
 from results.text.compare_fronts import compare_fronts
 
 if TYPE_CHECKING:
@@ -40,10 +40,12 @@ def compare(
 
         print(json.dumps(asdict(comparison), indent=2))
         return
-    _print(comparison, fronts[0], (str(first), str(second)))
+    _print(comparison, fronts, (str(first), str(second)))
 
 
-def _print(comparison: FrontComparison, first: Front, folders: tuple[str, str]) -> None:
+def _print(
+    comparison: FrontComparison, fronts: tuple[Front, Front], folders: tuple[str, str]
+) -> None:
 
     console = Console(highlight=False)
     sides = (comparison.first, comparison.second)
@@ -73,10 +75,11 @@ def _print(comparison: FrontComparison, first: Front, folders: tuple[str, str]) 
     )
     if comparison.first.multiplicative_epsilon is not None:
         table.add_row("multiplicative epsilon", *(f"{s.multiplicative_epsilon:.5f}" for s in sides))
-    for place, objective in enumerate(first.problem.objectives):
-        label = objective_label(first.problem, objective)
+    problems = [front.problem for front in fronts]
+    for place, objective in enumerate(problems[0].objectives):
+        label = objective_label(problems[0], objective)
         values = format_objectives(objective, [side.best[place] for side in sides])
-        table.add_row(f"best {label}, {objective_unit(objective)}", *values)
+        table.add_row(f"best {label}, {unit_heading(objective, *problems)}", *values)
     console.print(table)
     console.print()
     for name, other, side in (("A", "B", sides[0]), ("B", "A", sides[1])):

@@ -1,6 +1,6 @@
 """The first events of networks that run freely, as a hint of what a mapping gives.
 
-The timeline plays until the slowest network has ended twelve frames, which may take some hundred
+The timeline plays until the slowest network has ended 2 F + 8 frames, which may take some hundred
 thousand events where another network is a thousand times faster. Here the same rules (frames in
 flight, FIFO units, contention, transitions) are followed in floating point for a fixed number of
 events, so that every mapping costs the same; what a network did of a frame counts as part of it. So

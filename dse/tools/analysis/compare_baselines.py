@@ -12,11 +12,11 @@ from dse.certificate.seed_front import front_of_rows
 from dse.engines.explore import explore_problem
 from dse.problem.build import BuiltProblem
 from dse.space.design_space import DesignSpace
-from fitness.objectives import UHZ_PS
 from fitness.simulate import row_of
 from platforms.platform import Platform
 from results.front.front import BaselinePoint, CertificateClaim, Front, Member
 from results.problem.problem import Objective, ObjectiveKind, Problem
+from results.problem.rates import rate_uhz
 
 DEFAULT_EVALUATIONS = 5_000
 """Of the search, where nothing can be proved."""
@@ -132,7 +132,7 @@ def improvement(objective: Objective, value: int, reference: int) -> float:
 
 def rate_sum(member: Member) -> float:
     """Eq. 10 of HaX-CoNN: the sum of the networks' inverse latencies, inferences/s."""
-    return sum(UHZ_PS // max(latency, 1) for latency in member.latencies_ps) / 1e6
+    return sum(rate_uhz(max(latency, 1)) for latency in member.latencies_ps) / 1e6
 
 
 def two_accelerators(platform: Platform) -> tuple[str, ...] | None:

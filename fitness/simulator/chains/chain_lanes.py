@@ -43,18 +43,20 @@ PLACES = MOST_UNITS * LANES
     QUEUED,
     TABLE_ROW,
     USED,
-) = range(0, 23 * PLACES, PLACES)
+    WHOLE_WORK,
+    DYNAMIC_FJ,
+    DYNAMIC_HIGH,
+) = range(0, 26 * PLACES, PLACES)
 # Fields of a lane, at field + lane.
-ROW, LEFT, DYNAMIC_FJ, DYNAMIC_HIGH, BUSY_PS, MARKED = range(
-    23 * PLACES, 23 * PLACES + 6 * LANES, LANES
+ROW, LEFT, BUSY_PS, ROUND, BEHIND, ROUND_OVER, EXECUTIONS, BEGUN_PS = range(
+    26 * PLACES, 26 * PLACES + 8 * LANES, LANES
 )
-FIGURES = 23 * PLACES + 6 * LANES
+FIGURES = 26 * PLACES + 8 * LANES
 # Fields of ChainLanes.inverse of a unit in a lane.
 HEAVY_INVERSE, MINOR_INVERSE = 0, PLACES
-# Columns of ChainLanes.queue, .token and .network.
+# Columns of ChainLanes.queue and .token.
 QUEUE_READY, QUEUE_PRIORITY, QUEUE_GROUP, QUEUE_TOKEN = range(4)
 TOKEN_NETWORK, TOKEN_FRAME, TOKEN_REPEATS = range(3)
-ENDED, FOURTH_PS, TWELFTH_PS, FOURTH_FJ, FOURTH_HIGH, SNAPSHOT = range(6)
 QUEUE_WIDTH, TOKEN_WIDTH = 4, 4
 
 
@@ -66,8 +68,6 @@ class ChainLanes(NamedTuple):
     """
 
     in_flight: int
-    frames: int
-    count_from: int
     queue_size: int
     """Entries of a queue: a power of two, at least as many as there are tokens."""
     figure: IntArray
@@ -75,9 +75,11 @@ class ChainLanes(NamedTuple):
     for; 1 where a group runs; when it ends, or else the first in the queue is ready, or NEVER; work
     left at the instant before; rate since then; demand; slope in the others' demand; minor slope
     and its cap; group; token; start; dynamic power; first entry and length of the queue; where the
-    costs at the chosen clocks begin; 1 where something ran. For each lane: its row, -1 where idle;
-    networks left, -1 where a unit cannot run its group; dynamic energy, its high part apart; busy
-    time; 1 where a network's window may begin at this instant."""
+    costs at the chosen clocks begin; 1 where something ran; work of the whole group; dynamic
+    energy, its high part apart. For each lane: its row, -1 where idle; networks left, -1 where a
+    unit cannot run its group; busy time; rounds that are over, networks that have not ended the
+    next one, 1 where one has ended at this instant; executions ended; when the window began, or
+    -1."""
     inverse: FloatArray
     """For each unit in each lane: 1 / the two denominators."""
     event: IntArray
@@ -87,10 +89,11 @@ class ChainLanes(NamedTuple):
     in transition; priority = frame x networks + network."""
     token: IntArray
     """[LANES, tokens, TOKEN_WIDTH]: network, frame (from 0), repeats left."""
-    network: IntArray
-    """[LANES, networks, SNAPSHOT + networks], of networks that run freely: frames ended; when
-    frames 4 and 12 did; dynamic energy by the end of frame 4; frames that every network had ended
-    then."""
+    ended: IntArray
+    """[LANES, networks], of networks that run freely: frames ended."""
+    executed: IntArray
+    """[LANES, networks, units], of networks that run freely: stand-alone time of what has ended
+    since the window began, less what had been executed by then."""
     unit_used: IntArray
     """[units]"""
     domain_on: IntArray
@@ -100,9 +103,7 @@ class ChainLanes(NamedTuple):
     what is not wanted."""
 
 
-def make_chain_lanes(
-    plan: Plan, *, in_flight: int = 1, frames: int = 1, count_from: int = 0, streams: bool = False
-) -> ChainLanes:
+def make_chain_lanes(plan: Plan, *, in_flight: int = 1, streams: bool = False) -> ChainLanes:
     """Buffers for one population after the other."""
     tokens = plan.networks * in_flight
     queue_size = 1 << (tokens - 1).bit_length()
@@ -113,15 +114,14 @@ def make_chain_lanes(
     figure[WHEN : WHEN + PLACES] = NEVER
     return ChainLanes(
         in_flight=in_flight,
-        frames=frames,
-        count_from=count_from,
         queue_size=queue_size,
         figure=figure,
         inverse=np.ones(2 * PLACES),
         event=_zeros(PLACES),
         queue=_zeros(LANES * plan.units * queue_size * QUEUE_WIDTH),
         token=token.reshape(-1),
-        network=_zeros(LANES * plan.networks * (SNAPSHOT + plan.networks) if streams else 0),
+        ended=_zeros(LANES * plan.networks if streams else 0),
+        executed=_zeros(LANES * plan.networks * plan.units if streams else 0),
         unit_used=_zeros(plan.units),
         domain_on=_zeros(plan.domains),
         streams=(1,) if streams else (),

@@ -1,10 +1,9 @@
 """The timeline of any number of chains, for several design points at a time; compiled.
 
 One frame of all networks, by the rules of :mod:`fitness.reference.timeline`, or networks that run
-freely, by those of :mod:`fitness.reference.free_running`. A frame of a chain has one group at a
-time that runs or waits, so there are as many *tokens* as frames in flight, and no bookkeeping of
-what has been delivered. What makes it fast, as in :mod:`fitness.simulator.chains.two_chains` for
-two:
+freely, by those of :mod:`fitness.reference.long_run`. A frame of a chain has one group at a time
+that runs or waits, so there are as many *tokens* as frames in flight, and no bookkeeping of what
+has been delivered. What makes it fast, as in :mod:`fitness.simulator.chains.two_chains` for two:
 
 * one step moves all lanes, a design point in each, to their next instant without a branch: rates
   and ends of all units of all lanes come from vector instructions;
@@ -18,18 +17,16 @@ import numpy as np
 
 from fitness.simulator.chains.chain_lanes import (
     BEFORE,
+    BEGUN_PS,
+    BEHIND,
     BUSY_PS,
     DYNAMIC,
     DYNAMIC_FJ,
     DYNAMIC_HIGH,
-    ENDED,
-    FOURTH_FJ,
-    FOURTH_HIGH,
-    FOURTH_PS,
+    EXECUTIONS,
     GROUP,
     LANES,
     LEFT,
-    MARKED,
     MINOR_DEN,
     MINOR_INVERSE,
     MINOR_NUM,
@@ -41,9 +38,10 @@ from fitness.simulator.chains.chain_lanes import (
     QUEUE_WIDTH,
     QUEUED,
     RATE,
+    ROUND,
+    ROUND_OVER,
     ROW,
     RUNS,
-    SNAPSHOT,
     STARTED,
     TABLE_ROW,
     TOKEN,
@@ -51,9 +49,9 @@ from fitness.simulator.chains.chain_lanes import (
     TOKEN_NETWORK,
     TOKEN_REPEATS,
     TOKEN_WIDTH,
-    TWELFTH_PS,
     USED,
     WHEN,
+    WHOLE_WORK,
     WORK,
 )
 from fitness.simulator.chains.chain_tables import (
@@ -70,7 +68,9 @@ from fitness.simulator.chains.chain_tables import (
 from fitness.simulator.chains.chains_step import enqueue, start, step
 from fitness.simulator.jit import jit
 from fitness.simulator.lookup import clock_index, idle_power, switch_domains
-from fitness.simulator.state import HIGH_FJ, NEVER
+from fitness.simulator.state import HIGH_FJ, LEAST_EXECUTIONS, NEVER, WARM_UP_EXECUTIONS
+from fitness.simulator.streams import least_rounds
+from results.problem.problem import WORK_PER_PS
 
 
 @jit
@@ -78,16 +78,20 @@ def _take_row(plan, chains, rows, lanes, lane, r):
     """The lane begins with row ``r``; it stays idle where there is no such row. False where a unit
     cannot run its first group."""
     figure = lanes.figure
-    figure[DYNAMIC_FJ + lane] = 0
-    figure[DYNAMIC_HIGH + lane] = 0
     figure[BUSY_PS + lane] = 0
-    figure[MARKED + lane] = 0
+    figure[ROUND + lane] = 0
+    figure[BEHIND + lane] = plan.networks
+    figure[ROUND_OVER + lane] = 0
+    figure[EXECUTIONS + lane] = 0
+    figure[BEGUN_PS + lane] = -1
     figure[LEFT + lane] = plan.networks
     figure[ROW + lane] = r if r < rows.shape[0] else -1
     for u in range(plan.units):
         unit = u * LANES + lane
         for name in (NOW, BEFORE, RUNS, OWN, WORK, RATE, QUEUE_HEAD, QUEUED, USED):
             figure[unit + name] = 0
+        figure[unit + DYNAMIC_FJ] = 0
+        figure[unit + DYNAMIC_HIGH] = 0
         figure[unit + WHEN] = NEVER
     if r >= rows.shape[0]:
         return True
@@ -103,14 +107,13 @@ def _take_row(plan, chains, rows, lanes, lane, r):
         figure[unit + MINOR_DEN] = chains.memory[memory + MEMORY_DEN]
         figure[unit + PEAK] = chains.memory[memory + MEMORY_PEAK]
         lanes.inverse[unit + MINOR_INVERSE] = chains.memory_inverse[memory_row]
-    width = SNAPSHOT + plan.networks
     for n in range(plan.networks):
         chain = n * CHAIN_WIDTH
         first = chains.chain[chain + CHAIN_FIRST]
         arrival = chains.chain[chain + CHAIN_ARRIVAL]
         if len(lanes.streams):
             arrival = 0
-            lanes.network[(lane * plan.networks + n) * width + ENDED] = 0
+            lanes.ended[lane * plan.networks + n] = 0
         for frame in range(lanes.in_flight):
             t = n * lanes.in_flight + frame
             token = (lane * (plan.networks * lanes.in_flight) + t) * TOKEN_WIDTH
@@ -136,15 +139,19 @@ def _end_frame(plan, chains, lanes, lane, t, n, latency):
     lanes.token[(lane * (plan.networks * lanes.in_flight) + t) * TOKEN_WIDTH + TOKEN_FRAME] += (
         lanes.in_flight
     )
-    row = (lane * plan.networks + n) * (SNAPSHOT + plan.networks)
-    ended = lanes.network[row + ENDED] + 1
-    lanes.network[row + ENDED] = ended
-    if ended == lanes.count_from:
-        lanes.network[row + FOURTH_PS] = now
-        figure[MARKED + lane] = 1
-    elif ended == lanes.frames:
-        lanes.network[row + TWELFTH_PS] = now
-        figure[LEFT + lane] -= 1
+    of_lane = lane * plan.networks
+    ended = lanes.ended[of_lane + n] + 1
+    lanes.ended[of_lane + n] = ended
+    if ended == figure[ROUND + lane] + 1:
+        figure[BEHIND + lane] -= 1
+        if figure[BEHIND + lane] == 0:
+            least = ended
+            for m in range(plan.networks):
+                least = min(least, lanes.ended[of_lane + m])
+            for m in range(plan.networks):
+                figure[BEHIND + lane] += lanes.ended[of_lane + m] == least
+            figure[ROUND + lane] = least
+            figure[ROUND_OVER + lane] = 1
     return True
 
 
@@ -156,11 +163,12 @@ def _end_group(plan, chains, rows, lanes, lane, u, latency):
     at_lane = np.uint32(lane)
     now = figure[at_lane + NOW]
     ran = now - figure[unit + STARTED]
-    figure[at_lane + DYNAMIC_FJ] += figure[unit + DYNAMIC] * ran
+    figure[unit + DYNAMIC_FJ] += figure[unit + DYNAMIC] * ran
     if len(lanes.streams):
-        if figure[at_lane + DYNAMIC_FJ] >= HIGH_FJ:
-            figure[at_lane + DYNAMIC_FJ] -= HIGH_FJ
-            figure[at_lane + DYNAMIC_HIGH] += 1
+        if figure[unit + DYNAMIC_FJ] >= HIGH_FJ:
+            figure[unit + DYNAMIC_FJ] -= HIGH_FJ
+            figure[unit + DYNAMIC_HIGH] += 1
+        figure[at_lane + EXECUTIONS] += 1
     else:
         figure[at_lane + BUSY_PS] += ran
     figure[unit + RUNS] = 0
@@ -174,6 +182,9 @@ def _end_group(plan, chains, rows, lanes, lane, u, latency):
     t = figure[unit + TOKEN]
     token = np.uint32((lane * (plan.networks * lanes.in_flight) + t) * TOKEN_WIDTH)
     n = lanes.token[token + TOKEN_NETWORK]
+    if len(lanes.streams):
+        at = np.uint32((lane * plan.networks + n) * plan.units + u)
+        lanes.executed[at] += figure[unit + WHOLE_WORK] // WORK_PER_PS
     chain = np.uint32(n * CHAIN_WIDTH)
     group = figure[unit + GROUP] + 1
     ready = now
@@ -194,60 +205,71 @@ def _end_group(plan, chains, rows, lanes, lane, u, latency):
 
 
 @jit
-def _drawn(plan, lanes, lane):
-    """Dynamic energy up to this instant, what runs counted in part."""
+def _running(plan, lanes, lane, u):
+    """What runs on the unit has executed (whole ps of stand-alone time, rounded down) and drawn by
+    this instant, and its network."""
     figure = lanes.figure
-    energy = figure[DYNAMIC_FJ + lane]
+    unit = u * LANES + lane
+    since = figure[NOW + lane] - figure[BEFORE + lane]
+    left = figure[WORK + unit] - figure[RATE + unit] * since
+    done = (figure[WHOLE_WORK + unit] - left) // WORK_PER_PS
+    drawn = figure[DYNAMIC + unit] * (figure[NOW + lane] - figure[STARTED + unit])
+    token = (lane * (plan.networks * lanes.in_flight) + figure[TOKEN + unit]) * TOKEN_WIDTH
+    return done, drawn, lanes.token[token + TOKEN_NETWORK]
+
+
+@jit
+def _end_round(plan, lanes, lane):
+    """A round is over: here the window may begin or end."""
+    figure = lanes.figure
+    figure[ROUND_OVER + lane] = 0
+    before, enough = least_rounds(lanes.in_flight)
+    over, executions = figure[ROUND + lane], figure[EXECUTIONS + lane]
+    if figure[BEGUN_PS + lane] >= 0:
+        if over >= enough and executions >= LEAST_EXECUTIONS:
+            figure[LEFT + lane] = 0
+        return
+    if over < before or executions < WARM_UP_EXECUTIONS:
+        return
+    figure[BEGUN_PS + lane] = figure[NOW + lane]
+    size = plan.networks * plan.units
+    for i in range(size):
+        lanes.executed[lane * size + i] = 0
     for u in range(plan.units):
         unit = u * LANES + lane
-        ran = figure[NOW + lane] - figure[unit + STARTED]
-        energy += figure[unit + RUNS] * figure[unit + DYNAMIC] * ran
-    return energy
+        figure[DYNAMIC_FJ + unit] = 0
+        figure[DYNAMIC_HIGH + unit] = 0
+        if figure[RUNS + unit]:
+            done, drawn, n = _running(plan, lanes, lane, u)
+            figure[DYNAMIC_FJ + unit] = -drawn
+            lanes.executed[lane * size + n * plan.units + u] = -done
 
 
 @jit
-def _mark(plan, lanes, lane):
-    """Here the window of a network may begin: its frame 4 has ended at this instant."""
-    figure = lanes.figure
-    width = SNAPSHOT + plan.networks
-    base = lane * plan.networks * width
-    for n in range(plan.networks):
-        row = base + n * width
-        if (
-            lanes.network[row + ENDED] >= lanes.count_from
-            and lanes.network[row + FOURTH_PS] == figure[NOW + lane]
-        ):
-            lanes.network[row + FOURTH_FJ] = _drawn(plan, lanes, lane)
-            lanes.network[row + FOURTH_HIGH] = figure[DYNAMIC_HIGH + lane]
-            for m in range(plan.networks):
-                lanes.network[row + SNAPSHOT + m] = lanes.network[base + m * width + ENDED]
-    figure[MARKED + lane] = 0
-
-
-@jit
-def _finish(plan, rows, lanes, lane, possible, span, per_network, dynamic, other, idle):
+def _finish(plan, rows, lanes, lane, possible, span, shared, dynamic, other, idle):
     """Writes what the lane's row gave."""
     figure = lanes.figure
     r, now = figure[ROW + lane], figure[NOW + lane]
     possible[r] = True
     if len(lanes.streams):
-        width = SNAPSHOT + plan.networks
-        base = lane * plan.networks * width
-        slowest = base
-        for n in range(1, plan.networks):
-            row = base + n * width
-            if lanes.network[row + TWELFTH_PS] > lanes.network[slowest + TWELFTH_PS]:
-                slowest = row
-        span[r] = now - lanes.network[slowest + FOURTH_PS]
-        dynamic[r] = _drawn(plan, lanes, lane) - lanes.network[slowest + FOURTH_FJ]
-        other[r] = figure[DYNAMIC_HIGH + lane] - lanes.network[slowest + FOURTH_HIGH]
-        for n in range(plan.networks):
-            ended = lanes.network[base + n * width + ENDED]
-            per_network[r, n] = ended - lanes.network[slowest + SNAPSHOT + n]
+        span[r] = now - figure[BEGUN_PS + lane]
+        size = plan.networks * plan.units
+        for i in range(size):
+            shared[r, i] = lanes.executed[lane * size + i]
+        for u in range(plan.units):
+            unit = u * LANES + lane
+            dynamic[r, u] = figure[DYNAMIC_FJ + unit]
+            other[r, u] = figure[DYNAMIC_HIGH + unit]
+            if figure[RUNS + unit]:
+                done, drawn, n = _running(plan, lanes, lane, u)
+                dynamic[r, u] += drawn
+                shared[r, n * plan.units + u] += done
     else:
         span[r] = now
-        dynamic[r] = figure[DYNAMIC_FJ + lane]
-        other[r] = figure[BUSY_PS + lane]
+        dynamic[r, 0] = 0
+        for u in range(plan.units):
+            dynamic[r, 0] += figure[DYNAMIC_FJ + u * LANES + lane]
+        other[r, 0] = figure[BUSY_PS + lane]
     for u in range(plan.units):
         lanes.unit_used[u] = figure[USED + u * LANES + lane]
     switch_domains(plan, lanes.unit_used, lanes.domain_on)
@@ -264,13 +286,14 @@ def _take_next(plan, chains, rows, lanes, lane, ahead):
 
 
 @jit
-def play_many_chains(plan, chains, rows, lanes, possible, span, per_network, dynamic, other, idle):
+def play_many_chains(plan, chains, rows, lanes, possible, span, shared, dynamic, other, idle):
     """Plays every row [groups + domains] and writes what it gave, for one frame of all networks or
     networks that run freely.
 
     ``possible`` [rows] is 0 where a unit cannot run a group; the rest is then 0. ``span``: the
-    makespan, or the window; ``per_network`` [rows, networks]: latency, or inferences in the window;
-    ``dynamic``: energy; ``other``: busy time, or the high part of the energy.
+    makespan, or the window; ``shared``: latency [rows, networks], or what is executed in the window
+    [rows, networks x units]; ``dynamic``: energy [rows, 1], or [rows, units]; ``other``: busy time
+    [rows, 1], or the high part of the energy.
     """
     figure = lanes.figure
     ahead = np.int64(0)
@@ -289,25 +312,14 @@ def play_many_chains(plan, chains, rows, lanes, possible, span, per_network, dyn
         for i in range(count):
             place = lanes.event[np.uint32(i)]
             u, lane = place // LANES, place % LANES
-            _end_group(plan, chains, rows, lanes, lane, u, per_network)
-            is_over |= (figure[LEFT + lane] == 0) | (figure[MARKED + lane] != 0)
+            _end_group(plan, chains, rows, lanes, lane, u, shared)
+            is_over |= (figure[LEFT + lane] == 0) | (figure[ROUND_OVER + lane] != 0)
         if is_over:
             for lane in range(LANES):
-                if len(lanes.streams) and figure[MARKED + lane]:
-                    _mark(plan, lanes, lane)
+                if len(lanes.streams) and figure[ROUND_OVER + lane]:
+                    _end_round(plan, lanes, lane)
                 if figure[LEFT + lane] == 0:
-                    _finish(
-                        plan,
-                        rows,
-                        lanes,
-                        lane,
-                        possible,
-                        span,
-                        per_network,
-                        dynamic,
-                        other,
-                        idle,
-                    )
+                    _finish(plan, rows, lanes, lane, possible, span, shared, dynamic, other, idle)
                     ahead = _take_next(plan, chains, rows, lanes, lane, ahead)
                     running -= figure[ROW + lane] < 0
         count = 0
@@ -324,6 +336,6 @@ def play_many_chains(plan, chains, rows, lanes, possible, span, per_network, dyn
         if is_over:
             for lane in range(LANES):
                 if figure[LEFT + lane] < 0:
-                    per_network[figure[ROW + lane]] = 0
+                    shared[figure[ROW + lane]] = 0
                     ahead = _take_next(plan, chains, rows, lanes, lane, ahead)
                     running -= figure[ROW + lane] < 0

@@ -40,6 +40,7 @@ from fitness.simulator.chains.chain_lanes import (
     TOKEN_WIDTH,
     USED,
     WHEN,
+    WHOLE_WORK,
     WORK,
 )
 from fitness.simulator.chains.chain_tables import (
@@ -146,6 +147,8 @@ def start(plan, chains, lanes, lane, u):
     figure[unit + TOKEN] = lanes.queue[entry + QUEUE_TOKEN]
     figure[unit + STARTED] = figure[np.uint32(NOW + lane)]
     figure[unit + WORK] = work
+    if len(lanes.streams):
+        figure[unit + WHOLE_WORK] = work
     figure[unit + RATE] = 0
     figure[unit + OWN] = chains.cost[cost + COST_DEMAND]
     figure[unit + DYNAMIC] = chains.cost[cost + COST_DYNAMIC]

@@ -47,7 +47,7 @@ function figures(data, member, base, pair) {
       if (!labels.includes(`latency of ${network.name}`))
         rows.push([`Latency of ${network.name}${alone}`, ms(member.latencies_ps[n]), "ms", base && ms(base.latencies_ps[n])]);
     });
-  const rate = (m, n) => m.free_run.inferences[n] * 1e12 / (m.free_run.window_ps[1] - m.free_run.window_ps[0]);
+  const rate = (m, n) => 1e12 / m.free_run.periods_ps[n];
   if (member.free_run)
     data.networks.forEach((network, n) =>
       rows.push([`Throughput of ${network.name}`, rate(member, n), "frames/s", base && rate(base, n)]));

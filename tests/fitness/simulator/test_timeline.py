@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -142,35 +141,6 @@ def is_copy(problem: Problem, n: int) -> bool:
         )
         for unit in problem.units
     )
-
-
-@pytest.mark.parametrize("seed", range(40))
-def test_pipeline_equals_plain(seed: int) -> None:
-    rng = np.random.default_rng(20_000 + seed)
-    problem = random_problem(rng, RandomShape(networks=(1, 3), ties=seed % 2 == 0))
-    designs = [random_design(rng, problem) for _ in range(3)]
-    for in_flight in (1, 2, 3):
-        piped = replace(problem, frames_in_flight=in_flight)
-        rows = np.stack([timeline.row_of(design) for design in designs])
-        result = timeline.make_pipeline_evaluator(piped)(rows)
-        for design, window, dynamic in zip(
-            designs, result.window_ps.tolist(), result.dynamic_fj.tolist(), strict=True
-        ):
-            played = plain_timeline.play(problem, design, frames=12, in_flight=in_flight)
-            assert window == played.frame_end_ps[11] - played.frame_end_ps[3]
-            assert dynamic == sum(
-                int(
-                    problem.units[group.unit].dynamic_mw[
-                        (
-                            group.group,
-                            *design.operating_points[list(problem.units[group.unit].clocks)],
-                        )
-                    ]
-                )
-                * (group.end_ps - group.start_ps)
-                for group in played.schedule.groups
-                if group.frame > 4
-            )
 
 
 def test_rows_do_not_disturb_one_another() -> None:

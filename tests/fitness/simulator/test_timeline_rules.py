@@ -17,6 +17,7 @@ from benchmarks.random_problem import RandomShape, random_design, random_problem
 from fitness import simulate as timeline
 from fitness.contention import contention_table, lost_rate
 from fitness.reference import timeline as plain_timeline
+from fitness.simulate_long_run import make_long_run_evaluator
 from results.front.schedule import ScheduledGroup
 from results.problem.problem import WORK_PER_PS, Problem
 from tests.support.small_problems import (
@@ -238,8 +239,7 @@ class TestFrames:
             frames_in_flight=in_flight,
         )
         row = timeline.row_of(design([0, 1]))[None]
-        result = timeline.make_pipeline_evaluator(stated)(row)
-        assert result.window_ps.tolist() == [8 * period]
+        assert make_long_run_evaluator(stated)(row).frame_period_ps.tolist() == [period]
         played = play(stated, [0, 1], frames=12, in_flight=in_flight)
         assert played.frame_end_ps[11] - played.frame_end_ps[3] == 8 * period
 

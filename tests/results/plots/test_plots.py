@@ -10,6 +10,7 @@ from results.plots.energy import draw_energy
 from results.plots.fronts import draw_fronts
 from results.plots.gantt import draw_gantts
 from results.plots.style import PICTURE_MAKERS, picture_settings
+from results.problem.pipeline_model import PipelineTime, ThroughputModel
 from results.text.energy_breakdown import REST, energy_parts_fj
 
 HEADS = {".svg": b"<?xml", ".pdf": b"%PDF", ".png": b"\x89PNG"}
@@ -44,6 +45,26 @@ def test_fronts_side_by_side_hold_every_member(front, make_front, make_problem):
     assert [x for x, _ in drawn] == pytest.approx([x for x, _ in expected])
     assert [y for _, y in drawn] == pytest.approx([y for _, y in expected])
     assert [text.get_text() for text in figure.legends[0].get_texts()] == ["one", "two"]
+
+
+def test_fronts_with_several_t_name_it_in_the_legend_and_one_t_on_the_axis(front):
+    period, by_sum = (
+        dataclasses.replace(
+            front,
+            problem=dataclasses.replace(
+                front.problem, throughput_model=ThroughputModel.ANALYTIC, pipeline_time=time
+            ),
+        )
+        for time in PipelineTime
+    )
+    with picture_settings():
+        both = draw_fronts([("one", period), ("two", by_sum)])
+        same = draw_fronts([("one", by_sum), ("two", by_sum)])
+    assert both.axes[0].get_ylabel() == "Energy (mJ)"
+    names = [text.get_text() for text in both.legends[0].get_texts()]
+    assert names == ["one, T = period", "two, T = sum of loads"]
+    assert same.axes[0].get_ylabel() == "Energy (mJ, T = sum of loads)"
+    assert [text.get_text() for text in same.legends[0].get_texts()] == ["one", "two"]
 
 
 def test_objectives_in_another_order_are_matched(front):

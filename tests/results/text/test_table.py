@@ -17,7 +17,9 @@ from results.problem.objectives import (
     objective_label,
     objective_name,
     objective_value,
+    unit_heading,
 )
+from results.problem.pipeline_model import PipelineTime, ThroughputModel
 from results.problem.problem import DesignPoint, Objective, ObjectiveKind
 from results.text.front import LEAST_APART, _apart, front_table, table_rows
 from results.text.member_diff import describe_difference, describe_front, transition_count
@@ -147,7 +149,7 @@ def test_difference_names_what_moved_and_turns_rates(front):
         (ObjectiveKind.LATENCY, 7_533_629_000, "latency_ps", "latency", 7.533629),
         (ObjectiveKind.ENERGY, 143 * 10**12, "energy_fj", "energy", 143),
         (ObjectiveKind.POWER, 15_500_000, "power_uw", "power", 15.5),
-        (ObjectiveKind.THROUGHPUT, 8 * 10**10, "window_of_8_frames_ps", "throughput", 100),
+        (ObjectiveKind.THROUGHPUT, 10**10, "frame_period_ps", "throughput", 100),
         (ObjectiveKind.INVERSE_LATENCY, -250 * 10**6, "negative_rate_sum_uhz", "rate", 250),
         (ObjectiveKind.STRETCH, 34_000, "stretch_ppm", "stretch", 3.4),
     ],
@@ -157,6 +159,17 @@ def test_objectives_for_files_and_people(problem, kind, value, name, label, show
     assert objective_name(problem, objective) == name
     assert objective_label(problem, objective) == label
     assert objective_value(objective, value) == pytest.approx(shown)
+
+
+def test_an_energy_in_closed_form_names_its_t(problem):
+    energy, throughput = Objective(ObjectiveKind.ENERGY), Objective(ObjectiveKind.THROUGHPUT)
+    period = dataclasses.replace(problem, throughput_model=ThroughputModel.ANALYTIC)
+    by_sum = dataclasses.replace(period, pipeline_time=PipelineTime.SUM_OF_LOADS)
+    assert unit_heading(energy, problem) == "mJ"
+    assert unit_heading(energy, period) == "mJ, T = period"
+    assert unit_heading(energy, by_sum, by_sum) == "mJ, T = sum of loads"
+    assert unit_heading(energy, period, by_sum) == unit_heading(energy, problem, by_sum) == "mJ"
+    assert unit_heading(throughput, period) == "frames/s"
 
 
 def test_numbers_for_people(problem):

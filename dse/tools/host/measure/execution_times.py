@@ -127,13 +127,14 @@ def frame_times(plan: ExecutionPlan, execution: Execution, networks: int) -> Fra
     )
 
 
-def period_of(times: FrameTimes, warm_up: int) -> Spread:
+def period_of(times: FrameTimes, warm_up: int, *, drained: int = 0) -> Spread:
     """Time per frame in the steady state: of windows of as many frames as ``warm_up``.
 
-    The mean over the whole rest would let one disturbance spoil all of it.
+    The mean over the whole rest would let one disturbance spoil all of it. The last ``drained``
+    frames are left out: they have the machine more and more to themselves.
     """
     window = warm_up
-    begins = range(warm_up - 1, len(times.end) - window)
+    begins = range(warm_up - 1, len(times.end) - window - drained)
     values = np.array([(times.end[k + window] - times.end[k]) / window for k in begins])
     lost = np.array([times.lost[k + 1 : k + window + 1].sum() / window for k in begins])
     return spread_of(values[undisturbed(values, lost)])

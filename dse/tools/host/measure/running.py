@@ -24,13 +24,16 @@ from dse.tools.host.measure.execution_times import (
     spread_of,
     undisturbed,
 )
-from fitness.simulate import PIPELINE_FRAMES, PIPELINE_WARM_UP, play
+from fitness.simulate import play, row_of
+from fitness.simulate_long_run import make_long_run_evaluator
 from results.front.cost_origins import CostOrigins
 from results.problem.problem import DesignPoint, Problem
 
 FloatArray = NDArray[np.float64]
 
 WARM_UP = 2
+PIPELINE_WINDOW = 4
+"""Least frames of a measured pipeline that are left out, and of which a period is taken."""
 PS_PER_NS = 1000
 
 
@@ -82,16 +85,13 @@ def host_machine(
 def predict(problem: Problem, design: DesignPoint) -> Predicted:
     """Makespan of one frame alone, and frames per second with the problem's frames in flight."""
     frame = play(problem, design)
-    pipeline = play(
-        problem, design, frames=PIPELINE_FRAMES, in_flight=problem.frames_in_flight
-    ).frame_end_ps
-    window = pipeline[PIPELINE_FRAMES - 1] - pipeline[PIPELINE_WARM_UP - 1]
+    pipeline = make_long_run_evaluator(problem)(row_of(design)[None])
     groups = {e.group: e for e in frame.schedule.groups if e.repeat == 1}
     return Predicted(
         makespan_ms=frame.frame_end_ps[0] / 1e9,
         latency_ms=tuple(value / 1e9 for value in frame.latency_ps[0]),
         group_ms=tuple((groups[g].end_ps - groups[g].start_ps) / 1e9 for g in sorted(groups)),
-        frames_per_s=(PIPELINE_FRAMES - PIPELINE_WARM_UP) / (window / 1e12),
+        frames_per_s=1e12 / int(pipeline.frame_period_ps[0]),
     )
 
 
@@ -118,9 +118,9 @@ class DesignRuns:
         plan, execution = self._execute(machine, frames + WARM_UP, in_flight=1)
         self._frames.append(frame_times(plan, execution, networks))
         self._groups.append(self._group_times(plan, execution)[WARM_UP:])
-        plan, execution = self._execute(
-            machine, frames + 2 * PIPELINE_WARM_UP, in_flight=self._problem.frames_in_flight
-        )
+        in_flight = self._problem.frames_in_flight
+        more = 2 * _window(in_flight) + in_flight - 1
+        plan, execution = self._execute(machine, frames + more, in_flight=in_flight)
         self._pipelines.append(frame_times(plan, execution, networks))
 
     def result(self) -> Ran:
@@ -130,7 +130,10 @@ class DesignRuns:
             for name in ("makespan", "lost", "latency")
         )
         kept = undisturbed(span, lost)
-        periods = [period_of(times, PIPELINE_WARM_UP) for times in self._pipelines]
+        in_flight = self._problem.frames_in_flight
+        periods = [
+            period_of(times, _window(in_flight), drained=in_flight - 1) for times in self._pipelines
+        ]
         return Ran(
             makespan=spread_of(span[kept].astype(np.float64)),
             latency_ns=tuple(np.median(latency[kept], axis=0).tolist()),
@@ -160,6 +163,11 @@ class DesignRuns:
             self._lost += int(execution.lost_end_ns[last])
             self._time += int(execution.end_ns[last])
         return plan, execution
+
+
+def _window(in_flight: int) -> int:
+    """Frames in flight end in batches, so periods are those of whole batches."""
+    return in_flight * -(-PIPELINE_WINDOW // in_flight)
 
 
 def _median_of(periods: Sequence[Spread]) -> Spread:

@@ -17,7 +17,7 @@ from dse.search.surrogate.mean_value_analysis import (
 )
 from dse.space.design_space import DesignSpace, unique_rows
 from fitness.objectives import make_outcomes
-from fitness.simulate_free_running import make_free_run_evaluator
+from fitness.simulate_long_run import make_long_run_evaluator
 from results.problem.problem import EnergyUse, Objective, ObjectiveKind
 from tests.support.small_spaces import enumerated
 
@@ -95,7 +95,7 @@ def test_work_and_idle_power_are_the_problems(seed, repeats):
     free = replace(
         problem, units=tuple(replace(u, dynamic_mw=u.dynamic_mw * 0) for u in problem.units)
     )
-    idle = make_free_run_evaluator(free)(rows).idle_mw
+    idle = make_long_run_evaluator(free)(rows).idle_mw
     assert np.array_equal(estimate_rows(DesignSpace(free), rows).power, idle)
 
 
@@ -105,8 +105,8 @@ def test_rates_are_near_the_timelines_where_nobody_contends(repeats):
     for seed in range(12):
         space = free_space(seed, repeats=repeats)
         rows = space.random(np.random.default_rng(seed), 25)
-        runs = make_free_run_evaluator(space.problem)(rows)
-        counted = runs.inferences.sum(axis=1) / np.maximum(runs.window_ps, 1)
+        runs = make_long_run_evaluator(space.problem)(rows)
+        counted = (1 / runs.stream_period_ps).sum(axis=1)
         expected = estimate_rows(space, rows).rate.sum(axis=1)
         ratios.append((expected / counted)[runs.possible])
     ratio = np.concatenate(ratios)

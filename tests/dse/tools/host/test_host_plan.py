@@ -176,6 +176,7 @@ def test_the_period_is_the_median_over_windows():
     plan, execution = chain_execution()
     times = frame_times(plan, execution, 1)
     assert period_of(times, 1).median_ns == 35  # between 37 and 33
+    assert period_of(times, 1, drained=1).median_ns == 37
 
 
 def test_disturbed_samples_are_left_out_where_others_are_enough():

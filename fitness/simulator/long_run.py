@@ -1,4 +1,4 @@
-"""Networks that run freely, from rows to what their window holds; compiled.
+"""Frames that never run out, from rows to what their window holds; compiled.
 
 No other kernel takes anything from here, so this file is not among those that all machine code
 depends on (:mod:`fitness.simulator.jit`): numba looks at it by itself.
@@ -10,31 +10,25 @@ from fitness.simulator.general import advance, begin
 from fitness.simulator.jit import jit
 from fitness.simulator.lookup import choose, idle_power
 from fitness.simulator.state import (
-    COUNTS,
-    DYNAMIC_HIGH,
-    ENDED,
-    FOURTH_FJ,
-    FOURTH_HIGH,
-    FOURTH_PS,
-    FRAMES_LEFT,
     FREE,
     LOG_START,
     LOG_WIDTH,
     LOGGED,
-    MARKED,
     NEVER,
     NOW,
+    ROUND_OVER,
+    SO_FAR,
     STARTED,
     UNIT_WIDTH,
 )
-from fitness.simulator.streams import dynamic_so_far, mark_beginnings, slowest_stream
+from fitness.simulator.streams import account_width, end_round, take_account
 
 
 @jit
-def evaluate_streams(plan, rows, chosen, state, possible, window, inferences, dynamic, high, idle):
-    """Plays every row [groups + domains] until the slowest network has ended its last frame, and
-    writes its window, inferences [rows, networks], dynamic energy (``high`` in units of 2**62 fJ)
-    and idle power.
+def evaluate_streams(plan, rows, chosen, state, possible, window, executed, dynamic, high, idle):
+    """Plays every row [groups + domains] to the end of its window, and writes that window, what is
+    executed in it [rows, streams x units], dynamic energy [rows, units] (``high`` in units of
+    2**62 fJ) and idle power.
 
     ``possible`` [rows] is 0 where a unit cannot run a group; the rest is then left as it is.
     """
@@ -44,39 +38,39 @@ def evaluate_streams(plan, rows, chosen, state, possible, window, inferences, dy
         if not possible[r]:
             continue
         begin(plan, chosen, state)
-        while state.scalar[FRAMES_LEFT] > 0:
-            if not advance(plan, chosen, state):
-                break
-            if state.scalar[MARKED]:
-                mark_beginnings(plan, chosen, state)
-        width = COUNTS + plan.networks
-        at = slowest_stream(plan, state) * width
-        window[r] = state.scalar[NOW] - state.stream[at + FOURTH_PS]
-        for n in range(plan.networks):
-            inferences[r, n] = state.stream[n * width + ENDED] - state.stream[at + COUNTS + n]
-        dynamic[r] = dynamic_so_far(plan, chosen, state) - state.stream[at + FOURTH_FJ]
-        high[r] = state.scalar[DYNAMIC_HIGH] - state.stream[at + FOURTH_HIGH]
+        since = np.int64(SO_FAR)
+        while since == SO_FAR and advance(plan, chosen, state):
+            if state.scalar[ROUND_OVER]:
+                since = end_round(plan, chosen, state)
+        take_account(plan, chosen, state, SO_FAR)
+        first = since * account_width(plan, state)
+        window[r] = state.account[0] - state.account[first]
+        for u in range(plan.units):
+            at = 1 + u
+            dynamic[r, u] = state.account[at] - state.account[first + at]
+            at += plan.units
+            high[r, u] = state.account[at] - state.account[first + at]
+        for i in range(executed.shape[1]):
+            at = 1 + 2 * plan.units + i
+            executed[r, i] = state.account[at] - state.account[first + at]
         idle[r] = idle_power(plan, row, chosen.domain_on)
 
 
 @jit
-def play_shown(plan, chosen, state, most, instants, inferences):
+def play_shown(plan, chosen, state, most, instants):
     """Plays to the window's end, and until all has ended that started before the first of
     ``instants``; only that is logged.
 
     Writes to ``instants`` [3] what is shown until (the window's end, or when ``most`` executions
-    have ended), and the window's beginning and end; to ``inferences`` [networks] the frames in it.
+    have ended), and the window's beginning and end.
     """
     begin(plan, chosen, state)
-    width = COUNTS + plan.networks
     instants[0] = NEVER
     kept = np.int64(0)
     playing = True
     while playing or _runs_from_before(plan, state, instants[0]):
         if not advance(plan, chosen, state):
             break
-        if state.scalar[MARKED]:
-            mark_beginnings(plan, chosen, state)
         for i in range(kept, state.scalar[LOGGED]):
             if state.log[i * LOG_WIDTH + LOG_START] < instants[0]:
                 state.logged[kept] = state.logged[i]
@@ -84,16 +78,16 @@ def play_shown(plan, chosen, state, most, instants, inferences):
                     state.log[kept * LOG_WIDTH + k] = state.log[i * LOG_WIDTH + k]
                 kept += 1
         state.scalar[LOGGED] = kept
-        ends = playing and state.scalar[FRAMES_LEFT] == 0
+        since = np.int64(SO_FAR)
+        if playing and state.scalar[ROUND_OVER]:
+            since = end_round(plan, chosen, state)
+        ends = since != SO_FAR
         if instants[0] == NEVER and (kept >= most or ends):
             instants[0] = state.scalar[NOW]
         if ends:
             playing = False
-            at = slowest_stream(plan, state) * width
-            instants[1] = state.stream[at + FOURTH_PS]
+            instants[1] = state.account[since * account_width(plan, state)]
             instants[2] = state.scalar[NOW]
-            for n in range(plan.networks):
-                inferences[n] = state.stream[n * width + ENDED] - state.stream[at + COUNTS + n]
 
 
 @jit

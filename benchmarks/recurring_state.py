@@ -1,0 +1,70 @@
+"""The rates of a state that recurs: what the long run comes to, exactly."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+
+from benchmarks.random_problem import RandomShape, random_design, random_problem
+from fitness.reference.long_run import Account, Play
+from results.problem.problem import DesignPoint, EnergyUse, Problem
+
+MOST_ROUNDS = 2000
+FAR_APART = 64
+"""Frames of two streams whose numbers differ by more are in the same order for good, as long as
+they draw further apart: numbers decide only between frames that are ready at the same instant."""
+
+
+def recurring_periods(
+    problem: Problem, design: DesignPoint, *, most: int = MOST_ROUNDS
+) -> tuple[Fraction, ...] | None:
+    """Of each stream, from frame to frame; None where no state recurs within ``most`` rounds.
+
+    Every state at the end of a round is kept, so the first that recurs is found.
+    """
+    play = Play(problem, design)
+    seen: dict[object, tuple[tuple[int, ...], Account]] = {}
+    while play.rounds < most:
+        if not play.advance():
+            continue
+        oldest = [min(f for s, f in play.released if s == k) for k in range(len(play.streams))]
+        apart = tuple(frame - oldest[0] for frame in oldest)
+        near = tuple(max(-FAR_APART, min(FAR_APART, gap)) for gap in apart)
+        state = play.form(), near
+        if state not in seen:
+            seen[state] = apart, play.account()
+            continue
+        then, begin = seen[state]
+        if all(abs(b) >= abs(a) for a, b in zip(then, apart, strict=True)):
+            return exact_periods(play, begin, play.account())
+        seen[state] = apart, play.account()
+    return None
+
+
+def exact_periods(play: Play, begin: Account, end: Account) -> tuple[Fraction, ...]:
+    """Between two equal states every unit executes the same number of frames of a stream."""
+    found: list[set[Fraction]] = [set() for _ in play.streams]
+    for (stream, unit), load in play.loads().items():
+        done = end.executed_ps[stream, unit] - begin.executed_ps[stream, unit]
+        found[stream].add(Fraction(load * (end.now_ps - begin.now_ps), done))
+    assert all(len(values) == 1 for values in found)
+    return tuple(values.pop() for values in found)
+
+
+def random_stream(seed: int, *, free_running: bool) -> tuple[Problem, DesignPoint]:
+    """A random pipeline, or networks that run freely, with 1 to 8 frames in flight."""
+    rng = np.random.default_rng(seed)
+    shape = RandomShape(ties=seed % 4 == 0, contention=seed % 8 not in (0, 1), copies=seed % 3 == 0)
+    problem = random_problem(rng, shape)
+    problem = replace(
+        problem,
+        energy_use=EnergyUse.PIPELINE,
+        free_running=free_running,
+        frames_in_flight=seed % 8 + 1,
+    )
+    if free_running:
+        alone = tuple(replace(n, waits_for=(), arrival_ps=0) for n in problem.networks)
+        problem = replace(problem, networks=alone)
+    return problem, random_design(rng, problem)

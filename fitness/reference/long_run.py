@@ -1,0 +1,344 @@
+"""Pipelines and free-running networks in the long run, as plainly as it can be said: the oracle of
+the compiled form.
+
+A *stream* is a sequence of frames that never runs out: its frame k + F is released when its frame k
+ends (the first F at 0). A pipeline is one stream, whose frame is the whole workload; where networks
+run freely, every network is a stream of its own. Everything else is as in
+:mod:`fitness.reference.timeline`: the dispatch rule (at one instant all ends, then all releases and
+ready times, then starts by ready time, frame, network, repeat, group; frames count within each
+stream), arrivals and waiting, and the contention.
+
+Round k is over at the first instant at which every stream has ended k frames. At the end of each
+round:
+
+* a single stream's state, relative to the instant, is compared with the one that was kept: if they
+  are equal, all between them recurs for ever, and that is the window. If there is no kept one, or
+  if twice as many rounds are over as when it was, the present one is kept;
+* if the window has begun, 2 F + 8 rounds are over, and 8192 executions have ended, it ends; if not,
+  and F + 2 rounds are over and 2048 executions have ended, it begins.
+
+What is shown of networks that run freely is every execution that starts before the window ends or,
+if it is earlier, before the first instant at which 1000 executions have ended. So play goes on
+until these have ended.
+
+A fast network runs a hundred thousand times beside a slow one. So at every instant only what an end
+or a release can have made ready is looked at, units keep what waits in order, and rates are kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from heapq import heappop, heappush
+
+from fitness.reference.design import look_up
+from fitness.reference.timeline import Execution
+from results.front.front import FreeRun
+from results.front.schedule import Schedule, ScheduledGroup
+from results.problem.problem import WORK_PER_PS, DesignPoint, Problem
+from results.problem.rates import frame_period_ps
+
+WARM_UP_EXECUTIONS, LEAST_EXECUTIONS = 2048, 8192
+MOST_SHOWN = 1000
+
+Form = tuple[object, ...]
+"""A state, relative to its instant."""
+
+
+@dataclass(frozen=True)
+class Account:
+    """What has happened by the end of a round; what runs counts in part."""
+
+    now_ps: int
+    executed_ps: dict[tuple[int, int], int]
+    """Stand-alone time executed by stream and unit, whole ps, rounded down."""
+    drawn_fj: tuple[int, ...]
+    """Dynamic energy of each unit."""
+
+
+@dataclass(frozen=True)
+class PlainLongRun:
+    """What a design point does in its window."""
+
+    window_ps: tuple[int, int]
+    recurs: bool
+    """Whether the state at the window's end is the one at its beginning."""
+    periods_ps: tuple[int, ...]
+    """Of each stream, from frame to frame in the mean, rounded up."""
+    dynamic_fj: tuple[int, ...]
+    """Of each unit, in the window."""
+    schedule: Schedule
+    """What is shown, in the order (frame, network, repeat, group)."""
+    shown_ps: int
+
+    @property
+    def frame_period_ps(self) -> int:
+        """What belongs to the mean rate of the streams."""
+        return frame_period_ps(self.periods_ps)
+
+    @property
+    def free_run(self) -> FreeRun:
+        """What is said of networks that run freely."""
+        return FreeRun(self.window_ps, self.periods_ps, self.shown_ps)
+
+
+class Play:
+    """A design point being played.
+
+    ``streams``: the networks of each; ``now``, ``rounds``, ``executions``: the instant, rounds that
+    are over and executions that have ended; ``runs``: ready, start and end of these; ``running``:
+    by unit the execution and its work left.
+    """
+
+    def __init__(self, problem: Problem, design: DesignPoint) -> None:
+        self.problem = problem
+        self.chosen = look_up(problem, design)
+        everything = tuple(range(len(problem.networks)))
+        self.streams = tuple((n,) for n in everything) if problem.free_running else (everything,)
+        self.stream_of = {n: s for s, networks in enumerate(self.streams) for n in networks}
+        self.powers = []
+        for group, u in enumerate(design.units):
+            unit = problem.units[int(u)]
+            at = (group, *(int(design.operating_points[clock]) for clock in unit.clocks))
+            self.powers.append(int(unit.dynamic_mw[at]))
+        self.first = [
+            [g for g in n.groups if not self.chosen.edges_into[g]] for n in problem.networks
+        ]
+        self.feeds: dict[int, list[int]] = {}
+        for source, target in problem.edges:
+            self.feeds.setdefault(source, []).append(target)
+
+        self.now = 0
+        self.rounds = 0
+        self.ended = [0 for _ in self.streams]
+        self.released: dict[tuple[int, int], int] = {}
+        """When the frames in flight, by stream and number, were released."""
+        self.left: dict[tuple[int, int], int] = {}
+        """How many of their executions have not ended."""
+        self.candidates: set[Execution] = set()
+        """Executions that this instant may have made ready."""
+        self.queues: list[list[tuple[int, Execution]]] = [[] for _ in problem.units]
+        """Of each unit a heap of ready times and executions, whose order is that of the rule."""
+        self.running: dict[int, tuple[Execution, int]] = {}
+        self.ready: dict[Execution, int] = {}
+        self.start: dict[Execution, int] = {}
+        self.runs: dict[Execution, tuple[int, int, int]] = {}
+        self.executed = {
+            (s, u): 0 for s in range(len(self.streams)) for u in range(len(self.queues))
+        }
+        self.drawn = [0 for _ in problem.units]
+        self._rates: dict[frozenset[int], dict[int, int]] = {}
+        for stream in range(len(self.streams)):
+            for frame in range(1, problem.frames_in_flight + 1):
+                self._release(stream, frame)
+        self._join_queues()
+
+    def advance(self) -> bool:
+        """Starts what can start, then plays to the end of all ends and releases of the next
+        instant; whether a round is over then."""
+        for unit, queue in enumerate(self.queues):
+            if unit not in self.running and queue and queue[0][0] <= self.now:
+                instant, execution = heappop(queue)
+                self.ready[execution], self.start[execution] = instant, self.now
+                self.running[unit] = execution, self.chosen.alone_ps[execution[3]] * WORK_PER_PS
+        groups = frozenset(execution[3] for execution, _ in self.running.values())
+        if groups not in self._rates:
+            group_on = {self.chosen.unit_of[group]: group for group in groups}
+            self._rates[groups] = self.chosen.rates(group_on)
+        rate = self._rates[groups]
+        instants = [self.now + -(-work // rate[u]) for u, (_, work) in self.running.items()]
+        instants += [q[0][0] for u, q in enumerate(self.queues) if q and u not in self.running]
+        passed = min(instants) - self.now
+        self.now += passed
+        for unit, (execution, work) in self.running.items():
+            self.running[unit] = execution, work - rate[unit] * passed
+        for unit in [u for u, (_, work) in self.running.items() if work <= 0]:
+            self._end(unit)
+        self._join_queues()
+        before, self.rounds = self.rounds, min(self.ended)
+        return self.rounds > before
+
+    def _end(self, unit: int) -> None:
+        """What runs on the unit ends now."""
+        execution, _ = self.running.pop(unit)
+        frame, n, repeat, group = execution
+        started = self.start.pop(execution)
+        self.runs[execution] = self.ready.pop(execution), started, self.now
+        stream = self.stream_of[n]
+        self.executed[stream, unit] += self.chosen.alone_ps[group]
+        self.drawn[unit] += self.powers[group] * (self.now - started)
+        self.candidates.update((frame, n, repeat, target) for target in self.feeds.get(group, ()))
+        if repeat < self.problem.networks[n].repeats:
+            self.candidates.update((frame, n, repeat + 1, g) for g in self.first[n])
+        else:
+            for m in self.streams[stream]:
+                if n in self.problem.networks[m].waits_for:
+                    self.candidates.update((frame, m, 1, g) for g in self.first[m])
+        self.left[stream, frame] -= 1
+        if self.left[stream, frame] == 0:
+            del self.left[stream, frame], self.released[stream, frame]
+            self.ended[stream] += 1
+            self._release(stream, frame + self.problem.frames_in_flight)
+
+    def _release(self, stream: int, frame: int) -> None:
+        networks = [self.problem.networks[n] for n in self.streams[stream]]
+        self.released[stream, frame] = self.now
+        self.left[stream, frame] = sum(n.repeats * len(n.groups) for n in networks)
+        for n in self.streams[stream]:
+            self.candidates.update((frame, n, 1, group) for group in self.first[n])
+
+    def _join_queues(self) -> None:
+        for execution in self.candidates:
+            instant = self._ready_time(execution)
+            if instant is not None:
+                heappush(self.queues[self.chosen.unit_of[execution[3]]], (instant, execution))
+        self.candidates.clear()
+
+    def _ready_time(self, execution: Execution) -> int | None:
+        """When it may start: all its inputs there, or for a network's first groups its arrival
+        after the release and the end of all that it waits for, or the end of the previous repeat;
+        None while something has not ended."""
+        frame, n, repeat, group = execution
+        network = self.problem.networks[n]
+        if self.chosen.edges_into[group]:
+            instants = self._inputs(execution)
+            return None if None in instants else max(i for i in instants if i is not None)
+        awaited = []
+        if repeat > 1:
+            awaited = [(frame, n, repeat - 1, other) for other in network.groups]
+        else:
+            for m in network.waits_for:
+                other = self.problem.networks[m]
+                awaited += [(frame, m, other.repeats, g) for g in other.groups]
+        if any(before not in self.runs for before in awaited):
+            return None
+        released = self.released[self.stream_of[n], frame] + network.arrival_ps
+        return max([released, *(self.runs[before][2] for before in awaited)])
+
+    def _inputs(self, execution: Execution) -> list[int | None]:
+        """When each of its inputs is there; None while its source has not ended."""
+        frame, n, repeat, group = execution
+        unit_of = self.chosen.unit_of
+        instants: list[int | None] = []
+        for i in self.chosen.edges_into[group]:
+            source = self.problem.edges[i][0]
+            run = self.runs.get((frame, n, repeat, source))
+            delay = int(self.problem.transition_ps[i, unit_of[source], unit_of[group]])
+            instants.append(None if run is None else run[2] + delay)
+        return instants
+
+    def account(self) -> Account:
+        """What has been executed and drawn by now."""
+        executed, drawn = dict(self.executed), list(self.drawn)
+        for unit, (execution, work) in self.running.items():
+            group = execution[3]
+            whole = self.chosen.alone_ps[group] * WORK_PER_PS
+            executed[self.stream_of[execution[1]], unit] += (whole - work) // WORK_PER_PS
+            drawn[unit] += self.powers[group] * (self.now - self.start[execution])
+        return Account(self.now, executed, tuple(drawn))
+
+    def form(self) -> Form:
+        """The present state: of every frame in flight its number, counted from the oldest of its
+        stream, and its release; what waits, with its ready time; what runs, with the work left;
+        what has ended; what lacks some of its inputs, with the latest of the others. Instants are
+        relative to the present one."""
+        oldest = [min(f for s, f in self.released if s == k) for k in range(len(self.streams))]
+
+        def relative(execution: Execution) -> Execution:
+            frame, n, repeat, group = execution
+            return frame - oldest[self.stream_of[n]], n, repeat, group
+
+        waiting = sorted(
+            (relative(execution), ready - self.now) for q in self.queues for ready, execution in q
+        )
+        running = sorted((relative(execution), work) for execution, work in self.running.values())
+        ended, lacking = [], []
+        for execution in self._in_flight():
+            if execution in self.runs:
+                ended.append(relative(execution))
+            else:
+                there = [i for i in self._inputs(execution) if i is not None]
+                if 0 < len(there) < len(self.chosen.edges_into[execution[3]]):
+                    lacking.append((relative(execution), max(there) - self.now))
+        frames = sorted((s, f - oldest[s], at - self.now) for (s, f), at in self.released.items())
+        return tuple(frames), tuple(waiting), tuple(running), tuple(ended), tuple(lacking)
+
+    def _in_flight(self) -> Iterator[Execution]:
+        """Executions of the frames in flight."""
+        for stream, frame in sorted(self.released):
+            for n in self.streams[stream]:
+                network = self.problem.networks[n]
+                for repeat in range(1, network.repeats + 1):
+                    yield from ((frame, n, repeat, group) for group in network.groups)
+
+    def loads(self) -> dict[tuple[int, int], int]:
+        """Stand-alone time of one frame by stream and unit, where there is some."""
+        loads: dict[tuple[int, int], int] = {}
+        for n, network in enumerate(self.problem.networks):
+            for group in network.groups:
+                at = self.stream_of[n], self.chosen.unit_of[group]
+                loads[at] = loads.get(at, 0) + network.repeats * self.chosen.alone_ps[group]
+        return loads
+
+    def periods(self, begin: Account, end: Account) -> tuple[int, ...]:
+        """Of each stream: what a frame takes in the mean between the two, by the unit where least
+        of it is executed, rounded up."""
+        window = end.now_ps - begin.now_ps
+        periods = [1 for _ in self.streams]
+        for (stream, unit), load in self.loads().items():
+            done = end.executed_ps[stream, unit] - begin.executed_ps[stream, unit]
+            periods[stream] = max(periods[stream], -(-load * window // max(done, 1)))
+        return tuple(periods)
+
+
+def play_long_run(problem: Problem, design: DesignPoint, *, most: int = MOST_SHOWN) -> PlainLongRun:
+    """Plays to the window's end, and until all has ended that is shown.
+
+    Args:
+        most: what is shown ends when so many executions have ended, if not before.
+
+    Raises:
+        ValueError: where the design puts a group on a unit that cannot run it.
+    """
+    play = Play(problem, design)
+    in_flight = problem.frames_in_flight
+    kept: tuple[int, Form, Account] | None = None
+    begin: Account | None = None
+    shown: int | None = None
+    recurs = False
+    while True:
+        is_over = play.advance()
+        if shown is None and len(play.runs) >= most:
+            shown = play.now
+        if not is_over:
+            continue
+        if len(play.streams) == 1:
+            form = play.form()
+            if kept is not None and kept[1] == form:
+                recurs, begin = True, kept[2]
+                break
+            if kept is None or play.rounds >= 2 * kept[0]:
+                kept = play.rounds, form, play.account()
+        if begin is not None:
+            if play.rounds >= 2 * in_flight + 8 and len(play.runs) >= LEAST_EXECUTIONS:
+                break
+        elif play.rounds >= in_flight + 2 and len(play.runs) >= WARM_UP_EXECUTIONS:
+            begin = play.account()
+    end = play.account()
+    until = end.now_ps if shown is None else shown
+    while any(play.start[execution] < until for execution, _ in play.running.values()):
+        play.advance()
+    rows = []
+    for execution, instants in play.runs.items():
+        if instants[1] < until:
+            group = execution[3]
+            unit, alone = play.chosen.unit_of[group], play.chosen.alone_ps[group]
+            rows.append(ScheduledGroup(*execution, unit, *instants, alone))
+    return PlainLongRun(
+        window_ps=(begin.now_ps, end.now_ps),
+        recurs=recurs,
+        periods_ps=play.periods(begin, end),
+        dynamic_fj=tuple(b - a for a, b in zip(begin.drawn_fj, end.drawn_fj, strict=True)),
+        schedule=Schedule(tuple(sorted(rows))),
+        shown_ps=until,
+    )

@@ -1,0 +1,278 @@
+"""Rates, power and energy in the long run of pipelines and free-running networks, by the compiled
+timeline.
+
+A *stream* is a sequence of frames that never runs out: its first F frames are released at 0 (F =
+``frames_in_flight``), its frame k + F when its frame k ends. A pipeline is one stream, whose frame
+is the whole workload. Where networks run freely, every network and every copy of one is a stream of
+its own; with repeats, its frame ends with the last repeat.
+
+Round k is over when every stream has ended k frames. What is reported is counted over a *window*
+that begins and ends with rounds:
+
+* of a single stream, from a state to where it recurs (:mod:`fitness.simulator.recurrence`). The
+  state that is compared with is that of the first round's end, and each time that twice as many
+  rounds are over as then, the one of that round's end instead;
+* else, or where that has not happened before, it begins with the first round that is over when at
+  least F + 2 rounds are, and 2048 executions have ended; it ends with the first later one with
+  2 F + 8 rounds and 8192 executions.
+
+With e the stand-alone time of a stream's executions on a unit in the window of w ps (those that
+reach over its ends count in part, whole ps) and l what one of its frames takes there, the stream's
+*frame period* is the largest ceil(l w / e) over the units that it uses. Since no unit executes more
+than w in the window, rates times loads add up to at most 1 on every unit.
+:mod:`fitness.reference.long_run` says the same plainly.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from fitness.simulate import BoolArray, IntArray, chosen_of, row_of, scheduled_groups
+from fitness.simulator.chains.chain_lanes import MOST_UNITS, make_chain_lanes
+from fitness.simulator.chains.chain_tables import are_chains, make_chains
+from fitness.simulator.layout import Plan, make_plan
+from fitness.simulator.state import HIGH_FJ, LOG_WIDTH, LOGGED, make_chosen, make_state
+from fitness.simulator.threads import RowPlayer, share_rows
+from results.front.front import FreeRun
+from results.front.schedule import Schedule
+from results.io.canonical_json import INT64_MAX
+from results.problem.problem import DesignPoint, Problem
+from results.problem.rates import frame_period_ps, rate_uhz
+
+MANY_ROWS = 100
+"""From so many rows of a thread on chains are played side by side. That takes as long as the
+slowest of those that are beside one another, and rows differ by a factor of a thousand: of ten
+networks one row took six times as long as by the general kernel, 32 random ones twice as long,
+2,000 two thirds of the time."""
+MOST_SHOWN = 1000
+"""What is shown of a design point ends when so many executions have ended, if not before."""
+
+
+@dataclass(frozen=True, eq=False)
+class LongRuns:
+    """What n design points give; values of impossible ones mean nothing."""
+
+    possible: BoolArray
+    """[n]: every group can run on its unit."""
+    window_ps: IntArray
+    """[n]"""
+    executed_ps: IntArray
+    """[n, streams, units]: stand-alone time of what is executed in the window."""
+    load_ps: IntArray
+    """[n, streams, units]: stand-alone time of one frame."""
+    idle_mw: IntArray
+    """[n]: power that is drawn all the time."""
+    dynamic_fj: IntArray
+    """[n, units]: energy above idle power in the window, but for ``dynamic_high`` x 2**62 fJ."""
+    dynamic_high: IntArray
+    """[n, units]"""
+
+    @cached_property
+    def stream_period_ps(self) -> IntArray:
+        """[n, streams]: of each stream, from frame to frame in the mean."""
+        used = self.possible[:, None, None] & (self.load_ps > 0)
+        window = self.window_ps[:, None, None].astype(object)
+        executed = np.maximum(self.executed_ps, 1)
+        # In Python's integers: the product takes up to 120 bits.
+        exact = np.where(used, -(-self.load_ps * window // executed), 1).max(axis=2)
+        periods: IntArray = np.minimum(exact, INT64_MAX).astype(np.int64)
+        return periods
+
+    @property
+    def rate_uhz(self) -> IntArray:
+        """[n, streams]: frames of each stream in 10^6 s, rounded down."""
+        rates = [[rate_uhz(period) for period in row] for row in self.stream_period_ps.tolist()]
+        return np.array(rates, dtype=np.int64).reshape(self.stream_period_ps.shape)
+
+    @cached_property
+    def frame_period_ps(self) -> IntArray:
+        """[n]: of a pipeline its period; of several streams what belongs to their mean rate."""
+        periods = [frame_period_ps(row) for row in self.stream_period_ps.tolist()]
+        return np.array(periods, dtype=np.int64)
+
+    def dynamic_energies(self) -> list[list[int]]:
+        """[n][units]: energy above idle power in the window, fJ, in Python's integers."""
+        return [
+            [low + high * HIGH_FJ for low, high in zip(*row, strict=True)]
+            for row in zip(self.dynamic_fj.tolist(), self.dynamic_high.tolist(), strict=True)
+        ]
+
+    def energies(self) -> list[tuple[int, int, int]]:
+        """Of every row: energy per frame in fJ (of an inference where networks run freely), rounded
+        down, at most 2**63 - 1; mean power in uW, rounded down, and rounded up.
+
+        In Python's integers: slow networks beside fast ones draw more in a window than 2**63 fJ.
+        """
+        result = []
+        for i, dynamic in enumerate(self.dynamic_energies()):
+            window = max(int(self.window_ps[i]), 1)
+            drawn = int(self.idle_mw[i]) * window + sum(dynamic)
+            power = 1000 * drawn
+            energy = min(self.per_frame(i, drawn), INT64_MAX)
+            result.append((energy, power // window, -(-power // window)))
+        return result
+
+    def per_frame(self, row: int, drawn_fj: int) -> int:
+        """What one frame of a stream has of an energy that a row draws in its window, rounded down:
+        the mean power times the time that belongs to one frame."""
+        streams = self.load_ps.shape[1]
+        window = max(int(self.window_ps[row]), 1)
+        share: int = drawn_fj * int(self.frame_period_ps[row]) // (streams * window)
+        return share
+
+
+LongRunEvaluator = Callable[[IntArray], LongRuns]
+
+
+def stream_count(problem: Problem) -> int:
+    """Streams: one for each network where they run freely, else one."""
+    return len(problem.networks) if problem.free_running else 1
+
+
+def make_long_run_evaluator(
+    problem: Problem, *, jobs: int = 1, as_chains: bool | None = None
+) -> LongRunEvaluator:
+    """A function from rows [n, groups + domains] to what they give, shared out over ``jobs``
+    threads; each row's result depends on that row alone.
+
+    Several streams that are chains have a kernel of their own that is faster for many rows;
+    ``as_chains`` asks for it or for the general one whatever their number. Both give the same.
+    """
+    plan = make_plan(problem)
+    streams = stream_count(problem)
+    if as_chains is None and have_chain_kernel(problem):
+        players = _players_by_number(problem, plan, jobs)
+    else:
+        players = (_chain_players if as_chains else _stream_players)(problem, plan, jobs)
+    play = share_rows(players)
+
+    def evaluate(rows: IntArray) -> LongRuns:
+        n = len(rows)
+        possible = np.zeros(n, dtype=np.bool_)
+        window, idle = (np.zeros(n, dtype=np.int64) for _ in range(2))
+        executed = np.zeros((n, streams * plan.units), dtype=np.int64)
+        dynamic, high = (np.zeros((n, plan.units), dtype=np.int64) for _ in range(2))
+        play(rows, possible, window, executed, dynamic, high, idle)
+        return LongRuns(
+            possible=possible,
+            window_ps=window,
+            executed_ps=executed.reshape(n, streams, plan.units),
+            load_ps=frame_loads(problem, np.asarray(rows)),
+            idle_mw=idle,
+            dynamic_fj=dynamic,
+            dynamic_high=high,
+        )
+
+    return evaluate
+
+
+def frame_loads(problem: Problem, rows: IntArray) -> IntArray:
+    """[n, streams, units]: stand-alone time that one frame of a stream takes on a unit; rows
+    [n, groups + domains]. What a unit cannot run counts nothing."""
+    groups = problem.group_count
+    result = np.zeros((len(rows), stream_count(problem), len(problem.units)), dtype=np.int64)
+    for u, unit in enumerate(problem.units):
+        points = [rows[:, groups + clock] for clock in unit.clocks]
+        for n, network in enumerate(problem.networks):
+            block = np.arange(network.groups.start, network.groups.stop)[:, None]
+            time = np.maximum(unit.time_ps[(block, *points)], 0)
+            mapping = rows[:, network.groups.start : network.groups.stop].T
+            mine = np.where(mapping == u, time, 0).sum(axis=0)
+            result[:, n if problem.free_running else 0, u] += network.repeats * mine
+    return result
+
+
+def have_chain_kernel(problem: Problem) -> bool:
+    """Whether the streams can be played by the kernel for chains."""
+    return stream_count(problem) > 1 and are_chains(problem) and len(problem.units) <= MOST_UNITS
+
+
+def _players_by_number(problem: Problem, plan: Plan, jobs: int) -> list[RowPlayer]:
+    """Play chains by the kernel that is the faster one for their number."""
+
+    def player(few: RowPlayer, many: RowPlayer) -> RowPlayer:
+        return lambda rows, *out: (few if len(rows) < MANY_ROWS else many)(rows, *out)
+
+    pairs = zip(
+        _stream_players(problem, plan, jobs), _chain_players(problem, plan, jobs), strict=True
+    )
+    return [player(*pair) for pair in pairs]
+
+
+def _chain_players(problem: Problem, plan: Plan, jobs: int) -> list[RowPlayer]:
+    """Play chains."""
+    from fitness.simulator.chains.chains import play_many_chains
+
+    chains = make_chains(problem, plan)
+
+    def player() -> RowPlayer:
+        lanes = make_chain_lanes(plan, in_flight=problem.frames_in_flight, streams=True)
+        return lambda rows, *out: play_many_chains(plan, chains, rows, lanes, *out)
+
+    return [player() for _ in range(jobs)]
+
+
+def _stream_players(problem: Problem, plan: Plan, jobs: int) -> list[RowPlayer]:
+    """Play anything."""
+    from fitness.simulator.long_run import evaluate_streams
+
+    def player() -> RowPlayer:
+        chosen = make_chosen(plan)
+        state = make_state(
+            plan,
+            frames=0,
+            in_flight=problem.frames_in_flight,
+            streams=stream_count(problem),
+        )
+        return lambda rows, *out: evaluate_streams(plan, rows, chosen, state, *out)
+
+    return [player() for _ in range(jobs)]
+
+
+def play_shown(
+    problem: Problem, design: DesignPoint, *, most: int = MOST_SHOWN
+) -> tuple[Schedule, tuple[int, int], int]:
+    """What is shown of a design point of networks that run freely, their window, and until when is
+    shown.
+
+    That is every execution that starts before the window ends or, if it is earlier, before the
+    first instant at which ``most`` executions have ended. Each has its own end.
+
+    Raises:
+        ValueError: where the design puts a group on a unit that cannot run it.
+    """
+    from fitness.simulator.long_run import play_shown as play_kernel
+
+    plan = make_plan(problem)
+    chosen = chosen_of(problem, plan, row_of(design))
+    state = make_state(
+        plan,
+        frames=0,
+        in_flight=problem.frames_in_flight,
+        streams=stream_count(problem),
+        log=True,
+        log_rows=most + 3 * len(problem.units),
+    )
+    instants = np.zeros(3, dtype=np.int64)
+    play_kernel(plan, chosen, state, most, instants)
+    count = int(state.scalar[LOGGED])
+    log = state.log.reshape(-1, LOG_WIDTH)[:count]
+    groups = scheduled_groups(problem, plan, chosen, state.logged[:count].tolist(), log)
+    shown, begin, end = instants.tolist()
+    return Schedule(tuple(sorted(groups))), (begin, end), shown
+
+
+def free_run_of(
+    problem: Problem, design: DesignPoint, periods_ps: IntArray
+) -> tuple[Schedule, FreeRun]:
+    """What is shown of networks that run freely, and what is said of them.
+
+    Args:
+        periods_ps: [networks], of the same design point.
+    """
+    schedule, window, shown = play_shown(problem, design)
+    return schedule, FreeRun(window, tuple(int(period) for period in periods_ps), shown)

@@ -1,0 +1,57 @@
+"""How many entries of a platform were measured, derived and assumed, by what they are about."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from platforms.platform import Platform
+from platforms.source import Source, Status
+
+ENERGY = ("voltages", "power")
+"""Topics that energy rests on, besides times."""
+
+
+def sources_by_topic(platform: Platform) -> dict[str, tuple[Source, ...]]:
+    """Every source that the platform's file gives, once."""
+    units, array, deployment = platform.units, platform.pe_array, platform.deployment
+    return {
+        "clocks": tuple(domain.ladder_source for domain in platform.domains),
+        "voltages": tuple(domain.voltage_source for domain in platform.domains),
+        "times": (
+            *(peak.source for unit in units for peak in unit.peaks),
+            *(source for unit in units for source in (unit.bandwidth_source, unit.fixed_source)),
+            *(transition.source for transition in platform.transitions),
+            platform.memory.source,
+            *(() if array is None else (array.source,)),
+        ),
+        "power": (
+            *(table.source for unit in units for table in unit.power),
+            platform.memory.power.source,
+            platform.board_source,
+        ),
+        "contention": tuple(
+            unit.contention.source for unit in units if unit.contention is not None
+        ),
+        "support": (
+            *(unit.support_source for unit in units),
+            *(rule.source for unit in units for rule in unit.rules),
+        ),
+        "networks": (
+            *(record.source for record in platform.measurements),
+            *(profile.source for profile in platform.profiles),
+        ),
+        "deployment": ()
+        if deployment is None
+        else (
+            *(control.source for control in deployment.controls),
+            *(() if deployment.power_modes is None else (deployment.power_modes.source,)),
+        ),
+    }
+
+
+def count_sources(platform: Platform) -> dict[str, Counter[Status]]:
+    """Topic to how many of its entries have each status."""
+    return {
+        topic: Counter(source.status for source in sources)
+        for topic, sources in sources_by_topic(platform).items()
+    }

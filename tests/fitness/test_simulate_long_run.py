@@ -1,0 +1,456 @@
+"""Rates, energy and what is shown in the long run: compiled evaluators against the plain one, and
+cases that can be reckoned by hand."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from benchmarks.long_run import errors_of
+from benchmarks.random_problem import RandomShape, random_design, random_problem
+from fitness.objectives import make_outcomes
+from fitness.reference.long_run import PlainLongRun, play_long_run
+from fitness.reference.objectives import plain_outcome
+from fitness.simulate import row_of
+from fitness.simulate_long_run import (
+    MANY_ROWS,
+    LongRuns,
+    free_run_of,
+    make_long_run_evaluator,
+    play_shown,
+)
+from fitness.simulator.chains.chain_tables import are_chains
+from results.front.front import FreeRun
+from results.problem.problem import DesignPoint, EnergyUse, Objective, ObjectiveKind, Problem
+from results.problem.rates import frame_period_ps, rate_uhz
+from tests.support.features import compare_all
+from tests.support.small_problems import design, flat_loss, network, problem
+
+KINDS = (
+    ObjectiveKind.THROUGHPUT,
+    ObjectiveKind.POWER,
+    ObjectiveKind.EFFICIENCY,
+    ObjectiveKind.ENERGY,
+)
+PIPELINES, FREE, CHUNKS = 1000, 160, 4
+LEAST_OF_CHUNK = {
+    **{f"{count} networks": 25 for count in (1, 2, 3, 4)},
+    **{f"{count} in flight": 20 for count in range(1, 9)},
+    "graph": 35,
+    "copy": 25,
+    "repeats": 25,
+    "waits for another": 50,
+    "arrives late": 50,
+    "contention": 70,
+    "recurs": 220,
+    "window shown": 120,
+}
+LEAST_OF_FREE_CHUNK = {
+    **{f"{count} networks": 4 for count in (1, 2, 3, 4)},
+    **{f"{count} in flight": 3 for count in range(1, 6)},
+    "graph": 6,
+    "copy": 3,
+    "repeats": 6,
+    "contention": 14,
+    "other rates": 20,
+    "cut before the window": 20,
+    "window shown": 3,
+}
+
+
+def piped(of: Problem, in_flight: int) -> Problem:
+    return replace(
+        of,
+        objectives=tuple(Objective(kind) for kind in KINDS),
+        energy_use=EnergyUse.PIPELINE,
+        frames_in_flight=in_flight,
+    )
+
+
+def freely(of: Problem, in_flight: int) -> Problem:
+    return replace(
+        piped(of, in_flight),
+        networks=tuple(replace(entry, waits_for=(), arrival_ps=0) for entry in of.networks),
+        free_running=True,
+    )
+
+
+def one(of: Problem, point: DesignPoint) -> LongRuns:
+    runs = make_long_run_evaluator(of)(row_of(point)[None])
+    assert runs.possible.tolist() == [True]
+    return runs
+
+
+def periods(of: Problem, point: DesignPoint) -> list[int]:
+    found: list[int] = one(of, point).stream_period_ps[0].tolist()
+    return found
+
+
+@pytest.mark.parametrize("chunk", range(CHUNKS))
+def test_pipelines_compiled_equal_plain(chunk: int) -> None:
+    size = PIPELINES // CHUNKS
+    compare_all(compare_pipeline, range(chunk * size, (chunk + 1) * size), LEAST_OF_CHUNK)
+
+
+@pytest.mark.parametrize("chunk", range(CHUNKS))
+def test_free_runs_compiled_equal_plain(chunk: int) -> None:
+    size = FREE // CHUNKS
+    compare_all(compare_free_run, range(chunk * size, (chunk + 1) * size), LEAST_OF_FREE_CHUNK)
+
+
+def compare_pipeline(seed: int) -> set[str]:
+    case, point, _ = drawn(seed)
+    return compare(piped(case, seed % 8 + 1), point, seed)
+
+
+def compare_free_run(seed: int) -> set[str]:
+    case, point, rng = drawn(seed)
+    return compare(freely(case, int(rng.integers(1, 6))), point, seed)
+
+
+def drawn(seed: int) -> tuple[Problem, DesignPoint, np.random.Generator]:
+    rng = np.random.default_rng(seed)
+    shape = RandomShape(
+        groups=(1, 4), ties=seed % 2 == 0, contention=seed % 8 not in (0, 1, 4), copies=True
+    )
+    case = random_problem(rng, shape)
+    return case, random_design(rng, case), rng
+
+
+def compare(case: Problem, point: DesignPoint, seed: int) -> set[str]:
+    """Asserts that both agree; returns the features that the problem shows."""
+    most = 1 + seed % 40 if seed % 3 == 0 else 1000
+    plain = play_long_run(case, point, most=most)
+    runs = one(case, point)
+    assert runs.window_ps.tolist() == [plain.window_ps[1] - plain.window_ps[0]], f"seed {seed}"
+    assert runs.stream_period_ps.tolist() == [list(plain.periods_ps)], f"seed {seed}"
+    assert runs.frame_period_ps.tolist() == [plain.frame_period_ps], f"seed {seed}"
+    assert runs.dynamic_energies() == [list(plain.dynamic_fj)], f"seed {seed}"
+    if seed % 4 == 0:
+        outcomes = make_outcomes(case)(row_of(point)[None])
+        assert tuple(outcomes.objectives[0].tolist()) == plain_outcome(case, point).objectives
+    shown = play_shown(case, point, most=most)
+    assert shown == (plain.schedule, plain.window_ps, plain.shown_ps), f"seed {seed}"
+    assert len(plain.schedule.groups) < most + 2 * len(case.units)
+    return features(case, plain)
+
+
+def features(case: Problem, plain: PlainLongRun) -> set[str]:
+    targets = Counter(target for _, target in case.edges)
+    begin, end = plain.window_ps
+    return {
+        f"{len(case.networks)} networks",
+        f"{case.frames_in_flight} in flight",
+        *(
+            name
+            for name, holds in {
+                "graph": any(count > 1 for count in targets.values()),
+                "copy": any(
+                    np.array_equal(
+                        case.units[0].time_ps[a.groups.start : a.groups.stop],
+                        case.units[0].time_ps[b.groups.start : b.groups.stop],
+                    )
+                    for a, b in zip(case.networks, case.networks[1:], strict=False)
+                ),
+                "repeats": any(entry.repeats > 1 for entry in case.networks),
+                "waits for another": any(entry.waits_for for entry in case.networks),
+                "arrives late": any(entry.arrival_ps for entry in case.networks),
+                "contention": any(unit.contention for unit in case.units),
+                "recurs": plain.recurs,
+                "other rates": len(set(plain.periods_ps)) > 1,
+                "window shown": plain.shown_ps == end,
+                "cut before the window": plain.shown_ps <= begin,
+            }.items()
+            if holds
+        ),
+    }
+
+
+@pytest.mark.parametrize("in_flight", range(1, 9))
+def test_rates_times_loads_are_at_most_1(in_flight: int) -> None:
+    """On every unit, over all streams, in whole numbers: of pipelines and free-running networks."""
+    tight = 0
+    for seed in range(60):
+        rng = np.random.default_rng(80_000 + seed)
+        shape = RandomShape(groups=(1, 5), ties=seed % 2 == 0, contention=seed % 3 > 0)
+        drawn = random_problem(rng, shape)
+        rows = np.stack([row_of(random_design(rng, drawn)) for _ in range(3)])
+        for case in (piped(drawn, in_flight), freely(drawn, in_flight)):
+            runs = make_long_run_evaluator(case)(rows)
+            for row, found in zip(rows, runs.stream_period_ps.tolist(), strict=True):
+                shares = [
+                    sum(Fraction(load, period) for load, period in zip(loads, found, strict=True))
+                    for loads in loads_of(case, row)
+                ]
+                assert max(shares) <= 1, (seed, case.free_running)
+                tight += max(shares) > Fraction(999, 1000)
+    assert tight > 100
+
+
+def loads_of(case: Problem, row: np.ndarray) -> list[list[int]]:
+    """[units][streams]: stand-alone time of a frame."""
+    loads = [[0] * (len(case.networks) if case.free_running else 1) for _ in case.units]
+    for n, entry in enumerate(case.networks):
+        for group in entry.groups:
+            unit = case.units[row[group]]
+            at = (group, *(row[case.group_count + clock] for clock in unit.clocks))
+            loads[row[group]][n if case.free_running else 0] += entry.repeats * int(
+                unit.time_ps[at]
+            )
+    return loads
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_what_is_shown_of_a_pipeline_holds_what_is_claimed(seed: int) -> None:
+    """The period and the energy once more, from the schedule alone."""
+    rng = np.random.default_rng(90_000 + seed)
+    drawn = random_problem(rng, RandomShape(groups=(1, 4), contention=True, copies=True))
+    case = piped(drawn, int(rng.integers(1, 4)))
+    point = random_design(rng, case)
+    schedule, (begin, end), until = play_shown(case, point, most=10**5)
+    assert until == end
+    last: dict[int, int] = {}
+    energy = [0] * len(case.units)
+    for row in schedule.groups:
+        if row.end_ps <= end:
+            last[row.frame] = max(last.get(row.frame, 0), row.end_ps)
+        unit = case.units[row.unit]
+        at = (row.group, *(int(point.operating_points[clock]) for clock in unit.clocks))
+        inside = max(min(row.end_ps, end) - max(row.start_ps, begin), 0)
+        energy[row.unit] += int(unit.dynamic_mw[at]) * inside
+    whole = sum(entry.repeats * len(entry.groups) for entry in case.networks)
+    count = Counter(row.frame for row in schedule.groups if row.end_ps <= end)
+    frames = sum(begin < last[k] <= end for k, there in count.items() if there == whole)
+    runs = one(case, point)
+    (period,) = runs.frame_period_ps.tolist()
+    # Where no state recurs, the work of frames counts in part.
+    recurs = play_long_run(case, point).recurs
+    assert period == pytest.approx((end - begin) / frames, rel=1e-9 if recurs else 1e-3)
+    assert runs.dynamic_energies() == [energy]
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_the_kernel_of_chains_equals_the_general_one(seed: int) -> None:
+    rng = np.random.default_rng(60_000 + seed)
+    shape = RandomShape(
+        networks=(2, 4),
+        groups=(1, 6),
+        ties=seed % 2 == 0,
+        contention=seed % 4 != 0,
+        copies=True,
+        graphs=False,
+    )
+    case = freely(random_problem(rng, shape), int(rng.integers(1, 6)))
+    assert are_chains(case)
+    rows = np.stack([row_of(random_design(rng, case)) for _ in range(20)])
+    fast = make_long_run_evaluator(case, as_chains=True)(rows)
+    general = make_long_run_evaluator(case, as_chains=False)(rows)
+    assert_equal_runs(fast, general)
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_few_rows_and_many_give_the_same(jobs: int) -> None:
+    rng = np.random.default_rng(61_000)
+    case = freely(random_problem(rng, RandomShape(networks=(2, 4), groups=(2, 4), graphs=False)), 2)
+    evaluate = make_long_run_evaluator(case, jobs=jobs)
+    count = jobs * MANY_ROWS + 7
+    rows = np.stack([row_of(random_design(rng, case)) for _ in range(count)])
+    wanted = make_long_run_evaluator(case, as_chains=False)(rows)
+    assert_equal_runs(evaluate(rows), wanted)
+    few = evaluate(rows[-5:])
+    assert few.window_ps.tolist() == wanted.window_ps[-5:].tolist()
+    assert_equal_runs(evaluate(rows), wanted)
+
+
+def assert_equal_runs(got: LongRuns, wanted: LongRuns) -> None:
+    for name, values in vars(wanted).items():
+        assert getattr(got, name).tolist() == values.tolist(), name
+
+
+def test_what_a_chain_is() -> None:
+    times = [[1]] * 4
+    whole, pair = [network("a", 0, 4)], [network("a", 0, 2), network("b", 2, 2)]
+    line = {(0, 1): 0, (1, 2): 0, (2, 3): 0}
+    assert are_chains(problem(whole, times, edges=line))
+    assert are_chains(problem(pair, times, edges={(0, 1): 0, (2, 3): 0}))
+    assert not are_chains(problem(pair, times, edges={(0, 1): 0}))
+    assert not are_chains(problem(whole, times, edges={**line, (0, 2): 0}))
+    assert not are_chains(problem(whole, times))
+
+
+def test_two_networks_that_never_meet() -> None:
+    """7 ps on one unit, 3 ps on the other: both are busy all the time."""
+    case = problem([network("slow", 0, 1), network("fast", 1, 1)], [[7, -1], [-1, 3]])
+    case = freely(case, 1)
+    point = design([0, 1])
+    runs = one(case, point)
+    assert runs.stream_period_ps.tolist() == [[7, 3]]
+    assert runs.rate_uhz.tolist() == [[10**18 // 7, 10**18 // 3]]
+    # 10 executions in 21 ps. The window begins with a round of the slow one when 2,048 have ended,
+    # and ends with one when 8,192 have.
+    begin, end = (next(t for t in range(7, 10**6, 7) if t // 7 + t // 3 >= n) for n in (2048, 8192))
+    plain = play_long_run(case, point)
+    assert plain.window_ps == (begin, end)
+    schedule, run = free_run_of(case, point, runs.stream_period_ps[0])
+    # 1000 executions have ended at 2100 ps.
+    assert run == FreeRun((begin, end), (7, 3), 2100)
+    assert run == plain.free_run
+    shown = [(row.network, row.frame, row.start_ps, row.end_ps) for row in schedule.groups]
+    slow = [(0, k, 7 * k - 7, 7 * k) for k in range(1, 301)]
+    fast = [(1, k, 3 * k - 3, 3 * k) for k in range(1, 701)]
+    assert sorted(shown) == slow + fast
+    # Five have ended at 9 ps: what starts before then, of the slow one until 14 ps.
+    schedule, _, until = play_shown(case, point, most=4)
+    assert until == 9
+    assert sorted((row.network, row.end_ps) for row in schedule.groups) == [
+        *((0, 7), (0, 14)),
+        *((1, 3), (1, 6), (1, 9)),
+    ]
+    # A frame every 7 and every 3 ps: in the mean one every 2 / (1/7 + 1/3) = 4.2 ps, rounded up.
+    (values,) = make_outcomes(case)(row_of(point)[None]).objectives.tolist()
+    assert values[0] == 5
+
+
+def test_energy_is_mean_power_over_the_rate() -> None:
+    """23 mW all the time, and 4.2 ps for an inference, rounded up."""
+    case = problem([network("slow", 0, 1), network("fast", 1, 1)], [[7, -1], [-1, 3]])
+    powers = (np.array([[5], [0]]), np.array([[0], [11]]))
+    units = tuple(
+        replace(unit, dynamic_mw=power.astype(np.int64), idle_mw=np.array([2], dtype=np.int64))
+        for unit, power in zip(case.units, powers, strict=True)
+    )
+    case = freely(replace(case, units=units, board_mw=3), 1)
+    point = design([0, 1])
+    runs = one(case, point)
+    window = int(runs.window_ps[0])
+    assert runs.dynamic_energies() == [[window * 5, window * 11]]
+    (values,) = make_outcomes(case)(row_of(point)[None]).objectives.tolist()
+    assert values == [5, 23_000, 23 * 5 // 2, 23 * 5 // 2]
+    assert plain_outcome(case, point).objectives == tuple(values)
+
+
+def test_contention_slows_the_rates() -> None:
+    """Half the rate while both run, which is always: the stand-alone time that is executed counts,
+    not the time that passes."""
+    case = problem(
+        [network("slow", 0, 1), network("fast", 1, 1)],
+        [[700, -1], [-1, 300]],
+        demands_kbps=[100, 100],
+        contention=flat_loss("50"),
+    )
+    case = freely(case, 1)
+    assert periods(case, design([0, 1])) == [1400, 600]
+
+
+def test_a_frame_ends_with_its_last_repeat() -> None:
+    case = problem([network("slow", 0, 1), network("fast", 1, 1, repeats=2)], [[7, -1], [-1, 3]])
+    assert periods(freely(case, 1), design([0, 1])) == [7, 6]
+
+
+@pytest.mark.parametrize("in_flight", range(1, 9))
+def test_networks_that_share_a_unit_take_turns(in_flight: int) -> None:
+    case = problem([network("a", 0, 1), network("b", 1, 1)], [[5], [2]])
+    assert periods(freely(case, in_flight), design([0, 0])) == [7, 7]
+    assert periods(piped(case, in_flight), design([0, 0])) == [7]
+
+
+@pytest.mark.parametrize("in_flight", range(1, 9))
+def test_a_pipeline_is_never_faster_than_its_largest_load(in_flight: int) -> None:
+    """100 and 60 ps on two units, in a chain: alone 160 ps, else 100."""
+    case = problem([network("a", 0, 2)], [[100, 1], [1, 60]], edges={(0, 1): 0})
+    runs = one(piped(case, in_flight), design([0, 1]))
+    assert runs.frame_period_ps.tolist() == [160 if in_flight == 1 else 100]
+    assert runs.load_ps.tolist() == [[[100, 60]]]
+
+
+def test_a_state_that_recurs_after_several_frames() -> None:
+    """Two frames in flight, a way of 240 ps round: they end 100 and 140 ps apart in turn."""
+    case = problem([network("a", 0, 2)], [[100, 1], [1, 60]], edges={(0, 1): 80})
+    plain = play_long_run(piped(case, 2), design([0, 1]))
+    assert plain.recurs
+    assert plain.window_ps == (340, 580)
+    assert plain.periods_ps == (120,)
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_one_network_that_runs_freely_is_a_pipeline(seed: int) -> None:
+    rng = np.random.default_rng(40_000 + seed)
+    case = random_problem(rng, RandomShape(networks=(1, 1), ties=seed % 2 == 0))
+    case = freely(case, seed % 8 + 1)
+    rows = np.stack([row_of(random_design(rng, case)) for _ in range(3)])
+    pipeline = make_long_run_evaluator(replace(case, free_running=False))(rows)
+    assert_equal_runs(make_long_run_evaluator(case)(rows), pipeline)
+
+
+def test_the_period_of_several_streams_belongs_to_their_mean_rate() -> None:
+    assert frame_period_ps([120]) == 120
+    assert frame_period_ps([7, 3]) == 5
+    assert frame_period_ps([2, 2, 2]) == 2
+    # 2 / (1 / (2^63 - 1) + 1) is a little less than 2.
+    assert frame_period_ps([2**63 - 1, 1]) == 2
+    assert rate_uhz(5_200_000_000) == 192_307_692
+
+
+def test_energy_beyond_63_bits_is_exact() -> None:
+    """A network that takes 10^5 times as long as the other, at 10 MW: 9.8e18 fJ in seven of its
+    frames."""
+    slow, fast = 10**11, 10**6
+    case = problem([network("slow", 0, 1), network("fast", 1, 1)], [[slow, -1], [-1, fast]])
+    powers = (np.array([[10**7], [0]]), np.array([[0], [4 * 10**6]]))
+    units = tuple(
+        replace(unit, dynamic_mw=power.astype(np.int64))
+        for unit, power in zip(case.units, powers, strict=True)
+    )
+    case = freely(replace(case, units=units), 1)
+    point = design([0, 1])
+    runs = one(case, point)
+    assert runs.window_ps.tolist() == [7 * slow]
+    assert runs.dynamic_high.max() > 0
+    assert sum(runs.dynamic_energies()[0]) == 7 * slow * 14 * 10**6 > 2**63
+    (values,) = make_outcomes(case)(row_of(point)[None]).objectives.tolist()
+    period = -(-2 * slow * fast // (slow + fast))
+    energy = 14 * 10**6 * period // 2
+    assert values == [period, 14 * 10**9, energy, energy]
+
+
+def test_rows_do_not_disturb_one_another() -> None:
+    rng = np.random.default_rng(7)
+    drawn = random_problem(rng, RandomShape(networks=(3, 3), units=(3, 3), unsupported=0.15))
+    units = rng.integers(0, 3, (60, drawn.group_count))
+    counts = [len(domain.frequencies_khz) for domain in drawn.domains]
+    points = np.stack([rng.integers(0, count, 60) for count in counts], axis=1)
+    rows = np.concatenate([units, points], axis=1)
+    allowed = drawn.allowed[np.arange(drawn.group_count), units].all(axis=1)
+    assert 3 < allowed.sum() < 57
+    for case in (freely(drawn, 2), piped(drawn, 3)):
+        together = make_long_run_evaluator(case, jobs=2)(rows)
+        assert together.possible.tolist() == allowed.tolist()
+        for index in np.flatnonzero(allowed)[::3]:
+            alone = make_long_run_evaluator(case)(rows[index : index + 1])
+            assert alone.window_ps[0] == together.window_ps[index]
+            assert alone.executed_ps[0].tolist() == together.executed_ps[index].tolist()
+            assert alone.energies()[0] == together.energies()[index]
+
+
+@pytest.mark.parametrize("chunk", range(4))
+def test_pipelines_have_the_rate_of_the_state_that_recurs(chunk: int) -> None:
+    """Of 900 random ones with 1 to 8 frames in flight: 1 % in the median, 3 % at worst."""
+    errors = [errors_of(seed, free_running=False) for seed in range(225 * chunk, 225 * chunk + 225)]
+    found = [error[0] for error in errors if error is not None]
+    assert len(found) > 220
+    assert np.median(found) < 0.01
+    assert max(found) < 0.03
+
+
+@pytest.mark.parametrize("chunk", range(4))
+def test_free_running_networks_have_the_rates_of_the_state_that_recurs(chunk: int) -> None:
+    """Of 100 random mixes in which one does within 2,000 rounds."""
+    errors = [errors_of(seed, free_running=True) for seed in range(25 * chunk, 25 * chunk + 25)]
+    found = [error[0] for error in errors if error is not None]
+    assert len(found) > 15
+    assert np.median(found) < 0.01
+    assert max(found) < 0.03
