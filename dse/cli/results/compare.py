@@ -13,7 +13,7 @@ from rich.table import Table
 
 from dse.cli.shared.options import AsJson
 from results.export.result_folder import read_results
-from results.problem.objectives import format_objectives, objective_label
+from results.problem.objectives import format_objectives, objective_label, unit_heading
 from results.text.compare_fronts import compare_fronts
 
 if TYPE_CHECKING:
