@@ -1,0 +1,137 @@
+"""``import dse``: what users are told, held against the numeric results behind it."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import dse
+from fitness.objectives import make_outcomes
+from results.front.dominance import non_dominated
+
+NETWORKS = ["inception_v1", "squeezenet"]
+PLATFORM = "jetson-agx-xavier"
+HEAVY = ("numba", "numpy", "onnx", "networkx", "pymoo", "z3", "matplotlib", "pandas", "typer")
+
+
+@pytest.fixture(scope="module")
+def problem() -> dse.Problem:
+    return dse.Problem(
+        NETWORKS, PLATFORM, groups=4, units=["gpu", "dla0"], fixed={"emc": "max"}, deadline_ms=50
+    )
+
+
+@pytest.fixture(scope="module")
+def front(problem: dse.Problem) -> dse.Front:
+    return dse.explore(problem, dse.NSGA2(population=60), max_evaluations=1_500, seed=3)
+
+
+def test_import_loads_nothing_heavy_and_every_name_is_there() -> None:
+    code = (
+        "import sys, dse\n"
+        f"print(sorted(set(sys.modules) & set({HEAVY!r})))\n"
+        "print(all(getattr(dse, name) is not None for name in dse.__all__), dse.__version__)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    loaded, names = done.stdout.splitlines()
+    assert loaded == "[]"
+    assert names.startswith("True ")
+    assert set(dse.__all__) <= set(dir(dse))
+
+
+def test_members_speak_the_units_of_people(front: dse.Front) -> None:
+    best = front["fastest"]
+    assert best is front[best.index]
+    assert best.latency_ms == min(member.latency_ms for member in front)
+    assert best.latency_ms == best.numeric.makespan_ps / 1e9
+    assert front[front["frugal"].index].energy_mj == min(member.energy_mj for member in front)
+    assert set(best.mapping) == set(NETWORKS)
+    assert {unit for units in best.mapping.values() for unit in units} <= {"gpu", "dla0"}
+    assert best.clocks_mhz["emc"] == 2133.0
+    assert best.values == {"latency": best.latency_ms, "energy": best.energy_mj}
+    assert len(front[:2]) == min(2, len(front))
+    with pytest.raises(dse.DseError, match="marks"):
+        front["nothing of the kind"]
+
+
+def test_a_front_is_saved_loaded_and_verified(front: dse.Front, tmp_path: Path) -> None:
+    proved = dse.certify(front, time_limit_s=30)
+    proved.save(tmp_path / "run", pictures=False)
+    again = dse.load(tmp_path / "run")
+    assert [member.values for member in again] == [member.values for member in proved]
+    assert again.claims == proved.claims
+    assert all(check.holds for check in dse.verify(tmp_path / "run"))
+    with pytest.raises(dse.DseError, match="exists"):
+        proved.save(tmp_path / "run")
+    again.plot(tmp_path / "front.svg")
+    again.plot(tmp_path / "gantt.pdf", "gantt", members=["knee"])
+    assert (tmp_path / "front.svg").stat().st_size > 1000
+
+
+def test_evaluate_agrees_with_the_search(problem: dse.Problem, front: dse.Front) -> None:
+    best = front["fastest"]
+    mapping = {network: list(units) for network, units in best.mapping.items()}
+    clocks = {domain: mhz for domain, mhz in best.clocks_mhz.items() if mhz is not None}
+    found = dse.evaluate(problem, mapping, clocks)
+    assert found.feasible
+    assert found.member.objectives == best.numeric.objectives
+
+
+class Uphill:
+    """An optimizer of a user's own: random rows, then mutations of the best ones."""
+
+    def start(self, space, seed):
+        self.space, self.rng = space, np.random.default_rng(seed)
+        self.name, self.rows = "uphill", space.random(self.rng, 40)
+        return self
+
+    def ask(self):
+        return self.space.repair(self.rng, self.rows)
+
+    def tell(self, rows, outcomes):
+        best = rows[np.argsort(outcomes.objectives[:, 0])[:20]]
+        fresh = self.space.random(self.rng, 40)
+        keep = self.rng.random(fresh.shape) < 0.8
+        self.rows = np.where(keep, best[self.rng.integers(0, len(best), 40)], fresh)
+
+
+def test_an_optimizer_of_ones_own(problem: dse.Problem) -> None:
+    front = dse.explore(problem, Uphill(), max_evaluations=400, seed=1)
+    assert front.numeric.provenance.engine == "uphill"
+    assert len(front) > 0
+
+
+def test_pymoo_runs_on_our_problem_and_our_search_in_pymoo(problem: dse.Problem) -> None:
+    from pymoo.algorithms.moo.nsga2 import NSGA2
+    from pymoo.optimize import minimize
+
+    theirs = problem.as_pymoo()
+    result = minimize(
+        theirs, NSGA2(pop_size=40, **theirs.operators()), ("n_gen", 5), seed=1, verbose=False
+    )
+    rows = result.X.astype(np.int64)
+    outcomes = make_outcomes(problem.numeric)(rows)
+    assert outcomes.feasible.all()
+    assert np.array_equal(outcomes.objectives.astype(np.float64), result.F)
+    ours = minimize(
+        problem.as_pymoo(), dse.NSGA2(population=40).as_pymoo(), ("n_evals", 400), seed=1
+    )
+    assert len(ours.F) == len(non_dominated(ours.F.astype(np.int64)))
+    mine = dse.explore(problem, dse.NSGA2(population=40), max_evaluations=400, seed=1)
+    assert ours.F[:, 0].min() >= 0
+    assert len(mine) > 0
+
+
+def test_what_cannot_be_is_refused(problem: dse.Problem) -> None:
+    with pytest.raises(dse.DseError, match="a platform is required"):
+        dse.explore(NETWORKS)
+    with pytest.raises(dse.DseError, match="groups: are part of the problem"):
+        dse.explore(problem, groups=3)
+    with pytest.raises(dse.DseError, match="deadline_ms"):
+        dse.Problem(NETWORKS, PLATFORM, deadline_ms=-1)
+    with pytest.raises(dse.DseError, match="vgg91"):
+        dse.Problem("vgg91", PLATFORM)
