@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from fitness.timeline_state import HIGH_FJ, LEAST_EXECUTIONS
+from fitness.timeline_state import HIGH_FJ, OF_ONE_STREAM
 from results.dominance import FloatArray
 from results.errors import ResultError
 from results.problem import (
@@ -90,7 +90,7 @@ def _check_long_run(problem: Problem, slowest: FloatArray, frame_ps: float, powe
     arrival = max(network.arrival_ps for network in problem.networks)
     each = float(slowest.max()) + max(float(problem.transition_ps.max(initial=0)), arrival)
     window = rounds * (executions * queued + frame_ps)
-    window += (LEAST_EXECUTIONS + len(problem.units)) * each
+    window += (OF_ONE_STREAM[1] + len(problem.units)) * each
     if window * 1.001 >= INT64_LIMIT:
         raise ResultError(
             f"the window in which throughput is counted could last {window / 1e12:.3g} s: more "

@@ -68,8 +68,8 @@ from fitness.many_chains_state import (
     WORK,
 )
 from fitness.many_chains_step_kernel import enqueue, start, step
-from fitness.stream_kernel import least_rounds
-from fitness.timeline_state import HIGH_FJ, LEAST_EXECUTIONS, NEVER, WARM_UP_EXECUTIONS
+from fitness.stream_kernel import least_executions, least_rounds
+from fitness.timeline_state import HIGH_FJ, NEVER
 from results.problem import WORK_PER_PS
 
 
@@ -224,12 +224,13 @@ def _end_round(plan, lanes, lane):
     figure = lanes.figure
     figure[ROUND_OVER + lane] = 0
     before, enough = least_rounds(lanes.in_flight)
+    few, many = least_executions(plan.networks)
     over, executions = figure[ROUND + lane], figure[EXECUTIONS + lane]
     if figure[BEGUN_PS + lane] >= 0:
-        if over >= enough and executions >= LEAST_EXECUTIONS:
+        if over >= enough and executions >= many:
             figure[LEFT + lane] = 0
         return
-    if over < before or executions < WARM_UP_EXECUTIONS:
+    if over < before or executions < few:
         return
     figure[BEGUN_PS + lane] = figure[NOW + lane]
     size = plan.networks * plan.units

@@ -133,9 +133,10 @@ def replay(problem, unit_of, point, endless=False):
                     window = kept[2], here
                 elif not kept or rounds >= 2 * kept[0]:
                     kept = rounds, form, here
-            if not window and begin and rounds >= 2 * in_flight + 8 and len(end) >= 8192:
+            few, many = (2048, 8192) if len(streams) == 1 else (768, 3072)
+            if not window and begin and rounds >= 2 * in_flight + 8 and len(end) >= many:
                 window = begin, here
-            if not begin and rounds >= in_flight + 2 and len(end) >= 2048:
+            if not begin and rounds >= in_flight + 2 and len(end) >= few:
                 begin = here
         if window and all(start[key] >= window[1][0] for key, _ in running.values()):
             break
