@@ -34,8 +34,9 @@ Objectives = Annotated[
     list[str] | None,
     typer.Option(
         "--objective",
-        help="latency, latency:NETWORK, inverse-latency, throughput, energy, power, efficiency or "
-        "stretch; give it twice or more. [default: latency, energy]",
+        help="latency, latency:NETWORK, inverse-latency, throughput, energy, power, efficiency, "
+        "stretch or, with --free-running, fairness; give it twice or more. [default: latency, "
+        "energy]",
     ),
 ]
 GroupCount = Annotated[
@@ -61,6 +62,13 @@ EnergyBudget = Annotated[
 ]
 Deadlines = Annotated[
     list[str] | None, typer.Option("--deadline", help="[NETWORK=]MS: most latency.")
+]
+MinRates = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--min-rate",
+        help="[NETWORK=]HZ: least inferences per second of a network; with --free-running.",
+    ),
 ]
 FrameRate = Annotated[
     str | None,
@@ -163,6 +171,7 @@ class GoalOptions:
     power_cap: PowerCap = None
     energy_budget: EnergyBudget = None
     deadline: Deadlines = None
+    min_rate: MinRates = None
     fps: FrameRate = None
     throughput_model: ThroughputModelName = ThroughputModel.TIMELINE
     pipeline_time: PipelineTimeName = PipelineTime.PERIOD

@@ -7,6 +7,7 @@ definitions are those of :mod:`fitness.outcomes`.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 from fitness.plain_analytic import plain_loads
 from fitness.plain_long_run import play_long_run
@@ -46,6 +47,7 @@ def plain_outcome(problem: Problem, design: DesignPoint) -> PlainOutcome:
     idle = _idle_mw(problem, design)
     period = 0
     schedule, free_run = frame.schedule, None
+    periods: tuple[int, ...] = ()
     if problem.is_analytic:
         loads = plain_loads(problem, design)
         period, energy = loads.period_ps, loads.energy_fj
@@ -58,7 +60,7 @@ def plain_outcome(problem: Problem, design: DesignPoint) -> PlainOutcome:
         drawn = idle * time + sum(run.dynamic_fj)
         energy = min(drawn * period // (streams * time), INT64_MAX)
         if problem.free_running:
-            schedule, free_run = run.schedule, run.free_run
+            schedule, free_run, periods = run.schedule, run.free_run, run.periods_ps
     else:
         time = makespan if problem.energy_use is EnergyUse.FRAME else problem.period_ps or 0
         time = max(time, 1)
@@ -85,12 +87,18 @@ def plain_outcome(problem: Problem, design: DesignPoint) -> PlainOutcome:
                 values.append(energy // inferences)
             case ObjectiveKind.STRETCH:
                 values.append((busy - alone) * 10**6 // max(alone, 1))
+            case ObjectiveKind.FAIRNESS:
+                values.append(-min(_relative_rates_ppm(problem, periods)))
     broken = _broken_rules(problem, design)
     for n, network in enumerate(problem.networks):
         if network.deadline_ps is not None and latency[n] > network.deadline_ps:
             broken.append(
                 f"latency of {network.name} is {latency[n]} ps, above {network.deadline_ps} ps"
             )
+    for network, each in zip(problem.networks, periods, strict=problem.free_running):
+        rate, least = 10**18 // each, network.min_rate_uhz
+        if least is not None and rate < least:
+            broken.append(f"rate of {network.name} is {rate} uHz, at least {least} asked for")
     if problem.period_ps is not None and makespan > problem.period_ps:
         broken.append(f"the makespan is {makespan} ps, above the period of {problem.period_ps}")
     if problem.power_cap_mw is not None and drawn > problem.power_cap_mw * time:
@@ -98,6 +106,30 @@ def plain_outcome(problem: Problem, design: DesignPoint) -> PlainOutcome:
     if problem.energy_budget_fj is not None and energy > problem.energy_budget_fj:
         broken.append(f"energy is {energy} fJ, at most {problem.energy_budget_fj} allowed")
     return PlainOutcome(frame, schedule, free_run, tuple(values), energy, tuple(broken))
+
+
+def _relative_rates_ppm(problem: Problem, periods: tuple[int, ...]) -> list[int]:
+    """Each network's rate, one frame in its period, as a share of one frame in its time alone."""
+    pairs = zip(_times_alone(problem), periods, strict=True)
+    return [min(10**6 * time // period, INT64_MAX) for time, period in pairs]
+
+
+@lru_cache(maxsize=1)
+def _times_alone(problem: Problem) -> tuple[int, ...]:
+    """Per network the least time of a frame with all of it on one unit at one choice of clocks;
+    what cannot run there counts as it is anywhere at best."""
+    # [unit][group][operating points]
+    times = [unit.time_ps.reshape(problem.group_count, -1).tolist() for unit in problem.units]
+    least = []
+    for network in problem.networks:
+        best = {g: min(t for unit in times for t in unit[g] if t > 0) for g in network.groups}
+        frames = []
+        for unit in times:
+            for choice in zip(*(unit[g] for g in network.groups), strict=True):
+                pairs = zip(network.groups, choice, strict=True)
+                frames.append(sum(time if time > 0 else best[g] for g, time in pairs))
+        least.append(network.repeats * min(frames))
+    return tuple(least)
 
 
 def _points(problem: Problem, design: DesignPoint, u: int) -> tuple[int, ...]:

@@ -11,7 +11,7 @@ from results.front import FreeRun, Front, Member
 from results.objectives import objective_names
 from results.problem import IntArray, ObjectiveKind, Problem
 from results.problem_check import check_problem
-from results.rates import frame_period_ps
+from results.rates import frame_period_ps, member_relative_ppm
 from results.schedule_check import check_schedule, require
 
 
@@ -148,14 +148,17 @@ def _check_figures(problem: Problem, member: Member, path: str) -> None:
 
 
 def _check_rates(problem: Problem, member: Member, run: FreeRun, path: str) -> None:
-    """Throughput is what the periods of the networks say."""
+    """Throughput and fairness are what the periods of the networks say."""
     for objective, name, value in zip(
         problem.objectives, objective_names(problem), member.objectives, strict=True
     ):
+        expected = value
         if objective.kind is ObjectiveKind.THROUGHPUT:
             expected = frame_period_ps(run.periods_ps)
-            require(
-                value == expected,
-                f"{path}.objectives[{name!r}]",
-                f"must be {expected}, by frame_periods_ps, got {value}",
-            )
+        elif objective.kind is ObjectiveKind.FAIRNESS:
+            expected = -min(member_relative_ppm(problem, member))
+        require(
+            value == expected,
+            f"{path}.objectives[{name!r}]",
+            f"must be {expected}, by frame_periods_ps, got {value}",
+        )

@@ -33,6 +33,7 @@ class ObjectiveKind(Enum):
     POWER = "power"
     EFFICIENCY = "efficiency"
     STRETCH = "stretch"
+    FAIRNESS = "fairness"
 
 
 @dataclass(frozen=True)
@@ -143,6 +144,8 @@ class ProblemNetwork:
     """Offset from the release of the frame."""
     max_transitions: int | None = None
     deadline_ps: int | None = None
+    min_rate_uhz: int | None = None
+    """Least frames of its own in 10^6 s; only where networks run freely."""
 
     @property
     def groups(self) -> range:
@@ -157,7 +160,7 @@ class Problem:
     ``edges``: (source, target) group indices; ``transition_ps`` [edges, units, units].
     ``allowed`` [groups, units]: what the search may choose (support, pins, ``--units``).
     ``free_running``: no common frame; every network is a stream of its own (see
-    :mod:`fitness.free_run`). Goes with energy use *pipeline*.
+    :mod:`fitness.long_run`). Goes with energy use *pipeline*.
     ``edge_tokens`` [edges]: tokens (tensor elements) that pass an edge in one inference; None where
     they are not known.
     """

@@ -251,6 +251,7 @@ def _check_throughput_model(problem: Problem) -> None:
 def _check_free_running(problem: Problem) -> None:
     """Where there is no common frame, nothing can be asked of one."""
     if not problem.free_running:
+        _check_frame(problem)
         return
     _require(
         problem.energy_use is EnergyUse.PIPELINE,
@@ -275,6 +276,27 @@ def _check_free_running(problem: Problem) -> None:
         _require(network.arrival_ps == 0, f"{path}.arrival_ps", "must be 0 where it runs freely")
         _require(
             network.deadline_ps is None, f"{path}.deadline_ps", "must be null where it runs freely"
+        )
+        _require(
+            network.min_rate_uhz is None or network.min_rate_uhz >= 1,
+            f"{path}.min_rate_uhz",
+            f"must be >= 1, got {network.min_rate_uhz}",
+        )
+
+
+def _check_frame(problem: Problem) -> None:
+    """Where there is a common frame, all networks have its rate."""
+    for i, objective in enumerate(problem.objectives):
+        _require(
+            objective.kind is not ObjectiveKind.FAIRNESS,
+            f"$.objectives[{i}]",
+            "fairness is of networks that run freely; in a common frame all have one rate",
+        )
+    for n, network in enumerate(problem.networks):
+        _require(
+            network.min_rate_uhz is None,
+            f"$.networks[{n}].min_rate_uhz",
+            "must be null where networks share a frame",
         )
 
 
