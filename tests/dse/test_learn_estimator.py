@@ -33,7 +33,7 @@ from dse.learn.workloads import build, random_rows
 from dse.managers.predictor import CLASSES, TimelinePredictor
 from dse.managers.predictors import make_predictor
 from dse.managers.settings import PredictorName
-from fitness import free_run
+from fitness import long_run
 from results.problem import IntArray, Problem
 
 NETWORKS = ("bvlc_alexnet", "squeezenet", "resnet18", "mobilenet_v1", "zfnet512", "googlenet")
@@ -117,12 +117,12 @@ def test_what_an_estimator_simulates(
     """The one with a short play plays each batch shortly, the static one nothing; neither asks the
     timeline."""
     simulated: list[str] = []
-    short, timeline = tokens_module.play_shortly, free_run.share_rows
+    short, timeline = tokens_module.play_shortly, long_run.share_rows
     monkeypatch.setattr(
         tokens_module, "play_shortly", lambda *given: simulated.append("short") or short(*given)
     )
     monkeypatch.setattr(
-        free_run, "share_rows", lambda players: simulated.append("timeline") or timeline(players)
+        long_run, "share_rows", lambda players: simulated.append("timeline") or timeline(players)
     )
     predictor = make_predictor(name)
     said = predictor.predict(problem, rows)
