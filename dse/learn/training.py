@@ -14,7 +14,7 @@ from torch.nn import functional
 from dse.errors import WorkloadError
 from dse.learn.course import Epoch
 from dse.learn.inputs import Examples
-from dse.learn.settings import BoardShape
+from dse.learn.settings import EstimatorSettings
 from dse.learn.tokens import Float32Array
 from dse.learn.torch_threads import one_torch_thread
 from dse.learn.transformer import Estimator, TorchInputs, parameter_count
@@ -39,7 +39,7 @@ class Trained:
 
 @one_torch_thread()
 def train(
-    board: BoardShape,
+    settings: EstimatorSettings,
     training: Examples,
     validation: Examples,
     *,
@@ -63,7 +63,7 @@ def train(
     """
     torch.manual_seed(seed)
     rng = np.random.default_rng(seed)
-    model = Estimator(board)
+    model = Estimator(settings)
     optimiser = torch.optim.AdamW(model.parameters(), lr=learning_rate)
     batches = math.ceil(len(training) / BATCH)
     schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimiser, epochs * batches)
