@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -87,24 +87,31 @@ def verify(
     ] = False,
     as_json: AsJson = False,
 ) -> int:
-    """Check a result folder without trusting it; exit status 1 where something does not hold."""
+    """Check what a result folder claims, without trusting it.
+
+    Exit status 0: all of it holds; 1: something does not; 4: something was not checked.
+    """
     from dse.mobile_i.verify import verify_periodic
+    from dse.verify import Verdict, exit_status, summary
     from dse.verify import verify as verify_front
     from results.periodic_file import holds_periodic
 
-    checks = verify_periodic if holds_periodic(folder) else verify_front
-    rows: list[dict[str, Any]] = []
-    for check in checks(folder, ignore_hashes=ignore_hashes):
-        rows.append({"check": check.name, "holds": check.holds, "detail": check.detail})
+    done = []
+    verify_folder = verify_periodic if holds_periodic(folder) else verify_front
+    for check in verify_folder(folder, ignore_hashes=ignore_hashes):
+        done.append(check)
         if not as_json:
-            print(f"{'holds' if check.holds else 'FAILS'}  {check.name}: {check.detail}")
-    if not as_json and all(row["holds"] for row in rows):
-        print("Not checked: pictures and report.html; 'dse plot' and 'dse report' draw them anew.")
+            said = check.verdict.value
+            said = said if check.verdict is Verdict.HOLDS else said.upper()
+            print(f"{said:<11}  {check.name}: {check.detail}")
     if as_json:
         import json
 
+        rows = [{**vars(check), "verdict": check.verdict.value} for check in done]
         print(json.dumps(rows, indent=2))
-    return 0 if all(row["holds"] for row in rows) else 1
+    else:
+        print(summary(done))
+    return exit_status(done)
 
 
 def is_reached(front: Front, goal: Goal) -> bool:

@@ -22,9 +22,10 @@ from dse.objective_rules import (
 from dse.options import Options, parse_objective
 from dse.workload import Workload, WorkloadNetwork
 from dse.workload_check import check_workload
+from fitness.calibration import network_record
 from fitness.channel_costs import channel_costs
 from fitness.contention import contention_table, round_half_up
-from fitness.cost_table import NetworkCosts
+from fitness.cost_table import CostOrigin, NetworkCosts
 from fitness.costs import choose_precision, choose_units, network_costs
 from fitness.profile_file import Profile
 from fitness.support import layer_support
@@ -142,9 +143,32 @@ def build_problem(
         ),
         warnings=(
             *(f"{network.graph.name}: {text}" for network in imported for text in network.warnings),
+            *_without_times(groups, costs, platform, precision),
             *_unused_measurements(groups, precision, profile),
         ),
     )
+
+
+def _without_times(
+    networks: Sequence[GroupedNetwork],
+    costs: Sequence[NetworkCosts],
+    platform: Platform,
+    precision: str,
+) -> list[str]:
+    """Networks that a source of the platform has no time of on some units, in words."""
+    units: dict[tuple[str, str], dict[str, None]] = {}
+    for network, table in zip(networks, costs, strict=True):
+        macs = sum(group.macs for group in network.groups)
+        for entry in table.units:
+            record = network_record(platform, network.name, macs, entry.unit, precision)
+            if record is None or record.time_ps is not None:
+                continue
+            if CostOrigin.ESTIMATED in entry.origin:
+                units.setdefault((network.name, record.source.text), {})[entry.unit] = None
+    return [
+        f"{network}: only estimated on {', '.join(names)}: {source}"
+        for (network, source), names in units.items()
+    ]
 
 
 def _unused_measurements(

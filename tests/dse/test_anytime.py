@@ -68,7 +68,7 @@ def test_what_is_published_gets_better_and_ends_with_the_proved_best_of_all(kind
         assert ended.certificate.optimum == best
         for step in published:
             outcome = plain_outcome(problem, step.design)
-            assert not outcome.broken
+            assert outcome.broken == ()
             assert outcome.objectives == (step.value,)
     assert improved > 5
 

@@ -18,6 +18,7 @@ from dse.explore import explore
 from dse.fastest_search import find_fastest
 from dse.members import make_members
 from dse.options import Options
+from dse.verify import NOT_ALL_CHECKED, exit_status
 from fitness.outcomes import make_outcomes
 from fitness.timeline import row_of
 from results.certificate import Certificate, CertificateStatus, ProofFiles
@@ -247,7 +248,7 @@ def test_the_sum_of_rates_is_certified(tmp_path: Path) -> None:
         pictures=False,
     )
     checks = list(verifying.verify(folder))
-    assert all(check.holds for check in checks), checks
+    assert exit_status(checks) == 0, checks
     assert any("inferences/s" in check.detail for check in checks)
 
 
@@ -306,8 +307,9 @@ def test_certify_and_verify_from_the_command_line(
     assert ended.out.startswith("gap: member 0 has 2.38")
     assert not (folder / "certificate.smt2").exists()
     checked = dse("verify", folder)
-    assert checked.status == 0
-    assert "holds  bound: not checked" in checked.out
+    assert checked.status == NOT_ALL_CHECKED
+    assert "NOT CHECKED  bound: the lemmas" in checked.out
+    assert "Holds, except what was not checked: bound. Not claimed:" in checked.out
 
     done = dse("certify", folder, "--fastest")
     assert done.status == 0
@@ -322,7 +324,7 @@ def test_certify_and_verify_from_the_command_line(
     assert checked.status == 0
     *lines, last = checked.out.splitlines()
     assert {line.split()[0] for line in lines} == {"holds"}
-    assert last.startswith("Not checked: pictures")
+    assert last.startswith("Holds. Not claimed: how the result was reached")
 
     # The claim is still there, but not what it rests on.
     (folder / "certificate.json").unlink()
@@ -346,11 +348,27 @@ def test_certify_and_verify_from_the_command_line(
     (folder / "certificate.smt2").write_text("(check-sat)\n")
     refused = dse("verify", folder)
     assert refused.status == 1
-    assert refused.out.splitlines()[-1].startswith("FAILS  formula")
+    *_, failed, last = refused.out.splitlines()
+    assert failed.startswith("FAILS        formula:")
+    assert last == "Does not hold: formula."
     refused = dse("verify", folder, "--json")
     assert refused.status == 1
-    assert json.loads(refused.out)[-1]["holds"] is False
-    assert dse("verify", tmp_path / "nowhere").status == 1
+    assert json.loads(refused.out)[-1]["verdict"] == "fails"
+
+
+def test_where_there_is_no_result_folder_verify_refuses_the_input(dse: Any, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("{}")
+    (tmp_path / "empty").mkdir()
+    for name, said in (
+        ("nowhere", "there is no such folder"),
+        ("file", "the folder of a result is required, got a file"),
+        ("empty", "the folder of a result is required, it has no front.json"),
+    ):
+        for command in (("verify",), ("verify", "--ignore-hashes"), ("verify", "--json")):
+            refused = dse(*command, tmp_path / name)
+            assert refused.status == 2
+            assert refused.err == f"dse: {tmp_path / name}: {said}\n"
+            assert refused.out == ""
 
 
 def test_a_certified_row_is_what_the_search_found(slow_front: Front) -> None:

@@ -13,7 +13,7 @@ from dse.baselines.gpu_and_dsa import GpuAndDsa
 from dse.baselines.standing import BASELINES, baseline_points, baseline_rows
 from dse.design_space import DesignSpace
 from dse.first_population import first_population
-from dse.verify import verify
+from dse.verify import Verdict, verify
 from fitness.outcomes import make_outcomes
 from results.baseline_marks import baseline_marks
 from results.front_file import read_results, write_results
@@ -83,14 +83,15 @@ def test_a_baseline_with_another_figure_is_refused(pair_folder, tmp_path):
     point["objectives"]["energy_fj"] += 10**9
     path.write_text(json.dumps(document))
     (*_, last) = verify(tmp_path / "changed", ignore_hashes=True)
-    assert (last.name, last.holds) == ("baselines", False)
+    assert (last.name, last.verdict) == ("baselines", Verdict.FAILS)
     assert "energy_fj is" in last.detail
     point["energy_fj"] -= 10**9
     point["objectives"]["energy_fj"] -= 10**9
     document["baselines"][0]["breaks"] = ["a limit that there is not"]
     path.write_text(json.dumps(document))
     (*_, last) = verify(tmp_path / "changed", ignore_hashes=True)
-    assert "keeps all constraints" in last.detail
+    assert last.verdict is Verdict.FAILS
+    assert "breaks nothing, not a limit that there is not" in last.detail
 
 
 @pytest.mark.parametrize(("engine", "holds"), [("nsga2", False), ("la-mcts", True)])
@@ -106,7 +107,8 @@ def test_a_front_behind_a_baseline_is_refused_unless_a_manager_decided(
     )
     write_results(tmp_path / "behind", behind)
     baselines = next(c for c in verify(tmp_path / "behind") if c.name == "baselines")
-    assert baselines.holds == holds
+    assert (baselines.verdict is Verdict.HOLDS) == holds
+    assert ("la-mcts may be behind them" in baselines.detail) == holds
     assert ("keeps all constraints, but no member is as good" in baselines.detail) != holds
 
 
