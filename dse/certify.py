@@ -10,6 +10,7 @@ from functools import partial
 import numpy as np
 
 from dse.design_space import DesignSpace
+from dse.errors import InternalError
 from dse.exact_search import ExactResult, Known, Proof, find_front
 from dse.exact_snapshot import Snapshot
 from dse.members import make_members
@@ -146,12 +147,16 @@ def prove(
 
     Raises:
         ResultError: where an objective or a constraint has no bounds, see
-            :func:`dse.provable.refuse_unprovable`.
+            :func:`dse.provable.refuse_unprovable`; on a problem that is not sound, or a member outside
+            the space.
     """
     problem = front.problem
     chosen = Limits() if limits is None else limits
     names = tuple(objective_names(problem)[column] for column in columns)
     digest = problem_sha256(problem)
+    rows = np.stack([row_of(member.design) for member in front.members])
+    for index in np.flatnonzero(~DesignSpace(problem).holds(rows)).tolist():
+        raise ResultError(f"member {index}: must be a design point of the problem's space")
     search = partial(
         find_front,
         problem,
@@ -258,10 +263,7 @@ def _covered(problem: Problem, draft: Certificate, result: ExactResult) -> Proof
     cover = prove_cover(text, timeout_s=COVER_SECONDS)
     seconds = round(time.monotonic() - began, 3)
     if cover.verdict == "sat":
-        raise ResultError(
-            f"the search's lemmas leave out a design point, {cover.left_over}: this is a fault of "
-            "the program, and nothing is claimed"
-        )
+        raise InternalError(f"the search's lemmas leave out a design point, {cover.left_over}")
     if cover.verdict != "unsat":
         return ProofFiles(replace(draft, cover_seconds=seconds), None)
     certified = replace(

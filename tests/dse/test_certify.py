@@ -14,6 +14,7 @@ import pytest
 from dse import exact_search, smt_cover
 from dse import verify as verifying
 from dse.certify import MOST_LEMMAS, Limits, certified_column, certify, default_nodes, prove
+from dse.errors import InternalError
 from dse.explore import explore
 from dse.fastest_search import find_fastest
 from dse.members import make_members
@@ -98,6 +99,19 @@ def front() -> Front:
 def slow_front(front: Front) -> Front:
     """Its most frugal member alone: the search has much to find."""
     return replace(front, members=front.members[-1:])
+
+
+def test_a_member_outside_the_space_is_refused(front: Front) -> None:
+    """At a clock that may not be chosen: what is better than it would be looked for in vain."""
+    points = front.members[0].design.operating_points
+    domains = list(front.problem.domains)
+    d = next(d for d, domain in enumerate(domains) if domain.allowed.sum() > 1)
+    allowed = domains[d].allowed.copy()
+    allowed[points[d]] = False
+    domains[d] = replace(domains[d], allowed=allowed)
+    narrower = replace(front, problem=replace(front.problem, domains=tuple(domains)))
+    with pytest.raises(ResultError, match=r"member 0: must be a design point of the problem"):
+        certify(narrower)
 
 
 def test_a_front_is_certified(front: Front) -> None:
@@ -215,7 +229,7 @@ def test_lemmas_that_leave_a_point_out_are_reported(
     left_over = front.members[-1].design
     answer = smt_cover.CoverResult("sat", "z3 0", 1.5, left_over)
     monkeypatch.setattr("dse.certify.prove_cover", lambda *_, **__: answer)
-    with pytest.raises(ResultError, match="leave out a design point"):
+    with pytest.raises(InternalError, match="leave out a design point"):
         proved(front)
 
 
