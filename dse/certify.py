@@ -18,13 +18,13 @@ from dse.smt_cover import cover_smtlib, prove_cover
 from fitness.outcomes import make_outcomes
 from fitness.timeline import row_of
 from results.certificate import Certificate, CertificateStatus, LemmaTable, ProofFiles
-from results.counted import counted
 from results.dominance import non_dominated
 from results.errors import ResultError
 from results.front import CertificateClaim, Front
 from results.objectives import objective_names
 from results.problem import IntArray, ObjectiveKind, Problem
 from results.problem_file import problem_sha256
+from results.space_description import describe_space
 
 MOST_LEMMAS = 200_000
 """More lemmas are not given to a solver: what they prove is ``searched`` then."""
@@ -199,7 +199,7 @@ def prove(
         objectives=names,
         members=tuple(best),
         epsilon_ppm=certificate.epsilon_ppm,
-        space=space_in_words(problem),
+        space=describe_space(problem),
         lemmas=result.lemma_count,
         nodes=certificate.nodes,
         solvers=certificate.solvers,
@@ -285,20 +285,3 @@ def _snapshot(earlier: Certificate, digest: str, names: tuple[str, ...]) -> Snap
         lemma_count=len(earlier.lemmas),
         seconds=earlier.search_seconds,
     )
-
-
-def space_in_words(problem: Problem) -> str:
-    """The space that a claim is about: networks, units, operating points and limits."""
-    networks = ", ".join(
-        f"{network.name} ({counted(len(network.group_names), 'group')}"
-        + (
-            ""
-            if network.max_transitions is None
-            else f", at most {counted(network.max_transitions, 'transition')}"
-        )
-        + ")"
-        for network in problem.networks
-    )
-    clocks = ", ".join(f"{domain.name} {int(domain.allowed.sum())}" for domain in problem.domains)
-    units = ", ".join(unit.name for unit in problem.units)
-    return f"{networks} on {units}; operating points: {clocks}"

@@ -12,7 +12,6 @@ from pathlib import Path
 
 import numpy as np
 
-from dse.certify import space_in_words
 from dse.engines import ENGINES
 from dse.member_check import check_members
 from dse.rate_check import claimed_periods_ps, overloaded_unit
@@ -29,6 +28,7 @@ from results.front_check import objective_array
 from results.front_file import CERTIFICATE, EPSILON, read_certificate, read_costs, read_results
 from results.objectives import objective_names, objective_unit, objective_value
 from results.problem import Problem
+from results.space_description import describe_space
 
 SOLVER_SECONDS = 600.0
 
@@ -161,7 +161,7 @@ def _claim_holds(
         ("epsilon_ppm", claim.epsilon_ppm, certificate.epsilon_ppm),
         ("solvers", claim.solvers, certificate.solvers),
         ("nodes", claim.nodes, certificate.nodes),
-        ("space", claim.space, space_in_words(front.problem)),
+        ("space", claim.space, describe_space(front.problem)),
     ):
         if said != proved:
             return fails(f"{what}: front.json says something else")
