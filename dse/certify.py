@@ -13,6 +13,7 @@ from dse.design_space import DesignSpace
 from dse.errors import InternalError
 from dse.exact_search import ExactResult, Known, Proof, find_front
 from dse.exact_snapshot import Snapshot
+from dse.magnitudes import check_magnitudes
 from dse.members import make_members
 from dse.smt_cover import cover_smtlib, prove_cover
 from fitness.outcomes import make_outcomes
@@ -147,13 +148,14 @@ def prove(
 
     Raises:
         ResultError: where an objective or a constraint has no bounds, see
-            :func:`dse.provable.refuse_unprovable`; on a problem that is not sound, or a member outside
-            the space.
+            :func:`dse.provable.refuse_unprovable`; on a problem that is not sound, figures that may
+            leave int64, or a member outside the space.
     """
     problem = front.problem
     chosen = Limits() if limits is None else limits
     names = tuple(objective_names(problem)[column] for column in columns)
     digest = problem_sha256(problem)
+    check_magnitudes(problem)
     rows = np.stack([row_of(member.design) for member in front.members])
     for index in np.flatnonzero(~DesignSpace(problem).holds(rows)).tolist():
         raise ResultError(f"member {index}: must be a design point of the problem's space")
