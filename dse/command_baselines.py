@@ -177,11 +177,11 @@ def _print(result: Comparison, chip: str, *, coarse: bool) -> None:
 
     from dse.baselines.comparison import rate_sum
     from dse.baselines.standing import compared_objective
-    from dse.certify import space_in_words
     from dse.claim_words import claim_in_words
     from results.comparison import groups_by_unit, transition_count
     from results.objectives import format_objectives, objective_label
     from results.problem import ObjectiveKind
+    from results.space_description import describe_space
 
     problem = result.problem
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, header_style="bold")
@@ -217,7 +217,7 @@ def _print(result: Comparison, chip: str, *, coarse: bool) -> None:
     repeats = [f"{n.name} x {n.repeats}" if n.repeats > 1 else n.name for n in problem.networks]
     compared = objective_label(problem, problem.objectives[compared_objective(problem)])
     console.print(f"{', '.join(repeats)} on {chip}")
-    console.print(f"Space of this table: {space_in_words(problem)}")
+    console.print(f"Space of this table: {describe_space(problem)}")
     console.print(table)
     best = next((standing.label for standing, is_best in _rows(result) if is_best), None)
     against = "the optimum: no baseline keeps all constraints"

@@ -77,8 +77,7 @@ class EngineState:
         """The rows [n, width] under ``name``, all within the space.
 
         Raises:
-            ValueError: as :meth:`array`, or where a row puts a group where it may not be, or names
-                an operating point that there is not.
+            ValueError: as :meth:`array`, or where a row is not one of the space.
         """
         return checked_rows(name, self.array(name, np.int64, (None, space.width)), space)
 
@@ -87,15 +86,9 @@ def checked_rows(name: str, rows: IntArray, space: DesignSpace) -> IntArray:
     """The same rows [n, width]; kernels check no index, so what comes from a file is checked.
 
     Raises:
-        ValueError: where one puts a group where it may not be, or names an operating point that
-            there is not.
+        ValueError: where one is not of the space.
     """
-    mapping, points = rows[:, : space.groups], rows[:, space.groups :]
-    sizes = np.array([len(domain.allowed) for domain in space.problem.domains])
-    inside = (mapping >= 0) & (mapping < len(space.problem.units))
-    if inside.all():
-        inside = space.problem.allowed[np.arange(space.groups), mapping]
-    if not inside.all() or (points < 0).any() or (points >= sizes).any():
+    if not space.holds(rows).all():
         raise ValueError(f"{name}: rows of this problem are required")
     return rows
 

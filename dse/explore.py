@@ -17,7 +17,7 @@ from dse.compilation import load_machine_code
 from dse.design_space import DesignSpace
 from dse.engine_names import EngineName
 from dse.engines import ENGINES, make_engine
-from dse.errors import InfeasibleError
+from dse.errors import InfeasibleError, InternalError
 from dse.infeasible import explain_infeasible
 from dse.managers.settings import ManagerSettings
 from dse.members import make_members
@@ -35,6 +35,7 @@ from platforms.platform_file import load_platform
 from results.dominance import hypervolume, non_dominated, reference_point
 from results.front import BaselinePoint, Front, HypervolumePoint, Provenance
 from results.problem import IntArray, Problem
+from results.problem_check import check_problem
 from results.problem_file import problem_sha256
 
 DEFAULT_EVALUATIONS = 100_000
@@ -84,6 +85,7 @@ def explore(
     Raises:
         GraphError, PlatformError, WorkloadError, ResultError: on input that cannot be used.
         InfeasibleError: where no design point found meets all constraints.
+        InternalError: where the search ends outside the space, a fault of the program.
     """
     chip = load_platform(platform) if isinstance(platform, str) else platform
     workload = networks if isinstance(networks, Workload) else workload_from(networks)
@@ -137,8 +139,11 @@ def explore_problem(
 
     Raises:
         InfeasibleError: where no design point found meets all constraints.
+        InternalError: where the search ends outside the space, a fault of the program.
+        ResultError: on a problem that is not sound.
         WorkloadError: on rows to begin with that are not of such a problem.
     """
+    check_problem(built.problem)
     workers = jobs if jobs is not None else os.cpu_count() or 1
     space = DesignSpace(built.problem)
     if start is not None:
@@ -171,6 +176,8 @@ def explore_problem(
         raise InfeasibleError(
             explain_infeasible(built.problem, result, seed=seed, jobs=workers, probe=probe)
         )
+    others = [row_of(point.member.design)[None] for point in baselines]
+    _refuse_outside(space, np.concatenate([result.rows, *others]))
     return Front(
         problem=built.problem,
         members=make_members(built.problem, result.rows, result.objectives, jobs=workers),
@@ -189,6 +196,15 @@ def explore_problem(
         ),
         baselines=baselines,
     )
+
+
+def _refuse_outside(space: DesignSpace, rows: IntArray) -> None:
+    outside = rows[~space.holds(rows)]
+    if len(outside):
+        raise InternalError(
+            f"{len(outside)} of {len(rows)} design points are outside the space, such as "
+            f"{outside[0].tolist()}"
+        )
 
 
 def _with_baselines(result: SearchResult, baselines: Sequence[BaselinePoint]) -> SearchResult:

@@ -16,7 +16,7 @@ from dse.exact_snapshot import Snapshot
 from dse.fastest_search import FastestResult, find_fastest
 from dse.small_front import front_of_rows
 from fitness.outcomes import make_outcomes
-from fitness.timeline import row_of
+from fitness.timeline import design_of, row_of
 from results.certificate import Certificate, CertificateStatus
 from results.epsilon import epsilon_ppm
 from results.errors import ResultError
@@ -117,6 +117,7 @@ def improve(
     began = clock() - (0.0 if start is None else start.seconds)
     column = _column(problem)
     sums_rates = problem.objectives[column].kind is ObjectiveKind.INVERSE_LATENCY
+    space = DesignSpace(problem)
     best = start
     left = default_nodes(problem) if most_nodes is None else most_nodes
     size = FIRST_SLICE
@@ -131,7 +132,9 @@ def improve(
         )
         snapshot = result.snapshot
         if result.best is not None and (best is None or _value(result) < best.value):
-            best = Published(result.best, _value(result), SEARCH, result.nodes, clock() - began)
+            (row,) = space.canonical(row_of(result.best)[None])
+            design = design_of(problem, row)
+            best = Published(design, _value(result), SEARCH, result.nodes, clock() - began)
             yield best
         if result.complete:
             break
@@ -145,8 +148,7 @@ def improve(
     searched_s = clock() - began
     proof = None
     if best is not None:
-        (row,) = DesignSpace(problem).canonical(row_of(best.design)[None])
-        front = front_of_rows(problem, row[None], engine=SEARCH)
+        front = front_of_rows(problem, row_of(best.design)[None], engine=SEARCH)
         # Once more from the optimum: so the lemmas are fewer, and the same however it was found.
         proof = prove(front, (column,), limits=Limits(result.nodes + 1)).files.certificate
     yield Ended(best, proof, result.nodes, searched_s, clock() - began)

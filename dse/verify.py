@@ -13,7 +13,6 @@ from pathlib import Path
 
 import numpy as np
 
-from dse.certify import space_in_words
 from dse.engines import ENGINES
 from dse.member_check import check_members
 from dse.rate_check import claimed_periods_ps, overloaded_unit
@@ -37,6 +36,7 @@ from results.front_file import (
 )
 from results.objectives import objective_names, objective_unit, objective_value
 from results.problem import Problem
+from results.space_description import describe_space
 
 SOLVER_SECONDS = 600.0
 FAILED, NOT_ALL_CHECKED = 1, 4
@@ -238,7 +238,7 @@ def _claim_holds(
         ("epsilon_ppm", claim.epsilon_ppm, certificate.epsilon_ppm),
         ("solvers", claim.solvers, certificate.solvers),
         ("nodes", claim.nodes, certificate.nodes),
-        ("space", claim.space, space_in_words(front.problem)),
+        ("space", claim.space, describe_space(front.problem)),
     ):
         if said != proved:
             return wrong(f"{what}: front.json says something else")

@@ -103,10 +103,12 @@ def _check_points(problem: Problem, member: Member, path: str) -> None:
         )
         point = int(points[d])
         require(0 <= point < len(domain.frequencies_khz), here, f"no operating point {point}")
-        if on:
-            require(bool(domain.allowed[point]), here, f"operating point {point} is not allowed")
-        else:
-            require(point == 0, here, f"must be 0, as for all that is off, got {point}")
+        require(bool(domain.allowed[point]), here, f"operating point {point} is not allowed")
+        require(
+            on or point == domain.point_when_off,
+            here,
+            f"must be {domain.point_when_off}, as the domain is off, got {point}",
+        )
 
 
 def _check_figures(problem: Problem, member: Member, path: str) -> None:

@@ -92,7 +92,13 @@ class ProblemDomain:
     static_mw: IntArray
     """[operating points]."""
     allowed: BoolArray
-    """[operating points]: those that the search may choose."""
+    """[operating points]: those that the search may choose, at least one."""
+
+    @property
+    def point_when_off(self) -> int:
+        """The operating point that a design point names where the domain is off: the first that may
+        be chosen. No figure depends on it."""
+        return int(self.allowed.argmax())
 
 
 @dataclass(frozen=True, eq=False)
@@ -199,7 +205,7 @@ class Problem:
 class DesignPoint:
     """A unit for every group and an operating point for every domain (indices, int64).
 
-    ``operating_points`` holds the choice of a domain that is off too: its canonical value, 0.
+    ``operating_points`` names one for a domain that is off too: its ``point_when_off``.
     """
 
     units: IntArray

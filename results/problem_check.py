@@ -159,6 +159,11 @@ def _check_domains(problem: Problem) -> None:
         "$.memory_domain",
         f"must be a domain, got {memory}",
     )
+    _require(
+        memory is None or not problem.domains[memory].may_be_off,
+        "$.memory_domain",
+        "must be a domain that may not be off",
+    )
     _require(problem.board_mw >= 0, "$.board_mw", f"must be >= 0, got {problem.board_mw}")
 
 
@@ -187,6 +192,14 @@ def _check_unit(problem: Problem, unit: ProblemUnit, path: str) -> None:
         )
     _check_array(unit.idle_mw, points, f"{path}.idle_mw")
     _check_range(unit.idle_mw, 0, largest, f"{path}.idle_mw")
+    for axis, clock in enumerate(unit.clocks[1:], start=1):
+        domain = problem.domains[clock]
+        _require(
+            not domain.may_be_off or not np.ptp(unit.idle_mw, axis=axis).any(),
+            f"{path}.idle_mw",
+            f"must not depend on the clock of {domain.name!r}, which may be off while the unit is "
+            "on",
+        )
     if unit.contention is not None:
         memory = problem.memory_domain
         count = 1 if memory is None else len(problem.domains[memory].frequencies_khz)

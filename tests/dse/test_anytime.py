@@ -21,11 +21,12 @@ from dse.replay import replay
 from dse.replay_file import load_replay
 from dse.workload import workload_of
 from fitness.plain_outcomes import plain_outcome
+from fitness.timeline import row_of
 from results.certificate import CertificateStatus
 from results.errors import ResultError
 from results.problem import Objective, ObjectiveKind, Problem
 from results.replay_file import replay_csv, replay_json
-from tests.dse.random_spaces import random_limited_problem, space_of
+from tests.dse.random_spaces import assert_inside, random_limited_problem, space_of
 
 OPTIONS = Options(units=("gpu", "dla0"), groups=8, objectives=("latency",))
 FIXED = replace(OPTIONS, fixed=tuple((name, "max") for name in ("cpu", "gpu", "dla", "emc")))
@@ -70,6 +71,7 @@ def test_what_is_published_gets_better_and_ends_with_the_proved_best_of_all(kind
             outcome = plain_outcome(problem, step.design)
             assert outcome.broken == ()
             assert outcome.objectives == (step.value,)
+            assert_inside(problem, row_of(step.design)[None])
     assert improved > 5
 
 

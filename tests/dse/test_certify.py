@@ -14,6 +14,7 @@ import pytest
 from dse import exact_search, smt_cover
 from dse import verify as verifying
 from dse.certify import MOST_LEMMAS, Limits, certified_column, certify, default_nodes, prove
+from dse.errors import InternalError
 from dse.explore import explore
 from dse.fastest_search import find_fastest
 from dse.members import make_members
@@ -30,6 +31,7 @@ from results.front import Front
 from results.front_check import check_front
 from results.front_file import read_certificate, read_results, write_results
 from results.problem import Objective, ObjectiveKind
+from results.space_description import describe_space
 from tests.dse.random_spaces import NOTHING, space_of
 
 NETWORKS = ["squeezenet", "bvlc_alexnet"]
@@ -101,10 +103,24 @@ def slow_front(front: Front) -> Front:
     return replace(front, members=front.members[-1:])
 
 
+def test_a_member_outside_the_space_is_refused(front: Front) -> None:
+    """At a clock that may not be chosen: what is better than it would be looked for in vain."""
+    points = front.members[0].design.operating_points
+    domains = list(front.problem.domains)
+    d = next(d for d, domain in enumerate(domains) if domain.allowed.sum() > 1)
+    allowed = domains[d].allowed.copy()
+    allowed[points[d]] = False
+    domains[d] = replace(domains[d], allowed=allowed)
+    narrower = replace(front, problem=replace(front.problem, domains=tuple(domains)))
+    with pytest.raises(ResultError, match=r"member 0: must be a design point of the problem"):
+        certify(narrower)
+
+
 def test_a_front_is_certified(front: Front) -> None:
     done = proved(front)
     claim = done.front.certificate
     assert claim is not None
+    assert claim.space == describe_space(front.problem)
     assert claim.status is done.certificate.status is CertificateStatus.CERTIFIED
     best = optimum_of(front)
     assert done.optimum == done.bound == best
@@ -117,7 +133,7 @@ def test_a_front_is_certified(front: Front) -> None:
     assert done.certificate.search is None
     assert done.smtlib is not None
     assert smt_cover.prove_cover(done.smtlib).verdict == "unsat"
-    assert "gpu 14" in claim.space
+    assert "gpu at any of 14 clocks" in claim.space
     check_front(done.front)
 
 
@@ -216,7 +232,7 @@ def test_lemmas_that_leave_a_point_out_are_reported(
     left_over = front.members[-1].design
     answer = smt_cover.CoverResult("sat", "z3 0", 1.5, left_over)
     monkeypatch.setattr("dse.certify.prove_cover", lambda *_, **__: answer)
-    with pytest.raises(ResultError, match="leave out a design point"):
+    with pytest.raises(InternalError, match="leave out a design point"):
         proved(front)
 
 

@@ -14,7 +14,7 @@ import pytest
 
 from dse import exact_search
 from dse import verify as verifying
-from dse.certify import Limits, prove, space_in_words
+from dse.certify import Limits, prove
 from dse.member_check import _schedule_difference
 from dse.members import make_members
 from dse.verify import FAILED, NOT_ALL_CHECKED, Verdict, exit_status
@@ -28,6 +28,7 @@ from results.front_document import front_from_document, front_to_document
 from results.front_file import write_results
 from results.problem_file import problem_from_document
 from results.schedule import Schedule
+from results.space_description import describe_space
 from tests.dse.tampered_folder import Files, judge
 
 
@@ -257,7 +258,7 @@ def test_limits_lifted(files: Files) -> None:
         changed.front["baselines"] = []
         for network in changed.problem["networks"]:
             network["max_transitions"] = change
-        space = space_in_words(problem_from_document(changed.problem))
+        space = describe_space(problem_from_document(changed.problem))
         changed.front["certificate"]["space"] = space
         assert changed.falsehood is not None
         failing = changed.failing()
