@@ -6,6 +6,7 @@ import json
 import shutil
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -118,12 +119,17 @@ def test_what_an_estimator_simulates(
     timeline."""
     simulated: list[str] = []
     short, timeline = tokens_module.play_shortly, long_run.share_rows
-    monkeypatch.setattr(
-        tokens_module, "play_shortly", lambda *given: simulated.append("short") or short(*given)
-    )
-    monkeypatch.setattr(
-        long_run, "share_rows", lambda players: simulated.append("timeline") or timeline(players)
-    )
+
+    def shortly(*given: Any) -> Any:
+        simulated.append("short")
+        return short(*given)
+
+    def long(players: Any) -> Any:
+        simulated.append("timeline")
+        return timeline(players)
+
+    monkeypatch.setattr(tokens_module, "play_shortly", shortly)
+    monkeypatch.setattr(long_run, "share_rows", long)
     predictor = make_predictor(name)
     said = predictor.predict(problem, rows)
     assert predictor.name == name.value

@@ -405,8 +405,9 @@ def test_least_rates_and_the_smallest_relative_rate_by_hand() -> None:
         ((10**17 + 1, None), False),
     ):
         assert make_outcomes(with_rates(*rates))(row_of(point)[None]).feasible.tolist() == [kept]
-    assert plain_outcome(with_rates(None, 10**17 + 1), point).broken == (
-        "rate of fast is 100000000000000000 uHz, at least 100000000000000001 asked for",
+    (broken,) = plain_outcome(with_rates(None, 10**17 + 1), point).broken
+    assert broken.why == (
+        "rate of fast is 100000000000000000 uHz, at least 100000000000000001 asked for"
     )
 
 
