@@ -70,7 +70,7 @@ def samples_of(platform_name: str, unit: str) -> list[Sample]:
     samples = []
     for entry in catalogue():
         for record in platform.measurements:
-            if unit not in record.units:
+            if unit not in record.units or record.time_ps is None:
                 continue
             if not is_same_network(entry.name, entry.macs, record.names, record.macs):
                 continue

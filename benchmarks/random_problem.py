@@ -116,7 +116,7 @@ def random_problem(rng: np.random.Generator, shape: RandomShape) -> Problem:
                 time_ps=time.astype(np.int64),
                 demand_kbps=demands[u].astype(np.int64),
                 dynamic_mw=power.astype(np.int64),
-                idle_mw=rng.integers(0, 900, time.shape[1:]).astype(np.int64),
+                idle_mw=_idle_mw(rng, domains, clocks),
                 contention=_contention(rng, points[memory]) if shape.contention else None,
             )
             for u, (clocks, time, power) in enumerate(units)
@@ -214,6 +214,17 @@ def _edges(
         for source in sorted(rng.choice(target, count, replace=False).tolist()):
             edges.append((first + source, first + target))
     return edges
+
+
+def _idle_mw(
+    rng: np.random.Generator, domains: tuple[ProblemDomain, ...], clocks: tuple[int, ...]
+) -> IntArray:
+    """[*operating points of ``clocks``], the same at all points of a host that may be off."""
+    idle = rng.integers(0, 900, [len(domains[clock].frequencies_khz) for clock in clocks])
+    for axis, clock in enumerate(clocks[1:], start=1):
+        if domains[clock].may_be_off:
+            idle[:] = np.take(idle, [0], axis=axis)
+    return idle
 
 
 def _times(rng: np.random.Generator, size: tuple[int, ...], *, ties: bool) -> IntArray:

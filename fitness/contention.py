@@ -56,7 +56,7 @@ def contention_table(
     for scale, demand in zip(memory_scale, largest_demand_kbps, strict=True):
         coarseness = COARSE_KBPS if scale != 1 else COARSE_KBPS[:1]
         candidates = [_row(parameters, scale, coarse) for coarse in coarseness]
-        products = [_largest_products(row, demand) for row in candidates]
+        products = [largest_products(row, demand) for row in candidates]
         fitting = [
             row
             for row, sizes in zip(candidates, products, strict=True)
@@ -100,9 +100,13 @@ def _row(parameters: Contention, scale: Fraction, coarse_kbps: int) -> tuple[int
     )
 
 
-def _largest_products(row: tuple[int, ...], demand: int) -> dict[str, int]:
-    """By slope, the largest number that :func:`lost_rate` meets with own demands up to
-    ``demand``: numerator times bandwidth, or a part of the fraction."""
+def largest_products(row: tuple[int, ...], demand: int) -> dict[str, int]:
+    """By slope, the largest number that :func:`lost_rate` meets with own demands up to ``demand``
+    kB/s: numerator times bandwidth, or a part of the fraction.
+
+    Args:
+        row: the columns of a :class:`ContentionTable` at one operating point of the memory.
+    """
     _, total, balance, peak, *slopes = row
     span = max(demand + balance - total, 0)
     factors = {"minor": peak, "proportional": span, "intensive": span * balance}

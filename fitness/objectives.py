@@ -14,7 +14,8 @@ it:
 * power: that energy over that time, in uW, rounded down; of a pipeline that is played the mean in
   the long run;
 * efficiency: that energy over the networks, fJ: energy of an inference, rounded down;
-* stretch: what contention adds to the time that units are busy, ppm, rounded down.
+* stretch: what contention adds to the time that units are busy, ppm, rounded down;
+* fairness: minus the smallest relative rate of a network (:mod:`results.problem.rates`), ppm.
 
 Where networks run freely, throughput is the period that belongs to the mean of their rates, energy
 and efficiency both the mean power over the sum of their rates.
@@ -32,7 +33,7 @@ from fitness.closed_form import make_load_evaluator
 from fitness.simulate import BoolArray, Evaluation, Evaluator, IntArray, make_evaluator
 from fitness.simulate_long_run import make_long_run_evaluator
 from results.problem.problem import EnergyUse, Objective, ObjectiveKind, Problem
-from results.problem.rates import UHZ_PS
+from results.problem.rates import UHZ_PS, relative_rates_ppm
 
 
 class ConstraintKind(Enum):
@@ -41,6 +42,7 @@ class ConstraintKind(Enum):
     TRANSITIONS = "transitions"
     SEGMENTS = "segments"
     DEADLINE = "deadline"
+    RATE = "rate"
     PERIOD = "period"
     POWER = "power"
     ENERGY = "energy"
@@ -50,7 +52,9 @@ class ConstraintKind(Enum):
 class Constraint:
     """A limit on one figure of a design point: the figure must be at most ``limit``.
 
-    ``network``: the index of the one whose transitions or latency are limited.
+    Of a rate, which must be at least something, figure and limit are negative.
+
+    ``network``: the index of the one whose transitions, latency or rate are limited.
     """
 
     kind: ConstraintKind
@@ -58,6 +62,11 @@ class Constraint:
     limit: int
     unit: str
     network: int | None = None
+
+    @property
+    def is_least(self) -> bool:
+        """Whether a least value is asked for, so that figure and limit are negative."""
+        return self.kind is ConstraintKind.RATE
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,6 +111,11 @@ def constraints_of(problem: Problem) -> tuple[Constraint, ...]:
         for n, network in enumerate(problem.networks)
         if network.deadline_ps is not None
     ]
+    limits += [
+        Constraint(ConstraintKind.RATE, f"rate of {network.name}", -network.min_rate_uhz, "uHz", n)
+        for n, network in enumerate(problem.networks)
+        if network.min_rate_uhz is not None
+    ]
     if problem.period_ps is not None:
         name = "makespan within the period"
         limits.append(Constraint(ConstraintKind.PERIOD, name, problem.period_ps, "ps"))
@@ -127,6 +141,8 @@ class WholeTime:
     """Over W; of an inference where networks run freely."""
     power_uw: tuple[IntArray, IntArray]
     """Mean power, rounded down and rounded up."""
+    stream_period_ps: IntArray | None = None
+    """[n, networks]: from frame to frame, of networks that run freely."""
 
 
 def make_outcomes(
@@ -167,6 +183,12 @@ def make_outcomes(
                 for n, network in enumerate(problem.networks)
                 if network.deadline_ps is not None
             ]
+        if whole.stream_period_ps is not None:
+            figures += [
+                -(UHZ_PS // whole.stream_period_ps[:, n])
+                for n, network in enumerate(problem.networks)
+                if network.min_rate_uhz is not None
+            ]
         if problem.period_ps is not None and frame is not None:
             figures.append(frame.makespan_ps)
         if problem.power_cap_mw is not None:
@@ -186,11 +208,12 @@ def make_outcomes(
 
 
 _COUNTED = (ConstraintKind.TRANSITIONS, ConstraintKind.SEGMENTS)
-_IN_CLOSED_FORM = (
+_OF_NO_FRAME = (
     ObjectiveKind.THROUGHPUT,
     ObjectiveKind.ENERGY,
     ObjectiveKind.POWER,
     ObjectiveKind.EFFICIENCY,
+    ObjectiveKind.FAIRNESS,
 )
 
 
@@ -201,7 +224,7 @@ def _needs_frame(problem: Problem) -> bool:
         problem.energy_use is not EnergyUse.PIPELINE
         or problem.period_ps is not None
         or any(network.deadline_ps is not None for network in problem.networks)
-        or any(objective.kind not in _IN_CLOSED_FORM for objective in problem.objectives)
+        or any(objective.kind not in _OF_NO_FRAME for objective in problem.objectives)
     )
 
 
@@ -262,6 +285,7 @@ def _make_long_run(problem: Problem, jobs: int) -> WholeTimeFunction:
             time_ps=np.maximum(runs.frame_period_ps, 1),
             energy_fj=figures[:, 0],
             power_uw=(figures[:, 1], figures[:, 2]),
+            stream_period_ps=runs.stream_period_ps if problem.free_running else None,
         )
 
     return run
@@ -285,6 +309,10 @@ def _objective(
             if problem.free_running:
                 return whole.energy_fj
             return whole.energy_fj // len(problem.networks)
+        case ObjectiveKind.FAIRNESS:
+            assert whole.stream_period_ps is not None, "check_problem"
+            shares = relative_rates_ppm(problem, whole.stream_period_ps)
+            return -np.asarray(shares.min(axis=1))
     assert frame is not None, "_needs_frame"
     match objective.kind:
         case ObjectiveKind.LATENCY:
@@ -296,8 +324,11 @@ def _objective(
             return -rates
         case ObjectiveKind.STRETCH:
             alone = np.maximum(alone_times(problem, rows), 1)
-            extra = frame.busy_ps - alone
-            return (extra // alone) * 10**6 + (extra % alone) * 10**6 // alone
+            ratio, rest = np.divmod(frame.busy_ps - alone, alone)
+            # A thousand twice: a million times 9.3 s of picoseconds would leave int64.
+            thousandths, rest = np.divmod(rest * 1000, alone)
+            stretch: IntArray = ratio * 10**6 + thousandths * 1000 + rest * 1000 // alone
+            return stretch
 
 
 def alone_times(problem: Problem, rows: IntArray) -> IntArray:

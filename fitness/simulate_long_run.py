@@ -13,8 +13,8 @@ that begins and ends with rounds:
   state that is compared with is that of the first round's end, and each time that twice as many
   rounds are over as then, the one of that round's end instead;
 * else, or where that has not happened before, it begins with the first round that is over when at
-  least F + 2 rounds are, and 2048 executions have ended; it ends with the first later one with
-  2 F + 8 rounds and 8192 executions.
+  least F + 2 rounds are, and 2048 executions have ended (768 of several streams); it ends with the
+  first later one with 2 F + 8 rounds and 8192 executions (3072).
 
 With e the stand-alone time of a stream's executions on a unit in the window of w ps (those that
 reach over its ends count in part, whole ps) and l what one of its frames takes there, the stream's
@@ -48,6 +48,7 @@ MANY_ROWS = 100
 slowest of those that are beside one another, and rows differ by a factor of a thousand: of ten
 networks one row took six times as long as by the general kernel, 32 random ones twice as long,
 2,000 two thirds of the time."""
+SMALL_QUOTIENT, SMALL_DIVISOR = 1 << 50, 1 << 58
 MOST_SHOWN = 1000
 """What is shown of a design point ends when so many executions have ended, if not before."""
 
@@ -75,11 +76,9 @@ class LongRuns:
     def stream_period_ps(self) -> IntArray:
         """[n, streams]: of each stream, from frame to frame in the mean."""
         used = self.possible[:, None, None] & (self.load_ps > 0)
-        window = self.window_ps[:, None, None].astype(object)
-        executed = np.maximum(self.executed_ps, 1)
-        # In Python's integers: the product takes up to 120 bits.
-        exact = np.where(used, -(-self.load_ps * window // executed), 1).max(axis=2)
-        periods: IntArray = np.minimum(exact, INT64_MAX).astype(np.int64)
+        window = np.where(used, self.window_ps[:, None, None], 1)
+        load, done = np.where(used, self.load_ps, 1), np.where(used, self.executed_ps, 1)
+        periods: IntArray = ceil_ratio(load, window, np.maximum(done, 1)).max(axis=2)
         return periods
 
     @property
@@ -123,6 +122,24 @@ class LongRuns:
         window = max(int(self.window_ps[row]), 1)
         share: int = drawn_fj * int(self.frame_period_ps[row]) // (streams * window)
         return share
+
+
+def ceil_ratio(load: IntArray, window: IntArray, done: IntArray) -> IntArray:
+    """[...]: load x window / done, rounded up, at most 2**63 - 1; all positive.
+
+    The product takes up to 126 bits. Where the quotient is small the floating-point one is off by 2
+    at most, so that its remainder, modulo 2**64, is exact; all else goes by Python's integers.
+    """
+    near = load.astype(np.float64) * window / done
+    far = (near >= SMALL_QUOTIENT) | (done >= SMALL_DIVISOR)
+    down: IntArray = np.where(far, 0.0, near).astype(np.int64)
+    rest = load * window - down * done
+    up = np.asarray(-rest // done, dtype=np.int64)
+    ratio: IntArray = down - up
+    for at in zip(*np.nonzero(far), strict=True):
+        exact = -(-int(load[at]) * int(window[at]) // int(done[at]))
+        ratio[at] = min(exact, INT64_MAX)
+    return ratio
 
 
 LongRunEvaluator = Callable[[IntArray], LongRuns]
@@ -174,15 +191,16 @@ def frame_loads(problem: Problem, rows: IntArray) -> IntArray:
     """[n, streams, units]: stand-alone time that one frame of a stream takes on a unit; rows
     [n, groups + domains]. What a unit cannot run counts nothing."""
     groups = problem.group_count
+    mapping = rows[:, :groups].T
+    repeats = np.array([network.repeats for network in problem.networks], dtype=np.int64)
+    first = [network.first_group for network in problem.networks]
     result = np.zeros((len(rows), stream_count(problem), len(problem.units)), dtype=np.int64)
     for u, unit in enumerate(problem.units):
-        points = [rows[:, groups + clock] for clock in unit.clocks]
-        for n, network in enumerate(problem.networks):
-            block = np.arange(network.groups.start, network.groups.stop)[:, None]
-            time = np.maximum(unit.time_ps[(block, *points)], 0)
-            mapping = rows[:, network.groups.start : network.groups.stop].T
-            mine = np.where(mapping == u, time, 0).sum(axis=0)
-            result[:, n if problem.free_running else 0, u] += network.repeats * mine
+        points = (rows[:, groups + clock] for clock in unit.clocks)
+        time = unit.time_ps[(np.arange(groups)[:, None], *points)]
+        here = np.where((mapping == u) & (time > 0), time, 0)
+        of_network = np.add.reduceat(here, first, axis=0) * repeats[:, None]
+        result[:, :, u] = (of_network if problem.free_running else of_network.sum(axis=0)[None]).T
     return result
 
 

@@ -16,13 +16,14 @@ class NetworkTime:
     """The time of a whole network on one unit, alone on the chip.
 
     ``names``: the network's names, the first being the source's own; ``macs``: of the network that
-    was measured, so that another network of the same name is told apart.
+    was measured, so that another network of the same name is told apart. ``time_ps``: None where
+    the source has the network, but no time of it on these units.
     """
 
     names: tuple[str, ...]
     macs: int
     units: tuple[str, ...]
-    time_ps: int
+    time_ps: int | None
     precision: str
     clocks_khz: Clocks
     source: Source

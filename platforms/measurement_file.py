@@ -93,7 +93,7 @@ def read_network_time(
         names=(record["network"], *record.get("aliases", ())),
         macs=record["macs"],
         units=tuple(record["units"]),
-        time_ps=max(1, rounded_half_up(Fraction(record["ms"]) * PS_PER_MS)),
+        time_ps=None if record["ms"] is None else max(1, _ps(record["ms"])),
         precision=record["precision"],
         clocks_khz=clocks,
         source=read_source(record),

@@ -122,7 +122,7 @@ def platform_data(platform: Platform) -> dict[str, Any]:
             {
                 "network": record.names[0],
                 "units": list(record.units),
-                "ms": record.time_ps / 10**9,
+                "ms": None if record.time_ps is None else record.time_ps / 10**9,
                 "precision": record.precision,
                 "clocks_khz": dict(record.clocks_khz),
                 **_source(record.source),
@@ -207,6 +207,7 @@ def platform_lines(platform: Platform) -> list[str]:
                 f"  {'':<{width}}  {len(unit.rules)} restrictions on layers, {limit} segments"
             )
     power = platform.memory.power
+    timed = sum(record.time_ps is not None for record in platform.measurements)
     counts = count_sources(platform)
     every = sum(counts.values(), Counter[Status]())
     energy = sum((counts[topic] for topic in ENERGY), Counter[Status]())
@@ -217,7 +218,7 @@ def platform_lines(platform: Platform) -> list[str]:
         f"at full bandwidth {_watts(power.busy_mw[0], power.busy_mw[-1])}",
         f"Board   {platform.board_mw / 1000:.2f} W always ({platform.board_source.status.value})",
         f"Number format  {platform.default_precision} by default",
-        f"Measured  {_counted(len(platform.measurements), 'network time')}, "
+        f"Measured  {_counted(timed, 'network time')}, "
         f"{_counted(len(platform.profiles), 'network')} by group",
         f"Entries  {_by_status(every)}; of voltage and power: {_by_status(energy)}",
     ]

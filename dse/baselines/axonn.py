@@ -101,7 +101,7 @@ def dynamic_mw(space: DesignSpace) -> list[list[int]]:
 def idle_power_mw(space: DesignSpace, on: BoolArray) -> int:
     """Power drawn all the time while the domains ``on`` [domains] are at their fastest clocks."""
     problem = space.problem
-    points = [int(allowed[-1]) if on[d] else 0 for d, allowed in enumerate(space.points)]
+    points = [int(allowed[-1]) for allowed in space.points]
     power = problem.board_mw
     for d, domain in enumerate(problem.domains):
         if on[d]:

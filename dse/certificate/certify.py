@@ -12,6 +12,8 @@ import numpy as np
 from dse.certificate.branch_and_bound import ExactResult, Known, Proof, find_front
 from dse.certificate.cover import cover_smtlib, prove_cover
 from dse.certificate.snapshot import Snapshot
+from dse.errors import InternalError
+from dse.problem.int64_bounds import check_magnitudes
 from dse.space.design_space import DesignSpace
 from dse.space.members import make_members
 from fitness.objectives import make_outcomes
@@ -20,10 +22,10 @@ from results.errors import ResultError
 from results.front.certificate import Certificate, CertificateStatus, LemmaTable, ProofFiles
 from results.front.dominance import non_dominated
 from results.front.front import CertificateClaim, Front
-from results.io.plural import counted
 from results.problem.objectives import objective_names
 from results.problem.problem import IntArray, ObjectiveKind, Problem
 from results.problem.problem_file import problem_sha256
+from results.text.space_description import describe_space
 
 MOST_LEMMAS = 200_000
 """More lemmas are not given to a solver: what they prove is ``searched`` then."""
@@ -146,12 +148,17 @@ def prove(
 
     Raises:
         ResultError: where an objective or a constraint has no bounds, see
-            :func:`dse.certificate.preconditions.refuse_unprovable`.
+            :func:`dse.certificate.preconditions.refuse_unprovable`; on a problem that is not sound,
+            figures that may leave int64, or a member outside the space.
     """
     problem = front.problem
     chosen = Limits() if limits is None else limits
     names = tuple(objective_names(problem)[column] for column in columns)
     digest = problem_sha256(problem)
+    check_magnitudes(problem)
+    rows = np.stack([row_of(member.design) for member in front.members])
+    for index in np.flatnonzero(~DesignSpace(problem).holds(rows)).tolist():
+        raise ResultError(f"member {index}: must be a design point of the problem's space")
     search = partial(
         find_front,
         problem,
@@ -194,7 +201,7 @@ def prove(
         objectives=names,
         members=tuple(best),
         epsilon_ppm=certificate.epsilon_ppm,
-        space=space_in_words(problem),
+        space=describe_space(problem),
         lemmas=result.lemma_count,
         nodes=certificate.nodes,
         solvers=certificate.solvers,
@@ -258,10 +265,7 @@ def _covered(problem: Problem, draft: Certificate, result: ExactResult) -> Proof
     cover = prove_cover(text, timeout_s=COVER_SECONDS)
     seconds = round(time.monotonic() - began, 3)
     if cover.verdict == "sat":
-        raise ResultError(
-            f"the search's lemmas leave out a design point, {cover.left_over}: this is a fault of "
-            "the program, and nothing is claimed"
-        )
+        raise InternalError(f"the search's lemmas leave out a design point, {cover.left_over}")
     if cover.verdict != "unsat":
         return ProofFiles(replace(draft, cover_seconds=seconds), None)
     certified = replace(
@@ -283,20 +287,3 @@ def _snapshot(earlier: Certificate, digest: str, names: tuple[str, ...]) -> Snap
         lemma_count=len(earlier.lemmas),
         seconds=earlier.search_seconds,
     )
-
-
-def space_in_words(problem: Problem) -> str:
-    """The space that a claim is about: networks, units, operating points and limits."""
-    networks = ", ".join(
-        f"{network.name} ({counted(len(network.group_names), 'group')}"
-        + (
-            ""
-            if network.max_transitions is None
-            else f", at most {counted(network.max_transitions, 'transition')}"
-        )
-        + ")"
-        for network in problem.networks
-    )
-    clocks = ", ".join(f"{domain.name} {int(domain.allowed.sum())}" for domain in problem.domains)
-    units = ", ".join(unit.name for unit in problem.units)
-    return f"{networks} on {units}; operating points: {clocks}"

@@ -60,18 +60,19 @@ def _options(
 
 BAD_INPUT = 2
 INFEASIBLE = 3
+INTERNAL_ERROR = 70
 INTERRUPTED = 130
 
 
 def main() -> None:
-    """Runs a command; leaves with 0, 2 (input that cannot be used), 3 (no feasible design point)
-    or 130 (Ctrl-C)."""
+    """Runs a command; leaves with 0, 2 (input that cannot be used), 3 (no feasible design point),
+    70 (internal error) or 130 (Ctrl-C)."""
     sys.exit(run(sys.argv[1:]))
 
 
 def run(arguments: list[str]) -> int:
     """Runs a command and returns its exit status; errors are one line on stderr."""
-    from dse.errors import InfeasibleError
+    from dse.errors import InfeasibleError, InternalError
 
     try:
         status = app(arguments, prog_name="dse", standalone_mode=False)
@@ -81,6 +82,8 @@ def run(arguments: list[str]) -> int:
         return _report("interrupted", INTERRUPTED)
     except InfeasibleError as error:
         return _report(str(error), INFEASIBLE)
+    except InternalError as error:
+        return _report(f"internal error: {error}", INTERNAL_ERROR)
     except BrokenPipeError:
         # Whoever read our output has gone; Python would complain once more when it flushes.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

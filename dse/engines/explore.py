@@ -14,7 +14,7 @@ from dse.baselines.evaluate_all import baseline_points
 from dse.compile.load import load_machine_code
 from dse.engines.diagnose_infeasible import explain_infeasible
 from dse.engines.optimizers import Named, Optimizer, is_single_decision
-from dse.errors import InfeasibleError
+from dse.errors import InfeasibleError, InternalError
 from dse.problem.build import BuiltProblem
 from dse.search.checkpoint import CheckpointFile, Identity, Snapshot
 from dse.search.driver import Budget, Progress, SearchResult, StoppedBy, search
@@ -28,6 +28,7 @@ from fitness.simulate import row_of
 from results.front.dominance import hypervolume, non_dominated, reference_point
 from results.front.front import BaselinePoint, Front, HypervolumePoint, Provenance
 from results.problem.problem import IntArray, Problem
+from results.problem.problem_check import check_problem
 from results.problem.problem_file import problem_sha256
 
 DEFAULT_EVALUATIONS = 100_000
@@ -67,8 +68,11 @@ def explore_problem(
 
     Raises:
         InfeasibleError: where no design point found meets all constraints.
+        InternalError: where the search ends outside the space, a fault of the program.
+        ResultError: on a problem that is not sound.
         WorkloadError: on rows to begin with that are not of such a problem.
     """
+    check_problem(built.problem)
     workers = jobs if jobs is not None else os.cpu_count() or 1
     space = DesignSpace(built.problem)
     if start is not None:
@@ -102,6 +106,8 @@ def explore_problem(
         raise InfeasibleError(
             explain_infeasible(built.problem, result, seed=seed, jobs=workers, probe=probe)
         )
+    others = [row_of(point.member.design)[None] for point in baselines]
+    _refuse_outside(space, np.concatenate([result.rows, *others]))
     return Front(
         problem=built.problem,
         members=make_members(built.problem, result.rows, result.objectives, jobs=workers),
@@ -120,6 +126,15 @@ def explore_problem(
         ),
         baselines=baselines,
     )
+
+
+def _refuse_outside(space: DesignSpace, rows: IntArray) -> None:
+    outside = rows[~space.holds(rows)]
+    if len(outside):
+        raise InternalError(
+            f"{len(outside)} of {len(rows)} design points are outside the space, such as "
+            f"{outside[0].tolist()}"
+        )
 
 
 def _with_baselines(result: SearchResult, baselines: Sequence[BaselinePoint]) -> SearchResult:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, MutableMapping, Sequence
+from collections.abc import Callable, Hashable, MutableMapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from math import ceil
 
 import numpy as np
 
@@ -15,6 +16,7 @@ from dse.problem.mapping_constraints import allowed_units
 from dse.problem.validate_objectives import (
     check_frames_in_flight,
     check_free_running,
+    check_rates,
     check_throughput_model,
 )
 from dse.workload.options import Options, parse_objective
@@ -24,8 +26,9 @@ from fitness.contention import contention_table, round_half_up
 from fitness.cost_model.channels import channel_costs
 from fitness.cost_model.power import unit_idle_mw
 from fitness.cost_model.support import layer_support
-from fitness.cost_model.tables import NetworkCosts
+from fitness.cost_model.tables import CostOrigin, NetworkCosts
 from fitness.costs.network_costs import choose_precision, choose_units, network_costs
+from fitness.costs.scale_to_measured import network_record
 from fitness.profiles.profile_file import Profile
 from platforms.measurement import is_same_network
 from platforms.platform import Platform, Unit
@@ -50,6 +53,7 @@ from sdf.onnx.importer import ImportedNetwork
 
 PS_PER_MS = 10**9
 FJ_PER_MJ = 10**12
+UHZ_PER_HZ = 10**6
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,9 +143,32 @@ def build_problem(
         ),
         warnings=(
             *(f"{network.graph.name}: {text}" for network in imported for text in network.warnings),
+            *_without_times(groups, costs, platform, precision),
             *_unused_measurements(groups, precision, profile),
         ),
     )
+
+
+def _without_times(
+    networks: Sequence[GroupedNetwork],
+    costs: Sequence[NetworkCosts],
+    platform: Platform,
+    precision: str,
+) -> list[str]:
+    """Networks that a source of the platform has no time of on some units, in words."""
+    units: dict[tuple[str, str], dict[str, None]] = {}
+    for network, table in zip(networks, costs, strict=True):
+        macs = sum(group.macs for group in network.groups)
+        for entry in table.units:
+            record = network_record(platform, network.name, macs, entry.unit, precision)
+            if record is None or record.time_ps is not None:
+                continue
+            if CostOrigin.ESTIMATED in entry.origin:
+                units.setdefault((network.name, record.source.text), {})[entry.unit] = None
+    return [
+        f"{network}: only estimated on {', '.join(names)}: {source}"
+        for (network, source), names in units.items()
+    ]
 
 
 def _unused_measurements(
@@ -249,13 +276,23 @@ def _assemble(
     rate = options.frames_per_second or workload.frames_per_second
     check_throughput_model(options, objectives)
     free_running = options.free_running or workload.free_running
+    check_rates(workload, options, objectives, free_running=free_running)
     if free_running:
         check_free_running(workload, options, objectives)
     check_frames_in_flight(options, objectives, free_running=free_running)
-    deadlines = _deadlines(options, names)
+    deadlines = _of_networks("--deadline", options.deadlines_ms, names, min)
+    rates = _of_networks("--min-rate", options.min_rates_hz, names, max)
     return Problem(
         networks=tuple(
-            _network(entry, networks[n], first[n], names, options, deadlines.get(entry.name))
+            _network(
+                entry,
+                networks[n],
+                first[n],
+                names,
+                options,
+                deadlines.get(entry.name),
+                rates.get(entry.name),
+            )
             for n, entry in enumerate(workload.networks)
         ),
         edges=tuple(
@@ -301,17 +338,23 @@ def _scaled(value: Fraction | None, factor: int) -> int | None:
     return None if value is None else min(max(1, int(value * factor)), INT64_MAX)
 
 
-def _deadlines(options: Options, names: Sequence[str]) -> dict[str, Fraction]:
-    deadlines: dict[str, Fraction] = {}
-    for network, milliseconds in options.deadlines_ms:
+def _of_networks(
+    option: str,
+    given: Sequence[tuple[str | None, Fraction]],
+    names: Sequence[str],
+    stricter: Callable[[Fraction, Fraction], Fraction],
+) -> dict[str, Fraction]:
+    """The strictest value for each network that has one; None is all networks."""
+    limits: dict[str, Fraction] = {}
+    for network, value in given:
         if network is not None and network not in names:
             raise WorkloadError(
-                f"--deadline: there is no network {network!r} in the workload "
+                f"{option}: there is no network {network!r} in the workload "
                 f"(there are {', '.join(names)})"
             )
         for name in names if network is None else [network]:
-            deadlines[name] = min(milliseconds, deadlines.get(name, milliseconds))
-    return deadlines
+            limits[name] = stricter(value, limits.get(name, value))
+    return limits
 
 
 def _network(
@@ -321,9 +364,11 @@ def _network(
     names: Sequence[str],
     options: Options,
     deadline: Fraction | None,
+    rate: Fraction | None,
 ) -> ProblemNetwork:
     limits = [k for k in (entry.max_transitions, options.max_transitions) if k is not None]
     deadlines = [value for value in (entry.deadline_ms, deadline) if value is not None]
+    rates = [value for value in (entry.min_rate_hz, rate) if value is not None]
     return ProblemNetwork(
         name=entry.name,
         first_group=first,
@@ -333,6 +378,8 @@ def _network(
         arrival_ps=round_half_up(entry.arrival_ms * PS_PER_MS),
         max_transitions=min(limits) if limits else None,
         deadline_ps=_scaled(min(deadlines), PS_PER_MS) if deadlines else None,
+        # Rounded up, as rates are rounded down.
+        min_rate_uhz=ceil(max(rates) * UHZ_PER_HZ) if rates else None,
     )
 
 

@@ -7,7 +7,12 @@ from dataclasses import dataclass
 from fitness.objectives import Constraint, ConstraintKind, Outcomes, constraints_of
 from results.problem.problem import Problem
 
-_SCALES = {"ps": (10**9, " ms"), "uW": (10**6, " W"), "fJ": (10**12, " mJ")}
+_SCALES = {
+    "ps": (10**9, " ms"),
+    "uW": (10**6, " W"),
+    "fJ": (10**12, " mJ"),
+    "uHz": (10**6, " frames/s"),
+}
 
 
 @dataclass(frozen=True)
@@ -23,27 +28,37 @@ class ConstraintState:
         return self.value <= self.constraint.limit
 
     def to_document(self) -> dict[str, object]:
-        """As plain data; ``excess`` is how far the limit is passed, 0 where it is met."""
+        """As plain data; ``bound``: whether ``limit`` is the ``most`` or the ``least`` that is
+        asked for; ``excess`` is how far the limit is passed, 0 where it is met."""
+        constraint = self.constraint
         return {
-            "name": self.constraint.name,
-            "limit": self.constraint.limit,
-            "value": self.value,
-            "unit": self.constraint.unit,
+            "name": constraint.name,
+            "bound": "least" if constraint.is_least else "most",
+            "limit": -constraint.limit if constraint.is_least else constraint.limit,
+            "value": -self.value if constraint.is_least else self.value,
+            "unit": constraint.unit,
             "met": self.met,
             "excess": max(0, self.value - self.constraint.limit),
         }
 
     def in_words(self) -> str:
         """``power: 18.2 W, at most 15 W asked for: 3.2 W too much``."""
-        limit, unit = self.constraint.limit, self.constraint.unit
-        value, at_most = shown_apart(self.value, limit, unit)
-        text = f"{self.constraint.name}: {value}, at most {at_most} {limited_by(self.constraint)}"
-        return text if self.met else f"{text}: {shown(self.value - limit, unit)} too much"
+        constraint = self.constraint
+        limit, value = limit_and_figure(constraint, self.value)
+        text = f"{constraint.name}: {value}, {limit}"
+        if self.met:
+            return text
+        missed = shown(self.value - constraint.limit, constraint.unit)
+        return f"{text}: {missed} {'too little' if constraint.is_least else 'too much'}"
 
 
-def limited_by(constraint: Constraint) -> str:
-    """Where a limit is from, as a word behind ``at most 3``."""
-    return "on this chip" if constraint.kind is ConstraintKind.SEGMENTS else "asked for"
+def limit_and_figure(constraint: Constraint, figure: int) -> tuple[str, str]:
+    """``at most 15 W asked for`` and the figure, with as many digits as tell it from the limit."""
+    sign = -1 if constraint.is_least else 1
+    limit, value = shown_apart(sign * constraint.limit, sign * figure, constraint.unit)
+    bound = "at least" if constraint.is_least else "at most"
+    source = "on this chip" if constraint.kind is ConstraintKind.SEGMENTS else "asked for"
+    return f"{bound} {limit} {source}", value
 
 
 def constraint_states(problem: Problem, outcomes: Outcomes, row: int) -> list[ConstraintState]:
@@ -55,7 +70,7 @@ def constraint_states(problem: Problem, outcomes: Outcomes, row: int) -> list[Co
 
 
 def shown(value: int, unit: str, digits: int = 4) -> str:
-    """The figure in the unit for people: ms, W, mJ."""
+    """The figure in the unit for people: ms, W, mJ, frames/s."""
     factor, symbol = _SCALES.get(unit, (1, ""))
     if factor == 1:
         return str(value)

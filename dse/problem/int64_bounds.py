@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from fitness.simulator.state import HIGH_FJ, LEAST_EXECUTIONS
+from fitness.branch_and_bound.choices import largest_power_mw
+from fitness.contention import largest_products
+from fitness.simulator.state import HIGH_FJ, OF_ONE_STREAM
 from results.errors import ResultError
 from results.front.dominance import FloatArray
 from results.problem.problem import (
@@ -13,16 +15,23 @@ from results.problem.problem import (
     WORK_PER_PS,
     EnergyUse,
     IntArray,
+    ObjectiveKind,
     Problem,
     ProblemNetwork,
     ProblemUnit,
 )
+from results.problem.rates import UHZ_PS
 
 INT64_LIMIT = 1 << 63
+TIME_FACTOR = 1000
+"""Remainders of times are multiplied by this on the way to mean power and stretch."""
+POWER_FACTOR = 10**6
+"""Power in mW becomes uW; where a schedule is longer than its period, more counts in the mean power
+than is drawn at any instant."""
 
 
 def check_magnitudes(problem: Problem) -> None:
-    """Accepts a problem whose longest schedule, and its energy, fit in 63 bits.
+    """Accepts a problem whose objectives, constrained figures and their products fit in int64.
 
     The bound: every group takes its longest time at clocks that may be chosen, slowed down as much
     as its own demand and the largest of all other units allow, one group after the other, and all
@@ -31,7 +40,12 @@ def check_magnitudes(problem: Problem) -> None:
     Raises:
         ResultError: with the bound that is passed.
     """
-    power = problem.board_mw
+    _check_contention(problem)
+    power = largest_power_mw(problem)
+    if power * POWER_FACTOR >= INT64_LIMIT:
+        raise ResultError(
+            f"the largest power must be below 2**63 / 10**6 mW (9.2 GW), got {power} mW"
+        )
     slowest = np.zeros(problem.group_count, dtype=np.float64)
     for u, unit in enumerate(problem.units):
         longest = int(unit.time_ps.max(initial=0))
@@ -42,10 +56,6 @@ def check_magnitudes(problem: Problem) -> None:
             )
         slowed = _slowed(problem, u)
         slowest = np.maximum(slowest, np.where(problem.allowed[:, u], slowed, 0.0))
-        power += int(unit.idle_mw.max(initial=0)) + int(unit.dynamic_mw.max(initial=0))
-        if unit.channels is not None:
-            power += int(unit.channels.busy_mw.max(initial=0))
-    power += sum(int(domain.static_mw.max(initial=0)) for domain in problem.domains)
     horizon = 0.0
     for network in problem.networks:
         passing = sum(
@@ -64,12 +74,58 @@ def check_magnitudes(problem: Problem) -> None:
         _check_long_run(problem, slowest, horizon, power)
     horizon = max(horizon, float(problem.period_ps or 0))
     # The sums are floats; a hair's breadth keeps their rounding on the safe side.
-    if horizon * max(power, 1) * 1.001 >= INT64_LIMIT:
+    horizon *= 1.001
+    if horizon * power >= INT64_LIMIT:
         raise ResultError(
             f"the longest schedule, or the period, could take {horizon / 1e12:.3g} s at "
             f"{power / 1000:.3g} W: more than 63 bits hold in femtojoules; leave out the slowest "
             "clocks (--fix) or units (--units)"
         )
+    if horizon * TIME_FACTOR >= INT64_LIMIT:
+        raise ResultError(
+            f"the longest schedule, or the period, could take {horizon / 1e12:.3g} s: less than "
+            "2**63 fs (9223 s) is required; leave out the slowest clocks (--fix) or units (--units)"
+        )
+    _check_rates(problem)
+
+
+def _check_rates(problem: Problem) -> None:
+    """Accepts networks whose rates add up in int64 (HaX-CoNN Eq. 10): no latency is below the
+    longest of the network's groups, each in its shortest time."""
+    if all(entry.kind is not ObjectiveKind.INVERSE_LATENCY for entry in problem.objectives):
+        return
+    shortest = np.full(problem.group_count, TIME_LIMIT_PS, dtype=np.int64)
+    for u, unit in enumerate(problem.units):
+        times = unit.time_ps.reshape(problem.group_count, -1).min(axis=1)
+        shortest = np.where(problem.allowed[:, u], np.minimum(shortest, times), shortest)
+    latencies = [int(shortest[list(network.groups)].max()) for network in problem.networks]
+    total = sum(UHZ_PS // max(latency, 1) for latency in latencies)
+    # A tenth more, the largest tolerance of a proof, must fit as well.
+    if 2 * total >= INT64_LIMIT:
+        raise ResultError(
+            f"objective 'inverse-latency': rates of all networks must add up to less than "
+            f"2**62 uHz, got up to {total} with latencies from {min(latencies)} ps"
+        )
+
+
+def _check_contention(problem: Problem) -> None:
+    """Accepts contention parameters whose products with the demands fit, and demands that add up in
+    int64."""
+    demands = sum(int(unit.demand_kbps.max(initial=0)) for unit in problem.units)
+    if demands >= INT64_LIMIT:
+        raise ResultError(f"demands of all units must add up to less than 2**63, got {demands}")
+    for unit in problem.units:
+        if unit.contention is None:
+            continue
+        columns = [column.tolist() for column in vars(unit.contention).values()]
+        for point, own, _ in _by_memory_point(problem, unit):
+            row = tuple(column[point] for column in columns)
+            size = max(largest_products(row, int(own.max(initial=0))).values())
+            if size >= INT64_LIMIT:
+                raise ResultError(
+                    f"unit {unit.name!r}: products of its contention parameters and demands must "
+                    f"be below 2**63, got {size} at operating point {point} of the memory"
+                )
 
 
 def _check_long_run(problem: Problem, slowest: FloatArray, frame_ps: float, power: int) -> None:
@@ -90,7 +146,7 @@ def _check_long_run(problem: Problem, slowest: FloatArray, frame_ps: float, powe
     arrival = max(network.arrival_ps for network in problem.networks)
     each = float(slowest.max()) + max(float(problem.transition_ps.max(initial=0)), arrival)
     window = rounds * (executions * queued + frame_ps)
-    window += (LEAST_EXECUTIONS + len(problem.units)) * each
+    window += (OF_ONE_STREAM[1] + len(problem.units)) * each
     if window * 1.001 >= INT64_LIMIT:
         raise ResultError(
             f"the window in which throughput is counted could last {window / 1e12:.3g} s: more "
@@ -150,17 +206,19 @@ def _slowed(problem: Problem, u: int) -> FloatArray:
 def _by_memory_point(problem: Problem, unit: ProblemUnit) -> list[tuple[int, IntArray, IntArray]]:
     """(memory's operating point, demands, times) with the tables as [groups, other points]."""
     groups = unit.time_ps.shape[0]
-    if problem.memory_domain is None or problem.memory_domain not in unit.clocks:
+    memory = problem.memory_domain
+    if memory is None:
         return [(0, unit.demand_kbps.reshape(groups, -1), unit.time_ps.reshape(groups, -1))]
-    axis = 1 + unit.clocks.index(problem.memory_domain)
-    return [
-        (
-            point,
-            np.take(unit.demand_kbps, point, axis=axis).reshape(groups, -1),
-            np.take(unit.time_ps, point, axis=axis).reshape(groups, -1),
+    # A unit whose costs do not depend on the memory's clock has the same ones at each.
+    axis = 1 + unit.clocks.index(memory) if memory in unit.clocks else None
+    tables = []
+    for point in np.flatnonzero(problem.domains[memory].allowed).tolist():
+        demand, time = (
+            table if axis is None else np.take(table, point, axis=axis)
+            for table in (unit.demand_kbps, unit.time_ps)
         )
-        for point in np.flatnonzero(problem.domains[problem.memory_domain].allowed).tolist()
-    ]
+        tables.append((point, demand.reshape(groups, -1), time.reshape(groups, -1)))
+    return tables
 
 
 def _most_lost(unit: ProblemUnit, point: int, own: IntArray, others: int) -> FloatArray:

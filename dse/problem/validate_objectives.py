@@ -55,6 +55,32 @@ def check_frames_in_flight(
         )
 
 
+def check_rates(
+    workload: Workload,
+    options: Options,
+    objectives: Sequence[Objective],
+    *,
+    free_running: bool,
+) -> None:
+    """Accepts least rates and fairness only where every network has a rate of its own.
+
+    Raises:
+        WorkloadError: otherwise.
+    """
+    if free_running:
+        return
+    asked = [f"min_rate_hz (of {n.name!r})" for n in workload.networks if n.min_rate_hz is not None]
+    if options.min_rates_hz:
+        asked.append("--min-rate")
+    if any(objective.kind is ObjectiveKind.FAIRNESS for objective in objectives):
+        asked.append("the objective fairness")
+    if asked:
+        raise WorkloadError(
+            f"{asked[0]}: --free-running is required; in a common frame all networks have one rate "
+            "(--fps and --deadline limit that)"
+        )
+
+
 def check_free_running(
     workload: Workload, options: Options, objectives: Sequence[Objective]
 ) -> None:
@@ -71,7 +97,8 @@ def check_free_running(
         if objective.kind in OF_A_FRAME:
             raise refuse(
                 f"the objective {text}",
-                "there is no common frame (throughput, power, efficiency and energy are possible)",
+                "there is no common frame (throughput, fairness, power, efficiency and energy are "
+                "possible)",
             )
     for network in workload.networks:
         if network.waits_for:

@@ -79,8 +79,7 @@ class EngineState:
         """The rows [n, width] under ``name``, all within the space.
 
         Raises:
-            ValueError: as :meth:`array`, or where a row puts a group where it may not be, or names
-                an operating point that there is not.
+            ValueError: as :meth:`array`, or where a row is not one of the space.
         """
         return checked_rows(name, self.array(name, np.int64, (None, space.width)), space)
 
@@ -89,15 +88,9 @@ def checked_rows(name: str, rows: IntArray, space: DesignSpace) -> IntArray:
     """The same rows [n, width]; kernels check no index, so what comes from a file is checked.
 
     Raises:
-        ValueError: where one puts a group where it may not be, or names an operating point that
-            there is not.
+        ValueError: where one is not of the space.
     """
-    mapping, points = rows[:, : space.groups], rows[:, space.groups :]
-    sizes = np.array([len(domain.allowed) for domain in space.problem.domains])
-    inside = (mapping >= 0) & (mapping < len(space.problem.units))
-    if inside.all():
-        inside = space.problem.allowed[np.arange(space.groups), mapping]
-    if not inside.all() or (points < 0).any() or (points >= sizes).any():
+    if not space.holds(rows).all():
         raise ValueError(f"{name}: rows of this problem are required")
     return rows
 
@@ -127,8 +120,9 @@ class Violation:
 
     def __call__(self, outcomes: Outcomes) -> FloatArray:
         """[n]: the sum over constraints of what is above the limit, as a share of the limit, and
-        1 for an impossible one; 0 only where all is kept."""
-        excess = (outcomes.figures - self._limits) / np.maximum(self._limits, 1.0)
+        1 for an impossible one; 0 only where all is kept. What a least rate lacks is a share of
+        that, so a network that stands still counts 1."""
+        excess = (outcomes.figures - self._limits) / np.maximum(np.abs(self._limits), 1.0)
         total: FloatArray = np.maximum(excess, 0.0).sum(axis=1)
         total = np.where(outcomes.possible, total, 1.0 + total)
         smallest = np.finfo(np.float64).tiny

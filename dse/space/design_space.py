@@ -112,6 +112,12 @@ class DesignSpace:
         return table
 
     @cached_property
+    def gene_sizes(self) -> IntArray:
+        """[width]: units or operating points that there are for a gene, allowed or not."""
+        points = [len(domain.allowed) for domain in self.problem.domains]
+        return np.array([len(self.problem.units)] * self.groups + points, dtype=np.int64)
+
+    @cached_property
     def combinations(self) -> int:
         """How many rows there are, those with the same effect counted apart."""
         count = 1
@@ -173,12 +179,23 @@ class DesignSpace:
         return always | (used @ self.drives.T)
 
     def canonical(self, rows: IntArray) -> IntArray:
-        """The same rows with 0 for the operating point of every domain that is off."""
+        """The same rows with its ``point_when_off`` for every domain that is off."""
         result, used = rows.copy(), self.domains_used(rows)
         for d, domain in enumerate(self.problem.domains):
             if domain.may_be_off:
-                result[~used[:, d], self.groups + d] = 0
+                result[~used[:, d], self.groups + d] = domain.point_when_off
         return result
+
+    def holds(self, rows: IntArray) -> BoolArray:
+        """[n]: whether each of any rows [n, width] is one of this space: units that its groups may
+        have, operating points that may be chosen, canonical."""
+        inside: BoolArray = np.asarray(((rows >= 0) & (rows < self.gene_sizes)).all(axis=1))
+        rows = rows[inside]
+        fits = self.problem.allowed[np.arange(self.groups), rows[:, : self.groups]].all(axis=1)
+        for d, domain in enumerate(self.problem.domains):
+            fits &= domain.allowed[rows[:, self.groups + d]]
+        inside[inside] = fits & (self.canonical(rows) == rows).all(axis=1)
+        return inside
 
     def nearest_points(self, rows: IntArray) -> IntArray:
         """The same rows with every operating point that may not be chosen replaced by the next

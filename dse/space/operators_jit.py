@@ -178,7 +178,6 @@ def _reclock(space, stream, row, steps):
     g, count = space.groups + d, space.point_count[d]
     place = np.int64(0)
     if steps:
-        # A domain that was off has point 0, which may not be allowed: it counts as the nearest.
         here = space.place_of_point[d, row[g]]
         way = 1 + _below(stream, 2)
         if _chance(stream) < 0.5:
@@ -289,7 +288,7 @@ def _repair(space, plan, stream, row, awake, used):
             row[space.groups + d] = space.point_at[d, place]
     for d in range(space.domains):
         if space.may_be_off[d] and not used[d]:
-            row[space.groups + d] = 0
+            row[space.groups + d] = space.point_at[d, 0]
     for d in range(space.domains):
         if space.rests[d] and not used[d]:
             _rest(space, plan, row, used, d)

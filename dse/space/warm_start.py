@@ -16,13 +16,11 @@ def starting_rows(space: DesignSpace, rows: IntArray) -> IntArray:
     Raises:
         WorkloadError: on rows of another width, or beyond the units or operating points.
     """
-    problem = space.problem
-    points = [len(domain.allowed) for domain in problem.domains]
-    most = np.array([len(problem.units)] * space.groups + points, dtype=np.int64)
-    if rows.ndim != 2 or rows.shape[1] != space.width or (rows < 0).any() or (rows >= most).any():
+    fits = rows.ndim == 2 and rows.shape[1] == space.width
+    if not fits or (rows < 0).any() or (rows >= space.gene_sizes).any():
         raise WorkloadError(
-            f"rows to start from: {space.groups} units and {len(points)} operating points of this "
-            "problem are required, got others"
+            f"rows to start from: {space.groups} units and {space.width - space.groups} operating "
+            "points of this problem are required, got others"
         )
     allowed = space.nearest_points(rows)
     repaired = space.repair(np.random.default_rng(0), allowed)

@@ -23,7 +23,8 @@ class Options:
     """Choices of a run; None means: not asked for.
 
     ``fixed``: domain -> ``max``, ``min`` or a frequency in MHz, as written. ``deadlines_ms``:
-    network, or None for all -> milliseconds. ``pins``: network -> (first, last, unit).
+    network, or None for all -> milliseconds. ``min_rates_hz``: network, or None for all -> least
+    inferences per second, of networks that run freely. ``pins``: network -> (first, last, unit).
     """
 
     objectives: tuple[str, ...] = ("latency", "energy")
@@ -37,6 +38,7 @@ class Options:
     power_cap_w: Fraction | None = None
     energy_budget_mj: Fraction | None = None
     deadlines_ms: tuple[tuple[str | None, Fraction], ...] = ()
+    min_rates_hz: tuple[tuple[str | None, Fraction], ...] = ()
     frames_per_second: Fraction | None = None
     pins: tuple[tuple[str, int, int, str], ...] = ()
     throughput_model: ThroughputModel = ThroughputModel.TIMELINE
@@ -116,10 +118,23 @@ def parse_deadline(text: str) -> tuple[str | None, Fraction]:
     Raises:
         WorkloadError: where the number is not positive.
     """
+    return _parse_of_network(text, "--deadline")
+
+
+def parse_min_rate(text: str) -> tuple[str | None, Fraction]:
+    """``5`` or ``NETWORK=5``, inferences per second.
+
+    Raises:
+        WorkloadError: where the number is not positive.
+    """
+    return _parse_of_network(text, "--min-rate")
+
+
+def _parse_of_network(text: str, option: str) -> tuple[str | None, Fraction]:
+    """``NUMBER`` or ``NETWORK=NUMBER``."""
     network, equals, value = text.rpartition("=")
-    return (network if equals else None), parse_positive(
-        value, f"--deadline of {network}" if equals else "--deadline"
-    )
+    what = f"{option} of {network}" if equals else option
+    return (network if equals else None), parse_positive(value, what)
 
 
 def parse_pin(text: str) -> tuple[str, int, int, str]:

@@ -11,6 +11,7 @@ from dse.workload.options import (
     Options,
     parse_deadline,
     parse_fixed,
+    parse_min_rate,
     parse_pin,
     parse_positive,
 )
@@ -33,6 +34,7 @@ def make_options(
     deadline: Sequence[str] | None,
     fps: str | None,
     pin: Sequence[str] | None,
+    min_rate: Sequence[str] | None = None,
     throughput_model: ThroughputModel = ThroughputModel.TIMELINE,
     pipeline_time: PipelineTime = PipelineTime.PERIOD,
     free_running: bool = False,
@@ -68,6 +70,7 @@ def make_options(
             None if energy_budget is None else parse_positive(energy_budget, "--energy-budget")
         ),
         deadlines_ms=tuple(parse_deadline(text) for text in deadline or ()),
+        min_rates_hz=tuple(parse_min_rate(text) for text in min_rate or ()),
         frames_per_second=None if fps is None else parse_positive(fps, "--fps"),
         pins=tuple(parse_pin(text) for text in pin or ()),
         throughput_model=throughput_model,

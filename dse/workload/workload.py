@@ -35,6 +35,7 @@ class WorkloadNetwork:
     waits_for: tuple[str, ...] = ()
     arrival_ms: Fraction = Fraction(0)
     deadline_ms: Fraction | None = None
+    min_rate_hz: Fraction | None = None
     max_transitions: int | None = None
     pins: tuple[Pin, ...] = ()
     dimensions: tuple[tuple[str, int], ...] = ()

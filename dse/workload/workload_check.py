@@ -58,6 +58,10 @@ def _check_network(network: WorkloadNetwork, names: list[str]) -> None:
         raise WorkloadError(
             f"network {network.name!r}: deadline_ms must be above 0, got {network.deadline_ms}"
         )
+    if network.min_rate_hz is not None and network.min_rate_hz <= 0:
+        raise WorkloadError(
+            f"network {network.name!r}: min_rate_hz must be above 0, got {network.min_rate_hz}"
+        )
     for pin in network.pins:
         if not 0 <= pin.first <= pin.last:
             raise WorkloadError(

@@ -139,7 +139,7 @@ def _networks(
     pins = tuple(
         _pin(pin, f"{path}.pins[{index}]") for index, pin in enumerate(entry.get("pins", ()))
     )
-    deadline = entry.get("deadline_ms")
+    deadline, rate = entry.get("deadline_ms"), entry.get("min_rate_hz")
     return [
         WorkloadNetwork(
             name=name,
@@ -148,6 +148,7 @@ def _networks(
             waits_for=tuple(waits_for),
             arrival_ms=Fraction(entry.get("arrival_ms", 0)),
             deadline_ms=None if deadline is None else Fraction(deadline),
+            min_rate_hz=None if rate is None else Fraction(rate),
             max_transitions=entry.get("max_transitions"),
             pins=pins,
             dimensions=tuple(entry.get("dimensions", {}).items()),

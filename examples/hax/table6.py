@@ -1,12 +1,13 @@
 """Table 6 of HaX-CoNN: ten experiments, five methods, predicted beside published.
 
-Usage: python -m examples.hax.table6 [--json]
+Usage: python -m examples.hax.table6 [--json | --markdown]
 
 Predictions rest on networks alone on a unit (Tables 2 and 5), not on anything in Table 6.
 """
 
 from __future__ import annotations
 
+import argparse
 import json
 from collections.abc import Sequence
 from statistics import mean, median
@@ -15,13 +16,7 @@ from rich.console import Console
 from rich.table import Table
 from scipy.stats import spearmanr
 
-from examples.hax.prediction import (
-    Prediction,
-    built_workload,
-    json_wanted,
-    predict,
-    scenario_workload,
-)
+from examples.hax.prediction import Prediction, built_workload, predict, scenario_workload
 from examples.hax.published import METHODS, PLATFORMS, Experiment, experiments, standalone_ms
 
 CALIBRATED = (1, 2, 4, 6, 8)
@@ -40,10 +35,16 @@ Result = tuple[Experiment, Prediction, Prediction]
 
 def main() -> None:
     """Computes and prints."""
-    as_json = json_wanted("Table 6 of HaX-CoNN, predicted beside published.")
+    parser = argparse.ArgumentParser(description="Table 6 of HaX-CoNN, predicted beside published.")
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument("--json", action="store_true", help="print JSON for programs")
+    form.add_argument(
+        "--markdown", action="store_true", help="print the tables of docs/hax_conn.md"
+    )
+    wanted = parser.parse_args()
     results = predicted(experiments())
-    if as_json:
-        print(json.dumps(document(results), indent=2))
+    if wanted.json or wanted.markdown:
+        print(json.dumps(document(results), indent=2) if wanted.json else markdown(results))
         return
     console = Console(highlight=False)
     console.print(table(results))
@@ -96,6 +97,29 @@ def table(results: Sequence[Result]) -> Table:
             f"{100 * own_gain(prediction):.0f} / {100 * gain:.0f} ({prediction.status})",
         )
     return grid
+
+
+def markdown(results: Sequence[Result]) -> str:
+    """The tables of docs/hax_conn.md: predicted / published ms, and median errors."""
+    methods = " | ".join(LABELS[method] for method in METHODS)
+    rules = "|---" * len(METHODS) + "|"
+    lines = [f"| # | workload | {methods} |", f"|---|---{rules}"]
+    lines += [markdown_row(experiment, prediction) for experiment, prediction, _ in results]
+    lines += ["", f"| | {methods} |", f"|---{rules}"]
+    errors = figures(results)["median_error"]
+    assert isinstance(errors, dict)
+    for name, of_method in errors.items():
+        cells = " | ".join(f"{100 * of_method[method]:.1f} %" for method in METHODS)
+        lines.append(f"| {name.replace('_', ' ')} | {cells} |")
+    return "\n".join(lines)
+
+
+def markdown_row(experiment: Experiment, prediction: Prediction) -> str:
+    """``| 1 | vgg19 + resnet152, jetson-agx-xavier | 13.65 / 17.05 | ... |``."""
+    cells = " | ".join(
+        f"{prediction.ms[method]:.2f} / {experiment.published_ms[method]:.2f}" for method in METHODS
+    )
+    return f"| {experiment.number} | {experiment.title}, {experiment.platform} | {cells} |"
 
 
 def published_best(experiment: Experiment) -> tuple[str, float]:

@@ -2,7 +2,8 @@
 
 Usage: python -m examples.mapformer [--mixes N] [--pictures FOLDER]
 
-Table 3, Fig. 6, Fig. 7 and the response times, one after the other; each also runs by itself.
+Table 3, Fig. 6, Fig. 7, both searches on equal terms and the response times, one after the other;
+each also runs by itself.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from examples.mapformer import figure6, figure7, response_time, table3
+from examples.mapformer import equal_terms, figure6, figure7, response_time, table3
 from examples.mapformer.figure_options import MIXES, mix_count
 from examples.mapformer.wide_console import wide_console
 
@@ -27,11 +28,13 @@ def main() -> None:
         for name, arguments in drawn.items():
             arguments += ["--picture", str(options.pictures / f"mapformer_{name}.svg")]
     mixes = ["--mixes", str(options.mixes)]
+    few = ["--mixes", str(min(options.mixes, equal_terms.MIXES))]
     console = wide_console()
     for title, run, arguments in (
         ("Table 3", table3.main, []),
         ("Fig. 6", figure6.main, [*mixes, *drawn["figure6"]]),
         ("Fig. 7", figure7.main, [*mixes, *drawn["figure7"]]),
+        ("Equal terms", equal_terms.main, few),
         ("5.4", response_time.main, []),
     ):
         console.rule(title)

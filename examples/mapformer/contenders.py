@@ -6,6 +6,9 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
+import numpy as np
+
+from dse.papers.estimator.predictor import Predictor
 from dse.papers.managers.base import DecidingEngine
 from dse.papers.managers.kang_ga import KangGa
 from dse.papers.managers.mapformer.la_mcts import LaMctsEngine
@@ -16,9 +19,10 @@ from dse.papers.managers.mosaic import Mosaic
 from dse.papers.managers.odmdef import Odmdef
 from dse.papers.managers.omniboost.omniboost import OmniBoost, OmniBoostStar
 from dse.search.driver import Budget, search
-from dse.search.optimizers.nsga2 import Nsga2Engine
+from dse.search.optimizers.nsga2 import POPULATION, Nsga2Engine
 from dse.space.design_space import DesignSpace
-from fitness.objectives import make_outcomes
+from examples.mapformer.predicted_outcomes import predicted_outcomes
+from fitness.objectives import OutcomeFunction, make_outcomes
 from results.problem.objectives import objective_value
 from results.problem.problem import IntArray, Objective, ObjectiveKind, Problem
 
@@ -29,6 +33,8 @@ UNLIMITED = 10**9
 SEARCHING = 0.75
 """Our share of the time that is given; the rest is for preparing, and for what is under way when
 the time is up."""
+SOUGHT = (ObjectiveKind.EFFICIENCY, ObjectiveKind.THROUGHPUT)
+"""What our explorer looks for; of its front the most efficient member is its answer."""
 JUDGED = (ObjectiveKind.THROUGHPUT, ObjectiveKind.POWER, ObjectiveKind.EFFICIENCY)
 
 
@@ -62,26 +68,50 @@ def mapformer(
     problem: Problem,
     seed: int,
     mode: Mode = Mode.PERFORMANCE_BOOST,
-    predictor: PredictorName = PredictorName.LEARNED,
+    predictor: Predictor | None = None,
 ) -> Answer:
     """MapFormer in a mode: its tree search over its estimator, or over another predictor."""
-    asked = make_predictor(predictor)
+    asked = predictor or make_predictor(PredictorName.LEARNED)
     return _run(lambda space: LaMctsEngine(space, asked, seed=seed, mode=mode), problem)
 
 
 def ours(problem: Problem, seed: int, seconds: float) -> Answer:
-    """Our explorer for a given time, looking for efficiency and throughput; of its front the most
-    efficient member counts."""
+    """Our explorer for a given time, on the timeline that judges its answer."""
     began = time.perf_counter()
-    kinds = (ObjectiveKind.EFFICIENCY, ObjectiveKind.THROUGHPUT)
-    looking = replace(problem, objectives=tuple(Objective(kind) for kind in kinds))
-    space = DesignSpace(looking)
+    looking = _sought(problem)
+    engine = Nsga2Engine(DesignSpace(looking), seed=seed)
     budget = Budget(evaluations=UNLIMITED, seconds=SEARCHING * seconds)
-    found = search(Nsga2Engine(space, seed=seed), make_outcomes(looking, jobs=2), budget)
+    return _explored(problem, engine, make_outcomes(looking, jobs=2), budget, began)
+
+
+def ours_predicted(problem: Problem, seed: int, predictor: Predictor, predictions: int) -> Answer:
+    """Our explorer on the terms of MapFormer's tree search: it begins with random rows and asks
+    ``predictor`` for so many; the timeline judges its answer and plays nothing before.
+
+    Its usual first population does not serve here: some rows of that are chosen by the timeline.
+    """
+    began = time.perf_counter()
+    space = DesignSpace(_sought(problem))
+    first = space.random(np.random.default_rng(seed), POPULATION)
+    engine = Nsga2Engine(space, seed=seed, first=first)
+    evaluate = predicted_outcomes(problem, predictor, SOUGHT)
+    return _explored(problem, engine, evaluate, Budget(evaluations=predictions), began)
+
+
+def _sought(problem: Problem) -> Problem:
+    return replace(problem, objectives=tuple(Objective(kind) for kind in SOUGHT))
+
+
+def _explored(
+    problem: Problem, engine: Nsga2Engine, evaluate: OutcomeFunction, budget: Budget, began: float
+) -> Answer:
+    """The most efficient member of the front that a search ends with."""
+    found = search(engine, evaluate, budget)
+    seconds = time.perf_counter() - began
     if len(found.rows) == 0:
-        return _nothing(time.perf_counter() - began)
-    best = found.rows[int(found.objectives[:, 0].argmin())]
-    return _judged(problem, best, time.perf_counter() - began)
+        return _nothing(seconds)
+    best = found.rows[int(found.objectives[:, SOUGHT.index(ObjectiveKind.EFFICIENCY)].argmin())]
+    return _judged(problem, best, seconds)
 
 
 def _run(make: Callable[[DesignSpace], DecidingEngine], problem: Problem) -> Answer:

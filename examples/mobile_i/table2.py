@@ -103,6 +103,8 @@ class Means:
     cells: int
     in_order: dict[str, int]
     """Cells with Mobile-I <= Memolution <= SPARTA."""
+    fastest: int
+    """Cells where no other is faster, by either reading."""
     below: dict[str, float]
     """By how much Mobile-I's latency is below the other's."""
     utilisation: float
@@ -164,6 +166,7 @@ def means(cells: Sequence[Cell], inferences: int, method: str) -> Means:
             reading: sum(in_order(s[method], s[reading], s[SPARTA]) for s in seconds)
             for reading in (MEMOLUTION, BY_COPY)
         },
+        fastest=sum(s[method] <= min(s[m] for m in (MEMOLUTION, BY_COPY, SPARTA)) for s in seconds),
         below={
             other: mean(1 - s[method] / s[other] for s in seconds)
             for other in (MEMOLUTION, BY_COPY, SPARTA)
@@ -211,9 +214,12 @@ def document(rows: Sequence[Row], allocation: Sequence[Gain]) -> dict[str, Any]:
             method: mean(float(cell.schedules[method].utilisation) for cell in cells)
             for method in (SPARTA, MEMOLUTION, BY_COPY)
         },
-        "least_prologue": _prologue_over(
-            cells, MEMOLUTION, [least_prologue_periods(s) * s.period_ps for s in staged]
-        ),
+        "least_prologue": {
+            reading: _prologue_over(
+                cells, reading, [least_prologue_periods(s) * s.period_ps for s in staged]
+            )
+            for reading in (MEMOLUTION, BY_COPY)
+        },
         "prologue_periods": {
             MEMOLUTION: sum(schedule.prologue_periods for schedule in memolutions),
             "least": sum(map(least_prologue_periods, staged)),
@@ -310,6 +316,7 @@ LINES: tuple[tuple[str, Callable[[dict[str, Any]], float | None], Callable[..., 
         lambda m: m["in_order"][MEMOLUTION],
     ),
     ("M-I <= Memolution (b) <= SPARTA", lambda _: None, lambda m: m["in_order"][BY_COPY]),
+    ("M-I fastest of all", lambda _: None, lambda m: m["fastest"]),
     ("below Memolution (a)", lambda p: p["below"][MEMOLUTION], lambda m: m["below"][MEMOLUTION]),
     ("below Memolution (b)", lambda _: None, lambda m: m["below"][BY_COPY]),
     ("below SPARTA", lambda p: p["below"][SPARTA], lambda m: m["below"][SPARTA]),
@@ -389,13 +396,14 @@ def summary(figures: dict[str, Any]) -> list[str]:
         figures[key] for key in ("utilisation", "above_least_period", "transfers_cached")
     )
     cells, periods = figures["published"]["below_by_cells"], figures["prologue_periods"]
+    least = figures["least_prologue"]
     return [
         f"Utilisation of SPARTA: published {PUBLISHED_UTILISATION[SPARTA]:.2%}, "
         f"ours {use[SPARTA]:.2%}.",
         f"Mean of the published cells: Mobile-I {cells[MEMOLUTION]:.2%} below Memolution, "
         f"{cells[SPARTA]:.2%} below SPARTA.",
-        "Prologue over Memolution's (a): with no placement at these periods below "
-        f"{figures['least_prologue']:.2%}; periods of all cells: Memolution (a) "
+        "Prologue over Memolution's, with no placement at these periods below: (a) "
+        f"{least[MEMOLUTION]:.2%}, (b) {least[BY_COPY]:.2%}; periods of all cells: Memolution (a) "
         f"{periods[MEMOLUTION]}, any placement at least {periods['least']}.",
         f"Period above the bound for its copies, at most: Mobile-I (2) {near[STAGED]:.2%}, "
         f"Memolution (a) {near[MEMOLUTION]:.2%}.",

@@ -147,7 +147,7 @@ def make_search_space(
         trade_time=kinds.index(MAKESPAN) if rates_mw else -1,
         trade_longest=RATE_TIMES_TIME // (max(rates_mw, default=1) * (len(networks) + 2)),
         tolerance_ppm=tolerance_ppm,
-        power_cap_mw=_limit(problem.power_cap_mw),
+        power_cap_mw=_power_cap(problem),
         energy_budget_fj=_limit(problem.energy_budget_fj),
         period_ps=_limit(problem.period_ps),
         is_periodic=int(problem.energy_use is EnergyUse.PERIODIC),
@@ -167,11 +167,26 @@ def exchange_rates(problem: Problem, objectives: Sequence[int]) -> tuple[int, ..
         return ()
     if problem.energy_use is EnergyUse.PIPELINE:
         return ()
-    power = problem.board_mw + sum(int(domain.static_mw.max()) for domain in problem.domains)
-    for unit in problem.units:
-        power += int(unit.idle_mw.max()) + int(unit.dynamic_mw.max())
+    power = largest_power_mw(problem)
     rates = {(power << 2) >> halvings for halvings in range(RATES)}
     return tuple(sorted(rate for rate in rates if 0 < rate <= _largest_rate(problem)))
+
+
+def largest_power_mw(problem: Problem) -> int:
+    """What no design point draws more than at any instant."""
+    power = problem.board_mw
+    power += sum(int(domain.static_mw.max(initial=0)) for domain in problem.domains)
+    for unit in problem.units:
+        power += int(unit.idle_mw.max(initial=0)) + int(unit.dynamic_mw.max(initial=0))
+        if unit.channels is not None:
+            power += int(unit.channels.busy_mw.max(initial=0))
+    return power
+
+
+def _power_cap(problem: Problem) -> int:
+    """The cap, where something can be above it: kernels multiply it with times, in int64."""
+    cap = _limit(problem.power_cap_mw)
+    return UNLIMITED if cap >= largest_power_mw(problem) else cap
 
 
 def _largest_rate(problem: Problem) -> int:

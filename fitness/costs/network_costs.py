@@ -166,8 +166,9 @@ def _draft(
     parts = [group_parts(group, model) for group in launches]
     macs = sum(group.macs for group in network.groups)
     record = network_record(platform, network.name, macs, unit.name, precision)
-    if record is None:
-        return _Draft(parts, CostOrigin.ESTIMATED, "")
+    if record is None or record.time_ps is None:
+        note = "" if record is None else record.source.text
+        return _Draft(parts, CostOrigin.ESTIMATED, note)
     reasons = _group_reasons(network, support, unit.name)
     runnable = [reason is None for reason in reasons]
     clocks = ", ".join(f"{name} {khz / 1000:g} MHz" for name, khz in record.clocks_khz)

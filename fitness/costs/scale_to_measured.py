@@ -49,7 +49,7 @@ def scale_to(
 def network_record(
     platform: Platform, network: str, macs: int, unit: str, precision: str
 ) -> NetworkTime | None:
-    """The platform's measurement of this network on this unit in this precision, if any."""
+    """The platform's record of this network on this unit in this precision, if any."""
     for record in platform.measurements:
         if (
             unit in record.units
@@ -67,11 +67,13 @@ def calibrate(
     platform: Platform,
     record: NetworkTime,
 ) -> list[TimeParts]:
-    """The groups of a network on ``unit``, scaled to the network's measured time.
+    """The groups of a network on ``unit``, scaled to the network's measured time, if there is one.
 
     Where the unit cannot run some group, the measured time holds that group's time on a fall-back;
     the groups that it can run then get their share of the measurement, by the estimate.
     """
+    if record.time_ps is None:
+        return list(parts)
     ratios = clock_ratios(unit, platform, record.clocks_khz)
     kept = [part for part, runs in zip(parts, runnable, strict=True) if runs]
     total = Fraction(record.time_ps)

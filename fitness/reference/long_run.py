@@ -14,8 +14,9 @@ round:
 * a single stream's state, relative to the instant, is compared with the one that was kept: if they
   are equal, all between them recurs for ever, and that is the window. If there is no kept one, or
   if twice as many rounds are over as when it was, the present one is kept;
-* if the window has begun, 2 F + 8 rounds are over, and 8192 executions have ended, it ends; if not,
-  and F + 2 rounds are over and 2048 executions have ended, it begins.
+* if the window has begun, 2 F + 8 rounds are over, and 8192 executions have ended (3072 of several
+  streams), it ends; if not, and F + 2 rounds are over and 2048 executions (768) have ended, it
+  begins.
 
 What is shown of networks that run freely is every execution that starts before the window ends or,
 if it is earlier, before the first instant at which 1000 executions have ended. So play goes on
@@ -38,7 +39,8 @@ from results.front.schedule import Schedule, ScheduledGroup
 from results.problem.problem import WORK_PER_PS, DesignPoint, Problem
 from results.problem.rates import frame_period_ps
 
-WARM_UP_EXECUTIONS, LEAST_EXECUTIONS = 2048, 8192
+OF_ONE_STREAM, OF_SEVERAL = (2048, 8192), (768, 3072)
+"""Executions that have ended at least where a window begins, and where it ends."""
 MOST_SHOWN = 1000
 
 Form = tuple[object, ...]
@@ -302,6 +304,7 @@ def play_long_run(problem: Problem, design: DesignPoint, *, most: int = MOST_SHO
     """
     play = Play(problem, design)
     in_flight = problem.frames_in_flight
+    few, many = OF_ONE_STREAM if len(play.streams) == 1 else OF_SEVERAL
     kept: tuple[int, Form, Account] | None = None
     begin: Account | None = None
     shown: int | None = None
@@ -320,9 +323,9 @@ def play_long_run(problem: Problem, design: DesignPoint, *, most: int = MOST_SHO
             if kept is None or play.rounds >= 2 * kept[0]:
                 kept = play.rounds, form, play.account()
         if begin is not None:
-            if play.rounds >= 2 * in_flight + 8 and len(play.runs) >= LEAST_EXECUTIONS:
+            if play.rounds >= 2 * in_flight + 8 and len(play.runs) >= many:
                 break
-        elif play.rounds >= in_flight + 2 and len(play.runs) >= WARM_UP_EXECUTIONS:
+        elif play.rounds >= in_flight + 2 and len(play.runs) >= few:
             begin = play.account()
     end = play.account()
     until = end.now_ps if shown is None else shown

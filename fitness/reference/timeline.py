@@ -14,8 +14,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-
 from fitness.reference.design import PlainDesign, look_up
 from results.front.schedule import Schedule, ScheduledGroup
 from results.problem.problem import WORK_PER_PS, DesignPoint, Problem
@@ -202,13 +200,3 @@ def frame_energy_fj(problem: Problem, design: DesignPoint, timeline: PlainTimeli
         at = (row.group, *(points[clock] for clock in unit.clocks))
         energy += int(unit.dynamic_mw[at]) * (row.end_ps - row.start_ps)
     return energy
-
-
-def canonical_points(problem: Problem, design: DesignPoint) -> np.ndarray:
-    """The design's operating points with 0 for every domain that is off."""
-    used = {int(unit) for unit in design.units}
-    points = np.array(design.operating_points, dtype=np.int64)
-    for d, domain in enumerate(problem.domains):
-        if domain.may_be_off and not any(d in problem.units[unit].clocks for unit in used):
-            points[d] = 0
-    return points

@@ -26,9 +26,10 @@ STREAMS, ROUND, BEHIND, ROUND_OVER, EXECUTIONS, BEGUN, KEPT = range(13, 20)
 SCALARS = 20
 HIGH_FJ = 1 << 62
 """Taken from the dynamic energy of streams where it has grown so far: they may run for long."""
-WARM_UP_EXECUTIONS, LEAST_EXECUTIONS = 2048, 8192
+OF_ONE_STREAM, OF_SEVERAL = (2048, 8192), (768, 3072)
 """A window where no state recurs begins and ends at the first rounds by whose ends so many
-executions have ended; see :mod:`fitness.simulate_long_run`."""
+executions have ended; see :mod:`fitness.simulate_long_run`. A single stream seldom gets there;
+several always do."""
 # Columns of Chosen.group.
 UNIT, ALONE, DEMAND, DYNAMIC = range(4)
 # Columns of State.unit.

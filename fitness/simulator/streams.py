@@ -20,9 +20,10 @@ from fitness.simulator.state import (
     HIGH_FJ,
     IN_FLIGHT,
     KEPT,
-    LEAST_EXECUTIONS,
     LOGGED,
     NOW,
+    OF_ONE_STREAM,
+    OF_SEVERAL,
     PLACE,
     PLACE_GROUP,
     PLACE_SLOT,
@@ -35,7 +36,6 @@ from fitness.simulator.state import (
     STARTED,
     STREAMS,
     UNIT_WIDTH,
-    WARM_UP_EXECUTIONS,
     WORK,
 )
 from results.problem.problem import WORK_PER_PS
@@ -45,6 +45,12 @@ from results.problem.problem import WORK_PER_PS
 def least_rounds(in_flight):
     """Rounds that are over at least where a window begins, and where it ends."""
     return in_flight + 2, 2 * in_flight + 8
+
+
+@jit
+def least_executions(streams):
+    """Executions that have ended at least where a window begins, and where it ends."""
+    return OF_ONE_STREAM if streams == 1 else OF_SEVERAL
 
 
 @jit
@@ -139,10 +145,12 @@ def end_round(plan, chosen, state):
             take_account(plan, chosen, state, AT_KEPT)
             state.scalar[KEPT] = over
     before, enough = least_rounds(state.scalar[IN_FLIGHT])
+    executions = state.scalar[EXECUTIONS]
+    few, many = least_executions(state.scalar[STREAMS])
     if state.scalar[BEGUN]:
-        if over >= enough and state.scalar[EXECUTIONS] >= LEAST_EXECUTIONS:
+        if over >= enough and executions >= many:
             return AT_BEGIN
-    elif over >= before and state.scalar[EXECUTIONS] >= WARM_UP_EXECUTIONS:
+    elif over >= before and executions >= few:
         take_account(plan, chosen, state, AT_BEGIN)
         state.scalar[BEGUN] = 1
     return SO_FAR

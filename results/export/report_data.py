@@ -26,6 +26,7 @@ from results.problem.objectives import (
 )
 from results.problem.problem import Problem
 from results.problem.problem_file import problem_sha256
+from results.problem.rates import member_relative_ppm
 from results.text.free_running import shown_in_words
 from results.text.member_diff import describe_front, varying_domains
 from results.text.power_bandwidth_trace import activity
@@ -107,6 +108,7 @@ def _networks(problem: Problem, costs: CostOrigins | None) -> list[Json]:
             "repeats": network.repeats,
             "arrival_ps": network.arrival_ps,
             "deadline_ps": network.deadline_ps,
+            "min_rate_uhz": network.min_rate_uhz,
             "details": None
             if costs is None
             else [
@@ -179,7 +181,8 @@ def _free_run(problem: Problem, member: Member) -> dict[str, Json] | None:
     }
     return {
         "window_ps": list(run.window_ps),
-        "periods_ps": list(run.periods_ps),
+        "rates_uhz": list(run.rates_uhz),
+        "relative_ppm": list(member_relative_ppm(problem, member)),
         "shown_ps": run.shown_ps,
         "words": shown_in_words(run),
         "places": [

@@ -10,7 +10,7 @@ from results.errors import ResultError
 from results.front.certificate import ProofFiles
 from results.front.certificate_file import certificate_bytes, certificate_from_bytes
 from results.front.cost_origins import CostOrigins
-from results.front.costs_file import costs_bytes, costs_from_bytes
+from results.front.costs_file import costs_bytes, costs_from_document
 from results.front.front import Front
 from results.front.front_document import FRONT_FORMAT, front_from_document, front_to_document
 from results.io.atomic_folder import check_own_folder, remove_files, write_whole_folder
@@ -149,10 +149,7 @@ def read_results(folder: Path, *, check_hashes: bool = True) -> Front:
             the file and the JSON path.
     """
     problem_path, front_path = folder / PROBLEM_FILE, folder / FRONT_FILE
-    if folder.is_file():
-        raise ResultError(f"{folder}: the folder of a result is required, got a file")
-    if not folder.is_dir():
-        raise ResultError(f"{folder}: there is no such folder")
+    require_result_folder(folder)
     if (folder / PERIODIC_FILE).is_file():
         raise ResultError(
             f"{folder}: a front is required, got periodic schedules (dse explore --pes); show, "
@@ -171,8 +168,25 @@ def read_results(folder: Path, *, check_hashes: bool = True) -> Front:
         raise ResultError(f"{front_path}: {error}") from None
 
 
-def read_costs(folder: Path, problem: Problem) -> CostOrigins | None:
+def require_result_folder(folder: Path) -> None:
+    """Accepts a folder with at least one file of a result.
+
+    Raises:
+        ResultError: where there is none.
+    """
+    if folder.is_file():
+        raise ResultError(f"{folder}: the folder of a result is required, got a file")
+    if not folder.is_dir():
+        raise ResultError(f"{folder}: there is no such folder")
+    if not any((folder / name).exists() for name in RESULT_FILES):
+        raise ResultError(f"{folder}: the folder of a result is required, it has no {FRONT_FILE}")
+
+
+def read_costs(folder: Path, problem: Problem, *, check_hashes: bool = True) -> CostOrigins | None:
     """Where the costs of ``problem`` came from; None where the folder does not say.
+
+    Args:
+        check_hashes: refuse a file that was changed, or that is of another problem.
 
     Raises:
         ResultError: where ``costs.json`` cannot be read, does not follow its schema, was changed,
@@ -183,7 +197,7 @@ def read_costs(folder: Path, problem: Problem) -> CostOrigins | None:
         return None
     data = _read(path)
     try:
-        return costs_from_bytes(data, problem)
+        return costs_from_document(parse(data), problem, check_hashes=check_hashes)
     except ResultError as error:
         raise ResultError(f"{path}: {error}") from None
 

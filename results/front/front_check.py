@@ -12,7 +12,7 @@ from results.front.schedule_check import check_schedule, require
 from results.problem.objectives import objective_names
 from results.problem.problem import IntArray, ObjectiveKind, Problem
 from results.problem.problem_check import check_problem
-from results.problem.rates import frame_period_ps
+from results.problem.rates import frame_period_ps, member_relative_ppm
 
 
 def check_front(front: Front) -> None:
@@ -103,10 +103,12 @@ def _check_points(problem: Problem, member: Member, path: str) -> None:
         )
         point = int(points[d])
         require(0 <= point < len(domain.frequencies_khz), here, f"no operating point {point}")
-        if on:
-            require(bool(domain.allowed[point]), here, f"operating point {point} is not allowed")
-        else:
-            require(point == 0, here, f"must be 0, as for all that is off, got {point}")
+        require(bool(domain.allowed[point]), here, f"operating point {point} is not allowed")
+        require(
+            on or point == domain.point_when_off,
+            here,
+            f"must be {domain.point_when_off}, as the domain is off, got {point}",
+        )
 
 
 def _check_figures(problem: Problem, member: Member, path: str) -> None:
@@ -148,14 +150,17 @@ def _check_figures(problem: Problem, member: Member, path: str) -> None:
 
 
 def _check_rates(problem: Problem, member: Member, run: FreeRun, path: str) -> None:
-    """Throughput is what the periods of the networks say."""
+    """Throughput and fairness are what the periods of the networks say."""
     for objective, name, value in zip(
         problem.objectives, objective_names(problem), member.objectives, strict=True
     ):
+        expected = value
         if objective.kind is ObjectiveKind.THROUGHPUT:
             expected = frame_period_ps(run.periods_ps)
-            require(
-                value == expected,
-                f"{path}.objectives[{name!r}]",
-                f"must be {expected}, by frame_periods_ps, got {value}",
-            )
+        elif objective.kind is ObjectiveKind.FAIRNESS:
+            expected = -min(member_relative_ppm(problem, member))
+        require(
+            value == expected,
+            f"{path}.objectives[{name!r}]",
+            f"must be {expected}, by frame_periods_ps, got {value}",
+        )

@@ -302,10 +302,10 @@ def _index(indices: dict[str, int], name: str, path: str) -> int:
 
 
 def _operating_point(problem: Problem, d: int, point: Any, path: str) -> int:
-    """Index of the operating point; 0, the canonical choice, where the domain is off."""
-    if point is None:
-        return 0
+    """Index of the operating point; ``point_when_off`` where the domain is off."""
     domain = problem.domains[d]
+    if point is None:
+        return domain.point_when_off
     index: int = point["index"]
     ladder = [
         {"index": i, "frequency_khz": khz, "voltage_mv": mv}

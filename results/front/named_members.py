@@ -19,6 +19,7 @@ _BEST = {
     ObjectiveKind.POWER: "least power",
     ObjectiveKind.EFFICIENCY: "most efficient",
     ObjectiveKind.STRETCH: "least stretch",
+    ObjectiveKind.FAIRNESS: "fairest",
 }
 
 

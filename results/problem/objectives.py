@@ -20,6 +20,7 @@ FILE_NAMES = {
     ObjectiveKind.POWER: "power_uw",
     ObjectiveKind.EFFICIENCY: "energy_per_inference_fj",
     ObjectiveKind.STRETCH: "stretch_ppm",
+    ObjectiveKind.FAIRNESS: "negative_fairness_ppm",
 }
 
 
@@ -38,6 +39,7 @@ _DISPLAYS = {
     ObjectiveKind.POWER: _Display("power", "W"),
     ObjectiveKind.EFFICIENCY: _Display("efficiency", "inferences/J", larger_is_better=True),
     ObjectiveKind.STRETCH: _Display("stretch", "%"),
+    ObjectiveKind.FAIRNESS: _Display("fairness", "%", larger_is_better=True),
 }
 
 _IDLE_TIMES = {
@@ -114,6 +116,8 @@ def objective_value(objective: Objective, value: int) -> float:
             return value / _UW_PER_W
         case ObjectiveKind.STRETCH:
             return value / _PPM_PER_PERCENT
+        case ObjectiveKind.FAIRNESS:
+            return -value / _PPM_PER_PERCENT
         case ObjectiveKind.INVERSE_LATENCY:
             return -value / _UHZ_PER_HZ
         case ObjectiveKind.EFFICIENCY:

@@ -33,6 +33,7 @@ class ObjectiveKind(Enum):
     POWER = "power"
     EFFICIENCY = "efficiency"
     STRETCH = "stretch"
+    FAIRNESS = "fairness"
 
 
 @dataclass(frozen=True)
@@ -91,7 +92,13 @@ class ProblemDomain:
     static_mw: IntArray
     """[operating points]."""
     allowed: BoolArray
-    """[operating points]: those that the search may choose."""
+    """[operating points]: those that the search may choose, at least one."""
+
+    @property
+    def point_when_off(self) -> int:
+        """The operating point that a design point names where the domain is off: the first that may
+        be chosen. No figure depends on it."""
+        return int(self.allowed.argmax())
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,6 +150,8 @@ class ProblemNetwork:
     """Offset from the release of the frame."""
     max_transitions: int | None = None
     deadline_ps: int | None = None
+    min_rate_uhz: int | None = None
+    """Least frames of its own in 10^6 s; only where networks run freely."""
 
     @property
     def groups(self) -> range:
@@ -157,7 +166,7 @@ class Problem:
     ``edges``: (source, target) group indices; ``transition_ps`` [edges, units, units].
     ``allowed`` [groups, units]: what the search may choose (support, pins, ``--units``).
     ``free_running``: no common frame; every network is a stream of its own (see
-    :mod:`fitness.free_run`). Goes with energy use *pipeline*.
+    :mod:`fitness.simulate_long_run`). Goes with energy use *pipeline*.
     ``edge_tokens`` [edges]: tokens (tensor elements) that pass an edge in one inference; None where
     they are not known.
     """
@@ -196,7 +205,7 @@ class Problem:
 class DesignPoint:
     """A unit for every group and an operating point for every domain (indices, int64).
 
-    ``operating_points`` holds the choice of a domain that is off too: its canonical value, 0.
+    ``operating_points`` names one for a domain that is off too: its ``point_when_off``.
     """
 
     units: IntArray

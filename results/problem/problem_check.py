@@ -159,6 +159,11 @@ def _check_domains(problem: Problem) -> None:
         "$.memory_domain",
         f"must be a domain, got {memory}",
     )
+    _require(
+        memory is None or not problem.domains[memory].may_be_off,
+        "$.memory_domain",
+        "must be a domain that may not be off",
+    )
     _require(problem.board_mw >= 0, "$.board_mw", f"must be >= 0, got {problem.board_mw}")
 
 
@@ -187,6 +192,14 @@ def _check_unit(problem: Problem, unit: ProblemUnit, path: str) -> None:
         )
     _check_array(unit.idle_mw, points, f"{path}.idle_mw")
     _check_range(unit.idle_mw, 0, largest, f"{path}.idle_mw")
+    for axis, clock in enumerate(unit.clocks[1:], start=1):
+        domain = problem.domains[clock]
+        _require(
+            not domain.may_be_off or not np.ptp(unit.idle_mw, axis=axis).any(),
+            f"{path}.idle_mw",
+            f"must not depend on the clock of {domain.name!r}, which may be off while the unit is "
+            "on",
+        )
     if unit.contention is not None:
         memory = problem.memory_domain
         count = 1 if memory is None else len(problem.domains[memory].frequencies_khz)
@@ -251,6 +264,7 @@ def _check_throughput_model(problem: Problem) -> None:
 def _check_free_running(problem: Problem) -> None:
     """Where there is no common frame, nothing can be asked of one."""
     if not problem.free_running:
+        _check_frame(problem)
         return
     _require(
         problem.energy_use is EnergyUse.PIPELINE,
@@ -275,6 +289,27 @@ def _check_free_running(problem: Problem) -> None:
         _require(network.arrival_ps == 0, f"{path}.arrival_ps", "must be 0 where it runs freely")
         _require(
             network.deadline_ps is None, f"{path}.deadline_ps", "must be null where it runs freely"
+        )
+        _require(
+            network.min_rate_uhz is None or network.min_rate_uhz >= 1,
+            f"{path}.min_rate_uhz",
+            f"must be >= 1, got {network.min_rate_uhz}",
+        )
+
+
+def _check_frame(problem: Problem) -> None:
+    """Where there is a common frame, all networks have its rate."""
+    for i, objective in enumerate(problem.objectives):
+        _require(
+            objective.kind is not ObjectiveKind.FAIRNESS,
+            f"$.objectives[{i}]",
+            "fairness is of networks that run freely; in a common frame all have one rate",
+        )
+    for n, network in enumerate(problem.networks):
+        _require(
+            network.min_rate_uhz is None,
+            f"$.networks[{n}].min_rate_uhz",
+            "must be null where networks share a frame",
         )
 
 

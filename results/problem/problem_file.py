@@ -123,6 +123,7 @@ def problem_to_document(problem: Problem) -> dict[str, Json]:
                 "arrival_ps": network.arrival_ps,
                 "max_transitions": network.max_transitions,
                 "deadline_ps": network.deadline_ps,
+                "min_rate_uhz": network.min_rate_uhz,
                 "group_names": list(network.group_names),
             }
             for network in problem.networks
@@ -220,6 +221,7 @@ def problem_from_document(document: Json) -> Problem:
                 arrival_ps=network["arrival_ps"],
                 max_transitions=network["max_transitions"],
                 deadline_ps=network["deadline_ps"],
+                min_rate_uhz=network["min_rate_uhz"],
             )
             for n, network in enumerate(content["networks"])
         ),

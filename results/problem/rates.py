@@ -1,13 +1,23 @@
-"""Periods of frames and their rates, in whole numbers that never claim too much."""
+"""Periods of frames and their rates, in whole numbers that never claim too much, and rates beside
+what each network reaches alone."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+import numpy as np
 
 from results.io.canonical_json import INT64_MAX
+from results.problem.problem import TIME_LIMIT_PS, IntArray, Problem, ProblemUnit
+
+if TYPE_CHECKING:
+    from results.front.front import Member
 
 UHZ_PS = 10**18
 """1 / (1 ps) in uHz."""
+PPM = 10**6
 
 
 def rate_uhz(period_ps: int) -> int:
@@ -22,3 +32,53 @@ def frame_period_ps(periods_ps: Sequence[int]) -> int:
     for period in periods_ps:
         above, below = above * period + below, below * period
     return min(-(-len(periods_ps) * below // above), INT64_MAX)
+
+
+@lru_cache(maxsize=4)
+def times_alone_ps(problem: Problem) -> tuple[int, ...]:
+    """Per network the time of one frame alone on its best unit.
+
+    The least, over the units and all operating points of each unit's clocks, allowed or not, of
+    repeats x the sum of the stand-alone times of its groups. A group that the unit cannot run
+    counts with its smallest time on any unit. A network that has a unit for itself, and all its
+    groups there, ends a frame after each such time.
+    """
+    best = np.min([_times(unit).min(axis=1) for unit in problem.units], axis=0)
+    times = []
+    for network in problem.networks:
+        inside = slice(network.groups.start, network.groups.stop)
+        smallest = best[inside, None]
+        frames = [
+            np.where(table < TIME_LIMIT_PS, table, smallest).sum(axis=0).min()
+            for table in (_times(unit)[inside] for unit in problem.units)
+        ]
+        times.append(network.repeats * int(min(frames)))
+    return tuple(times)
+
+
+def _times(unit: ProblemUnit) -> IntArray:
+    """[groups, operating points]: stand-alone times; the limit where the unit cannot run it."""
+    table = unit.time_ps.reshape(len(unit.time_ps), -1)
+    return np.where(table < 1, TIME_LIMIT_PS, table)
+
+
+def relative_rates_ppm(problem: Problem, periods_ps: IntArray) -> IntArray:
+    """[..., networks]: each network's rate as a share of the rate that it reaches alone, which is
+    :func:`times_alone_ps` over its period, rounded down, at most 2**63 - 1.
+
+    Args:
+        periods_ps: [..., networks], of networks that run freely.
+    """
+    # In Python's integers: a time of ten seconds in ppm of a picosecond is beyond int64.
+    alone = np.array(times_alone_ps(problem), dtype=object)
+    shares = PPM * alone // np.asarray(periods_ps).astype(object)
+    result: IntArray = np.minimum(shares, INT64_MAX).astype(np.int64)
+    return result
+
+
+def member_relative_ppm(problem: Problem, member: Member) -> tuple[int, ...]:
+    """The same of a member; none where networks share a frame."""
+    if member.free_run is None:
+        return ()
+    periods = np.array(member.free_run.periods_ps, dtype=np.int64)
+    return tuple(relative_rates_ppm(problem, periods).tolist())

@@ -17,6 +17,7 @@ from results.io.plural import counted
 from results.problem.objectives import idle_time_name, objective_names
 from results.problem.problem import BoolArray, IntArray, Problem
 from results.problem.problem_file import problem_sha256
+from results.problem.rates import member_relative_ppm
 
 
 @dataclass(frozen=True)
@@ -44,6 +45,9 @@ class FrontSide:
     """The rest: what the other front lacks."""
     best: tuple[int, ...]
     """Smallest value of each objective."""
+    fairness_ppm: tuple[int, int] | None
+    """Where networks run freely, the least and the most over the members of the smallest relative
+    rate of a network."""
 
 
 @dataclass(frozen=True)
@@ -84,13 +88,13 @@ def compare_fronts(first: Front, second: Front) -> FrontComparison:
     return FrontComparison(
         objectives=names,
         reference_point=tuple(reference.tolist()),
-        first=_side(a, b, hypervolume(a, reference), whole),
-        second=_side(b, a, hypervolume(b, reference), whole),
+        first=_side(first, a, b, hypervolume(a, reference), whole),
+        second=_side(second, b, a, hypervolume(b, reference), whole),
         differences=tuple(problem_differences(first, second)),
     )
 
 
-def _side(mine: IntArray, theirs: IntArray, volume: float, whole: float) -> FrontSide:
+def _side(front: Front, mine: IntArray, theirs: IntArray, volume: float, whole: float) -> FrontSide:
     import moocore
 
     dominated, equal = _against(mine, theirs)
@@ -114,7 +118,15 @@ def _side(mine: IntArray, theirs: IntArray, volume: float, whole: float) -> Fron
         shared=tuple(np.flatnonzero(equal).tolist()),
         own=tuple(np.flatnonzero(~dominated & ~equal).tolist()),
         best=tuple(mine.min(axis=0).tolist()),
+        fairness_ppm=_fairness(front),
     )
+
+
+def _fairness(front: Front) -> tuple[int, int] | None:
+    if not front.problem.free_running:
+        return None
+    smallest = [min(member_relative_ppm(front.problem, member)) for member in front.members]
+    return min(smallest), max(smallest)
 
 
 def _against(rows: IntArray, others: IntArray) -> tuple[BoolArray, BoolArray]:
@@ -158,6 +170,7 @@ def problem_differences(first: Front, second: Front) -> list[str]:
         one, other = (next(n for n in p.networks if n.name == name) for p in (a, b))
         note(f"deadline of {name}", *(_of(n.deadline_ps, 10**9, "ms") for n in (one, other)))
         note(f"most transitions of {name}", *(_of(n.max_transitions, 1, "") for n in (one, other)))
+        note(f"least rate of {name}", *(_of(n.min_rate_uhz, 10**6, "/s") for n in (one, other)))
         note(f"arrival of {name}", *(_of(n.arrival_ps, 10**9, "ms") for n in (one, other)))
         waits = [
             ", ".join(p.networks[m].name for m in n.waits_for) or "nothing"

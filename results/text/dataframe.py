@@ -19,7 +19,9 @@ EXTRA = "notebooks"
 
 def front_frame(front: Front) -> DataFrame:
     """A row per member, its position the index: objectives with their units, ``marks``, groups on
-    each unit (``groups_on_gpu``), clocks (``gpu_mhz``, NaN where off), ``transitions``, energies.
+    each unit (``groups_on_gpu``), clocks (``gpu_mhz``, NaN where off), ``transitions``, energies;
+    of networks that run freely each one's rate (``vgg19_hz``) and its share of what it reaches
+    alone (``vgg19_of_alone``).
 
     Raises:
         ResultError: where pandas is not installed.
@@ -32,8 +34,9 @@ def front_frame(front: Front) -> DataFrame:
         assert isinstance(display, dict)
         assert isinstance(groups, dict)
         assert isinstance(clocks, dict)
-        marks = row["marks"]
+        marks, rates = row["marks"], row["rates"] or {}
         assert isinstance(marks, list)
+        assert isinstance(rates, dict)
         rows.append(
             {
                 **display,
@@ -43,6 +46,8 @@ def front_frame(front: Front) -> DataFrame:
                 "transitions": row["transitions"],
                 "makespan_ps": member.makespan_ps,
                 "energy_fj": member.energy_fj,
+                **{f"{name}_hz": rate["uhz"] / 1e6 for name, rate in rates.items()},
+                **{f"{name}_of_alone": rate["relative_ppm"] / 1e6 for name, rate in rates.items()},
             }
         )
     frame = pandas.DataFrame(rows)

@@ -2,16 +2,44 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from results.front.front import FreeRun, Member
 from results.problem.objectives import format_number
 from results.problem.problem import Problem
+from results.problem.rates import member_relative_ppm
 
-_PS_PER_MS, _PS_PER_S = 10**9, 10**12
+_PS_PER_MS = 10**9
+UHZ_PER_HZ, PPM_PER_PERCENT = 10**6, 10**4
+
+
+@dataclass(frozen=True)
+class SlowestNetwork:
+    """The network of a member with the smallest relative rate, the first of several."""
+
+    name: str
+    rate: str
+    """Frames per second."""
+    share: str
+    """Of what it reaches alone, percent."""
+
+
+def slowest_network(problem: Problem, member: Member) -> SlowestNetwork | None:
+    """Who stands back most; None where networks share a frame."""
+    if member.free_run is None:
+        return None
+    shares = member_relative_ppm(problem, member)
+    n = shares.index(min(shares))
+    return SlowestNetwork(
+        problem.networks[n].name,
+        format_number(member.free_run.rates_uhz[n] / UHZ_PER_HZ),
+        format_number(shares[n] / PPM_PER_PERCENT),
+    )
 
 
 def free_run_lines(problem: Problem, member: Member) -> list[str]:
-    """Lines with the window, each network's throughput in it, and what the schedule shows; none
-    where networks share a frame."""
+    """Lines with the window, each network's throughput in it, also as a share of what the network
+    reaches alone, and what the schedule shows; none where networks share a frame."""
     run = member.free_run
     if run is None:
         return []
@@ -20,8 +48,10 @@ def free_run_lines(problem: Problem, member: Member) -> list[str]:
         f"window: {format_number((end - begin) / _PS_PER_MS)} ms, from "
         f"{format_number(begin / _PS_PER_MS)} to {format_number(end / _PS_PER_MS)} ms"
     ]
-    for network, period in zip(problem.networks, run.periods_ps, strict=True):
-        lines.append(f"throughput of {network.name}: {format_number(_PS_PER_S / period)} frames/s")
+    shares = member_relative_ppm(problem, member)
+    for network, uhz, ppm in zip(problem.networks, run.rates_uhz, shares, strict=True):
+        rate, share = format_number(uhz / UHZ_PER_HZ), format_number(ppm / PPM_PER_PERCENT)
+        lines.append(f"throughput of {network.name}: {rate} frames/s, {share} % of its rate alone")
     return [*lines, f"schedule: {shown_in_words(run)}"]
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from results.front.front import Front
+from results.front.front import Front, Member
 from results.front.named_members import mark_members
 from results.problem.objectives import (
     format_number,
@@ -21,6 +21,9 @@ from results.problem.objectives import (
     objective_value,
     unit_heading,
 )
+from results.problem.problem import ObjectiveKind, Problem
+from results.problem.rates import member_relative_ppm
+from results.text.free_running import slowest_network
 from results.text.member_diff import clocks_mhz, describe_front, groups_by_unit, transition_count
 
 if TYPE_CHECKING:
@@ -40,7 +43,8 @@ def table_rows(front: Front) -> list[Row]:
 
     Keys: ``member`` (position in ``front.json``), ``marks``, ``objectives`` (integers, all
     minimised), ``display`` (label with unit to value: ms, mJ, W, rates), ``groups_by_unit``,
-    ``clocks_mhz`` (null where off), ``transitions``.
+    ``clocks_mhz`` (null where off), ``transitions``, ``rates`` (null where networks share a frame;
+    else per network ``uhz`` and ``relative_ppm``, its share of what it reaches alone).
     """
     problem = front.problem
     marks = mark_members(front)
@@ -59,9 +63,22 @@ def table_rows(front: Front) -> list[Row]:
             "groups_by_unit": groups_by_unit(problem, member),
             "clocks_mhz": clocks_mhz(problem, member),
             "transitions": transition_count(problem, member),
+            "rates": _rates(problem, member),
         }
         for i, member in enumerate(front.members)
     ]
+
+
+def _rates(problem: Problem, member: Member) -> dict[str, dict[str, int]] | None:
+    if member.free_run is None:
+        return None
+    shares = member_relative_ppm(problem, member)
+    return {
+        network.name: {"uhz": uhz, "relative_ppm": ppm}
+        for network, uhz, ppm in zip(
+            problem.networks, member.free_run.rates_uhz, shares, strict=True
+        )
+    }
 
 
 @dataclass(frozen=True)
@@ -93,14 +110,21 @@ def front_table(
     columns, notes = _columns(front, shown)
     marked = frozenset(mark_members(front))
     table = _render(columns, shown, marked)
-    hidden: list[str] = []
+    every, hidden = columns, list[_Column]()
     while _width(table) > width and any(column.loss for column in columns):
         least = min((column for column in columns if column.loss), key=lambda column: column.loss)
-        columns.remove(least)
-        hidden.append(least.name)
+        columns = [column for column in columns if column is not least]
+        hidden.append(least)
         table = _render(columns, shown, marked)
-    if hidden:
-        notes.append(f"Not shown for want of room: {', '.join(hidden)}.")
+    # The last to go was perhaps a wide one, and has left room for some that went before.
+    for column in reversed(hidden[:-1]):
+        wider = [other for other in every if other in columns or other is column]
+        trial = _render(wider, shown, marked)
+        if _width(trial) <= width:
+            columns, table = wider, trial
+    names = [column.name for column in hidden if column not in columns]
+    if names:
+        notes.append(f"Not shown for want of room: {', '.join(names)}.")
     if len(shown) < len(front.members):
         left_out = len(front.members) - len(shown)
         notes.append(
@@ -125,6 +149,9 @@ def _baseline_texts(front: Front) -> list[str]:
                 front.problem.objectives, point.member.objectives, strict=True
             )
         )
+        least = slowest_network(front.problem, point.member)
+        if least is not None:
+            figures += f", {least.name} at {least.share} % of its rate alone"
         broken = f" (breaks {', '.join(point.breaks)})" if point.breaks else ""
         others = f" and {counts[point.name] - 1} more" if counts[point.name] > 1 else ""
         texts.append(f"{point.label} {figures}{others}{broken}")
@@ -184,6 +211,19 @@ def _columns(front: Front, shown: list[int]) -> tuple[list[_Column], list[str]]:
         columns.append(_Column(label, (label, unit_heading(objective, problem)), cells))
     names = tuple(", ".join(marks.get(i, ())) for i in shown)
     columns.append(_Column("mark", ("", ""), names, right=False))
+    slowest = [least for m in members if (least := slowest_network(problem, m)) is not None]
+    if slowest:
+        texts = tuple(f"{least.name} {least.rate}/s" for least in slowest)
+        shares = tuple(least.share for least in slowest)
+        columns.append(
+            _Column("slowest network", ("slowest", "network"), texts, loss=3_000, right=False)
+        )
+        if all(objective.kind is not ObjectiveKind.FAIRNESS for objective in problem.objectives):
+            columns.append(
+                _Column(
+                    "its share of its rate alone", ("% of its", "rate alone"), shares, loss=2_000
+                )
+            )
     used = [
         ", ".join(f"{name} {count}" for name, count in groups_by_unit(problem, member).items())
         for member in members

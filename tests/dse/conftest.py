@@ -64,19 +64,26 @@ def capped_folder(tmp_path_factory):
 
 
 @pytest.fixture(scope="session")
-def explored_exactly():
-    """The exact front of a small problem: verified fast."""
+def exact_with_costs():
+    """The exact front of a small problem, verified fast, and where its costs are from."""
     from tests.support.tampered_folder import small_exact_front
 
     return small_exact_front()
 
 
 @pytest.fixture(scope="session")
-def certified(explored_exactly, tmp_path_factory):
+def explored_exactly(exact_with_costs):
+    """The front alone."""
+    return exact_with_costs[0]
+
+
+@pytest.fixture(scope="session")
+def certified(exact_with_costs, tmp_path_factory):
     """A certified result folder: never written to."""
     from tests.support.tampered_folder import certified_folder
 
-    return certified_folder(explored_exactly, tmp_path_factory.mktemp("certified") / "result")
+    folder = tmp_path_factory.mktemp("certified") / "result"
+    return certified_folder(*exact_with_costs, folder)
 
 
 @pytest.fixture

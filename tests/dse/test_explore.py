@@ -13,10 +13,13 @@ from dse.cli.main import run
 from dse.engines import explore as exploring
 from dse.search.names import EngineName
 from dse.search.optimizers import initial_population as first_population
+from dse.search.optimizers.random_search import RandomEngine
 from dse.workload.options import Options
 from fitness.reference.timeline import frame_energy_fj, play
+from fitness.simulate import row_of
 from results.export.result_folder import read_results
 from tests.support.explored import explore
+from tests.support.random_spaces import assert_inside
 
 PAIR = ["squeezenet", "bvlc_alexnet"]
 RECOMPUTE = Path(__file__).parents[1] / "results" / "recompute_front.py"
@@ -153,6 +156,49 @@ def test_options_reach_the_problem(tmp_path):
         for network in problem.networks:
             mapping = member.design.units[network.groups.start : network.groups.stop]
             assert (np.diff(mapping) != 0).sum() <= 1
+
+
+FIXED = {
+    "jetson-tx2": ("gpu", "denver"),
+    "jetson-agx-xavier": ("gpu", "dla"),
+    "jetson-agx-orin": ("gpu", "dla"),
+    "snapdragon-865": ("prime", "gpu"),
+}
+"""Chip -> domains that may be off."""
+
+
+@pytest.mark.parametrize("engine", [EngineName.NSGA2, EngineName.ANNEALING], ids=lambda e: e.value)
+@pytest.mark.parametrize("chip", FIXED)
+def test_a_fixed_clock_of_a_domain_that_may_be_off_stays_fixed(chip, engine):
+    options = Options(groups=8, fixed=tuple((domain, "max") for domain in FIXED[chip]))
+    front = explore(PAIR, chip, options=options, engine=engine, max_evaluations=1500)
+    rows = np.stack([row_of(member.design) for member in front.members])
+    assert_inside(front.problem, rows)
+    names = [domain.name for domain in front.problem.domains]
+    for name in FIXED[chip]:
+        domain = front.problem.domains[names.index(name)]
+        assert domain.may_be_off
+        assert np.flatnonzero(domain.allowed).tolist() == [len(domain.allowed) - 1]
+
+
+def test_a_front_outside_the_space_is_an_internal_error(monkeypatch, tmp_path, capsys):
+    """An engine whose rows are at a faster clock than the one that may be chosen."""
+
+    class Astray(RandomEngine):
+        def ask(self):
+            rows = super().ask()
+            rows[:, -1] = 8
+            return rows
+
+    monkeypatch.setattr(
+        "dse.explore.make_engine", lambda name, space, seed, manager: Astray(space, seed=seed)
+    )
+    arguments = command(tmp_path / "astray", "--fix", "emc=min", evaluations=1000)
+    assert run(arguments) == 70
+    error = capsys.readouterr().err
+    assert "internal error" in error
+    assert "outside the space" in error
+    assert not (tmp_path / "astray").exists()
 
 
 def test_an_existing_folder_is_kept_without_force_and_replaced_with_it(folder, tmp_path, capsys):

@@ -85,7 +85,8 @@ def check(rng, problem):
     objectives = [
         Objective(kind)
         for kind in ObjectiveKind
-        if kind is not ObjectiveKind.THROUGHPUT or problem.energy_use is EnergyUse.PIPELINE
+        if kind is not ObjectiveKind.FAIRNESS
+        and (kind is not ObjectiveKind.THROUGHPUT or problem.energy_use is EnergyUse.PIPELINE)
     ]
     objectives += [Objective(ObjectiveKind.LATENCY, n) for n in range(len(problem.networks))]
     problem = replace(problem, objectives=tuple(objectives))
@@ -155,6 +156,7 @@ def test_figures_of_constraints_and_what_is_feasible(use):
             ConstraintKind.TRANSITIONS: crossings,
             ConstraintKind.SEGMENTS: segments,
             ConstraintKind.DEADLINE: list(latencies),
+            ConstraintKind.RATE: [],
             ConstraintKind.PERIOD: [makespan],
             ConstraintKind.POWER: [power_uw],
             ConstraintKind.ENERGY: [energy],

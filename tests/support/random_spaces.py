@@ -8,6 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from benchmarks.random_problem import RandomShape, random_problem
+from dse.space.design_space import DesignSpace
 from fitness.objectives import make_outcomes
 from results.front.certificate import LemmaTable
 from results.problem.problem import EnergyUse, IntArray, Objective, ObjectiveKind, Problem
@@ -141,6 +142,42 @@ def random_power_problem(rng: np.random.Generator, objective: ObjectiveKind) -> 
     if rng.integers(2):
         problem = replace(problem, energy_budget_fj=drawn(1))
     return problem
+
+
+def narrowed_problem(rng: np.random.Generator, problem: Problem) -> Problem:
+    """The problem with clocks fixed, capped, kept from the slow ones or left as any set of points,
+    and groups pinned to a unit."""
+    domains = []
+    for domain in problem.domains:
+        count = len(domain.allowed)
+        low, high = np.sort(rng.integers(0, count, 2))
+        places = np.arange(count)
+        allowed = (
+            domain.allowed,
+            places == high,
+            places <= high,
+            places >= low,
+            (rng.random(count) < 0.5) | (places == low),
+        )[rng.integers(5)]
+        domains.append(replace(domain, allowed=allowed))
+    pinned = problem.allowed.copy()
+    for g in np.flatnonzero(rng.random(len(pinned)) < 0.15):
+        pinned[g] = np.arange(len(problem.units)) == rng.choice(np.flatnonzero(pinned[g]))
+    return replace(problem, domains=tuple(domains), allowed=pinned)
+
+
+def assert_inside(problem: Problem, rows: IntArray) -> None:
+    """Rows [n, groups + domains]: units that the groups may have, operating points that may be
+    chosen, and the first of these where a domain is off."""
+    assert DesignSpace(problem).holds(rows).all()
+    for row in rows.tolist():
+        units, points = row[: problem.group_count], row[problem.group_count :]
+        assert all(problem.allowed[g, u] for g, u in enumerate(units))
+        needed = {clock for u in units for clock in problem.units[u].clocks}
+        for d, (domain, point) in enumerate(zip(problem.domains, points, strict=True)):
+            assert domain.allowed[point], f"{domain.name} at {point}"
+            is_off = domain.may_be_off and d not in needed
+            assert not is_off or not domain.allowed[:point].any()
 
 
 def _with_mapping_limits(rng: np.random.Generator, problem: Problem) -> Problem:

@@ -133,9 +133,10 @@ def replay(problem, unit_of, point, endless=False):
                     window = kept[2], here
                 elif not kept or rounds >= 2 * kept[0]:
                     kept = rounds, form, here
-            if not window and begin and rounds >= 2 * in_flight + 8 and len(end) >= 8192:
+            few, many = (2048, 8192) if len(streams) == 1 else (768, 3072)
+            if not window and begin and rounds >= 2 * in_flight + 8 and len(end) >= many:
                 window = begin, here
-            if not begin and rounds >= in_flight + 2 and len(end) >= 2048:
+            if not begin and rounds >= in_flight + 2 and len(end) >= few:
                 begin = here
         if window and all(start[key] >= window[1][0] for key, _ in running.values()):
             break
@@ -200,6 +201,9 @@ def figures(problem, unit_of, point, rows, played=None):
         periods = stream_periods(problem, unit_of, point, *played)
         mean = len(periods) / sum(Fraction(1, period) for period in periods)
         result["frame_period_ps"], idle_ps = math.ceil(mean), last - begin
+        if problem["free_running"]:
+            pairs = zip(times_alone(problem), periods, strict=True)
+            result["negative_fairness_ppm"] = -min(10**6 * time // each for time, each in pairs)
         per = math.ceil(mean), len(periods) * idle_ps
         counted = {
             key: (ready, max(start, begin), last if end is None else min(last, end))
@@ -263,6 +267,29 @@ def stream_periods(problem, unit_of, point, rows, window):
         window_ps = last - begin
         periods.append(max(-(-load[u] * window_ps // done[u]) for u in units if load[u]))
     return periods
+
+
+def flat(table):
+    return [time for part in table for time in flat(part)] if isinstance(table, list) else [table]
+
+
+def times_alone(problem):
+    """Per network: the least time of a frame on one unit, other units helping where it cannot."""
+    every = [[flat(group) for group in unit["time_ps"]] for unit in problem["units"]]
+    best = [
+        min((time for unit in every for time in unit[g] if time > 0), default=1 << 47)
+        for g in range(len(every[0]))
+    ]
+    result = []
+    for network in problem["networks"]:
+        groups = range(network["first_group"], network["first_group"] + len(network["group_names"]))
+        frames = [
+            sum(best[g] if unit[g][k] < 1 else unit[g][k] for g in groups)
+            for unit in every
+            for k in range(len(unit[0]))
+        ]
+        result.append(network["repeats"] * min(frames))
+    return result
 
 
 def beginning(problem, unit_of, point, rows, window):

@@ -14,26 +14,36 @@ from typing import Any
 import numpy as np
 import pytest
 
+from dse.baselines.evaluate_all import baseline_points
 from dse.certificate.cover import cover_smtlib
 from dse.certificate.strategy import prove_front
 from dse.certificate.verify import verify as verifying
+from dse.certificate.verify.verify import Verdict
+from dse.engines.explore import explore_problem
+from dse.problem.build import build_problem
+from dse.problem.cost_provenance import cost_origins
+from dse.space.design_space import DesignSpace
 from dse.space.members import make_members
 from dse.workload.options import Options
-from fitness.objectives import make_outcomes
-from fitness.simulate import play, row_of
+from dse.workload.workload import workload_of
+from fitness.objectives import constraints_of, make_outcomes
+from fitness.simulate import row_of
+from platforms.platform_file import load_platform
 from results.errors import ResultError
 from results.export.result_folder import write_results
 from results.front.certificate import LemmaTable
 from results.front.certificate_file import certificate_from_document
+from results.front.cost_origins import CostOrigins
 from results.front.dominance import non_dominated
-from results.front.front import Front
-from results.front.front_document import front_from_document
+from results.front.front import Front, Member
+from results.front.front_document import front_from_document, member_to_document
+from results.io.canonical_json import canonical_bytes, content_sha256, sha256_of
 from results.problem.objectives import objective_names
 from results.problem.problem import IntArray, Problem
 from results.problem.problem_file import problem_from_document
-from tests.support.explored import explore
 from tests.support.random_spaces import Space, space_of
 
+NAMES = ("front", "problem", "certificate", "costs")
 OPTIONS = Options(
     units=("gpu", "dla0"), groups=5, max_transitions=1, fixed=(("emc", "max"), ("gpu", "max"))
 )
@@ -47,23 +57,36 @@ class Files:
     front: Any
     problem: Any
     certificate: Any
+    costs: Any
 
     def copy(self) -> Files:
-        contents = copy.deepcopy((self.front, self.problem, self.certificate))
-        return Files(self.folder, *contents)
+        return Files(self.folder, *copy.deepcopy([getattr(self, name) for name in NAMES]))
 
-    def verdict(self) -> verifying.Check:
-        """The last check of verify, which is the one that fails, of these contents; the formula is
-        written anew, as somebody would who wants a false claim to pass."""
-        for name in ("front", "problem", "certificate"):
+    def checks(self) -> list[verifying.Check]:
+        """What verify says of these contents. Hashes and formula are made anew, as somebody would
+        who wants a false claim to pass."""
+        data = canonical_bytes(self.problem)
+        (self.folder / "problem.json").write_bytes(data)
+        for name in ("front", "certificate", "costs"):
             content = getattr(self, name)
-            (self.folder / f"{name}.json").write_text(json.dumps(content))
+            if "problem_sha256" in content:
+                content["problem_sha256"] = sha256_of(data)
+            if "content_sha256" in content:
+                del content["content_sha256"]
+                content["content_sha256"] = content_sha256(content)
+            (self.folder / f"{name}.json").write_bytes(canonical_bytes(content))
         try:
             text = cover_smtlib(self.read_problem, self.lemmas)
         except (ResultError, OverflowError):
             text = "(check-sat)\n"
         (self.folder / "certificate.smt2").write_text(text)
-        return list(verifying.verify(self.folder, ignore_hashes=True))[-1]
+        return list(verifying.verify(self.folder))
+
+    def failing(self) -> verifying.Check | None:
+        """The check that fails; None where all that is claimed holds."""
+        checks = self.checks()
+        assert {check.verdict for check in checks[:-1]} <= {Verdict.HOLDS}
+        return None if checks[-1].verdict is Verdict.HOLDS else checks[-1]
 
     @cached_property
     def read_problem(self) -> Problem:
@@ -97,11 +120,12 @@ class Files:
         outcomes = make_outcomes(problem)(np.stack([row_of(m.design) for m in front.members]))
         if not outcomes.feasible.all():
             return "a member is not feasible"
-        for member, objectives in zip(front.members, outcomes.objectives.tolist(), strict=True):
-            if list(member.objectives) != objectives:
-                return "a member's objective is another one"
-            if play(problem, member.design).schedule != member.schedule:
-                return "a member's schedule is another one"
+        for member in (*front.members, *(point.member for point in front.baselines)):
+            if not is_as_played(problem, member):
+                return "a figure of a member or baseline is another one"
+        for point in front.baselines:
+            if list(point.breaks) != broken_limits(problem, point.member):
+                return "a baseline breaks other limits"
         names = list(objective_names(problem))
         if not set(self.certificate["objectives"]) <= set(names):
             return "no such objective"
@@ -120,6 +144,21 @@ class Files:
         if better.any():
             return "a design point is better"
         return false_lemma(space, lemmas, better) or left_over(space, lemmas)
+
+
+def is_as_played(problem: Problem, member: Member) -> bool:
+    """Whether all that is said of a design point is what the compiled timeline gives."""
+    row = row_of(member.design)[None]
+    (played,) = make_members(problem, row, make_outcomes(problem)(row).objectives)
+    return member_to_document(problem, member) == member_to_document(problem, played)
+
+
+def broken_limits(problem: Problem, member: Member) -> list[str]:
+    """Names of the limits that a design point breaks, by the compiled timeline."""
+    outcomes = make_outcomes(problem)(row_of(member.design)[None])
+    assert outcomes.possible.all()
+    pairs = zip(constraints_of(problem), outcomes.figures[0].tolist(), strict=True)
+    return [constraint.name for constraint, figure in pairs if figure > constraint.limit]
 
 
 def better_cells(space: Space, columns: list[int], members: IntArray) -> np.ndarray:
@@ -187,34 +226,38 @@ def without_points_not_allowed(problem: Problem) -> Problem:
 
 def judge(seen: Counter[str], files: Files) -> None:
     """Whatever is false is refused."""
-    verdict = files.verdict()
+    failing = files.failing()
     if files.falsehood is not None:
-        assert not verdict.holds, (files.falsehood, verdict)
+        assert failing is not None, files.falsehood
     seen["false" if files.falsehood is not None else "true"] += 1
-    seen[verdict.name if not verdict.holds else "holds"] += 1
+    seen["holds" if failing is None else failing.name] += 1
 
 
-def small_exact_front() -> Front:
-    """The exact front; small, so that it is verified fast."""
-    front = explore(
-        ["squeezenet", "bvlc_alexnet"], "jetson-agx-xavier", options=OPTIONS, max_evaluations=500
+def small_exact_front() -> tuple[Front, CostOrigins]:
+    """The exact front, small, so that it is verified fast, with other methods beside it, some of
+    which break limits; where its costs are from."""
+    built = build_problem(
+        workload_of(["squeezenet", "bvlc_alexnet"]), load_platform("jetson-agx-xavier"), OPTIONS
     )
+    front = explore_problem(built, platform="jetson-agx-xavier", max_evaluations=500)
     problem = without_points_not_allowed(front.problem)
     rows = space_of(problem).rows
     outcomes = make_outcomes(problem)(rows)
     rows, objectives = rows[outcomes.feasible], outcomes.objectives[outcomes.feasible]
     kept = non_dominated(objectives)
     members = make_members(problem, rows[kept], objectives[kept])
-    return replace(front, problem=problem, members=members, baselines=())
+    baselines = baseline_points(DesignSpace(problem))
+    front = replace(front, problem=problem, members=members, baselines=baselines)
+    return front, cost_origins(built)
 
 
-def certified_folder(front: Front, folder: Path) -> Path:
+def certified_folder(front: Front, costs: CostOrigins, folder: Path) -> Path:
     """The folder with the front, proved."""
     done = prove_front(front)
     assert done.front.is_complete
-    write_results(folder, done.front, certificate=done.certificate, pictures=False)
+    write_results(folder, done.front, costs=costs, certificate=done.certificate, pictures=False)
     checks = list(verifying.verify(folder))
-    assert all(check.holds for check in checks), checks
+    assert {check.verdict for check in checks} == {Verdict.HOLDS}, checks
     return folder
 
 
@@ -222,11 +265,7 @@ def files_of(certified: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> 
     """The contents of a certified folder, to be written to another one."""
     # One solver is enough here, and halves the time.
     monkeypatch.setattr(verifying, "confirm_cover", lambda *_, **__: None)
-    contents = (
-        json.loads((certified / f"{name}.json").read_text())
-        for name in ("front", "problem", "certificate")
-    )
-    files = Files(folder, *contents)
+    files = Files(folder, *(json.loads((certified / f"{name}.json").read_text()) for name in NAMES))
     assert files.falsehood is None
-    assert files.verdict().holds
+    assert files.failing() is None
     return files.copy()

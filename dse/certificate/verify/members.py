@@ -22,13 +22,15 @@ MANY_FRAMES = 10_000
 """A second or two of plain play, as long as processes take to start."""
 
 
-def check_members(problem: Problem, claims: Sequence[tuple[Member, bool]]) -> Iterator[str | None]:
+def check_members(
+    problem: Problem, claims: Sequence[tuple[Member, Sequence[str]]]
+) -> Iterator[str | None]:
     """What is wrong with each member, in order; None where nothing is.
 
     Networks that run freely may take minutes plainly; then members are shared out to processes.
 
     Args:
-        claims: members, and whether they are said to break a constraint.
+        claims: members, each with the names of the limits that it is said to break.
     """
     processes = min(len(claims), os.cpu_count() or 1, MOST_PROCESSES)
     frames = sum(_frames(m.free_run) for m, _ in claims if m.free_run is not None)
@@ -49,16 +51,22 @@ def _frames(run: FreeRun) -> int:
     return sum(window // period for period in run.periods_ps)
 
 
-def what_is_wrong(problem: Problem, member: Member, may_break: bool) -> str | None:
-    """What differs from what the plain evaluator says; None where nothing does."""
+def what_is_wrong(problem: Problem, member: Member, breaks: Sequence[str]) -> str | None:
+    """What differs from what the plain evaluator says; None where nothing does.
+
+    Args:
+        breaks: names of the limits that the member is said to break.
+    """
     try:
         outcome = plain_outcome(problem, member.design)
     except (ValueError, IndexError) as error:
         return str(error)
-    if outcome.broken and not may_break:
-        return outcome.broken[0]
-    if may_break and not outcome.broken:
-        return "keeps all constraints, but is said to break some"
+    for broken in outcome.broken:
+        if broken.constraint not in breaks:
+            return broken.why
+    if [broken.constraint for broken in outcome.broken] != list(breaks):
+        really = ", ".join(str(broken.constraint) for broken in outcome.broken) or "nothing"
+        return f"breaks {really}, not {', '.join(breaks)}"
     names = objective_names(problem)
     for name, claimed, value in zip(names, member.objectives, outcome.objectives, strict=True):
         if claimed != value:
@@ -69,6 +77,10 @@ def what_is_wrong(problem: Problem, member: Member, may_break: bool) -> str | No
         return f"the window is {outcome.free_run}, not {member.free_run}"
     if outcome.energy_fj != member.energy_fj:
         return f"energy is {outcome.energy_fj}, not {member.energy_fj}"
+    by_unit = zip(problem.units, member.energy_by_unit_fj, outcome.energy_by_unit_fj, strict=True)
+    for unit, claimed, value in by_unit:
+        if claimed != value:
+            return f"energy of {unit.name} is {value}, not {claimed}"
     if outcome.timeline.latency_ps[0] != member.latencies_ps:
         return "latencies are other ones"
     if outcome.timeline.frame_end_ps[0] != member.makespan_ps:

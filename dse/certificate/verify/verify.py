@@ -6,13 +6,13 @@ evaluator, lemmas by the plain checker, and the cover by solvers from a formula 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from enum import Enum
 from pathlib import Path
 
 import numpy as np
 
-from dse.certificate.certify import space_in_words
 from dse.certificate.cover import confirm_cover, cover_smtlib, prove_cover
 from dse.certificate.verify.members import check_members
 from dse.certificate.verify.rates import claimed_periods_ps, overloaded_unit
@@ -26,6 +26,7 @@ from results.export.result_folder import (
     read_certificate,
     read_costs,
     read_results,
+    require_result_folder,
 )
 from results.front.certificate import Certificate, CertificateStatus, ProofFiles
 from results.front.dominance import non_dominated
@@ -35,25 +36,82 @@ from results.front.front_check import objective_array
 from results.io.plural import counted
 from results.problem.objectives import objective_names, objective_unit, objective_value
 from results.problem.problem import Problem
+from results.text.space_description import describe_space
 
 SOLVER_SECONDS = 600.0
+FAILED, NOT_ALL_CHECKED = 1, 4
+"""Exit statuses."""
+NOT_CLAIMED = (
+    "Not claimed: how the result was reached, names of methods and solvers, where costs are from, "
+    "pictures, report.html."
+)
+"""For people; docs/certificate.md has a table of all keys."""
+
+
+class Verdict(Enum):
+    """What a check says of a claim."""
+
+    HOLDS = "holds"
+    FAILS = "fails"
+    NOT_CHECKED = "not checked"
+    """The folder claims it, and nothing in the folder shows it."""
 
 
 @dataclass(frozen=True)
 class Check:
-    """One thing that was checked."""
+    """One claim of a folder, and whether it holds."""
 
     name: str
-    holds: bool
+    verdict: Verdict
     detail: str
 
 
 def verify(folder: Path, *, ignore_hashes: bool = False) -> Iterator[Check]:
-    """Checks one thing after the other; ends with the first that does not hold."""
+    """Checks one claim after the other; ends with the first that fails.
+
+    Raises:
+        ResultError: where there is no result folder.
+    """
+    require_result_folder(folder)
     for check in _checks(folder, check_hashes=not ignore_hashes):
         yield check
-        if not check.holds:
+        if check.verdict is Verdict.FAILS:
             return
+
+
+def exit_status(checks: Sequence[Check]) -> int:
+    """0 where everything that is claimed holds; ``FAILED`` where something does not, else
+    ``NOT_ALL_CHECKED`` where something was not checked."""
+    verdicts = {check.verdict for check in checks}
+    if Verdict.FAILS in verdicts:
+        return FAILED
+    return NOT_ALL_CHECKED if Verdict.NOT_CHECKED in verdicts else 0
+
+
+def summary(checks: Sequence[Check]) -> str:
+    """What the checks say together, and what is not claimed."""
+    status = exit_status(checks)
+    if status == FAILED:
+        return f"Does not hold: {checks[-1].name}."
+    if status == 0:
+        return f"Holds. {NOT_CLAIMED}"
+    open_ = ", ".join(check.name for check in checks if check.verdict is Verdict.NOT_CHECKED)
+    return f"Holds, except what was not checked: {open_}. {NOT_CLAIMED}"
+
+
+def holds(name: str, detail: str) -> Check:
+    """A claim that was checked and is true."""
+    return Check(name, Verdict.HOLDS, detail)
+
+
+def fails(name: str, detail: str) -> Check:
+    """A claim that is false."""
+    return Check(name, Verdict.FAILS, detail)
+
+
+def not_checked(name: str, detail: str) -> Check:
+    """A claim that cannot be checked, or is not."""
+    return Check(name, Verdict.NOT_CHECKED, detail)
 
 
 def _checks(folder: Path, *, check_hashes: bool) -> Iterator[Check]:
@@ -67,26 +125,27 @@ def _checks(folder: Path, *, check_hashes: bool) -> Iterator[Check]:
             )
             for name, claim in ((CERTIFICATE, front.certificate), (EPSILON, front.epsilon))
         ]
-        if check_hashes:
-            read_costs(folder, front.problem)
+        read_costs(folder, front.problem, check_hashes=check_hashes)
     except ResultError as error:
-        yield Check("files", False, str(error))
+        yield fails("files", str(error))
         return
     hashes = "hashes, " if check_hashes else ""
-    yield Check("files", True, f"schemas, {hashes}{len(front.members)} non-dominated members")
+    yield holds("files", f"schemas, {hashes}{len(front.members)} non-dominated members")
+    if not check_hashes:
+        yield not_checked("hashes", "--ignore-hashes")
     yield from _rates_hold(front)
     yield _members_hold(front)
     if front.baselines:
         yield _baselines_hold(front)
     if all(claim is None and files is None for _, claim, files in proofs):
-        yield Check("certificate", True, "there is none, and none is claimed")
+        yield holds("certificate", "there is none, and none is claimed")
         return
     for name, claim, files in proofs:
         if claim is None and files is None:
             continue
         if claim is None or files is None:
             missing = "front.json" if claim is None else f"{name}.json"
-            yield Check(name, False, f"{missing} does not have it")
+            yield fails(name, f"{missing} does not have it")
             return
         yield from _proof_holds(front, name, claim, files)
 
@@ -96,12 +155,21 @@ def _proof_holds(
 ) -> Iterator[Check]:
     certificate = files.certificate
     yield _claim_holds(front, name, claim, certificate)
+    if certificate.status is not CertificateStatus.CERTIFIED and files.smtlib is not None:
+        yield fails("formula", f"{name}.smt2 is there, but {name}.json is not certified")
+        return
     if certificate.status is CertificateStatus.GAP:
-        yield Check("bound", True, "not checked: the lemmas of a search that was ended are open")
+        if certificate.epsilon_ppm is None:
+            yield holds("bound", "none is claimed: the search was ended before")
+        else:
+            yield not_checked("bound", "the lemmas of a search that was ended are open")
+        return
+    if certificate.status is CertificateStatus.SEARCHED and not len(certificate.lemmas):
+        yield not_checked("lemmas", "none were kept: the search is complete by its own account")
         return
     yield _lemmas_hold(front.problem, certificate)
     if certificate.status is CertificateStatus.SEARCHED:
-        yield Check("cover", True, "not claimed: the search is complete by its own account only")
+        yield not_checked("cover", "no solver has covered the lemmas")
         return
     yield from _cover_holds(front.problem, name, files)
 
@@ -114,39 +182,42 @@ def _rates_hold(front: Front) -> Iterator[Check]:
     for name, member in claims:
         wrong = overloaded_unit(front.problem, member)
         if wrong is not None:
-            yield Check("rates", False, f"{name}: {wrong}")
+            yield fails("rates", f"{name}: {wrong}")
             return
     if claims:
-        yield Check("rates", True, "times loads are at most 1 on every unit")
+        yield holds("rates", "times loads are at most 1 on every unit")
 
 
 def _members_hold(front: Front) -> Check:
     """Every member's schedule, objectives and constraints by the plain evaluator."""
-    found = check_members(front.problem, [(member, False) for member in front.members])
+    found = check_members(front.problem, [(member, ()) for member in front.members])
     for index, wrong in enumerate(found):
         if wrong is not None:
-            return Check("members", False, f"member {index}: {wrong}")
-    return Check(
-        "members", True, f"{len(front.members)} replayed: schedules, objectives, constraints"
+            return fails("members", f"member {index}: {wrong}")
+    return holds(
+        "members", f"{len(front.members)} replayed: schedules, objectives, energy, constraints"
     )
 
 
 def _baselines_hold(front: Front) -> Check:
-    """The same for the baselines, which may break the constraints that they say they do."""
-    found = check_members(
-        front.problem, [(point.member, bool(point.breaks)) for point in front.baselines]
-    )
+    """The same for the baselines, which break the constraints that they say they do, and no
+    others."""
+    claims = [(point.member, point.breaks) for point in front.baselines]
+    found = check_members(front.problem, claims)
     for point, wrong in zip(front.baselines, found, strict=True):
         if wrong is not None:
-            return Check("baselines", False, f"{point.name}: {wrong}")
-    if front.provenance.engine not in {name.value for name in SINGLE_DECISION}:
+            return fails("baselines", f"{point.name}: {wrong}")
+    told = f"{len(front.baselines)} replayed: schedules, objectives, energy, limits that they break"
+    if front.provenance.engine in {name.value for name in SINGLE_DECISION}:
+        told += f"; {front.provenance.engine} may be behind them"
+    else:
         values = objective_array(front)
         for point in front.baselines:
             reached = (values <= np.array(point.member.objectives, dtype=np.int64)).all(axis=1)
             if not point.breaks and not reached.any():
                 why = "keeps all constraints, but no member is as good"
-                return Check("baselines", False, f"{point.name}: {why}")
-    return Check("baselines", True, f"{len(front.baselines)} replayed: schedules, objectives")
+                return fails("baselines", f"{point.name}: {why}")
+    return holds("baselines", told)
 
 
 def _claim_holds(
@@ -155,8 +226,8 @@ def _claim_holds(
     """The claim in the front is the certificate's, of this space, and about the members that are
     best in its objectives."""
 
-    def fails(why: str) -> Check:
-        return Check("claim", False, f"{name}.json: {why}")
+    def wrong(why: str) -> Check:
+        return fails("claim", f"{name}.json: {why}")
 
     for what, said, proved in (
         ("status", claim.status, certificate.status),
@@ -164,43 +235,43 @@ def _claim_holds(
         ("epsilon_ppm", claim.epsilon_ppm, certificate.epsilon_ppm),
         ("solvers", claim.solvers, certificate.solvers),
         ("nodes", claim.nodes, certificate.nodes),
-        ("space", claim.space, space_in_words(front.problem)),
+        ("space", claim.space, describe_space(front.problem)),
     ):
         if said != proved:
-            return fails(f"{what}: front.json says something else")
+            return wrong(f"{what}: front.json says something else")
     names = objective_names(front.problem)
     foreign = [entry for entry in certificate.objectives if entry not in names]
     if foreign or len(set(certificate.objectives)) != len(certificate.objectives):
-        return fails(f"objectives: {', '.join(certificate.objectives)} are not the problem's")
+        return wrong(f"objectives: {', '.join(certificate.objectives)} are not the problem's")
     columns = [names.index(entry) for entry in certificate.objectives]
     if name == EPSILON and len(columns) != len(names):
-        return fails("objectives: all are required")
+        return wrong("objectives: all are required")
     if not front.members:
-        return fails("there are no members")
+        return wrong("there are no members")
     values = np.array([member.objectives for member in front.members], dtype=np.int64)
     best = non_dominated(values[:, columns]).tolist()
     if list(claim.members) != best:
-        return fails(f"members: those that no other beats are {best}, not {list(claim.members)}")
+        return wrong(f"members: those that no other beats are {best}, not {list(claim.members)}")
     if certificate.members != tuple(tuple(values[index, columns].tolist()) for index in best):
-        return fails("members: their values are other ones")
+        return wrong("members: their values are other ones")
     gap = certificate.status is CertificateStatus.GAP
     bounds = np.array(certificate.bounds, dtype=np.int64).reshape(-1, len(columns))
     needed = epsilon_ppm(values[best][:, columns], bounds)
     if not gap and (certificate.epsilon_ppm is None or len(bounds)):
-        return fails("a search that is complete has an epsilon and no bounds")
+        return wrong("a search that is complete has an epsilon and no bounds")
     if certificate.epsilon_ppm is not None and (needed is None or needed > certificate.epsilon_ppm):
-        return fails(f"epsilon_ppm is {certificate.epsilon_ppm}, its bounds need {needed}")
+        return wrong(f"epsilon_ppm is {certificate.epsilon_ppm}, its bounds need {needed}")
     if not gap and name == CERTIFICATE and certificate.epsilon_ppm != 0:
-        return fails(f"epsilon_ppm must be 0, got {certificate.epsilon_ppm}")
+        return wrong(f"epsilon_ppm must be 0, got {certificate.epsilon_ppm}")
     if certificate.status is CertificateStatus.CERTIFIED:
         if not certificate.solvers:
-            return fails("no solver is named")
+            return wrong("no solver is named")
         if claim.lemmas != len(certificate.lemmas):
-            return fails(f"lemmas: {claim.lemmas} claimed, {len(certificate.lemmas)} there")
+            return wrong(f"lemmas: {claim.lemmas} claimed, {len(certificate.lemmas)} there")
     told = _told(front, certificate, best)
     if certificate.status is not CertificateStatus.CERTIFIED:
         told += f"; {certificate.status.value} only"
-    return Check("claim", True, told)
+    return holds("claim", told)
 
 
 def _told(front: Front, certificate: Certificate, members: list[int]) -> str:
@@ -231,30 +302,36 @@ def _lemmas_hold(problem: Problem, certificate: Certificate) -> Check:
             ),
         )
     except ResultError as error:
-        return Check("lemmas", False, str(error))
+        return fails("lemmas", str(error))
     if failures:
         first = failures[0]
-        return Check("lemmas", False, f"lemma {first.index}: {first.reason}")
-    return Check("lemmas", True, f"{len(certificate.lemmas)} hold by the plain checker")
+        return fails("lemmas", f"lemma {first.index}: {first.reason}")
+    return holds("lemmas", f"{len(certificate.lemmas)} hold by the plain checker")
 
 
 def _cover_holds(problem: Problem, name: str, files: ProofFiles) -> Iterator[Check]:
     try:
         anew = cover_smtlib(problem, files.certificate.lemmas)
     except ResultError as error:
-        yield Check("formula", False, str(error))
+        yield fails("formula", str(error))
         return
     if files.smtlib is None:
-        yield Check("formula", False, f"{name}.smt2 is missing")
+        yield fails("formula", f"{name}.smt2 is missing")
         return
     if files.smtlib != anew:
-        yield Check("formula", False, f"{name}.smt2 is not what the lemmas and rules give")
+        yield fails("formula", f"{name}.smt2 is not what the lemmas and rules give")
         return
-    yield Check("formula", True, f"{name}.smt2 is what the lemmas and rules give")
-    result = prove_cover(anew, timeout_s=SOLVER_SECONDS)
-    yield Check("cover", result.verdict == "unsat", f"{result.solver} says {result.verdict}")
+    yield holds("formula", f"{name}.smt2 is what the lemmas and rules give")
+    answers = [prove_cover(anew, timeout_s=SOLVER_SECONDS)]
     second = confirm_cover(anew, timeout_s=SOLVER_SECONDS)
-    if second is None:
-        yield Check("cover", True, "no second opinion: cvc5 is not installed (extra 'proofs')")
+    if second is not None:
+        answers.append(second)
+    said = ", ".join(f"{answer.solver} says {answer.verdict}" for answer in answers)
+    said += "; cvc5 is not installed (extra 'proofs')" if second is None else ""
+    verdicts = {answer.verdict for answer in answers}
+    if "sat" in verdicts:
+        yield fails("cover", said)
+    elif "unsat" in verdicts:
+        yield holds("cover", said)
     else:
-        yield Check("cover", second.verdict == "unsat", f"{second.solver} says {second.verdict}")
+        yield not_checked("cover", f"{said} within {SOLVER_SECONDS:g} s")

@@ -18,7 +18,7 @@ from results.text.compare_fronts import compare_fronts
 
 if TYPE_CHECKING:
     from results.front.front import Front
-    from results.text.compare_fronts import FrontComparison
+    from results.text.compare_fronts import FrontComparison, FrontSide
 
 
 def register(app: typer.Typer) -> None:
@@ -80,6 +80,10 @@ def _print(
         label = objective_label(problems[0], objective)
         values = format_objectives(objective, [side.best[place] for side in sides])
         table.add_row(f"best {label}, {unit_heading(objective, *problems)}", *values)
+    if any(side.fairness_ppm is not None for side in sides):
+        table.add_row(
+            "slowest network, of its rate alone", *(_range_of_shares(side) for side in sides)
+        )
     console.print(table)
     console.print()
     for name, other, side in (("A", "B", sides[0]), ("B", "A", sides[1])):
@@ -88,6 +92,16 @@ def _print(
             (f"{name}'s members that {other} lacks", side.own),
         ):
             console.print(f"{what}: {_ranges(members)}", markup=False)
+
+
+def _range_of_shares(side: FrontSide) -> str:
+    """``0.02 to 41.3 %``, over the members."""
+    from results.problem.objectives import format_number
+
+    if side.fairness_ppm is None:
+        return "in a common frame"
+    least, most = (format_number(ppm / 10**4) for ppm in side.fairness_ppm)
+    return f"{least} %" if least == most else f"{least} to {most} %"
 
 
 def _ranges(members: tuple[int, ...]) -> str:

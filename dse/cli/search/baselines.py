@@ -13,7 +13,6 @@ from rich.console import Console
 from rich.table import Table
 
 from dse.baselines.evaluate_all import compared_objective
-from dse.certificate.certify import space_in_words
 from dse.certificate.summary import claim_in_words
 from dse.cli.search.certify import MaxNodes
 from dse.cli.shared.build import problem_from_texts
@@ -215,7 +214,7 @@ def _print(result: Comparison, chip: str, *, coarse: bool) -> None:
     repeats = [f"{n.name} x {n.repeats}" if n.repeats > 1 else n.name for n in problem.networks]
     compared = objective_label(problem, problem.objectives[compared_objective(problem)])
     console.print(f"{', '.join(repeats)} on {chip}")
-    console.print(f"Space of this table: {space_in_words(problem)}")
+    console.print(f"Space of this table: {describe_space(problem)}")
     console.print(table)
     best = next((standing.label for standing, is_best in _rows(result) if is_best), None)
     against = "the optimum: no baseline keeps all constraints"

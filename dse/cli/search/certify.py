@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
@@ -13,6 +13,7 @@ from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from dse.api.front import Front
 from dse.api.pipeline import prove
 from dse.api.pipeline import verify as checks_of
+from dse.certificate.verify.verify import Verdict, exit_status, summary
 from dse.cli.shared.options import AsJson, Folder
 from results.front.epsilon import PPM, percent
 from results.io.plural import counted
@@ -75,18 +76,23 @@ def verify(
     ] = False,
     as_json: AsJson = False,
 ) -> int:
-    """Check a result folder without trusting it; exit status 1 where something does not hold."""
+    """Check what a result folder claims, without trusting it.
 
-    rows: list[dict[str, Any]] = []
+    Exit status 0: all of it holds; 1: something does not; 4: something was not checked.
+    """
+    done = []
     for check in checks_of(folder, ignore_hashes=ignore_hashes):
-        rows.append({"check": check.name, "holds": check.holds, "detail": check.detail})
+        done.append(check)
         if not as_json:
-            print(f"{'holds' if check.holds else 'FAILS'}  {check.name}: {check.detail}")
-    if not as_json and all(row["holds"] for row in rows):
-        print("Not checked: pictures and report.html; 'dse plot' and 'dse report' draw them anew.")
+            said = check.verdict.value
+            said = said if check.verdict is Verdict.HOLDS else said.upper()
+            print(f"{said:<11}  {check.name}: {check.detail}")
     if as_json:
+        rows = [{**vars(check), "verdict": check.verdict.value} for check in done]
         print(json.dumps(rows, indent=2))
-    return 0 if all(row["holds"] for row in rows) else 1
+    else:
+        print(summary(done))
+    return exit_status(done)
 
 
 class ProofProgress:

@@ -86,6 +86,12 @@ def learn(
             help="estimator.json whose networks to draw from. [default: the whole catalogue]"
         ),
     ] = None,
+    no_short_play: Annotated[
+        bool,
+        typer.Option(
+            "--no-short-play", help="Simulate nothing: leave the short play out of the inputs."
+        ),
+    ] = False,
     jobs: Annotated[
         int | None,
         typer.Option(min=1, max=64, help="Number of processes for data. [default: all cores]"),
@@ -115,6 +121,7 @@ def learn(
             workloads=workloads or (QUICK_WORKLOADS if quick else WORKLOADS),
             rows=rows or (QUICK_ROWS if quick else ROWS),
             networks=networks,
+            short_play=not no_short_play,
             jobs=cores,
             bar=bar,
         )
@@ -125,7 +132,7 @@ def learn(
         began = time.monotonic()
         with deferred_interrupt() as interrupt:
             trained = train(
-                settings.board,
+                settings,
                 examples_of(samples, split.training, settings),
                 examples_of(samples, split.validation, settings),
                 seed=seed,
@@ -152,6 +159,7 @@ def learn(
             "--pool": pool,
             "--measurements": measurements,
             "--data": data,
+            "--no-short-play": "" if no_short_play else None,
             "--seed": seed,
         }
     )
@@ -207,6 +215,7 @@ def _data(
     workloads: int,
     rows: int,
     networks: tuple[str, ...],
+    short_play: bool,
     jobs: int,
     bar: Progress,
 ) -> DataSet:
@@ -217,10 +226,10 @@ def _data(
     if measurements is None and saved is None:
         plan = DataPlan(seed=seed, workloads=workloads, rows=rows, networks=networks)
         task = bar.add_task("workloads", total=workloads, words="drawn, judged by the timeline")
-        return make_data(plan, jobs=jobs, on_progress=told(task))
+        return make_data(plan, short_play=short_play, jobs=jobs, on_progress=told(task))
     read = read_measurements(measurements) if measurements else load_data(saved or Path())
     task = bar.add_task("workloads", total=len(read.workloads), words="read")
-    return with_tokens(read, jobs=jobs, on_progress=told(task))
+    return with_tokens(read, short_play=short_play, jobs=jobs, on_progress=told(task))
 
 
 def _tell(
@@ -245,14 +254,9 @@ def _tell(
     )
     for name in ("", "exact class", "at most one off", "classes off", "bin width"):
         table.add_column(name, justify="left" if not name else "right")
-    for label, head in (
-        ("throughput", accuracy.throughput),
-        ("  short play alone", accuracy.played_throughput),
-        ("power", accuracy.power),
-        ("  short play alone", accuracy.played_power),
-    ):
+    for name, head in accuracy.heads.items():
         table.add_row(
-            label,
+            "  short play alone" if name.startswith("played") else name,
             f"{head.exact:.1%}",
             f"{head.within_one:.1%}",
             f"{head.mean_error_classes:.2f}",

@@ -34,7 +34,8 @@ Objectives = Annotated[
     typer.Option(
         "--objective",
         help="Objective: latency, latency:NETWORK, inverse-latency, throughput, energy, "
-        "power, efficiency or stretch. Repeatable. [default: latency, energy]",
+        "power, efficiency, stretch or, with --free-running, fairness. Repeatable. "
+        "[default: latency, energy]",
     ),
 ]
 GroupCount = Annotated[
@@ -64,6 +65,14 @@ Deadlines = Annotated[
     list[str] | None,
     typer.Option(
         "--deadline", help="Deadline in ms, for one network or all: [NETWORK=]MS. Repeatable."
+    ),
+]
+MinRates = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--min-rate",
+        help="Minimum rate of a network in inferences per second: [NETWORK=]HZ. Repeatable. "
+        "With --free-running.",
     ),
 ]
 FrameRate = Annotated[
@@ -171,6 +180,7 @@ class GoalOptions:
     power_cap: PowerCap = None
     energy_budget: EnergyBudget = None
     deadline: Deadlines = None
+    min_rate: MinRates = None
     fps: FrameRate = None
     throughput_model: ThroughputModelName = ThroughputModel.TIMELINE
     pipeline_time: PipelineTimeName = PipelineTime.PERIOD

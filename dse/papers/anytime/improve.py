@@ -16,7 +16,7 @@ from dse.certificate.seed_front import front_of_rows
 from dse.certificate.snapshot import Snapshot
 from dse.space.design_space import DesignSpace
 from fitness.objectives import make_outcomes
-from fitness.simulate import row_of
+from fitness.simulate import design_of, row_of
 from results.errors import ResultError
 from results.front.certificate import Certificate, CertificateStatus
 from results.front.epsilon import epsilon_ppm
@@ -117,6 +117,7 @@ def improve(
     began = clock() - (0.0 if start is None else start.seconds)
     column = _column(problem)
     sums_rates = problem.objectives[column].kind is ObjectiveKind.INVERSE_LATENCY
+    space = DesignSpace(problem)
     best = start
     left = default_nodes(problem) if most_nodes is None else most_nodes
     size = FIRST_SLICE
@@ -131,7 +132,9 @@ def improve(
         )
         snapshot = result.snapshot
         if result.best is not None and (best is None or _value(result) < best.value):
-            best = Published(result.best, _value(result), SEARCH, result.nodes, clock() - began)
+            (row,) = space.canonical(row_of(result.best)[None])
+            design = design_of(problem, row)
+            best = Published(design, _value(result), SEARCH, result.nodes, clock() - began)
             yield best
         if result.complete:
             break
@@ -145,8 +148,7 @@ def improve(
     searched_s = clock() - began
     proof = None
     if best is not None:
-        (row,) = DesignSpace(problem).canonical(row_of(best.design)[None])
-        front = front_of_rows(problem, row[None], engine=SEARCH)
+        front = front_of_rows(problem, row_of(best.design)[None], engine=SEARCH)
         # Once more from the optimum: so the lemmas are fewer, and the same however it was found.
         proof = prove(front, (column,), limits=Limits(result.nodes + 1)).files.certificate
     yield Ended(best, proof, result.nodes, searched_s, clock() - began)

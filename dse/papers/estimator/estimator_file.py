@@ -15,21 +15,21 @@ from dse.errors import WorkloadError
 from dse.papers.estimator.inference import LearnedPredictor
 from dse.papers.estimator.predictor import CLASSES
 from dse.papers.estimator.settings import (
-    BUMPS,
     EMBEDDING_HIDDEN,
     FEED_FORWARD,
     LAYERS,
     WIDTH,
-    BoardShape,
     EstimatorSettings,
 )
-from dse.papers.estimator.tokens import STRETCH_FIGURES, Float32Array
+from dse.papers.estimator.tokens import Float32Array
 from results.io.canonical_json import Json, canonical_bytes
 from results.io.optional import optional_import
 
-FORMAT = "paretosoc estimator 1"
+FORMAT = "paretosoc estimator 2"
 WEIGHTS, DOCUMENT = "estimator.safetensors", "estimator.json"
 SHIPPED = Path(__file__).parent / "weights"
+SHIPPED_STATIC = SHIPPED / "static"
+"""The estimator without a short play."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,9 +47,10 @@ class EstimatorFile:
         return LearnedPredictor(self.weights, self.settings)
 
 
-def shipped_estimator() -> EstimatorFile:
-    """The estimator that comes with the program, for the Jetson AGX Xavier."""
-    return load_estimator(SHIPPED)
+def shipped_estimator(*, short_play: bool = True) -> EstimatorFile:
+    """The estimator that comes with the program, for the Jetson AGX Xavier; there is one with a
+    short play among its inputs, and one that simulates nothing."""
+    return load_estimator(SHIPPED if short_play else SHIPPED_STATIC)
 
 
 def estimator_files(
@@ -96,12 +97,13 @@ def load_estimator(folder: Path) -> EstimatorFile:
     except Exception as error:
         # safetensors raises an error of its own on bytes that are none.
         raise WorkloadError(f"{folder}: no trained estimator can be read ({error!r})") from None
-    _check_shapes(folder, weights, settings.board)
+    _check_shapes(folder, weights, settings)
     return EstimatorFile(weights, settings, provenance)
 
 
-def weight_shapes(board: BoardShape) -> dict[str, tuple[int, ...]]:
+def weight_shapes(settings: EstimatorSettings) -> dict[str, tuple[int, ...]]:
     """Every weight of the transformer and its shape."""
+    board = settings.board
     shapes: dict[str, tuple[int, ...]] = {
         "embedding.component.weight": (len(board.units), WIDTH),
         "embedding.point.weight": (sum(board.points), WIDTH),
@@ -114,9 +116,9 @@ def weight_shapes(board: BoardShape) -> dict[str, tuple[int, ...]]:
     def normal(name: str) -> None:
         shapes[f"{name}.weight"] = shapes[f"{name}.bias"] = (WIDTH,)
 
-    linear("embedding.stretch", len(STRETCH_FIGURES), EMBEDDING_HIDDEN)
+    linear("embedding.stretch", settings.stretch_figures, EMBEDDING_HIDDEN)
     linear("embedding.stretch_out", EMBEDDING_HIDDEN, WIDTH)
-    linear("embedding.summary", board.summary_figures + 2 * BUMPS, EMBEDDING_HIDDEN)
+    linear("embedding.summary", settings.summary_inputs, EMBEDDING_HIDDEN)
     linear("embedding.summary_out", EMBEDDING_HIDDEN, WIDTH)
     for k in range(LAYERS):
         normal(f"layers.{k}.before_attention")
@@ -129,12 +131,15 @@ def weight_shapes(board: BoardShape) -> dict[str, tuple[int, ...]]:
     normal("normal")
     for head in ("throughput", "power"):
         linear(f"{head}.classes", WIDTH, CLASSES)
-        linear(f"{head}.trust", WIDTH, 1)
+        if settings.short_play:
+            linear(f"{head}.trust", WIDTH, 1)
     return shapes
 
 
-def _check_shapes(folder: Path, weights: dict[str, Float32Array], board: BoardShape) -> None:
-    wanted = weight_shapes(board)
+def _check_shapes(
+    folder: Path, weights: dict[str, Float32Array], settings: EstimatorSettings
+) -> None:
+    wanted = weight_shapes(settings)
     for name in sorted(wanted.keys() | weights.keys()):
         got = weights[name].shape if name in weights else None
         if got != wanted.get(name):

@@ -19,6 +19,7 @@ from dse.papers.estimator.settings import (
     sinusoids,
 )
 from dse.papers.estimator.tokens import Float32Array, TokenMaker
+from dse.papers.managers.mapformer.settings import PredictorName
 from results.io.optional import optional_import
 from results.problem.problem import IntArray, Problem
 
@@ -55,14 +56,16 @@ class NumpyEstimator:
             x = self._layer(f"layers.{k}.", x, mask, length if k + 1 < LAYERS else 1)
         last = self._normal("normal", x[:, 0])
         return (
-            self._head("throughput", last, inputs.throughput_place),
-            self._head("power", last, inputs.power_place),
+            self._head("throughput", last, inputs.places[:, :1]),
+            self._head("power", last, inputs.places[:, 1:]),
         )
 
     def _head(self, name: str, x: Float32Array, place: Float32Array) -> Float32Array:
-        trust: Float32Array = np.exp(self._linear(f"{name}.trust", x))
+        """[n, 16]; ``place`` [n, 1] of the short play, [n, 0] without one."""
         scores = self._linear(f"{name}.classes", x)
-        scores -= trust * distances(place)
+        if place.shape[1]:
+            trust: Float32Array = np.exp(self._linear(f"{name}.trust", x))
+            scores -= trust * distances(place[:, 0])
         return scores
 
     def _embedded(self, inputs: Inputs) -> Float32Array:
@@ -114,10 +117,10 @@ class NumpyEstimator:
 class LearnedPredictor:
     """MapFormer's estimator as managers ask it: classes, and the middle of each class."""
 
-    name = "learned"
-
     def __init__(self, weights: Mapping[str, Float32Array], settings: EstimatorSettings) -> None:
         self.settings = settings
+        static, played = PredictorName.LEARNED_STATIC, PredictorName.LEARNED
+        self.name = (played if settings.short_play else static).value
         self._estimate = NumpyEstimator(weights)
         self._problem: Problem | None = None
         self._tokens: TokenMaker | None = None
@@ -133,11 +136,12 @@ class LearnedPredictor:
         if self._tokens is None or self._problem is not problem:
             if not problem.free_running:
                 raise WorkloadError(
-                    "--predictor learned: --free-running is required; it was trained on networks "
-                    "without a common frame"
+                    f"--predictor {self.name}: --free-running is required; it was trained on "
+                    "networks without a common frame"
                 )
             self.settings.board.check(problem)
-            self._tokens, self._problem = TokenMaker(problem), problem
+            self._tokens = TokenMaker(problem, short_play=self.settings.short_play)
+            self._problem = problem
         if len(rows) == 0:
             none, classes = np.zeros(0), np.zeros(0, dtype=np.int64)
             return Prediction(none, none, classes, classes)

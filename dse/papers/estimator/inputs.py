@@ -33,10 +33,8 @@ class Inputs:
     """[n, T]: False for padding."""
     summary: Float32Array
     """[n, summary figures + bumps]"""
-    throughput_place: Float32Array
-    """[n]: the short play's throughput on the scale of classes."""
-    power_place: Float32Array
-    """[n]: the same of power."""
+    places: Float32Array
+    """[n, 2]: the short play's throughput and power on the scale of classes; [n, 0] without it."""
 
     def __len__(self) -> int:
         return len(self.summary)
@@ -51,8 +49,7 @@ class Inputs:
             self.position[index, :longest],
             self.present[index, :longest],
             self.summary[index],
-            self.throughput_place[index],
-            self.power_place[index],
+            self.places[index],
         )
 
 
@@ -76,17 +73,19 @@ def inputs_of(tokens: Tokens, settings: EstimatorSettings) -> Inputs:
     present = np.arange(tokens.unit.shape[1]) < tokens.length[:, None]
     figures = _scaled(tokens.figures, scaling.figures_mean, scaling.figures_deviation)
     summary = _scaled(tokens.summary, scaling.summary_mean, scaling.summary_deviation)
-    throughput = places(settings.throughput, tokens.throughput_hz)
-    power = places(settings.power, tokens.power_w)
+    placed = np.zeros(tokens.played.shape, dtype=np.float32)
+    if settings.short_play:
+        for k, bins in enumerate((settings.throughput, settings.power)):
+            placed[:, k] = places(bins, tokens.played[:, k])
+    bumps = spread(placed).reshape(len(placed), -1)
     return Inputs(
         figures=np.where(present[:, :, None], figures, np.float32(0.0)),
         unit=tokens.unit,
         point=tokens.point,
         position=np.minimum(tokens.position, MOST_POSITIONS - 1),
         present=present,
-        summary=np.concatenate((summary, spread(throughput), spread(power)), axis=1),
-        throughput_place=throughput,
-        power_place=power,
+        summary=np.concatenate((summary, bumps), axis=1),
+        places=placed,
     )
 
 
@@ -133,6 +132,5 @@ def joined(parts: Sequence[Tokens]) -> Tokens:
         point=padded("point"),
         position=padded("position"),
         summary=np.concatenate([part.summary for part in parts]),
-        throughput_hz=np.concatenate([part.throughput_hz for part in parts]),
-        power_w=np.concatenate([part.power_w for part in parts]),
+        played=np.concatenate([part.played for part in parts]),
     )

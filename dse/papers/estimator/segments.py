@@ -38,14 +38,14 @@ class Stretches:
     idle_w: FloatArray
     """[n]: drawn all the time by what is on."""
     residence_s: FloatArray
-    """[n, N, S]: time that a frame spends in it, waiting included."""
+    """[n, N, S]: time that a frame spends in it, waiting included; 0 where nobody has looked."""
 
 
 def stretches_of(
-    figures: Figures, residence_s: FloatArray, space: DesignSpace, rows: IntArray
+    figures: Figures, residence_s: FloatArray | None, space: DesignSpace, rows: IntArray
 ) -> Stretches:
     """The stretches of ``rows`` [n, groups + domains], in the order of the groups;
-    ``residence_s`` [n, groups]."""
+    ``residence_s`` [n, groups], where it is known."""
     n, groups, networks = len(rows), space.groups, len(space.first)
     unit = rows[:, :groups]
     begins = np.ones((n, groups), dtype=np.bool_)
@@ -77,5 +77,5 @@ def stretches_of(
         dynamic_w=total(time * figures.dynamic_w) / safe,
         transition_s=transition,
         idle_w=figures.idle_w,
-        residence_s=total(residence_s),
+        residence_s=np.zeros(shape) if residence_s is None else total(residence_s),
     )

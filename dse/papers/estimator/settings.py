@@ -8,7 +8,7 @@ import numpy as np
 
 from dse.errors import WorkloadError
 from dse.papers.estimator.predictor import CLASSES, Bins
-from dse.papers.estimator.tokens import STRETCH_FIGURES, Float32Array
+from dse.papers.estimator.tokens import PLAYED_FIGURES, STATIC_FIGURES, Float32Array
 from results.front.dominance import FloatArray
 from results.io.canonical_json import Json
 from results.problem.problem import Problem
@@ -60,11 +60,6 @@ class BoardShape:
                     f"{', '.join(map(str, wanted))}; the problem has {', '.join(map(str, got))}"
                 )
 
-    @property
-    def summary_figures(self) -> int:
-        """Figures of the summary, without the spread classes."""
-        return 12 + 2 * len(self.units) + 2 * len(self.domains)
-
 
 @dataclass(frozen=True, eq=False)
 class Scaling:
@@ -86,12 +81,31 @@ class EstimatorSettings:
     throughput: Bins
     power: Bins
     scaling: Scaling
+    short_play: bool
+    """Whether a short play of the mapping is among the inputs; without it nothing is simulated."""
+
+    @property
+    def stretch_figures(self) -> int:
+        """Figures of a stretch."""
+        return len(STATIC_FIGURES) + self.short_play * len(PLAYED_FIGURES)
+
+    @property
+    def summary_figures(self) -> int:
+        """Figures of the summary, without the spread classes."""
+        units, domains = len(self.board.units), len(self.board.domains)
+        return 3 + 2 * domains + self.short_play * (9 + 2 * units)
+
+    @property
+    def summary_inputs(self) -> int:
+        """What the transformer reads of the summary: its figures and the spread classes."""
+        return self.summary_figures + self.short_play * 2 * BUMPS
 
     def document(self) -> dict[str, Json]:
         """As JSON content."""
         board: dict[str, Json] = {key: list(value) for key, value in asdict(self.board).items()}
         return {
             "board": board,
+            "short_play": self.short_play,
             **{
                 name: {"edges": bins.edges.tolist(), "centres": bins.centres.tolist()}
                 for name, bins in (("throughput_hz", self.throughput), ("power_w", self.power))
@@ -120,10 +134,11 @@ class EstimatorSettings:
             throughput=_bins(document["throughput_hz"]),
             power=_bins(document["power_w"]),
             scaling=Scaling(*(_array(scaling[field.name]) for field in fields(Scaling))),
+            short_play=_truth(document["short_play"]),
         )
         sizes = [len(getattr(result.scaling, field.name)) for field in fields(Scaling)]
-        summary = result.board.summary_figures
-        wanted = [len(STRETCH_FIGURES), len(STRETCH_FIGURES), summary, summary]
+        stretch, summary = result.stretch_figures, result.summary_figures
+        wanted = [stretch, stretch, summary, summary]
         if sizes != wanted:
             raise ValueError(f"scaling: {wanted} figures are required, got {sizes}")
         return result
@@ -138,6 +153,12 @@ def _list(value: Json) -> list[Json]:
 def _whole(value: Json) -> int:
     if not isinstance(value, int):
         raise TypeError("a whole number is required")
+    return value
+
+
+def _truth(value: Json) -> bool:
+    if not isinstance(value, bool):
+        raise TypeError("true or false is required")
     return value
 
 
@@ -171,10 +192,10 @@ def places(bins: Bins, values: FloatArray) -> Float32Array:
 
 
 def spread(place: Float32Array) -> Float32Array:
-    """[n, bumps]: places [n] on the scale of classes spread over Gaussian bumps half a class apart,
-    so that two linear layers can tell on which side of an edge a value lies."""
+    """[..., bumps]: places [...] on the scale of classes spread over Gaussian bumps half a class
+    apart, so that two linear layers can tell on which side of an edge a value lies."""
     centres = np.arange(-0.5, CLASSES + 0.5 + SPREAD_STEP / 2, SPREAD_STEP)
-    bumps: Float32Array = np.exp(-0.5 * ((place[:, None] - centres) / SPREAD_WIDTH) ** 2).astype(
+    bumps: Float32Array = np.exp(-0.5 * ((place[..., None] - centres) / SPREAD_WIDTH) ** 2).astype(
         np.float32
     )
     return bumps
@@ -184,9 +205,9 @@ BUMPS = 2 * (CLASSES + 1) + 1
 
 
 def distances(place: Float32Array) -> Float32Array:
-    """[n, 16]: half the squared distance of places [n] from the middles of the classes."""
+    """[..., 16]: half the squared distance of places [...] from the middles of the classes."""
     middles = np.arange(CLASSES, dtype=np.float32) + np.float32(0.5)
-    result: Float32Array = np.float32(0.5) * np.square(place[:, None] - middles)
+    result: Float32Array = np.float32(0.5) * np.square(place[..., None] - middles)
     return result
 
 

@@ -4,9 +4,9 @@ MapFormer 4.1 looks a layer, a component and an operating point up in learned ta
 knows only networks it was trained with. Here the layer's part is made of figures (how long, how
 much memory, how much power, how often), which any network has; component and operating point are
 looked up as in the paper. The figures and the summary contain a short play of the mapping
-(:mod:`dse.papers.estimator.truncated_simulation`): with sixteen classes a bin is often not wider
-than 10 %, and who waits for whom is a matter of queues that four layers do not learn from 2,000
-workloads.
+(:mod:`dse.papers.estimator.truncated_simulation`), unless it is left out: with sixteen classes a
+bin is often not wider than 10 %, and who waits for whom is a matter of queues that four layers do
+not learn from 2,000 workloads. Without it nothing is simulated.
 """
 
 from __future__ import annotations
@@ -26,12 +26,15 @@ from results.problem.problem import IntArray, Problem
 
 Float32Array = NDArray[np.float32]
 
-STRETCH_FIGURES = (
+STATIC_FIGURES = (
     *("log work", "log work per group", "log groups", "demand", "log power"),
     *("log transition", "begins at", "share of its network"),
-    *("unit busy", "unit slowed", "log rate", "log waiting", "share of rates", "share of unit"),
     *("log stretches", "clock", "memory clock"),
 )
+PLAYED_FIGURES = (
+    *("unit busy", "unit slowed", "log rate", "log waiting", "share of rates", "share of unit"),
+)
+"""What the short play adds to them."""
 NEAR_ZERO_S = 1e-6
 
 
@@ -42,7 +45,7 @@ class Tokens:
     length: IntArray
     """[n]: stretches of each row."""
     figures: Float32Array
-    """[n, T, figures]: see ``STRETCH_FIGURES``."""
+    """[n, T, figures]: ``STATIC_FIGURES``, then ``PLAYED_FIGURES`` with a short play."""
     unit: IntArray
     """[n, T]: which component."""
     point: IntArray
@@ -50,38 +53,54 @@ class Tokens:
     position: IntArray
     """[n, T]: place of the stretch within its network."""
     summary: Float32Array
-    """[n, summary figures]: see :func:`_summary`."""
-    throughput_hz: FloatArray
-    """[n]: what the short play says."""
-    power_w: FloatArray
-    """[n]: what the short play says."""
+    """[n, summary figures]: see :func:`_static_summary` and :func:`_played_summary`."""
+    played: FloatArray
+    """[n, 2]: throughput in Hz and power in W as the short play has them; [n, 0] without one."""
 
 
 class TokenMaker:
-    """Makes tokens of the rows of one problem."""
+    """Makes tokens of the rows of one problem.
 
-    def __init__(self, problem: Problem) -> None:
+    Args:
+        short_play: False: nothing is simulated.
+    """
+
+    def __init__(self, problem: Problem, *, short_play: bool = True) -> None:
         self._reader = FigureReader(problem)
-        self._losses = loss_parameters(problem)
+        self._losses = loss_parameters(problem) if short_play else None
 
     def __call__(self, rows: IntArray) -> Tokens:
         """The tokens of ``rows`` [n, groups + domains]."""
+        problem, space, losses = self._reader.problem, self._reader.space, self._losses
         figures = self._reader(rows)
-        return tokens_of(self._reader.problem, self._reader.space, figures, self._losses, rows)
+        played = None
+        if losses is not None:
+            mapping = rows[:, : space.groups]
+            played = play_shortly(
+                figures, mapping, space.first, space.size, losses, problem.frames_in_flight
+            )
+        return tokens_of(problem, space, figures, played, rows)
 
 
 def tokens_of(
-    problem: Problem, space: DesignSpace, looked_up: Figures, losses: FloatArray, rows: IntArray
+    problem: Problem,
+    space: DesignSpace,
+    looked_up: Figures,
+    played: ShortPlay | None,
+    rows: IntArray,
 ) -> Tokens:
-    """Tokens of rows from the figures that were looked up for them."""
-    mapping, points = rows[:, : space.groups], rows[:, space.groups :]
-    played = play_shortly(
-        looked_up, mapping, space.first, space.size, losses, problem.frames_in_flight
-    )
-    stretches = stretches_of(looked_up, played.residence_s, space, rows)
+    """Tokens of rows from the figures that were looked up for them, and from their short play."""
+    points = rows[:, space.groups :]
+    stretches = stretches_of(looked_up, None if played is None else played.residence_s, space, rows)
     speed = _speeds(problem, points)
     clock = np.array([unit.clocks[0] for unit in problem.units])
-    figures = _figures(problem, stretches, played, speed, clock)
+    figures = _static_figures(problem, stretches, speed, clock)
+    summary = _static_summary(problem, stretches, speed)
+    said = np.zeros((len(rows), 0))
+    if played is not None:
+        figures = np.concatenate((figures, _played_figures(stretches, played)), axis=-1)
+        summary = np.concatenate((summary, _played_summary(problem, stretches, played)), axis=1)
+        said = np.stack((_frame_rates(problem, played).mean(axis=1), played.power_w), axis=1)
     # Stretches of a row one after the other, padding behind them.
     valid = np.arange(stretches.unit.shape[2]) < stretches.count[:, :, None]
     n = len(points)
@@ -105,9 +124,8 @@ def tokens_of(
         unit=packed(stretches.unit),
         point=packed(point),
         position=packed(position),
-        summary=_summary(problem, stretches, played, speed, points).astype(np.float32),
-        throughput_hz=_frame_rates(problem, played).mean(axis=1),
-        power_w=played.power_w,
+        summary=summary.astype(np.float32),
+        played=said,
     )
 
 
@@ -125,21 +143,17 @@ def _speeds(problem: Problem, points: IntArray) -> FloatArray:
     return np.stack([ladder[points[:, d]] for d, ladder in enumerate(ladders)], axis=1)
 
 
-def _figures(
-    problem: Problem, stretches: Stretches, played: ShortPlay, speed: FloatArray, clock: IntArray
+def _static_figures(
+    problem: Problem, stretches: Stretches, speed: FloatArray, clock: IntArray
 ) -> FloatArray:
-    """[n, N, S, figures] in the order of ``STRETCH_FIGURES``; nothing where there is no stretch."""
-    valid = stretches.work_s > 0.0
-    work = np.where(valid, stretches.work_s, 1.0)
+    """[n, N, S, figures] in the order of ``STATIC_FIGURES``; nothing where there is no stretch."""
+    work = _positive_work(stretches)
     groups = np.maximum(stretches.groups, 1.0)
     whole = stretches.work_s.sum(axis=2, keepdims=True)
     before = np.cumsum(stretches.work_s, axis=2) - stretches.work_s
     row = np.arange(len(work))[:, None, None]
-    rate = np.broadcast_to(played.rate_hz[:, :, None], work.shape)
-    total = np.maximum(played.rate_hz.sum(axis=1), 1e-12)[:, None, None]
     memory = problem.memory_domain
     memory_speed = np.ones(len(work)) if memory is None else speed[:, memory]
-    kept = 1.0 - played.loss[row, stretches.unit]
     columns = (
         np.log(work),
         np.log(work / groups),
@@ -149,12 +163,6 @@ def _figures(
         np.log(stretches.transition_s + NEAR_ZERO_S),
         before / whole,
         work / whole,
-        played.busy[row, stretches.unit],
-        played.loss[row, stretches.unit],
-        np.log(np.maximum(rate, 1e-6)),
-        np.log(np.clip(stretches.residence_s / work, 0.5, 1e4)),
-        rate / total,
-        np.minimum(rate * work / kept, 2.0),
         np.broadcast_to(np.log(stretches.count)[:, :, None], work.shape),
         speed[row, clock[stretches.unit]],
         np.broadcast_to(memory_speed[:, None, None], work.shape),
@@ -162,34 +170,61 @@ def _figures(
     return np.stack(columns, axis=-1)
 
 
-def _summary(
-    problem: Problem, stretches: Stretches, played: ShortPlay, speed: FloatArray, points: IntArray
-) -> FloatArray:
-    """[n, 12 + 2 units + 2 domains]: throughput and power as played (logarithms), idle power, how
-    uneven the rates are, how many networks and stretches, how far to trust it; of each unit how
-    busy and how slowed it is; of each domain its clock and whether it is on."""
-    rates = np.maximum(_frame_rates(problem, played), 1e-6)
-    mean = rates.mean(axis=1)
-    drawn = np.maximum(played.power_w - stretches.idle_w, 1e-3)
+def _played_figures(stretches: Stretches, played: ShortPlay) -> FloatArray:
+    """[n, N, S, figures] in the order of ``PLAYED_FIGURES``; nothing where there is no stretch."""
+    work = _positive_work(stretches)
+    row = np.arange(len(work))[:, None, None]
+    rate = np.broadcast_to(played.rate_hz[:, :, None], work.shape)
+    total = np.maximum(played.rate_hz.sum(axis=1), 1e-12)[:, None, None]
+    kept = 1.0 - played.loss[row, stretches.unit]
+    columns = (
+        played.busy[row, stretches.unit],
+        played.loss[row, stretches.unit],
+        np.log(np.maximum(rate, 1e-6)),
+        np.log(np.clip(stretches.residence_s / work, 0.5, 1e4)),
+        rate / total,
+        np.minimum(rate * work / kept, 2.0),
+    )
+    return np.stack(columns, axis=-1)
+
+
+def _positive_work(stretches: Stretches) -> FloatArray:
+    """[n, N, S]: seconds of one pass; 1 where there is no stretch."""
+    work: FloatArray = np.where(stretches.work_s > 0.0, stretches.work_s, 1.0)
+    return work
+
+
+def _static_summary(problem: Problem, stretches: Stretches, speed: FloatArray) -> FloatArray:
+    """[n, 3 + 2 domains]: idle power, how many networks and stretches (logarithms); of each domain
+    its clock and whether it is on."""
     units = np.arange(len(problem.units))
     used = ((stretches.unit[..., None] == units) & (stretches.work_s > 0.0)[..., None]).any((1, 2))
     drives = np.zeros((len(units), len(problem.domains)), dtype=np.bool_)
     for u, unit in enumerate(problem.units):
         drives[u, list(unit.clocks)] = True
     columns: Sequence[FloatArray] = (
+        np.log(stretches.idle_w),
+        np.log(np.full(len(speed), len(problem.networks))),
+        np.log(stretches.count.sum(axis=1)),
+    )
+    return np.concatenate((np.stack(columns, axis=1), speed, (used @ drives) * 1.0), axis=1)
+
+
+def _played_summary(problem: Problem, stretches: Stretches, played: ShortPlay) -> FloatArray:
+    """[n, 9 + 2 units]: throughput and power (logarithms), how uneven the rates are, how far to
+    trust it; of each unit how busy and how slowed it is."""
+    rates = np.maximum(_frame_rates(problem, played), 1e-6)
+    mean = rates.mean(axis=1)
+    drawn = np.maximum(played.power_w - stretches.idle_w, 1e-3)
+    columns: Sequence[FloatArray] = (
         np.log(mean),
         np.log(played.power_w),
-        np.log(stretches.idle_w),
         np.log(drawn),
         np.log(rates.max(axis=1) / mean),
         np.log(mean / rates.min(axis=1)),
-        np.log(np.full(len(points), len(problem.networks))),
-        np.log(stretches.count.sum(axis=1)),
         10.0 * played.rate_doubt,
         np.log(np.abs(played.rate_doubt) + 1e-3),
         10.0 * played.power_doubt,
         np.log(np.abs(played.power_doubt) + 1e-4),
     )
-    return np.concatenate(
-        (np.stack(columns, axis=1), played.busy, played.loss, speed, (used @ drives) * 1.0), axis=1
-    )
+    return np.concatenate((np.stack(columns, axis=1), played.busy, played.loss), axis=1)

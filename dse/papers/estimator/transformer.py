@@ -16,17 +16,15 @@ from torch.nn import functional
 from dse.papers.estimator.inputs import Inputs
 from dse.papers.estimator.predictor import CLASSES
 from dse.papers.estimator.settings import (
-    BUMPS,
     EMBEDDING_HIDDEN,
     FEED_FORWARD,
     HEADS,
     LAYERS,
     WIDTH,
-    BoardShape,
+    EstimatorSettings,
     distances,
     sinusoids,
 )
-from dse.papers.estimator.tokens import STRETCH_FIGURES
 
 FIRST_TRUST = 1.4
 """Logarithm of the sharpness with which training begins: a deviation of half a class."""
@@ -36,13 +34,14 @@ class Embedding(nn.Module):
     """Composite embedding (4.1, Listing 1): what a stretch is, its component, its operating point,
     its place. The paper returns the three as a tuple; here they are added."""
 
-    def __init__(self, board: BoardShape) -> None:
+    def __init__(self, settings: EstimatorSettings) -> None:
         super().__init__()
-        self.stretch = nn.Linear(len(STRETCH_FIGURES), EMBEDDING_HIDDEN)
+        board = settings.board
+        self.stretch = nn.Linear(settings.stretch_figures, EMBEDDING_HIDDEN)
         self.stretch_out = nn.Linear(EMBEDDING_HIDDEN, WIDTH)
         self.component = nn.Embedding(len(board.units), WIDTH)
         self.point = nn.Embedding(sum(board.points), WIDTH)
-        self.summary = nn.Linear(board.summary_figures + 2 * BUMPS, EMBEDDING_HIDDEN)
+        self.summary = nn.Linear(settings.summary_inputs, EMBEDDING_HIDDEN)
         self.summary_out = nn.Linear(EMBEDDING_HIDDEN, WIDTH)
         self.register_buffer("sinusoid", torch.from_numpy(sinusoids()), persistent=False)
 
@@ -82,34 +81,38 @@ class Layer(nn.Module):
 
 class Head(nn.Module):
     """The scores of 16 classes: a fully connected layer, as in the paper, on top of what the short
-    play says. That is a bell around its place on the scale of classes, as narrow as one more neuron
-    trusts it; before training the layer adds nothing, and the scores are the short play's."""
+    play says, if there is one. That is a bell around its place on the scale of classes, as narrow
+    as one more neuron trusts it; before training the layer adds nothing to it."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, short_play: bool) -> None:
         super().__init__()
         self.classes = nn.Linear(WIDTH, CLASSES)
-        self.trust = nn.Linear(WIDTH, 1)
         nn.init.zeros_(self.classes.weight)
         nn.init.zeros_(self.classes.bias)
-        nn.init.zeros_(self.trust.weight)
-        nn.init.constant_(self.trust.bias, FIRST_TRUST)
+        self.trust = nn.Linear(WIDTH, 1) if short_play else None
+        if self.trust is not None:
+            nn.init.zeros_(self.trust.weight)
+            nn.init.constant_(self.trust.bias, FIRST_TRUST)
 
     def forward(self, x: torch.Tensor, distance: torch.Tensor) -> torch.Tensor:
-        """[n, 16] from the summary's token [n, width] and the short play's distances [n, 16]."""
-        scores: torch.Tensor = self.classes(x) - torch.exp(self.trust(x)) * distance
+        """[n, 16] from the summary's token [n, width] and the short play's distances [n, 1, 16];
+        [n, 0, 16] without one."""
+        scores: torch.Tensor = self.classes(x)
+        if self.trust is not None:
+            scores = scores - torch.exp(self.trust(x)) * distance[:, 0]
         return scores
 
 
 class Estimator(nn.Module):
     """Sequences to the scores of 16 classes of throughput and 16 of power."""
 
-    def __init__(self, board: BoardShape) -> None:
+    def __init__(self, settings: EstimatorSettings) -> None:
         super().__init__()
-        self.embedding = Embedding(board)
+        self.embedding = Embedding(settings)
         self.layers = nn.ModuleList(Layer() for _ in range(LAYERS))
         self.normal = nn.LayerNorm(WIDTH)
-        self.throughput = Head()
-        self.power = Head()
+        self.throughput = Head(short_play=settings.short_play)
+        self.power = Head(short_play=settings.short_play)
 
     def forward(self, inputs: TorchInputs) -> tuple[torch.Tensor, torch.Tensor]:
         """Scores [n, 16] of throughput and of power."""
@@ -119,8 +122,8 @@ class Estimator(nn.Module):
         for layer in self.layers[:-1]:
             x = layer(x, mask, x.shape[1])
         x = self.normal(self.layers[-1](x, mask, 1)[:, 0])
-        throughput: torch.Tensor = self.throughput(x, inputs.throughput_distance)
-        return throughput, self.power(x, inputs.power_distance)
+        throughput: torch.Tensor = self.throughput(x, inputs.distance[:, :1])
+        return throughput, self.power(x, inputs.distance[:, 1:])
 
 
 class TorchInputs:
@@ -133,8 +136,7 @@ class TorchInputs:
         self.position = torch.from_numpy(inputs.position)
         self.present = torch.from_numpy(inputs.present)
         self.summary = torch.from_numpy(inputs.summary)
-        self.throughput_distance = torch.from_numpy(distances(inputs.throughput_place))
-        self.power_distance = torch.from_numpy(distances(inputs.power_place))
+        self.distance = torch.from_numpy(distances(inputs.places))
 
 
 def parameter_count(model: nn.Module) -> int:

@@ -91,10 +91,7 @@ class WholeEquations:
                     for u, on in units.items()
                     if d in self.problem.units[u].clocks
                 ]
-                is_on = self._z3.Or(users)
-                self._add(self._z3.Or(is_on, self.point[d][0]))
-                if not domain.allowed[0]:
-                    self._add(self._z3.Implies(is_on, self._z3.Not(self.point[d][0])))
+                self._add(self._z3.Or(*users, self.point[d][domain.point_when_off]))
         for g, choices in enumerate(self.table.choices):
             for choice in choices:
                 self._add(

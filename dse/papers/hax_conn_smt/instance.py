@@ -183,10 +183,9 @@ class Layers:
         return result
 
     def points(self, d: int) -> list[int]:
-        """Operating points of a domain; 0, which stands for off, is one of them where it may be."""
+        """Operating points of a domain that may be chosen, slowest first."""
         domain = self.problem.domains[d]
-        allowed = {p for p in range(len(domain.allowed)) if domain.allowed[p]}
-        return sorted(allowed | {0} if domain.may_be_off else allowed)
+        return [p for p in range(len(domain.allowed)) if domain.allowed[p]]
 
     def lost(self, own: Choice, others: tuple[Choice, ...]) -> int:
         """Rate that ``own`` loses beside ``others``, in 1/65536 (``cont_model`` of Eq. 7)."""

@@ -36,13 +36,9 @@ class ExhaustiveEngine:
         self._space = space
         self._batch = batch
         self._next = 0
-        choices = [np.flatnonzero(row) for row in space.problem.allowed]
-        for d, points in enumerate(space.points):
-            # A domain that may be off has point 0 then, whether that may be chosen or not.
-            off = space.problem.domains[d].may_be_off and 0 not in points
-            choices.append(np.concatenate(([0], points)) if off else points)
+        choices = [*(np.flatnonzero(row) for row in space.problem.allowed), *space.points]
         self._choices = [choice.astype(np.int64) for choice in choices]
-        self._total = int(np.prod([len(choice) for choice in choices], dtype=object))
+        self._total = space.combinations
 
     def ask(self) -> IntArray:
         """The next canonical rows; none at the end."""
@@ -53,8 +49,8 @@ class ExhaustiveEngine:
             for choice in reversed(self._choices):
                 numbers, place = np.divmod(numbers, len(choice))
                 columns.append(choice[place])
-            rows = np.stack(columns[::-1], axis=1)
-            rows = rows[self._stands_for_itself(rows)]
+            rows: IntArray = np.stack(columns[::-1], axis=1)
+            rows = rows[(self._space.canonical(rows) == rows).all(axis=1)]
             if len(rows):
                 return rows
         return np.zeros((0, self._space.width), dtype=np.int64)
@@ -69,15 +65,6 @@ class ExhaustiveEngine:
     def restore(self, state: EngineState) -> None:
         """Goes on from there."""
         self._next = int(state.array("next", np.int64, (1,), least=0, most=self._total)[0])
-
-    def _stands_for_itself(self, rows: IntArray) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
-        """[n]: canonical, and with a point that may be chosen wherever a domain is on."""
-        space = self._space
-        same: np.ndarray[tuple[int], np.dtype[np.bool_]] = (space.canonical(rows) == rows).all(1)
-        on = space.domains_on(space.units_used(rows))
-        for d, domain in enumerate(space.problem.domains):
-            same &= ~on[:, d] | domain.allowed[rows[:, space.groups + d]]
-        return same
 
 
 def _magnitude(count: int) -> str:

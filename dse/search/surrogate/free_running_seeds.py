@@ -22,7 +22,8 @@ from dse.search.surrogate.mean_value_analysis import (
 )
 from dse.space.design_space import DesignSpace, Random, unique_rows
 from results.front.dominance import FloatArray
-from results.problem.problem import IntArray
+from results.problem.problem import IntArray, ObjectiveKind
+from results.problem.rates import UHZ_PS, times_alone_ps
 
 BEGINNINGS = 24
 DRAWS = 8
@@ -32,23 +33,30 @@ SWEEPS = 4
 SHARES = (1 / 3, 1 / 2, 2 / 3, 1.0)
 """Where a network is cut in two, as shares of its time on the first unit; 1: nowhere."""
 MARGINS = (0.97, 0.88)
-"""Of the power cap, in turn: what is expected below it may be above it."""
+"""Of the power cap, and of the rates that are held against least rates, in turn: what is expected
+to keep a limit may break it."""
+FAIR = (0.0, 0.5, 1.0)
+"""Where fairness is an objective, in turn: the share of it in what is looked for."""
 SAME = 1e6
 """Rows whose throughput and power are expected to be equal to a millionth are taken for one."""
 STEEPNESS = 20.0
-"""What being above it by a percent costs, in percent of the value; and what a segment too many
-costs, in its logarithm."""
+"""What being above the cap, or below a least rate, by a percent costs, in percent of the value; and
+what a segment too many costs, in its logarithm."""
 
 
 def efficient_rows(space: DesignSpace, rng: Random) -> IntArray:
     """[n, width]: canonical rows, the most efficient on paper first, for each margin in turn.
 
-    Every second beginning looks for efficiency, the others for more throughput or less power.
+    Every second beginning looks for efficiency, the others for more throughput or less power; where
+    fairness is an objective, two in three for the smallest relative rate as well or instead.
     """
     count = np.arange(BEGINNINGS)
+    kinds = [objective.kind for objective in space.problem.objectives]
+    fair = np.array(FAIR)[count // 2 % len(FAIR)]
     aims = _Aims(
         weight=np.where(count % 2, 1.0, 2.0 * count / BEGINNINGS),
         margin=np.array(MARGINS)[count // 2 % len(MARGINS)],
+        fair=fair if ObjectiveKind.FAIRNESS in kinds else np.zeros(BEGINNINGS),
     )
     drawn = space.random(rng, DRAWS * BEGINNINGS)
     value = _value(space, drawn, aims.take(np.repeat(count, DRAWS))).reshape(-1, DRAWS)
@@ -63,7 +71,7 @@ def efficient_rows(space: DesignSpace, rng: Random) -> IntArray:
         if np.array_equal(rows, before):
             break
     # The best of each margin in turn: if one is above the cap, the next is not.
-    alike = _Aims(np.ones(BEGINNINGS), aims.margin)
+    alike = _Aims(np.ones(BEGINNINGS), aims.margin, np.zeros(BEGINNINGS))
     order = np.argsort(-_value(space, rows, alike), kind="stable")
     place = np.zeros(BEGINNINGS)
     for margin in MARGINS:
@@ -84,11 +92,13 @@ class _Aims:
     weight: FloatArray
     """[n]: of the logarithm of power against that of throughput; 1: efficiency."""
     margin: FloatArray
-    """[n]: the share of the power cap that they keep."""
+    """[n]: the share of the power cap that they keep, and of the rates that they count on."""
+    fair: FloatArray
+    """[n]: the share of the smallest relative rate against that of all rates together."""
 
     def take(self, index: IntArray) -> _Aims:
         """Those at ``index``."""
-        return _Aims(self.weight[index], self.margin[index])
+        return _Aims(self.weight[index], self.margin[index], self.fair[index])
 
 
 def network_options(space: DesignSpace, network: int) -> IntArray:
@@ -174,10 +184,18 @@ def _worth(
     which: IntArray | slice,
     aims: _Aims,
 ) -> FloatArray:
-    """[n]: log throughput - weight x log power, less what it is above the limits."""
+    """[n]: log throughput - weight x log power, less what it is beyond the limits."""
     problem = space.problem
     said = estimate(space, work, tables, which)
     value: FloatArray = np.log(said.rate.sum(axis=1)) - aims.weight * np.log(said.power)
+    if aims.fair.any():
+        least = (said.rate * times_alone_ps(problem)).min(axis=1)
+        value += aims.fair * (np.log(least) - np.log(said.rate.sum(axis=1)))
+    for n, network in enumerate(problem.networks):
+        if network.min_rate_uhz is not None:
+            # A rate is of frames per ps.
+            under = np.log(network.min_rate_uhz / UHZ_PS / (aims.margin * said.rate[:, n]))
+            value -= STEEPNESS * np.maximum(under, 0.0)
     if problem.power_cap_mw is not None:
         over = np.log(said.power / (aims.margin * problem.power_cap_mw))
         value -= STEEPNESS * np.maximum(over, 0.0)

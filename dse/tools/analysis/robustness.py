@@ -32,7 +32,6 @@ ERRORS_PERCENT = (5, 10, 20)
 MOST_ERROR_PERCENT = 90
 WORST_GROUPS = 3
 NEAR_PPM = PPM // 100
-INT64_LIMIT = 1 << 63
 
 _MAKESPAN, _ENERGY = 0, 1
 
@@ -275,28 +274,6 @@ def _check_errors(problem: Problem, percent: int) -> None:
             check_magnitudes(extreme)
         except ResultError as error:
             raise ResultError(f"with errors of {percent} %: {error}") from None
-        for unit in extreme.units:
-            if unit.contention is not None and not _fits(unit, unit.contention):
-                raise ResultError(
-                    f"unit {unit.name!r}: with errors of {percent} % a product of its contention "
-                    "parameters and demands passes 2**63"
-                )
-
-
-def _fits(unit: ProblemUnit, table: ContentionTable) -> bool:
-    demand = int(unit.demand_kbps.max(initial=0))
-    columns = (
-        table.total_kbps,
-        table.balance_kbps,
-        table.proportional_num,
-        table.intensive_num,
-    )
-    return all(
-        max(demand + balance - total, 0) * max(proportional, intensive * balance) < INT64_LIMIT
-        for total, balance, proportional, intensive in zip(
-            *(column.tolist() for column in columns), strict=True
-        )
-    )
 
 
 def at_clocks_of(problem: Problem, rows: IntArray) -> tuple[Problem, IntArray]:
@@ -319,7 +296,6 @@ def at_clocks_of(problem: Problem, rows: IntArray) -> tuple[Problem, IntArray]:
             ),
             units=tuple(_at_points(unit, kept, memory) for unit in problem.units),
         ),
-        # 0 is what the canonical form has for a domain that is off, and stays the first point.
         fewer,
     )
 

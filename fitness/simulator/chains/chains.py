@@ -68,8 +68,8 @@ from fitness.simulator.chains.chain_tables import (
 from fitness.simulator.chains.chains_step import enqueue, start, step
 from fitness.simulator.jit import jit
 from fitness.simulator.lookup import clock_index, idle_power, switch_domains
-from fitness.simulator.state import HIGH_FJ, LEAST_EXECUTIONS, NEVER, WARM_UP_EXECUTIONS
-from fitness.simulator.streams import least_rounds
+from fitness.simulator.state import HIGH_FJ, NEVER
+from fitness.simulator.streams import least_executions, least_rounds
 from results.problem.problem import WORK_PER_PS
 
 
@@ -224,12 +224,13 @@ def _end_round(plan, lanes, lane):
     figure = lanes.figure
     figure[ROUND_OVER + lane] = 0
     before, enough = least_rounds(lanes.in_flight)
+    few, many = least_executions(plan.networks)
     over, executions = figure[ROUND + lane], figure[EXECUTIONS + lane]
     if figure[BEGUN_PS + lane] >= 0:
-        if over >= enough and executions >= LEAST_EXECUTIONS:
+        if over >= enough and executions >= many:
             figure[LEFT + lane] = 0
         return
-    if over < before or executions < WARM_UP_EXECUTIONS:
+    if over < before or executions < few:
         return
     figure[BEGUN_PS + lane] = figure[NOW + lane]
     size = plan.networks * plan.units

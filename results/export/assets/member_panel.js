@@ -47,10 +47,13 @@ function figures(data, member, base, pair) {
       if (!labels.includes(`latency of ${network.name}`))
         rows.push([`Latency of ${network.name}${alone}`, ms(member.latencies_ps[n]), "ms", base && ms(base.latencies_ps[n])]);
     });
-  const rate = (m, n) => 1e12 / m.free_run.periods_ps[n];
+  const rate = (m, n) => m.free_run.rates_uhz[n] / 1e6;
   if (member.free_run)
-    data.networks.forEach((network, n) =>
-      rows.push([`Throughput of ${network.name}`, rate(member, n), "frames/s", base && rate(base, n)]));
+    data.networks.forEach((network, n) => {
+      const least = network.min_rate_uhz === null ? "" : `, at least ${number(network.min_rate_uhz / 1e6)} asked for`;
+      const share = `${number(member.free_run.relative_ppm[n] / 1e4)} % of its rate alone`;
+      rows.push([`Throughput of ${network.name}`, rate(member, n), `frames/s, ${share}${least}`, base && rate(base, n)]);
+    });
   return el("dl", { class: "figures" }, rows.map(([label, value, unit, before]) => el("div", {},
     el("dt", {}, label), el("dd", {}, number(value), el("small", {}, ` ${unit}`)),
     // Beside B, A keeps the line free, so that both schedules begin at the same height.

@@ -11,7 +11,7 @@ import pytest
 
 from dse.baselines.evaluate_all import BASELINES, baseline_points, baseline_rows
 from dse.baselines.gpu_and_dsa import GpuAndDsa
-from dse.certificate.verify.verify import verify
+from dse.certificate.verify.verify import Verdict, verify
 from dse.search.optimizers.initial_population import first_population
 from dse.space.design_space import DesignSpace
 from fitness.objectives import make_outcomes
@@ -83,14 +83,15 @@ def test_a_baseline_with_another_figure_is_refused(pair_folder, tmp_path):
     point["objectives"]["energy_fj"] += 10**9
     path.write_text(json.dumps(document))
     (*_, last) = verify(tmp_path / "changed", ignore_hashes=True)
-    assert (last.name, last.holds) == ("baselines", False)
+    assert (last.name, last.verdict) == ("baselines", Verdict.FAILS)
     assert "energy_fj is" in last.detail
     point["energy_fj"] -= 10**9
     point["objectives"]["energy_fj"] -= 10**9
     document["baselines"][0]["breaks"] = ["a limit that there is not"]
     path.write_text(json.dumps(document))
     (*_, last) = verify(tmp_path / "changed", ignore_hashes=True)
-    assert "keeps all constraints" in last.detail
+    assert last.verdict is Verdict.FAILS
+    assert "breaks nothing, not a limit that there is not" in last.detail
 
 
 @pytest.mark.parametrize(("engine", "holds"), [("nsga2", False), ("la-mcts", True)])
@@ -106,7 +107,8 @@ def test_a_front_behind_a_baseline_is_refused_unless_a_manager_decided(
     )
     write_results(tmp_path / "behind", behind)
     baselines = next(c for c in verify(tmp_path / "behind") if c.name == "baselines")
-    assert baselines.holds == holds
+    assert (baselines.verdict is Verdict.HOLDS) == holds
+    assert ("la-mcts may be behind them" in baselines.detail) == holds
     assert ("keeps all constraints, but no member is as good" in baselines.detail) != holds
 
 

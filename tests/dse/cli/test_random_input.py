@@ -134,6 +134,7 @@ GOOD = {
     "power": NUMBERS,
     "energy": NUMBERS,
     "deadlines": st.lists(NUMBERS | NUMBERS.map("squeezenet={}".format), max_size=2),
+    "rates": st.lists(NUMBERS | NUMBERS.map("squeezenet={}".format), max_size=2),
     "fps": NUMBERS,
     "unit": st.sampled_from(["gpu", "gpu,dla0", " gpu , cpu,"]),
 }
@@ -186,26 +187,32 @@ def test_random_sizes_of_dimensions_are_taken_as_written_or_refused():
     assert min(seen["refused"], seen["taken"]) > 50, seen
 
 
-def options_of(many, power, energy, deadlines, fps, unit):
+def options_of(many, power, energy, deadlines, rates, fps, unit):
     space = SpaceOptions(groups=3, units=unit, fix=many or None)
     goals = GoalOptions(
-        objective=many, power_cap=power, energy_budget=energy, deadline=deadlines, fps=fps
+        objective=many,
+        power_cap=power,
+        energy_budget=energy,
+        deadline=deadlines,
+        min_rate=rates,
+        fps=fps,
     )
     return make_options(**vars(space), **vars(goals))
 
 
-def assert_as_written(options, many, power, energy, deadlines, fps, unit):
+def assert_as_written(options, many, power, energy, deadlines, rates, fps, unit):
     """Every text is in the options, and every quantity exactly the number that was written."""
     assert options.objectives == (tuple(many) or ("latency", "energy"))
     assert options.fixed == tuple((text.split("=")[0], text.split("=", 1)[1]) for text in many)
     assert options.units == tuple(name.strip() for name in unit.split(",") if name.strip())
-    assert options.deadlines_ms == tuple(
-        (text.rpartition("=")[0] if "=" in text else None, Fraction(text.split("=")[-1]))
-        for text in deadlines
-    )
+    for found, written in ((options.deadlines_ms, deadlines), (options.min_rates_hz, rates)):
+        assert found == tuple(
+            (text.rpartition("=")[0] if "=" in text else None, Fraction(text.split("=")[-1]))
+            for text in written
+        )
     quantities = (options.power_cap_w, options.energy_budget_mj, options.frames_per_second)
     assert quantities == (Fraction(power), Fraction(energy), Fraction(fps))
-    every = [*quantities, *(value for _, value in options.deadlines_ms)]
+    every = [*quantities, *(v for _, v in (*options.deadlines_ms, *options.min_rates_hz))]
     assert all(Fraction(1, 10**9) <= value <= 10**9 for value in every)
 
 

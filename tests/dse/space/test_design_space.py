@@ -10,16 +10,19 @@ from dse.search.optimizers.initial_population import first_population, obvious_r
 from dse.space.design_space import DesignSpace, unique_rows
 from dse.space.neighbourhood import all_changes, neighbours
 from dse.space.operators import mutate, segment_crossover
-from fitness.reference.timeline import canonical_points
-from fitness.simulate import design_of, make_evaluator
+from fitness.simulate import make_evaluator
+from tests.support.random_spaces import assert_inside, narrowed_problem
 
 SHAPE = RandomShape(networks=(1, 3), groups=(1, 7), units=(1, 4), points=(1, 4))
 
 
 def spaces(count, **limits):
+    """Every second one has clocks fixed or capped, and groups pinned."""
     for seed in range(count):
         rng = np.random.default_rng(seed)
         problem = random_problem(rng, SHAPE)
+        if seed % 2:
+            problem = narrowed_problem(rng, problem)
         if limits:
             networks = tuple(replace(network, **limits) for network in problem.networks)
             problem = replace(problem, networks=networks)
@@ -33,23 +36,14 @@ def wild_rows(rng, space, n=50):
     return np.concatenate((mapping, np.stack(clocks, axis=1)), axis=1)
 
 
-def assert_inside(space, rows):
-    """Every gene is one that the problem allows, and rows are canonical."""
-    assert space.problem.allowed[np.arange(space.groups), rows[:, : space.groups]].all()
-    assert np.array_equal(space.canonical(rows), rows)
-    for row in rows:
-        design = design_of(space.problem, row)
-        assert np.array_equal(canonical_points(space.problem, design), design.operating_points)
-
-
 def test_repair_random_rows_and_first_population_stay_inside():
     for rng, space in spaces(60):
         repaired = space.repair(rng, wild_rows(rng, space))
-        assert_inside(space, repaired)
+        assert_inside(space.problem, repaired)
         assert np.array_equal(space.repair(rng, repaired), repaired)
-        assert_inside(space, space.random(rng, 20))
+        assert_inside(space.problem, space.random(rng, 20))
         population = first_population(space, rng, 60)
-        assert_inside(space, population)
+        assert_inside(space.problem, population)
         assert unique_rows(population).all()
 
 
@@ -108,7 +102,7 @@ def test_mutation_stays_inside_changes_rows_and_repeats_with_its_seed():
         mutated = mutate(space, np.random.default_rng(5), rows)
         assert np.array_equal(rows, before), "the parents are left alone"
         assert np.array_equal(mutate(space, np.random.default_rng(5), rows), mutated)
-        assert_inside(space, space.repair(rng, mutated))
+        assert_inside(space.problem, space.repair(rng, mutated))
         if space.combinations > 8:
             assert (mutated != rows).any()
 
@@ -117,7 +111,7 @@ def test_neighbours_are_inside_and_reach_every_group_on_every_unit():
     for rng, space in spaces(40):
         rows = space.random(rng, 3)
         near = neighbours(space, rng, rows)
-        assert_inside(space, near)
+        assert_inside(space.problem, near)
         mappings = {row[: space.groups].tobytes() for row in near}
         for row in rows:
             for g in range(space.groups):
@@ -152,7 +146,7 @@ def test_fewer_neighbours_are_some_of_all():
 
 def test_an_idle_clock_rests_where_least_power_is_drawn_and_nothing_else_changes():
     rested = 0
-    for rng, space in spaces(60):
+    for rng, space in spaces(80):
         rows = space.canonical(wild_rows(rng, space))
         rows = rows[space.problem.allowed[np.arange(space.groups), rows[:, : space.groups]].all(1)]
         if len(rows) == 0:
@@ -188,6 +182,42 @@ def test_a_unit_that_is_woken_gets_a_clock_drawn_for_it():
             fastest += (after[new[:, d], space.groups + d] == space.points[d][-1]).tolist()
     assert len(fastest) > 100
     assert 0.4 < np.mean(fastest) < 0.9, "a third of the time, and by chance"
+
+
+def test_a_woken_domain_gets_an_allowed_point_whatever_it_had_while_off():
+    """A fixed clock of a domain that was off: issue 17, point 1."""
+    woken = 0
+    for rng, space in spaces(160):
+        rows = space.random(rng, 50)
+        asleep = ~space.domains_used(rows)
+        mutated = space.repair(rng, mutate(space, rng, rows), ~asleep)
+        assert_inside(space.problem, mutated)
+        for d, domain in enumerate(space.problem.domains):
+            if domain.allowed.sum() == 1 and not domain.allowed[0]:
+                woken += int((asleep & space.domains_used(mutated))[:, d].sum())
+    assert woken > 30
+
+
+def test_a_space_holds_its_rows_and_no_others():
+    for rng, space in spaces(30):
+        rows = space.random(rng, 20)
+        assert space.holds(rows).all()
+        for gene in range(space.width):
+            for value in (-1, 99):
+                other = rows.copy()
+                other[3, gene] = value
+                assert np.flatnonzero(~space.holds(other)).tolist() == [3]
+        wild = rng.integers(-1, 5, (300, space.width))
+        for row, inside in zip(wild, space.holds(wild).tolist(), strict=True):
+            units, points = row[: space.groups], row[space.groups :]
+            here = all(
+                0 <= u < len(allowed) and allowed[u]
+                for u, allowed in zip(units, space.problem.allowed, strict=True)
+            ) and all(
+                0 <= k < len(domain.allowed) and domain.allowed[k]
+                for k, domain in zip(points, space.problem.domains, strict=True)
+            )
+            assert inside == (here and (space.canonical(row[None]) == row).all())
 
 
 def test_obvious_rows_hold_each_unit_alone_at_the_fastest_and_slowest_clocks():

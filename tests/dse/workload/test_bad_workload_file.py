@@ -43,6 +43,8 @@ BAD = {
     "networks: [{network: vgg19, deadline_ms: 0}]": ["deadline_ms must be above 0", "got 0"],
     "networks: [{network: vgg19, deadline_ms: 1e7}]": ["deadline_ms must be at most", "1E+7"],
     "networks: [{network: vgg19, deadline_ms: }]": ["deadline_ms must be of type number", "null"],
+    "networks: [{network: vgg19, min_rate_hz: 0}]": ["min_rate_hz must be above 0", "got 0"],
+    "networks: [{network: vgg19, min_rate_hz: 1e7}]": ["min_rate_hz must be at most", "1E+7"],
     "networks: [{network: vgg19, max_transitions: -1}]": ["max_transitions", "at least 0"],
     "networks: [{network: vgg19, name: a b}]": ["$.networks[0].name must match", "a b"],
     'networks: [{network: vgg19, name: "a\\n"}]': ["$.networks[0].name must match"],

@@ -52,6 +52,7 @@ def test_circles_are_refused_and_named(case):
         (Workload((WorkloadNetwork("a", "a", arrival_ms=Fraction(-1)),)), "arrival_ms.*-1"),
         (Workload((WorkloadNetwork("a", "a", max_transitions=-1),)), "max_transitions.*-1"),
         (Workload((WorkloadNetwork("a", "a", deadline_ms=Fraction(0)),)), "deadline_ms.*above 0"),
+        (Workload((WorkloadNetwork("a", "a", min_rate_hz=Fraction(0)),)), "min_rate_hz.*above 0"),
         (Workload((WorkloadNetwork("a", "a", pins=(Pin(2, 1, "gpu"),)),)), "2 to 1"),
         (Workload((WorkloadNetwork("a", "a"),), frames_in_flight=9), "from 1 to 8.*got 9"),
         (Workload((WorkloadNetwork("a", "a"),), frames_per_second=Fraction(0)), "above 0.*got 0"),

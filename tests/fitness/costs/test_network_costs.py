@@ -191,7 +191,8 @@ def test_a_dla_cannot_run_fp32_but_the_others_can() -> None:
 
 
 def test_transitions_by_hand() -> None:
-    network = random_network(5)
+    network = random_network(6)
+    assert len(network.edges) == 8
     costs = network_costs(network, XAVIER)
     assert costs.transition_ps.shape == (len(network.edges), 4, 4)
     by_unit = {transition["unit"]: transition for transition in figures(XAVIER.name)["transitions"]}

@@ -66,6 +66,21 @@ def test_table_5(row: dict[str, str], groups: int | None) -> None:
                 assert set(origins) == {CostOrigin.CALIBRATED}
 
 
+def test_where_table_5_has_no_time_the_estimate_says_so() -> None:
+    """DenseNet on Xavier's DLA."""
+    network = group("densenet121", XAVIER)
+    costs = {table.unit: table for table in network_costs(network, XAVIER).units}
+    unnamed = network_costs(replace(network, name="somebody's own"), XAVIER)
+    for unit, other in zip(costs.values(), unnamed.units, strict=True):
+        if unit.unit in ("dla0", "dla1"):
+            assert set(unit.origin) == {CostOrigin.ESTIMATED}
+            assert all("Table 5, has no time of it on this board's DLA" in n for n in unit.note)
+            assert set(other.note) == {""}
+            assert (unit.time_ps == other.time_ps).all()
+        else:
+            assert not any("no time of it" in note for note in unit.note)
+
+
 def test_shares_stay_those_of_the_estimate() -> None:
     network = group("resnet101", XAVIER)
     estimated = network_costs(replace(network, name="somebody's own"), XAVIER)
@@ -105,6 +120,7 @@ def test_a_calibration_holds_for_its_precision_only() -> None:
 
 def test_where_launches_alone_take_longer_everything_is_scaled() -> None:
     record = next(item for item in XAVIER.measurements if "VGG19" in item.names)
+    assert record.time_ps is not None
     macs = 10**6
     fast = replace(record, names=("tiny",), macs=macs, time_ps=5_000_000)
     platform = replace(XAVIER, measurements=(fast,))
@@ -124,6 +140,7 @@ def test_where_launches_alone_take_longer_everything_is_scaled() -> None:
 
 def test_a_unit_that_runs_part_of_a_network_gets_its_share() -> None:
     record = next(item for item in XAVIER.measurements if "dla0" in item.units)
+    assert record.time_ps is not None
     macs = 2 * 10**9
     platform = replace(XAVIER, measurements=(replace(record, names=("mixed",), macs=macs),))
     layers = [

@@ -48,7 +48,7 @@ def assert_equal(a, b, path="problem"):
 
 def variants(make_problem):
     base = make_problem()
-    every = tuple(Objective(kind) for kind in ObjectiveKind)
+    every = tuple(Objective(kind) for kind in ObjectiveKind if kind is not ObjectiveKind.FAIRNESS)
     yield base
     yield make_problem(seed=1, groups=(1,))
     yield make_problem(
@@ -63,6 +63,16 @@ def variants(make_problem):
         energy_budget_fj=2**62,
         networks=tuple(
             dataclasses.replace(n, deadline_ps=10**11, max_transitions=0) for n in base.networks
+        ),
+    )
+    yield dataclasses.replace(
+        base,
+        objectives=(Objective(ObjectiveKind.FAIRNESS), Objective(ObjectiveKind.POWER)),
+        energy_use=EnergyUse.PIPELINE,
+        free_running=True,
+        networks=tuple(
+            dataclasses.replace(n, waits_for=(), arrival_ps=0, min_rate_uhz=10**6 + i)
+            for i, n in enumerate(base.networks)
         ),
     )
     without_memory = dataclasses.replace(
@@ -130,6 +140,19 @@ def replace_unit(problem, index, **changes):
     return dataclasses.replace(problem, units=tuple(units))
 
 
+def replace_domain(problem, index, **changes):
+    domains = list(problem.domains)
+    domains[index] = dataclasses.replace(domains[index], **changes)
+    return dataclasses.replace(problem, domains=tuple(domains))
+
+
+def idle_at_a_clock_that_is_off(problem):
+    """The GPU's idle power depends on its host's clock, and the host may be off."""
+    idle = problem.units[1].idle_mw.copy()
+    idle[:, 1] += 1
+    return replace_domain(replace_unit(problem, 1, idle_mw=idle), 0, may_be_off=True)
+
+
 def with_entry(array, index, value):
     copy = array.copy()
     copy[index] = value
@@ -176,6 +199,14 @@ UNSOUND = {
     "wrong shape": (
         lambda p: replace_unit(p, 0, demand_kbps=p.units[0].demand_kbps[:-1]),
         "demand_kbps: must have the shape",
+    ),
+    "idle power at a clock that is off": (
+        idle_at_a_clock_that_is_off,
+        r"units\[1\].idle_mw: must not depend on the clock of 'cpu', which may be off",
+    ),
+    "memory that may be off": (
+        lambda p: replace_domain(p, p.memory_domain, may_be_off=True),
+        "memory_domain: must be a domain that may not be off",
     ),
     "unknown clock": (lambda p: replace_unit(p, 0, clocks=(0, 9)), "clocks: must be different"),
     "allowed, not supported": (

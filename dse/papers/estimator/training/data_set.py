@@ -106,11 +106,16 @@ class DataSet:
 
 
 def make_data(
-    plan: DataPlan, *, jobs: int = 1, on_progress: Callable[[int, int], None] | None = None
+    plan: DataPlan,
+    *,
+    short_play: bool = True,
+    jobs: int = 1,
+    on_progress: Callable[[int, int], None] | None = None,
 ) -> DataSet:
     """Draws workloads and design points, lets the timeline judge them, and makes their tokens.
 
     Args:
+        short_play: whether the tokens have one; the rest of the data is the same without.
         jobs: processes; more than one are started anew, so callers need an importable main module.
         on_progress: told how many workloads are done, and of how many.
 
@@ -119,7 +124,7 @@ def make_data(
     """
     pool = plan.networks or tuple(entry.name for entry in catalogue())
     parts = in_processes(
-        partial(_part, plan, pool),
+        partial(_part, plan, pool, short_play),
         range(plan.workloads),
         jobs=jobs,
         on_done=lambda done: on_progress(done, plan.workloads) if on_progress else None,
@@ -128,9 +133,16 @@ def make_data(
 
 
 def with_tokens(
-    data: DataSet, *, jobs: int = 1, on_progress: Callable[[int, int], None] | None = None
+    data: DataSet,
+    *,
+    short_play: bool = True,
+    jobs: int = 1,
+    on_progress: Callable[[int, int], None] | None = None,
 ) -> DataSet:
     """The same data with tokens, where they come from a file.
+
+    Args:
+        short_play: whether the tokens have one.
 
     Raises:
         WorkloadError: where the networks are not cut as they were when the data were made.
@@ -141,7 +153,7 @@ def with_tokens(
         for w, names in enumerate(data.workloads)
     ]
     parts = in_processes(
-        _tokens_of_workload,
+        partial(_tokens_of_workload, short_play),
         tasks,
         jobs=jobs,
         on_done=lambda done: on_progress(done, len(tasks)) if on_progress else None,
@@ -149,10 +161,12 @@ def with_tokens(
     return replace(data, tokens=joined(parts))
 
 
-def _tokens_of_workload(task: tuple[tuple[str, ...], str, int, tuple[IntArray, ...]]) -> Tokens:
+def _tokens_of_workload(
+    short_play: bool, task: tuple[tuple[str, ...], str, int, tuple[IntArray, ...]]
+) -> Tokens:
     names, platform, groups, rows = task
     problem = build(names, platform, groups=groups, known=_KNOWN)
-    return TokenMaker(problem)(stacked_rows(problem, rows))
+    return TokenMaker(problem, short_play=short_play)(stacked_rows(problem, rows))
 
 
 def stacked_rows(problem: Problem, rows: Sequence[IntArray]) -> IntArray:
@@ -200,7 +214,7 @@ _KNOWN: dict[Hashable, NetworkTables] = {}
 """Networks that this process has cut and costed."""
 
 
-def _part(plan: DataPlan, pool: tuple[str, ...], workload: int) -> _Part:
+def _part(plan: DataPlan, pool: tuple[str, ...], short_play: bool, workload: int) -> _Part:
     """Workload ``workload`` of the plan; it and each of its rows have generators of their own, so
     a plan with fewer rows or workloads has the first of these.
 
@@ -224,7 +238,8 @@ def _part(plan: DataPlan, pool: tuple[str, ...], workload: int) -> _Part:
         ]
     )
     said = timeline.predict(problem, rows)
-    return _Part(names, rows, TokenMaker(problem)(rows), said.throughput_hz, said.power_w)
+    tokens = TokenMaker(problem, short_play=short_play)(rows)
+    return _Part(names, rows, tokens, said.throughput_hz, said.power_w)
 
 
 def _joined(plan: DataPlan, pool: tuple[str, ...], parts: Sequence[_Part]) -> DataSet:

@@ -60,7 +60,8 @@ def split_of(data: DataSet, seed: int) -> Split:
 
 
 def settings_of(data: DataSet, split: Split) -> EstimatorSettings:
-    """Bins with equal counts of the training data, and its scaling."""
+    """Bins with equal counts of the training data, and its scaling; with a short play where the
+    data's tokens have one."""
     assert data.tokens is not None, "data with tokens"
     training = split.training
     problem = build(data.workloads[0], data.platform, groups=data.groups)
@@ -69,6 +70,7 @@ def settings_of(data: DataSet, split: Split) -> EstimatorSettings:
         throughput=Bins.of(data.throughput_hz[training]),
         power=Bins.of(data.power_w[training]),
         scaling=scaling_of(take_tokens(data.tokens, training)),
+        short_play=data.tokens.played.shape[1] > 0,
     )
 
 
@@ -118,20 +120,25 @@ def head_accuracy(bins: Bins, said: IntArray, true: IntArray) -> HeadAccuracy:
 
 @dataclass(frozen=True, eq=False)
 class Accuracy:
-    """Of both heads, and of the short play alone, which the transformer starts from."""
+    """Of both heads, and of the short play alone, where the transformer starts from one."""
 
     throughput: HeadAccuracy
     power: HeadAccuracy
-    played_throughput: HeadAccuracy
-    played_power: HeadAccuracy
+    played_throughput: HeadAccuracy | None
+    played_power: HeadAccuracy | None
     mappings: int
     workloads: int
 
+    @property
+    def heads(self) -> dict[str, HeadAccuracy]:
+        """Those there are, by name."""
+        names = ("throughput", "played_throughput", "power", "played_power")
+        return {name: head for name in names if (head := getattr(self, name)) is not None}
+
     def document(self) -> dict[str, Json]:
         """As JSON content."""
-        heads = ("throughput", "power", "played_throughput", "played_power")
         counts: dict[str, Json] = {"mappings": self.mappings, "workloads": self.workloads}
-        return counts | {name: getattr(self, name).document() for name in heads}
+        return counts | {name: head.document() for name, head in self.heads.items()}
 
 
 def accuracy_of(
@@ -149,18 +156,18 @@ def accuracy_of(
         settings.power.class_of(data.power_w[chosen]),
     ]
     all_bins = (settings.throughput, settings.power)
-    played = (tokens.throughput_hz, tokens.power_w)
     said = [
         head_accuracy(bins, scores[k].argmax(axis=1), true[k]) for k, bins in enumerate(all_bins)
     ]
     alone = [
-        head_accuracy(bins, bins.class_of(played[k]), true[k]) for k, bins in enumerate(all_bins)
+        head_accuracy(bins, bins.class_of(tokens.played[:, k]), true[k])
+        for k, bins in enumerate(all_bins[: tokens.played.shape[1]])
     ]
     return Accuracy(
         throughput=said[0],
         power=said[1],
-        played_throughput=alone[0],
-        played_power=alone[1],
+        played_throughput=alone[0] if alone else None,
+        played_power=alone[1] if alone else None,
         mappings=len(chosen),
         workloads=len(np.unique(data.workload[chosen])),
     )

@@ -13,7 +13,7 @@ from torch.nn import functional
 
 from dse.errors import WorkloadError
 from dse.papers.estimator.inputs import Examples
-from dse.papers.estimator.settings import BoardShape
+from dse.papers.estimator.settings import EstimatorSettings
 from dse.papers.estimator.tokens import Float32Array
 from dse.papers.estimator.training.loss_plot import Epoch
 from dse.papers.estimator.training.torch_threads import one_torch_thread
@@ -39,7 +39,7 @@ class Trained:
 
 @one_torch_thread()
 def train(
-    board: BoardShape,
+    settings: EstimatorSettings,
     training: Examples,
     validation: Examples,
     *,
@@ -63,7 +63,7 @@ def train(
     """
     torch.manual_seed(seed)
     rng = np.random.default_rng(seed)
-    model = Estimator(board)
+    model = Estimator(settings)
     optimiser = torch.optim.AdamW(model.parameters(), lr=learning_rate)
     batches = math.ceil(len(training) / BATCH)
     schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimiser, epochs * batches)

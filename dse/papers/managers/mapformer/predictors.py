@@ -12,20 +12,18 @@ def make_predictor(name: PredictorName) -> Predictor:
     match name:
         case PredictorName.TIMELINE:
             return TimelinePredictor()
-        case PredictorName.LEARNED:
+        case PredictorName.LEARNED | PredictorName.LEARNED_STATIC:
             from dse.papers.estimator.estimator_file import shipped_estimator
 
-            return shipped_estimator().predictor
+            return shipped_estimator(short_play=name is PredictorName.LEARNED).predictor
 
 
 def default_predictor(problem: Problem) -> Predictor:
     """The learned one on what it was trained for, networks that run freely on its board; the
     timeline elsewhere.
 
-    The timeline knows more, but MapFormer's tree search does not answer better for it: on twelve
-    mixes of Fig. 7 each led to the more efficient answer on six, the learned one to more throughput
-    on nine. It takes a second, the timeline up to half a minute where slow networks run beside
-    fast ones (``python -m examples.mapformer.predictors``).
+    The timeline knows more, but takes far longer where slow networks run beside fast ones
+    (``python -m examples.mapformer.equal_terms`` has the seconds of both).
     """
     if problem.free_running:
         from dse.papers.estimator.estimator_file import shipped_estimator

@@ -13,6 +13,7 @@ class PredictorName(Enum):
 
     TIMELINE = "timeline"
     LEARNED = "learned"
+    LEARNED_STATIC = "learned-static"
 
 
 DEFAULT_MODE = Mode.PERFORMANCE_BOOST

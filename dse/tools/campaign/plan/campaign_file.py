@@ -49,11 +49,12 @@ def _check(plan: Plan) -> None:
     """
     from dse.search.names import EngineName
     from dse.workload.options import parse_objective
+    from results.problem.problem import ObjectiveKind
     from results.problem.problem_check import OF_A_FRAME
 
     engines = {name.value for name in EngineName}
     asked: dict[RunSettings, str] = {}
-    objectives: dict[tuple[str, tuple[str, ...], bool], str] = {}
+    objectives: dict[tuple[str, tuple[str, ...], bool, bool], str] = {}
     for run in plan.runs:
         settings = run.settings
         if settings.engine not in engines:
@@ -65,21 +66,29 @@ def _check(plan: Plan) -> None:
             settings, networks=(), platform="", engine="", max_evaluations=1, seed=0, profile=None
         )
         asked.setdefault(options, run.name)
-        about = (settings.objectives, run.workload.members, bool(settings.free_running))
-        objectives.setdefault(about, run.name)
+        free_running = bool(settings.free_running) or run.workload.free_running
+        rates = settings.min_rate_hz is not None
+        objectives.setdefault(
+            (settings.objectives, run.workload.members, free_running, rates), run.name
+        )
     for options, name in asked.items():
         try:
             options_of(options)
         except WorkloadError as error:
             raise WorkloadError(f"run {name!r}: {error}") from None
-    for (text, members, free_running), name in objectives.items():
+    for (text, members, free_running, rates), name in objectives.items():
         try:
+            if rates and not free_running:
+                raise WorkloadError("min_rate_hz: free_running is required")
             for part in listed(text):
-                if parse_objective(part, members).kind in OF_A_FRAME and free_running:
+                kind = parse_objective(part, members).kind
+                if kind in OF_A_FRAME and free_running:
                     raise WorkloadError(
                         f"the objective {part} is of a common frame, and networks "
                         "that run freely have none"
                     )
+                if kind is ObjectiveKind.FAIRNESS and not free_running:
+                    raise WorkloadError(f"the objective {part}: free_running is required")
         except WorkloadError as error:
             raise WorkloadError(f"run {name!r}: {error}") from None
 
@@ -159,7 +168,7 @@ def _value(name: str, value: Any, folder: str) -> Choice:
         return os.path.join(folder, value)
     if name == "profile":
         return os.path.join(folder, value)
-    if name in ("objectives", "units", "fixed", "deadline_ms"):
+    if name in ("objectives", "units", "fixed", "deadline_ms", "min_rate_hz"):
         return ", ".join(listed(value))
     return str(value)
 
@@ -197,7 +206,7 @@ def _workload(entry: Any, path: str, folder: str) -> NamedWorkload:
             workload = load_workload(file)
             stem = os.path.splitext(os.path.basename(file))[0]
             members = tuple(network.name for network in workload.networks)
-            return NamedWorkload(named or stem, (file,), members)
+            return NamedWorkload(named or stem, (file,), members, workload.free_running)
         sources = tuple(_source(part, folder) for part in parts)
         members = tuple(network.name for network in workload_of(sources).networks)
     except WorkloadError as error:

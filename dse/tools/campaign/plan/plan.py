@@ -21,6 +21,8 @@ class NamedWorkload:
     networks: tuple[str, ...]
     members: tuple[str, ...]
     """Names of the networks, for matching."""
+    free_running: bool = False
+    """Whether the file says so."""
 
 
 @dataclass(frozen=True)

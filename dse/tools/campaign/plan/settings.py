@@ -25,6 +25,7 @@ class RunSettings:
     power_cap_w: str | None = None
     energy_budget_mj: str | None = None
     deadline_ms: str | None = None
+    min_rate_hz: str | None = None
     frames_per_second: str | None = None
     max_transitions: int | None = None
     groups: int | None = None
@@ -80,6 +81,7 @@ AXES = (
     Axis("fixed", "fixed", seeds_others=True),
     Axis("max_transitions", "transition_limits", seeds_others=True),
     Axis("deadline_ms", "deadlines_ms", seeds_others=True),
+    Axis("min_rate_hz", "min_rates_hz", seeds_others=True),
     Axis("frames_per_second", "frame_rates", seeds_others=True),
     Axis("energy_budget_mj", "energy_budgets_mj", seeds_others=True),
     Axis("power_cap_w", "power_caps_w", seeds_others=True),
@@ -123,6 +125,7 @@ def options_of(settings: RunSettings) -> Options:
         power_cap=settings.power_cap_w,
         energy_budget=settings.energy_budget_mj,
         deadline=None if settings.deadline_ms is None else listed(settings.deadline_ms),
+        min_rate=None if settings.min_rate_hz is None else listed(settings.min_rate_hz),
         fps=settings.frames_per_second,
         pin=None,
         free_running=bool(settings.free_running),

@@ -7,14 +7,16 @@ import random
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from dse.certificate import branch_and_bound as exact_search
-from dse.certificate.certify import Limits, prove, space_in_words
+from dse.certificate.certify import Limits, prove
 from dse.certificate.verify import verify as verifying
 from dse.certificate.verify.members import _schedule_difference
+from dse.certificate.verify.verify import FAILED, NOT_ALL_CHECKED, Verdict, exit_status
 from dse.space.members import make_members
 from fitness.objectives import make_outcomes
 from fitness.simulate import row_of
@@ -26,6 +28,7 @@ from results.front.front_document import front_from_document, front_to_document
 from results.front.schedule import Schedule
 from results.io.canonical_json import canonical_bytes, parse
 from results.problem.problem_file import problem_from_document
+from results.text.space_description import describe_space
 from tests.support.tampered_folder import Files, judge
 
 
@@ -35,9 +38,9 @@ def test_a_lemma_less_is_refused_where_it_is_needed(files: Files) -> None:
         changed = files.copy()
         del changed.certificate["lemmas"][index]
         changed.front["certificate"]["lemmas"] -= 1
-        verdict = changed.verdict()
-        assert verdict.holds == (changed.falsehood is None), (index, verdict, changed.falsehood)
-        assert verdict.name == "cover"
+        failing = changed.failing()
+        assert (failing is None) == (changed.falsehood is None), (index, failing, changed.falsehood)
+        assert failing is None or failing.name == "cover"
         seen["needed" if changed.falsehood else "not needed"] += 1
     assert seen["needed"] > 10
 
@@ -107,7 +110,7 @@ def test_changed_members(files: Files) -> None:
         changed = files.copy()
         member = random_.choice(changed.front["members"])
         change = random_.choice([-1, 1, 10**6, -(10**6)])
-        match random_.randrange(6):
+        match random_.randrange(7):
             case 0:
                 name = random_.choice(list(member["objectives"]))
                 member["objectives"][name] += change
@@ -134,6 +137,10 @@ def test_changed_members(files: Files) -> None:
             case 5:
                 row = random_.choice(member["schedule"])
                 row["unit"] = "gpu" if row["unit"] == "dla0" else "dla0"
+            case 6:
+                energy = member["energy_by_unit_fj"]
+                name = random_.choice([name for name in energy if energy[name]])
+                energy[name] = random_.choice([0, energy[name] // 2, energy[name] - 1])
         judge(seen, changed)
         assert changed.falsehood is not None
     assert seen["members"] > 10, seen
@@ -166,25 +173,47 @@ def test_members_taken_away_or_another_one_named(files: Files) -> None:
     for index in range(len(files.front["members"])):
         # The proof follows: its lemmas need the member, or the cover would be another one.
         changed = files.copy()
+        changed.front["baselines"] = []
         del changed.front["members"][index]
         del changed.certificate["members"][index]
         changed.front["certificate"]["members"].pop()
         assert changed.falsehood == "a design point is better"
-        verdict = changed.verdict()
-        assert (verdict.name, verdict.holds) == ("lemmas", False)
-    changed = files.copy()
-    changed.front["members"] = []
-    assert not changed.verdict().holds
-    changed = files.copy()
-    changed.certificate["solvers"] = changed.front["certificate"]["solvers"] = []
-    assert changed.verdict().name == "claim"
-    assert not changed.verdict().holds
-    changed = files.copy()
-    changed.front["certificate"]["space"] += " and more"
-    assert not changed.verdict().holds
-    changed = files.copy()
-    changed.front["certificate"]["lemmas"] += 1
-    assert not changed.verdict().holds
+        failing = changed.failing()
+        assert failing is not None
+        assert failing.name == "lemmas"
+    for change in (
+        lambda front, _: front.update(members=[]),
+        lambda front, proof: [claim.update(solvers=[]) for claim in (front["certificate"], proof)],
+        lambda front, _: front["certificate"].update(space="another space"),
+        lambda front, proof: front["certificate"].update(lemmas=len(proof["lemmas"]) + 1),
+    ):
+        changed = files.copy()
+        change(changed.front, changed.certificate)
+        failing = changed.failing()
+        assert failing is not None
+        assert failing.name in ("claim", "baselines")
+
+
+def test_other_figures_and_limits_of_a_baseline(files: Files) -> None:
+    """Each is a method's schedule; what it breaks is what it breaks."""
+    broken = [point for point in files.front["baselines"] if point["breaks"]]
+    assert broken, "there must be some"
+    assert len(broken) < len(files.front["baselines"])
+    names = ["transitions of squeezenet", "transitions of bvlc_alexnet", "power", "gap"]
+    refused = 0
+    for index, point in enumerate(files.front["baselines"]):
+        really = point["breaks"]
+        for breaks in ([], *([name] for name in names), really * 2, [*really, "power"]):
+            changed = files.copy()
+            changed.front["baselines"][index]["breaks"] = breaks
+            failing = changed.failing()
+            assert (failing is None) == (breaks == really), (breaks, really)
+            refused += failing is not None and failing.name == "baselines"
+        changed = files.copy()
+        changed.front["baselines"][index]["point"]["energy_by_unit_fj"]["gpu"] -= 1
+        judge(Counter(), changed)
+        assert changed.falsehood is not None
+    assert refused > 20
 
 
 def test_costs_lowered_and_everything_else_made_to_fit(files: Files) -> None:
@@ -209,6 +238,7 @@ def test_costs_lowered_and_everything_else_made_to_fit(files: Files) -> None:
             files.read_front,
             problem=problem,
             members=make_members(problem, rows[kept], objectives[kept]),
+            baselines=(),
         )
         changed.front.clear()
         changed.front.update(json.loads(canonical_bytes(front_to_document(front))))
@@ -222,16 +252,18 @@ def test_costs_lowered_and_everything_else_made_to_fit(files: Files) -> None:
 
 
 def test_limits_lifted(files: Files) -> None:
-    """A wider space than the lemmas are of."""
-    seen: Counter[str] = Counter()
+    """A wider space than the lemmas are of: each change lets better design points in."""
     for change in (None, 3, 5):
         changed = files.copy()
+        changed.front["baselines"] = []
         for network in changed.problem["networks"]:
             network["max_transitions"] = change
-        space = space_in_words(problem_from_document(changed.problem))
+        space = describe_space(problem_from_document(changed.problem))
         changed.front["certificate"]["space"] = space
-        judge(seen, changed)
-    assert seen["false"] > 0, seen
+        assert changed.falsehood is not None
+        failing = changed.failing()
+        assert failing is not None
+        assert failing.name in ("lemmas", "cover")
 
 
 @pytest.mark.parametrize("how", ["gap", "searched"])
@@ -248,12 +280,15 @@ def test_a_status_is_not_raised(
         certificate=done.files,
         pictures=False,
     )
-    assert list(verifying.verify(folder))[-1].holds
+    open_ = "bound" if how == "gap" else "lemmas"
+    checks = list(verifying.verify(folder))
+    assert [c.name for c in checks if c.verdict is Verdict.NOT_CHECKED] == [open_]
+    assert exit_status(checks) == NOT_ALL_CHECKED
     contents = [
         json.loads((folder / f"{name}.json").read_text())
         for name in ("front", "problem", "certificate")
     ]
-    lesser = Files(folder, *contents)
+    lesser = Files(folder, *contents, files.costs)
     assert lesser.certificate["status"] == how
     lesser.certificate["bounds"] = []
     for claim in (lesser.front["certificate"], lesser.certificate):
@@ -262,8 +297,38 @@ def test_a_status_is_not_raised(
         claim["solvers"] = ["z3 5.4.0.0"]
     lesser.front["certificate"]["lemmas"] = len(lesser.certificate["lemmas"])
     assert lesser.falsehood == "a design point is left"
-    verdict = lesser.verdict()
-    assert (verdict.name, verdict.holds) == ("cover", False)
+    failing = lesser.failing()
+    assert failing is not None
+    assert failing.name == "cover"
+
+
+def test_searched_without_its_fastest_member_is_named_as_not_checked(
+    dse: Any, explored_exactly: Front, files: Files
+) -> None:
+    """No lemmas are kept, no baseline gives it away: nothing in the folder shows that it is false,
+    so nothing says that it holds."""
+    done = prove(explored_exactly, (0, 1), limits=Limits(lemmas=10))
+    certificate = done.files.certificate
+    assert certificate.status is CertificateStatus.SEARCHED
+    assert len(certificate.lemmas) == 0
+    cut = replace(
+        done.front,
+        members=done.front.members[1:],
+        baselines=(),
+        certificate=replace(done.claim, members=done.claim.members[:-1]),
+    )
+    proof = replace(done.files, certificate=replace(certificate, members=certificate.members[1:]))
+    folder = files.folder / "cut"
+    write_results(folder, cut, certificate=proof, pictures=False)
+    checked = dse("verify", folder)
+    assert checked.status == NOT_ALL_CHECKED == 4
+    assert "NOT CHECKED  lemmas: none were kept" in checked.out
+    assert "Holds, except what was not checked: lemmas." in checked.out
+    verdicts = [row["verdict"] for row in json.loads(dse("verify", folder, "--json").out)]
+    assert verdicts == ["holds", "holds", "holds", "not checked"]
+    # A formula without a claim that it proves is not passed over.
+    (folder / "certificate.smt2").write_text("(check-sat)\n")
+    assert dse("verify", folder).status == FAILED
 
 
 def test_a_smaller_epsilon_is_refused(explored_exactly: Front, tmp_path: Path) -> None:
@@ -281,8 +346,9 @@ def test_a_smaller_epsilon_is_refused(explored_exactly: Front, tmp_path: Path) -
             front = replace(done.front, epsilon=replace(done.claim, epsilon_ppm=epsilon))
             proof = replace(done.files, certificate=certificate)
             write_results(folder, front, epsilon=proof, pictures=False, overwrite=True)
-            verdict = list(verifying.verify(folder))[-1]
-            assert verdict.holds == (epsilon == done.claim.epsilon_ppm), verdict
+            checks = list(verifying.verify(folder))
+            refused = exit_status(checks) == FAILED
+            assert refused == (epsilon != done.claim.epsilon_ppm), checks
     # What is within a tolerance is no certificate of the whole front.
     front = replace(near.front, certificate=near.claim)
     write_results(folder, front, certificate=near.files, pictures=False, overwrite=True)

@@ -206,3 +206,21 @@ def test_clocks_that_are_none(dse, pair_folder, at, message):
     got = dse("analyze", "costs", pair_folder, "--at", at)
     assert (got.status, got.out, len(got.lines)) == (2, "", 1)
     assert message in got.err
+
+
+@pytest.mark.parametrize(
+    ("network", "platform", "units", "said"),
+    [
+        ("densenet121", "jetson-agx-xavier", None, ["dla0, dla1"]),
+        ("densenet121", "jetson-agx-xavier", ("gpu", "dla1"), ["dla1"]),
+        ("densenet121", "jetson-agx-xavier", ("gpu",), []),
+        ("densenet121", "jetson-agx-orin-32gb", None, []),
+        ("resnet50", "jetson-agx-xavier", None, []),
+    ],
+)
+def test_a_network_without_a_time_in_the_source_is_named(network, platform, units, said):
+    workload = workload_of([f"{network}*2"])
+    built = build_problem(workload, load_platform(platform), Options(groups=4, units=units))
+    assert [text.partition(": HaX-CoNN")[0] for text in built.warnings] == [
+        f"{network}: only estimated on {names}" for names in said
+    ]

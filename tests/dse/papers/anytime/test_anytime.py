@@ -21,11 +21,12 @@ from dse.papers.anytime.scheduler import AnytimeScheduler
 from dse.workload.options import Options
 from dse.workload.workload import workload_of
 from fitness.reference.objectives import plain_outcome
+from fitness.simulate import row_of
 from results.errors import ResultError
 from results.front.certificate import CertificateStatus
 from results.problem.problem import Objective, ObjectiveKind, Problem
 from results.replay.file import replay_csv, replay_json
-from tests.support.random_spaces import random_limited_problem, space_of
+from tests.support.random_spaces import assert_inside, random_limited_problem, space_of
 
 OPTIONS = Options(units=("gpu", "dla0"), groups=8, objectives=("latency",))
 FIXED = replace(OPTIONS, fixed=tuple((name, "max") for name in ("cpu", "gpu", "dla", "emc")))
@@ -68,8 +69,9 @@ def test_what_is_published_gets_better_and_ends_with_the_proved_best_of_all(kind
         assert ended.certificate.optimum == best
         for step in published:
             outcome = plain_outcome(problem, step.design)
-            assert not outcome.broken
+            assert outcome.broken == ()
             assert outcome.objectives == (step.value,)
+            assert_inside(problem, row_of(step.design)[None])
     assert improved > 5
 
 

@@ -6,14 +6,17 @@ import json
 import shutil
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from dse.errors import WorkloadError
+from dse.papers.estimator import tokens as tokens_module
 from dse.papers.estimator.estimator_file import (
     DOCUMENT,
     SHIPPED,
+    SHIPPED_STATIC,
     WEIGHTS,
     EstimatorFile,
     load_estimator,
@@ -23,11 +26,15 @@ from dse.papers.estimator.estimator_file import (
 from dse.papers.estimator.inference import NumpyEstimator
 from dse.papers.estimator.inputs import Inputs, inputs_of
 from dse.papers.estimator.predictor import CLASSES, TimelinePredictor
+from dse.papers.estimator.settings import EstimatorSettings
 from dse.papers.estimator.tokens import TokenMaker
-from dse.papers.estimator.training.data_set import DataPlan, DataSet, make_data
+from dse.papers.estimator.training.data_set import DataPlan, DataSet, make_data, with_tokens
 from dse.papers.estimator.training.pipeline import accuracy_of, settings_of, split_of
 from dse.papers.estimator.training.workloads import build, random_rows
+from dse.papers.managers.mapformer.predictors import make_predictor
+from dse.papers.managers.mapformer.settings import PredictorName
 from dse.space.design_space import DesignSpace
+from fitness import simulate_long_run as long_run
 from results.problem.problem import IntArray, Problem
 
 NETWORKS = ("bvlc_alexnet", "squeezenet", "resnet18", "mobilenet_v1", "zfnet512", "googlenet")
@@ -59,7 +66,7 @@ def _inputs(shipped: EstimatorFile, problem: Problem, rows: IntArray) -> Inputs:
 
 
 def test_weights_have_the_published_sizes(shipped: EstimatorFile) -> None:
-    count = sum(int(np.prod(shape)) for shape in weight_shapes(shipped.settings.board).values())
+    count = sum(int(np.prod(shape)) for shape in weight_shapes(shipped.settings).values())
     assert count == shipped.provenance["parameters"]
     assert 260_000 < count < 280_000
     size = sum((SHIPPED / name).stat().st_size for name in (WEIGHTS, DOCUMENT))
@@ -80,11 +87,74 @@ def test_shipped_weights_know_workloads_that_they_never_saw(
         assert getattr(told, name).within_one > 0.9
 
 
+def test_the_static_estimator_is_worth_what_its_file_says(data: DataSet) -> None:
+    """It is much better than a guess, which is right in one case of 16."""
+    static = shipped_estimator(short_play=False)
+    assert not static.settings.short_play
+    tokens = with_tokens(data, short_play=False)
+    told = accuracy_of(tokens, np.arange(len(data)), static.settings, static.weights)
+    assert told.played_throughput is told.played_power is None
+    stated = static.provenance["held_out"]
+    assert isinstance(stated, dict)
+    assert stated.keys() == {"throughput", "power", "mappings", "workloads"}
+    for name in ("throughput", "power"):
+        head = stated[name]
+        assert isinstance(head, dict)
+        assert getattr(told, name).exact > float(str(head["exact"])) - 0.15
+        assert float(str(head["exact"])) > 3 / 16
+
+
+def test_both_estimators_come_from_the_same_data(shipped: EstimatorFile) -> None:
+    origins = [entry.provenance["data"] for entry in (shipped, shipped_estimator(short_play=False))]
+    assert origins[0] == origins[1]
+    assert isinstance(origins[0], dict)
+    assert origins[0]["origin"] == "timeline"
+
+
+@pytest.mark.parametrize("name", [PredictorName.LEARNED, PredictorName.LEARNED_STATIC])
+def test_what_an_estimator_simulates(
+    name: PredictorName, problem: Problem, rows: IntArray, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The one with a short play plays each batch shortly, the static one nothing; neither asks the
+    timeline."""
+    simulated: list[str] = []
+    short, timeline = tokens_module.play_shortly, long_run.share_rows
+
+    def shortly(*given: Any) -> Any:
+        simulated.append("short")
+        return short(*given)
+
+    def long(players: Any) -> Any:
+        simulated.append("timeline")
+        return timeline(players)
+
+    monkeypatch.setattr(tokens_module, "play_shortly", shortly)
+    monkeypatch.setattr(long_run, "share_rows", long)
+    predictor = make_predictor(name)
+    said = predictor.predict(problem, rows)
+    assert predictor.name == name.value
+    assert len(np.unique(said.throughput_class)) > 3
+    assert simulated == (["short"] if name is PredictorName.LEARNED else [])
+    TimelinePredictor().predict(problem, rows)
+    assert simulated[-1] == "timeline"
+
+
+def test_without_a_short_play_tokens_lack_what_it_says(problem: Problem, rows: IntArray) -> None:
+    whole = TokenMaker(problem)(rows)
+    static = TokenMaker(problem, short_play=False)(rows)
+    figures, summary = static.figures.shape[2], static.summary.shape[1]
+    assert np.array_equal(static.figures, whole.figures[:, :, :figures])
+    assert np.array_equal(static.summary, whole.summary[:, :summary])
+    assert (figures, summary) < (whole.figures.shape[2], whole.summary.shape[1])
+    assert static.played.shape == (len(rows), 0)
+    assert whole.played.shape == (len(rows), 2)
+
+
 def test_the_short_play_is_near_the_timeline(data: DataSet) -> None:
     assert data.tokens is not None
-    error = np.abs(np.log(data.tokens.throughput_hz / data.throughput_hz))
+    error = np.abs(np.log(data.tokens.played[:, 0] / data.throughput_hz))
     assert np.median(error) < 0.05
-    assert np.median(np.abs(np.log(data.tokens.power_w / data.power_w))) < 0.02
+    assert np.median(np.abs(np.log(data.tokens.played[:, 1] / data.power_w))) < 0.02
 
 
 def test_one_network_on_one_unit_is_played_exactly(problem: Problem) -> None:
@@ -94,10 +164,10 @@ def test_one_network_on_one_unit_is_played_exactly(problem: Problem) -> None:
     row = space.canonical(
         np.array([[1] * space.groups + [d.allowed.sum() - 1 for d in alone.domains]])
     )
-    played = TokenMaker(alone)(row)
+    played = TokenMaker(alone)(row).played
     judged = TimelinePredictor().predict(alone, row)
-    assert played.throughput_hz == pytest.approx(judged.throughput_hz, rel=1e-3)
-    assert played.power_w == pytest.approx(judged.power_w, rel=1e-3)
+    assert played[:, 0] == pytest.approx(judged.throughput_hz, rel=1e-3)
+    assert played[:, 1] == pytest.approx(judged.power_w, rel=1e-3)
 
 
 def test_bins_have_equal_counts(data: DataSet) -> None:
@@ -192,10 +262,28 @@ def test_a_network_that_repeats_has_so_many_fewer_frames() -> None:
         np.array([[1] * space.groups + [d.allowed.sum() - 1 for d in alone.domains]])
     )
     thrice = replace(alone, networks=(replace(alone.networks[0], repeats=3),))
-    played = TokenMaker(thrice)(row)
+    played = TokenMaker(thrice)(row).played
     judged = TimelinePredictor().predict(thrice, row)
-    assert played.throughput_hz == pytest.approx(judged.throughput_hz, rel=1e-3)
-    assert played.power_w == pytest.approx(judged.power_w, rel=1e-3)
+    assert played[:, 0] == pytest.approx(judged.throughput_hz, rel=1e-3)
+    assert played[:, 1] == pytest.approx(judged.power_w, rel=1e-3)
+
+
+def test_settings_say_whether_there_is_a_short_play(shipped: EstimatorFile) -> None:
+    static = shipped_estimator(short_play=False).settings
+    for settings in (shipped.settings, static):
+        again = EstimatorSettings.from_document(settings.document())
+        assert again.short_play == settings.short_play
+        assert weight_shapes(again) == weight_shapes(settings)
+    document = static.document() | {"short_play": True}
+    with pytest.raises(ValueError, match="scaling: "):
+        EstimatorSettings.from_document(document)
+    with pytest.raises(TypeError, match="true or false"):
+        EstimatorSettings.from_document(document | {"short_play": "no"})
+
+
+def test_the_static_weights_are_small() -> None:
+    size = sum((SHIPPED_STATIC / name).stat().st_size for name in (WEIGHTS, DOCUMENT))
+    assert size < 1_100_000
 
 
 @pytest.mark.parametrize("what", ["weights", "document", "bins", "missing", "format"])

@@ -67,7 +67,7 @@ def test_the_same_bytes_again(explored: Path, tmp_path: Path) -> None:
         (lambda d: d["members"][0]["engine"].__setitem__(0, 99), "on engine 99"),
         (
             lambda d: d["members"][0].update(start_ps=[0] * len(d["members"][0]["ahead"])),
-            "FAILS  schedules",
+            "FAILS        schedules",
         ),
         (lambda d: d["members"][0]["engine"].pop(), "entries, got"),
         (lambda d: d["members"].append(d["members"][0]), "dominates another"),

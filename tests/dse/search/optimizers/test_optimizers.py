@@ -14,16 +14,20 @@ from benchmarks.random_problem import RandomShape, random_problem
 from benchmarks.reference_problem import reference_problem
 from dse.engines.optimizer_registry import ENGINES, make_engine
 from dse.errors import WorkloadError
+from dse.papers.estimator.training.workloads import random_rows
 from dse.search.base import ResumableEngine
 from dse.search.driver import Budget, StoppedBy, search
 from dse.search.names import EngineName
 from dse.search.optimizers.pymoo_adapters import nsga2
 from dse.space.design_space import DesignSpace
+from dse.space.warm_start import starting_rows
 from fitness.objectives import make_outcomes
 from results.front.dominance import hypervolume, non_dominated, reference_point
 from results.problem.problem import EnergyUse, Objective, ObjectiveKind
+from tests.support.random_spaces import assert_inside, narrowed_problem
 from tests.support.small_spaces import exact_front, small_space
 
+NARROW = RandomShape(networks=(1, 2), groups=(1, 4), units=(2, 3), points=(1, 4))
 THREE = (ObjectiveKind.LATENCY, ObjectiveKind.ENERGY, ObjectiveKind.POWER)
 ROOT = Path(__file__).parents[4]
 
@@ -50,28 +54,64 @@ def space_for(name, seed):
     return DesignSpace(asked_for(name, small_space(seed).problem))
 
 
+def recorded(space, proposed):
+    """What evaluates rows, and notes them in ``proposed``."""
+    evaluate = make_outcomes(space.problem)
+
+    def noting(rows):
+        proposed.append(rows.copy())
+        return evaluate(rows)
+
+    return noting
+
+
 @pytest.mark.parametrize("name", EngineName, ids=lambda name: name.value)
 def test_rows_are_allowed_and_the_budget_is_kept_to_the_last_one(name):
     for seed in range(2):
         space = space_for(name, seed)
-        evaluate = make_outcomes(space.problem)
-        count = 0
-
-        def counting(rows, space=space, evaluate=evaluate):
-            nonlocal count
-            count += len(rows)
-            mapping = rows[:, : space.groups]
-            assert space.problem.allowed[np.arange(space.groups), mapping].all()
-            assert np.array_equal(space.canonical(rows), rows)
-            on = space.domains_on(space.units_used(rows))
-            for d, domain in enumerate(space.problem.domains):
-                assert domain.allowed[rows[on[:, d], space.groups + d]].all()
-            return evaluate(rows)
-
-        result = search(make_engine(name, space, seed), counting, Budget(777))
-        assert result.evaluations == count <= 777
-        assert count == 777 or result.stopped_by is StoppedBy.EXHAUSTED
+        proposed = []
+        result = search(make_engine(name, space, seed), recorded(space, proposed), Budget(777))
+        rows = np.concatenate(proposed)
+        assert_inside(space.problem, rows)
+        assert result.evaluations == len(rows) <= 777
+        assert len(rows) == 777 or result.stopped_by is StoppedBy.EXHAUSTED
         assert len(result.rows)
+
+
+@pytest.mark.parametrize("name", EngineName, ids=lambda name: name.value)
+def test_rows_are_inside_spaces_with_fixed_clocks_caps_on_clocks_and_pins(name):
+    info, woken = ENGINES[name], 0
+    for seed in range(3 if info.decides else 8):
+        rng = np.random.default_rng([4, seed])
+        problem = asked_for(name, narrowed_problem(rng, random_problem(rng, NARROW)))
+        space = DesignSpace(problem)
+        proposed = []
+        result = search(make_engine(name, space, seed), recorded(space, proposed), Budget(400))
+        rows = np.concatenate(proposed)
+        assert_inside(problem, rows)
+        assert_inside(problem, result.rows)
+        # Domains of a single point that is not the first, off in some rows and on in others.
+        for d, domain in enumerate(problem.domains):
+            if domain.may_be_off and domain.allowed.sum() == 1 and not domain.allowed[0]:
+                woken += len(np.unique(space.domains_used(rows)[:, d])) == 2
+    # Those that balance loads, or decide, may use the same units in all rows.
+    assert woken > 0 or info.required
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_rows_to_start_from_are_brought_inside(seed):
+    rng = np.random.default_rng([5, seed])
+    wide = random_problem(rng, NARROW)
+    space = DesignSpace(narrowed_problem(rng, wide))
+    rows = DesignSpace(wide).random(rng, 40)
+    assert_inside(space.problem, starting_rows(space, rows))
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_rows_of_managers_training_are_inside(seed):
+    rng = np.random.default_rng([6, seed])
+    problem = asked_for(EngineName.LA_MCTS, narrowed_problem(rng, random_problem(rng, NARROW)))
+    assert_inside(problem, random_rows(rng, problem, 40))
 
 
 @pytest.mark.parametrize("seed", range(6))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 from dataclasses import replace
+from fractions import Fraction
 
 import pytest
 
@@ -74,6 +75,31 @@ def test_free_running_networks_are_a_list_like_others(tmp_path):
     assert (
         plan.runs[0].settings.to_document().keys() & {"free_running", "frames_in_flight"} == set()
     )
+
+
+def test_least_rates_are_a_list_like_others(tmp_path):
+    limits = [None, 5, "alexnet=7.5, 2"]
+    plan = plan_of(
+        tmp_path, objectives=["throughput, power"], free_running=[True], min_rates_hz=limits
+    )
+    found = {run.settings.min_rate_hz: options_of(run.settings).min_rates_hz for run in plan.runs}
+    assert found == {
+        None: (),
+        "5": ((None, 5),),
+        "alexnet=7.5, 2": (("alexnet", Fraction(15, 2)), (None, 2)),
+    }
+
+
+def test_a_workload_file_that_runs_freely_may_have_rates(tmp_path):
+    """Whether there is a common frame is known from the file, before anything runs."""
+    (tmp_path / "w.yaml").write_text("{free_running: true, networks: [{network: alexnet}]}")
+    keys = {"networks": [], "workloads": ["w.yaml"], "min_rates_hz": [5]}
+    base = {key: value for key, value in (BASE | keys).items() if value}
+    (tmp_path / "c.json").write_text(json.dumps(base | {"objectives": ["fairness, power"]}))
+    assert len(load_plan(tmp_path / "c.json").runs) == 2
+    (tmp_path / "c.json").write_text(json.dumps(base | {"objectives": ["latency, power"]}))
+    with pytest.raises(WorkloadError, match="latency is of a common frame"):
+        load_plan(tmp_path / "c.json")
 
 
 def test_runs_of_one_problem_follow_each_other(tmp_path):
@@ -181,6 +207,7 @@ def test_every_input_counts(tmp_path):
                 {"power_cap_w": "20"},
                 {"energy_budget_mj": "20"},
                 {"deadline_ms": "20"},
+                {"min_rate_hz": "20"},
                 {"frames_per_second": "20"},
                 {"max_transitions": 0},
                 {"groups": 5},
@@ -227,6 +254,10 @@ def test_every_input_counts(tmp_path):
         ({"free_running": [1]}, "$.free_running"),
         ({"free_running": [True]}, "the objective latency is of a common frame"),
         ({"frames_in_flight": [9]}, "$.frames_in_flight"),
+        ({"min_rates_hz": [5]}, "min_rate_hz: free_running is required"),
+        ({"min_rates_hz": [0]}, "$.min_rates_hz"),
+        ({"min_rates_hz": ["alexnet="]}, "--min-rate of alexnet: a number"),
+        ({"objectives": ["throughput, fairness"]}, "fairness: free_running is required"),
         ({"seeds": 1_000_000, "evaluations": list(range(1, 11))}, "at most 5,000,000 runs"),
     ],
 )

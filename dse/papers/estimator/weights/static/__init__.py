@@ -1,0 +1,1 @@
+"""The estimator that simulates nothing."""

@@ -1,0 +1,84 @@
+"""The design space of a problem in plain English: what a claim about all design points covers."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from itertools import groupby
+
+import numpy as np
+
+from results.io.plural import counted
+from results.problem.problem import EnergyUse, Problem, ProblemDomain, ProblemNetwork, ProblemUnit
+
+
+def describe_space(problem: Problem) -> str:
+    """Networks, units, operating points and every limit, exactly: problems with different spaces
+    have different descriptions, as long as their costs are the same."""
+    networks = ", ".join(_network(problem, network) for network in problem.networks)
+    units = ", ".join(_unit(unit) for unit in problem.units)
+    parts = [f"{networks} on {units}", *(_domain(domain) for domain in problem.domains)]
+    if problem.energy_use is EnergyUse.PIPELINE:
+        whose = "of each network, which run freely" if problem.free_running else "in flight"
+        parts.append(f"at most {counted(problem.frames_in_flight, 'frame')} {whose}")
+    if problem.period_ps is not None:
+        parts.append(f"makespan at most the period, {_decimal(problem.period_ps, 9)} ms")
+    if problem.power_cap_mw is not None:
+        parts.append(f"mean power at most {_decimal(problem.power_cap_mw, 3)} W")
+    if problem.energy_budget_fj is not None:
+        parts.append(f"energy at most {_decimal(problem.energy_budget_fj, 12)} mJ")
+    return "; ".join(parts)
+
+
+def _network(problem: Problem, network: ProblemNetwork) -> str:
+    notes = [counted(len(network.group_names), "group")]
+    if network.repeats > 1:
+        notes.append(f"{network.repeats} times a frame")
+    if network.waits_for:
+        notes.append(f"after {' and '.join(problem.networks[n].name for n in network.waits_for)}")
+    if network.arrival_ps:
+        notes.append(f"from {_decimal(network.arrival_ps, 9)} ms on")
+    if network.max_transitions is not None:
+        notes.append(f"at most {counted(network.max_transitions, 'transition')}")
+    if network.deadline_ps is not None:
+        notes.append(f"latency at most {_decimal(network.deadline_ps, 9)} ms")
+    return f"{network.name} ({', '.join([*notes, *_pins(problem, network)])})"
+
+
+def _pins(problem: Problem, network: ProblemNetwork) -> list[str]:
+    """Neighbouring groups that may not have every unit that can run them."""
+    can_run = np.stack(
+        [unit.time_ps.reshape(problem.group_count, -1)[:, 0] >= 0 for unit in problem.units], axis=1
+    )
+
+    def units_of(group: int) -> str | None:
+        if (problem.allowed[group] == can_run[group]).all():
+            return None
+        return " or ".join(problem.units[u].name for u in np.flatnonzero(problem.allowed[group]))
+
+    pins = []
+    for units, groups in groupby(network.groups, key=units_of):
+        places = [group - network.first_group for group in groups]
+        if units is not None:
+            which = f"groups {places[0]} to {places[-1]}" if places[1:] else f"group {places[0]}"
+            pins.append(f"{which} on {units} only")
+    return pins
+
+
+def _unit(unit: ProblemUnit) -> str:
+    if unit.max_segments is None:
+        return unit.name
+    return f"{unit.name} (at most {counted(unit.max_segments, 'segment')})"
+
+
+def _domain(domain: ProblemDomain) -> str:
+    clocks = [_decimal(khz, 3) for khz in np.array(domain.frequencies_khz)[domain.allowed].tolist()]
+    if len(clocks) > 1 and domain.allowed.all():
+        text = f"{domain.name} at any of {len(clocks)} clocks from {clocks[0]} to {clocks[-1]} MHz"
+    else:
+        text = f"{domain.name} at {' or '.join(clocks)} MHz"
+    return f"{text}, off where unused" if domain.may_be_off else text
+
+
+def _decimal(value: int, places: int) -> str:
+    """``value`` x 10^-places, exactly."""
+    return f"{Decimal(value).scaleb(-places).normalize():f}"

@@ -1,0 +1,75 @@
+"""What the plain evaluator finds wrong with members that the compiled one has made."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from benchmarks.random_problem import RandomShape, random_design, random_problem
+from dse.certificate.verify.members import what_is_wrong
+from dse.space.design_space import DesignSpace
+from dse.space.members import make_members
+from fitness.objectives import constraints_of, make_outcomes
+from fitness.simulate import row_of
+from results.front.front import Member
+from results.problem.problem import EnergyUse, Objective, ObjectiveKind, Problem
+from tests.support.random_spaces import random_power_problem
+
+SHAPE = RandomShape(networks=(1, 3), groups=(1, 3), units=(1, 3), points=(1, 3))
+ENERGY = (Objective(ObjectiveKind.ENERGY),)
+
+
+def member_of(problem: Problem, rng: np.random.Generator) -> tuple[Member, tuple[str, ...]]:
+    """A design point as a member, and the names of the limits that it breaks."""
+    row = DesignSpace(problem).canonical(row_of(random_design(rng, problem))[None])
+    outcomes = make_outcomes(problem)(row)
+    assert outcomes.possible.all()
+    (member,) = make_members(problem, row, outcomes.objectives)
+    pairs = zip(constraints_of(problem), outcomes.figures[0].tolist(), strict=True)
+    return member, tuple(constraint.name for constraint, value in pairs if value > constraint.limit)
+
+
+@pytest.mark.parametrize("use", ["frame", "periodic", "pipeline", "free"])
+def test_energy_by_unit_is_what_the_members_have(use: str) -> None:
+    changes = {
+        "frame": {},
+        "periodic": {"energy_use": EnergyUse.PERIODIC, "period_ps": 12_345_678_901},
+        "pipeline": {"energy_use": EnergyUse.PIPELINE, "frames_in_flight": 2},
+        "free": {"energy_use": EnergyUse.PIPELINE, "frames_in_flight": 2, "free_running": True},
+    }[use]
+    shape = replace(SHAPE, waiting=False) if use == "free" else SHAPE
+    drawing = 0
+    for seed in range(25):
+        rng = np.random.default_rng(seed)
+        problem = replace(random_problem(rng, shape), objectives=ENERGY, **changes)
+        member, _ = member_of(problem, rng)
+        assert what_is_wrong(problem, member, ()) is None
+        for u, energy in enumerate(member.energy_by_unit_fj):
+            claimed = [*member.energy_by_unit_fj]
+            claimed[u] = energy - 1
+            wrong = what_is_wrong(problem, replace(member, energy_by_unit_fj=tuple(claimed)), ())
+            assert wrong == f"energy of {problem.units[u].name} is {energy}, not {energy - 1}"
+            drawing += energy > 0
+    assert drawing > 25
+
+
+def test_exactly_the_limits_that_a_point_breaks_are_named() -> None:
+    seen: Counter[str] = Counter()
+    for seed in range(80):
+        rng = np.random.default_rng(seed)
+        problem = random_power_problem(rng, ObjectiveKind.LATENCY)
+        member, breaks = member_of(problem, rng)
+        assert what_is_wrong(problem, member, breaks) is None, (seed, breaks)
+        for index, name in enumerate(breaks):
+            without = breaks[:index] + breaks[index + 1 :]
+            assert what_is_wrong(problem, member, without) is not None
+            seen[name.split()[0]] += 1
+        others = [c.name for c in constraints_of(problem) if c.name not in breaks]
+        for name in (*others, "gap"):
+            wrong = what_is_wrong(problem, member, (*breaks, name))
+            assert wrong is not None
+            assert wrong.startswith("breaks ")
+    assert set(seen) == {"transitions", "segments", "latency", "makespan", "power", "energy"}, seen

@@ -1,0 +1,245 @@
+"""Every objective and every limited figure in int64, or refused: against Python integers."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from benchmarks.random_problem import RandomShape, random_design, random_pipeline, random_problem
+from dse.certificate.branch_and_bound import find_front
+from dse.problem.int64_bounds import check_magnitudes
+from fitness.objectives import ConstraintKind, constraints_of, make_outcomes
+from fitness.reference.objectives import plain_outcome
+from fitness.simulate import row_of
+from results.errors import ResultError
+from results.problem.pipeline_model import ThroughputModel
+from results.problem.problem import (
+    EnergyUse,
+    IntArray,
+    Objective,
+    ObjectiveKind,
+    Problem,
+)
+from tests.support.random_spaces import NOTHING, random_power_problem, space_of
+
+SHAPE = RandomShape(networks=(1, 3), groups=(1, 3), units=(1, 3), points=(1, 2))
+OF_A_FRAME = tuple(
+    Objective(kind) for kind in ObjectiveKind if kind is not ObjectiveKind.THROUGHPUT
+)
+OF_A_PIPELINE = (*OF_A_FRAME, Objective(ObjectiveKind.THROUGHPUT))
+FREE = tuple(
+    Objective(kind)
+    for kind in (ObjectiveKind.THROUGHPUT, ObjectiveKind.ENERGY, ObjectiveKind.POWER)
+)
+
+
+def scaled(table: IntArray, factor: float, most: int) -> IntArray:
+    """Times or powers multiplied; -1 stays."""
+    larger = np.minimum(table.astype(np.float64) * factor, float(most)).astype(np.int64)
+    return np.where(table > 0, np.maximum(larger, 1), table)
+
+
+def extreme_problem(rng: np.random.Generator) -> Problem:
+    """Times from 1 ps to 140 s, powers from nothing to a megawatt, in every energy use."""
+    problem = random_problem(rng, SHAPE)
+    time = 10.0 ** rng.uniform(-8, 5.2)
+    power = 10.0 ** rng.uniform(-4, 5)
+    units = tuple(
+        replace(
+            unit,
+            time_ps=scaled(unit.time_ps, time, (1 << 47) - 1),
+            dynamic_mw=scaled(unit.dynamic_mw, power, 10**12),
+            idle_mw=scaled(unit.idle_mw, power, 10**12),
+        )
+        for unit in problem.units
+    )
+    domains = tuple(
+        replace(domain, static_mw=scaled(domain.static_mw, power, 10**12))
+        for domain in problem.domains
+    )
+    problem = replace(
+        problem,
+        units=units,
+        domains=domains,
+        board_mw=int(problem.board_mw * power),
+        transition_ps=scaled(problem.transition_ps, time, (1 << 47) - 1),
+        objectives=OF_A_FRAME,
+        power_cap_mw=int(rng.integers(1, 1 << 53)),
+        energy_budget_fj=int(rng.integers(1, 1 << 62)),
+    )
+    use = int(rng.integers(5))
+    if use == 1:
+        period = int(10 ** rng.uniform(3, 18.9))
+        return replace(problem, energy_use=EnergyUse.PERIODIC, period_ps=period)
+    if use == 2:
+        flying = int(rng.integers(1, 14))
+        return replace(
+            problem,
+            energy_use=EnergyUse.PIPELINE,
+            objectives=OF_A_PIPELINE,
+            frames_in_flight=flying,
+        )
+    if use == 3:
+        return random_pipeline(rng, problem, ThroughputModel.ANALYTIC)
+    if use == 4:
+        alone = tuple(replace(n, waits_for=(), arrival_ps=0) for n in problem.networks)
+        return replace(
+            problem,
+            networks=alone,
+            free_running=True,
+            objectives=FREE,
+            energy_use=EnergyUse.PIPELINE,
+        )
+    return problem
+
+
+@pytest.mark.parametrize("chunk", range(6))
+def test_what_is_accepted_is_computed_without_overflow(chunk: int) -> None:
+    rng = np.random.default_rng([17, chunk])
+    accepted = refused = largest = 0
+    for _ in range(150):
+        problem = extreme_problem(rng)
+        try:
+            check_magnitudes(problem)
+        except ResultError:
+            refused += 1
+            continue
+        accepted += 1
+        designs = [random_design(rng, problem) for _ in range(3)]
+        outcomes = make_outcomes(problem)(np.stack([row_of(design) for design in designs]))
+        for i, design in enumerate(designs):
+            plain = plain_outcome(problem, design)
+            assert tuple(outcomes.objectives[i].tolist()) == plain.objectives
+            assert bool(outcomes.feasible[i]) == (not plain.broken)
+            largest = max(largest, *(abs(value) for value in plain.objectives))
+    assert accepted > 40
+    assert refused > 10
+    assert largest > 1 << 55
+
+
+def test_stretch_of_more_than_nine_seconds_of_contention() -> None:
+    """Two groups of 4.7 s that slow each other: issue 17, point 4."""
+    rng = np.random.default_rng(3)
+    met = 0
+    for _ in range(150):
+        problem = random_problem(rng, replace(SHAPE, networks=(2, 3), units=(2, 3)))
+        units = tuple(
+            replace(unit, time_ps=scaled(unit.time_ps, 4e4, 10**13)) for unit in problem.units
+        )
+        problem = replace(problem, units=units, objectives=(Objective(ObjectiveKind.STRETCH),))
+        try:
+            check_magnitudes(problem)
+        except ResultError:
+            continue
+        designs = [random_design(rng, problem) for _ in range(10)]
+        outcomes = make_outcomes(problem)(np.stack([row_of(design) for design in designs]))
+        for value, design in zip(outcomes.objectives[:, 0].tolist(), designs, strict=True):
+            outcome = plain_outcome(problem, design)
+            assert value == outcome.objectives[0]
+            entries = outcome.timeline.schedule.groups
+            added = sum(entry.end_ps - entry.start_ps - entry.alone_ps for entry in entries)
+            met += added * 10**6 >= 1 << 63
+    assert met > 20
+
+
+def with_times(problem: Problem, time_ps: int) -> Problem:
+    units = tuple(
+        replace(unit, time_ps=np.where(unit.time_ps > 0, time_ps, -1)) for unit in problem.units
+    )
+    return replace(problem, units=units)
+
+
+def small() -> Problem:
+    return random_problem(
+        np.random.default_rng(1),
+        replace(SHAPE, networks=(3, 3), units=(2, 2), waiting=False, unsupported=0.0),
+    )
+
+
+def rates(problem: Problem) -> Problem:
+    """Twelve networks of one group of 1 ps."""
+    one = random_problem(
+        np.random.default_rng(1),
+        replace(SHAPE, networks=(12, 12), groups=(1, 1), waiting=False, unsupported=0.0),
+    )
+    return replace(with_times(one, 1), objectives=(Objective(ObjectiveKind.INVERSE_LATENCY),))
+
+
+def powerless(problem: Problem, period_ps: int) -> Problem:
+    """Nothing draws power, over a period."""
+    units = tuple(
+        replace(u, idle_mw=np.zeros_like(u.idle_mw), dynamic_mw=np.zeros_like(u.dynamic_mw))
+        for u in problem.units
+    )
+    domains = tuple(replace(d, static_mw=np.zeros_like(d.static_mw)) for d in problem.domains)
+    return replace(
+        problem,
+        units=units,
+        domains=domains,
+        board_mw=0,
+        energy_use=EnergyUse.PERIODIC,
+        period_ps=period_ps,
+    )
+
+
+def crowded(problem: Problem) -> Problem:
+    units = tuple(
+        replace(unit, demand_kbps=np.full_like(unit.demand_kbps, 1 << 62)) for unit in problem.units
+    )
+    return replace(problem, units=units)
+
+
+def steep(problem: Problem) -> Problem:
+    tables = [unit.contention for unit in problem.units]
+    which = next(u for u, table in enumerate(tables) if table is not None)
+    table = replace(tables[which], intensive_num=np.full_like(tables[which].peak_kbps, 1 << 50))
+    units = list(problem.units)
+    units[which] = replace(units[which], contention=table)
+    return replace(problem, units=tuple(units))
+
+
+REFUSED = {
+    "power": (
+        lambda p: replace(p, board_mw=10**13),
+        r"largest power must be below .*9\.2 GW.*got 10{6}\d+ mW",
+    ),
+    "energy": (
+        lambda p: replace(with_times(p, 10**14), board_mw=10**6),
+        "more than 63 bits hold in femtojoules",
+    ),
+    "time": (lambda p: powerless(p, 10**16), r"could take 1e\+04 s: less than 2\*\*63 fs"),
+    "rates": (rates, r"'inverse-latency': rates .* less than 2\*\*62 uHz, got up to 12000000"),
+    "demands": (crowded, r"demands of all units must add up to less than 2\*\*63"),
+    "slopes": (steep, r"contention parameters and demands must be below 2\*\*63, got \d+"),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_could_overflow_is_refused_with_its_limit(name: str) -> None:
+    change, complaint = REFUSED[name]
+    check_magnitudes(small())
+    with pytest.raises(ResultError, match=complaint):
+        check_magnitudes(change(small()))
+
+
+@pytest.mark.parametrize("cap_mw", [10**9, 7 * 10**11, 10**12, 9 * 10**15])
+def test_a_power_cap_that_nothing_reaches_closes_nothing(cap_mw: int) -> None:
+    """A cap times a time left int64: lemmas held every point for one that breaks the cap."""
+    rng = np.random.default_rng(8)
+    for _ in range(12):
+        problem = replace(random_power_problem(rng, ObjectiveKind.LATENCY), power_cap_mw=None)
+        problem = replace(problem, objectives=(problem.objectives[0], problem.objectives[1]))
+        capped = replace(problem, power_cap_mw=cap_mw)
+        assert constraints_of(capped)[-1 if problem.energy_budget_fj is None else -2].kind is (
+            ConstraintKind.POWER
+        )
+        rows = space_of(capped).rows
+        outcomes = make_outcomes(capped)(rows)
+        best = np.where(outcomes.feasible, outcomes.objectives[:, 0], NOTHING).min()
+        found, uncapped = find_front(capped), find_front(problem)
+        assert found.objectives.tolist() == uncapped.objectives.tolist()
+        assert found.nodes == uncapped.nodes
+        if len(found.objectives):
+            assert found.objectives[:, 0].min() == best
