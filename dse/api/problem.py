@@ -64,6 +64,7 @@ class Problem:
         power_cap_w: Number | None = None,
         energy_budget_mj: Number | None = None,
         deadline_ms: Number | Mapping[str, Number] | None = None,
+        min_rate_hz: Number | Mapping[str, Number] | None = None,
         frames_per_second: Number | None = None,
         pins: Mapping[str, Mapping[tuple[int, int], str]] | None = None,
         free_running: bool = False,
@@ -80,7 +81,7 @@ class Problem:
                 one workload file, or a :class:`dse.Workload`.
             platform: a name, a file, or a :class:`dse.Platform`.
             objectives: two or more of ``latency``, ``latency:NETWORK``, ``inverse-latency``,
-                ``throughput``, ``energy``, ``power``, ``efficiency``, ``stretch``.
+                ``throughput``, ``energy``, ``power``, ``efficiency``, ``stretch``, ``fairness``.
             groups: approximate number of groups per network.
             branches: make parallel branches groups of their own.
             each_layer: cut at every legal place.
@@ -91,6 +92,8 @@ class Problem:
             power_cap_w: mean power, at most.
             energy_budget_mj: energy per frame, at most.
             deadline_ms: latency, at most: for all networks, or network -> milliseconds.
+            min_rate_hz: inferences per second, at least, of free-running networks: for all, or
+                network -> rate.
             frames_per_second: a periodic workload; energy counts over the period.
             pins: network -> {(first group, last group): unit}.
             free_running: every network starts its next frame when one of its own ends.
@@ -113,11 +116,6 @@ class Problem:
             else workload_from([str(network) for network in networks])
         )
         measured = load_profile(profile, chip) if isinstance(profile, str | Path) else profile
-        deadlines: dict[str | None, Number] = {}
-        if isinstance(deadline_ms, Mapping):
-            deadlines = dict(deadline_ms.items())
-        elif deadline_ms is not None:
-            deadlines[None] = deadline_ms
         options = Options(
             objectives=tuple(objectives),
             groups=groups,
@@ -129,10 +127,8 @@ class Problem:
             precision=precision,
             power_cap_w=_exact(power_cap_w, "power_cap_w"),
             energy_budget_mj=_exact(energy_budget_mj, "energy_budget_mj"),
-            deadlines_ms=tuple(
-                (network, parse_positive(str(value), "deadline_ms"))
-                for network, value in deadlines.items()
-            ),
+            deadlines_ms=_by_network(deadline_ms, "deadline_ms"),
+            min_rates_hz=_by_network(min_rate_hz, "min_rate_hz"),
             frames_per_second=_exact(frames_per_second, "frames_per_second"),
             pins=tuple(
                 (network, first, last, unit)
@@ -247,3 +243,14 @@ class Problem:
 def _exact(value: Number | None, what: str) -> Fraction | None:
     """The number exactly as it is written in decimal."""
     return None if value is None else parse_positive(str(value), what)
+
+
+def _by_network(
+    value: Number | Mapping[str, Number] | None, what: str
+) -> tuple[tuple[str | None, Fraction], ...]:
+    """Network, or None for all, with its number."""
+    if value is None:
+        return ()
+    if not isinstance(value, Mapping):
+        return ((None, parse_positive(str(value), what)),)
+    return tuple((name, parse_positive(str(number), what)) for name, number in value.items())

@@ -37,6 +37,7 @@ from platforms.platform_file import load_platform
 from results.problem.objectives import format_objectives, objective_label, objective_names
 from results.problem.problem import ObjectiveKind
 from results.text.member_diff import groups_by_unit, transition_count
+from results.text.space_description import describe_space
 
 if TYPE_CHECKING:
     from dse.tools.analysis.compare_baselines import Comparison, Standing
