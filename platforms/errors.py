@@ -1,5 +1,7 @@
 """The one error that reading and checking platforms raises."""
 
+from common.errors import DseError
 
-class PlatformError(ValueError):
+
+class PlatformError(DseError, ValueError):
     """A platform that cannot be used; the message names the field, the requirement, the value."""

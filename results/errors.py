@@ -1,5 +1,7 @@
 """The one error that reading, checking and building results raises."""
 
+from common.errors import DseError
 
-class ResultError(ValueError):
+
+class ResultError(DseError, ValueError):
     """A problem, front or file that is not sound; the message names the field and the value."""

@@ -1,5 +1,7 @@
 """The one error that reading, building and analysing graphs raises."""
 
+from common.errors import DseError
 
-class GraphError(ValueError):
+
+class GraphError(DseError, ValueError):
     """A model, graph or grouping that cannot be used; the message names what, where and why."""

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import os
 import sys
+import tempfile
+import traceback
 from typing import Annotated, Any
 
 import typer
 
+from common.text import printable
 from dse.cli.commands import COMMANDS
 from dse.cli.lazy import LazyGroup
+from dse.errors import DseError, InfeasibleError
 
 
 class _Interrupted(Exception):
@@ -72,8 +76,6 @@ def main() -> None:
 
 def run(arguments: list[str]) -> int:
     """Runs a command and returns its exit status; errors are one line on stderr."""
-    from dse.errors import InfeasibleError, InternalError
-
     try:
         status = app(arguments, prog_name="dse", standalone_mode=False)
     except typer.Exit as end:
@@ -82,28 +84,40 @@ def run(arguments: list[str]) -> int:
         return _report("interrupted", INTERRUPTED)
     except InfeasibleError as error:
         return _report(str(error), INFEASIBLE)
-    except InternalError as error:
-        return _report(f"internal error: {error}", INTERNAL_ERROR)
     except BrokenPipeError:
-        # Whoever read our output has gone; Python would complain once more when it flushes.
+        # The reader of our output has gone; Python would complain again when it flushes.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
-    except (ValueError, OSError) as error:
-        return _report(_told(error), BAD_INPUT)
+    except DseError as error:
+        return _report(str(error), BAD_INPUT)
+    except OSError as error:
+        return _report(_file_error(error), BAD_INPUT)
     except Exception as error:
         # Typer's own errors (an unknown option, a missing argument) share no public base class.
-        if not hasattr(error, "format_message"):
-            raise
-        message = error.format_message()
-        # Without a command there is its help, and nothing to add.
-        return _report(message, BAD_INPUT) if message else BAD_INPUT
+        if hasattr(error, "format_message"):
+            message = error.format_message()
+            # Without a command there is its help, and nothing to add.
+            return _report(printable(message), BAD_INPUT) if message else BAD_INPUT
+        return _report_bug(error)
     return status if isinstance(status, int) else 0
 
 
-def _told(error: ValueError | OSError) -> str:
-    if isinstance(error, OSError) and error.strerror:
-        return f"{error.filename or 'file'}: {error.strerror}"
-    return str(error)
+def _file_error(error: OSError) -> str:
+    return printable(f"{error.filename or 'file'}: {error.strerror or error}")
+
+
+def _report_bug(error: Exception) -> int:
+    """One line about a fault of the program; the traceback goes to a file."""
+    with tempfile.NamedTemporaryFile(
+        "w", prefix="dse-bug-", suffix=".txt", delete=False, encoding="utf-8", errors="replace"
+    ) as file:
+        file.write("".join(traceback.format_exception(error)))
+    text = printable(" ".join(str(error).split()))[:200]
+    return _report(
+        f"internal error, please report it: {type(error).__name__}: {text} "
+        f"(traceback in {file.name})",
+        INTERNAL_ERROR,
+    )
 
 
 def _report(message: str, status: int) -> int:

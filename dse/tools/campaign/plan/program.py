@@ -10,7 +10,7 @@ from functools import cache
 from importlib.metadata import PackageNotFoundError, requires, version
 from pathlib import Path
 
-PACKAGES = ("sdf", "platforms", "results", "fitness", "dse")
+PACKAGES = ("common", "sdf", "platforms", "results", "fitness", "dse")
 SUFFIXES = frozenset({".py", ".json", ".xml"})
 
 
