@@ -25,7 +25,7 @@ from dse.certificate.cover import cover_smtlib, prove_cover
 from dse.certificate.fastest import FastestResult, find_fastest
 from fitness.contention import contention_table
 from fitness.lemma_checker.check import check_lemmas
-from fitness.lemma_checker.claim import LemmaClaim
+from fitness.lemma_checker.claim import LemmaTarget
 from results.problem.problem import (
     Objective,
     ObjectiveKind,
@@ -38,7 +38,7 @@ from results.problem.problem import (
 PS_PER_MS = 10**9
 SEED = 1
 TIME_LIMIT_S = 30.0
-MOST_LEMMAS = 200_000
+MAX_LEMMAS = 200_000
 """More are neither kept nor covered."""
 SHORT_S = 0.2
 """What is done sooner is done again, and the shortest time taken."""
@@ -232,7 +232,7 @@ def measure(instance: Instance, *, time_limit_s: float = TIME_LIMIT_S) -> Measur
             repetitions=1,
         )
         cover = verdicts[0]
-        claim = LemmaClaim((0,), ((best,),))
+        claim = LemmaTarget((0,), ((best,),))
         failures: list[int] = []
         check_s = best_seconds(
             lambda: failures.append(len(check_lemmas(problem, proof.lemmas, claim))), repetitions=1
@@ -270,7 +270,7 @@ def _timed_search(
 ) -> tuple[FastestResult, float]:
     def search() -> FastestResult:
         return find_fastest(
-            problem, known=known_ps, most_lemmas=MOST_LEMMAS, time_limit_s=time_limit_s
+            problem, known=known_ps, most_lemmas=MAX_LEMMAS, time_limit_s=time_limit_s
         )
 
     return timed(search, short_s=SHORT_S, repetitions=REPETITIONS)
@@ -290,7 +290,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     )
     notes = [
         f"Every part ends after {chosen.time_limit:g} s; a gap above 0: the search did not end.",
-        f"Z3, check: for at most {MOST_LEMMAS:,} lemmas of a search that ended; Z3 with the writing"
+        f"Z3, check: for at most {MAX_LEMMAS:,} lemmas of a search that ended; Z3 with the writing"
         " of the formula, unsat means that the lemmas leave nothing out.",
         "CP-SAT solves another, easier problem: no contention, any order of the groups, idling"
         " allowed, the smallest times over all clocks, whole nanoseconds; one worker.",

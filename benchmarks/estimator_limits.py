@@ -16,7 +16,7 @@ import numpy as np
 from dse.papers.estimator.estimator_file import shipped_estimator
 from dse.papers.estimator.predictor import TimelinePredictor
 from dse.papers.estimator.training.workloads import (
-    MOST_NETWORKS,
+    MAX_NETWORKS,
     build,
     random_rows,
     random_workload,
@@ -57,7 +57,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     moved: dict[float, list[tuple[float, float, bool, bool]]] = {share: [] for share in JITTER}
     for workload in range(workloads):
         rng = np.random.default_rng([SEED, workload])
-        problem = build(random_workload(rng, pool, most=min(MOST_NETWORKS, len(pool))))
+        problem = build(random_workload(rng, pool, most=min(MAX_NETWORKS, len(pool))))
         rows = random_rows(rng, problem, ROWS)
         before = TimelinePredictor(settings.throughput, settings.power).predict(problem, rows)
         for share in JITTER:

@@ -16,7 +16,7 @@ from benchmarks.instances import measure_chosen
 from benchmarks.reference_problem import reference_problem
 from benchmarks.report import Column, show
 from benchmarks.timing import timed
-from dse.certificate.branch_and_bound import ExactResult, Known, find_front
+from dse.certificate.branch_and_bound import ExactResult, Incumbents, find_front
 from dse.certificate.certify import Limits
 from dse.certificate.strategy import TOLERANCES_PPM
 from dse.problem.build import build_problem
@@ -141,13 +141,13 @@ def measure(instance: Instance, *, time_limit_s: float = TIME_LIMIT_S) -> Measur
     )
 
 
-def _explored(problem: Problem) -> tuple[Known, float]:
+def _explored(problem: Problem) -> tuple[Incumbents, float]:
     engine = Nsga2Engine(DesignSpace(problem), seed=SEED)
     result = search(engine, make_outcomes(problem), Budget(EVALUATIONS))
-    return Known(result.objectives, result.rows), result.seconds
+    return Incumbents(result.objectives, result.rows), result.seconds
 
 
-def _narrowed(problem: Problem, known: Known, time_limit_s: float) -> ExactResult:
+def _narrowed(problem: Problem, known: Incumbents, time_limit_s: float) -> ExactResult:
     """The exact search within a quarter of the time; else the smallest tolerance that is proved in
     what is left of it."""
     limits = Limits(seconds=time_limit_s)
@@ -158,7 +158,7 @@ def _narrowed(problem: Problem, known: Known, time_limit_s: float) -> ExactResul
     for tolerance in (*TOLERANCES_PPM, 0):
         result = find_front(
             problem,
-            known=Known(best.objectives, best.rows),
+            known=Incumbents(best.objectives, best.rows),
             tolerance_ppm=tolerance,
             most_nodes=limits.nodes,
             most_lemmas=0,

@@ -11,14 +11,14 @@ from benchmarks.random_problem import RandomShape, random_design, random_problem
 from fitness.reference.long_run import Account, Play
 from results.problem.problem import DesignPoint, EnergyUse, Problem
 
-MOST_ROUNDS = 2000
+MAX_ROUNDS = 2000
 FAR_APART = 64
 """Frames of two streams whose numbers differ by more are in the same order for good, as long as
 they draw further apart: numbers decide only between frames that are ready at the same instant."""
 
 
 def recurring_periods(
-    problem: Problem, design: DesignPoint, *, most: int = MOST_ROUNDS
+    problem: Problem, design: DesignPoint, *, most: int = MAX_ROUNDS
 ) -> tuple[Fraction, ...] | None:
     """Of each stream, from frame to frame; None where no state recurs within ``most`` rounds.
 

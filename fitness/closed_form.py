@@ -24,7 +24,7 @@ from results.problem.problem import (
     Problem,
 )
 
-MOST_UNITS = 63
+MAX_UNITS = 63
 """The units that a design point uses are the bits of one integer."""
 
 
@@ -97,8 +97,8 @@ def make_load_evaluator(problem: Problem, *, jobs: int = 1) -> LoadEvaluator:
 
     if not problem.is_analytic:
         raise ValueError("the throughput model must be analytic, got timeline")
-    if len(problem.units) > MOST_UNITS:
-        raise ValueError(f"at most {MOST_UNITS} units, got {len(problem.units)}")
+    if len(problem.units) > MAX_UNITS:
+        raise ValueError(f"at most {MAX_UNITS} units, got {len(problem.units)}")
     plan = make_load_plan(problem)
     scratch = np.zeros((jobs, 4, plan.units), dtype=np.int64)
     pool = ThreadPoolExecutor(jobs) if jobs > 1 else None

@@ -128,7 +128,7 @@ def constraints_of(problem: Problem) -> tuple[Constraint, ...]:
 
 
 @dataclass(frozen=True, eq=False)
-class WholeTime:
+class EnergyAccount:
     """What a frame takes and draws over the whole time W of the energy use, arrays [n]."""
 
     possible: BoolArray
@@ -154,14 +154,14 @@ def make_outcomes(
     """
     if play is None and _needs_frame(problem):
         play = make_evaluator(problem, jobs=jobs)
-    whole_time = make_whole_time(problem, jobs=jobs)
+    energy_account = make_energy_account(problem, jobs=jobs)
     limits = np.array([entry.limit for entry in constraints_of(problem)], dtype=np.int64)
     count_segments = make_segment_counter(problem)
 
     def evaluate(rows: IntArray) -> Outcomes:
         rows = np.asarray(rows, dtype=np.int64)
         frame = None if play is None else play(rows)
-        whole = whole_time(rows, frame)
+        whole = energy_account(rows, frame)
         energy = whole.energy_fj
         columns = [_objective(problem, entry, rows, frame, whole) for entry in problem.objectives]
         figures: list[IntArray] = []
@@ -228,16 +228,16 @@ def _needs_frame(problem: Problem) -> bool:
     )
 
 
-WholeTimeFunction = Callable[[IntArray, Evaluation | None], WholeTime]
+EnergyAccountFunction = Callable[[IntArray, Evaluation | None], EnergyAccount]
 
 
-def make_whole_time(problem: Problem, *, jobs: int = 1) -> WholeTimeFunction:
+def make_energy_account(problem: Problem, *, jobs: int = 1) -> EnergyAccountFunction:
     """A function from rows, and what one frame alone gives, to time and energy; pipelines do not
     look at the frame."""
     if problem.is_analytic:
         load = make_load_evaluator(problem, jobs=jobs)
 
-        def closed_form(rows: IntArray, frame: Evaluation | None) -> WholeTime:
+        def closed_form(rows: IntArray, frame: Evaluation | None) -> EnergyAccount:
             del frame
             loads = load(rows)
             return _whole_time(
@@ -251,7 +251,7 @@ def make_whole_time(problem: Problem, *, jobs: int = 1) -> WholeTimeFunction:
     if problem.energy_use is EnergyUse.PIPELINE:
         return _make_long_run(problem, jobs)
 
-    def played(rows: IntArray, frame: Evaluation | None) -> WholeTime:
+    def played(rows: IntArray, frame: Evaluation | None) -> EnergyAccount:
         assert frame is not None, "only a pipeline needs no frame"
         none = np.zeros(len(rows), dtype=np.int64)
         if problem.energy_use is EnergyUse.PERIODIC:
@@ -265,21 +265,21 @@ def make_whole_time(problem: Problem, *, jobs: int = 1) -> WholeTimeFunction:
 
 def _whole_time(
     possible: BoolArray, period: IntArray, time: IntArray, energy: IntArray
-) -> WholeTime:
+) -> EnergyAccount:
     power = (energy // time) * 1000 + (energy % time) * 1000 // time
     power_up = power + ((energy % time) * 1000 % time != 0)
-    return WholeTime(possible, period, time, energy, (power, power_up))
+    return EnergyAccount(possible, period, time, energy, (power, power_up))
 
 
-def _make_long_run(problem: Problem, jobs: int) -> WholeTimeFunction:
+def _make_long_run(problem: Problem, jobs: int) -> EnergyAccountFunction:
     """The same of pipelines and networks that run freely."""
     play_on = make_long_run_evaluator(problem, jobs=jobs)
 
-    def run(rows: IntArray, frame: Evaluation | None) -> WholeTime:
+    def run(rows: IntArray, frame: Evaluation | None) -> EnergyAccount:
         del frame
         runs = play_on(rows)
         figures = np.array(runs.energies(), dtype=np.int64).reshape(len(rows), 3)
-        return WholeTime(
+        return EnergyAccount(
             possible=runs.possible,
             frame_period_ps=runs.frame_period_ps,
             time_ps=np.maximum(runs.frame_period_ps, 1),
@@ -296,7 +296,7 @@ def _objective(
     objective: Objective,
     rows: IntArray,
     frame: Evaluation | None,
-    whole: WholeTime,
+    whole: EnergyAccount,
 ) -> IntArray:
     match objective.kind:
         case ObjectiveKind.THROUGHPUT:

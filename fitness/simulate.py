@@ -9,7 +9,7 @@ from enum import Enum, auto
 import numpy as np
 from numpy.typing import NDArray
 
-from fitness.simulator.chains.chain_lanes import MOST_UNITS, make_chain_lanes
+from fitness.simulator.chains.chain_lanes import MAX_UNITS, make_chain_lanes
 from fitness.simulator.chains.chain_tables import SLOTS, are_chains, make_chains, make_lanes
 from fitness.simulator.layout import GROUP, INSTANCE_WIDTH, JOB, JOB_WIDTH, NETWORK, Plan, make_plan
 from fitness.simulator.state import (
@@ -94,7 +94,7 @@ def fastest_kernel(problem: Problem) -> Kernel:
         return Kernel.GENERAL
     if len(problem.networks) <= SLOTS:
         return Kernel.TWO_CHAINS
-    return Kernel.MANY_CHAINS if len(problem.units) <= MOST_UNITS else Kernel.GENERAL
+    return Kernel.MANY_CHAINS if len(problem.units) <= MAX_UNITS else Kernel.GENERAL
 
 
 def make_evaluator(problem: Problem, *, jobs: int = 1, kernel: Kernel | None = None) -> Evaluator:

@@ -32,7 +32,7 @@ from functools import cached_property
 import numpy as np
 
 from fitness.simulate import BoolArray, IntArray, chosen_of, row_of, scheduled_groups
-from fitness.simulator.chains.chain_lanes import MOST_UNITS, make_chain_lanes
+from fitness.simulator.chains.chain_lanes import MAX_UNITS, make_chain_lanes
 from fitness.simulator.chains.chain_tables import are_chains, make_chains
 from fitness.simulator.layout import Plan, make_plan
 from fitness.simulator.state import HIGH_FJ, LOG_WIDTH, LOGGED, make_chosen, make_state
@@ -49,7 +49,7 @@ slowest of those that are beside one another, and rows differ by a factor of a t
 networks one row took six times as long as by the general kernel, 32 random ones twice as long,
 2,000 two thirds of the time."""
 SMALL_QUOTIENT, SMALL_DIVISOR = 1 << 50, 1 << 58
-MOST_SHOWN = 1000
+MAX_SHOWN = 1000
 """What is shown of a design point ends when so many executions have ended, if not before."""
 
 
@@ -206,7 +206,7 @@ def frame_loads(problem: Problem, rows: IntArray) -> IntArray:
 
 def have_chain_kernel(problem: Problem) -> bool:
     """Whether the streams can be played by the kernel for chains."""
-    return stream_count(problem) > 1 and are_chains(problem) and len(problem.units) <= MOST_UNITS
+    return stream_count(problem) > 1 and are_chains(problem) and len(problem.units) <= MAX_UNITS
 
 
 def _players_by_number(problem: Problem, plan: Plan, jobs: int) -> list[RowPlayer]:
@@ -252,7 +252,7 @@ def _stream_players(problem: Problem, plan: Plan, jobs: int) -> list[RowPlayer]:
 
 
 def play_shown(
-    problem: Problem, design: DesignPoint, *, most: int = MOST_SHOWN
+    problem: Problem, design: DesignPoint, *, most: int = MAX_SHOWN
 ) -> tuple[Schedule, tuple[int, int], int]:
     """What is shown of a design point of networks that run freely, their window, and until when is
     shown.

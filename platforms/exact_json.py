@@ -10,7 +10,7 @@ from typing import Any
 
 from platforms.errors import PlatformError
 
-MOST_DIGITS = 30
+MAX_DIGITS = 30
 """More digits, or exponents beyond this, are refused: no figure of a chip needs them."""
 
 
@@ -18,24 +18,24 @@ def exact_decimal(text: str) -> Decimal:
     """The decimal number that ``text`` writes.
 
     Raises:
-        PlatformError: where it has more than ``MOST_DIGITS`` digits, or such an exponent.
+        PlatformError: where it has more than ``MAX_DIGITS`` digits, or such an exponent.
     """
     value = Decimal(text)
     exponent = value.as_tuple().exponent
     digits = len(value.as_tuple().digits)
-    if digits > MOST_DIGITS or not isinstance(exponent, int) or abs(exponent) > MOST_DIGITS:
+    if digits > MAX_DIGITS or not isinstance(exponent, int) or abs(exponent) > MAX_DIGITS:
         raise PlatformError(
-            f"numbers must have at most {MOST_DIGITS} digits and an exponent of at most "
-            f"{MOST_DIGITS}, got {_shortened(text)}"
+            f"numbers must have at most {MAX_DIGITS} digits and an exponent of at most "
+            f"{MAX_DIGITS}, got {_shortened(text)}"
         )
     return value
 
 
 def exact_integer(text: str) -> int:
     """The same for a whole number without exponent."""
-    if len(text) > MOST_DIGITS:
+    if len(text) > MAX_DIGITS:
         raise PlatformError(
-            f"numbers must have at most {MOST_DIGITS} digits, got {_shortened(text)}"
+            f"numbers must have at most {MAX_DIGITS} digits, got {_shortened(text)}"
         )
     return int(text)
 

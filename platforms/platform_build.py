@@ -32,7 +32,7 @@ from platforms.platform import (
 from platforms.power_model import power_mw, voltages_mv
 
 KBPS_PER_GBPS = 10**6
-MOST_BANDWIDTH_KBPS = 10**10
+MAX_BANDWIDTH_KBPS = 10**10
 """10 TB/s: demand x power then stays in 64 bits."""
 
 
@@ -183,7 +183,7 @@ def _memory(entry: Mapping[str, Any], domains: Mapping[str, Domain]) -> Memory:
             f"got {entry['power']['domain']!r}"
         )
     peak_kbps = entry["bytes_per_cycle"] * domain.operating_points[-1].frequency_khz
-    if peak_kbps > MOST_BANDWIDTH_KBPS:
+    if peak_kbps > MAX_BANDWIDTH_KBPS:
         raise PlatformError(
             "$.memory.bytes_per_cycle must give at most 10 TB/s at the fastest clock, "
             f"got {entry['bytes_per_cycle']}"

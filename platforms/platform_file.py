@@ -15,7 +15,7 @@ from platforms.platform import Platform
 from platforms.platform_build import build_platform
 from platforms.schema_check import check_against_schema
 
-MOST_BYTES = 20_000_000
+MAX_BYTES = 20_000_000
 """Larger files are refused before they are read."""
 
 MERGED_BY = {
@@ -95,8 +95,8 @@ def _read_file(path: Path, reference: str) -> bytes:
     try:
         if not path.is_file():
             raise FileNotFoundError
-        if path.stat().st_size > MOST_BYTES:
-            raise PlatformError(f"{path}: must have at most {MOST_BYTES} bytes")
+        if path.stat().st_size > MAX_BYTES:
+            raise PlatformError(f"{path}: must have at most {MAX_BYTES} bytes")
         return path.read_bytes()
     except PlatformError:
         raise

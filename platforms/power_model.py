@@ -9,7 +9,7 @@ from typing import Any
 from platforms.errors import PlatformError
 from platforms.exact_json import rounded_half_up
 
-MOST_POWER_MW = 10_000_000
+MAX_POWER_MW = 10_000_000
 """10 kW: no chip draws more."""
 
 
@@ -91,9 +91,9 @@ def power_mw(
                 )
             volts = Fraction(millivolts, 1000)
             value += capacitance * Fraction(frequency, 1000) * volts * volts + leakage * volts
-        if value > MOST_POWER_MW:
+        if value > MAX_POWER_MW:
             raise PlatformError(
-                f"{where} must stay below {MOST_POWER_MW} mW, got {int(value)} mW "
+                f"{where} must stay below {MAX_POWER_MW} mW, got {int(value)} mW "
                 f"at {frequency / 1000:g} MHz"
             )
         result.append(rounded_half_up(value))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Self, overload
 
 from dse.api.member import Member
 from dse.api.result import check_plot
-from dse.certificate.summary import claims_in_words
+from dse.certificate.summary import describe_claims
 from dse.inputs.output import check_output_file, write_output_file
 from dse.tools.deploy.deploy import deployment_texts, fitting_targets
 from platforms.errors import PlatformError
@@ -25,13 +25,13 @@ from results.export.result_folder import (
     read_results,
     write_results,
 )
-from results.front.certificate import CertificateStatus, ProofFiles
+from results.front.certificate import CertificateStatus, ProofArtifacts
 from results.front.cost_origins import CostOrigins
 from results.front.front import Front as NumericFront
 from results.front.front_document import member_to_document
 from results.front.named_members import mark_members
-from results.front.select_member import FASTEST, FRUGAL, choose_member, member_title
-from results.io.plural import counted
+from results.front.select_member import FASTEST, LOWEST_ENERGY, choose_member, member_title
+from results.io.plural import pluralize
 from results.problem.problem import Problem as NumericProblem
 from results.text.front import DEFAULT_ROWS, front_table, table_rows
 from results.text.member import member_lines
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
 
-_DEFAULT_MEMBERS = {"gantt": (FASTEST,), "energy": (FASTEST, FRUGAL)}
+_DEFAULT_MEMBERS = {"gantt": (FASTEST,), "energy": (FASTEST, LOWEST_ENERGY)}
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,9 +66,9 @@ class Front(Sequence[Member]):
     """The same in integers, as ``front.json`` has it."""
     costs: CostOrigins | None = None
     """Where costs came from, as ``costs.json`` has it."""
-    certificate: ProofFiles | None = None
+    certificate: ProofArtifacts | None = None
     """The proof about the whole front or its fastest member, or as far as it came."""
-    epsilon: ProofFiles | None = None
+    epsilon: ProofArtifacts | None = None
     """The proof about the whole front within a tolerance."""
 
     @property
@@ -99,7 +99,7 @@ class Front(Sequence[Member]):
     @property
     def claims(self) -> list[str]:
         """What is proved, as sentences."""
-        return claims_in_words(self.numeric)
+        return describe_claims(self.numeric)
 
     def __len__(self) -> int:
         return len(self.numeric.members)
@@ -267,8 +267,8 @@ class Front(Sequence[Member]):
         names = ", ".join(network.name for network in self.problem.networks)
         return [
             front_table(front, width=width, max_rows=None if all_rows else DEFAULT_ROWS),
-            f"{names} on {source.platform}: {counted(len(self), 'member')}, "
-            f"{counted(source.evaluations, 'design point')} in {source.seconds:.1f} s by "
+            f"{names} on {source.platform}: {pluralize(len(self), 'member')}, "
+            f"{pluralize(source.evaluations, 'design point')} in {source.seconds:.1f} s by "
             f"{source.engine}, seed {source.seed}, stopped by {source.stopped_by}",
             *self.claims,
         ]
@@ -319,7 +319,10 @@ class Front(Sequence[Member]):
         return self.numeric.to_pandas()
 
     def with_proof(
-        self, numeric: NumericFront, certificate: ProofFiles | None, epsilon: ProofFiles | None
+        self,
+        numeric: NumericFront,
+        certificate: ProofArtifacts | None,
+        epsilon: ProofArtifacts | None,
     ) -> Front:
         """The same with what a proof found: members, claims and their files."""
         return replace(self, numeric=numeric, certificate=certificate, epsilon=epsilon)

@@ -10,12 +10,12 @@ from pathlib import Path
 
 from dse.api.front import Front
 from dse.api.problem import Networks, Problem
-from dse.certificate.branch_and_bound import Proof
-from dse.certificate.certify import MOST_LEMMAS, Limits, certified_column
-from dse.certificate.strategy import FRONT_LEMMAS, FrontProof, Goal, prove_front
+from dse.certificate.branch_and_bound import SearchProgress
+from dse.certificate.certify import MAX_LEMMAS, Limits, certified_column
+from dse.certificate.strategy import FRONT_LEMMAS, Goal, ProofOutcome, prove_front
 from dse.certificate.verify.verify import Check
 from dse.certificate.verify.verify import verify as verify_front
-from dse.compile.load import tell_of_compiling
+from dse.compile.load import announce_compilation
 from dse.engines.explore import explore_problem
 from dse.engines.optimizers import Named, Optimizer, goal_of
 from dse.errors import WorkloadError
@@ -31,7 +31,7 @@ from results.periodic.file import holds_periodic
 from results.problem.problem import IntArray
 
 ProgressBar = AbstractContextManager[Callable[[Progress], None] | None]
-ProofBar = AbstractContextManager[Callable[[Proof], None] | None]
+ProofBar = AbstractContextManager[Callable[[SearchProgress], None] | None]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -221,7 +221,7 @@ def certify(
     time_limit_s: float | None = None,
     max_nodes: int | None = None,
     fastest_only: bool = False,
-    on_progress: Callable[[Proof], None] | None = None,
+    on_progress: Callable[[SearchProgress], None] | None = None,
 ) -> Front:
     """Prove that a front is complete, or how far from it, and that nothing is faster.
 
@@ -249,8 +249,8 @@ def prove(
     time_limit_s: float | None = None,
     max_nodes: int | None = None,
     fastest_only: bool = False,
-    on_progress: Callable[[Proof], None] | None = None,
-) -> FrontProof | None:
+    on_progress: Callable[[SearchProgress], None] | None = None,
+) -> ProofOutcome | None:
     """The proof that :func:`certify` adds; None where nothing is left to prove.
 
     Raises:
@@ -260,12 +260,12 @@ def prove(
     # A claim whose certificate is lost is proved again.
     if front.certificate is not None and _is_reached(front.numeric, goal):
         return None
-    tell_of_compiling()
+    announce_compilation()
     return prove_front(
         front.numeric,
         goal=goal,
         limits=Limits(max_nodes, time_limit_s),
-        front_lemmas=max(FRONT_LEMMAS, MOST_LEMMAS),
+        front_lemmas=max(FRONT_LEMMAS, MAX_LEMMAS),
         earlier=front.certificate,
         on_progress=on_progress,
     )

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 FIRST = 1 << 100
 """Weight of what is minimised first; beyond any time or energy of a problem."""
-MOST_LABELS = 20_000
+MAX_LABELS = 20_000
 """Per layer. Of more, those with the best bound stay, and the path may not be the fastest."""
 
 
@@ -46,21 +46,21 @@ def fastest_path(layers: list[Layer], budget: int) -> Path:
     fast = _weighted(layers, FIRST, 1)
     if fast.energy <= budget:
         return fast
-    frugal = _weighted(layers, 1, FIRST)
-    if frugal.energy > budget:
-        return frugal
+    min_energy = _weighted(layers, 1, FIRST)
+    if min_energy.energy > budget:
+        return min_energy
     # The multiplier of the budget: the slope of the hull of (energy, time) where it crosses it.
     while True:
-        by_time, by_energy = fast.energy - frugal.energy, frugal.time - fast.time
+        by_time, by_energy = fast.energy - min_energy.energy, min_energy.time - fast.time
         middle = _weighted(layers, by_time, by_energy)
         value = by_time * middle.time + by_energy * middle.energy
         if value >= by_time * fast.time + by_energy * fast.energy:
             break
         if middle.energy <= budget:
-            frugal = middle
+            min_energy = middle
         else:
             fast = middle
-    return _closed(layers, budget, frugal, by_time, by_energy)
+    return _closed(layers, budget, min_energy, by_time, by_energy)
 
 
 def _to_go(layers: list[Layer], by_time: int, by_energy: int) -> list[list[int]]:
@@ -139,14 +139,14 @@ def _closed(layers: list[Layer], budget: int, known: Path, by_time: int, by_ener
                 if least is None or energy < least:
                     labels.append(_Label(time, energy, o, label))
                     least = energy
-        if len(labels) > MOST_LABELS:
+        if len(labels) > MAX_LABELS:
             bound = both_left[index]
 
             def promise(label: _Label | None, bound: list[int] = bound) -> int:
                 assert label is not None
                 return by_time * label.time + by_energy * label.energy + bound[label.option]
 
-            labels = sorted(labels, key=promise)[:MOST_LABELS]
+            labels = sorted(labels, key=promise)[:MAX_LABELS]
     ended = [label for label in labels if label is not None]
     if not ended:
         return known

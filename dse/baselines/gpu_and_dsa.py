@@ -10,8 +10,8 @@ import numpy as np
 from dse.baselines.base import Baseline, at_fastest_clocks, gpu_of, whole_networks
 from results.problem.problem import IntArray
 
-MOST_ASSIGNMENTS = 4096
-MOST_FREE_ASSIGNMENTS = 256
+MAX_ASSIGNMENTS = 4096
+MAX_FREE_ASSIGNMENTS = 256
 """Of networks that run freely, where playing one may take a thousand times as long."""
 
 
@@ -19,8 +19,8 @@ class GpuAndDsa(Baseline):
     """Whole networks on units, at least two units used; a single network leaves the GPU.
 
     Assumed: of all such assignments the paper's authors took the best; so all are proposed, and the
-    best by the timeline, with contention, stands for the method. Of more than ``MOST_ASSIGNMENTS``
-    (``MOST_FREE_ASSIGNMENTS`` where networks run freely) one is: the longest network first, each to
+    best by the timeline, with contention, stands for the method. Of more than ``MAX_ASSIGNMENTS``
+    (``MAX_FREE_ASSIGNMENTS`` where networks run freely) one is: the longest network first, each to
     the unit that is done first, at least one elsewhere. What a unit cannot run falls back to the
     GPU, as in TensorRT.
     """
@@ -35,7 +35,7 @@ class GpuAndDsa(Baseline):
         if units < 2:
             return self._nothing()
         free = space.problem.free_running
-        if units**networks > (MOST_FREE_ASSIGNMENTS if free else MOST_ASSIGNMENTS):
+        if units**networks > (MAX_FREE_ASSIGNMENTS if free else MAX_ASSIGNMENTS):
             assignments = [self._longest_first()]
         else:
             gpu = gpu_of(space)

@@ -15,7 +15,7 @@ from fitness.simulate import make_evaluator
 from fitness.simulate_long_run import make_long_run_evaluator
 from results.problem.problem import EnergyUse, IntArray, Problem
 
-MOST_GROUP_PLAYS = 2_000_000
+MAX_GROUP_PLAYS = 2_000_000
 """Moves are tried until so many groups were played: under a second, large workloads included."""
 
 
@@ -25,7 +25,7 @@ class H2h(Baseline):
     Herald by the transition costs; Table 1: no contention).
 
     Assumed: it judges by the length of the frame (of the pipeline's window, where throughput is an
-    objective) on our timeline with hand-overs and without contention; ``MOST_GROUP_PLAYS`` ends it.
+    objective) on our timeline with hand-overs and without contention; ``MAX_GROUP_PLAYS`` ends it.
     """
 
     name = "h2h"
@@ -37,7 +37,7 @@ class H2h(Baseline):
         cost = cost_without_contention(space)
         mapping = np.array(balanced_mapping(space), dtype=np.int64)
         least = int(cost(mapping[None])[0])
-        left = MOST_GROUP_PLAYS // space.groups
+        left = MAX_GROUP_PLAYS // space.groups
         while left > 0:
             moves = data_local_moves(space, mapping)
             if len(moves) == 0:

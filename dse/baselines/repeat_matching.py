@@ -12,7 +12,7 @@ from dse.problem.int64_bounds import check_magnitudes
 from dse.space.design_space import DesignSpace
 from results.problem.problem import IntArray, Problem
 
-MOST_REPEATS = 1000
+MAX_REPEATS = 1000
 
 
 def balanced(problem: Problem) -> Problem:
@@ -22,7 +22,7 @@ def balanced(problem: Problem) -> Problem:
     repeated as often as brings that nearest to the slowest network's.
 
     Raises:
-        WorkloadError: where a network would have to run more than ``MOST_REPEATS`` times.
+        WorkloadError: where a network would have to run more than ``MAX_REPEATS`` times.
         ResultError: where the figures leave int64.
     """
     times = alone_on_best_unit(problem)
@@ -30,10 +30,10 @@ def balanced(problem: Problem) -> Problem:
     for network, time in zip(problem.networks, times, strict=True):
         # Rounded half up, in integers.
         repeats = network.repeats * max(1, (2 * max(times) + time) // (2 * time))
-        if repeats > MOST_REPEATS:
+        if repeats > MAX_REPEATS:
             raise WorkloadError(
                 f"--balance: {network.name!r} would have to run {repeats} times to match the "
-                f"slowest network; at most {MOST_REPEATS} are possible"
+                f"slowest network; at most {MAX_REPEATS} are possible"
             )
         networks.append(replace(network, repeats=repeats))
     result = replace(problem, networks=tuple(networks))

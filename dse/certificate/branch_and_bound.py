@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from dse.certificate.preconditions import refuse_unprovable
+from dse.certificate.preconditions import check_provable
 from dse.certificate.snapshot import Snapshot, fill_in, kept_arrays, play_levels, with_more_room
 from fitness.branch_and_bound.choices import SearchSpace, exchange_rates, make_search_space
 from fitness.branch_and_bound.search_state import (
@@ -40,7 +40,7 @@ BUFFER_MEMBERS = 256
 
 
 @dataclass(frozen=True)
-class Proof:
+class SearchProgress:
     """How far a search stands; ``epsilon_ppm``: see :mod:`results.front.epsilon`, None: no bound
     yet.
     """
@@ -55,7 +55,7 @@ class Proof:
 
 
 @dataclass(frozen=True, eq=False)
-class Known:
+class Incumbents:
     """Objectives [members, objectives] of feasible design points, and their rows [members, groups +
     domains]; None where only the objectives are known."""
 
@@ -97,13 +97,13 @@ def find_front(
     problem: Problem,
     *,
     objectives: Sequence[int] | None = None,
-    known: Known | None = None,
+    known: Incumbents | None = None,
     tolerance_ppm: int = 0,
     most_lemmas: int = 1_000_000,
     most_nodes: int | None = None,
     time_limit_s: float | None = None,
-    going_on: Snapshot | None = None,
-    on_progress: Callable[[Proof], None] | None = None,
+    resume_from: Snapshot | None = None,
+    on_progress: Callable[[SearchProgress], None] | None = None,
     interrupted: Callable[[], bool] = lambda: False,
 ) -> ExactResult:
     """Finds the Pareto front over all units, operating points and rules of the problem.
@@ -126,13 +126,13 @@ def find_front(
 
     Raises:
         ResultError: where no bound is known for an objective or a limit, see
-            :func:`dse.certificate.preconditions.refuse_unprovable`.
+            :func:`dse.certificate.preconditions.check_provable`.
     """
     columns = tuple(range(len(problem.objectives))) if objectives is None else tuple(objectives)
-    refuse_unprovable(problem, columns)
+    check_provable(problem, columns)
     search = _Search(problem, columns, tolerance_ppm)
-    if going_on is not None:
-        search.restore(going_on)
+    if resume_from is not None:
+        search.restore(resume_from)
     elif known is not None:
         search.learn(known)
     first_node = search.nodes
@@ -204,7 +204,7 @@ class _Search:
     def seconds(self) -> float:
         return time.monotonic() - self._began
 
-    def learn(self, known: Known) -> None:
+    def learn(self, known: Incumbents) -> None:
         """Takes members in."""
         from fitness.branch_and_bound.archive import is_closed, join
 
@@ -244,8 +244,8 @@ class _Search:
         if self._branching.scalar[MEMBERS] == len(self._branching.objectives):
             self._branching = with_more_room(self._branching)
 
-    def proof(self) -> Proof:
-        return Proof(
+    def proof(self) -> SearchProgress:
+        return SearchProgress(
             nodes=self.nodes,
             lemmas=self._lemmas.count,
             members=int(self._branching.scalar[MEMBERS]),

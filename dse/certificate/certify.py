@@ -9,7 +9,7 @@ from functools import partial
 
 import numpy as np
 
-from dse.certificate.branch_and_bound import ExactResult, Known, Proof, find_front
+from dse.certificate.branch_and_bound import ExactResult, Incumbents, SearchProgress, find_front
 from dse.certificate.cover import cover_smtlib, prove_cover
 from dse.certificate.snapshot import Snapshot
 from dse.errors import InternalError
@@ -19,15 +19,15 @@ from dse.space.members import make_members
 from fitness.objectives import make_outcomes
 from fitness.simulate import row_of
 from results.errors import ResultError
-from results.front.certificate import Certificate, CertificateStatus, LemmaTable, ProofFiles
+from results.front.certificate import Certificate, CertificateStatus, LemmaTable, ProofArtifacts
 from results.front.dominance import non_dominated
-from results.front.front import CertificateClaim, Front
+from results.front.front import CertificateSummary, Front
 from results.problem.objectives import objective_names
 from results.problem.problem import IntArray, ObjectiveKind, Problem
 from results.problem.problem_file import problem_sha256
 from results.text.space_description import describe_space
 
-MOST_LEMMAS = 200_000
+MAX_LEMMAS = 200_000
 """More lemmas are not given to a solver: what they prove is ``searched`` then."""
 COVER_SECONDS = 120.0
 DEFAULT_GROUP_PLAYS = 40_000_000
@@ -42,7 +42,7 @@ class Limits:
 
     nodes: int | None = None
     seconds: float | None = None
-    lemmas: int = MOST_LEMMAS
+    lemmas: int = MAX_LEMMAS
 
     def nodes_for(self, problem: Problem) -> int | None:
         """Nodes of a search of this problem."""
@@ -52,12 +52,12 @@ class Limits:
 
 
 @dataclass(frozen=True, eq=False)
-class Proved:
+class CertifiedFront:
     """A front, maybe with members that the search has found; what was proved of it."""
 
     front: Front
-    claim: CertificateClaim
-    files: ProofFiles
+    claim: CertificateSummary
+    files: ProofArtifacts
 
     @property
     def status(self) -> CertificateStatus:
@@ -69,7 +69,7 @@ class Proved:
         """Whether no design point is better at all, by the search's own account at least."""
         return self.status is not CertificateStatus.GAP and self.claim.epsilon_ppm == 0
 
-    def about(self, front: Front) -> Proved:
+    def about(self, front: Front) -> CertifiedFront:
         """The same about a later front, whose members dominate those of this one or equal them:
         whatever a member closes, one that dominates it closes too."""
         if front is self.front:
@@ -84,7 +84,7 @@ class Proved:
             members=tuple(tuple(values[index, columns].tolist()) for index in best),
         )
         claim = replace(self.claim, members=tuple(best))
-        return Proved(front, claim, replace(self.files, certificate=certificate))
+        return CertifiedFront(front, claim, replace(self.files, certificate=certificate))
 
 
 def certified_column(problem: Problem) -> int | None:
@@ -102,7 +102,7 @@ def certify(
     *,
     limits: Limits | None = None,
     earlier: Certificate | None = None,
-    on_progress: Callable[[Proof], None] | None = None,
+    on_progress: Callable[[SearchProgress], None] | None = None,
     interrupted: Callable[[], bool] = lambda: False,
 ) -> Front:
     """The front with a certificate of its fastest member: see :func:`prove`, with the objective of
@@ -133,9 +133,9 @@ def prove(
     tolerance_ppm: int = 0,
     limits: Limits | None = None,
     earlier: Certificate | None = None,
-    on_progress: Callable[[Proof], None] | None = None,
+    on_progress: Callable[[SearchProgress], None] | None = None,
     interrupted: Callable[[], bool] = lambda: False,
-) -> Proved:
+) -> CertifiedFront:
     """Searches for design points that no member is as good as, in these objectives, until there are
     none. What is found joins the front.
 
@@ -148,7 +148,7 @@ def prove(
 
     Raises:
         ResultError: where an objective or a constraint has no bounds, see
-            :func:`dse.certificate.preconditions.refuse_unprovable`; on a problem that is not sound,
+            :func:`dse.certificate.preconditions.check_provable`; on a problem that is not sound,
             figures that may leave int64, or a member outside the space.
     """
     problem = front.problem
@@ -172,11 +172,11 @@ def prove(
     )
     result = search(
         known=_known(front, columns),
-        going_on=None if earlier is None else _snapshot(earlier, digest, names),
+        resume_from=None if earlier is None else _snapshot(earlier, digest, names),
     )
     if len(columns) > 1 and result.complete and result.found:
         # From its own front it takes fewer lemmas, a half perhaps: less to cover and to check.
-        again = search(known=Known(result.objectives, result.rows))
+        again = search(known=Incumbents(result.objectives, result.rows))
         result = again if again.complete else result
     front = with_rows(front, result.rows)
     values = np.array([member.objectives for member in front.members], dtype=np.int64)
@@ -196,7 +196,7 @@ def prove(
     )
     files = _covered(problem, draft, result)
     certificate = files.certificate
-    claim = CertificateClaim(
+    claim = CertificateSummary(
         status=certificate.status,
         objectives=names,
         members=tuple(best),
@@ -207,7 +207,7 @@ def prove(
         solvers=certificate.solvers,
         seconds=round(certificate.search_seconds + (certificate.cover_seconds or 0.0), 3),
     )
-    return Proved(front, claim, files)
+    return CertifiedFront(front, claim, files)
 
 
 def default_nodes(problem: Problem) -> int:
@@ -238,14 +238,14 @@ def with_rows(front: Front, rows: IntArray) -> Front:
     )
 
 
-def _known(front: Front, columns: Sequence[int]) -> Known:
+def _known(front: Front, columns: Sequence[int]) -> Incumbents:
     values = np.array([member.objectives for member in front.members], dtype=np.int64)
     rows = np.stack([row_of(member.design) for member in front.members])
     best = non_dominated(values[:, list(columns)])
-    return Known(values[best][:, list(columns)], rows[best])
+    return Incumbents(values[best][:, list(columns)], rows[best])
 
 
-def _covered(problem: Problem, draft: Certificate, result: ExactResult) -> ProofFiles:
+def _covered(problem: Problem, draft: Certificate, result: ExactResult) -> ProofArtifacts:
     """The certificate with its status: whether the search has ended, and a solver agrees."""
     if not result.complete:
         kept = result.lemma_count == len(result.lemmas)
@@ -254,12 +254,12 @@ def _covered(problem: Problem, draft: Certificate, result: ExactResult) -> Proof
             bounds=tuple(tuple(row) for row in result.open_bounds.tolist()),
             search=result.snapshot.arrays if kept else None,
         )
-        return ProofFiles(gap, None)
+        return ProofArtifacts(gap, None)
     draft = replace(draft, status=CertificateStatus.SEARCHED)
     if result.lemma_count > len(result.lemmas):
         # A part of the lemmas proves nothing.
         none = LemmaTable(result.lemmas.units[:0], result.lemmas.points[:0])
-        return ProofFiles(replace(draft, lemmas=none), None)
+        return ProofArtifacts(replace(draft, lemmas=none), None)
     text = cover_smtlib(problem, result.lemmas)
     began = time.monotonic()
     cover = prove_cover(text, timeout_s=COVER_SECONDS)
@@ -267,14 +267,14 @@ def _covered(problem: Problem, draft: Certificate, result: ExactResult) -> Proof
     if cover.verdict == "sat":
         raise InternalError(f"the search's lemmas leave out a design point, {cover.left_over}")
     if cover.verdict != "unsat":
-        return ProofFiles(replace(draft, cover_seconds=seconds), None)
+        return ProofArtifacts(replace(draft, cover_seconds=seconds), None)
     certified = replace(
         draft,
         status=CertificateStatus.CERTIFIED,
         cover_seconds=seconds,
         solvers=(cover.solver,),
     )
-    return ProofFiles(certified, text)
+    return ProofArtifacts(certified, text)
 
 
 def _snapshot(earlier: Certificate, digest: str, names: tuple[str, ...]) -> Snapshot | None:

@@ -129,18 +129,18 @@ def _transition_rules(
     for n, network in enumerate(problem.networks):
         if network.max_transitions is None:
             continue
-        counted = []
+        pluralize = []
         for e, (source, target) in enumerate(problem.edges):
             if source not in network.groups:
                 continue
-            counted.append(f"t_{e}")
+            pluralize.append(f"t_{e}")
             variables.append(f"t_{e}")
             for u in units[source]:
                 for v in units[target]:
                     if u != v:
                         ends = (f"(not x_{source}_{u})", f"(not x_{target}_{v})")
                         clauses.append(_clause((*ends, f"t_{e}")))
-        _at_most(counted, network.max_transitions, f"c_{n}", variables, clauses)
+        _at_most(pluralize, network.max_transitions, f"c_{n}", variables, clauses)
 
 
 def _segment_rules(
@@ -153,15 +153,15 @@ def _segment_rules(
     for u, unit in enumerate(problem.units):
         if unit.max_segments is None:
             continue
-        counted = []
+        pluralize = []
         for g, choices in enumerate(units):
             if u not in choices:
                 continue
-            counted.append(f"s_{g}_{u}")
+            pluralize.append(f"s_{g}_{u}")
             variables.append(f"s_{g}_{u}")
             fed = [f"x_{f}_{u}" for f in feeding.get(g, ()) if u in units[f]]
             clauses.append(_clause((f"(not x_{g}_{u})", *fed, f"s_{g}_{u}")))
-        _at_most(counted, unit.max_segments, f"d_{u}", variables, clauses)
+        _at_most(pluralize, unit.max_segments, f"d_{u}", variables, clauses)
 
 
 def _at_most(

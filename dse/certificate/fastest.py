@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dse.certificate.branch_and_bound import Known, Proof, find_front
+from dse.certificate.branch_and_bound import Incumbents, SearchProgress, find_front
 from dse.certificate.snapshot import Snapshot
 from fitness.simulate import design_of
 from results.front.certificate import LemmaTable
@@ -43,8 +43,8 @@ def find_fastest(
     most_lemmas: int = 1_000_000,
     most_nodes: int | None = None,
     time_limit_s: float | None = None,
-    going_on: Snapshot | None = None,
-    on_progress: Callable[[Proof], None] | None = None,
+    resume_from: Snapshot | None = None,
+    on_progress: Callable[[SearchProgress], None] | None = None,
 ) -> FastestResult:
     """Finds the smallest makespan, one of the problem's objectives.
 
@@ -61,11 +61,11 @@ def find_fastest(
     result = find_front(
         problem,
         objectives=(problem.objectives.index(Objective(kind)),),
-        known=None if known is None else Known(np.array([[known]], dtype=np.int64)),
+        known=None if known is None else Incumbents(np.array([[known]], dtype=np.int64)),
         most_lemmas=most_lemmas,
         most_nodes=most_nodes,
         time_limit_s=time_limit_s,
-        going_on=going_on,
+        resume_from=resume_from,
         on_progress=on_progress,
     )
     value = int(result.objectives[0, 0]) if len(result.objectives) else None

@@ -8,12 +8,12 @@ from results.errors import ResultError
 from results.problem.objectives import objective_names
 from results.problem.problem import EnergyUse, ObjectiveKind, Problem
 
-MOST_POINTS = 62
+MAX_POINTS = 62
 """Operating points of a domain that fit in the bits of a mask."""
 _TIMES = (ObjectiveKind.LATENCY, ObjectiveKind.INVERSE_LATENCY)
 
 
-def refuse_unprovable(problem: Problem, objectives: Sequence[int]) -> None:
+def check_provable(problem: Problem, objectives: Sequence[int]) -> None:
     """Accepts a problem where every one of these objectives (positions) and every limit has bounds.
 
     Raises:
@@ -44,8 +44,8 @@ def refuse_unprovable(problem: Problem, objectives: Sequence[int]) -> None:
             "pipeline: no bound on its power is known"
         )
     for domain in problem.domains:
-        if len(domain.frequencies_khz) > MOST_POINTS:
+        if len(domain.frequencies_khz) > MAX_POINTS:
             raise ResultError(
-                f"domain {domain.name!r}: at most {MOST_POINTS} operating points can be proved "
+                f"domain {domain.name!r}: at most {MAX_POINTS} operating points can be proved "
                 f"over, got {len(domain.frequencies_khz)}"
             )

@@ -11,7 +11,7 @@ from results.front.front import BaselinePoint, Front, Provenance
 from results.problem.problem import IntArray, Problem
 
 
-def front_of_rows(
+def seed_front(
     problem: Problem,
     rows: IntArray,
     *,

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dse.certificate.preconditions import MOST_POINTS
+from dse.certificate.preconditions import MAX_POINTS
 from fitness.branch_and_bound.choices import SearchSpace
 from fitness.branch_and_bound.search_state import (
     DEPTH,
@@ -68,7 +68,7 @@ def fill_in(b: Branching, arrays: dict[str, list[int]], plan: Plan) -> None:
     """
     ranges = {
         "units": (-1, plan.units - 1),
-        "points": (1, (1 << MOST_POINTS) - 1),
+        "points": (1, (1 << MAX_POINTS) - 1),
         "forced": (0, len(b.kind)),
         "kind": (-1, SLOWER_FIRST),
         "subject": (0, max(plan.groups, plan.domains) - 1),

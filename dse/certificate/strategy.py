@@ -7,13 +7,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from enum import Enum
 
-from dse.certificate.branch_and_bound import Proof
-from dse.certificate.certify import Limits, Proved, certified_column, prove
-from dse.certificate.preconditions import refuse_unprovable
+from dse.certificate.branch_and_bound import SearchProgress
+from dse.certificate.certify import CertifiedFront, Limits, certified_column, prove
+from dse.certificate.preconditions import check_provable
 from dse.compile.load import load_proof_code
 from dse.inputs.interrupts import deferred_interrupt
 from results.errors import ResultError
-from results.front.certificate import CertificateStatus, ProofFiles
+from results.front.certificate import CertificateStatus, ProofArtifacts
 from results.front.front import Front
 
 TOLERANCES_PPM = (100_000, 50_000, 20_000, 10_000, 5_000, 2_000, 1_000, 500)
@@ -35,15 +35,15 @@ class Goal(Enum):
 
 
 @dataclass(frozen=True, eq=False)
-class FrontProof:
+class ProofOutcome:
     """A front with its claims, and their proofs.
 
     ``refused``: why the whole front cannot be proved, if so.
     """
 
     front: Front
-    certificate: ProofFiles | None
-    epsilon: ProofFiles | None
+    certificate: ProofArtifacts | None
+    epsilon: ProofArtifacts | None
     interrupted: bool
     refused: str | None
 
@@ -54,9 +54,9 @@ def prove_front(
     goal: Goal = Goal.WHOLE_FRONT,
     limits: Limits | None = None,
     front_lemmas: int = FRONT_LEMMAS,
-    earlier: ProofFiles | None = None,
-    on_progress: Callable[[Proof], None] | None = None,
-) -> FrontProof:
+    earlier: ProofArtifacts | None = None,
+    on_progress: Callable[[SearchProgress], None] | None = None,
+) -> ProofOutcome:
     """Proves what can be proved of a front. Ctrl-C ends it and keeps what is proved so far.
 
     Args:
@@ -77,7 +77,7 @@ def prove_front(
         columns = tuple(range(len(front.problem.objectives)))
         if goal is Goal.WHOLE_FRONT:
             try:
-                refuse_unprovable(front.problem, columns)
+                check_provable(front.problem, columns)
             except ResultError as error:
                 refused = str(error)
         whole = goal is Goal.WHOLE_FRONT and refused is None
@@ -102,12 +102,12 @@ class _Work:
         front: Front,
         limits: Limits,
         front_lemmas: int,
-        on_progress: Callable[[Proof], None] | None,
+        on_progress: Callable[[SearchProgress], None] | None,
         interrupted: Callable[[], bool],
     ) -> None:
         self.front = front
-        self.epsilon: Proved | None = None
-        self.fastest: Proved | None = None
+        self.epsilon: CertifiedFront | None = None
+        self.fastest: CertifiedFront | None = None
         self.interrupted = interrupted
         self._limits = limits
         self._front_lemmas = front_lemmas
@@ -121,8 +121,8 @@ class _Work:
         share: float,
         tolerance_ppm: int = 0,
         nodes: int | None = None,
-        earlier: ProofFiles | None = None,
-    ) -> Proved:
+        earlier: ProofArtifacts | None = None,
+    ) -> CertifiedFront:
         seconds = None
         if self._until is not None:
             seconds = max(0.001, share * (self._until - time.monotonic()))
@@ -168,13 +168,13 @@ class _Work:
             if proved.status is CertificateStatus.GAP:
                 return
 
-    def result(self, interrupted: bool, refused: str | None) -> FrontProof:
+    def result(self, interrupted: bool, refused: str | None) -> ProofOutcome:
         """The front of the end: claims are about its members, which may have become better since;
         whatever an older member closes, one that dominates it closes too."""
         front = self.front
         if self.epsilon is not None and self.is_certified:
             front = replace(front, certificate=self.epsilon.claim, epsilon=None)
-            return FrontProof(front, self.epsilon.files, None, interrupted, None)
+            return ProofOutcome(front, self.epsilon.files, None, interrupted, None)
         fastest = None if self.fastest is None else self.fastest.about(front)
         epsilon = None if self.epsilon is None else self.epsilon.about(front)
         if epsilon is not None and epsilon.claim.epsilon_ppm is None:
@@ -184,7 +184,7 @@ class _Work:
             certificate=None if fastest is None else fastest.claim,
             epsilon=None if epsilon is None else epsilon.claim,
         )
-        return FrontProof(
+        return ProofOutcome(
             front,
             None if fastest is None else fastest.files,
             None if epsilon is None else epsilon.files,

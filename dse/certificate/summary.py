@@ -6,13 +6,13 @@ from collections.abc import Sequence
 
 from results.front.certificate import CertificateStatus
 from results.front.epsilon import PPM, least_within, percent
-from results.front.front import CertificateClaim, Front
-from results.io.plural import counted
+from results.front.front import CertificateSummary, Front
+from results.io.plural import pluralize
 from results.problem.objectives import objective_names, objective_unit, objective_value
 from results.problem.problem import Objective, ObjectiveKind, Problem
 
 
-def claims_in_words(front: Front) -> list[str]:
+def describe_claims(front: Front) -> list[str]:
     """What is proved of a front, a sentence or two for each certificate, and at the end of which
     space."""
     claims = [claim for claim in (front.certificate, front.epsilon) if claim is not None]
@@ -28,11 +28,9 @@ def space_sentence(space: str) -> str:
     return f"Proved of this space: {space}."
 
 
-def claim_in_words(problem: Problem, claim: CertificateClaim, best: Sequence[int]) -> str:
+def claim_in_words(problem: Problem, claim: CertificateSummary, best: Sequence[int]) -> str:
     """What is proved; ``best``: the objectives of the first member that it is about."""
-    size = (
-        f"{counted(claim.lemmas, 'lemma')}, {counted(claim.nodes, 'node')}, {claim.seconds:.2f} s"
-    )
+    size = f"{pluralize(claim.lemmas, 'lemma')}, {pluralize(claim.nodes, 'node')}, {claim.seconds:.2f} s"
     how = f"{size}, covered by {', '.join(claim.solvers)}."
     if claim.status is CertificateStatus.SEARCHED:
         how = f"by the search's own account; {size}, too many to be covered."

@@ -34,14 +34,14 @@ class _Teller(event.Listener):
 _TELLER = _Teller()
 
 
-def tell_of_compiling() -> None:
+def announce_compilation() -> None:
     """From now on, where something has to be compiled in this process, stderr says so, once."""
     if not _TELLER.listening:
         _TELLER.listening = True
         event.register("numba:compile", _TELLER)
 
 
-def load_machine_code(space: DesignSpace) -> None:
+def load_search_code(space: DesignSpace) -> None:
     """Has the timeline play one design point, and every operator work once, so that the clock of a
     search starts after whatever must be loaded or compiled."""
     evaluate = make_outcomes(space.problem)

@@ -9,7 +9,7 @@ from dse.search.optimizers.dedup import SeenRows
 from dse.search.optimizers.nsga2 import Nsga2Engine
 from dse.search.optimizers.survival import tournament
 from dse.search.surrogate.load_balancing import rebalanced_rows
-from dse.search.surrogate.lower_bounds import has_least, make_filter
+from dse.search.surrogate.lower_bounds import has_lower_bounds, make_filter
 from dse.space.design_space import DesignSpace
 from dse.space.operators import breed, mutate, segment_crossover
 from fitness.objectives import make_outcomes
@@ -35,7 +35,7 @@ def load_operators(space: DesignSpace) -> None:
     tournament(rng, np.zeros((2, 2)), np.zeros(2), np.zeros(2), 2)
     rebalanced_rows(space, rng, rows)
     SeenRows(space.width).first_seen(rows)
-    if has_least(space.problem):
+    if has_lower_bounds(space.problem):
         members = np.ones((1, len(space.problem.objectives)), dtype=np.int64)
         make_filter(space.problem)(members, rows)
 

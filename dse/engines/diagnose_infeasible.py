@@ -10,7 +10,7 @@ from dse.problem.constraint_status import limit_and_figure, shown
 from dse.search.driver import Budget, SearchResult, StoppedBy, search
 from dse.space.design_space import DesignSpace
 from fitness.objectives import Constraint, ConstraintKind, constraints_of, make_outcomes
-from results.io.plural import counted
+from results.io.plural import pluralize
 from results.problem.problem import EnergyUse, IntArray, Objective, ObjectiveKind, Problem
 from results.problem.rates import rate_uhz, times_alone_ps
 
@@ -43,7 +43,7 @@ def explain_infeasible(
         return "no design point was proposed: the engine expects none to keep all constraints"
     if result.evaluations == 0:
         return "the search was ended before the first design point"
-    head = f"no feasible design point in {counted(result.evaluations, 'evaluation')}"
+    head = f"no feasible design point in {pluralize(result.evaluations, 'evaluation')}"
     constraints = constraints_of(problem)
     least = [int(value) for value in result.least_figures]
     for index, constraint in enumerate(constraints):

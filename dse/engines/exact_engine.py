@@ -6,9 +6,9 @@ import numpy as np
 
 from dse.certificate.branch_and_bound import find_front
 from dse.certificate.certify import default_nodes
-from dse.certificate.preconditions import refuse_unprovable
+from dse.certificate.preconditions import check_provable
 from dse.compile.load import load_proof_code
-from dse.search.optimizers.initial_population import obvious_rows
+from dse.search.optimizers.initial_population import heuristic_seeds
 from dse.space.design_space import DesignSpace, unique_rows
 from fitness.objectives import Outcomes
 from results.problem.problem import IntArray
@@ -20,13 +20,13 @@ class ExactEngine:
 
     Raises:
         ResultError: where the front cannot be proved, see
-            :func:`dse.certificate.preconditions.refuse_unprovable`.
+            :func:`dse.certificate.preconditions.check_provable`.
     """
 
     name = "exact"
 
     def __init__(self, space: DesignSpace, *, seed: int) -> None:
-        refuse_unprovable(space.problem, range(len(space.problem.objectives)))
+        check_provable(space.problem, range(len(space.problem.objectives)))
         load_proof_code()
         self._space = space
         self._rng = np.random.default_rng(seed)
@@ -37,7 +37,7 @@ class ExactEngine:
         """The obvious rows; then, where none is feasible, all that the search has found."""
         self._asked += 1
         if self._asked == 1:
-            rows = self._space.repair(self._rng, obvious_rows(self._space))
+            rows = self._space.repair(self._rng, heuristic_seeds(self._space))
             return rows[unique_rows(rows)]
         nothing = np.zeros((0, self._space.width), dtype=np.int64)
         if self._asked > 2 or self._feasible:

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from dse.baselines.evaluate_all import baseline_points
-from dse.compile.load import load_machine_code
+from dse.compile.load import load_search_code
 from dse.engines.diagnose_infeasible import explain_infeasible
 from dse.engines.optimizers import Named, Optimizer, is_single_decision
 from dse.errors import InfeasibleError, InternalError
@@ -35,7 +35,7 @@ DEFAULT_EVALUATIONS = 100_000
 FREE_RUNNING_EVALUATIONS = 300
 """Playing a free-running workload takes as long as its slowest network is slower than the others,
 and efficient mappings hold heavy networks back: they take a good part of a second each."""
-MOST_SNAPSHOTS = 200
+MAX_SNAPSHOTS = 200
 
 
 def default_evaluations(problem: Problem) -> int:
@@ -86,7 +86,7 @@ def explore_problem(
     evaluations = max_evaluations
     if evaluations is None:
         evaluations = default_evaluations(built.problem)
-    load_machine_code(space)
+    load_search_code(space)
     result = search(
         searching,
         make_outcomes(built.problem, jobs=workers),
@@ -157,8 +157,8 @@ def _convergence(result: SearchResult) -> tuple[HypervolumePoint, ...]:
     reference = reference_point(result.objectives)
     final = hypervolume(result.objectives, reference)
     snapshots = result.snapshots
-    if len(snapshots) > MOST_SNAPSHOTS:
-        at = np.linspace(0, len(snapshots) - 1, MOST_SNAPSHOTS).round().astype(int)
+    if len(snapshots) > MAX_SNAPSHOTS:
+        at = np.linspace(0, len(snapshots) - 1, MAX_SNAPSHOTS).round().astype(int)
         snapshots = tuple(snapshots[index] for index in at)
     return tuple(_share(snapshot, reference, final) for snapshot in snapshots)
 

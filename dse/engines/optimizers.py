@@ -75,7 +75,7 @@ class NSGA2:
             population=self.population,
             neighbours=self.neighbours,
             rebalanced=self.rebalanced,
-            rehearsed=self.surrogate_evaluations,
+            surrogate_evaluations=self.surrogate_evaluations,
         )
 
     def as_pymoo(self) -> Algorithm:

@@ -9,10 +9,10 @@ from typing import Any
 
 from dse.errors import WorkloadError
 
-MOST_BYTES = 1_000_000
+MAX_BYTES = 1_000_000
 
 
-def read_input(path: str | Path, most_bytes: int = MOST_BYTES) -> bytes:
+def read_input(path: str | Path, most_bytes: int = MAX_BYTES) -> bytes:
     """The bytes of a file.
 
     Raises:

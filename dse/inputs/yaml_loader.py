@@ -14,7 +14,7 @@ from dse.errors import WorkloadError
 from platforms.errors import PlatformError
 from platforms.exact_json import exact_decimal, exact_integer
 
-MOST_NODES = 50_000
+MAX_NODES = 50_000
 """More keys and values than this are refused: PyYAML takes a second for so many."""
 
 _WHOLE = re.compile(r"[-+]?(?:0|[1-9][0-9]*)\Z", re.ASCII)
@@ -79,8 +79,8 @@ def _loader() -> Any:
         def compose_node(self, parent: Any, index: Any) -> Any:
             event: Any = self.peek_event()  # type: ignore[no-untyped-call]
             self.nodes += 1
-            if self.nodes > MOST_NODES:
-                problem = f"more than {MOST_NODES} entries are not taken"
+            if self.nodes > MAX_NODES:
+                problem = f"more than {MAX_NODES} entries are not taken"
                 raise refusal(None, None, problem, event.start_mark)
             if isinstance(event, yaml.AliasEvent):
                 problem = f"alias *{event.anchor} is not taken, write it out"

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dse.errors import WorkloadError
 from dse.workload.options import Options
 from dse.workload.workload import Workload
-from dse.workload.workload_check import MOST_FRAMES_IN_FLIGHT
+from dse.workload.workload_check import MAX_FRAMES_IN_FLIGHT
 from results.problem.pipeline_model import PipelineTime, ThroughputModel
 from results.problem.problem import Objective, ObjectiveKind
 from results.problem.problem_check import OF_A_FRAME
@@ -42,9 +42,9 @@ def check_frames_in_flight(
     """
     if options.frames_in_flight is None:
         return
-    if not 1 <= options.frames_in_flight <= MOST_FRAMES_IN_FLIGHT:
+    if not 1 <= options.frames_in_flight <= MAX_FRAMES_IN_FLIGHT:
         raise WorkloadError(
-            f"--frames-in-flight: from 1 to {MOST_FRAMES_IN_FLIGHT} is required, got "
+            f"--frames-in-flight: from 1 to {MAX_FRAMES_IN_FLIGHT} is required, got "
             f"{options.frames_in_flight}"
         )
     pipeline = any(objective.kind is ObjectiveKind.THROUGHPUT for objective in objectives)

@@ -19,10 +19,10 @@ from results.errors import ResultError
 from results.front.dominance import FloatArray, hypervolume, reference_point
 from results.problem.problem import IntArray
 
-LEAST_GROWTH = 1e-4
+MIN_GROWTH = 1e-4
 """A hypervolume that grew by a smaller share than this has stalled."""
-MOST_SNAPSHOTS = 400
-LEAST_PART, PART_SECONDS = 2, 0.25
+MAX_SNAPSHOTS = 400
+MIN_PART, PART_SECONDS = 2, 0.25
 """With a time limit a batch is evaluated in parts that take about so long each, beginning with the
 least, and none is begun that would end too late: so the limit is kept where a batch takes long.
 Networks that run freely can take a second for a few rows."""
@@ -46,7 +46,7 @@ class Budget:
     rows are evaluated whatever the limit.
 
     ``stalled``: it ends where within so many evaluations the hypervolume has grown by less than
-    ``LEAST_GROWTH``, both fronts measured up to 1.1 x the nadir of the two together.
+    ``MIN_GROWTH``, both fronts measured up to 1.1 x the nadir of the two together.
     """
 
     evaluations: int
@@ -144,7 +144,7 @@ class _Run:
         self._evaluations = 0
         self._pending: IntArray | None = None
         self._cut_short = False
-        self._part = LEAST_PART
+        self._part = MIN_PART
         self._row_seconds = 0.0
         self._reference: FloatArray | None = None
 
@@ -189,7 +189,7 @@ class _Run:
             return False
         reference = reference_point(np.concatenate((self._mark.objectives, now.objectives)))
         before = hypervolume(self._mark.objectives, reference)
-        if hypervolume(now.objectives, reference) <= before * (1.0 + LEAST_GROWTH):
+        if hypervolume(now.objectives, reference) <= before * (1.0 + MIN_GROWTH):
             return True
         self._mark = now
         return False
@@ -259,7 +259,7 @@ class _Run:
             parts.append(part)
             done += len(part.possible)
             self._row_seconds = max(FORGOTTEN * self._row_seconds, took, 1e-7)
-            self._part = max(round(PART_SECONDS / self._row_seconds), LEAST_PART)
+            self._part = max(round(PART_SECONDS / self._row_seconds), MIN_PART)
         return _joined(parts)
 
     def _add(self, rows: IntArray, outcomes: Outcomes) -> None:
@@ -270,7 +270,7 @@ class _Run:
         if not self._archive.add(rows, outcomes):
             return
         self._snapshots.append(Snapshot(self._evaluations, self._archive.objectives))
-        if len(self._snapshots) > MOST_SNAPSHOTS:
+        if len(self._snapshots) > MAX_SNAPSHOTS:
             self._snapshots = self._snapshots[(len(self._snapshots) - 1) % 2 :: 2]
 
     def _progress(self) -> Progress:

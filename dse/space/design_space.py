@@ -151,7 +151,7 @@ class DesignSpace:
         return make_scratch(self)
 
     @cached_property
-    def resting_domains(self) -> tuple[int, ...]:
+    def idle_powered_domains(self) -> tuple[int, ...]:
         """Domains with a choice that always draw power, also where nothing mapped needs them."""
         return tuple(
             d

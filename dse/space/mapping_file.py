@@ -22,7 +22,7 @@ from results.io.canonical_json import Json, parse
 from results.io.schema import check_against_schema
 from results.problem.problem import IntArray, Problem, ProblemDomain, ProblemNetwork
 
-MOST_BYTES = 16 << 20
+MAX_BYTES = 16 << 20
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ def load_mapping(path: Path) -> UserMapping:
     Raises:
         WorkloadError: where it cannot be read or does not follow the schema; names the JSON path.
     """
-    data = read_input(path, MOST_BYTES)
+    data = read_input(path, MAX_BYTES)
     try:
         return mapping_from_document(parse(data), str(path))
     except ResultError as error:

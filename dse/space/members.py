@@ -9,7 +9,7 @@ from functools import partial
 import numpy as np
 
 from dse.space.design_space import DesignSpace
-from fitness.objectives import make_whole_time
+from fitness.objectives import make_energy_account
 from fitness.reference.closed_form import plain_loads
 from fitness.simulate import Timeline, design_of, make_evaluator, play
 from fitness.simulate_long_run import LongRuns, free_run_of, make_long_run_evaluator
@@ -71,7 +71,7 @@ Energies = list[tuple[int, tuple[int, ...]]]
 def _energies_of_frames(
     problem: Problem, rows: IntArray, on: BoolArray, timelines: Sequence[Timeline]
 ) -> Energies:
-    whole_time = make_whole_time(problem)(rows, make_evaluator(problem)(rows))
+    energy_account = make_energy_account(problem)(rows, make_evaluator(problem)(rows))
     result = []
     for i, row in enumerate(rows):
         if problem.is_analytic:
@@ -79,9 +79,9 @@ def _energies_of_frames(
         else:
             idle = _idle_of_units(problem, design_of(problem, row), on[i])
             dynamic = _dynamic_of_units(problem, row, timelines[i])
-            time = int(whole_time.time_ps[i])
+            time = int(energy_account.time_ps[i])
             by_unit = tuple(a * time + b for a, b in zip(idle, dynamic, strict=True))
-        result.append((int(whole_time.energy_fj[i]), by_unit))
+        result.append((int(energy_account.energy_fj[i]), by_unit))
     return result
 
 

@@ -19,7 +19,7 @@ WITHOUT_CLOCKS = (0.4, 0.8, 1.0, 1.0)
 """How often each kind comes, where clocks can be chosen and where not, added up."""
 SECOND_CHANGE = 0.4
 """The probability of a second mutation of a row."""
-MOST_MOVED = 3
+MAX_MOVED = 3
 """Groups that a transition point moves by, at most."""
 
 
@@ -158,7 +158,7 @@ def _remap(space, stream, row, kind):
                         break
                     left -= 1
             n = space.owner[cut]
-            distance = 1 + _below(stream, MOST_MOVED)
+            distance = 1 + _below(stream, MAX_MOVED)
             if _chance(stream) < 0.5:
                 begin, end = cut, min(cut + distance, space.first[n] + space.size[n])
                 unit = row[cut - 1]

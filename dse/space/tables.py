@@ -35,7 +35,7 @@ def make_tables(space: DesignSpace) -> SpaceTables:
 
     problem = space.problem
     rests = np.zeros(len(problem.domains), dtype=np.int64)
-    rests[list(space.resting_domains)] = 1
+    rests[list(space.idle_powered_domains)] = 1
     limits = [network.max_transitions for network in problem.networks]
     return SpaceTables(
         groups=space.groups,

@@ -12,7 +12,7 @@ from enum import Enum
 
 from dse.errors import WorkloadError
 from dse.workload.workload import Workload, with_unique_names
-from dse.workload.workload_check import MOST_FRAMES_IN_FLIGHT, check_workload
+from dse.workload.workload_check import MAX_FRAMES_IN_FLIGHT, check_workload
 
 
 class Scenario(Enum):
@@ -63,9 +63,9 @@ def apply_scenario(workload: Workload, scenario: Scenario) -> Workload:
             _require_two(networks, scenario)
         case Scenario.STREAM:
             _require_two(networks, scenario)
-            if len(networks) > MOST_FRAMES_IN_FLIGHT:
+            if len(networks) > MAX_FRAMES_IN_FLIGHT:
                 raise WorkloadError(
-                    f"--scenario stream: at most {MOST_FRAMES_IN_FLIGHT} networks are possible, "
+                    f"--scenario stream: at most {MAX_FRAMES_IN_FLIGHT} networks are possible, "
                     f"one frame in flight for each, got {len(networks)}"
                 )
             networks = tuple(

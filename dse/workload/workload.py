@@ -9,7 +9,7 @@ from fractions import Fraction
 
 from dse.errors import WorkloadError
 
-MOST_COPIES = 64
+MAX_COPIES = 64
 
 
 @dataclass(frozen=True)
@@ -80,9 +80,9 @@ def split_copies(argument: str) -> tuple[str, int]:
     source, star, count = argument.rpartition("*")
     if not star:
         return argument, 1
-    if not re.fullmatch(r"[0-9]{1,4}", count) or not 1 <= int(count) <= MOST_COPIES:
+    if not re.fullmatch(r"[0-9]{1,4}", count) or not 1 <= int(count) <= MAX_COPIES:
         raise WorkloadError(
-            f"network {argument!r}: after '*' a number of copies from 1 to {MOST_COPIES} is "
+            f"network {argument!r}: after '*' a number of copies from 1 to {MAX_COPIES} is "
             f"required, got {count!r}"
         )
     return source, int(count)

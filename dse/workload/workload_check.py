@@ -9,7 +9,7 @@ from itertools import pairwise
 from dse.errors import WorkloadError
 from dse.workload.workload import Workload, WorkloadNetwork
 
-MOST_FRAMES_IN_FLIGHT = 8
+MAX_FRAMES_IN_FLIGHT = 8
 
 
 def check_workload(workload: Workload) -> None:
@@ -27,9 +27,9 @@ def check_workload(workload: Workload) -> None:
             raise WorkloadError(f"network {network.name!r}: the name is there twice")
         _check_network(network, names)
     _check_waiting(workload)
-    if not 1 <= workload.frames_in_flight <= MOST_FRAMES_IN_FLIGHT:
+    if not 1 <= workload.frames_in_flight <= MAX_FRAMES_IN_FLIGHT:
         raise WorkloadError(
-            f"frames_in_flight: from 1 to {MOST_FRAMES_IN_FLIGHT} is required, "
+            f"frames_in_flight: from 1 to {MAX_FRAMES_IN_FLIGHT} is required, "
             f"got {workload.frames_in_flight}"
         )
     rate = workload.frames_per_second

@@ -95,10 +95,10 @@ def compute(count: int, progress: Console) -> Results:
 
 def pair_of(mix: Mix, problem: Problem, predictor: Predictor) -> Pair:
     """Both searches on a mix; ours may ask for as many rows as MapFormer's did."""
-    counted = Counted(predictor)
-    tree = mapformer(problem, mix.number, predictor=counted)
-    mine = ours_predicted(problem, mix.number, predictor, counted.rows)
-    return Pair(mix, tree, mine, counted.rows)
+    pluralize = Counted(predictor)
+    tree = mapformer(problem, mix.number, predictor=pluralize)
+    mine = ours_predicted(problem, mix.number, predictor, pluralize.rows)
+    return Pair(mix, tree, mine, pluralize.rows)
 
 
 def table(results: Results) -> Table:

@@ -21,7 +21,7 @@ from dse.papers.managers.mapformer.modes import Mode
 from dse.problem.build import NetworkTables
 from examples.mapformer.contenders import Answer, mapformer
 from examples.mapformer.figure_options import figure_options
-from examples.mapformer.mixes import MOST_POWER_W, mixes, problem_of
+from examples.mapformer.mixes import MAX_POWER_W, mixes, problem_of
 from examples.mapformer.published import POWER_REDUCE_SAVES_PERCENT
 from examples.mapformer.wide_console import wide_console
 from fitness.warm_up import warm_up
@@ -59,7 +59,7 @@ def compute(count: int, progress: Console) -> Results:
     known: dict[Hashable, NetworkTables] = {}
     results: Results = {(mode, size): [] for mode in Mode for size in SIZES}
     for size in SIZES:
-        for mix in mixes(size, MOST_POWER_W, count):
+        for mix in mixes(size, MAX_POWER_W, count):
             problem = problem_of(mix, known)
             for mode in Mode:
                 results[mode, size].append(mapformer(problem, mix.number, mode))

@@ -19,7 +19,7 @@ from sdf.catalogue.catalogue import torchvision_networks
 SEED = 2024
 SIZES, CAPS_W = (6, 8, 10), (10, 15, 30)
 """Networks and power caps of Fig. 7."""
-MOST_POWER_W = 30
+MAX_POWER_W = 30
 """Of the board (5.3): a threshold of 30 W is none."""
 
 

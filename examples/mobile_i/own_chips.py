@@ -81,8 +81,8 @@ class Row:
 
 def long_run(problem: Problem, design: DesignPoint, frames: int) -> float:
     """Frames per second, self-timed."""
-    counted = replace(problem, frames_in_flight=frames)
-    runs = make_long_run_evaluator(counted)(row_of(design)[None])
+    pluralize = replace(problem, frames_in_flight=frames)
+    runs = make_long_run_evaluator(pluralize)(row_of(design)[None])
     return 1e12 / int(runs.frame_period_ps[0])
 
 
@@ -90,9 +90,9 @@ def self_timed(
     problem: Problem, engine: EngineName, frames: int, evaluations: int
 ) -> tuple[float, DesignPoint]:
     """The fastest of the front that an engine finds, and its design point."""
-    counted = replace(problem, frames_in_flight=frames)
-    space = DesignSpace(counted)
-    result = search(make_engine(engine, space, 0), make_outcomes(counted), Budget(evaluations))
+    pluralize = replace(problem, frames_in_flight=frames)
+    space = DesignSpace(pluralize)
+    result = search(make_engine(engine, space, 0), make_outcomes(pluralize), Budget(evaluations))
     fastest = result.objectives[:, 0].argmin()
     return 1e12 / int(result.objectives[fastest, 0]), _design(space, result.rows[fastest])
 

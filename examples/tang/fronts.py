@@ -29,7 +29,7 @@ from rich.table import Table
 
 from dse.baselines.evaluate_all import baseline_points
 from dse.baselines.tensorrt_style import TensorRtStyle
-from dse.certificate.seed_front import front_of_rows
+from dse.certificate.seed_front import seed_front
 from dse.problem.build import build_problem
 from dse.search.driver import Budget, search
 from dse.search.optimizers.nsga2 import Nsga2Engine
@@ -136,7 +136,7 @@ def explored(
     )
     seconds = time.monotonic() - began
     points = baseline_points(space)
-    front = front_of_rows(
+    front = seed_front(
         problem, found.rows, engine="nsga2", platform=platform.name, baselines=points
     )
     theirs = np.array(

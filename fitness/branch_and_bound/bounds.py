@@ -56,7 +56,7 @@ def fill_unit(plan, space, u, b):
     exchange, NEVER where a group may not be; and its smallest idle power."""
     for g in range(plan.groups):
         b.fastest[g * plan.units + u] = NEVER
-        b.frugal[g * plan.units + u] = NEVER
+        b.min_energy[g * plan.units + u] = NEVER
         for r in range(space.rate_mw.shape[0]):
             b.mixed[(r * plan.groups + g) * plan.units + u] = NEVER
     b.least_idle[u] = NEVER
@@ -77,7 +77,7 @@ def fill_unit(plan, space, u, b):
                 time = plan.time_ps[row + g]
                 energy = time * plan.dynamic_mw[row + g]
                 b.fastest[at] = min(b.fastest[at], time)
-                b.frugal[at] = min(b.frugal[at], energy)
+                b.min_energy[at] = min(b.min_energy[at], energy)
                 for r in range(space.rate_mw.shape[0]):
                     mixed = (r * plan.groups + g) * plan.units + u
                     b.mixed[mixed] = min(b.mixed[mixed], space.rate_mw[r] * time + energy)
@@ -109,7 +109,7 @@ def fill_anywhere(plan, b):
         time, energy = NEVER, NEVER
         for u in range(plan.units):
             time = min(time, b.fastest[g * plan.units + u])
-            energy = min(energy, b.frugal[g * plan.units + u])
+            energy = min(energy, b.min_energy[g * plan.units + u])
         b.fastest_anywhere[g] = time
         b.frugal_anywhere[g] = energy
 

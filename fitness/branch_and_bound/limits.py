@@ -81,12 +81,12 @@ def least_dynamic_energy(plan, b, chosen, state):
             time = now - state.unit[at + STARTED] - ((-work) // WORK_PER_PS)
             energy += chosen.group[g * GROUP_WIDTH + DYNAMIC] * time
             # Taken off again below, where it counts as one that has not ended.
-            energy -= b.frugal[g * plan.units + u]
+            energy -= b.min_energy[g * plan.units + u]
     for i in range(plan.instances):
         if state.log[i * LOG_WIDTH + LOG_END] < 0:
             g = plan.instance[i * INSTANCE_WIDTH + GROUP]
             if b.units[g] >= 0:
-                energy += b.frugal[g * plan.units + b.units[g]]
+                energy += b.min_energy[g * plan.units + b.units[g]]
             else:
                 energy += b.frugal_anywhere[g]
     return energy

@@ -65,7 +65,7 @@ class Branching(NamedTuple):
     """[groups x units]: smallest stand-alone times over ``points``."""
     fastest_anywhere: IntArray
     """[groups]: the smallest of them."""
-    frugal: IntArray
+    min_energy: IntArray
     """[groups x units]: smallest dynamic energies alone."""
     frugal_anywhere: IntArray
     """[groups]"""
@@ -127,7 +127,7 @@ def make_branching(
         vector=_zeros(objectives),
         fastest=_zeros(groups * plan.units),
         fastest_anywhere=_zeros(groups),
-        frugal=_zeros(groups * plan.units),
+        min_energy=_zeros(groups * plan.units),
         frugal_anywhere=_zeros(groups),
         mixed=_zeros(rates * groups * plan.units),
         gain=_zeros(rates * groups),

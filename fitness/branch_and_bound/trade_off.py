@@ -18,7 +18,7 @@ import numpy as np
 from fitness.branch_and_bound.search_state import MEMBERS
 from fitness.simulator.jit import jit
 
-MOST_CUTS = 8
+MAX_CUTS = 8
 
 
 @jit
@@ -72,7 +72,7 @@ def _reaches(plan, space, b, energy, power, shortest, longest, wanted):
         return False
     if high_growth <= 0:
         return True
-    for _ in range(MOST_CUTS):
+    for _ in range(MAX_CUTS):
         # Where the two tangents meet; left of it and there the one holds, right of it the other.
         span = longest - shortest
         at = (high - low - high_growth * span) // (low_growth - high_growth)

@@ -15,7 +15,7 @@ Predict = Callable[[dict[str, float]], FloatArray]
 
 STARTS = 12
 RESAMPLES = 60
-SMALLEST_SINGULAR = 1e-3
+MIN_SINGULAR = 1e-3
 """Below this share of the largest, a direction of the parameters changes no prediction."""
 AT_BOUND = 1e-6
 """A parameter that is below this share of its usual size is at its lower bound."""
@@ -134,7 +134,7 @@ def check_determined(
         )
         columns.append((above - below) / 2e-4)
     _, singular, directions = np.linalg.svd(np.stack(columns, axis=1), full_matrices=True)
-    rank = int((singular > SMALLEST_SINGULAR * singular[0]).sum())
+    rank = int((singular > MIN_SINGULAR * singular[0]).sum())
     if rank < len(names):
         weak = np.abs(directions[rank:]).max(axis=0) > LARGE_IN_DIRECTION
         undetermined = [name for name, there in zip(names, weak, strict=True) if there]

@@ -30,11 +30,11 @@ PARAMETERS = (
     "rate_percent_per_gbps",
 )
 """Names as in a platform file: normalBW, TBWDC, CBP, PBW, MRMC, rateN."""
-MOST_PERCENT = 95.0
-SMALLEST_GBPS = 0.01
+MAX_PERCENT = 95.0
+MIN_GBPS = 0.01
 GRID = 24
 """Values of each threshold in the coarse search."""
-MOST_THRESHOLDS = 32
+MAX_THRESHOLDS = 32
 """Of more own demands, such as measured ones that all differ, so many bound the gaps tried."""
 CANDIDATES = 3
 """Starts of the local search, for each normalBW."""
@@ -42,7 +42,7 @@ REFITS = 40
 STEPS = 15
 """Of a refit, which starts near its end."""
 SEED = 2021
-LARGEST_ERROR = 1 / 3
+MAX_ERROR = 1 / 3
 """A parameter whose error is a larger share of it is refused: the sweep does not determine it."""
 SMALL_PERCENT = 1.0
 """MRMC may be as uncertain as this, in percent, however small it is."""
@@ -78,7 +78,7 @@ def loss_percent(
     above = rate * span * np.minimum(external, balance) / balance
     heavy = np.where(own < total, below, above)
     lost = np.where(own >= normal, np.maximum(light, heavy), light)
-    return np.where(external > 0, np.minimum(lost, MOST_PERCENT), 0.0)
+    return np.where(external > 0, np.minimum(lost, MAX_PERCENT), 0.0)
 
 
 def fit_contention(
@@ -110,7 +110,7 @@ def fit_contention(
             result[name] = FittedParameter(value, 0.0, is_given=True)
             continue
         small = name == "max_minor_percent" and error <= SMALL_PERCENT
-        is_vague = not np.isfinite(error) or error > LARGEST_ERROR * abs(value)
+        is_vague = not np.isfinite(error) or error > MAX_ERROR * abs(value)
         if is_vague and not small and not keep_undetermined:
             undetermined.setdefault(name, f"it is {value:.4g} +- {error:.2g}")
         result[name] = FittedParameter(value, error)
@@ -177,8 +177,8 @@ class _Fit:
             if name not in given and name != "normal_gbps"
         ]
         demands = np.unique(sweep.own)
-        if len(demands) > MOST_THRESHOLDS:
-            shares = np.linspace(0, 1, MOST_THRESHOLDS)
+        if len(demands) > MAX_THRESHOLDS:
+            shares = np.linspace(0, 1, MAX_THRESHOLDS)
             demands = np.unique(np.quantile(demands, shares, method="nearest"))
         self.gaps = [(float(low), float(high)) for low, high in pairwise(demands)]
         self.reach = float(sweep.own.max() + sweep.external.max())
@@ -195,7 +195,7 @@ class _Fit:
         free = max(len(self.measured) - len(self.free), 1)
         bound = self._error(values, self.measured) * (1 + 4 / free) + 1e-9
         idle = values.copy()
-        idle[0] = max(values[1] - values[2], SMALLEST_GBPS)
+        idle[0] = max(values[1] - values[2], MIN_GBPS)
         if idle[0] > self.sweep.own.min() and self._error(idle, self.measured) <= bound:
             return idle, 0.0
         fitting = [n for n, at in found.items() if self._error(at, self.measured) <= bound]
@@ -243,7 +243,7 @@ class _Fit:
         if "normal_gbps" in self.given:
             return [self.given["normal_gbps"]]
         return [
-            SMALLEST_GBPS,
+            MIN_GBPS,
             *((low + high) / 2 for low, high in self.gaps),
             float(self.sweep.own.max()) * 2,
         ]
@@ -254,7 +254,7 @@ class _Fit:
         peak, minor = self._minor(light)
         minor = self.given.get("max_minor_percent", minor)
         if light.all():
-            values = np.array([normal, self.reach, SMALLEST_GBPS, peak, minor, 0.0])
+            values = np.array([normal, self.reach, MIN_GBPS, peak, minor, 0.0])
             for name, value in self.given.items():
                 values[PARAMETERS.index(name)] = value
             return [(self._error(values, self.measured), values)]
@@ -326,7 +326,7 @@ class _Fit:
             trial[self.free] = free
             return self._predicted(trial) - measured
 
-        low = np.array([0, SMALLEST_GBPS, SMALLEST_GBPS, SMALLEST_GBPS, 0, 0])[self.free]
+        low = np.array([0, MIN_GBPS, MIN_GBPS, MIN_GBPS, 0, 0])[self.free]
         high = np.array([0, self.reach, self.reach, self.reach, 95, 100])[self.free]
         start = np.clip(values[self.free], low, high)
         found = least_squares(

@@ -15,8 +15,8 @@ from platforms.errors import PlatformError
 COLUMNS = ("own_gbps", "external_gbps", "slowdown", "alone_ms", "together_ms")
 FEWEST = 8
 """Fewer samples than parameters, and some to see the error by, are refused."""
-MOST_GBPS = 10_000
-MOST_SLOWDOWN = 100
+MAX_GBPS = 10_000
+MAX_SLOWDOWN = 100
 NOISE = 0.8
 """A slowdown below this is no noise: columns were swapped, or the clocks were not held."""
 
@@ -53,9 +53,9 @@ def read_sweep(paths: Sequence[Path]) -> Sweep:
         for row in read_table(path, COLUMNS, optional=COLUMNS[2:]):
             own, external = (_demand(row, column) for column in COLUMNS[:2])
             slowdown = _slowdown(row)
-            if not NOISE <= slowdown <= MOST_SLOWDOWN:
+            if not NOISE <= slowdown <= MAX_SLOWDOWN:
                 raise PlatformError(
-                    f"{row.where}: slowdown must be from {NOISE:g} to {MOST_SLOWDOWN}, got "
+                    f"{row.where}: slowdown must be from {NOISE:g} to {MAX_SLOWDOWN}, got "
                     f"{slowdown:g}"
                 )
             faster += slowdown < 1
@@ -74,9 +74,9 @@ def read_sweep(paths: Sequence[Path]) -> Sweep:
 
 def _demand(row: TableRow, column: str) -> float:
     value = row.number(column)
-    if value is None or value > MOST_GBPS or (column == "own_gbps" and not value):
+    if value is None or value > MAX_GBPS or (column == "own_gbps" and not value):
         raise PlatformError(
-            f"{row.where}: {column} must be a number above 0 and at most {MOST_GBPS}, got "
+            f"{row.where}: {column} must be a number above 0 and at most {MAX_GBPS}, got "
             f"{row.cells[column]!r}"
         )
     return float(value)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from platforms.errors import PlatformError
 
-MOST_LOG_BYTES = 1 << 28
+MAX_LOG_BYTES = 1 << 28
 """Logs of verbose tools grow; beyond this something else was given by mistake."""
 
 
@@ -14,12 +14,12 @@ def read_log(path: str | Path) -> str:
     """The text of a log; bytes that are no UTF-8 become replacement characters.
 
     Raises:
-        PlatformError: where it cannot be read, or has more than ``MOST_LOG_BYTES``.
+        PlatformError: where it cannot be read, or has more than ``MAX_LOG_BYTES``.
     """
     file = Path(path)
     try:
-        if file.stat().st_size > MOST_LOG_BYTES:
-            raise PlatformError(f"{file}: must have at most {MOST_LOG_BYTES} bytes")
+        if file.stat().st_size > MAX_LOG_BYTES:
+            raise PlatformError(f"{file}: must have at most {MAX_LOG_BYTES} bytes")
         return file.read_bytes().decode("utf-8-sig", "replace")
     except (OSError, ValueError) as error:
         if isinstance(error, PlatformError):

@@ -23,7 +23,7 @@ LIMIT_PS = 1 << 47
 RELATIVE_ERROR = 2.0**-47
 """Bound on the error of the floating-point values: at most eight roundings of 2^-53 each, and a
 wide margin."""
-SMALLEST_PS = 1e-6
+MIN_PS = 1e-6
 """Below this the floating-point path is not taken."""
 
 
@@ -56,12 +56,12 @@ def ladder_costs(
         + float(parts.fixed)
     )
     peaks = memory_bytes_per_cycle * np.array(memory_khz, dtype=np.int64)
-    safe = np.maximum(values, SMALLEST_PS)
+    safe = np.maximum(values, MIN_PS)
     wanted = np.minimum(float(parts.traffic) / safe, 2.0 * peaks)
     times, times_sure = _rounded(values)
     demands, demands_sure = _rounded(wanted)
     beyond = wanted > peaks * (1 + 2 * RELATIVE_ERROR) + 1
-    sure = (values >= SMALLEST_PS) & times_sure & (demands_sure | beyond)
+    sure = (values >= MIN_PS) & times_sure & (demands_sure | beyond)
     for row, column in np.argwhere(~sure):
         exact = parts.at(
             Fraction(unit_khz[-1], unit_khz[row]), Fraction(memory_khz[-1], memory_khz[column])

@@ -13,7 +13,7 @@ from platforms.measurement import NetworkProfile, PartMeasurement, UnitMeasureme
 from sdf.grouping.groups import GroupedNetwork
 from sdf.layer import LayerKind
 
-MOST_NOTES = 3
+MAX_NOTES = 3
 """Of the notes of parts that are summed up, so many are kept."""
 
 
@@ -116,7 +116,7 @@ def _summed(parts: Sequence[PartMeasurement]) -> dict[str, UnitMeasurement]:
             traffic.add(item.demand_kbps, item.time_ps)
             energy.add(item.power_mw, item.time_ps)
             notes |= {item.note: None} if item.note else {}
-        note = "; ".join(list(notes)[:MOST_NOTES]) + ("; ..." if len(notes) > MOST_NOTES else "")
+        note = "; ".join(list(notes)[:MAX_NOTES]) + ("; ..." if len(notes) > MAX_NOTES else "")
         result[name] = UnitMeasurement(name, time, traffic.mean(time), energy.mean(time), note)
     return result
 

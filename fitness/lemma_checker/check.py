@@ -50,7 +50,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from graphlib import TopologicalSorter
 
-from fitness.lemma_checker.claim import LemmaClaim
+from fitness.lemma_checker.claim import LemmaTarget
 from fitness.lemma_checker.costs import LemmaCosts, LemmaCostTables, Points
 from fitness.lemma_checker.power import LeastPower, LemmaPower, power_must_break
 from fitness.lemma_checker.simulate import Instance, LemmaPlay, State, group_instances
@@ -118,7 +118,7 @@ class LemmaBound:
         return self.makespan_ps
 
 
-def check_lemmas(problem: Problem, lemmas: LemmaTable, claim: LemmaClaim) -> list[LemmaFailure]:
+def check_lemmas(problem: Problem, lemmas: LemmaTable, claim: LemmaTarget) -> list[LemmaFailure]:
     """The lemmas that do not hold, by index; empty: all hold.
 
     A lemma that names a unit that its group may not use, or no allowed operating point of a domain,
@@ -182,7 +182,7 @@ def lemma_bound(problem: Problem, units_row: IntArray, point_masks: MaskArray) -
     return lemma_bounds(problem, LemmaTable(units_row[None], point_masks[None]))[0].makespan_ps
 
 
-def _shortfall(problem: Problem, bound: LemmaBound, claim: LemmaClaim) -> str | None:
+def _shortfall(problem: Problem, bound: LemmaBound, claim: LemmaTarget) -> str | None:
     """Why the bound does not make the lemma hold; None where it does."""
     values = [bound.value(problem, column) for column in claim.objectives]
     if claim.is_closed(values) or _constraint_must_break(problem, bound):
@@ -216,7 +216,7 @@ def _constraint_must_break(problem: Problem, bound: LemmaBound) -> bool:
 class _LemmaChecker:
     """Bounds of lemmas of one problem."""
 
-    def __init__(self, problem: Problem, claim: LemmaClaim | None = None) -> None:
+    def __init__(self, problem: Problem, claim: LemmaTarget | None = None) -> None:
         self._problem = problem
         self._instances = group_instances(problem)
         self._order = _inputs_first(self._instances)

@@ -23,7 +23,7 @@ LARGEST = 1 << 63
 
 
 @dataclass(frozen=True)
-class LemmaClaim:
+class LemmaTarget:
     """``objectives``: positions of the problem's objectives that count. ``members``: their values,
     none where the lemmas say that nothing is feasible. ``rates_mw``: rates of exchange that
     :mod:`fitness.lemma_checker.trade_off` may use; any are sound."""

@@ -12,7 +12,7 @@ from platforms.exact_json import parse_exact
 from platforms.measurement import NetworkProfile
 from platforms.measurement_file import read_network_profile
 from platforms.platform import Platform
-from platforms.platform_file import MOST_BYTES
+from platforms.platform_file import MAX_BYTES
 from platforms.schema_check import check_against_schema
 
 
@@ -37,8 +37,8 @@ def load_profile(path: str | Path, platform: Platform) -> Profile:
     """
     file = Path(path)
     try:
-        if file.stat().st_size > MOST_BYTES:
-            raise PlatformError(f"{file}: must have at most {MOST_BYTES} bytes")
+        if file.stat().st_size > MAX_BYTES:
+            raise PlatformError(f"{file}: must have at most {MAX_BYTES} bytes")
         data = file.read_bytes()
     except (OSError, ValueError) as error:
         if isinstance(error, PlatformError):

@@ -41,7 +41,7 @@ from results.problem.rates import frame_period_ps
 
 OF_ONE_STREAM, OF_SEVERAL = (2048, 8192), (768, 3072)
 """Executions that have ended at least where a window begins, and where it ends."""
-MOST_SHOWN = 1000
+MAX_SHOWN = 1000
 
 Form = tuple[object, ...]
 """A state, relative to its instant."""
@@ -293,7 +293,7 @@ class Play:
         return tuple(periods)
 
 
-def play_long_run(problem: Problem, design: DesignPoint, *, most: int = MOST_SHOWN) -> PlainLongRun:
+def play_long_run(problem: Problem, design: DesignPoint, *, most: int = MAX_SHOWN) -> PlainLongRun:
     """Plays to the window's end, and until all has ended that is shown.
 
     Args:

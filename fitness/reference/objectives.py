@@ -15,7 +15,7 @@ from fitness.reference.timeline import PlainTimeline, play
 from results.front.front import FreeRun
 from results.front.schedule import Schedule
 from results.io.canonical_json import INT64_MAX
-from results.io.plural import counted
+from results.io.plural import pluralize
 from results.problem.problem import DesignPoint, EnergyUse, ObjectiveKind, Problem
 
 
@@ -205,14 +205,14 @@ def _broken_rules(problem: Problem, design: DesignPoint) -> list[Broken]:
             if source in network.groups
         )
         if network.max_transitions is not None and count > network.max_transitions:
-            found = f"{network.name} has {counted(count, 'transition')}"
+            found = f"{network.name} has {pluralize(count, 'transition')}"
             why = f"{found}, at most {network.max_transitions} allowed"
             broken.append(Broken(f"transitions of {network.name}", why))
     for u, unit in enumerate(problem.units):
         fed = {target for source, target in problem.edges if units[source] == units[target]}
         count = sum(units[g] == u and g not in fed for g in range(len(units)))
         if unit.max_segments is not None and count > unit.max_segments:
-            found = f"{unit.name} has {counted(count, 'segment')}"
+            found = f"{unit.name} has {pluralize(count, 'segment')}"
             why = f"{found}, at most {unit.max_segments} allowed"
             broken.append(Broken(f"segments on {unit.name}", why))
     return broken

@@ -34,7 +34,7 @@ from fitness.simulator.state import (
 )
 from results.problem.problem import LOSS_LIMIT, WORK_PER_PS
 
-LARGEST_LOSS = float(1 << 40)
+MAX_LOSS = float(1 << 40)
 """Beyond every limit, and exact in floating point."""
 
 
@@ -57,7 +57,7 @@ def ceil_near(numerator, denominator, quotient):
 @jit
 def ceil_times(numerator, denominator, inverse):
     """A loss of rate, rounded up, with 1 / the denominator in floating point."""
-    return ceil_near(numerator, denominator, min(np.float64(numerator) * inverse, LARGEST_LOSS))
+    return ceil_near(numerator, denominator, min(np.float64(numerator) * inverse, MAX_LOSS))
 
 
 @jit

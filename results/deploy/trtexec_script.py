@@ -13,7 +13,7 @@ from sdf.onnx.nodes import printable
 _SPECIAL = frozenset(",:*")
 """Letters that mean something in ``--layerDeviceTypes``."""
 _FLAGS = {"fp32": "", "fp16": " --fp16", "int8": " --int8"}
-_LONGEST_ARGUMENT = 120_000
+_MAX_ARGUMENT = 120_000
 """Bytes; Linux takes 131,072 in one argument."""
 
 
@@ -153,7 +153,7 @@ def _one_engine(deployment: Deployment, segments: Sequence[Segment]) -> tuple[st
         for name in deployment.layers(segment)
     ]
     types = ",".join(f"{name}:{device}" for name, device in places)
-    if len(types.encode()) > _LONGEST_ARGUMENT:
+    if len(types.encode()) > _MAX_ARGUMENT:
         return None
     if any(_SPECIAL.intersection(name) for name, _ in places):
         return None

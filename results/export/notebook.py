@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from results.front.schedule import Schedule
     from results.problem.problem import Problem
 
-_MOST_ROWS = 12
+_MAX_ROWS = 12
 _ROW, _BAR, _LEFT, _WIDTH = 34, 24, 70, 760
 
 
@@ -43,7 +43,7 @@ def front_html(front: Front) -> str:
 
 def _member_table(front: Front) -> str:
     problem, marks = front.problem, mark_members(front)
-    shown = list(marks)[:_MOST_ROWS]
+    shown = list(marks)[:_MAX_ROWS]
     columns = [
         format_objectives(objective, [front.members[i].objectives[k] for i in shown])
         for k, objective in enumerate(problem.objectives)

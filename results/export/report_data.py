@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 
 from results.front.cost_origins import CostOrigins
 from results.front.epsilon import least_within, percent
-from results.front.front import CertificateClaim, Front, Member
+from results.front.front import CertificateSummary, Front, Member
 from results.front.front_document import front_to_document
 from results.front.named_members import mark_members
 from results.io.canonical_json import Json
@@ -27,7 +27,7 @@ from results.problem.objectives import (
 from results.problem.problem import Problem
 from results.problem.problem_file import problem_sha256
 from results.problem.rates import member_relative_ppm
-from results.text.free_running import shown_in_words
+from results.text.free_running import describe_shown_part
 from results.text.member_diff import describe_front, varying_domains
 from results.text.power_bandwidth_trace import activity
 
@@ -184,7 +184,7 @@ def _free_run(problem: Problem, member: Member) -> dict[str, Json] | None:
         "rates_uhz": list(run.rates_uhz),
         "relative_ppm": list(member_relative_ppm(problem, member)),
         "shown_ps": run.shown_ps,
-        "words": shown_in_words(run),
+        "words": describe_shown_part(run),
         "places": [
             (row.frame - 1) * len(order) + order[row.network, row.repeat, row.group]
             for row in member.schedule.groups
@@ -197,7 +197,7 @@ def _finite(value: float) -> float | None:
     return value if math.isfinite(value) else None
 
 
-def _proof(front: Front, claim: CertificateClaim) -> dict[str, Json]:
+def _proof(front: Front, claim: CertificateSummary) -> dict[str, Json]:
     """``bounds``: per member that the claim is about, and in the order of ``objectives``, the
     least values that a design point can have which this member reaches within the epsilon; any
     design point lies beyond the bounds of some member."""

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from results.errors import ResultError
-from results.front.certificate import ProofFiles
+from results.front.certificate import ProofArtifacts
 from results.front.certificate_file import certificate_bytes, certificate_from_bytes
 from results.front.cost_origins import CostOrigins
 from results.front.costs_file import costs_bytes, costs_from_document
@@ -44,8 +44,8 @@ def write_results(
     front: Front,
     *,
     costs: CostOrigins | None = None,
-    certificate: ProofFiles | None = None,
-    epsilon: ProofFiles | None = None,
+    certificate: ProofArtifacts | None = None,
+    epsilon: ProofArtifacts | None = None,
     overwrite: bool = False,
     pictures: bool = True,
 ) -> None:
@@ -97,7 +97,7 @@ def write_folder(folder: Path, makers: dict[str, FileMaker], *, overwrite: bool)
     )
 
 
-def _proof_makers(name: str, proof: ProofFiles) -> dict[str, FileMaker]:
+def _proof_makers(name: str, proof: ProofArtifacts) -> dict[str, FileMaker]:
     makers: dict[str, FileMaker] = {
         f"{name}.json": lambda: certificate_bytes(proof.certificate),
     }
@@ -204,7 +204,7 @@ def read_costs(folder: Path, problem: Problem, *, check_hashes: bool = True) -> 
 
 def read_certificate(
     folder: Path, problem: Problem, *, name: str = CERTIFICATE, check_hashes: bool = True
-) -> ProofFiles | None:
+) -> ProofArtifacts | None:
     """A certificate and the SMT-LIB text beside it; None where the folder has none.
 
     Args:
@@ -224,7 +224,7 @@ def read_certificate(
     text = None
     if text_path.exists():
         text = _read(text_path).decode(errors="replace")
-    return ProofFiles(certificate, text)
+    return ProofArtifacts(certificate, text)
 
 
 def _read(path: Path) -> bytes:

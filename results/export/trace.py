@@ -13,7 +13,7 @@ from typing import Any
 
 from results.front.front import FreeRun, Member
 from results.problem.problem import Problem
-from results.text.free_running import shown_in_words
+from results.text.free_running import describe_shown_part
 from results.text.power_bandwidth_trace import activity, steps_by_unit
 
 TICKS_PER_US = 1 << 10
@@ -52,7 +52,7 @@ def microseconds(ps: int) -> float:
 
 
 def _title(title: str, run: FreeRun) -> str:
-    return f"{title}: {shown_in_words(run)}"
+    return f"{title}: {describe_shown_part(run)}"
 
 
 def _names(problem: Problem, process: int, title: str) -> list[Event]:

@@ -2,21 +2,28 @@
 provenance of costs, and the documents of front.json, certificate.json and costs.json.
 """
 
-from results.front.certificate import Certificate, CertificateStatus, ProofFiles
+from results.front.certificate import Certificate, CertificateStatus, ProofArtifacts
 from results.front.dominance import hypervolume, non_dominated, reference_point
-from results.front.front import BaselinePoint, CertificateClaim, FreeRun, Front, Member, Provenance
+from results.front.front import (
+    BaselinePoint,
+    CertificateSummary,
+    FreeRun,
+    Front,
+    Member,
+    Provenance,
+)
 from results.front.schedule import Schedule, ScheduledGroup
 from results.front.select_member import choose_member
 
 __all__ = [
     "BaselinePoint",
     "Certificate",
-    "CertificateClaim",
+    "CertificateSummary",
     "CertificateStatus",
     "FreeRun",
     "Front",
     "Member",
-    "ProofFiles",
+    "ProofArtifacts",
     "Provenance",
     "Schedule",
     "ScheduledGroup",

@@ -84,7 +84,7 @@ class Certificate:
 
 
 @dataclass(frozen=True)
-class ProofFiles:
+class ProofArtifacts:
     """A certificate, and the formula that solvers have refuted; None where they have not."""
 
     certificate: Certificate

@@ -94,7 +94,7 @@ class Provenance:
 
 
 @dataclass(frozen=True)
-class CertificateClaim:
+class CertificateSummary:
     """What a certificate beside the front claims; :mod:`results.front.certificate` has the
     proof.
     """
@@ -133,8 +133,8 @@ class Front:
     problem: Problem
     members: tuple[Member, ...]
     provenance: Provenance
-    certificate: CertificateClaim | None = None
-    epsilon: CertificateClaim | None = None
+    certificate: CertificateSummary | None = None
+    epsilon: CertificateSummary | None = None
     """About all members, where ``certificate`` is about one."""
     baselines: tuple[BaselinePoint, ...] = ()
 

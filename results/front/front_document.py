@@ -10,7 +10,7 @@ from results.errors import ResultError
 from results.front.certificate import CertificateStatus
 from results.front.front import (
     BaselinePoint,
-    CertificateClaim,
+    CertificateSummary,
     FreeRun,
     Front,
     HypervolumePoint,
@@ -80,7 +80,7 @@ def front_to_document(front: Front, *, problem_digest: str | None = None) -> dic
     return document
 
 
-def _claim_to_document(claim: CertificateClaim | None) -> Json:
+def _claim_to_document(claim: CertificateSummary | None) -> Json:
     if claim is None:
         return None
     return {
@@ -96,10 +96,10 @@ def _claim_to_document(claim: CertificateClaim | None) -> Json:
     }
 
 
-def _claim_from_document(content: Any) -> CertificateClaim | None:
+def _claim_from_document(content: Any) -> CertificateSummary | None:
     if content is None:
         return None
-    return CertificateClaim(
+    return CertificateSummary(
         status=CertificateStatus(content["status"]),
         objectives=tuple(content["objectives"]),
         members=tuple(content["members"]),

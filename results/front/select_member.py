@@ -11,7 +11,7 @@ from results.front.front import Front
 from results.front.named_members import mark_members
 from results.problem.problem import ObjectiveKind
 
-FASTEST, FRUGAL = "fastest", "frugal"
+FASTEST, LOWEST_ENERGY = "fastest", "frugal"
 
 
 def choose_member(front: Front, text: str) -> int:
@@ -33,7 +33,7 @@ def choose_member(front: Front, text: str) -> int:
         return int(text)
     by_name = {
         FASTEST: min(range(count), key=_slowness(front)),
-        FRUGAL: min(range(count), key=lambda i: front.members[i].energy_fj),
+        LOWEST_ENERGY: min(range(count), key=lambda i: front.members[i].energy_fj),
     }
     for index, marks in mark_members(front).items():
         by_name |= dict.fromkeys(marks, index)

@@ -2,14 +2,14 @@
 
 from results.io.canonical_json import Json, canonical_bytes, parse, sha256_of
 from results.io.optional import optional_import
-from results.io.plural import counted
+from results.io.plural import pluralize
 from results.io.schema import check_against_schema
 
 __all__ = [
     "Json",
     "canonical_bytes",
     "check_against_schema",
-    "counted",
+    "pluralize",
     "optional_import",
     "parse",
     "sha256_of",

@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 
-def counted(count: int, noun: str) -> str:
+def pluralize(count: int, noun: str) -> str:
     """The number, thousands apart, and the noun in the singular or with an ``s``."""
     return f"{count:,} {noun}{'' if count == 1 else 's'}"

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 
 from results.errors import ResultError
-from results.io.plural import counted
+from results.io.plural import pluralize
 from results.periodic.periodic import PeriodicSchedule
 from results.periodic.result import PeriodicResult
 from results.periodic.table import least_period_ps, least_prologue_periods
 
-FASTEST, FRUGAL, SMALLEST = "fastest", "frugal", "smallest"
+FASTEST, LOWEST_ENERGY, SMALLEST = "fastest", "frugal", "smallest"
 
 
 def choose_schedule(result: PeriodicResult, text: str) -> int:
@@ -37,7 +37,7 @@ def _marks(result: PeriodicResult) -> dict[str, int]:
     rows = [result.objectives(schedule) for schedule in result.members]
     return {
         name: min(range(len(rows)), key=lambda index: rows[index][column])
-        for column, name in ((0, FASTEST), (2, FRUGAL), (1, SMALLEST))
+        for column, name in ((0, FASTEST), (2, LOWEST_ENERGY), (1, SMALLEST))
     }
 
 
@@ -50,7 +50,7 @@ def schedule_title(result: PeriodicResult, index: int) -> str:
 
 def figure_lines(schedule: PeriodicSchedule, inferences: int) -> list[tuple[str, str]]:
     """What a schedule gives, as pairs of name and value for people."""
-    many = counted(inferences, "inference")
+    many = pluralize(inferences, "inference")
     above = schedule.period_ps / least_period_ps(schedule) - 1
     lines = [
         ("method", schedule.method),
@@ -60,7 +60,7 @@ def figure_lines(schedule: PeriodicSchedule, inferences: int) -> list[tuple[str,
         ("use of the engines", f"{float(schedule.utilisation):.2%}"),
         (
             "prologue",
-            f"{counted(schedule.prologue_periods, 'period')}, {schedule.prologue_ps / 1e9:.6g} ms",
+            f"{pluralize(schedule.prologue_periods, 'period')}, {schedule.prologue_ps / 1e9:.6g} ms",
         ),
         (
             f"latency of {many}",

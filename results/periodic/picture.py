@@ -13,9 +13,9 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-_MOST_STAGES = 3
+_MAX_STAGES = 3
 """So many stages of the prologue are drawn in front of a full period."""
-_MOST_ROWS_LABELLED = 16
+_MAX_ROWS_LABELLED = 16
 
 
 def front_picture(result: PeriodicResult) -> Figure:
@@ -89,7 +89,7 @@ def schedule_picture(schedule: PeriodicSchedule) -> Figure:
     height = min(7.0, 1.0 + max(0.11, 1.6 / rows) * rows)
     figure = Figure(figsize=(PAGE_INCHES, height), layout="constrained")
     axes = figure.subplots()
-    stages = min(_MOST_STAGES, schedule.prologue_periods)
+    stages = min(_MAX_STAGES, schedule.prologue_periods)
     for column, stage in enumerate(range(stages, -1, -1)):
         _draw_period(axes, schedule, column, stage)
     period = schedule.period_ps / 1e9
@@ -99,7 +99,7 @@ def schedule_picture(schedule: PeriodicSchedule) -> Figure:
         axes.axvspan(0, stages * period, color=LIGHT, alpha=0.5, zorder=0, linewidth=0)
     axes.set_xlim(0, (stages + 1) * period)
     axes.set_ylim(rows - 0.5, -0.5)
-    step = max(1, rows // _MOST_ROWS_LABELLED)
+    step = max(1, rows // _MAX_ROWS_LABELLED)
     axes.set_yticks(range(0, rows, step), [f"PE {row}" for row in range(0, rows, step)])
     axes.tick_params(axis="y", length=0)
     axes.set_xlabel("Time (ms)")

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "p")
 _HEIGHT_INCHES = 2.6
-_LONGEST_KIND = 24
+_MAX_KIND = 24
 """Two names of so many characters stand side by side in the legend."""
 LOG_RATIO = 30
 """An axis whose values span more than this is logarithmic."""
@@ -166,7 +166,7 @@ def _kinds(used: Sequence[tuple[str, ...]]) -> list[str]:
     """Per member a name for the units it uses: ``dla0 + gpu``. Where such names would be too long
     for the column, cores of a kind are counted: ``2 a57 + gpu`` for a57-1 and a57-3."""
     names = [" + ".join(units) for units in used]
-    if max(map(len, names)) <= _LONGEST_KIND:
+    if max(map(len, names)) <= _MAX_KIND:
         return names
     shortened = []
     for units in used:

@@ -18,7 +18,7 @@ from results.plots.style import (
     svg_bytes,
 )
 from results.problem.problem import Problem
-from results.text.free_running import shown_in_words
+from results.text.free_running import describe_shown_part
 from results.text.member_diff import transition_count
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ _NUMBER_SHARE = 0.018
 """A bar at least this share of the picture wide has room for the number of its group."""
 _FRAME_SHARE = 0.004
 """A narrower bar has no frame: it would hide the bar."""
-_MOST_ARROWS = 200
+_MAX_ARROWS = 200
 """Beyond so many transitions they are one grey mass, and are left out."""
 
 
@@ -77,7 +77,7 @@ def draw_gantts(schedules: Sequence[tuple[str, Problem, Member]]) -> Figure:
         row_of = {unit: row for row, unit in enumerate(used)}
         axes.grid(True, axis="x")
         if member.free_run is not None:
-            title = f"{title}: {shown_in_words(member.free_run)}".removeprefix(": ")
+            title = f"{title}: {describe_shown_part(member.free_run)}".removeprefix(": ")
             _draw_window(axes, member.free_run)
         _draw_bars(axes, problem, member, row_of, span, colours)
         _draw_transitions(axes, problem, member, row_of)
@@ -155,7 +155,7 @@ def _draw_transitions(axes: Axes, problem: Problem, member: Member, row_of: dict
         if units[source] != units[target]
     ]
     runs = Counter(group for _, _, group in end_ps)
-    if sum(runs[source] for _, source, _ in moves) > _MOST_ARROWS:
+    if sum(runs[source] for _, source, _ in moves) > _MAX_ARROWS:
         return
     for e, source, target in moves:
         delay = int(problem.transition_ps[e, units[source], units[target]])

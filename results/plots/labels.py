@@ -17,7 +17,7 @@ _COST_OF_COVERING = 20
 _COST_OF_LEADING_ACROSS = 15
 _COST_OF_LEAVING = 50
 _COST_PER_DOT = 0.03
-_MOST_ROUNDS = 10
+_MAX_ROUNDS = 10
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ def place_labels(
     chosen: list[_Candidate] = []
     for options in choices:
         chosen.append(_cheapest(options, chosen))
-    for _ in range(_MOST_ROUNDS):
+    for _ in range(_MAX_ROUNDS):
         moved = False
         for i, options in enumerate(choices):
             best = _cheapest(options, chosen[:i] + chosen[i + 1 :])

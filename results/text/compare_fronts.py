@@ -13,7 +13,7 @@ from results.errors import ResultError
 from results.front.dominance import hypervolume, reference_point
 from results.front.front import Front
 from results.front.front_check import objective_array
-from results.io.plural import counted
+from results.io.plural import pluralize
 from results.problem.objectives import idle_time_name, objective_names
 from results.problem.problem import BoolArray, IntArray, Problem
 from results.problem.problem_file import problem_sha256
@@ -187,7 +187,7 @@ def problem_differences(first: Front, second: Front) -> list[str]:
 
 def _networks(problem: Problem) -> str:
     return ", ".join(
-        f"{network.name} ({counted(len(network.group_names), 'group')}"
+        f"{network.name} ({pluralize(len(network.group_names), 'group')}"
         + (f", {network.repeats} times)" if network.repeats > 1 else ")")
         for network in problem.networks
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from results.problem.problem import Problem
 
 
-def held_clocks_in_words(problem: Problem) -> str | None:
+def describe_fixed_clocks(problem: Problem) -> str | None:
     """``cpu at 1190.4 MHz (no unit of gpu, dla0 runs on it, and it is never off); emc at 2133 MHz
     (fixed)``: all domains that have several operating points and may run at one only; None where
     there is none."""

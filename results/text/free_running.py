@@ -52,10 +52,10 @@ def free_run_lines(problem: Problem, member: Member) -> list[str]:
     for network, uhz, ppm in zip(problem.networks, run.rates_uhz, shares, strict=True):
         rate, share = format_number(uhz / UHZ_PER_HZ), format_number(ppm / PPM_PER_PERCENT)
         lines.append(f"throughput of {network.name}: {rate} frames/s, {share} % of its rate alone")
-    return [*lines, f"schedule: {shown_in_words(run)}"]
+    return [*lines, f"schedule: {describe_shown_part(run)}"]
 
 
-def shown_in_words(run: FreeRun) -> str:
+def describe_shown_part(run: FreeRun) -> str:
     """How much of a free run its schedule shows."""
     until = format_number(run.shown_ps / _PS_PER_MS)
     if run.shows_window:

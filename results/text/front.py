@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 DEFAULT_ROWS = 20
 """A longer front is thinned for display."""
-LEAST_APART = 0.002
+MIN_APART = 0.002
 """Rows of a thinned front that are nearer than this share of its range would look the same."""
 
 Row = dict[str, object]
@@ -178,21 +178,21 @@ def _thinned(front: Front, max_rows: int | None) -> list[int]:
 
 def _apart(front: Front, kept: list[int]) -> list[int]:
     """Members that are not nearly the same as one of ``kept`` or an earlier one: in some objective
-    at least ``LEAST_APART`` of the front's range lies between them."""
+    at least ``MIN_APART`` of the front's range lies between them."""
     values = np.array([member.objectives for member in front.members], dtype=np.float64)
     values /= np.maximum(np.ptp(values, axis=0), 1.0)
     # Only members that are near in the first objective need to be looked at.
     order = np.argsort(values[:, 0], kind="stable")
     first = values[order, 0]
-    begin = np.searchsorted(first, values[:, 0] - LEAST_APART, side="left")
-    end = np.searchsorted(first, values[:, 0] + LEAST_APART, side="right")
+    begin = np.searchsorted(first, values[:, 0] - MIN_APART, side="left")
+    end = np.searchsorted(first, values[:, 0] + MIN_APART, side="right")
     chosen = np.zeros(len(values), dtype=np.bool_)
     chosen[kept] = True
     others = []
     for i in sorted(set(range(len(values))) - set(kept)):
         near = order[begin[i] : end[i]]
         near = near[chosen[near]]
-        if np.abs(values[near] - values[i]).max(axis=1).min(initial=np.inf) >= LEAST_APART:
+        if np.abs(values[near] - values[i]).max(axis=1).min(initial=np.inf) >= MIN_APART:
             others.append(i)
             chosen[i] = True
     return others

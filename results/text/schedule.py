@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from results.front.schedule import Schedule, ScheduledGroup
-from results.io.plural import counted
+from results.io.plural import pluralize
 from results.problem.problem import Problem
 
 if TYPE_CHECKING:
@@ -119,6 +119,6 @@ def schedule_table(
             *(f"{time / _PS_PER_MS:.4f}" for time in times),
         )
     if len(shown) < len(found):
-        table.caption = f"{counted(len(found) - len(shown), 'more row')}: {rest}"
+        table.caption = f"{pluralize(len(found) - len(shown), 'more row')}: {rest}"
         table.caption_justify = "left"
     return table

@@ -7,7 +7,7 @@ from itertools import groupby
 
 import numpy as np
 
-from results.io.plural import counted
+from results.io.plural import pluralize
 from results.problem.problem import EnergyUse, Problem, ProblemDomain, ProblemNetwork, ProblemUnit
 
 
@@ -19,7 +19,7 @@ def describe_space(problem: Problem) -> str:
     parts = [f"{networks} on {units}", *(_domain(domain) for domain in problem.domains)]
     if problem.energy_use is EnergyUse.PIPELINE:
         whose = "of each network, which run freely" if problem.free_running else "in flight"
-        parts.append(f"at most {counted(problem.frames_in_flight, 'frame')} {whose}")
+        parts.append(f"at most {pluralize(problem.frames_in_flight, 'frame')} {whose}")
     if problem.period_ps is not None:
         parts.append(f"makespan at most the period, {_decimal(problem.period_ps, 9)} ms")
     if problem.power_cap_mw is not None:
@@ -30,7 +30,7 @@ def describe_space(problem: Problem) -> str:
 
 
 def _network(problem: Problem, network: ProblemNetwork) -> str:
-    notes = [counted(len(network.group_names), "group")]
+    notes = [pluralize(len(network.group_names), "group")]
     if network.repeats > 1:
         notes.append(f"{network.repeats} times a frame")
     if network.waits_for:
@@ -38,7 +38,7 @@ def _network(problem: Problem, network: ProblemNetwork) -> str:
     if network.arrival_ps:
         notes.append(f"from {_decimal(network.arrival_ps, 9)} ms on")
     if network.max_transitions is not None:
-        notes.append(f"at most {counted(network.max_transitions, 'transition')}")
+        notes.append(f"at most {pluralize(network.max_transitions, 'transition')}")
     if network.deadline_ps is not None:
         notes.append(f"latency at most {_decimal(network.deadline_ps, 9)} ms")
     return f"{network.name} ({', '.join([*notes, *_pins(problem, network)])})"
@@ -67,7 +67,7 @@ def _pins(problem: Problem, network: ProblemNetwork) -> list[str]:
 def _unit(unit: ProblemUnit) -> str:
     if unit.max_segments is None:
         return unit.name
-    return f"{unit.name} (at most {counted(unit.max_segments, 'segment')})"
+    return f"{unit.name} (at most {pluralize(unit.max_segments, 'segment')})"
 
 
 def _domain(domain: ProblemDomain) -> str:

@@ -12,7 +12,7 @@ import pytest
 from dse.cli.main import run
 from dse.engines import explore as exploring
 from dse.search.names import EngineName
-from dse.search.optimizers import initial_population as first_population
+from dse.search.optimizers import initial_population as initial_population
 from dse.search.optimizers.random_search import RandomEngine
 from dse.workload.options import Options
 from fitness.reference.timeline import frame_energy_fj, play
@@ -111,8 +111,8 @@ def test_the_search_alone_catches_up_with_all_baselines(monkeypatch):
         return np.zeros((0, space.width), dtype=np.int64)
 
     monkeypatch.setattr(exploring, "_with_baselines", lambda result, _: result)
-    for name in ("baseline_rows", "obvious_rows", "balanced_rows"):
-        monkeypatch.setattr(first_population, name, no_rows)
+    for name in ("baseline_rows", "heuristic_seeds", "balanced_rows"):
+        monkeypatch.setattr(initial_population, name, no_rows)
     pair = ["vgg19", "resnet50"]
     front = explore(pair, "jetson-agx-xavier", max_evaluations=2000)
     assert len(front.baselines) == 6

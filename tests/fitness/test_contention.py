@@ -15,7 +15,7 @@ from results.errors import ResultError
 from results.problem.problem import LOSS_LIMIT, WORK_PER_PS, ContentionTable
 from tests.support.small_problems import parameters
 
-MOST_KBPS = 100_000_000
+MAX_KBPS = 100_000_000
 KBPS_PER_GBPS = 1_000_000
 XAVIER_GPU = parameters(
     normal_kbps=38_100_000,
@@ -35,7 +35,7 @@ XAVIER_DLA = parameters(
     rate_percent_per_gbps="0.35",
 )
 
-bandwidths = st.integers(0, MOST_KBPS)
+bandwidths = st.integers(0, MAX_KBPS)
 # With two decimals in the rate, products stay below 2**63 up to here.
 thresholds = st.integers(1, 750).map(lambda value: value * 100_000)
 drawn = st.builds(
@@ -51,7 +51,7 @@ any_parameters = st.one_of(st.just(XAVIER_GPU), st.just(XAVIER_DLA), drawn)
 slowly = settings(max_examples=400, deadline=None, derandomize=True)
 
 
-def table_of(stated: Contention, most_kbps: int = MOST_KBPS) -> ContentionTable:
+def table_of(stated: Contention, most_kbps: int = MAX_KBPS) -> ContentionTable:
     return contention_table(stated, [Fraction(1)], [most_kbps])
 
 
@@ -139,7 +139,7 @@ def test_more_demand_of_others_never_helps(
 
 @given(
     stated=any_parameters,
-    intensive=st.integers(0, MOST_KBPS),
+    intensive=st.integers(0, MAX_KBPS),
     own=bandwidths,
     share=st.fractions(0, 1),
 )
@@ -255,8 +255,8 @@ class TestMemoryClocks:
     @given(
         stated=any_parameters,
         parts=st.sampled_from([2, 4, 5]),
-        own=st.integers(0, MOST_KBPS // 20),
-        others=st.integers(0, MOST_KBPS // 20),
+        own=st.integers(0, MAX_KBPS // 20),
+        others=st.integers(0, MAX_KBPS // 20),
     )
     @slowly
     def test_a_share_of_the_clock_under_that_share_of_the_demands_loses_the_same(
@@ -264,7 +264,7 @@ class TestMemoryClocks:
     ) -> None:
         """To the last bit, where the scaled figures are whole."""
         table = contention_table(
-            stated, [Fraction(1, parts), Fraction(1)], [MOST_KBPS // parts, MOST_KBPS]
+            stated, [Fraction(1, parts), Fraction(1)], [MAX_KBPS // parts, MAX_KBPS]
         )
         assert all(value % (parts * 1000) == 0 for value in bandwidth_figures(stated))
         scaled = lost_rate(table, 0, own, others)
@@ -290,12 +290,12 @@ class TestMemoryClocks:
         span_gbps = Fraction(own + stated.balance_point_kbps, KBPS_PER_GBPS) * scale
         rate = stated.rate_percent_per_gbps / scale
         percent = Fraction("0.005") * span_gbps + Fraction("0.01") * (rate + 1)
-        percent += minor_percent(stated, MOST_KBPS) / 1000
+        percent += minor_percent(stated, MAX_KBPS) / 1000
         assert abs(loss - lost_rate(table, 1, own, others)) <= loss_of(percent) + 2
 
     def test_the_fastest_clock_keeps_the_published_figures(self) -> None:
         stated = replace(XAVIER_GPU, normal_bandwidth_kbps=38_123_456)
-        table = contention_table(stated, [Fraction(1, 3), Fraction(1)], [MOST_KBPS] * 2)
+        table = contention_table(stated, [Fraction(1, 3), Fraction(1)], [MAX_KBPS] * 2)
         assert table.normal_kbps.tolist() == [12_708_000, 38_123_456]
         assert table.total_kbps.tolist() == [29_067_000, 87_200_000]
         # 3.33 % per GB/s: 65536 / 100 * 3.33 / 10**6.

@@ -38,7 +38,7 @@ KINDS = (
     ObjectiveKind.ENERGY,
 )
 PIPELINES, FREE, CHUNKS = 1000, 160, 4
-LEAST_OF_CHUNK = {
+MIN_OF_CHUNK = {
     **{f"{count} networks": 25 for count in (1, 2, 3, 4)},
     **{f"{count} in flight": 20 for count in range(1, 9)},
     "graph": 35,
@@ -50,7 +50,7 @@ LEAST_OF_CHUNK = {
     "recurs": 220,
     "window shown": 120,
 }
-LEAST_OF_FREE_CHUNK = {
+MIN_OF_FREE_CHUNK = {
     **{f"{count} networks": 4 for count in (1, 2, 3, 4)},
     **{f"{count} in flight": 3 for count in range(1, 6)},
     "graph": 6,
@@ -97,13 +97,13 @@ def periods(of: Problem, point: DesignPoint) -> list[int]:
 @pytest.mark.parametrize("chunk", range(CHUNKS))
 def test_pipelines_compiled_equal_plain(chunk: int) -> None:
     size = PIPELINES // CHUNKS
-    compare_all(compare_pipeline, range(chunk * size, (chunk + 1) * size), LEAST_OF_CHUNK)
+    compare_all(compare_pipeline, range(chunk * size, (chunk + 1) * size), MIN_OF_CHUNK)
 
 
 @pytest.mark.parametrize("chunk", range(CHUNKS))
 def test_free_runs_compiled_equal_plain(chunk: int) -> None:
     size = FREE // CHUNKS
-    compare_all(compare_free_run, range(chunk * size, (chunk + 1) * size), LEAST_OF_FREE_CHUNK)
+    compare_all(compare_free_run, range(chunk * size, (chunk + 1) * size), MIN_OF_FREE_CHUNK)
 
 
 def compare_pipeline(seed: int) -> set[str]:

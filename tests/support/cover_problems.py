@@ -12,7 +12,7 @@ from benchmarks.random_problem import RandomShape, random_problem
 from dse.certificate.cover import confirm_cover, prove_cover
 from results.front.certificate import NOT_NAMED, LemmaTable
 
-MOST_ROWS = 300
+MAX_ROWS = 300
 needs_cvc5 = pytest.mark.skipif(
     importlib.util.find_spec("cvc5") is None, reason="cvc5 is not installed (extra 'proofs')"
 )
@@ -20,7 +20,7 @@ SOLVERS = [prove_cover, pytest.param(confirm_cover, marks=needs_cvc5)]
 
 
 def small_problem(seed, **shape):
-    """A problem with limits of all kinds and at most ``MOST_ROWS`` design points."""
+    """A problem with limits of all kinds and at most ``MAX_ROWS`` design points."""
     rng = np.random.default_rng(seed)
     size = {"networks": (1, 3), "groups": (1, 5), "units": (1, 3), "points": (1, 4)} | shape
     while True:
@@ -52,7 +52,7 @@ def small_problem(seed, **shape):
                 for unit in problem.units
             ),
         )
-        if len(all_rows(problem)) <= MOST_ROWS:
+        if len(all_rows(problem)) <= MAX_ROWS:
             return problem
 
 
@@ -61,8 +61,8 @@ def all_rows(problem):
     units = product(*(np.flatnonzero(row).tolist() for row in problem.allowed))
     points = [np.flatnonzero(domain.allowed).tolist() for domain in problem.domains]
     count = int(np.prod([row.sum() for row in problem.allowed], dtype=float))
-    if count * np.prod([len(some) for some in points], dtype=float) > MOST_ROWS:
-        return [None] * (MOST_ROWS + 1)
+    if count * np.prod([len(some) for some in points], dtype=float) > MAX_ROWS:
+        return [None] * (MAX_ROWS + 1)
     return list(product(units, product(*points)))
 
 

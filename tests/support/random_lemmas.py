@@ -9,15 +9,15 @@ from itertools import product
 import numpy as np
 
 from benchmarks.random_problem import RandomShape, random_problem
-from fitness.lemma_checker.claim import LemmaClaim
+from fitness.lemma_checker.claim import LemmaTarget
 from results.front.certificate import NOT_NAMED, LemmaTable
 from results.problem.problem import IntArray, Objective, ObjectiveKind, Problem, ProblemUnit
 
-MOST_DESIGNS = 10_000
+MAX_DESIGNS = 10_000
 
 
 def small_problem(seed: int) -> Problem:
-    """A problem with at most ``MOST_DESIGNS`` design points; some allow less than they support."""
+    """A problem with at most ``MAX_DESIGNS`` design points; some allow less than they support."""
     rng = np.random.default_rng(seed)
     shape = RandomShape(
         networks=(1, 3),
@@ -30,7 +30,7 @@ def small_problem(seed: int) -> Problem:
     )
     while True:
         problem = _narrowed(rng, random_problem(rng, shape))
-        if design_count(problem) <= MOST_DESIGNS:
+        if design_count(problem) <= MAX_DESIGNS:
             return problem
 
 
@@ -121,9 +121,9 @@ def _named(rng: np.random.Generator, problem: Problem) -> Iterator[int]:
                 yield group
 
 
-def fastest(optimum: int) -> LemmaClaim:
+def fastest(optimum: int) -> LemmaTarget:
     """That no design point is below this value of the first objective."""
-    return LemmaClaim((0,), ((optimum,),))
+    return LemmaTarget((0,), ((optimum,),))
 
 
 def of_rates(chip: Problem, *, sums_rates: bool) -> Problem:

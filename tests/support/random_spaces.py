@@ -13,7 +13,7 @@ from fitness.objectives import make_outcomes
 from results.front.certificate import LemmaTable
 from results.problem.problem import EnergyUse, IntArray, Objective, ObjectiveKind, Problem
 
-MOST_ROWS = 60_000
+MAX_ROWS = 60_000
 NOTHING = np.iinfo(np.int64).max
 """The value of what is not feasible."""
 
@@ -104,7 +104,7 @@ def size_of(problem: Problem) -> int:
 
 
 def random_limited_problem(rng: np.random.Generator) -> Problem:
-    """At most ``MOST_ROWS`` design points; some transitions, segments, operating points and
+    """At most ``MAX_ROWS`` design points; some transitions, segments, operating points and
     latencies limited."""
     while True:
         problem = random_problem(
@@ -120,7 +120,7 @@ def random_limited_problem(rng: np.random.Generator) -> Problem:
             ),
         )
         problem = _with_mapping_limits(rng, problem)
-        if size_of(problem) <= MOST_ROWS:
+        if size_of(problem) <= MAX_ROWS:
             return _with_deadline(rng, problem) if rng.integers(3) == 0 else problem
 
 

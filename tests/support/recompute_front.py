@@ -185,14 +185,14 @@ def figures(problem, unit_of, point, rows, played=None):
     busy = sum(end - start for _, start, end in rows.values())
     result["stretch_ppm"] = (busy - alone) * 10**6 // alone
 
-    counted, idle_ps, per = rows, makespan, (1, 1)
+    pluralize, idle_ps, per = rows, makespan, (1, 1)
     spent = dict.fromkeys(units, 0)
     if problem["energy_use"] == "periodic":
         idle_ps = problem["period_ps"]
     if problem["throughput_model"] != "timeline":
         load, spent = closed_form(problem, unit_of, point)
         result["frame_period_ps"] = max(load.values())
-        counted = {}
+        pluralize = {}
         idle_ps = max(load.values())
         if problem["pipeline_time"] == "sum-of-loads":
             idle_ps = sum(load.values())
@@ -205,7 +205,7 @@ def figures(problem, unit_of, point, rows, played=None):
             pairs = zip(times_alone(problem), periods, strict=True)
             result["negative_fairness_ppm"] = -min(10**6 * time // each for time, each in pairs)
         per = math.ceil(mean), len(periods) * idle_ps
-        counted = {
+        pluralize = {
             key: (ready, max(start, begin), last if end is None else min(last, end))
             for key, (ready, start, end) in played[0].items()
             if start < last and (end is None or end > begin)
@@ -226,7 +226,7 @@ def figures(problem, unit_of, point, rows, played=None):
             + idle * idle_ps
             + sum(
                 at(unit["dynamic_mw"][key[3]], index) * (end - start)
-                for key, (_, start, end) in counted.items()
+                for key, (_, start, end) in pluralize.items()
                 if unit_of[key[3]] == unit["name"]
             )
         )

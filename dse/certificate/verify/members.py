@@ -12,11 +12,11 @@ from functools import partial
 from fitness.reference.objectives import plain_outcome
 from results.front.front import FreeRun, Member
 from results.front.schedule import Schedule, ScheduledGroup
-from results.io.plural import counted
+from results.io.plural import pluralize
 from results.problem.objectives import objective_names
 from results.problem.problem import Problem
 
-MOST_PROCESSES = 4
+MAX_PROCESSES = 4
 """A free run may have millions of executions, a gigabyte of them."""
 MANY_FRAMES = 10_000
 """A second or two of plain play, as long as processes take to start."""
@@ -32,7 +32,7 @@ def check_members(
     Args:
         claims: members, each with the names of the limits that it is said to break.
     """
-    processes = min(len(claims), os.cpu_count() or 1, MOST_PROCESSES)
+    processes = min(len(claims), os.cpu_count() or 1, MAX_PROCESSES)
     frames = sum(_frames(m.free_run) for m, _ in claims if m.free_run is not None)
     if frames < MANY_FRAMES or processes < 2:
         yield from (what_is_wrong(problem, *claim) for claim in claims)
@@ -92,7 +92,7 @@ def _schedule_difference(problem: Problem, claimed: Schedule, played: Schedule) 
     """The first execution in which two schedules differ, and how many there are."""
     if len(claimed.groups) != len(played.groups):
         return (
-            f"the schedule has {counted(len(claimed.groups), 'execution')}, not "
+            f"the schedule has {pluralize(len(claimed.groups), 'execution')}, not "
             f"{len(played.groups)}"
         )
     pairs = zip(claimed.groups, played.groups, strict=True)

@@ -18,7 +18,7 @@ from dse.certificate.verify.members import check_members
 from dse.certificate.verify.rates import claimed_periods_ps, overloaded_unit
 from dse.search.names import SINGLE_DECISION
 from fitness.lemma_checker.check import check_lemmas
-from fitness.lemma_checker.claim import LemmaClaim
+from fitness.lemma_checker.claim import LemmaTarget
 from results.errors import ResultError
 from results.export.result_folder import (
     CERTIFICATE,
@@ -28,12 +28,12 @@ from results.export.result_folder import (
     read_results,
     require_result_folder,
 )
-from results.front.certificate import Certificate, CertificateStatus, ProofFiles
+from results.front.certificate import Certificate, CertificateStatus, ProofArtifacts
 from results.front.dominance import non_dominated
 from results.front.epsilon import epsilon_ppm, percent
-from results.front.front import CertificateClaim, Front
+from results.front.front import CertificateSummary, Front
 from results.front.front_check import objective_array
-from results.io.plural import counted
+from results.io.plural import pluralize
 from results.problem.objectives import objective_names, objective_unit, objective_value
 from results.problem.problem import Problem
 from results.text.space_description import describe_space
@@ -151,7 +151,7 @@ def _checks(folder: Path, *, check_hashes: bool) -> Iterator[Check]:
 
 
 def _proof_holds(
-    front: Front, name: str, claim: CertificateClaim, files: ProofFiles
+    front: Front, name: str, claim: CertificateSummary, files: ProofArtifacts
 ) -> Iterator[Check]:
     certificate = files.certificate
     yield _claim_holds(front, name, claim, certificate)
@@ -221,7 +221,7 @@ def _baselines_hold(front: Front) -> Check:
 
 
 def _claim_holds(
-    front: Front, name: str, claim: CertificateClaim, certificate: Certificate
+    front: Front, name: str, claim: CertificateSummary, certificate: Certificate
 ) -> Check:
     """The claim in the front is the certificate's, of this space, and about the members that are
     best in its objectives."""
@@ -279,7 +279,7 @@ def _told(front: Front, certificate: Certificate, members: list[int]) -> str:
     within = "" if epsilon == 0 else f" within {percent(epsilon)}"
     if len(certificate.objectives) > 1:
         reach = "complete" if epsilon == 0 else f"within {percent(epsilon)} of every point"
-        return f"{reach}: {counted(len(members), 'member')}"
+        return f"{reach}: {pluralize(len(members), 'member')}"
     objective = front.problem.objectives[
         objective_names(front.problem).index(certificate.objectives[0])
     ]
@@ -294,7 +294,7 @@ def _lemmas_hold(problem: Problem, certificate: Certificate) -> Check:
         failures = check_lemmas(
             problem,
             certificate.lemmas,
-            LemmaClaim(
+            LemmaTarget(
                 tuple(names.index(name) for name in certificate.objectives),
                 certificate.members,
                 certificate.epsilon_ppm,
@@ -309,7 +309,7 @@ def _lemmas_hold(problem: Problem, certificate: Certificate) -> Check:
     return holds("lemmas", f"{len(certificate.lemmas)} hold by the plain checker")
 
 
-def _cover_holds(problem: Problem, name: str, files: ProofFiles) -> Iterator[Check]:
+def _cover_holds(problem: Problem, name: str, files: ProofArtifacts) -> Iterator[Check]:
     try:
         anew = cover_smtlib(problem, files.certificate.lemmas)
     except ResultError as error:

@@ -26,7 +26,7 @@ from dse.tools.campaign.plan.run_inputs import inputs_of
 from dse.tools.campaign.plan.settings import AXES, problem_key
 from dse.tools.campaign.store.store import Store
 from results.export.result_folder import check_output_folder, write_folder
-from results.io.plural import counted
+from results.io.plural import pluralize
 
 if TYPE_CHECKING:
     from dse.tools.campaign.execute.runner import Standing
@@ -83,8 +83,8 @@ def check(
             print(planned.name)
     print(plan.title)
     print(
-        f"{counted(len(plan.runs), 'run')}, {counted(evaluations, 'evaluation')} in all; "
-        f"{counted(problems, 'different problem')}"
+        f"{pluralize(len(plan.runs), 'run')}, {pluralize(evaluations, 'evaluation')} in all; "
+        f"{pluralize(problems, 'different problem')}"
     )
     print(f"  workload: {workloads}")
     for axis in AXES:
@@ -157,7 +157,7 @@ def run(
         )
     if standing.failed:
         print(
-            f"dse: {counted(standing.failed, 'run')} failed: dse campaign status {output}",
+            f"dse: {pluralize(standing.failed, 'run')} failed: dse campaign status {output}",
             file=sys.stderr,
         )
     return 1 if standing.failed else 0

@@ -29,7 +29,7 @@ from dse.tools.campaign.analyse.report import Layout, default_layout, report_pat
 from dse.tools.campaign.analyse.values import parse_value
 from dse.tools.campaign.store.run import RunStatus
 from dse.tools.campaign.store.store import Store
-from results.io.plural import counted
+from results.io.plural import pluralize
 from results.problem.objectives import format_number
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ def status(folder: CampaignFolder, as_json: AsJson = False) -> None:
     done, seconds = counts[RunStatus.FINISHED]
     print(title)
     print(
-        f"{counted(total, 'run')}: "
+        f"{pluralize(total, 'run')}: "
         + ", ".join(f"{count:,} {s.value}" for s, (count, _) in counts.items())
     )
     if done:
@@ -151,7 +151,7 @@ def export(
     flat = member_rows(records) if members else run_rows(records)
     data = parquet_bytes(flat) if output.suffix == ".parquet" else csv_text(flat).encode()
     write_output_file(output, data)
-    print(f"Written to {output}: {counted(len(flat), 'row')}")
+    print(f"Written to {output}: {pluralize(len(flat), 'row')}")
 
 
 def report(
@@ -208,14 +208,14 @@ def compare(
             print(_told(change))
     inputs = Counter(text for change in changes for text in change.inputs_changed)
     for text, count in inputs.items():
-        print(f"inputs of {counted(count, 'run')} differ in {text}")
+        print(f"inputs of {pluralize(count, 'run')} differ in {text}")
     print(
-        f"{counted(len(changes), 'run')}: "
+        f"{pluralize(len(changes), 'run')}: "
         + ", ".join(f"{counts[entry]:,} {entry.value}" for entry in Verdict if counts[entry])
     )
     if regressed:
         print(
-            f"dse: {counted(regressed, 'run')} worse by more than {tolerance:g} %, or missing",
+            f"dse: {pluralize(regressed, 'run')} worse by more than {tolerance:g} %, or missing",
             file=sys.stderr,
         )
     return 1 if regressed else 0

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 _GAP = 2
 _COUNTS = frozenset({"MACs", "parameters"})
-_LEAST_WIDTH = 20
+_MIN_WIDTH = 20
 """A column that does not fit is wrapped where it still gets so many characters."""
 
 
@@ -107,7 +107,7 @@ def list_table(rows: list[dict[str, Any]], width: int) -> tuple[Table, list[str]
     left = width
     for name in names:
         needed = max(len(name), *(len(str(row[name])) for row in rows))
-        if needed > left and left < _LEAST_WIDTH:
+        if needed > left and left < _MIN_WIDTH:
             break
         justify: Literal["left", "right"] = "right" if name in _COUNTS else "left"
         table.add_column(name, justify=justify, no_wrap=needed <= left, max_width=min(needed, left))

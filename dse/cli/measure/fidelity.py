@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from results.replay.fidelity import Agreement, Fidelity
 
 
-MOST_LOST = 0.05
+MAX_LOST = 0.05
 """With more, measurements are of the other processes."""
 
 
@@ -122,7 +122,7 @@ def _print(found: Fidelity) -> None:
         )
     console.print(points)
     lost = sum(point.lost_share for point in found.points) / len(found.points)
-    if lost > MOST_LOST:
+    if lost > MAX_LOST:
         print(
             f"dse: cores were taken by others for {lost:.0%} of the time: this tells of them, not "
             "of the model; measure on a quiet machine",

@@ -18,7 +18,7 @@ from fitness.profiles.profile_document import Subject, document_bytes, merged
 from fitness.profiles.profile_file import load_profile, read_profile
 from platforms.exact_json import parse_exact
 from platforms.platform_file import load_platform
-from results.io.plural import counted
+from results.io.plural import pluralize
 from sdf.catalogue.catalogue import load_network
 from sdf.grouping.grouping import group_network
 from sdf.onnx.nodes import printable
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from sdf.grouping.groups import GroupedNetwork
     from sdf.onnx.importer import ImportedNetwork
 
-MOST_FLAGGED = 12
+MAX_FLAGGED = 12
 """So many lines of what was left out are printed."""
 
 
@@ -157,10 +157,10 @@ def finish(
         output.write_bytes(data)
         lines.append(f"written: {output}")
     print("\n".join(lines))
-    for text in report.flagged[:MOST_FLAGGED]:
+    for text in report.flagged[:MAX_FLAGGED]:
         print(f"dse: {printable(text)}", file=sys.stderr)
-    if len(report.flagged) > MOST_FLAGGED:
-        more = len(report.flagged) - MOST_FLAGGED
+    if len(report.flagged) > MAX_FLAGGED:
+        more = len(report.flagged) - MAX_FLAGGED
         print(f"dse: ... and {more} more were flagged", file=sys.stderr)
 
 
@@ -186,7 +186,7 @@ def _coverage(measured: Measured, profile: Profile) -> list[str]:
             int(unit.time_ps[group, *points]) for group, is_known in enumerate(known) if is_known
         )
         lines.append(
-            f"{unit.unit}: {sum(known)} of {counted(len(known), 'group')} measured, together "
+            f"{unit.unit}: {sum(known)} of {pluralize(len(known), 'group')} measured, together "
             f"{total / 10**9:.6g} ms"
         )
     return lines

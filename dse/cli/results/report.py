@@ -12,7 +12,7 @@ from dse.api.result import open_result
 from dse.cli.shared.options import Folder, Force
 from dse.inputs.output import check_output_file, write_output_file
 from results.export.result_folder import REPORT_FILE
-from results.io.plural import counted
+from results.io.plural import pluralize
 
 
 def register(app: typer.Typer) -> None:
@@ -47,4 +47,4 @@ def report(
     write_output_file(path, page)
     for note in notes:
         print(f"dse: {note}", file=sys.stderr)
-    print(f"Written to {path}: {counted(len(result), 'member')}, {len(page) / 1e6:.2f} MB")
+    print(f"Written to {path}: {pluralize(len(result), 'member')}, {len(page) / 1e6:.2f} MB")

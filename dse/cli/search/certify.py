@@ -16,10 +16,10 @@ from dse.api.pipeline import verify as checks_of
 from dse.certificate.verify.verify import Verdict, exit_status, summary
 from dse.cli.shared.options import AsJson, Folder
 from results.front.epsilon import PPM, percent
-from results.io.plural import counted
+from results.io.plural import pluralize
 
 if TYPE_CHECKING:
-    from dse.certificate.branch_and_bound import Proof
+    from dse.certificate.branch_and_bound import SearchProgress
 
 MaxNodes = Annotated[
     int | None,
@@ -117,10 +117,10 @@ class ProofProgress:
     def __exit__(self, *_: object) -> None:
         self._bar.stop()
 
-    def __call__(self, proof: Proof) -> None:
+    def __call__(self, proof: SearchProgress) -> None:
 
-        of = counted(proof.members, "member") if proof.objectives > 1 else "the fastest member"
-        told = f"{of}, {counted(proof.nodes, 'node')}, {counted(proof.lemmas, 'lemma')}"
+        of = pluralize(proof.members, "member") if proof.objectives > 1 else "the fastest member"
+        told = f"{of}, {pluralize(proof.nodes, 'node')}, {pluralize(proof.lemmas, 'lemma')}"
         if proof.epsilon_ppm is not None and proof.epsilon_ppm < PPM:
             told += f", within {percent(proof.epsilon_ppm)}"
         self._bar.update(self._task, told=told)

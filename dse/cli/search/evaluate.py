@@ -29,7 +29,7 @@ from dse.workload.options import Options
 from dse.workload.parse_options import make_options
 from results.export.result_folder import read_costs, read_results
 from results.front.select_member import choose_member
-from results.io.plural import counted
+from results.io.plural import pluralize
 from results.plots.gantt import gantt_png, gantt_svg
 from results.text.member import member_lines
 from results.text.schedule import FREE_RUN_ROWS, schedule_table
@@ -155,7 +155,7 @@ def _print(result: Evaluated) -> None:
     console = Console(highlight=False)
     if result.constraints:
         failing = sum(not state.met for state in result.constraints)
-        count = counted(len(result.constraints), "constraint")
+        count = pluralize(len(result.constraints), "constraint")
         verdict = f"{failing} of {count} broken" if failing else f"{count} met"
         console.print(verdict, style="bold", markup=False)
     for state in result.constraints:

@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
 
 from dse.api.pipeline import SearchSettings, command_line, explore_to_folder
-from dse.certificate.summary import claims_in_words
+from dse.certificate.summary import describe_claims
 from dse.cli.search.certify import MaxNodes, ProofProgress
 from dse.cli.search.periodic import (
     Engines,
@@ -48,8 +48,8 @@ from dse.workload.parse_options import make_options
 from dse.workload.scenarios import scenario_objectives
 from results.export.result_folder import check_output_folder
 from results.front.front import Front
-from results.io.plural import counted
-from results.text.fixed_clocks import held_clocks_in_words
+from results.io.plural import pluralize
+from results.text.fixed_clocks import describe_fixed_clocks
 from results.text.front import front_table
 
 
@@ -234,16 +234,16 @@ def _print_front(front: Front, folder: Path) -> None:
     console.print(front_table(front, width=console.width))
     source = front.provenance
     console.print(
-        f"{counted(source.evaluations, 'design point')} in {source.seconds:.1f} s "
+        f"{pluralize(source.evaluations, 'design point')} in {source.seconds:.1f} s "
         f"(seed {source.seed}, stopped by {source.stopped_by})",
         highlight=False,
     )
     if source.engine == EngineName.EXACT.value:
         console.print("The exact search began with these, and found the rest.", highlight=False)
-    held = held_clocks_in_words(front.problem)
+    held = describe_fixed_clocks(front.problem)
     if held is not None:
         console.print(f"Clocks not searched: {held}.", highlight=False)
-    for sentence in claims_in_words(front):
+    for sentence in describe_claims(front):
         console.print(sentence, highlight=False)
     console.print(
         f"Written to {folder}: {', '.join(sorted(p.name for p in folder.iterdir()))}",

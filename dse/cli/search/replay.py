@@ -11,10 +11,10 @@ from rich.console import Console
 from rich.table import Table
 
 from dse.cli.shared.options import Force
-from dse.compile.load import tell_of_compiling
+from dse.compile.load import announce_compilation
 from dse.papers.anytime import replay as player
 from dse.papers.anytime.file import load_replay
-from results.io.plural import counted
+from results.io.plural import pluralize
 from results.replay.file import check_replay_folder, write_replay
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def replay(
     """Replay changing workloads: latency per frame while schedules improve, against the optimum."""
 
     check_replay_folder(output, overwrite=force)
-    tell_of_compiling()
+    announce_compilation()
     result = player.replay(load_replay(file), nodes_per_second=nodes_per_second)
     write_replay(output, result, overwrite=force)
     if not quiet:
@@ -72,7 +72,7 @@ def _print(result: Replay, folder: Path) -> None:
     console.print(f"{result.title}, on {result.platform}; time of the search: {result.clock}")
     console.print(table)
     console.print(
-        f"{counted(len(result.frames), 'frame')}. Written to {folder}: "
+        f"{pluralize(len(result.frames), 'frame')}. Written to {folder}: "
         f"{', '.join(sorted(path.name for path in folder.iterdir()))}",
         soft_wrap=True,
     )

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from dse.api.problem import Problem
-from dse.compile.load import tell_of_compiling
+from dse.compile.load import announce_compilation
 from dse.workload.options import Options
 from dse.workload.parse_options import with_dimensions
 from dse.workload.scenarios import Scenario
@@ -31,7 +31,7 @@ def problem_from_texts(
     Raises:
         DseError: on input that cannot be used.
     """
-    tell_of_compiling()
+    announce_compilation()
     chip = load_platform(platform)
     problem = Problem.from_options(
         with_dimensions(workload_from(networks), dimensions),

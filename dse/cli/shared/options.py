@@ -11,7 +11,7 @@ import typer
 from dse.papers.managers.mapformer.modes import Mode
 from dse.papers.managers.mapformer.settings import PredictorName
 from dse.workload.scenarios import Scenario
-from dse.workload.workload_check import MOST_FRAMES_IN_FLIGHT
+from dse.workload.workload_check import MAX_FRAMES_IN_FLIGHT
 from results.problem.pipeline_model import PipelineTime, ThroughputModel
 
 NetworkNames = Annotated[
@@ -122,7 +122,7 @@ FramesInFlight = Annotated[
     typer.Option(
         "--frames-in-flight",
         min=1,
-        max=MOST_FRAMES_IN_FLIGHT,
+        max=MAX_FRAMES_IN_FLIGHT,
         help="Number of frames in flight (per network when free-running). Affects "
         "throughput only. [default: 2, or the workload file's]",
     ),

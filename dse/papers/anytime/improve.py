@@ -12,7 +12,7 @@ from dse.baselines.gpu_and_dsa import GpuAndDsa
 from dse.baselines.gpu_only import GpuOnly
 from dse.certificate.certify import Limits, certified_column, default_nodes, prove
 from dse.certificate.fastest import FastestResult, find_fastest
-from dse.certificate.seed_front import front_of_rows
+from dse.certificate.seed_front import seed_front
 from dse.certificate.snapshot import Snapshot
 from dse.space.design_space import DesignSpace
 from fitness.objectives import make_outcomes
@@ -26,7 +26,7 @@ from results.problem.problem_file import problem_sha256
 
 START = (GpuOnly, GpuAndDsa)
 """The naive schedules. HaX-CoNN starts from the best of these, too (its footnote 1)."""
-FIRST_SLICE, LARGEST_SLICE = 200, 20_000
+FIRST_SLICE, MAX_SLICE = 200, 20_000
 """Nodes of the search between two looks at what it has found; each slice is twice the last."""
 SEARCH = "search"
 
@@ -128,7 +128,7 @@ def improve(
             known=None if best is None else best.value,
             sums_rates=sums_rates,
             most_nodes=min(size, left),
-            going_on=snapshot,
+            resume_from=snapshot,
         )
         snapshot = result.snapshot
         if result.best is not None and (best is None or _value(result) < best.value):
@@ -139,7 +139,7 @@ def improve(
         if result.complete:
             break
         left -= min(size, left)
-        size = min(2 * size, LARGEST_SLICE)
+        size = min(2 * size, MAX_SLICE)
         late = time_limit_s is not None and clock() - began >= time_limit_s
         if late or left <= 0 or stopped():
             gap = None if best is None else _gap(problem, column, best, result)
@@ -148,7 +148,7 @@ def improve(
     searched_s = clock() - began
     proof = None
     if best is not None:
-        front = front_of_rows(problem, row_of(best.design)[None], engine=SEARCH)
+        front = seed_front(problem, row_of(best.design)[None], engine=SEARCH)
         # Once more from the optimum: so the lemmas are fewer, and the same however it was found.
         proof = prove(front, (column,), limits=Limits(result.nodes + 1)).files.certificate
     yield Ended(best, proof, result.nodes, searched_s, clock() - began)

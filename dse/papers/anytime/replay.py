@@ -24,7 +24,7 @@ from results.problem.problem import Problem
 from results.replay.replay import Replay, ReplayFrame, ReplayPhase, ReplaySchedule
 
 PS_PER_S = 10**12
-MOST_FRAMES = 1_000_000
+MAX_FRAMES = 1_000_000
 
 
 def replay(
@@ -139,7 +139,7 @@ def _frames(phases: Sequence[ReplayPhase], every: Fraction) -> tuple[ReplayFrame
     """Frame after frame; one that has begun ends with its schedule, even after a change.
 
     Raises:
-        InfeasibleError: where there would be more than ``MOST_FRAMES``.
+        InfeasibleError: where there would be more than ``MAX_FRAMES``.
     """
     frames: list[ReplayFrame] = []
     now = 0
@@ -155,9 +155,9 @@ def _frames(phases: Sequence[ReplayPhase], every: Fraction) -> tuple[ReplayFrame
             latency = phase.schedules[schedule].latency_ps
             frames.append(ReplayFrame(index, now, latency, schedule))
             now += latency
-            if len(frames) > MOST_FRAMES:
+            if len(frames) > MAX_FRAMES:
                 raise InfeasibleError(
-                    f"change_every_s: at most {MOST_FRAMES} frames are replayed; "
+                    f"change_every_s: at most {MAX_FRAMES} frames are replayed; "
                     f"{phase.name} takes {latency} ps a frame"
                 )
     return tuple(frames)

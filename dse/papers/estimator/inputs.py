@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from dse.papers.estimator.settings import MOST_POSITIONS, EstimatorSettings, Scaling, places, spread
+from dse.papers.estimator.settings import MAX_POSITIONS, EstimatorSettings, Scaling, places, spread
 from dse.papers.estimator.tokens import Float32Array, Tokens
 from results.front.dominance import FloatArray
 from results.problem.problem import BoolArray, IntArray
 
-MOST_DEVIATIONS = 6.0
+MAX_DEVIATIONS = 6.0
 """Figures are cut off so far from the mean: what was never seen must not drown the rest."""
 
 
@@ -82,7 +82,7 @@ def inputs_of(tokens: Tokens, settings: EstimatorSettings) -> Inputs:
         figures=np.where(present[:, :, None], figures, np.float32(0.0)),
         unit=tokens.unit,
         point=tokens.point,
-        position=np.minimum(tokens.position, MOST_POSITIONS - 1),
+        position=np.minimum(tokens.position, MAX_POSITIONS - 1),
         present=present,
         summary=np.concatenate((summary, bumps), axis=1),
         places=placed,
@@ -91,7 +91,7 @@ def inputs_of(tokens: Tokens, settings: EstimatorSettings) -> Inputs:
 
 def _scaled(values: Float32Array, mean: FloatArray, deviation: FloatArray) -> Float32Array:
     scaled = (values - mean) / deviation
-    result: Float32Array = np.clip(scaled, -MOST_DEVIATIONS, MOST_DEVIATIONS).astype(np.float32)
+    result: Float32Array = np.clip(scaled, -MAX_DEVIATIONS, MAX_DEVIATIONS).astype(np.float32)
     return result
 
 

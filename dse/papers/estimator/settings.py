@@ -21,7 +21,7 @@ FEED_FORWARD = 256
 EMBEDDING_HIDDEN = 256
 """Width of the layer between the figures and the embedding; with it the estimator has about as many
 parameters as MapFormer's 270,000, of which some 67,000 must be its tables of layers."""
-MOST_POSITIONS = 64
+MAX_POSITIONS = 64
 """Places within a network that have a sinusoid of their own; later ones share the last."""
 SPREAD_STEP, SPREAD_WIDTH = 0.5, 0.4
 """Spacing and width, in classes, of the bumps that a value of the short play is spread over."""
@@ -213,9 +213,9 @@ def distances(place: Float32Array) -> Float32Array:
 
 def sinusoids() -> Float32Array:
     """[positions, width]: sin and cos of the position at wavelengths from 2 pi to 10,000 x 2 pi."""
-    position = np.arange(MOST_POSITIONS)[:, None]
+    position = np.arange(MAX_POSITIONS)[:, None]
     frequency = np.exp(-np.log(10_000.0) * np.arange(0, WIDTH, 2) / WIDTH)
-    table = np.zeros((MOST_POSITIONS, WIDTH), dtype=np.float32)
+    table = np.zeros((MAX_POSITIONS, WIDTH), dtype=np.float32)
     table[:, 0::2] = np.sin(position * frequency)
     table[:, 1::2] = np.cos(position * frequency)
     return table

@@ -9,7 +9,7 @@ import numpy as np
 from fitness.simulator.jit import jit
 
 NORMAL, TOTAL, BALANCE, PEAK, MINOR, PROPORTIONAL, INTENSIVE = range(7)
-LARGEST_LOSS = 0.95
+MAX_LOSS = 0.95
 
 
 @jit
@@ -27,7 +27,7 @@ def _lost(own, others, parameters, u, m):
         else:
             heavy = span * min(others, balance) * parameters[u, m, INTENSIVE]
         loss = max(loss, heavy)
-    return min(loss, LARGEST_LOSS)
+    return min(loss, MAX_LOSS)
 
 
 @jit

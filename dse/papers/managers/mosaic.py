@@ -21,7 +21,7 @@ from dse.space.design_space import DesignSpace
 from results.front.dominance import FloatArray
 from results.problem.problem import IntArray
 
-MOST_STEPS = 8
+MAX_STEPS = 8
 """Clock settings that a network chooses from."""
 
 
@@ -56,7 +56,7 @@ def _settings(space: DesignSpace, units: tuple[int, ...]) -> IntArray:
     """[settings, domains]: some of the steps up to the power mode, slowest first."""
     steps, mode = mode_steps(space), power_mode(space, units)
     last = int(np.flatnonzero((steps == mode).all(axis=1))[0])
-    places = np.unique(np.linspace(0, last, MOST_STEPS).astype(np.int64))
+    places = np.unique(np.linspace(0, last, MAX_STEPS).astype(np.int64))
     chosen: IntArray = steps[places]
     return chosen
 

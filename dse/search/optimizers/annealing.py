@@ -13,7 +13,7 @@ import numpy as np
 
 from dse.search.archive import Archive
 from dse.search.base import EngineState, Violation
-from dse.search.optimizers.initial_population import first_population
+from dse.search.optimizers.initial_population import initial_population
 from dse.search.rng_state import generator_from, state_of
 from dse.space.design_space import DesignSpace
 from dse.space.operators import mutate
@@ -54,7 +54,7 @@ class AnnealingEngine:
     def ask(self) -> IntArray:
         """One mutation for each walker; first the walkers themselves."""
         if len(self._rows) == 0:
-            return first_population(self._space, self._rng, self._walkers)
+            return initial_population(self._space, self._rng, self._walkers)
         awake = self._space.domains_used(self._rows)
         return self._space.repair(self._rng, mutate(self._space, self._rng, self._rows), awake)
 

@@ -10,7 +10,7 @@ from dse.space.design_space import DesignSpace
 from fitness.objectives import Outcomes
 from results.problem.problem import IntArray
 
-MOST_COMBINATIONS = 100_000_000
+MAX_COMBINATIONS = 100_000_000
 """About a minute and a half for two small networks on one core, much longer for larger ones."""
 BATCH = 20_000
 
@@ -21,15 +21,15 @@ class ExhaustiveEngine:
     canonical form has a number of its own.
 
     Raises:
-        WorkloadError: where there are more than ``MOST_COMBINATIONS``.
+        WorkloadError: where there are more than ``MAX_COMBINATIONS``.
     """
 
     name = "exhaustive"
 
     def __init__(self, space: DesignSpace, *, seed: int = 0, batch: int = BATCH) -> None:
-        if space.combinations > MOST_COMBINATIONS:
+        if space.combinations > MAX_COMBINATIONS:
             raise WorkloadError(
-                f"--engine exhaustive: at most {MOST_COMBINATIONS:,} combinations of units and "
+                f"--engine exhaustive: at most {MAX_COMBINATIONS:,} combinations of units and "
                 f"operating points are required, got {_magnitude(space.combinations)}; fewer "
                 "groups, units or clocks make it less, --engine nsga2 needs no limit"
             )

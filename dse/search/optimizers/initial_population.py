@@ -7,18 +7,18 @@ import itertools
 import numpy as np
 
 from dse.baselines.evaluate_all import baseline_rows
-from dse.search.surrogate.free_running_seeds import efficient_rows
+from dse.search.surrogate.free_running_seeds import free_running_seeds
 from dse.search.surrogate.load_balancing import balanced_rows
 from dse.space.design_space import DesignSpace, Random, unique_rows
 from results.problem.problem import IntArray
 
 BALANCED = 60
 """Balanced rows, at most."""
-MOST_ASSIGNMENTS = 64
+MAX_ASSIGNMENTS = 64
 """All assignments of whole networks to units are tried where there are no more than this."""
 
 
-def obvious_rows(space: DesignSpace) -> IntArray:
+def heuristic_seeds(space: DesignSpace) -> IntArray:
     """Each unit alone, each network on its best unit, whole networks on units in every way (where
     these are few), every group on its fastest unit; each at the fastest, the slowest and three
     clocks between."""
@@ -28,7 +28,7 @@ def obvious_rows(space: DesignSpace) -> IntArray:
     mappings = [_whole_networks(space, [u] * networks) for u in units]
     best = [_fastest_unit(space, n) for n in range(networks)]
     mappings += [_whole_networks(space, best), space.best_unit]
-    if len(problem.units) ** networks <= MOST_ASSIGNMENTS:
+    if len(problem.units) ** networks <= MAX_ASSIGNMENTS:
         mappings += [
             _whole_networks(space, list(choice))
             for choice in itertools.product(units, repeat=networks)
@@ -41,7 +41,7 @@ def obvious_rows(space: DesignSpace) -> IntArray:
     return np.array(rows, dtype=np.int64)
 
 
-def first_population(space: DesignSpace, rng: Random, size: int) -> IntArray:
+def initial_population(space: DesignSpace, rng: Random, size: int) -> IntArray:
     """[at most size, width]: what the search is to start from, of networks that run freely what is
     good on paper, the baselines, the obvious rows, as far as these fill one half; then ``BALANCED``
     balanced rows, then random ones; no row twice.
@@ -50,10 +50,10 @@ def first_population(space: DesignSpace, rng: Random, size: int) -> IntArray:
     """
     known = baseline_rows(space)
     if space.problem.free_running:
-        known = np.concatenate((efficient_rows(space, rng), known))
+        known = np.concatenate((free_running_seeds(space, rng), known))
     if space.start is not None:
         known = np.concatenate((space.start, known))
-    repaired = space.repair(rng, np.concatenate((known, obvious_rows(space))))
+    repaired = space.repair(rng, np.concatenate((known, heuristic_seeds(space))))
     obvious = np.concatenate((known, repaired))
     obvious = obvious[unique_rows(obvious)][: size - size // 2]
     balanced = space.repair(rng, balanced_rows(space, rng, min(BALANCED, size - len(obvious))))

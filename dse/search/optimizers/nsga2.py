@@ -7,12 +7,12 @@ import numpy as np
 from dse.search.archive import Archive
 from dse.search.base import EngineState, Violation
 from dse.search.optimizers.dedup import SeenRows
-from dse.search.optimizers.initial_population import first_population
-from dse.search.optimizers.surrogate_search import rehearse
+from dse.search.optimizers.initial_population import initial_population
+from dse.search.optimizers.surrogate_search import surrogate_search
 from dse.search.optimizers.survival import survive, tournament
 from dse.search.rng_state import generator_from, state_of
 from dse.search.surrogate.load_balancing import rebalanced_rows
-from dse.search.surrogate.lower_bounds import has_least, make_filter, make_least_outcomes
+from dse.search.surrogate.lower_bounds import has_lower_bounds, make_filter, make_lower_bounds
 from dse.space.design_space import DesignSpace
 from dse.space.neighbourhood import neighbours
 from dse.space.operators import breed
@@ -27,17 +27,17 @@ VISITED = 8
 """Members whose neighbours these are."""
 REBALANCED = 60
 """Members of the front with one network mapped anew that go with them."""
-SHORTEST_PAUSE, LONGEST_PAUSE = 1, 15
+MIN_PAUSE, MAX_PAUSE = 1, 15
 """Generations without a local search after one; longer and longer while it hardly finds new rows,
 but a new member ends that."""
 CROSSOVER_RATE = 0.9
 ATTEMPTS = 4
 """Matings in a row where no child is new."""
-LEAST_SHARE = 4
+MIN_SHARE = 4
 """A generation has a quarter of the population's size, as far as there are new rows: else ever more
 work would go into proposals once the front is almost found."""
-MOST_MUTATIONS = 8
-REHEARSED = 4_000
+MAX_MUTATIONS = 8
+SURROGATE_EVALUATIONS = 4_000
 """Rows whose stand-alone times and energies are looked at before the first evaluation."""
 
 
@@ -67,15 +67,17 @@ class Nsga2Engine:
         population: int = POPULATION,
         neighbours: int = NEIGHBOURS,
         rebalanced: int = REBALANCED,
-        rehearsed: int = REHEARSED,
+        surrogate_evaluations: int = SURROGATE_EVALUATIONS,
         first: IntArray | None = None,
     ) -> None:
-        """``rehearsed`` 0: no bounds are looked at. ``first``: rows [n, width] to begin with
-        instead of :func:`dse.search.optimizers.initial_population.first_population`."""
+        """``surrogate_evaluations`` 0: no bounds are looked at. ``first``: rows [n, width] to begin
+        with instead of :func:`dse.search.optimizers.initial_population.initial_population`."""
         self._space = space
         self._first = first
-        self._rehearsed = rehearsed if has_least(space.problem) else 0
-        self._cannot_join = make_filter(space.problem) if self._rehearsed else None
+        self._surrogate_evaluations = (
+            surrogate_evaluations if has_lower_bounds(space.problem) else 0
+        )
+        self._cannot_join = make_filter(space.problem) if self._surrogate_evaluations else None
         self._size = population
         self._most_neighbours = neighbours
         self._rebalanced = rebalanced
@@ -110,7 +112,7 @@ class Nsga2Engine:
         before = self._archive.numbers
         if self._archive.add(rows, outcomes):
             self._visits = _carried(before, self._visits, self._archive.numbers)
-            self._waits = min(self._waits, SHORTEST_PAUSE)
+            self._waits = min(self._waits, MIN_PAUSE)
         told = self._archive.joined(len(rows))
         told[: self._offspring] = True
         merged = np.concatenate((self._rows, rows[told]))
@@ -129,11 +131,13 @@ class Nsga2Engine:
         space, rng = self._space, self._rng
         if self._first is not None:
             return self._first
-        first = first_population(space, rng, self._size)
-        if not self._rehearsed:
+        first = initial_population(space, rng, self._size)
+        if not self._surrogate_evaluations:
             return first
-        engine = Nsga2Engine(space, seed=int(rng.integers(1 << 32)), rehearsed=0, first=first)
-        rehearse(engine, make_least_outcomes(space.problem), self._rehearsed)
+        engine = Nsga2Engine(
+            space, seed=int(rng.integers(1 << 32)), surrogate_evaluations=0, first=first
+        )
+        surrogate_search(engine, make_lower_bounds(space.problem), self._surrogate_evaluations)
         front = engine._archive.rows
         front = front[rng.permutation(len(front))]
         return np.concatenate((first[: self._size // 2], front, engine._rows))[: 2 * self._size]
@@ -144,12 +148,12 @@ class Nsga2Engine:
             children = self._mated()
             fresh = children[self._seen.first_seen(children)]
             if len(fresh) < self._size // 2:
-                self._mutations = min(self._mutations + 1, MOST_MUTATIONS)
+                self._mutations = min(self._mutations + 1, MAX_MUTATIONS)
             elif len(fresh) > self._size * 3 // 4:
                 self._mutations = max(self._mutations - 1, 1)
             if len(fresh):
                 break
-        return self._promising(fresh, least=self._size // LEAST_SHARE)
+        return self._promising(fresh, least=self._size // MIN_SHARE)
 
     def _promising(self, rows: IntArray, *, least: int = 0) -> IntArray:
         """Those of the rows that may join the front as far as bounds tell, and so many of the
@@ -195,7 +199,7 @@ class Nsga2Engine:
         rows = np.concatenate((anew, near))
         fresh = rows[self._seen.first_seen(rows)]
         rich = len(fresh) > len(rows) // 10
-        self._pause = SHORTEST_PAUSE if rich else min(2 * self._pause + 1, LONGEST_PAUSE)
+        self._pause = MIN_PAUSE if rich else min(2 * self._pause + 1, MAX_PAUSE)
         self._waits = self._pause
         return self._promising(fresh)
 
@@ -228,9 +232,9 @@ class Nsga2Engine:
         self._archive.restore(state, "archive_", self._space)
         self._visits = state.array("visits", np.int64, (len(self._archive.rows),))
         self._mutations = int(
-            state.array("mutations", np.int64, (1,), least=1, most=MOST_MUTATIONS)[0]
+            state.array("mutations", np.int64, (1,), least=1, most=MAX_MUTATIONS)[0]
         )
-        pause = state.array("pause", np.int64, (2,), least=0, most=LONGEST_PAUSE)
+        pause = state.array("pause", np.int64, (2,), least=0, most=MAX_PAUSE)
         self._pause, self._waits = int(pause[0]), int(pause[1])
         self._offspring = int(state.array("offspring", np.int64, (1,), least=0)[0])
         self._seen.entries = state.array("seen", np.uint64, (None,), least=1)

@@ -29,7 +29,7 @@ from pymoo.problems.static import StaticProblem
 from pymoo.util.ref_dirs import get_reference_directions
 
 from dse.search.base import Engine, Violation
-from dse.search.optimizers.initial_population import first_population
+from dse.search.optimizers.initial_population import initial_population
 from dse.space.design_space import DesignSpace, unique_rows
 from dse.space.operators import mutate, segment_crossover
 from fitness.objectives import Outcomes, constraints_of, make_outcomes
@@ -227,7 +227,7 @@ class _FirstPopulation(Sampling):
         self.space = space
 
     def _do(self, problem: Any, n_samples: int, *args: Any, **kwargs: Any) -> IntArray:
-        return first_population(self.space, kwargs["random_state"], n_samples)
+        return initial_population(self.space, kwargs["random_state"], n_samples)
 
 
 class _SegmentCrossover(Crossover):

@@ -6,7 +6,7 @@ from dse.search.base import Engine
 from fitness.objectives import OutcomeFunction
 
 
-def rehearse(engine: Engine, guess: OutcomeFunction, rows: int) -> None:
+def surrogate_search(engine: Engine, guess: OutcomeFunction, rows: int) -> None:
     """Runs ``engine`` until it has been told what ``guess`` says of so many rows."""
     while rows > 0:
         proposed = engine.ask()

@@ -44,7 +44,7 @@ STEEPNESS = 20.0
 what a segment too many costs, in its logarithm."""
 
 
-def efficient_rows(space: DesignSpace, rng: Random) -> IntArray:
+def free_running_seeds(space: DesignSpace, rng: Random) -> IntArray:
     """[n, width]: canonical rows, the most efficient on paper first, for each margin in turn.
 
     Every second beginning looks for efficiency, the others for more throughput or less power; where

@@ -29,7 +29,7 @@ _BOUNDED = (
 )
 
 
-def has_least(problem: Problem) -> bool:
+def has_lower_bounds(problem: Problem) -> bool:
     """Whether every objective is known to be no better than what stand-alone times give: not of a
     pipeline, and mean power over a given period only."""
     kinds: tuple[ObjectiveKind, ...] = _BOUNDED
@@ -42,7 +42,7 @@ def has_least(problem: Problem) -> bool:
     )
 
 
-def make_least_evaluator(problem: Problem) -> Evaluator:
+def make_lower_bound_evaluator(problem: Problem) -> Evaluator:
     """A function from rows [n, groups + domains] to what one frame takes and draws at least."""
     from dse.search.surrogate.lower_bounds_jit import Precedence, Scratch, least_rows
 
@@ -75,9 +75,9 @@ def make_least_evaluator(problem: Problem) -> Evaluator:
     return evaluate
 
 
-def make_least_outcomes(problem: Problem) -> OutcomeFunction:
+def make_lower_bounds(problem: Problem) -> OutcomeFunction:
     """Objectives and figures as they would be if nothing contended or queued."""
-    return make_outcomes(problem, play=make_least_evaluator(problem))
+    return make_outcomes(problem, play=make_lower_bound_evaluator(problem))
 
 
 def make_filter(problem: Problem) -> Filter:
@@ -91,7 +91,7 @@ def make_filter(problem: Problem) -> Filter:
         networks=tuple(replace(network, max_transitions=None) for network in problem.networks),
         units=tuple(replace(unit, max_segments=None) for unit in problem.units),
     )
-    play = make_least_evaluator(problem)
+    play = make_lower_bound_evaluator(problem)
     cap = None if problem.energy_use is EnergyUse.PERIODIC else problem.power_cap_mw
 
     def capped(rows: IntArray) -> Evaluation:

@@ -20,7 +20,7 @@ from results.problem.problem import BoolArray, IntArray
 
 ROUNDS = 8
 """Rounds of the fixed point."""
-LEAST_MW = 1e-6
+MIN_MW = 1e-6
 """A chip may be said to draw nothing; its power still has a logarithm."""
 
 
@@ -51,7 +51,7 @@ class Estimate:
     rate: FloatArray
     """[n, networks]: frames per ps."""
     power: FloatArray
-    """[n]: mW, at least ``LEAST_MW``."""
+    """[n]: mW, at least ``MIN_MW``."""
 
     @property
     def efficiency(self) -> FloatArray:
@@ -152,7 +152,7 @@ def estimate(
     on = space.domains_on(used)
     idle = space.problem.board_mw + np.where(on, tables.static[which], 0.0).sum(axis=1)
     # mW are fJ/ps.
-    return Estimate(rate, np.maximum(idle + (rate * work.energy).sum(axis=1), LEAST_MW))
+    return Estimate(rate, np.maximum(idle + (rate * work.energy).sum(axis=1), MIN_MW))
 
 
 def estimate_rows(space: DesignSpace, rows: IntArray) -> Estimate:

@@ -8,13 +8,13 @@ import numpy as np
 
 from dse.baselines.evaluate_all import BASELINES, baseline_points, compared_objective
 from dse.certificate.certify import Limits, certified_column, certify, default_nodes
-from dse.certificate.seed_front import front_of_rows
+from dse.certificate.seed_front import seed_front
 from dse.engines.explore import explore_problem
 from dse.problem.build import BuiltProblem
 from dse.space.design_space import DesignSpace
 from fitness.simulate import row_of
 from platforms.platform import Platform
-from results.front.front import BaselinePoint, CertificateClaim, Front, Member
+from results.front.front import BaselinePoint, CertificateSummary, Front, Member
 from results.problem.problem import Objective, ObjectiveKind, Problem
 from results.problem.rates import rate_uhz
 
@@ -49,7 +49,7 @@ class Comparison:
     best: str | None
     left_out: tuple[str, ...]
     """Labels of the methods that do not apply."""
-    claim: CertificateClaim | None
+    claim: CertificateSummary | None
 
 
 def compare(
@@ -114,7 +114,7 @@ def _front_of_baselines(problem: Problem, platform: str) -> Front | None:
     rows = [row_of(point.member.design) for point in points if not point.breaks]
     if not rows:
         return None
-    return front_of_rows(
+    return seed_front(
         problem, np.stack(rows), engine="baselines", platform=platform, baselines=points
     )
 

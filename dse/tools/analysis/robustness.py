@@ -29,7 +29,7 @@ from results.problem.problem import (
 
 PPM = 10**6
 ERRORS_PERCENT = (5, 10, 20)
-MOST_ERROR_PERCENT = 90
+MAX_ERROR_PERCENT = 90
 WORST_GROUPS = 3
 NEAR_PPM = PPM // 100
 
@@ -128,9 +128,9 @@ def robustness(
     if samples < 1:
         raise WorkloadError(f"samples: at least 1 is required, got {samples}")
     for percent in errors_percent:
-        if not 1 <= percent <= MOST_ERROR_PERCENT:
+        if not 1 <= percent <= MAX_ERROR_PERCENT:
             raise WorkloadError(
-                f"error: a percentage from 1 to {MOST_ERROR_PERCENT} is required, got {percent}"
+                f"error: a percentage from 1 to {MAX_ERROR_PERCENT} is required, got {percent}"
             )
     problem = replace(
         problem, objectives=(Objective(ObjectiveKind.LATENCY), Objective(ObjectiveKind.ENERGY))

@@ -12,7 +12,7 @@ from fitness.profiles.profile_document import Document, Subject, add_layer_times
 from fitness.profiles.profilers.onnxruntime_profile import SessionProfile
 from platforms.errors import PlatformError
 from platforms.platform import Platform
-from results.io.plural import counted
+from results.io.plural import pluralize
 
 ANY_PROVIDER = ""
 """Key of the units for nodes of every provider that is not named."""
@@ -63,8 +63,8 @@ def import_onnxruntime(
         for units, items in found.items():
             by_units.setdefault(units, []).append(joined(items))
         report.lines.append(
-            f"{label}: {counted(len(profile.nodes), 'node')}, {ms_text(total)} a run in "
-            f"{counted(profile.runs, 'run')}; {ms_text(used)} belong to layers"
+            f"{label}: {pluralize(len(profile.nodes), 'node')}, {ms_text(total)} a run in "
+            f"{pluralize(profile.runs, 'run')}; {ms_text(used)} belong to layers"
         )
     if not by_units:
         raise PlatformError(

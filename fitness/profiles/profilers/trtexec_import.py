@@ -13,7 +13,7 @@ from fitness.profiles.profilers.engine_rows import EngineTimes, sort_rows
 from fitness.profiles.profilers.trtexec_profile import EngineProfile
 from platforms.errors import PlatformError
 from platforms.platform import Platform
-from results.io.plural import counted
+from results.io.plural import pluralize
 
 
 def import_trtexec(
@@ -112,13 +112,13 @@ def _tell(
     total = sum((row.mean_ps for row in profile.rows), Fraction(0))
     kept = sum((item.time_ps for item in used), Fraction(0))
     moved = sum((row.time_ps for row in times.handed_over), Fraction(0))
-    text = f"{label}: {counted(len(profile.rows), 'row')}, {ms_text(total)}"
+    text = f"{label}: {pluralize(len(profile.rows), 'row')}, {ms_text(total)}"
     if profile.iterations:
-        text += f" a run in {counted(profile.iterations, 'run')}"
+        text += f" a run in {pluralize(profile.iterations, 'run')}"
     text += f"; {ms_text(kept)} belong to "
-    text += counted(len({n for i in used for n in i.layers}), "layer")
+    text += pluralize(len({n for i in used for n in i.layers}), "layer")
     if times.blocks:
         text += (
-            f"; {counted(len(times.blocks), 'part')} on the DLA, handed over in {ms_text(moved)}"
+            f"; {pluralize(len(times.blocks), 'part')} on the DLA, handed over in {ms_text(moved)}"
         )
     report.lines.append(text)

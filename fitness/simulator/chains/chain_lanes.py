@@ -15,8 +15,8 @@ FloatArray = NDArray[np.float64]
 LANES = 16
 """Design points that are played at the same time: what two vector registers hold. With one, the
 processor waits for each division."""
-MOST_UNITS = 8
-PLACES = MOST_UNITS * LANES
+MAX_UNITS = 8
+PLACES = MAX_UNITS * LANES
 # Fields of ChainLanes.figure of a unit in a lane, at field + unit x LANES + lane. The distances
 # between fields are constants: so the compiler sees that nothing that is written is read again.
 (

@@ -18,7 +18,7 @@ LANES = 16
 more, their tables leave the nearest cache."""
 SLOTS = 2
 """Networks that can run at the same time."""
-MOST_COSTS = 1 << 20
+MAX_COSTS = 1 << 20
 """Rows of ``Chains.cost`` beyond which the table, 64 bytes a row, is not worth its memory."""
 
 # Columns of Chains.cost.
@@ -117,7 +117,7 @@ def are_chains(problem: Problem) -> bool:
             or problem.memory_domain in unit.clocks
             for unit in problem.units
         )
-        and sum(unit.time_ps.size for unit in problem.units) <= MOST_COSTS
+        and sum(unit.time_ps.size for unit in problem.units) <= MAX_COSTS
     )
 
 

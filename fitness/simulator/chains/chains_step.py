@@ -15,10 +15,10 @@ from fitness.simulator.chains.chain_lanes import (
     HEAVY_NUM,
     HEAVY_OFFSET,
     LANES,
+    MAX_UNITS,
     MINOR_DEN,
     MINOR_INVERSE,
     MINOR_NUM,
-    MOST_UNITS,
     NOW,
     OTHERS,
     OWN,
@@ -63,9 +63,9 @@ def step(units, figure, inverse):
     """Rates of all that runs, and to the next instant of every lane."""
     for lane in range(LANES):
         total = np.int64(0)
-        for u in range(MOST_UNITS):
+        for u in range(MAX_UNITS):
             total += figure[OWN + u * LANES + lane]
-        for u in range(MOST_UNITS):
+        for u in range(MAX_UNITS):
             figure[OTHERS + u * LANES + lane] = total - figure[OWN + u * LANES + lane]
     for i in range(units * LANES):
         minor, heavy = lost_products(
@@ -91,9 +91,9 @@ def step(units, figure, inverse):
     for lane in range(LANES):
         # So that what is never ready is not ready in a lane where nothing is left either.
         later = NEVER - 1
-        for u in range(MOST_UNITS):
+        for u in range(MAX_UNITS):
             later = min(later, figure[WHEN + u * LANES + lane])
-        for u in range(MOST_UNITS):
+        for u in range(MAX_UNITS):
             figure[BEFORE + u * LANES + lane] = figure[NOW + u * LANES + lane]
             figure[NOW + u * LANES + lane] = later
 

@@ -123,7 +123,7 @@ def test_the_budgeted_path_is_the_best_of_all_paths(seed):
 
 
 def test_too_many_labels_are_cut_but_the_budget_still_holds(monkeypatch):
-    monkeypatch.setattr(budgeted_path, "MOST_LABELS", 2)
+    monkeypatch.setattr(budgeted_path, "MAX_LABELS", 2)
     rng = np.random.default_rng(11)
     units = (0, 1)
     for _ in range(30):

@@ -12,7 +12,7 @@ import pytest
 from dse.baselines.evaluate_all import BASELINES, baseline_points, baseline_rows
 from dse.baselines.gpu_and_dsa import GpuAndDsa
 from dse.certificate.verify.verify import Verdict, verify
-from dse.search.optimizers.initial_population import first_population
+from dse.search.optimizers.initial_population import initial_population
 from dse.space.design_space import DesignSpace
 from fitness.objectives import make_outcomes
 from results.export.result_folder import read_results, write_results
@@ -27,7 +27,7 @@ def test_all_baselines_are_in_the_first_population():
     rng = np.random.default_rng(12)
     for problem in [random_limited_problem(rng) for _ in range(10)]:
         space = DesignSpace(problem)
-        rows = {row.tobytes() for row in first_population(space, rng, 200)}
+        rows = {row.tobytes() for row in initial_population(space, rng, 200)}
         assert {row.tobytes() for row in baseline_rows(space)} <= rows
 
 

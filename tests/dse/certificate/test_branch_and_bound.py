@@ -11,7 +11,7 @@ import pytest
 from benchmarks.random_problem import RandomShape, random_problem
 from benchmarks.reference_problem import reference_problem
 from dse.certificate import branch_and_bound as exact_search
-from dse.certificate.branch_and_bound import Proof
+from dse.certificate.branch_and_bound import SearchProgress
 from dse.certificate.fastest import FastestResult, find_fastest
 from fitness.objectives import make_outcomes
 from fitness.reference import timeline as plain_timeline
@@ -175,7 +175,7 @@ def test_lemmas_beyond_the_limit_are_counted_only(monkeypatch: pytest.MonkeyPatc
 def test_progress(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(exact_search, "SLICE_NODES", 1000)
     problem = reference_problem(points=False)
-    seen: list[Proof] = []
+    seen: list[SearchProgress] = []
     result = find_fastest(problem, on_progress=seen.append)
     assert [proof.nodes for proof in seen[:-1]] == list(range(1000, result.nodes, 1000))
     epsilons = [proof.epsilon_ppm for proof in seen if proof.epsilon_ppm is not None]

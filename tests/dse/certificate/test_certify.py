@@ -14,7 +14,7 @@ import pytest
 from dse.certificate import branch_and_bound as exact_search
 from dse.certificate import cover as smt_cover
 from dse.certificate.certify import (
-    MOST_LEMMAS,
+    MAX_LEMMAS,
     Limits,
     certified_column,
     certify,
@@ -31,7 +31,7 @@ from fitness.objectives import make_outcomes
 from fitness.simulate import row_of
 from results.errors import ResultError
 from results.export.result_folder import read_certificate, read_results, write_results
-from results.front.certificate import Certificate, CertificateStatus, ProofFiles
+from results.front.certificate import Certificate, CertificateStatus, ProofArtifacts
 from results.front.certificate_file import certificate_bytes, certificate_from_bytes
 from results.front.dominance import non_dominated
 from results.front.epsilon import least_within
@@ -84,7 +84,7 @@ def proved(
     front: Front,
     *,
     nodes: int | None = None,
-    lemmas: int = MOST_LEMMAS,
+    lemmas: int = MAX_LEMMAS,
     earlier: Certificate | None = None,
 ) -> Done:
     column = certified_column(front.problem)
@@ -268,7 +268,7 @@ def test_the_sum_of_rates_is_certified(tmp_path: Path) -> None:
     write_results(
         folder,
         done.front,
-        certificate=ProofFiles(done.certificate, done.smtlib),
+        certificate=ProofArtifacts(done.certificate, done.smtlib),
         pictures=False,
     )
     checks = list(verifying.verify(folder))

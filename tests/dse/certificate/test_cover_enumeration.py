@@ -19,7 +19,7 @@ from results.front.certificate import NOT_NAMED, LemmaTable
 from results.problem.problem import Problem
 from tests.support.random_spaces import Space, random_limited_problem, size_of, space_of
 
-MOST_DESIGNS = 3000
+MAX_DESIGNS = 3000
 PROBLEMS = 60
 
 
@@ -29,7 +29,7 @@ def small_problems() -> list[Problem]:
     problems: list[Problem] = []
     while len(problems) < PROBLEMS:
         problem = random_limited_problem(rng)
-        if size_of(problem) <= MOST_DESIGNS:
+        if size_of(problem) <= MAX_DESIGNS:
             problems.append(problem)
     return problems
 

@@ -10,9 +10,9 @@ import pytest
 
 from benchmarks.reference_problem import reference_problem
 from dse.certificate import branch_and_bound as exact_search
-from dse.certificate.branch_and_bound import ExactResult, Known, find_front
+from dse.certificate.branch_and_bound import ExactResult, Incumbents, find_front
 from fitness.lemma_checker.check import check_lemmas
-from fitness.lemma_checker.claim import LemmaClaim
+from fitness.lemma_checker.claim import LemmaTarget
 from fitness.objectives import make_outcomes
 from results.errors import ResultError
 from results.front.dominance import non_dominated
@@ -91,7 +91,7 @@ def require_lemmas(
 ) -> None:
     """Each by enumeration and by the plain checker, and that they leave nothing out."""
     assert result.lemma_count == len(result.lemmas)
-    claim = LemmaClaim(
+    claim = LemmaTarget(
         tuple(range(len(problem.objectives))),
         tuple(tuple(row) for row in result.objectives.tolist()),
         ppm,
@@ -122,7 +122,7 @@ def test_front_and_lemmas_against_enumeration(chunk: int) -> None:
         found = make_outcomes(problem)(result.rows)
         assert found.feasible.all()
         assert (found.objectives == result.objectives).all()
-        again = find_front(problem, known=Known(result.objectives, result.rows))
+        again = find_front(problem, known=Incumbents(result.objectives, result.rows))
         assert again.complete
         assert again.found == 0
         assert again.nodes <= result.nodes
@@ -187,7 +187,7 @@ def test_the_epsilon_of_an_ended_search_holds(monkeypatch: pytest.MonkeyPatch) -
                 assert within(vectors, part.objectives, part.epsilon_ppm)
                 bounded += 1
                 below_one += part.epsilon_ppm < PPM
-            part = find_front(problem, most_nodes=7, going_on=part.snapshot)
+            part = find_front(problem, most_nodes=7, resume_from=part.snapshot)
         if part.complete:
             assert as_set(part.objectives) == as_set(front_of(vectors))
     assert bounded > 50
@@ -203,7 +203,7 @@ def test_reference_problem(most: int | None, members: int) -> None:
     found = make_outcomes(problem)(result.rows)
     assert found.feasible.all()
     assert (found.objectives == result.objectives).all()
-    again = find_front(problem, known=Known(result.objectives))
+    again = find_front(problem, known=Incumbents(result.objectives))
     assert again.complete
     assert again.found == 0
     assert (again.rows == -1).all()

@@ -9,12 +9,12 @@ import pytest
 
 from dse.certificate.fastest import find_fastest
 from fitness.lemma_checker.check import check_lemmas
-from fitness.lemma_checker.claim import LemmaClaim
+from fitness.lemma_checker.claim import LemmaTarget
 from results.problem.problem import ObjectiveKind, Problem
 from tests.support.random_spaces import random_power_problem, size_of
 
 CHUNKS, CHUNK = 5, 30
-MOST_DESIGNS = 3000
+MAX_DESIGNS = 3000
 
 
 def problems(chunk: int, objective: ObjectiveKind) -> list[Problem]:
@@ -22,7 +22,7 @@ def problems(chunk: int, objective: ObjectiveKind) -> list[Problem]:
     drawn: list[Problem] = []
     while len(drawn) < CHUNK:
         problem = random_power_problem(rng, objective)
-        if size_of(problem) <= MOST_DESIGNS:
+        if size_of(problem) <= MAX_DESIGNS:
             drawn.append(problem)
     return drawn
 
@@ -36,7 +36,7 @@ def test_all_lemmas_hold_by_the_plain_checker(chunk: int) -> None:
         result = find_fastest(problem, sums_rates=sums_rates)
         assert result.complete
         members = () if result.best_value is None else ((result.best_value,),)
-        claim = LemmaClaim((0,), members)
+        claim = LemmaTarget((0,), members)
         failures = check_lemmas(problem, result.lemmas, claim)
         assert failures == [], f"problem {number}"
         free = replace(problem, power_cap_mw=None, energy_budget_fj=None)

@@ -12,7 +12,7 @@ from benchmarks.hax_sample import DATA, KNOWN_BEST_MAKESPAN_PS, hax_sample
 from dse.certificate.cover import confirm_cover, cover_smtlib, prove_cover
 from dse.certificate.fastest import find_fastest
 from fitness.lemma_checker.check import check_lemmas
-from fitness.lemma_checker.claim import LemmaClaim
+from fitness.lemma_checker.claim import LemmaTarget
 from fitness.reference import timeline as plain_timeline
 from results.front.certificate import LemmaTable
 from results.problem.problem import DesignPoint
@@ -39,7 +39,7 @@ def test_the_optimum_is_certified(contention, limit):
     assert found.complete
     assert found.best_value == best_ps
     assert plain_timeline.play(problem, found.best).frame_end_ps == (best_ps,)
-    assert check_lemmas(problem, found.lemmas, LemmaClaim((0,), ((best_ps,),))) == []
+    assert check_lemmas(problem, found.lemmas, LemmaTarget((0,), ((best_ps,),))) == []
     text = cover_smtlib(problem, found.lemmas)
     assert prove_cover(text).verdict == "unsat"
     second = confirm_cover(text)
@@ -49,7 +49,7 @@ def test_the_optimum_is_certified(contention, limit):
     none = LemmaTable(found.lemmas.units[:0], found.lemmas.points[:0])
     assert prove_cover(cover_smtlib(problem, none)).verdict == "sat"
     # One picosecond less is not proved: the best design point itself is in the way.
-    less = LemmaClaim((0,), ((best_ps + 1,),))
+    less = LemmaTarget((0,), ((best_ps + 1,),))
     assert check_lemmas(problem, found.lemmas, less) != []
 
 

@@ -32,7 +32,7 @@ def test_ended_early_at_every_node_and_gone_on(monkeypatch: pytest.MonkeyPatch) 
         while not part.complete:
             assert part.nodes == nodes
             assert part.bound <= whole.best_value
-            part = find_fastest(problem, time_limit_s=0.0, going_on=through_json(part.snapshot))
+            part = find_fastest(problem, time_limit_s=0.0, resume_from=through_json(part.snapshot))
             bounds.append(part.bound)
             nodes += 1
         checked += nodes
@@ -71,7 +71,7 @@ def ended() -> Snapshot:
 
 def go_on(snapshot: Snapshot, arrays: Arrays) -> None:
     find_fastest(
-        reference_problem(points=False), most_nodes=1, going_on=replace(snapshot, arrays=arrays)
+        reference_problem(points=False), most_nodes=1, resume_from=replace(snapshot, arrays=arrays)
     )
 
 

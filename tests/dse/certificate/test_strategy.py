@@ -7,7 +7,7 @@ import pytest
 
 from benchmarks.reference_problem import reference_problem
 from dse.certificate.certify import Limits
-from dse.certificate.seed_front import front_of_rows
+from dse.certificate.seed_front import seed_front
 from dse.certificate.strategy import Goal, prove_front
 from dse.space.design_space import DesignSpace
 from results.front.certificate import CertificateStatus
@@ -19,7 +19,7 @@ def front():
     """A poor front of the reference problem: each unit alone."""
     space = DesignSpace(reference_problem(max_transitions=1))
     row = np.array([0] * space.groups + [points[-1] for points in space.points])
-    return front_of_rows(space.problem, space.canonical(row[None]), engine="search")
+    return seed_front(space.problem, space.canonical(row[None]), engine="search")
 
 
 def values(front):

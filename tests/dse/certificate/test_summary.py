@@ -4,13 +4,13 @@ from dataclasses import replace
 
 import pytest
 
-from dse.certificate.summary import claim_in_words, claims_in_words
+from dse.certificate.summary import claim_in_words, describe_claims
 from results.export.result_folder import read_results
 from results.front.certificate import CertificateStatus
-from results.front.front import CertificateClaim
+from results.front.front import CertificateSummary
 
 NAMES = ("latency_ps", "energy_fj")
-WHOLE = CertificateClaim(
+WHOLE = CertificateSummary(
     status=CertificateStatus.GAP,
     objectives=NAMES,
     members=(0,),
@@ -43,9 +43,9 @@ def test_an_epsilon_says_what_it_means(pair_folder, epsilon, said):
 def test_the_space_is_said_once(pair_folder):
     front = read_results(pair_folder)
     fastest = replace(WHOLE, objectives=NAMES[:1], epsilon_ppm=0)
-    sentences = claims_in_words(replace(front, certificate=fastest, epsilon=WHOLE))
+    sentences = describe_claims(replace(front, certificate=fastest, epsilon=WHOLE))
     assert len(sentences) == 3
     assert " ".join(sentences).count("here") == 1
     other = replace(WHOLE, space="there")
-    assert len(claims_in_words(replace(front, certificate=fastest, epsilon=other))) == 4
-    assert claims_in_words(replace(front, certificate=None, epsilon=None)) == []
+    assert len(describe_claims(replace(front, certificate=fastest, epsilon=other))) == 4
+    assert describe_claims(replace(front, certificate=None, epsilon=None)) == []

@@ -16,8 +16,8 @@ from fitness.warm_up import smallest_problem
 
 
 def test_the_first_function_that_is_compiled_is_told_and_no_other(capsys, monkeypatch):
-    compilation.tell_of_compiling()
-    compilation.tell_of_compiling()
+    compilation.announce_compilation()
+    compilation.announce_compilation()
     monkeypatch.setattr(compilation._TELLER, "told", False)
     for _ in range(2):
         assert numba.njit(lambda x: x + 1)(1) == 2
@@ -26,7 +26,7 @@ def test_the_first_function_that_is_compiled_is_told_and_no_other(capsys, monkey
 
 def test_machine_code_is_loaded_before_the_clock_starts(monkeypatch):
     order = []
-    load, search = compilation.load_machine_code, exploring.search
+    load, search = compilation.load_search_code, exploring.search
 
     def loaded(space):
         load(space)
@@ -36,7 +36,7 @@ def test_machine_code_is_loaded_before_the_clock_starts(monkeypatch):
         order.append("searched")
         return search(*arguments, **options)
 
-    monkeypatch.setattr(exploring, "load_machine_code", loaded)
+    monkeypatch.setattr(exploring, "load_search_code", loaded)
     monkeypatch.setattr(exploring, "search", searched)
     options = Options(units=("gpu",), groups=2)
     exploring.explore(["squeezenet"], "jetson-agx-xavier", options=options, max_evaluations=20)
@@ -86,7 +86,7 @@ def test_what_goes_wrong_while_loading_is_not_lost(monkeypatch):
 
     monkeypatch.setattr(compilation, "make_outcomes", broken)
     with pytest.raises(ZeroDivisionError):
-        compilation.load_machine_code(DesignSpace(smallest_problem()))
+        compilation.load_search_code(DesignSpace(smallest_problem()))
 
 
 def test_the_estimator_of_mapformer_is_among_what_is_warmed_up():

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from dse.certificate.preconditions import refuse_unprovable
+from dse.certificate.preconditions import check_provable
 from dse.cli.main import run
 from dse.engines.explore import default_evaluations
 from dse.errors import WorkloadError
@@ -26,7 +26,7 @@ from results.export.result_folder import read_results
 from results.plots.gantt import draw_gantt
 from results.plots.style import picture_settings
 from results.problem.pipeline_model import ThroughputModel
-from results.text.free_running import shown_in_words
+from results.text.free_running import describe_shown_part
 from results.text.power_bandwidth_trace import activity
 from results.text.schedule import stretches
 
@@ -178,7 +178,7 @@ def test_every_view_says_what_it_shows(folder: Path, alone: Path, tmp_path: Path
     for index, place in enumerate((folder, alone)):
         front = read_results(place)
         member = front.members[0]
-        words = shown_in_words(member.free_run)
+        words = describe_shown_part(member.free_run)
         shown = dse("show", place, "--member", 0).out
         assert f"schedule: {words}" in " ".join(shown.split())
         assert ("more rows: --all" in shown) == (len(stretches(member.schedule)) > 40)
@@ -233,7 +233,7 @@ def test_the_page_draws_the_free_run(alone: Path, open_page) -> None:
         )
         assert page.locator("article[data-side=a] rect.window").count() == 1
         text = page.locator("article[data-side=a]").inner_text()
-        assert shown_in_words(member.free_run) in text
+        assert describe_shown_part(member.free_run) in text
         assert "Throughput of alexnet" in text
 
 
@@ -322,7 +322,7 @@ def test_balance_is_refused(dse, tmp_path: Path) -> None:
 
 def test_nothing_is_proved_about_them() -> None:
     with pytest.raises(ResultError, match="throughput of free-running networks"):
-        refuse_unprovable(built(), [0])
+        check_provable(built(), [0])
 
 
 def test_ten_of_the_heaviest_networks_fit_at_all_clocks() -> None:

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from dse.search.archive import Archive
-from dse.search.driver import LEAST_PART, Budget, StoppedBy, search
+from dse.search.driver import MIN_PART, Budget, StoppedBy, search
 from dse.search.optimizers.nsga2 import Nsga2Engine
 from dse.space.design_space import DesignSpace
 from fitness.objectives import constraints_of, make_outcomes
@@ -77,7 +77,7 @@ def test_budget_counts_evaluations_and_time_limit_ends_the_search():
     assert result.stopped_by is StoppedBy.BUDGET
     result = search(Nsga2Engine(space, seed=1), evaluate, Budget(10**9, seconds=1e-9))
     assert result.stopped_by is StoppedBy.TIME_LIMIT
-    assert result.evaluations == LEAST_PART, "something is evaluated, and no more than one part"
+    assert result.evaluations == MIN_PART, "something is evaluated, and no more than one part"
 
 
 def test_parts_of_a_batch_give_what_the_whole_gives():
@@ -91,7 +91,7 @@ def test_parts_of_a_batch_give_what_the_whole_gives():
 
     whole = search(Nsga2Engine(space, seed=1), evaluate, Budget(900))
     parts = search(Nsga2Engine(space, seed=1), noting, Budget(900, seconds=1e6))
-    assert sizes[0] == LEAST_PART
+    assert sizes[0] == MIN_PART
     assert sum(sizes) == parts.evaluations == whole.evaluations
     assert np.array_equal(parts.rows, whole.rows)
     assert np.array_equal(parts.objectives, whole.objectives)

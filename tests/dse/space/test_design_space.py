@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from benchmarks.random_problem import RandomShape, random_problem
-from dse.search.optimizers.initial_population import first_population, obvious_rows
+from dse.search.optimizers.initial_population import heuristic_seeds, initial_population
 from dse.space.design_space import DesignSpace, unique_rows
 from dse.space.neighbourhood import all_changes, neighbours
 from dse.space.operators import mutate, segment_crossover
@@ -42,7 +42,7 @@ def test_repair_random_rows_and_first_population_stay_inside():
         assert_inside(space.problem, repaired)
         assert np.array_equal(space.repair(rng, repaired), repaired)
         assert_inside(space.problem, space.random(rng, 20))
-        population = first_population(space, rng, 60)
+        population = initial_population(space, rng, 60)
         assert_inside(space.problem, population)
         assert unique_rows(population).all()
 
@@ -132,7 +132,7 @@ def test_neighbours_reach_every_single_step_of_a_clock_in_use():
                 if 0 <= place < len(space.points[d]):
                     changed = row.copy()
                     changed[space.groups + d] = space.points[d][place]
-                    if space.problem.memory_domain != d or not space.resting_domains:
+                    if space.problem.memory_domain != d or not space.idle_powered_domains:
                         assert changed.tobytes() in near
 
 
@@ -159,7 +159,7 @@ def test_an_idle_clock_rests_where_least_power_is_drawn_and_nothing_else_changes
         assert (after_.idle_mw <= before_.idle_mw).all()
         rested += int((after_.idle_mw < before_.idle_mw).sum())
         used = space.domains_used(after)
-        for d in space.resting_domains:
+        for d in space.idle_powered_domains:
             for point in space.points[d]:
                 other = after[~used[:, d]].copy()
                 other[:, space.groups + d] = point
@@ -224,7 +224,7 @@ def test_obvious_rows_hold_each_unit_alone_at_the_fastest_and_slowest_clocks():
     rng = np.random.default_rng(3)
     problem = random_problem(rng, replace(SHAPE, units=(3, 3), unsupported=0.0))
     space = DesignSpace(problem)
-    rows = {row.tobytes() for row in obvious_rows(space)}
+    rows = {row.tobytes() for row in heuristic_seeds(space)}
     for u in range(3):
         for at in (0, -1):
             clocks = [points[at] for points in space.points]

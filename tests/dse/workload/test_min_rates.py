@@ -22,7 +22,7 @@ from dse.search.base import Violation
 from dse.search.driver import Budget, SearchResult, StoppedBy, search
 from dse.search.optimizers.exhaustive import ExhaustiveEngine
 from dse.search.optimizers.nsga2 import Nsga2Engine
-from dse.search.surrogate.free_running_seeds import efficient_rows
+from dse.search.surrogate.free_running_seeds import free_running_seeds
 from dse.space.design_space import DesignSpace
 from dse.workload.options import Options, parse_min_rate
 from dse.workload.workload import workload_of
@@ -45,7 +45,7 @@ from tests.support.small_spaces import enumerated
 
 RECOMPUTE = Path(__file__).parents[2] / "support" / "recompute_front.py"
 NETWORKS = ("vgg16", "squeezenet", "densenet121")
-LEAST_HZ = 5
+MIN_HZ = 5
 
 
 def explored(folder: Path, *more: str) -> Path:
@@ -62,7 +62,7 @@ def starved(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def limited(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return explored(tmp_path_factory.mktemp("limited") / "run", "--min-rate", str(LEAST_HZ))
+    return explored(tmp_path_factory.mktemp("limited") / "run", "--min-rate", str(MIN_HZ))
 
 
 @pytest.fixture(scope="module")
@@ -79,7 +79,7 @@ def smallest_rates(folder: Path) -> list[int]:
 def test_no_member_starves_a_network(starved: Path, limited: Path) -> None:
     """Without a least rate there are members that run a network once in two seconds or less."""
     assert min(smallest_rates(starved)) < 500_000
-    assert min(smallest_rates(limited)) >= LEAST_HZ * 10**6
+    assert min(smallest_rates(limited)) >= MIN_HZ * 10**6
     assert len(smallest_rates(limited)) >= 2
 
 
@@ -335,7 +335,7 @@ def test_the_first_rows_keep_least_rates(objective: str) -> None:
     )
     space = DesignSpace(problem)
     evaluate = make_outcomes(problem)
-    rows = efficient_rows(space, np.random.default_rng(0))
+    rows = free_running_seeds(space, np.random.default_rng(0))
     drawn = space.random(np.random.default_rng(0), 200)
     assert evaluate(rows).feasible.mean() > 0.5 > evaluate(drawn).feasible.mean()
 
@@ -344,7 +344,7 @@ def test_fair_rows_are_fairer() -> None:
     fair = built(objectives=("throughput", "fairness"), groups=6)
     plain = replace(fair, objectives=built().objectives)
     best = [
-        make_outcomes(fair)(efficient_rows(DesignSpace(case), np.random.default_rng(0)))
+        make_outcomes(fair)(free_running_seeds(DesignSpace(case), np.random.default_rng(0)))
         .objectives[:, 1]
         .min()
         for case in (fair, plain)

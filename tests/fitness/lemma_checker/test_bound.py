@@ -18,7 +18,7 @@ PROBLEMS = 600
 CHUNKS = 8
 PER_CHUNK = PROBLEMS // CHUNKS
 LEMMAS = 12
-LEAST_OF_CHUNK = {
+MIN_OF_CHUNK = {
     "several networks": 25,
     "several units": 25,
     "graph": 8,
@@ -66,7 +66,7 @@ def test_no_design_point_is_below_the_bound(chunk: int) -> None:
             )
             assert bound.makespan_ps == makespan, where
             assert list(bound.latency_ps) == latencies, where
-    missing = {name: seen[name] for name, least in LEAST_OF_CHUNK.items() if seen[name] < least}
+    missing = {name: seen[name] for name, least in MIN_OF_CHUNK.items() if seen[name] < least}
     assert not missing, f"features that too few cases of chunk {chunk} show: {missing}"
 
 

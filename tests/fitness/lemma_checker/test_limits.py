@@ -27,7 +27,7 @@ from tests.support.small_problems import network, problem
 ANY = NOT_NAMED
 CHUNKS, CHUNK = 5, 30
 LEMMAS = 20
-LEAST_OF_CHUNK = {"period": 3, "cap": 20, "budget": 20, "sum of rates": 50, "makespan": 50}
+MIN_OF_CHUNK = {"period": 3, "cap": 20, "budget": 20, "sum of rates": 50, "makespan": 50}
 """How many lemmas of a chunk must hold for the sake of a limit, or of an objective's bound."""
 
 
@@ -85,7 +85,7 @@ def test_nothing_feasible_is_better_where_a_lemma_holds(chunk: int) -> None:
                 fitting = with_choices(rows, lemmas.units[index], lemmas.points[index])
                 better = outcomes.feasible & (values < optimum)
                 assert not (fitting & better).any(), f"seed {seed}, lemma {index}, {optimum}"
-    missing = {name: seen[name] for name, least in LEAST_OF_CHUNK.items() if seen[name] < least}
+    missing = {name: seen[name] for name, least in MIN_OF_CHUNK.items() if seen[name] < least}
     assert not missing, f"too few lemmas of chunk {chunk} hold for the sake of: {missing}"
 
 

@@ -9,14 +9,14 @@ import fitness.simulator.chains.chains
 import fitness.simulator.general
 from benchmarks.random_problem import RandomShape, random_problem
 from fitness.simulate import Kernel, fastest_kernel, make_evaluator
-from fitness.simulator.chains.chain_lanes import LANES, MOST_UNITS
+from fitness.simulator.chains.chain_lanes import LANES, MAX_UNITS
 from tests.support.chain_cases import assert_same, chains_of, compare, rows_of
 from tests.support.features import compare_all
 
 PROBLEMS = 10_000
 CHUNKS = 20
 PER_CHUNK = PROBLEMS // CHUNKS
-LEAST_OF_CHUNK = {
+MIN_OF_CHUNK = {
     **{f"{count} networks": 30 for count in (1, 2, 3, 4, 5, 6)},
     **{f"{count} units": 60 for count in (1, 2, 3, 4)},
     "repeats": 100,
@@ -38,7 +38,7 @@ def test_many_chains_equal_general_and_plain(chunk: int) -> None:
     compare_all(
         lambda seed: compare(seed, (1, 6), Kernel.MANY_CHAINS),
         range(chunk * PER_CHUNK, (chunk + 1) * PER_CHUNK),
-        LEAST_OF_CHUNK,
+        MIN_OF_CHUNK,
     )
 
 
@@ -53,7 +53,7 @@ def test_any_number_of_rows(count: int) -> None:
     assert_same(evaluate(rows), result, "the same buffers again")
 
 
-@pytest.mark.parametrize("units", [MOST_UNITS, MOST_UNITS + 1])
+@pytest.mark.parametrize("units", [MAX_UNITS, MAX_UNITS + 1])
 def test_more_units_than_it_has_room_for_take_the_general_kernel(
     units: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -62,11 +62,9 @@ def test_more_units_than_it_has_room_for_take_the_general_kernel(
     )
     problem = random_problem(np.random.default_rng(units), shape)
     rows = rows_of(problem, units)
-    assert fastest_kernel(problem) is (
-        Kernel.MANY_CHAINS if units == MOST_UNITS else Kernel.GENERAL
-    )
+    assert fastest_kernel(problem) is (Kernel.MANY_CHAINS if units == MAX_UNITS else Kernel.GENERAL)
     general = make_evaluator(problem, kernel=Kernel.GENERAL)(rows)
-    refused = fitness.simulator.general if units == MOST_UNITS else fitness.simulator.chains.chains
-    name = "evaluate_rows" if units == MOST_UNITS else "play_many_chains"
+    refused = fitness.simulator.general if units == MAX_UNITS else fitness.simulator.chains.chains
+    name = "evaluate_rows" if units == MAX_UNITS else "play_many_chains"
     monkeypatch.setattr(refused, name, None)
     assert_same(make_evaluator(problem)(rows), general, f"{units} units")

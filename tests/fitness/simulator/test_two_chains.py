@@ -19,7 +19,7 @@ from tests.support.features import compare_all
 PROBLEMS = 10_000
 CHUNKS = 20
 PER_CHUNK = PROBLEMS // CHUNKS
-LEAST_OF_CHUNK = {
+MIN_OF_CHUNK = {
     "1 networks": 100,
     "2 networks": 100,
     **{f"{count} units": 80 for count in (1, 2, 3, 4)},
@@ -42,7 +42,7 @@ def test_chains_equal_general_and_plain(chunk: int) -> None:
     compare_all(
         lambda seed: compare(seed, (1, 2), Kernel.TWO_CHAINS),
         range(chunk * PER_CHUNK, (chunk + 1) * PER_CHUNK),
-        LEAST_OF_CHUNK,
+        MIN_OF_CHUNK,
     )
 
 

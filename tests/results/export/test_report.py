@@ -12,7 +12,7 @@ from results.export.report_data import report_data
 from results.export.result_folder import write_results
 from results.front.certificate import CertificateStatus
 from results.front.epsilon import least_within
-from results.front.front import BaselinePoint, CertificateClaim
+from results.front.front import BaselinePoint, CertificateSummary
 from results.front.named_members import KNEE, marked_member
 from results.problem.objectives import format_number, objective_names
 from results.problem.problem import Objective, ObjectiveKind
@@ -32,7 +32,7 @@ print(hashlib.sha256(report_html(read_results(Path(sys.argv[1]))).encode()).hexd
 
 def claim(front, status=CertificateStatus.CERTIFIED):
     epsilon = 0 if status is CertificateStatus.CERTIFIED else 100_000
-    return CertificateClaim(
+    return CertificateSummary(
         status, ("latency_ps",), (0,), epsilon, "all units", 12, 34, ("z3 1.2",), 0.5
     )
 

@@ -16,7 +16,7 @@ from results.front.certificate import (
     Certificate,
     CertificateStatus,
     LemmaTable,
-    ProofFiles,
+    ProofArtifacts,
 )
 from results.front.certificate_file import certificate_bytes, certificate_from_bytes
 from results.io.canonical_json import canonical_bytes, content_sha256
@@ -153,7 +153,7 @@ def test_beside_a_front(front, tmp_path, name):
     lemmas = random_table(rng, 5, problem.group_count, len(problem.domains))
     certificate = make_certificate(problem, lemmas)
     folder = tmp_path / "run"
-    proof = {name: ProofFiles(certificate, "(check-sat)\n")}
+    proof = {name: ProofArtifacts(certificate, "(check-sat)\n")}
     write_results(folder, front, **proof, pictures=False)
     found = read_certificate(folder, problem, name=name)
     assert found is not None

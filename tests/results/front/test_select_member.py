@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 from results.errors import ResultError
-from results.front.select_member import FASTEST, FRUGAL, choose_member
+from results.front.select_member import FASTEST, LOWEST_ENERGY, choose_member
 from results.problem.problem import EnergyUse, Objective, ObjectiveKind
 
 
 def test_the_fastest_and_the_most_frugal_are_there_whatever_the_objectives(front):
     assert choose_member(front, FASTEST) == np.argmin([m.makespan_ps for m in front.members])
-    assert choose_member(front, FRUGAL) == np.argmin([m.energy_fj for m in front.members])
+    assert choose_member(front, LOWEST_ENERGY) == np.argmin([m.energy_fj for m in front.members])
     with pytest.raises(ResultError, match="a number from 0 to"):
         choose_member(front, "slowest")
 

@@ -130,17 +130,17 @@ def test_an_early_label_makes_room_for_a_later_ones_line():
     points, size = [(174.0, 70.0), (264.0, 56.0)], (92.0, 23.0)
     frame = (48.0, 40.0, 287.0, 204.0)
     steps = [((x, 56.0, x + 6.0, 68.0), 3.0) for x in range(174, 264, 8)]
-    knee, frugal = place_labels(points, [size, size], frame, steps)
+    knee, min_energy = place_labels(points, [size, size], frame, steps)
     end = (
-        frugal.box[0] + frugal.nearest[0] * size[0],
-        frugal.box[1] + frugal.nearest[1] * size[1],
+        min_energy.box[0] + min_energy.nearest[0] * size[0],
+        min_energy.box[1] + min_energy.nearest[1] * size[1],
     )
     line = [
         tuple(a + (b - a) * k / 100 for a, b in zip(points[1], end, strict=True))
         for k in range(101)
     ]
     assert not any(overlap((*dot, *dot), knee.box) for dot in line)
-    assert not overlap(knee.box, frugal.box)
+    assert not overlap(knee.box, min_energy.box)
 
 
 def test_staircase_goes_through_the_corners():

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from results.problem.problem import Problem
-from results.text.fixed_clocks import held_clocks_in_words
+from results.text.fixed_clocks import describe_fixed_clocks
 from tests.support.small_problems import network, problem
 
 
@@ -33,20 +33,20 @@ STATED = problem([network("a", 0, 1)], [[70]])
 
 
 def test_nothing_is_held_where_all_may_be_chosen_or_there_is_one_point_only() -> None:
-    assert held_clocks_in_words(with_points(STATED, points=3, kept=[0, 2])) is None
-    assert held_clocks_in_words(with_points(STATED, points=1, kept=[0])) is None
+    assert describe_fixed_clocks(with_points(STATED, points=3, kept=[0, 2])) is None
+    assert describe_fixed_clocks(with_points(STATED, points=1, kept=[0])) is None
 
 
 def test_what_is_fixed_and_what_is_parked_are_told_apart() -> None:
     assert (
-        held_clocks_in_words(with_points(STATED, points=3, kept=[1])) == "gpu at 150.5 MHz (fixed)"
+        describe_fixed_clocks(with_points(STATED, points=3, kept=[1])) == "gpu at 150.5 MHz (fixed)"
     )
     both = with_points(STATED, points=3, kept=[2], extra=True)
-    assert held_clocks_in_words(both) == (
+    assert describe_fixed_clocks(both) == (
         "cpu at 201 MHz (no unit of u0 runs on it, and it is never off); gpu at 201 MHz (fixed)"
     )
     two = replace(both, domains=(*both.domains, replace(both.domains[-1], name="isp")))
-    words = held_clocks_in_words(two)
+    words = describe_fixed_clocks(two)
     assert words is not None
     assert words.startswith(
         "cpu at 201 MHz, isp at 201 MHz (no unit of u0 runs on it, and they are"

@@ -21,7 +21,7 @@ from results.problem.objectives import (
 )
 from results.problem.pipeline_model import PipelineTime, ThroughputModel
 from results.problem.problem import DesignPoint, Objective, ObjectiveKind
-from results.text.front import LEAST_APART, _apart, front_table, table_rows
+from results.text.front import MIN_APART, _apart, front_table, table_rows
 from results.text.member_diff import describe_difference, describe_front, transition_count
 
 
@@ -207,5 +207,5 @@ def test_members_that_are_kept_are_those_of_a_comparison_with_all_before(front, 
     kept, others = [0, count - 1], []
     for i in range(1, count - 1):
         distances = [np.abs(shares[i] - shares[j]).max() for j in (*kept, *others)]
-        others += [i] if min(distances) >= LEAST_APART else []
+        others += [i] if min(distances) >= MIN_APART else []
     assert _apart(dataclasses.replace(front, members=members), kept) == others

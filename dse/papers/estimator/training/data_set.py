@@ -25,7 +25,7 @@ from dse.papers.estimator.tokens import TokenMaker, Tokens
 from dse.papers.estimator.training.process_pool import in_processes
 from dse.papers.estimator.training.workloads import (
     GROUPS,
-    MOST_NETWORKS,
+    MAX_NETWORKS,
     PLATFORM,
     build,
     random_rows,
@@ -39,7 +39,7 @@ from results.problem.problem import IntArray, Problem
 from sdf.catalogue.catalogue import catalogue
 
 FORMAT = "paretosoc estimator data 1"
-MOST_DRAWS = 100
+MAX_DRAWS = 100
 
 
 @dataclass(frozen=True)
@@ -221,8 +221,8 @@ def _part(plan: DataPlan, pool: tuple[str, ...], short_play: bool, workload: int
     A workload that is refused, because its figures would leave int64, is drawn again.
     """
     rng = np.random.default_rng([plan.seed, workload])
-    for _ in range(MOST_DRAWS):
-        names = random_workload(rng, pool, most=min(MOST_NETWORKS, len(pool)))
+    for _ in range(MAX_DRAWS):
+        names = random_workload(rng, pool, most=min(MAX_NETWORKS, len(pool)))
         try:
             problem = build(names, plan.platform, groups=plan.groups, known=_KNOWN)
         except ResultError:

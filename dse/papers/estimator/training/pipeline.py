@@ -22,7 +22,7 @@ TRAINING_SHARE = 0.8
 VALIDATION_SHARE = 0.05
 """Of the training workloads: they choose the epoch, so that no held-out one does. The paper does
 not say how its epoch was chosen."""
-LEAST_WORKLOADS = 10
+MIN_WORKLOADS = 10
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,8 +43,8 @@ def split_of(data: DataSet, seed: int) -> Split:
     count = len(data.workloads)
     training = round(TRAINING_SHARE * count)
     validation = max(round(VALIDATION_SHARE * training), 1)
-    if count < LEAST_WORKLOADS:
-        raise WorkloadError(f"data: at least {LEAST_WORKLOADS} workloads are required, got {count}")
+    if count < MIN_WORKLOADS:
+        raise WorkloadError(f"data: at least {MIN_WORKLOADS} workloads are required, got {count}")
     order = np.random.default_rng([seed, 1]).permutation(count)
     kind = np.empty(count, dtype=np.int64)
     for k, chosen in enumerate(np.split(order, [validation, training])):

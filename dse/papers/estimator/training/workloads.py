@@ -28,18 +28,18 @@ PLATFORM = "jetson-agx-xavier"
 GROUPS = 20
 """Groups per network: ten networks have about 200 of them (MapFormer maps more than 1,000 layers
 one by one)."""
-LEAST_NETWORKS, MOST_NETWORKS = 1, 10
+MIN_NETWORKS, MAX_NETWORKS = 1, 10
 WHOLE_SHARE, IMPROVED_SHARE = 0.25, 0.25
 """Shares of rows that put each network on one unit, and that were improved; the rest is random."""
-MOST_IMPROVEMENTS = 40
+MAX_IMPROVEMENTS = 40
 
 
 def random_workload(
     rng: Random,
     networks: Sequence[str],
     *,
-    least: int = LEAST_NETWORKS,
-    most: int = MOST_NETWORKS,
+    least: int = MIN_NETWORKS,
+    most: int = MAX_NETWORKS,
 ) -> tuple[str, ...]:
     """From ``least`` to ``most`` of ``networks``, any number of them equally likely, none twice.
 
@@ -109,7 +109,7 @@ def _whole_networks(space: DesignSpace, rng: Random, rows: IntArray) -> IntArray
 
 def _improved(space: DesignSpace, rng: Random, rows: IntArray, judge: Predictor) -> IntArray:
     weight = rng.random(len(rows))
-    changes = rng.integers(1, MOST_IMPROVEMENTS + 1, len(rows))
+    changes = rng.integers(1, MAX_IMPROVEMENTS + 1, len(rows))
     value = _value(space.problem, judge, rows, weight)
     for step in range(int(changes.max())):
         tried = space.repair(rng, mutate(space, rng, rows), space.domains_used(rows))

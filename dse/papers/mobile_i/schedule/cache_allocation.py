@@ -10,7 +10,7 @@ from dse.papers.mobile_i.schedule.placement import Placement
 from dse.papers.mobile_i.schedule.retiming import distances, least_ahead
 from results.periodic.task_graph import TaskGraph
 
-MOST_VISITS = 64
+MAX_VISITS = 64
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ class _Recursion:
         if max(ahead) >= self.best.prologue:
             return
         self._visits += 1
-        if self._visits > MOST_VISITS:
+        if self._visits > MAX_VISITS:
             self.complete = False
             return
         if not overflowing(self._graph, self._placement, ahead, open_set, self._cache):
@@ -88,7 +88,7 @@ def allocate_transfers(graph: TaskGraph, placement: Placement, cache_bytes: int)
     candidate is taken or left, sinks first; a branch ends where all of its candidates together
     would not beat the best (a faster transfer never lengthens the prologue). The paper is silent on
     what a cached transfer holds where: see :class:`results.periodic.periodic.PeriodicSchedule`.
-    Beyond ``MOST_VISITS`` branches the best so far is kept; ``is_least`` says whether that
+    Beyond ``MAX_VISITS`` branches the best so far is kept; ``is_least`` says whether that
     happened.
     """
     recursion = _Recursion(graph, placement, cache_bytes)

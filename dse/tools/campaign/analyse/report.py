@@ -19,12 +19,12 @@ from dse.tools.campaign.store.store import Store
 from dse.tools.campaign.store.stored_front import stored_front
 from results.export.html import fill, html_page, read_asset
 from results.export.report import report_html
-from results.io.plural import counted
+from results.io.plural import pluralize
 from results.problem.objectives import FILE_NAMES, format_number
 
 REPORT = "report.html"
 FRONTS = "fronts"
-MOST_FAILURES = 100
+MAX_FAILURES = 100
 _KIND_OF = {name: kind.value for kind, name in FILE_NAMES.items()}
 
 
@@ -153,9 +153,9 @@ def campaign_page(
             {"name": run.name, "status": run.status.value, "error": run.error or ""}
             for run in records
             if run.status in (RunStatus.FAILED, RunStatus.INFEASIBLE)
-        ][:MOST_FAILURES],
+        ][:MAX_FAILURES],
     }
-    summary = f"{counted(len(records), 'run')}: " + ", ".join(
+    summary = f"{pluralize(len(records), 'run')}: " + ", ".join(
         f"{count:,} {status.value}" for status, count in counts.items() if count
     )
     parts = {

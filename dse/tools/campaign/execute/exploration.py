@@ -42,8 +42,8 @@ from results.problem.problem_file import problem_bytes
 if TYPE_CHECKING:
     from results.front.front import Front
 
-MOST_PROBLEMS = 4
-MOST_NETWORKS = 64
+MAX_PROBLEMS = 4
+MAX_NETWORKS = 64
 """Problems and networks that a worker remembers: enough for runs in the order of the plan."""
 
 
@@ -142,12 +142,12 @@ def _prepared(inputs: RunInputs) -> _Prepared:
             f"{missing}: is not the file that the campaign was planned with; it was changed, or "
             "is another one on this machine. Start the campaign again to plan anew"
         )
-    while len(_networks) > MOST_NETWORKS:
+    while len(_networks) > MAX_NETWORKS:
         _networks.popitem(last=False)
     data = problem_bytes(built.problem)
     prepared = _Prepared(built, chip.name, sha256_of(data), compress(data))
     _problems[key] = prepared
-    while len(_problems) > MOST_PROBLEMS:
+    while len(_problems) > MAX_PROBLEMS:
         _problems.popitem(last=False)
     return prepared
 

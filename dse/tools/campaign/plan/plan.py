@@ -10,7 +10,7 @@ from typing import Any
 from dse.errors import WorkloadError
 from dse.tools.campaign.plan.settings import AXES, DEFAULTS, Choice, RunSettings
 
-MOST_RUNS = 5_000_000
+MAX_RUNS = 5_000_000
 
 
 @dataclass(frozen=True)
@@ -64,14 +64,14 @@ def make_plan(rules: Rules) -> Plan:
     """The runs; a run that is there twice is taken once.
 
     Raises:
-        WorkloadError: on no run, more than :data:`MOST_RUNS`, two runs of one name, or an exclude
+        WorkloadError: on no run, more than :data:`MAX_RUNS`, two runs of one name, or an exclude
             or tag rule that fits nothing.
     """
     count = len(rules.workloads)
     for axis in AXES:
         count *= len(rules.values[axis.name])
-    if count + len(rules.include) > MOST_RUNS:
-        raise WorkloadError(f"at most {MOST_RUNS:,} runs are possible, got {count:,}")
+    if count + len(rules.include) > MAX_RUNS:
+        raise WorkloadError(f"at most {MAX_RUNS:,} runs are possible, got {count:,}")
     used: set[int] = set()
     drafts: dict[RunSettings, PlannedRun] = {}
     for run in _product(rules):

@@ -8,9 +8,9 @@ from dse.certificate.strategy import Goal, prove_front
 from dse.errors import WorkloadError
 from results.errors import ResultError
 from results.export.result_folder import CERTIFICATE, EPSILON
-from results.front.certificate import ProofFiles
+from results.front.certificate import ProofArtifacts
 from results.front.certificate_file import certificate_bytes
-from results.front.front import CertificateClaim, Front
+from results.front.front import CertificateSummary, Front
 
 
 def timeless_proof(front: Front, goal: Goal) -> tuple[Front, dict[str, bytes], str]:
@@ -41,11 +41,11 @@ def timeless_proof(front: Front, goal: Goal) -> tuple[Front, dict[str, bytes], s
     return front, files, "" if refused is None else f"the front is not proved: {refused}"
 
 
-def _timeless(claim: CertificateClaim | None) -> CertificateClaim | None:
+def _timeless(claim: CertificateSummary | None) -> CertificateSummary | None:
     return None if claim is None else replace(claim, seconds=0.0)
 
 
-def _files(name: str, proof: ProofFiles) -> dict[str, bytes]:
+def _files(name: str, proof: ProofArtifacts) -> dict[str, bytes]:
     certificate = proof.certificate
     covered = None if certificate.cover_seconds is None else 0.0
     certificate = replace(certificate, search_seconds=0.0, cover_seconds=covered)

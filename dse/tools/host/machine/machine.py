@@ -35,7 +35,7 @@ from results.errors import ResultError
 
 IntArray = NDArray[np.int64]
 
-MOST_INSTANCES = 1 << 17
+MAX_INSTANCES = 1 << 17
 _HEAD_START_NS = 1_000_000
 """From the word of command to the start: all units see it in time."""
 _PATIENCE_S = 600
@@ -97,7 +97,7 @@ class HostMachine:
     def __enter__(self) -> HostMachine:
         context = multiprocessing.get_context("spawn")
         try:
-            board = SharedMemory(create=True, size=8 * (FIRST + WIDTH * MOST_INSTANCES))
+            board = SharedMemory(create=True, size=8 * (FIRST + WIDTH * MAX_INSTANCES))
             self._shared.append(board)
             self._board = as_board(board)
             tensors = SharedMemory(create=True, size=self.memory.size)
@@ -137,8 +137,8 @@ class HostMachine:
             ResultError: where a unit fails.
         """
         count = len(plan.instances)
-        if count > MOST_INSTANCES:
-            raise ResultError(f"at most {MOST_INSTANCES} group executions at once, got {count}")
+        if count > MAX_INSTANCES:
+            raise ResultError(f"at most {MAX_INSTANCES} group executions at once, got {count}")
         if plan.in_flight > self.memory.slots:
             raise ResultError(
                 f"at most {self.memory.slots} frames in flight were prepared, got {plan.in_flight}"

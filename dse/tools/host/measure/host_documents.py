@@ -38,7 +38,7 @@ use it, and with an efficiency that was."""
 SOURCE_NO_POWER = "Not known: no power is measured; energy and power mean nothing here."
 PS_PER_NS = 1000
 FEWEST_SAMPLES = 8
-LEAST_DEMAND_GBPS = 1e-3
+MIN_DEMAND_GBPS = 1e-3
 Entry = dict[str, Any]
 
 
@@ -196,7 +196,7 @@ def demands_of(measured: Measured, bytes_moved: Sequence[int]) -> tuple[tuple[fl
     return tuple(
         tuple(
             max(
-                LEAST_DEMAND_GBPS,
+                MIN_DEMAND_GBPS,
                 moved / spread.median_ns if probed is None else probed,
             )
             for moved, spread, probed in zip(bytes_moved, spreads, row, strict=True)

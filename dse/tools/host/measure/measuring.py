@@ -28,7 +28,7 @@ RATES = (0.03, 0.08, 0.15, 0.25, 0.4, 0.55, 0.7, 0.85)
 """Rates of co-runners as shares of what one reads alone; without limit comes last."""
 CALIBRATIONS = 2
 """Twice, so that noise shows."""
-SHORTEST_NS = 200_000
+MIN_NS = 200_000
 """Of shorter groups co-runs tell interruptions more than slowdowns."""
 TOLERATED_NS = 20_000
 """Less than this is no loss worth the name."""
@@ -199,7 +199,7 @@ class _Bench:
             external = sum(stream_gbps[u] if rate is None else rate for u, rate in beside.items())
             for g, spread in enumerate(slowed):
                 own = (before[g].median_ns + after[g].median_ns) / 2
-                if own < SHORTEST_NS:
+                if own < MIN_NS:
                     continue
                 found.append(CoRun(unit, g, external, spread.median_ns / own))
             before = after
@@ -213,12 +213,12 @@ class _Bench:
     def _probed(self, plan: ExecutionPlan, execution: Execution, probe: int) -> list[float | None]:
         begin, end = execution.start_ns, execution.end_ns
         groups = np.array([instance.group for instance in plan.instances])
-        counted = np.array([instance.frame > WARM_UP for instance in plan.instances])
+        pluralize = np.array([instance.frame > WARM_UP for instance in plan.instances])
         return [
             rate_beside(
                 execution.streams[probe],
-                begin[counted & (groups == g)],
-                end[counted & (groups == g)],
+                begin[pluralize & (groups == g)],
+                end[pluralize & (groups == g)],
             )
             for g in range(self.problem.group_count)
         ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dse.search.optimizers.surrogate_search import rehearse
+from dse.search.optimizers.surrogate_search import surrogate_search
 from fitness.objectives import Outcomes
 from results.problem.problem import IntArray
 
@@ -41,7 +41,7 @@ def test_it_ends_with_the_rows_asked_for_or_where_the_engine_has_no_more(
     batch: int, most: int, rows: int, told: int
 ) -> None:
     engine = Counting(batch, most)
-    rehearse(engine, guess, rows)
+    surrogate_search(engine, guess, rows)
     assert sum(len(batch) for batch, _ in engine.told) == told
     for batch_, outcomes in engine.told:
         assert (outcomes.objectives[:, 0] == batch_[:, 0] + 1).all()

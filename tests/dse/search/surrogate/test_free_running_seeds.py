@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from benchmarks.random_problem import RandomShape, random_problem
-from dse.search.optimizers.initial_population import first_population
-from dse.search.surrogate.free_running_seeds import efficient_rows, network_options
+from dse.search.optimizers.initial_population import initial_population
+from dse.search.surrogate.free_running_seeds import free_running_seeds, network_options
 from dse.search.surrogate.mean_value_analysis import (
     ClockTables,
     Work,
@@ -106,9 +106,9 @@ def test_rates_are_near_the_timelines_where_nobody_contends(repeats):
         space = free_space(seed, repeats=repeats)
         rows = space.random(np.random.default_rng(seed), 25)
         runs = make_long_run_evaluator(space.problem)(rows)
-        counted = (1 / runs.stream_period_ps).sum(axis=1)
+        pluralize = (1 / runs.stream_period_ps).sum(axis=1)
         expected = estimate_rows(space, rows).rate.sum(axis=1)
-        ratios.append((expected / counted)[runs.possible])
+        ratios.append((expected / pluralize)[runs.possible])
     ratio = np.concatenate(ratios)
     assert len(ratio) > 200
     assert 0.9 < np.median(ratio) < 1.1
@@ -122,17 +122,17 @@ def test_rows_are_canonical_and_better_than_random_ones(seed):
     cap = int(np.quantile(power[:, 1], 0.5)) // 1000
     space = DesignSpace(replace(space.problem, power_cap_mw=cap))
     evaluate = make_outcomes(space.problem)
-    rows = efficient_rows(space, np.random.default_rng(seed))
+    rows = free_running_seeds(space, np.random.default_rng(seed))
     assert np.array_equal(rows, space.canonical(rows))
     assert unique_rows(rows).all()
-    assert np.array_equal(rows, efficient_rows(space, np.random.default_rng(seed)))
+    assert np.array_equal(rows, free_running_seeds(space, np.random.default_rng(seed)))
     found, drawn = (
         evaluate(some) for some in (rows, space.random(np.random.default_rng(seed), 200))
     )
     assert found.possible.all()
     best = found.objectives[found.feasible, 0].min()
     assert best <= drawn.objectives[drawn.feasible, 0].min() * 1.02
-    population = first_population(space, np.random.default_rng(seed), 60)
+    population = initial_population(space, np.random.default_rng(seed), 60)
     assert {row.tobytes() for row in population} >= {row.tobytes() for row in rows}
 
 
@@ -142,7 +142,7 @@ def test_where_all_mappings_are_options_the_best_on_paper_is_found():
         space = free_space(seed, networks=(3, 3), groups=(1, 1), units=(2, 3))
         every = enumerated(space)
         best = estimate_rows(space, every).efficiency.max()
-        rows = efficient_rows(space, np.random.default_rng(0))
+        rows = free_running_seeds(space, np.random.default_rng(0))
         hits += estimate_rows(space, rows).efficiency.max() >= best * (1 - 1e-9)
     assert hits >= 5
 
@@ -153,7 +153,7 @@ def test_a_network_that_repeats_is_moved_by_what_all_its_repeats_cost():
     for seed in range(6):
         space = free_space(seed, networks=(3, 3), groups=(1, 1), units=(2, 3), repeats=9)
         best = estimate_rows(space, enumerated(space)).efficiency.max()
-        rows = efficient_rows(space, np.random.default_rng(0))
+        rows = free_running_seeds(space, np.random.default_rng(0))
         hits += estimate_rows(space, rows).efficiency.max() >= best * (1 - 1e-9)
     assert hits >= 5
 
@@ -166,7 +166,7 @@ def test_a_chip_that_is_said_to_draw_nothing_has_rows_too():
     )
     domains = (replace(domain, static_mw=0 * domain.static_mw) for domain in problem.domains)
     free = replace(problem, units=tuple(units), domains=tuple(domains), board_mw=0)
-    rows = efficient_rows(DesignSpace(free), np.random.default_rng(0))
+    rows = free_running_seeds(DesignSpace(free), np.random.default_rng(0))
     assert make_outcomes(free)(rows).possible.all()
 
 
@@ -184,5 +184,5 @@ def test_a_unit_of_few_segments_is_not_overfilled():
     space = free_space(1, networks=(4, 4), units=(2, 2), unsupported=0.0)
     units = (replace(space.problem.units[0], max_segments=1), space.problem.units[1])
     limited = DesignSpace(replace(space.problem, units=units))
-    rows = efficient_rows(limited, np.random.default_rng(0))
+    rows = free_running_seeds(limited, np.random.default_rng(0))
     assert make_outcomes(limited.problem)(rows).feasible.any()

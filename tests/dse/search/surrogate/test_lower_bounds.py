@@ -9,7 +9,11 @@ from benchmarks.random_problem import RandomShape, random_problem
 from benchmarks.reference_problem import reference_problem
 from dse.search.driver import Budget, search
 from dse.search.optimizers.nsga2 import Nsga2Engine
-from dse.search.surrogate.lower_bounds import has_least, make_filter, make_least_evaluator
+from dse.search.surrogate.lower_bounds import (
+    has_lower_bounds,
+    make_filter,
+    make_lower_bound_evaluator,
+)
 from dse.space.design_space import DesignSpace
 from fitness.objectives import make_outcomes
 from fitness.simulate import make_evaluator
@@ -25,7 +29,7 @@ def test_no_design_point_is_below_its_bounds():
     for _ in range(150):
         space = DesignSpace(random_problem(rng, SHAPE))
         rows = space.random(rng, 30)
-        least = make_least_evaluator(space.problem)(rows)
+        least = make_lower_bound_evaluator(space.problem)(rows)
         real = make_evaluator(space.problem)(rows)
         at = real.possible
         assert np.array_equal(at, least.possible)
@@ -42,7 +46,7 @@ def test_one_network_without_contention_reaches_its_bounds():
     for _ in range(30):
         space = DesignSpace(random_problem(rng, shape))
         rows = space.random(rng, 20)
-        least = make_least_evaluator(space.problem)(rows)
+        least = make_lower_bound_evaluator(space.problem)(rows)
         real = make_evaluator(space.problem)(rows)
         assert np.array_equal(least.makespan_ps, real.makespan_ps)
         assert np.array_equal(least.energy_fj, real.energy_fj)
@@ -53,7 +57,7 @@ def test_what_is_left_out_could_not_have_joined_the_front():
     left_out = capped = 0
     for case in range(80):
         problem = random_problem(rng, SHAPE)
-        if not has_least(problem):
+        if not has_lower_bounds(problem):
             continue
         space = DesignSpace(problem)
         rows = space.random(rng, 60)
@@ -82,22 +86,24 @@ def test_there_are_none_for_pipelines_and_mean_power():
     latency = Objective(ObjectiveKind.LATENCY)
     power = (latency, Objective(ObjectiveKind.POWER))
     throughput = (latency, Objective(ObjectiveKind.THROUGHPUT))
-    assert has_least(problem)
-    assert not has_least(replace(problem, objectives=power))
-    assert not has_least(replace(problem, objectives=throughput))
-    assert not has_least(replace(problem, energy_use=EnergyUse.PIPELINE))
+    assert has_lower_bounds(problem)
+    assert not has_lower_bounds(replace(problem, objectives=power))
+    assert not has_lower_bounds(replace(problem, objectives=throughput))
+    assert not has_lower_bounds(replace(problem, energy_use=EnergyUse.PIPELINE))
     periodic = replace(problem, energy_use=EnergyUse.PERIODIC, period_ps=10**11)
-    assert has_least(replace(periodic, objectives=power))
+    assert has_lower_bounds(replace(periodic, objectives=power))
 
 
 def test_few_evaluations_go_further_with_bounds():
     problem = reference_problem()
     space, evaluate = DesignSpace(problem), make_outcomes(problem)
     shares = []
-    for rehearsed in (4000, 0):
+    for surrogate_evaluations in (4000, 0):
         found = [
             search(
-                Nsga2Engine(space, seed=seed, rehearsed=rehearsed), evaluate, Budget(1500)
+                Nsga2Engine(space, seed=seed, surrogate_evaluations=surrogate_evaluations),
+                evaluate,
+                Budget(1500),
             ).objectives
             for seed in range(3)
         ]

@@ -76,14 +76,14 @@ def test_what_is_finished_is_not_done_again(tmp_path):
     plan = small_plan(10)
     calls = []
 
-    def counted(task):
+    def pluralize(task):
         calls.append(task.hash)
         return fake_run(task)
 
     with planned(tmp_path / "c", plan) as store:
-        do_missing(store, SameProcess(counted))
+        do_missing(store, SameProcess(pluralize))
     with planned(tmp_path / "c", small_plan(12)) as store:
-        do_missing(store, SameProcess(counted))
+        do_missing(store, SameProcess(pluralize))
     assert len(calls) == len(set(calls)) == 12
 
 
@@ -227,12 +227,12 @@ def test_runs_of_a_process_at_work_are_left_to_it(tmp_path):
 def test_a_run_that_fails_is_tried_again_recorded_and_stops_nobody(tmp_path):
     calls = []
 
-    def counted(task):
+    def pluralize(task):
         calls.append(task.inputs.settings.seed)
         return bad_run(task)
 
     with planned(tmp_path / "c", small_plan(6)) as store:
-        standing = do_missing(store, SameProcess(counted), most_attempts=3)
+        standing = do_missing(store, SameProcess(pluralize), most_attempts=3)
         assert (standing.finished, standing.failed) == (3, 3)
         failed = list(store.records(RunStatus.FAILED))
     assert sorted(calls) == [0, 1, 1, 1, 2, 3, 3, 3, 4, 5, 5, 5]
