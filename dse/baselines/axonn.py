@@ -22,7 +22,7 @@ class AxoNN(Baseline):
     included. The budget of a workload (``--energy-budget``) is shared out by what the networks take
     on the GPU; without one, a network may take as much as it takes on the GPU. It knows one network
     only: each is placed as if it were alone, and all then run together. Where no mapping keeps the
-    budget, the most frugal one is taken. Networks whose groups form a graph are left to others.
+    budget, the lowest energy one is taken. Networks whose groups form a graph are left to others.
     """
 
     name = "axonn"
@@ -49,7 +49,7 @@ class AxoNN(Baseline):
 
 def fastest_within(space: DesignSpace, costs: Costs, network: int, budget_fj: int) -> list[int]:
     """Units of the groups of a chain: fastest of those that take ``budget_fj`` at most for one run
-    alone, or the most frugal of all where none does.
+    alone, or the lowest energy of all where none does.
 
     Idle power depends on the domains that are on; so the mappings are searched once for every set
     of domains that may be on, with the idle power of that set.

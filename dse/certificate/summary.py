@@ -30,7 +30,8 @@ def space_sentence(space: str) -> str:
 
 def claim_in_words(problem: Problem, claim: CertificateSummary, best: Sequence[int]) -> str:
     """What is proved; ``best``: the objectives of the first member that it is about."""
-    size = f"{pluralize(claim.lemmas, 'lemma')}, {pluralize(claim.nodes, 'node')}, {claim.seconds:.2f} s"
+    lemmas, nodes = pluralize(claim.lemmas, "lemma"), pluralize(claim.nodes, "node")
+    size = f"{lemmas}, {nodes}, {claim.seconds:.2f} s"
     how = f"{size}, covered by {', '.join(claim.solvers)}."
     if claim.status is CertificateStatus.SEARCHED:
         how = f"by the search's own account; {size}, too many to be covered."

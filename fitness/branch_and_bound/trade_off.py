@@ -1,6 +1,6 @@
 """What a short makespan costs: a bound on makespan and energy together; compiled.
 
-The bounds of the two alone think of the fastest and of the most frugal unit for every open group,
+The bounds of the two alone think of the fastest and of the lowest energy unit for every open group,
 though it has only one. With an exchange rate v (mW, that is fJ per ps) for every network that is a
 chain, every design point has for the open groups g of its networks n
 

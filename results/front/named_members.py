@@ -15,7 +15,7 @@ _BEST = {
     ObjectiveKind.LATENCY: "fastest",
     ObjectiveKind.INVERSE_LATENCY: "best rate",
     ObjectiveKind.THROUGHPUT: "most frames/s",
-    ObjectiveKind.ENERGY: "most frugal",
+    ObjectiveKind.ENERGY: "lowest energy",
     ObjectiveKind.POWER: "least power",
     ObjectiveKind.EFFICIENCY: "most efficient",
     ObjectiveKind.STRETCH: "least stretch",
@@ -24,7 +24,7 @@ _BEST = {
 
 
 def mark_of_best(problem: Problem, objective: Objective) -> str:
-    """Name of the member that is best at ``objective``: ``fastest``, ``most frugal``, ..."""
+    """Name of the member that is best at ``objective``: ``fastest``, ``lowest energy``, ..."""
     name = _BEST[objective.kind]
     if objective.network is None:
         return name

@@ -1,4 +1,6 @@
-"""A member of a front by its number or its name: ``3``, ``fastest``, ``frugal``, ``knee``."""
+"""A member of a front by its number or its name: ``3``, ``fastest``, ``lowest-energy``,
+``knee``.
+"""
 
 from __future__ import annotations
 
@@ -11,15 +13,15 @@ from results.front.front import Front
 from results.front.named_members import mark_members
 from results.problem.problem import ObjectiveKind
 
-FASTEST, LOWEST_ENERGY = "fastest", "frugal"
+FASTEST, LOWEST_ENERGY = "fastest", "lowest-energy"
 
 
 def choose_member(front: Front, text: str) -> int:
     """Index of the member that ``text`` names: a number from 0, or a mark of the front.
 
-    ``fastest`` and ``frugal`` are there whatever the objectives: the least makespan, the least
-    energy, the first of equals. Networks that run freely have no common frame: there the largest
-    throughput is the fastest, if it is an objective.
+    ``fastest`` and ``lowest-energy`` are there whatever the objectives: the least makespan, the
+    least energy, the first of equals. Networks that run freely have no common frame: there the
+    largest throughput is the fastest, if it is an objective.
 
     Raises:
         ResultError: where the front is empty or there is no such member; it says what there is.

@@ -10,12 +10,12 @@ from results.periodic.periodic import PeriodicSchedule
 from results.periodic.result import PeriodicResult
 from results.periodic.table import least_period_ps, least_prologue_periods
 
-FASTEST, LOWEST_ENERGY, SMALLEST = "fastest", "frugal", "smallest"
+FASTEST, LOWEST_ENERGY, SMALLEST = "fastest", "lowest-energy", "smallest"
 
 
 def choose_schedule(result: PeriodicResult, text: str) -> int:
-    """Index among the members: a number from 0, or ``fastest`` (least latency), ``frugal`` (least
-    energy), ``smallest`` (fewest engines), the first of equals.
+    """Index among the members: a number from 0, or ``fastest`` (least latency), ``lowest-energy``
+    (least energy), ``smallest`` (fewest engines), the first of equals.
 
     Raises:
         ResultError: where there is no such member; it says what there is.
@@ -60,7 +60,8 @@ def figure_lines(schedule: PeriodicSchedule, inferences: int) -> list[tuple[str,
         ("use of the engines", f"{float(schedule.utilisation):.2%}"),
         (
             "prologue",
-            f"{pluralize(schedule.prologue_periods, 'period')}, {schedule.prologue_ps / 1e9:.6g} ms",
+            f"{pluralize(schedule.prologue_periods, 'period')}, "
+            f"{schedule.prologue_ps / 1e9:.6g} ms",
         ),
         (
             f"latency of {many}",

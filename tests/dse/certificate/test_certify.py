@@ -107,7 +107,7 @@ def front() -> Front:
 
 @pytest.fixture(scope="module")
 def slow_front(front: Front) -> Front:
-    """Its most frugal member alone: the search has much to find."""
+    """Its lowest energy member alone: the search has much to find."""
     return replace(front, members=front.members[-1:])
 
 

@@ -71,7 +71,7 @@ def test_files_are_pictures(front, three_objective_front, tmp_path):
 def test_front_names_axes_marks_and_clocks(front, three_objective_front):
     with picture_settings():
         words = all_texts(draw_front(front))
-        for word in ("Latency (ms)", "Energy (mJ)", "fastest", "most frugal", "clock (MHz)"):
+        for word in ("Latency (ms)", "Energy (mJ)", "fastest", "lowest energy", "clock (MHz)"):
             assert word in words
         words = all_texts(draw_front(three_objective_front))
         assert "Latency of resnet50 (ms)" in words
@@ -125,7 +125,7 @@ def test_labels_stay_inside_and_do_not_cover_each_other_where_room_is(point, oth
 
 
 def test_an_early_label_makes_room_for_a_later_ones_line():
-    # The knee's and the most frugal member's points and labels of the demo: the second label has
+    # The knee's and the lowest energy member's points and labels of the demo: the second label has
     # no place but above the first one's, unless that moves.
     points, size = [(174.0, 70.0), (264.0, 56.0)], (92.0, 23.0)
     frame = (48.0, 40.0, 287.0, 204.0)

@@ -61,10 +61,10 @@ def test_marks(front):
     marks = mark_members(front)
     values = np.array([member.objectives for member in front.members])
     assert "fastest" in marks[int(values[:, 0].argmin())]
-    assert "most frugal" in marks[int(values[:, 1].argmin())]
+    assert "lowest energy" in marks[int(values[:, 1].argmin())]
     assert sum("knee" in names for names in marks.values()) == 1
     text = text_of(front, 120)
-    for mark in ("fastest", "most frugal", "knee"):
+    for mark in ("fastest", "lowest energy", "knee"):
         assert mark in text
 
 

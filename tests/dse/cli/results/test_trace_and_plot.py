@@ -10,7 +10,15 @@ from results.export.result_folder import read_results
 def test_trace_of_two_members(dse, pair_folder, tmp_path):
     file = tmp_path / "trace.json"
     outcome = dse(
-        "analyze", "trace", pair_folder, "-o", file, "--member", "fastest", "--member", "frugal"
+        "analyze",
+        "trace",
+        pair_folder,
+        "-o",
+        file,
+        "--member",
+        "fastest",
+        "--member",
+        "lowest-energy",
     )
     assert outcome.status == 0
     events = json.loads(file.read_text("utf-8"))["traceEvents"]

@@ -75,7 +75,11 @@ def test_the_three_forms_say_the_same(mapped):
 
 def test_every_member_comes_back_as_it_was(dse, pair_folder):
     front = read_results(pair_folder)
-    names = {0: "fastest", choose_member(front, "knee"): "knee", len(front.members) - 1: "frugal"}
+    names = {
+        0: "fastest",
+        choose_member(front, "knee"): "knee",
+        len(front.members) - 1: "lowest-energy",
+    }
     content = parse((pair_folder / "front.json").read_bytes())
     for index, member in enumerate(content["members"]):
         got = dse("evaluate", "--from", pair_folder, "--member", names.get(index, index), "--json")

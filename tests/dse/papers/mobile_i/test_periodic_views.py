@@ -99,7 +99,7 @@ def test_plots(folder: Path, tmp_path: Path, suffix: str) -> None:
     for arguments in (
         ["front", str(folder)],
         ["front", str(folder), str(folder), "--label", "one", "--label", "two"],
-        ["gantt", str(folder), "--member", "frugal"],
+        ["gantt", str(folder), "--member", "lowest-energy"],
     ):
         assert run(["plot", *arguments, "-o", file, "--force"]) == 0
         assert Path(file).stat().st_size > 3000
@@ -116,7 +116,7 @@ def test_plots(folder: Path, tmp_path: Path, suffix: str) -> None:
         (["plot", "front", "{}", "{}/..", "-o", "a.svg"], "cannot be drawn together"),
         (
             ["analyze", "trace", "{}", "-o", "a.json", "--member", "best"],
-            "fastest, frugal, smallest",
+            "fastest, lowest-energy, smallest",
         ),
         (["show", "{}", "--member", "2"], "there are members 0 to 1"),
     ],
