@@ -64,7 +64,9 @@ class Explored:
 
     front: Front
     interrupted: bool
-    unproved: str | None
+    not_certified: str | None
+    """Why nothing could be proved, if so."""
+    not_proved: str | None
     """Why the whole front could not be proved, if so."""
 
 
@@ -196,7 +198,7 @@ def explore_to_folder(
     written = prove and not front.problem.free_running
     if written:
         front.save(output, overwrite=overwrite, pictures=False)
-    unproved = None
+    not_certified = not_proved = None
     goal = goal_of(optimizer)
     if prove and not (goal is Goal.FASTEST and certified_column(front.problem) is None):
         limits = Limits(settings.max_nodes, settings.time_limit_s)
@@ -204,15 +206,14 @@ def explore_to_folder(
             with (proof_bar or nullcontext)() as on_proof:
                 proof = prove_front(front.numeric, goal=goal, limits=limits, on_progress=on_proof)
         except ResultError as error:
-            unproved = f"not certified: {error}"
+            not_certified = f"not certified: {error}"
         else:
             front = front.with_proof(proof.front, proof.certificate, proof.epsilon)
             interrupted = proof.interrupted
-            unproved = (
-                None if proof.refused is None else f"the front is not proved: {proof.refused}"
-            )
+            if proof.refused is not None:
+                not_proved = f"the front is not proved: {proof.refused}"
     front.save(output, overwrite=overwrite or written)
-    return Explored(front, interrupted, unproved)
+    return Explored(front, interrupted, not_certified, not_proved)
 
 
 def certify(
@@ -286,7 +287,7 @@ def verify(folder: str | Path, *, ignore_hashes: bool = False) -> Iterator[Check
         ignore_hashes: check the claims of files that were changed.
 
     Example:
-        >>> all(check.holds for check in dse.verify("runs/demo"))
+        >>> [check.name for check in dse.verify("runs/demo") if check.verdict.value != "holds"]
     """
     path = Path(folder)
     checks = verify_periodic if holds_periodic(path) else verify_front

@@ -41,7 +41,7 @@ def rests_on(file: str, path: str) -> str | None:
 
 def keys_of_schema(name: str) -> set[str]:
     """Paths of everything that a file may have."""
-    document = json.loads((ROOT / "results" / "schemas" / f"{name}.schema.json").read_text())
+    document = json.loads((ROOT / "results" / "io" / "schemas" / f"{name}.schema.json").read_text())
     definitions = document.get("$defs", {})
 
     def walk(schema: Any, path: str, depth: int) -> Iterator[str]:

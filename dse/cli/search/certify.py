@@ -88,7 +88,10 @@ def verify(
             said = said if check.verdict is Verdict.HOLDS else said.upper()
             print(f"{said:<11}  {check.name}: {check.detail}")
     if as_json:
-        rows = [{**vars(check), "verdict": check.verdict.value} for check in done]
+        rows = [
+            {"check": check.name, "verdict": check.verdict.value, "detail": check.detail}
+            for check in done
+        ]
         print(json.dumps(rows, indent=2))
     else:
         print(summary(done))

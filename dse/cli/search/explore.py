@@ -176,8 +176,10 @@ def explore(
         search_bar=_progress(evaluations, quiet=quiet),
         proof_bar=lambda: ProofProgress(quiet=quiet),
     )
-    if explored.unproved is not None and not quiet:
-        print(f"dse: {explored.unproved}", file=sys.stderr)
+    if explored.not_certified is not None:
+        print(f"dse: {explored.not_certified}", file=sys.stderr)
+    if explored.not_proved is not None and not quiet:
+        print(f"dse: {explored.not_proved}", file=sys.stderr)
     if not quiet:
         _print_front(explored.front.numeric, output)
     return 130 if explored.interrupted else 0

@@ -189,14 +189,17 @@ class EngineAlgorithm(Algorithm):
         return self._infill()
 
     def _initialize_advance(self, infills: Any = None, **kwargs: Any) -> None:
-        self._advance(infills=infills, **kwargs)
+        self._tell(infills)
+        self.pop = infills
 
     def _advance(self, infills: Any = None, **kwargs: Any) -> None:
+        self._tell(infills)
+        self.pop = Population.merge(self.pop, infills)
+
+    def _tell(self, infills: Any) -> None:
         assert self._engine is not None, "infills come from the engine"
         rows = infills.get("X").astype(np.int64)
         self._engine.tell(rows, self.problem.outcomes(rows))
-        before: Any = getattr(self, "pop", None)
-        self.pop = infills if before is None else Population.merge(before, infills)
 
     def _set_optimum(self) -> None:
         # All non-dominated points so far, as pymoo's own algorithms report them.

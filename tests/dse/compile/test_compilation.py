@@ -13,6 +13,7 @@ from dse.engines import explore as exploring
 from dse.space.design_space import DesignSpace
 from dse.workload.options import Options
 from fitness.warm_up import smallest_problem
+from tests.support.explored import explore
 
 
 def test_the_first_function_that_is_compiled_is_told_and_no_other(capsys, monkeypatch):
@@ -39,7 +40,7 @@ def test_machine_code_is_loaded_before_the_clock_starts(monkeypatch):
     monkeypatch.setattr(exploring, "load_search_code", loaded)
     monkeypatch.setattr(exploring, "search", searched)
     options = Options(units=("gpu",), groups=2)
-    exploring.explore(["squeezenet"], "jetson-agx-xavier", options=options, max_evaluations=20)
+    explore(["squeezenet"], "jetson-agx-xavier", options=options, max_evaluations=20)
     assert order == ["loaded", "searched"]
 
 
@@ -61,7 +62,7 @@ def test_nothing_more_is_loaded_for_a_proof():
     code = """
 from benchmarks.reference_problem import reference_problem
 from dse.compile.load import load_proof_code
-from dse.certificate.branch_and_bound import Known, find_front
+from dse.certificate.branch_and_bound import Incumbents, find_front
 from fitness.branch_and_bound.search import keep_stop, search_on
 from fitness.branch_and_bound.archive import is_closed, join
 
@@ -72,8 +73,8 @@ load_proof_code()
 before = loaded()
 problem = reference_problem(max_transitions=1, points=False)
 part = find_front(problem, most_nodes=50)
-whole = find_front(problem, going_on=part.snapshot)
-find_front(problem, known=Known(whole.objectives, whole.rows))
+whole = find_front(problem, resume_from=part.snapshot)
+find_front(problem, known=Incumbents(whole.objectives, whole.rows))
 assert before == loaded() == [1, 1, 1, 1], (before, loaded())
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
@@ -87,24 +88,3 @@ def test_what_goes_wrong_while_loading_is_not_lost(monkeypatch):
     monkeypatch.setattr(compilation, "make_outcomes", broken)
     with pytest.raises(ZeroDivisionError):
         compilation.load_search_code(DesignSpace(smallest_problem()))
-
-
-def test_the_estimator_of_mapformer_is_among_what_is_warmed_up():
-    """In a process of its own: what it compiles, or loads, is all that a real problem needs."""
-    script = """
-import numpy as np
-from dse.space.design_space import DesignSpace
-from dse.papers.estimator.truncated_simulation_kernel import play_rows
-from dse.papers.estimator.tokens import TokenMaker
-from dse.papers.estimator.training.workloads import build
-from dse.compile.warm_up import warm_up
-
-assert not play_rows.signatures
-warm_up()
-before = list(play_rows.signatures)
-problem = build(["squeezenet", "vgg16"], groups=4)
-TokenMaker(problem)(DesignSpace(problem).random(np.random.default_rng(0), 3))
-assert before and play_rows.signatures == before
-"""
-    run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
-    assert run.returncode == 0, run.stderr
