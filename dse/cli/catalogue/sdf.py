@@ -13,7 +13,7 @@ from dse.cli.shared.wrap import print_wrapped
 from dse.workload.options import parse_positive
 from sdf.analysis.sdf_report import analyse, format_report
 from sdf.analysis.sdf_report_data import report_data
-from sdf.formats.sdf3_xml import read_sdf3
+from sdf.formats.graph_file import read_graph
 
 
 def register(app: typer.Typer) -> None:
@@ -22,7 +22,12 @@ def register(app: typer.Typer) -> None:
 
 
 def sdf(
-    file: Annotated[Path, typer.Argument(help="Graph in SDF3 XML.", metavar="FILE.xml")],
+    file: Annotated[
+        Path,
+        typer.Argument(
+            help="Graph in SDF3 XML, or as 'dse analyze csdf' writes it.", metavar="FILE"
+        ),
+    ],
     processor_type: Annotated[
         str | None,
         typer.Option(help="Processor type for execution times. [default: each actor's default]"),
@@ -39,7 +44,7 @@ def sdf(
     """Show a graph's repetition vector, throughput and buffer sizes."""
 
     wanted = None if throughput is None else parse_positive(throughput, "--throughput")
-    report = analyse(read_sdf3(file), processor_type=processor_type, throughput=wanted)
+    report = analyse(read_graph(file), processor_type=processor_type, throughput=wanted)
     if as_json:
         print(json.dumps(report_data(report), indent=2))
         return

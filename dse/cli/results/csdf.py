@@ -15,7 +15,8 @@ from dse.inputs.output import check_output_file, write_output_file
 from dse.tools.analysis.csdf import mapped_dataflow
 from results.export.result_folder import read_results
 from results.front.select_member import choose_member
-from sdf.formats.csdf_files import format_csdf_json, format_csdf_sdf3
+from sdf.formats.graph_json import format_graph_json
+from sdf.formats.sdf3_writer import format_sdf3
 
 if TYPE_CHECKING:
     from dse.tools.analysis.csdf import MappedDataflow
@@ -48,10 +49,10 @@ def csdf(
     result = mapped_dataflow(front.problem, front.members[index].design, f"member{index}")
     graph = result.in_order if in_order else result.pipelined
     if output is not None:
-        write = format_csdf_json if output.suffix == ".json" else format_csdf_sdf3
+        write = format_graph_json if output.suffix == ".json" else format_sdf3
         write_output_file(output, write(graph).encode())
     if as_json:
-        document = json.loads(format_csdf_json(graph))
+        document = json.loads(format_graph_json(graph))
         print(json.dumps(document | {"throughput": _figures(result)}, indent=1))
         return
     _print(result, index)
@@ -77,7 +78,7 @@ def _print(result: MappedDataflow, index: int) -> None:
     for actor, load in zip(graph.actors, result.load_ps, strict=True):
         incoming = [channel for channel in graph.channels if channel.target == actor.name]
         sources = sorted({channel.source for channel in incoming} - {actor.name})
-        size = sum(channel.capacity * channel.token_bytes for channel in incoming)
+        size = sum((channel.capacity or 0) * channel.token_bytes for channel in incoming)
         table.add_row(
             actor.name,
             str(len(actor.phases)),

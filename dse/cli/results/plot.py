@@ -12,6 +12,7 @@ from dse.api.result import open_result
 from dse.cli.shared.options import Force
 from dse.errors import WorkloadError
 from dse.inputs.output import check_output_file, write_output_file
+from results.periodic.file import holds_periodic
 from results.plots.style import PICTURE_MAKERS, picture_settings
 
 
@@ -59,10 +60,10 @@ def plot(
     for folder in folders:
         if not folder.is_dir():
             raise WorkloadError(f"{folder}: there is no such folder")
+    if len({holds_periodic(folder) for folder in folders}) > 1:
+        raise WorkloadError("DIR: fronts and periodic schedules cannot be drawn together")
     results = [open_result(folder) for folder in folders]
     kind = type(results[0])
-    if any(type(result) is not kind for result in results):
-        raise WorkloadError("DIR: fronts and periodic schedules cannot be drawn together")
     named = list(zip(label or _names(folders), results, strict=True))
     with picture_settings():
         picture = PICTURE_MAKERS[output.suffix](kind.figure(what.value, named, member or ()))
