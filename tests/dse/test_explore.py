@@ -22,7 +22,7 @@ from tests.support.explored import explore
 from tests.support.random_spaces import assert_inside
 
 PAIR = ["squeezenet", "bvlc_alexnet"]
-RECOMPUTE = Path(__file__).parents[1] / "results" / "recompute_front.py"
+RECOMPUTE = Path(__file__).parents[1] / "support" / "recompute_front.py"
 
 
 def command(folder, *more, evaluations=3000):

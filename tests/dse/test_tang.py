@@ -17,7 +17,7 @@ from results.plots.front import draw_front
 from results.problem.pipeline_model import PipelineTime, ThroughputModel
 from results.text.compare_fronts import problem_differences
 
-RECOMPUTE = Path(__file__).parents[1] / "results" / "recompute_front.py"
+RECOMPUTE = Path(__file__).parents[1] / "support" / "recompute_front.py"
 COMMAND = (
     *("explore", "bvlc_alexnet", "-p", "jetson-tx2", "--objective", "throughput"),
     *("--objective", "energy", "--fix", "emc=max", "--max-evaluations", "2000", "--quiet"),

@@ -125,7 +125,7 @@ def test_by_hand(model, time, loads, idle_time, energy):
     assert (result.load_ps, result.idle_time_ps, result.energy_fj) == (loads, idle_time, energy)
     assert result.period_ps == max(loads)
     outcome = plain_outcome(problem, design(0, 1, 1))
-    assert outcome.objectives == (8 * max(loads), energy)
+    assert outcome.objectives == (max(loads), energy)
 
 
 def test_a_core_without_actors_draws_nothing():

@@ -26,7 +26,9 @@ from tests.support.random_spaces import NOTHING, random_power_problem, space_of
 
 SHAPE = RandomShape(networks=(1, 3), groups=(1, 3), units=(1, 3), points=(1, 2))
 OF_A_FRAME = tuple(
-    Objective(kind) for kind in ObjectiveKind if kind is not ObjectiveKind.THROUGHPUT
+    Objective(kind)
+    for kind in ObjectiveKind
+    if kind not in (ObjectiveKind.THROUGHPUT, ObjectiveKind.FAIRNESS)
 )
 OF_A_PIPELINE = (*OF_A_FRAME, Objective(ObjectiveKind.THROUGHPUT))
 FREE = tuple(

@@ -115,7 +115,7 @@ def test_sdf(output, name, monkeypatch):
             reports.append(analyse(*arguments, **options))
         return reports[0]
 
-    monkeypatch.setattr("sdf.analysis.sdf_report.analyse", once)
+    monkeypatch.setattr("dse.cli.catalogue.sdf.analyse", once)
     file = GRAPHS / f"{name}.xml"
     graph = read_sdf3(file)
     data = json.loads(output("sdf", str(file), "--json"))
