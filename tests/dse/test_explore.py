@@ -191,7 +191,8 @@ def test_a_front_outside_the_space_is_an_internal_error(monkeypatch, tmp_path, c
             return rows
 
     monkeypatch.setattr(
-        "dse.explore.make_engine", lambda name, space, seed, manager: Astray(space, seed=seed)
+        "dse.engines.optimizer_registry.make_engine",
+        lambda name, space, seed, manager: Astray(space, seed=seed),
     )
     arguments = command(tmp_path / "astray", "--fix", "emc=min", evaluations=1000)
     assert run(arguments) == 70

@@ -30,7 +30,6 @@ from dse.papers.estimator.training.pipeline import (
     settings_of,
     split_of,
 )
-from dse.papers.estimator.training.training import train
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -131,6 +130,8 @@ def learn(
         task = bar.add_task("training", total=1.0, words="")
         began = time.monotonic()
         with deferred_interrupt() as interrupt:
+            from dse.papers.estimator.training.training import train
+
             trained = train(
                 settings,
                 examples_of(samples, split.training, settings),
