@@ -53,6 +53,8 @@ class SdfGraph:
     name: str
     actors: tuple[Actor, ...]
     channels: tuple[Channel, ...] = field(default=())
+    notes: tuple[str, ...] = field(default=(), compare=False)
+    """What its file left open, and how it was read."""
 
     def __post_init__(self) -> None:
         names = [actor.name for actor in self.actors]

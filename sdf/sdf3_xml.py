@@ -3,8 +3,9 @@
 Carried: actors, rates, channels, initial tokens, execution times by processor type, token sizes.
 SDF3 counts token sizes in bits: they are rounded up to whole bytes, at least one; a channel
 without a size keeps the default of ``Channel``. An actor's default processor comes first in its
-``execution_times``. Everything else in a file (architecture, mapping, memory, constraints) is
-passed over, and layers are not written: the format has no place for them.
+``execution_times``; where a file marks several, the first of them, and a note says so. Everything
+else in a file (architecture, mapping, memory, constraints) is passed over, and layers are not
+written: the format has no place for them.
 """
 
 from __future__ import annotations
@@ -23,6 +24,9 @@ LARGEST = 10**18
 """Largest number read: more than any count or time here, and within 64 bits."""
 
 MOST_BYTES = 64 * 2**20
+
+MOST_NAMED = 5
+"""Actors that a note names."""
 
 _UNNAMED = "_unnamed_{}"
 """SDF3 wants a name for every channel; channel number N without one is written with this."""
@@ -97,7 +101,7 @@ def parse_sdf3(data: bytes, *, origin: str = "SDF3") -> SdfGraph:
     body = _only(application, "sdf", origin)
     name = application.get("name") or body.get("name") or ""
     properties = application.find("sdfProperties")
-    times = _execution_times(properties, origin)
+    times, notes = _execution_times(properties, origin)
     sizes = _token_sizes(properties, origin)
 
     ports: dict[tuple[str, str], tuple[str, int]] = {}
@@ -127,7 +131,7 @@ def parse_sdf3(data: bytes, *, origin: str = "SDF3") -> SdfGraph:
     if ports:
         actor, port_name = next(iter(ports))
         raise GraphError(f"{origin}: actor {actor!r}: port {port_name!r} is on no channel")
-    return SdfGraph(name, tuple(actors), tuple(channels))
+    return SdfGraph(name, tuple(actors), tuple(channels), notes)
 
 
 def format_sdf3(graph: SdfGraph) -> str:
@@ -211,9 +215,11 @@ def _parse(data: bytes, origin: str) -> ElementTree.Element:
 
 def _execution_times(
     properties: ElementTree.Element | None, origin: str
-) -> dict[str, tuple[tuple[str, int], ...]]:
-    """By actor; its default processor first, the others in the file's order."""
+) -> tuple[dict[str, tuple[tuple[str, int], ...]], tuple[str, ...]]:
+    """By actor: its default processors first, the others in the file's order. And a note on the
+    actors that have several defaults."""
     found: dict[str, tuple[tuple[str, int], ...]] = {}
+    several: list[str] = []
     for element in _children(properties, "actorProperties"):
         actor = _attribute(element, "actor", f"{origin}: actorProperties")
         where = f"{origin}: actorProperties of {actor!r}"
@@ -233,9 +239,14 @@ def _execution_times(
             chosen = first if default in ("true", "1") else others
             chosen.append((kind, _count(_attribute(time, "time", label), f"{label}: time", 0)))
         if len(first) > 1:
-            raise GraphError(f"{where}: only one processor may be the default, got {len(first)}")
+            several.append(f"{actor!r} on {first[0][0]!r}")
         found[actor] = (*first, *others)
-    return found
+    if not several:
+        return found, ()
+    shown = several[:MOST_NAMED] + ["..."] * (len(several) > MOST_NAMED)
+    return found, (
+        "where several processors are marked as default, the first one counts: " + ", ".join(shown),
+    )
 
 
 def _token_sizes(properties: ElementTree.Element | None, origin: str) -> dict[str, int | None]:

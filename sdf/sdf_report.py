@@ -75,7 +75,7 @@ def analyse(
     """
     repetitions = repetition_vector(graph)
     check_live(graph)
-    notes = []
+    notes = list(graph.notes) if processor_type is None else []
     fastest = overlapping = None
     times: dict[str, int] = {}
     if any(actor.execution_times for actor in graph.actors) or throughput is not None:
