@@ -36,7 +36,8 @@ def csdf(
     from dse.output_file import check_output_file, write_output_file
     from results.front_file import read_results
     from results.member_choice import choose_member
-    from sdf.csdf_files import format_csdf_json, format_csdf_sdf3
+    from sdf.graph_json import format_graph_json
+    from sdf.sdf3_writer import format_sdf3
 
     if output is not None:
         check_output_file(output, option="--output", overwrite=force, suffixes=(".json", ".xml"))
@@ -45,12 +46,12 @@ def csdf(
     result = mapped_dataflow(front.problem, front.members[index].design, f"member{index}")
     graph = result.in_order if in_order else result.pipelined
     if output is not None:
-        write = format_csdf_json if output.suffix == ".json" else format_csdf_sdf3
+        write = format_graph_json if output.suffix == ".json" else format_sdf3
         write_output_file(output, write(graph).encode())
     if as_json:
         import json
 
-        document = json.loads(format_csdf_json(graph))
+        document = json.loads(format_graph_json(graph))
         print(json.dumps(document | {"throughput": _figures(result)}, indent=1))
         return
     _print(result, index)
@@ -78,7 +79,7 @@ def _print(result: MappedDataflow, index: int) -> None:
     for actor, load in zip(graph.actors, result.load_ps, strict=True):
         incoming = [channel for channel in graph.channels if channel.target == actor.name]
         sources = sorted({channel.source for channel in incoming} - {actor.name})
-        size = sum(channel.capacity * channel.token_bytes for channel in incoming)
+        size = sum((channel.capacity or 0) * channel.token_bytes for channel in incoming)
         table.add_row(
             actor.name,
             str(len(actor.phases)),

@@ -16,7 +16,10 @@ def register(app: typer.Typer) -> None:
 
 
 def sdf(
-    file: Annotated[Path, typer.Argument(help="A graph in SDF3's XML.", metavar="FILE.xml")],
+    file: Annotated[
+        Path,
+        typer.Argument(help="A graph in SDF3's XML, or as dse csdf writes it.", metavar="FILE"),
+    ],
     processor_type: Annotated[
         str | None,
         typer.Option(help="Execution times on this type. [default: each actor's own default]"),
@@ -32,11 +35,11 @@ def sdf(
 ) -> None:
     """Show a graph's repetition vector, throughput and buffer sizes."""
     from dse.options import parse_positive
-    from sdf.sdf3_xml import read_sdf3
+    from sdf.graph_file import read_graph
     from sdf.sdf_report import analyse, format_report
 
     wanted = None if throughput is None else parse_positive(throughput, "--throughput")
-    report = analyse(read_sdf3(file), processor_type=processor_type, throughput=wanted)
+    report = analyse(read_graph(file), processor_type=processor_type, throughput=wanted)
     if as_json:
         import json
 

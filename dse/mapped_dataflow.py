@@ -7,7 +7,9 @@ from fractions import Fraction
 
 from fitness.plain_analytic import channel_times
 from results.problem import DesignPoint, Problem
-from sdf.csdf import CsdfActor, CsdfChannel, CsdfGraph, Phase, csdf_period
+from sdf.graph import Actor, Channel, SdfGraph
+from sdf.rates import per_phase
+from sdf.throughput import execution_times, self_timed_throughput
 
 
 @dataclass(frozen=True)
@@ -18,8 +20,8 @@ class MappedDataflow:
     phases of a unit work on different frames. ``in_order``: the same graph without initial tokens.
     """
 
-    pipelined: CsdfGraph
-    in_order: CsdfGraph
+    pipelined: SdfGraph
+    in_order: SdfGraph
     load_ps: tuple[int, ...]
     """Of each actor: its phases added up."""
     period_ps: Fraction
@@ -52,11 +54,15 @@ def mapped_dataflow(problem: Problem, design: DesignPoint, name: str) -> MappedD
     return MappedDataflow(
         pipelined=pipelined,
         in_order=in_order,
-        load_ps=tuple(sum(p.time for p in actor.phases) for actor in pipelined.actors),
-        period_ps=csdf_period(pipelined),
-        in_order_period_ps=csdf_period(in_order),
+        load_ps=tuple(sum(entry.time_ps for entry in phases[u]) for u in sorted(phases)),
+        period_ps=_period(pipelined),
+        in_order_period_ps=_period(in_order),
         frames_ahead=max(stages),
     )
+
+
+def _period(graph: SdfGraph) -> Fraction:
+    return self_timed_throughput(graph, execution_times(graph)).period
 
 
 def _stages(problem: Problem, design: DesignPoint) -> list[int]:
@@ -73,7 +79,8 @@ def _stages(problem: Problem, design: DesignPoint) -> list[int]:
 class _Placed:
     """A phase, and which group it runs."""
 
-    phase: Phase
+    name: str
+    time_ps: int
     group: int
 
 
@@ -99,7 +106,7 @@ def _phases(problem: Problem, design: DesignPoint) -> dict[int, list[_Placed]]:
                 label = f"{network.name}:{network.group_names[g - network.first_group]}"
                 if network.repeats > 1:
                     label += f"#{repeat}"
-                placed.setdefault(u, []).append(_Placed(Phase(label, time + spent[g]), g))
+                placed.setdefault(u, []).append(_Placed(label, time + spent[g], g))
     return placed
 
 
@@ -109,33 +116,40 @@ def _graph(
     name: str,
     phases: dict[int, list[_Placed]],
     stages: list[int],
-) -> CsdfGraph:
+) -> SdfGraph:
     channels = []
     for e, (source, target) in enumerate(problem.edges):
         tokens = 1 if problem.edge_tokens is None else max(int(problem.edge_tokens[e]), 1)
         ends = [int(design.units[group]) for group in (source, target)]
         production, consumption = (
-            tuple(tokens if entry.group == group else 0 for entry in phases[u])
+            [tokens if entry.group == group else 0 for entry in phases[u]]
             for group, u in zip((source, target), ends, strict=True)
         )
         frame = sum(production)
         initial = (stages[target] - stages[source]) * frame
         channels.append(
-            CsdfChannel(
+            Channel(
                 name=f"c{source}_{target}",
                 source=problem.units[ends[0]].name,
                 target=problem.units[ends[1]].name,
-                production=production,
-                consumption=consumption,
+                production=per_phase(production),
+                consumption=per_phase(consumption),
                 initial_tokens=initial,
                 capacity=initial + frame,
             )
         )
-    return CsdfGraph(
+    return SdfGraph(
         name=name,
         actors=tuple(
-            CsdfActor(problem.units[u].name, tuple(entry.phase for entry in phases[u]))
+            Actor(
+                problem.units[u].name,
+                execution_times=(
+                    (problem.units[u].name, per_phase([entry.time_ps for entry in phases[u]])),
+                ),
+                phases=tuple(entry.name for entry in phases[u]),
+            )
             for u in sorted(phases)
         ),
         channels=tuple(channels),
+        time_unit="ps",
     )

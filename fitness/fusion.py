@@ -22,6 +22,7 @@ from dataclasses import dataclass, field
 from sdf.graph import SdfGraph
 from sdf.groups import Group, GroupedNetwork
 from sdf.layer import Layer, LayerKind
+from sdf.rates import single_rate
 
 FUSED_KINDS = frozenset({LayerKind.ACTIVATION, LayerKind.ELEMENTWISE})
 FUSED_OPERATIONS = frozenset({"BatchNormalization"})
@@ -61,7 +62,8 @@ def wiring_of(graph: SdfGraph) -> Wiring:
         if (source, target, channel.name) in seen and channel.name:
             continue
         seen.add((source, target, channel.name))
-        feeds_in.setdefault(target, []).append((source, channel.consumption))
+        elements = single_rate(channel.consumption, f"channel {channel.name!r}")
+        feeds_in.setdefault(target, []).append((source, elements))
         readers.setdefault(source, set()).add(target)
     return Wiring(
         {name: tuple(items) for name, items in feeds_in.items()},

@@ -5,26 +5,31 @@ raise it. Best-first search over the sizes of distributions that follows these s
 is therefore exact (Stuijk, Geilen and Basten, DAC 2006). Where it would take longer than its
 budget, the result of a heuristic stands: capacities that suffice for a periodic schedule, each
 then lowered by bisection as far as the throughput, recomputed exactly each time, allows. No single
-channel of it can be smaller; the search has meanwhile proved a lower bound.
+channel of it can be smaller, unless the graph is so large that even this exceeds its budget; the
+search has meanwhile proved a lower bound.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from heapq import heappop, heappush
 
-from sdf.buffers import BoundedGraph, StorageDistribution, capacity_step, smallest_capacity
+from sdf.buffers import BoundedGraph, StorageDistribution, capacity_step
 from sdf.errors import GraphError
 from sdf.graph import SdfGraph
 from sdf.liveness import check_live
+from sdf.rates import PerPhase
 from sdf.throughput import Throughput, self_timed_throughput
 
 MOST_DISTRIBUTIONS = 5_000
 MOST_FIRINGS = 3_000_000
 """Where no budget is given: distributions that an exact search tries, and the firings of all of
 their iterations together."""
+
+MOST_WORK = 1_000_000_000
+"""``BoundedGraph.work`` from which on no more capacities are tried."""
 
 
 @dataclass(frozen=True)
@@ -73,7 +78,7 @@ def deadlock_free_buffers(
             too many firings.
     """
     check_live(graph)
-    times = {actor.name: 1 for actor in graph.actors}
+    times: dict[str, PerPhase] = {actor.name: 1 for actor in graph.actors}
     bounded = BoundedGraph(graph, times, auto_concurrency=False)
     # No cycle of a live graph takes longer than all firings one after another.
     goal = Fraction(max(1, bounded.work_per_iteration))
@@ -82,7 +87,7 @@ def deadlock_free_buffers(
 
 def buffers_for_throughput(
     graph: SdfGraph,
-    times: Mapping[str, int],
+    times: Mapping[str, PerPhase],
     throughput: Fraction | None = None,
     *,
     auto_concurrency: bool = False,
@@ -127,7 +132,7 @@ def buffers_for_throughput(
 
 def throughput_buffer_trade_off(
     graph: SdfGraph,
-    times: Mapping[str, int],
+    times: Mapping[str, PerPhase],
     *,
     auto_concurrency: bool = False,
     in_bytes: bool = False,
@@ -146,11 +151,11 @@ def throughput_buffer_trade_off(
     check_live(graph)
     bounded = BoundedGraph(graph, times, auto_concurrency=auto_concurrency)
     search = _BestFirst(bounded, _weights(graph, in_bytes))
-    search.push(tuple(smallest_capacity(channel) for channel in graph.channels))
+    search.push(tuple(bounded.smallest))
     budget = _default_budget(bounded) if budget is None else budget
     points: list[tuple[int, StorageDistribution]] = []
     best: Fraction | None = None
-    while search.waiting and search.tried < budget:
+    while search.waiting and search.tried < budget and bounded.work < MOST_WORK:
         size, capacities = search.pop()
         ratio = bounded.ratio(capacities)
         if ratio.period is not None and (best is None or ratio.period < best):
@@ -199,12 +204,13 @@ class _BestFirst:
         self.tried += 1
         return heappop(self._heap)
 
-    @staticmethod
     def successors(
-        capacities: tuple[int, ...], growth: Mapping[int, int]
+        self, capacities: tuple[int, ...], growth: Mapping[int, int]
     ) -> Iterator[tuple[int, ...]]:
         for channel, more in growth.items():
-            yield (*capacities[:channel], capacities[channel] + more, *capacities[channel + 1 :])
+            grown, limit = capacities[channel] + more, self._bounded.limits[channel]
+            if limit is None or grown <= limit:
+                yield (*capacities[:channel], grown, *capacities[channel + 1 :])
 
 
 def _smallest(
@@ -213,12 +219,14 @@ def _smallest(
     """The smallest distribution with a period of at most ``goal`` > 0, which unbounded buffers
     reach."""
     weights = _weights(bounded.graph, in_bytes)
-    start = bounded.sufficient_capacities(goal)
-    if start is None:
-        raise AssertionError("unbounded buffers reach the goal")
-    if not _reaches(bounded, start, goal):
-        raise AssertionError("a periodic schedule is never faster than self-timed execution")
-    known = _lowered(bounded, start, goal, weights)
+    known = list(bounded.smallest)
+    if not _reaches(bounded, known, goal):
+        start = bounded.sufficient_capacities(goal)
+        if start is None:
+            raise AssertionError("the largest buffers reach the goal")
+        if not _reaches(bounded, start, goal):
+            raise AssertionError("a periodic schedule is never faster than self-timed execution")
+        known = _lowered(bounded, start, goal, weights)
     least = _necessary(bounded, known, goal)
     size = _size(known, weights)
     search = _BestFirst(bounded, weights)
@@ -226,7 +234,7 @@ def _smallest(
     budget = _default_budget(bounded) if budget is None else budget
     # Sizes come in growing order, so that what is next bounds all that is left from below.
     lower_bound = search.smallest
-    while lower_bound < size and search.tried < budget:
+    while lower_bound < size and search.tried < budget and bounded.work < MOST_WORK:
         _, capacities = search.pop()
         ratio = bounded.ratio(capacities, at_least=goal)
         if ratio.period == goal:
@@ -244,58 +252,72 @@ def _smallest(
 
 
 def _lowered(
-    bounded: BoundedGraph, capacities: list[int], goal: Fraction, weights: list[int]
+    bounded: BoundedGraph, start: list[int], goal: Fraction, weights: list[int]
 ) -> list[int]:
     """Lower one capacity after the other, the one with most to gain first. One pass is enough:
     what could not be lowered cannot be when others have become smaller too."""
-    channels = bounded.graph.channels
+    capacities = list(start)
     gain = [
-        (capacities[n] - smallest_capacity(channels[n])) * weights[n] for n in range(len(channels))
+        (capacity - least) * weight
+        for capacity, least, weight in zip(start, bounded.smallest, weights, strict=True)
     ]
-    capacities = list(capacities)
-    for number in sorted(bounded.bounded, key=lambda n: (-gain[n], n)):
-        least = smallest_capacity(channels[number])
-        capacities[number] = _least_that_reaches(
-            bounded, list(capacities), number, least, capacities[number], goal
-        )
+    order = sorted((n for n in bounded.bounded if gain[n]), key=lambda n: (-gain[n], n))
+    _lower(bounded, capacities, order, start, capacities, goal, MOST_WORK // 2)
     return capacities
 
 
 def _necessary(bounded: BoundedGraph, known: list[int], goal: Fraction) -> list[int]:
-    """What each channel needs even if all others were unbounded: lower bounds."""
-    least = [smallest_capacity(channel) for channel in bounded.graph.channels]
-    for number in bounded.bounded:
-        free: list[int | None] = [None] * len(least)
-        least[number] = _least_that_reaches(
-            bounded, free, number, least[number], known[number], goal
-        )
+    """What each channel needs even if all others were as large as can be: lower bounds."""
+    least = list(bounded.smallest)
+    open_ones = [n for n in bounded.bounded if known[n] > least[n]]
+    _lower(bounded, bounded.limits, open_ones, known, least, goal, MOST_WORK * 3 // 4)
     return least
 
 
-def _least_that_reaches(
+def _lower(
     bounded: BoundedGraph,
-    capacities: list[int | None] | list[int],
-    number: int,
-    low: int,
-    high: int,
+    capacities: Sequence[int | None],
+    group: list[int],
+    high: Sequence[int],
+    found: list[int],
     goal: Fraction,
-) -> int:
-    """Bisect one capacity between ``low`` and ``high``, of which the latter reaches the goal."""
-    trial: list[int | None] = list(capacities)
-    step = capacity_step(bounded.graph.channels[number])
-    while low < high:
-        middle = low + (high - low) // step // 2 * step
-        trial[number] = middle
-        if _reaches(bounded, trial, goal):
-            high = middle
-        else:
-            low = middle + step
-    return high
+    most_work: int,
+) -> None:
+    """Enter into ``found`` the least with which each channel of ``group`` reaches the goal while
+    the others have ``capacities``. The whole group is tried with its smallest capacities first,
+    then each half.
+
+    Args:
+        capacities: may be ``found``: then each channel finds those before it lowered.
+        high: what is known to reach the goal.
+    """
+    if not group or bounded.work > most_work:
+        return
+    trial = list(capacities)
+    for number in group:
+        trial[number] = bounded.smallest[number]
+    if _reaches(bounded, trial, goal):
+        for number in group:
+            found[number] = bounded.smallest[number]
+    elif len(group) == 1:
+        (number,) = group
+        step = capacity_step(bounded.graph.channels[number])
+        low, enough = bounded.smallest[number] + step, high[number]
+        while low < enough:
+            middle = low + (enough - low) // step // 2 * step
+            trial[number] = middle
+            if _reaches(bounded, trial, goal):
+                enough = middle
+            else:
+                low = middle + step
+        found[number] = enough
+    else:
+        half = len(group) // 2
+        for part in (group[:half], group[half:]):
+            _lower(bounded, capacities, part, high, found, goal, most_work)
 
 
-def _reaches(
-    bounded: BoundedGraph, capacities: list[int | None] | list[int], goal: Fraction
-) -> bool:
+def _reaches(bounded: BoundedGraph, capacities: Sequence[int | None], goal: Fraction) -> bool:
     return bounded.ratio(capacities, at_least=goal).period == goal
 
 

@@ -3,8 +3,9 @@
 A channel of capacity B is modelled by a channel in the other direction that starts with
 B - initial_tokens tokens (Stuijk, Geilen and Basten, Exploring Trade-offs in Buffer Requirements
 and Throughput Constraints for Synchronous Dataflow Graphs, DAC 2006): a firing claims the space
-for its results when it starts, and gives back the space of what it took when it ends. Self-loops
-carry an actor's own state; they are not bounded, and count with their initial tokens.
+for its results when it starts, and gives back the space of what it took when it ends. Capacities
+that the graph itself states are upper bounds. Self-loops of one rate carry an actor's own state;
+unless the graph bounds them, they are not bounded, and count with their initial tokens.
 """
 
 from __future__ import annotations
@@ -12,17 +13,21 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import gcd
+from math import gcd, lcm
 
 import numpy as np
 
 from sdf.cycle_ratio import CycleRatio, maximum_cycle_ratio
 from sdf.errors import GraphError
-from sdf.firing_graph import Dependence, IntArray, build_firing_graph
-from sdf.graph import Channel, SdfGraph
+from sdf.firing_graph import SAFE_BITS, Dependence
+from sdf.graph import Channel, SdfGraph, room_channel
 from sdf.liveness import check_firings
+from sdf.rates import IntArray, PerPhase, Rate
 from sdf.repetition import channel_label, repetition_vector
-from sdf.throughput import Throughput, actors_on, check_times, dependences_of
+from sdf.throughput import Throughput, check_times, firing_model
+
+SETUP_WORK = 16
+"""Relaxations of an edge that take as long as its part in setting up a trial of capacities."""
 
 
 @dataclass(frozen=True)
@@ -47,29 +52,59 @@ class StorageDistribution:
 
 
 def smallest_capacity(channel: Channel) -> int:
-    """The least capacity with which the channel's two ends alone do not deadlock: p + c - g +
-    d mod g, g the greatest common divisor of the rates p and c, d the initial tokens; at least d
-    (Stuijk, Geilen and Basten 2006). A self-loop needs what it starts with."""
+    """The least capacity with which the channel's two ends alone do not deadlock; at least the
+    initial tokens d.
+
+    Before its firing n, the reader has ended n firings, and the last write that it waits for must
+    have started: the channel then holds d, and all writes up to that one, less n reads. With one
+    rate p and one c, g their greatest common divisor, that is at most p + c - g + d mod g (Stuijk,
+    Geilen and Basten 2006). A self-loop that keeps an actor's state needs what it starts with; in
+    any other, firing n takes the room for its write before the read of firing n ends.
+    """
     tokens = channel.initial_tokens
-    if channel.source == channel.target:
+    if channel.keeps_state:
         return tokens
-    divisor = gcd(channel.production, channel.consumption)
-    return max(tokens, channel.production + channel.consumption - divisor + tokens % divisor)
+    if (
+        channel.source != channel.target
+        and isinstance(channel.production, int)
+        and isinstance(channel.consumption, int)
+    ):
+        divisor = capacity_step(channel)
+        return max(tokens, channel.production + channel.consumption - divisor + tokens % divisor)
+    production, consumption = Rate(channel.production), Rate(channel.consumption)
+    if channel.source == channel.target:
+        firings = _numbers(max(production.phases, consumption.phases), tokens)
+        writes = firings + 1
+    else:
+        moved = lcm(production.moved(production.phases), consumption.moved(consumption.phases))
+        firings = _numbers(consumption.most(moved), moved + tokens)
+        read = consumption.moved_by_each(firings + 1)
+        firings, read = (a[read > consumption.moved_by_each(firings)] for a in (firings, read))
+        writes = production.last_needed(read - tokens) + 1
+    held = tokens + production.moved_by_each(writes) - consumption.moved_by_each(firings)
+    return max(tokens, int(held.max()))
+
+
+def _numbers(count: int, largest: int) -> IntArray:
+    """0, 1, ... in integers that hold twice ``largest``."""
+    return np.arange(count).astype(object if largest >> SAFE_BITS else np.int64)
 
 
 def capacity_step(channel: Channel) -> int:
     """Capacities between multiples of this (from the smallest one) change nothing."""
-    return gcd(channel.production, channel.consumption)
+    rates = (channel.production, channel.consumption)
+    return gcd(*(entry for rate in rates for entry in ((rate,) if isinstance(rate, int) else rate)))
 
 
 def bounded_throughput(
     graph: SdfGraph,
-    times: Mapping[str, int],
+    times: Mapping[str, PerPhase],
     capacities: Sequence[int],
     *,
     auto_concurrency: bool = False,
 ) -> Throughput | None:
-    """The self-timed throughput with channels of these capacities; None if it deadlocks.
+    """The self-timed throughput with channels of these capacities, whatever the graph itself says
+    of them; None if it deadlocks.
 
     Args:
         capacities: tokens, in the order of the graph's channels.
@@ -97,60 +132,71 @@ class BoundedGraph:
     """A graph whose firings are unfolded once and whose capacities are changed and tried."""
 
     def __init__(
-        self, graph: SdfGraph, times: Mapping[str, int], *, auto_concurrency: bool
+        self, graph: SdfGraph, times: Mapping[str, PerPhase], *, auto_concurrency: bool
     ) -> None:
         check_times(graph, times)
         self.graph = graph
-        self.names = [actor.name for actor in graph.actors]
-        self.times = [times[name] for name in self.names]
+        self.limits = [channel.capacity for channel in graph.channels]
+        """What the graph says of its capacities."""
+        names = [actor.name for actor in graph.actors]
         repetitions = repetition_vector(graph)
-        self.counts = [repetitions[name] for name in self.names]
-        check_firings(graph, self.names, sum(self.counts))
-        self.work_per_iteration = sum(
-            time * count for time, count in zip(self.times, self.counts, strict=True)
-        )
-        dependences = dependences_of(
-            self.names, list(graph.channels), auto_concurrency=auto_concurrency
-        )
+        check_firings(graph, names, sum(repetitions.values()))
         self.bounded = [
-            number
-            for number, channel in enumerate(graph.channels)
-            if channel.source != channel.target
+            number for number, channel in enumerate(graph.channels) if not channel.keeps_state
         ]
         """Channels that have a capacity."""
-        self._reverse: dict[int, int] = {}
-        for number in self.bounded:
-            channel = graph.channels[number]
-            forward = dependences[number]
-            self._reverse[number] = len(dependences)
-            dependences.append(
-                Dependence(
-                    forward.target, forward.source, channel.consumption, channel.production, 0
-                )
-            )
+        channels = list(graph.channels)
+        rooms = [room_channel(channels[n], channels[n].initial_tokens) for n in self.bounded]
+        self._initial = [channel.initial_tokens for channel in channels]
+        self._reverse = {n: len(channels) + place for place, n in enumerate(self.bounded)}
         self._channel_of = {reverse: number for number, reverse in self._reverse.items()}
-        self.firings = build_firing_graph(self.counts, dependences)
+        self._model = firing_model(
+            names,
+            channels + rooms,
+            [repetitions[name] for name in names],
+            times,
+            overlapping=auto_concurrency,
+        )
+        self.firings = self._model.unfolded()
+        self._trials = 0
+        self.work_per_iteration = self.firings.total_time
+        self._moved = [
+            Rate(channel.production).moved(repetitions[channel.source]) for channel in channels
+        ]
+        """Tokens through each channel in an iteration."""
+        self.smallest = [smallest_capacity(channel) for channel in channels]
+
+    @property
+    def work(self) -> int:
+        """What all trials have cost, in relaxed edges: trying takes time for every edge, too."""
+        return self.firings.work + SETUP_WORK * self._trials * len(self.firings.source)
 
     def ratio(
         self, capacities: Sequence[int | None], *, at_least: Fraction = Fraction(0)
     ) -> CycleRatio:
         """The cycle ratio with these capacities; None leaves a channel unbounded as far as
         periods of ``at_least`` and longer (or, without it, deadlocks) can tell."""
-        for number in self.bounded:
-            channel = self.graph.channels[number]
+        self._trials += 1
+        unbounded = 2
+        if at_least:
+            # All firings of an iteration take no more than this, and no simple cycle holds a firing
+            # twice: with every edge so many iterations back, none takes longer than ``at_least``.
+            unbounded += -(-self.work_per_iteration // at_least)
+        for number, reverse in self._reverse.items():
             capacity = capacities[number]
             if capacity is None:
-                space = self._practically_unbounded(number, at_least)
+                space = unbounded * self._moved[number]
             else:
-                space = capacity - channel.initial_tokens
-            self.firings.set_tokens(self._reverse[number], space)
-        return maximum_cycle_ratio(self.firings, self.times, at_least=at_least)
+                space = capacity - self._initial[number]
+            if space != self.firings.tokens[reverse]:
+                self.firings.set_tokens(reverse, space)
+        return maximum_cycle_ratio(self.firings, at_least=at_least)
 
     def throughput(self, ratio: CycleRatio) -> Throughput | None:
         """The same for people; None if deadlocked."""
         if ratio.period is None:
             return None
-        return Throughput(ratio.period, actors_on(self.firings, self.names, ratio.edges))
+        return Throughput(ratio.period, self._model.actors_on(self.firings, ratio.edges))
 
     def growth(self, ratio: CycleRatio) -> dict[int, int]:
         """For every channel whose capacity is on the cycle: the tokens that it must grow by
@@ -159,7 +205,6 @@ class BoundedGraph:
         Geilen and Basten 2006, with the size of the step made exact)."""
         firings = self.firings
         growth: dict[int, int] = {}
-        target = None
         for position, edge in enumerate(ratio.edges):
             # edges[k + 1] ends where edges[k] begins, so the one before gives this one's target.
             target = int(firings.source[ratio.edges[position - 1]])
@@ -169,58 +214,49 @@ class BoundedGraph:
             rates = firings.dependences[dependence]
             source = int(firings.source[edge])
             supplied = source - int(firings.first_node[rates.source])
-            supplied -= int(firings.delay[edge]) * self.counts[rates.source]
+            supplied -= int(firings.delay[edge]) * firings.repetitions[rates.source]
             claimed = target - int(firings.first_node[rates.target])
-            enough = (claimed + 1) * rates.consumption - supplied * rates.production
+            enough = rates.consumption.moved(claimed + 1) - rates.production.moved(supplied)
             more = enough - firings.tokens[dependence]
             channel = self._channel_of[dependence]
             growth[channel] = min(growth.get(channel, more), more)
         return growth
 
     def sufficient_capacities(self, period: Fraction) -> list[int] | None:
-        """Capacities with which a periodic schedule of this period, built for unbounded channels,
-        still is one; None if there is none. They are sound, not smallest.
+        """Capacities with which a periodic schedule of this period, built for channels without
+        other bounds than the graph's own, still is one; None if there is none. They are sound, not
+        smallest.
 
         Args:
             period: time units per iteration, > 0.
         """
-        ratio = self.ratio([None] * len(self.graph.channels), at_least=period)
+        ratio = self.ratio(self.limits, at_least=period)
         if ratio.period != period or ratio.starts is None:
             return None
         scale, length = period.denominator, period.numerator
         first = self.firings.first_node
         capacities = []
         for number, channel in enumerate(self.graph.channels):
-            least = smallest_capacity(channel)
+            least = self.smallest[number]
             if number in self._reverse:
-                rates = self.firings.dependences[number]
-                ends = ratio.starts[first[rates.target] : first[rates.target + 1]]
-                ends = ends + self.times[rates.target] * scale
-                starts = ratio.starts[first[rates.source] : first[rates.source + 1]]
+                rates = self.firings.dependences[self._reverse[number]]
+                released = slice(first[rates.source], first[rates.source + 1])
+                ends = ratio.starts[released] + self.firings.time[released] * scale
+                starts = ratio.starts[first[rates.target] : first[rates.target + 1]]
                 space = _space_needed(starts, ends, length, rates)
                 least = max(least, space + channel.initial_tokens)
             capacities.append(least)
         return capacities
 
-    def _practically_unbounded(self, number: int, period: Fraction) -> int:
-        """Space that makes every edge wait for a firing so many iterations back that no cycle
-        through it takes longer than ``period`` per iteration: all firings of an iteration take
-        ``work_per_iteration``, and no simple cycle holds a firing twice."""
-        channel = self.graph.channels[number]
-        moved = self.counts[self.firings.dependences[number].source] * channel.production
-        iterations = 1
-        if period:
-            iterations += -(-self.work_per_iteration // period)
-        return (iterations + 1) * moved
-
 
 def _space_needed(starts: IntArray, ends: IntArray, length: int, rates: Dependence) -> int:
-    """Free tokens at the start with which each producer's firing finds the space it claims.
+    """Free tokens at the start with which each writer's firing finds the space it claims.
 
     Args:
-        starts: [q of the producer] starts of its firings in iteration 0.
-        ends: [q of the consumer] ends of its firings in iteration 0.
+        starts: [q of the writer] starts of its firings in iteration 0.
+        ends: [q of the reader] ends of its firings in iteration 0.
         length: the period, in the same unit.
+        rates: the dependence of the writer on the reader.
     """
     firings = len(ends)
     # From the second of two iterations on: the latest end of this firing and all before it.
@@ -228,8 +264,7 @@ def _space_needed(starts: IntArray, ends: IntArray, length: int, rates: Dependen
     iteration = (starts - latest[0]) // length
     within = np.searchsorted(latest, starts - iteration * length, side="right")
     released = iteration * firings + within
-    claimed = np.arange(1, len(starts) + 1)
     return max(
-        int(c) * rates.production - int(r) * rates.consumption
-        for c, r in zip(claimed, released, strict=True)
+        rates.consumption.moved(claimed) - rates.production.moved(int(ended))
+        for claimed, ended in enumerate(released, start=1)
     )

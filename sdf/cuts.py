@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from sdf.errors import GraphError
 from sdf.graph import SdfGraph
 from sdf.layer import Layer, LayerKind
+from sdf.rates import single_rate
 
 _POINTWISE_AFTER = frozenset(
     {
@@ -69,7 +70,7 @@ def tensors_of(graph: SdfGraph) -> tuple[TensorUse, ...]:
         # A channel without a name is a tensor of its own.
         key = (source, channel.name or f"#{number}")
         readers.setdefault(key, set()).add(target)
-        elements[key] = channel.production
+        elements[key] = single_rate(channel.production, label)
     return tuple(
         TensorUse(source, tuple(sorted(readers[source, name])), elements[source, name])
         for source, name in readers

@@ -14,7 +14,6 @@ edge violates. All numbers are integers, scaled by the period's denominator.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache, cached_property
@@ -22,7 +21,8 @@ from typing import Any
 
 import numpy as np
 
-from sdf.firing_graph import SAFE_BITS, FiringGraph, IntArray
+from sdf.firing_graph import SAFE_BITS, FiringGraph
+from sdf.rates import IntArray
 
 COMPILE_AFTER = 500_000
 """Edge relaxations on one graph from which on compiled code pays for being loaded."""
@@ -42,21 +42,17 @@ class CycleRatio:
     1 / period's denominator; None if deadlocked."""
 
 
-def maximum_cycle_ratio(
-    graph: FiringGraph, times: Sequence[int], *, at_least: Fraction = Fraction(0)
-) -> CycleRatio:
+def maximum_cycle_ratio(graph: FiringGraph, *, at_least: Fraction = Fraction(0)) -> CycleRatio:
     """The period of the firing graph, exactly.
 
     Args:
-        times: execution time of every actor, >= 0.
         at_least: a period that the caller already knows to be a lower bound, or below which it
             does not care; the result is the larger of it and the maximum cycle ratio.
     """
-    weights = np.repeat(_integers(times), np.array(graph.repetitions, dtype=np.int64))
-    total = sum(time * count for time, count in zip(times, graph.repetitions, strict=True))
     longest_delay = int(graph.delay.max(initial=0))
     nodes, edges = graph.firings, len(graph.source)
-    slow = _Slow(graph, weights)
+    total = graph.total_time
+    slow = _Slow(graph)
     order, blocked = _order(graph, slow)
     if blocked:
         return CycleRatio(None, blocked, None)
@@ -73,7 +69,7 @@ def maximum_cycle_ratio(
         small = not largest >> SAFE_BITS
         fast = small and graph.work + edges >= COMPILE_AFTER
         if fast:
-            arrays = (graph.first_edge, graph.source, graph.delay, weights.astype(np.int64))
+            arrays = (graph.first_edge, graph.source, graph.delay, graph.time.astype(np.int64))
             value, parent = np.array(value, dtype=np.int64), np.array(parent, dtype=np.int64)
             _, longest_paths, best_cycle = _compiled()
         else:
@@ -113,16 +109,15 @@ def maximum_cycle_ratio(
 class _Slow:
     """The graph as lists of Python integers, made when first asked for."""
 
-    def __init__(self, graph: FiringGraph, weights: IntArray) -> None:
+    def __init__(self, graph: FiringGraph) -> None:
         self._graph = graph
-        self._weights = weights
 
     @cached_property
     def arrays(self) -> tuple[Any, ...]:
         """First edges, sources, delays, weights."""
         graph = self._graph
         return tuple(
-            array.tolist() for array in (graph.first_edge, graph.source, graph.delay, self._weights)
+            array.tolist() for array in (graph.first_edge, graph.source, graph.delay, graph.time)
         )
 
 
@@ -140,7 +135,7 @@ def _order(graph: FiringGraph, slow: _Slow) -> tuple[IntArray, tuple[int, ...]]:
     return np.asarray(order, dtype=np.int64), ()
 
 
-def _integers(values: Sequence[int]) -> IntArray:
+def _integers(values: list[int]) -> IntArray:
     """int64 if they fit with room to spare, else Python integers."""
     large = any(int(value) >> SAFE_BITS for value in values)
     return np.array([int(v) for v in values], dtype=object if large else np.int64)

@@ -1,8 +1,10 @@
 """The firings of one iteration as nodes: the homogeneous expansion with one edge per dependence.
 
-Firings are numbered over all iterations, n = iteration * q + firing. All execution times of an
-actor being equal, its firings end in the order in which they start, so firing n of a channel's
-target waits, of all firings of the source, only for the last one that it needs:
+Firings are numbered over all iterations, n = iteration * q + firing. All firings of an actor end in
+the order in which they start (``sdf.throughput`` sees to it), so firing n of a channel's target
+waits, of all firings of the source, only for the last one that it needs: the one that puts in token
+number P(n + 1) - initial_tokens, where P(n) is what n firings of the target take. With one rate at
+either end that is firing
 
     ceil(((n + 1) * consumption - initial_tokens) / production) - 1.
 
@@ -14,15 +16,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from functools import cached_property
 
 import numpy as np
-import numpy.typing as npt
 
 from sdf.errors import GraphError
-
-IntArray = npt.NDArray[Any]
-"""int64, or Python integers (dtype object) where 64 bits would not do."""
+from sdf.rates import IntArray, PerPhase, Rate, cycle_total
 
 SAFE_BITS = 61
 
@@ -33,8 +32,8 @@ class Dependence:
 
     source: int
     target: int
-    production: int
-    consumption: int
+    production: Rate
+    consumption: Rate
     tokens: int
 
 
@@ -56,6 +55,8 @@ class FiringGraph:
     """[E] iterations."""
     dependence: IntArray
     """[E] index into the dependences; -1 for an edge of a given order."""
+    time: IntArray
+    """[N] execution time of every firing."""
     dependences: tuple[Dependence, ...]
     repetitions: tuple[int, ...]
     tokens: list[int]
@@ -64,6 +65,11 @@ class FiringGraph:
     """Per dependence [q of its target]: its edges, by the target's firing."""
     work: int = 0
     """Edge relaxations spent on it so far."""
+
+    @cached_property
+    def total_time(self) -> int:
+        """Of all firings, one after the other."""
+        return sum(self.time.tolist())
 
     @property
     def firings(self) -> int:
@@ -85,6 +91,7 @@ class FiringGraph:
 
 def build_firing_graph(
     repetitions: Sequence[int],
+    times: Sequence[PerPhase],
     dependences: Sequence[Dependence],
     orders: Sequence[Sequence[int]] = (),
 ) -> FiringGraph:
@@ -92,62 +99,108 @@ def build_firing_graph(
 
     Args:
         repetitions: q of every actor; they balance every dependence.
+        times: execution time of every actor, >= 0.
         orders: static orders, each the actors that one processor fires in one iteration, in
             that order and repeated for ever; every actor in it is there q times.
     """
-    first_node = np.concatenate([[0], np.cumsum(np.array(repetitions, dtype=np.int64))])
+    counts = np.array(repetitions, dtype=np.int64)
+    first_node = np.concatenate([[0], np.cumsum(counts)])
     nodes = int(first_node[-1])
-    targets = [np.arange(first_node[d.target], first_node[d.target + 1]) for d in dependences]
-    owners = [np.full(len(nodes_of), n) for n, nodes_of in enumerate(targets)]
+    ends = np.array([(d.source, d.target) for d in dependences], dtype=np.int64).reshape(-1, 2)
+    sizes = counts[ends[:, 1]]
     ordered_target, ordered_source, ordered_delay = _order_edges(first_node, orders)
-    target = np.concatenate([*targets, ordered_target]).astype(np.int64)
-    owner = np.concatenate([*owners, np.full(len(ordered_target), -1)]).astype(np.int64)
+    target = np.concatenate([_runs(first_node[ends[:, 1]], sizes), ordered_target])
+    owner = np.concatenate(
+        [np.repeat(np.arange(len(dependences)), sizes), np.full(len(ordered_target), -1)]
+    )
     by_target = np.argsort(target, kind="stable")
     position = np.empty_like(by_target)
     position[by_target] = np.arange(len(by_target))
-    ends = np.cumsum([len(nodes_of) for nodes_of in targets], dtype=np.int64)
-    edges_of = tuple(
-        position[end - len(nodes_of) : end] for nodes_of, end in zip(targets, ends, strict=True)
-    )
+    *edges_of, placed = np.split(position, np.cumsum(sizes))
     graph = FiringGraph(
         first_node=first_node,
         first_edge=np.searchsorted(target[by_target], np.arange(nodes + 1)),
         source=np.zeros(len(target), dtype=np.int64),
         delay=np.zeros(len(target), dtype=np.int64),
         dependence=owner[by_target],
+        time=_firing_times(repetitions, times),
         dependences=tuple(dependences),
         repetitions=tuple(repetitions),
         tokens=[-1] * len(dependences),
-        edges_of=edges_of,
+        edges_of=tuple(edges_of),
     )
-    placed = position[len(target) - len(ordered_target) :]
     graph.source[placed] = ordered_source
     graph.delay[placed] = ordered_delay
+    _set_simple(graph)
     for number, dependence in enumerate(dependences):
         graph.set_tokens(number, dependence.tokens)
     return graph
+
+
+def _runs(begins: IntArray, sizes: IntArray) -> IntArray:
+    """begin, begin + 1, ... of every run, one run after the other."""
+    ends = np.cumsum(sizes)
+    runs: IntArray = np.arange(np.sum(sizes)) + np.repeat(begins - ends + sizes, sizes)
+    return runs
+
+
+def _firing_times(repetitions: Sequence[int], times: Sequence[PerPhase]) -> IntArray:
+    """int64 if they fit with room to spare, else Python integers."""
+    phases = [1 if isinstance(time, int) else len(time) for time in times]
+    large = any(
+        cycle_total(time, count) >> SAFE_BITS for time, count in zip(times, phases, strict=True)
+    )
+    parts = [
+        np.resize(np.array(time, dtype=object if large else np.int64), count)
+        for time, count in zip(times, repetitions, strict=True)
+    ]
+    return np.concatenate([np.zeros(0, dtype=np.int64), *parts])
+
+
+def _set_simple(graph: FiringGraph) -> None:
+    """As :meth:`FiringGraph.set_tokens` does, for all dependences with one rate at either end and
+    figures of moderate size together: graphs may have tens of thousands."""
+    rows = []
+    for number, dependence in enumerate(graph.dependences):
+        production, consumption = dependence.production, dependence.consumption
+        moved = consumption.moved(graph.repetitions[dependence.target])
+        if production.phases == consumption.phases == 1 and not (
+            max(moved, dependence.tokens) >> SAFE_BITS
+        ):
+            rows.append((number, production.moved(1), consumption.moved(1), dependence.tokens))
+            graph.tokens[number] = dependence.tokens
+    if not rows:
+        return
+    numbers, production, consumption, tokens = np.array(rows, dtype=np.int64).T
+    ends = np.array([(d.source, d.target) for d in graph.dependences], dtype=np.int64)[numbers]
+    counts = np.array(graph.repetitions, dtype=np.int64)
+    sizes = counts[ends[:, 1]]
+    moved = sizes * consumption
+    row = np.repeat(np.arange(len(rows)), sizes)
+    needed = _runs(np.ones_like(sizes), sizes) * consumption[row] - (tokens % moved)[row]
+    iteration, firing = np.divmod((needed - 1) // production[row], counts[ends[:, 0]][row])
+    edges = np.concatenate([graph.edges_of[number] for number in numbers])
+    graph.source[edges] = graph.first_node[ends[:, 0]][row] + firing
+    graph.delay[edges] = (tokens // moved)[row] - iteration
 
 
 def _sources(graph: FiringGraph, number: int, tokens: int) -> tuple[IntArray, IntArray]:
     """Source node and delay of every edge of one dependence, by the target's firing."""
     dependence = graph.dependences[number]
     firings = graph.repetitions[dependence.target]
-    moved = firings * dependence.consumption
+    moved = dependence.consumption.moved(firings)
     """Tokens through the channel in an iteration: as many more only delay by one iteration."""
     whole, part = divmod(tokens, moved)
-    if max(moved, whole) >> SAFE_BITS:
-        numbers = np.array(range(1, firings + 1), dtype=object)
-    else:
-        numbers = np.arange(1, firings + 1, dtype=np.int64)
-    needed = numbers * dependence.consumption - part
-    firing = -(-needed // dependence.production) - 1
-    repetitions = graph.repetitions[dependence.source]
-    delay = whole - firing // repetitions
     if whole >> SAFE_BITS:
         raise GraphError(
             f"{tokens} initial tokens, {moved} tokens an iteration: more iterations than 64 bits "
             "can count"
         )
+    large = moved >> SAFE_BITS
+    numbers = np.arange(1, firings + 1).astype(object if large else np.int64)
+    firing = dependence.production.last_needed(dependence.consumption.moved_by_each(numbers) - part)
+    repetitions = graph.repetitions[dependence.source]
+    delay = whole - firing // repetitions
     node = graph.first_node[dependence.source] + firing % repetitions
     return node.astype(np.int64), delay.astype(np.int64)
 

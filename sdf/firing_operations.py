@@ -1,4 +1,4 @@
-"""The firings of one iteration of an SDF graph as tasks with times and data between them."""
+"""The firings of one iteration of a graph as tasks with times and data between them."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import networkx as nx
 
 from sdf.errors import GraphError
 from sdf.graph import Actor, SdfGraph
+from sdf.rates import Rate, in_phases
 from sdf.repetition import repetition_vector
 
 MOST_FIRINGS = 100_000
@@ -34,9 +35,10 @@ def firing_operations(graph: SdfGraph) -> tuple[tuple[Firing, ...], tuple[Firing
     """Every actor's q firings of one iteration, in an order of execution, and their channels.
 
     Firing n of a channel's target takes tokens n c to (n + 1) c - 1, and firing m of its source
-    makes m p to (m + 1) p - 1: an edge wherever the two meet. Iterations do not depend on each
-    other, so firings of one actor may overlap. Initial tokens only loosen what an acyclic graph
-    asks for, and are left out: the schedules are as if there were none.
+    makes m p to (m + 1) p - 1 (with rates by phase: the sums of all before): an edge wherever the
+    two meet. Iterations do not depend on each other, so firings of one actor may overlap. Initial
+    tokens only loosen what an acyclic graph asks for, and are left out, as capacities are: the
+    schedules are as if there were none.
 
     Raises:
         GraphError: where the graph is inconsistent, has a cycle (iterations would depend on each
@@ -65,24 +67,30 @@ def firing_operations(graph: SdfGraph) -> tuple[tuple[Firing, ...], tuple[Firing
     first: dict[str, int] = {}
     for name in order:
         first[name] = len(firings)
-        time = _time(graph, graph.actor_by_name[name])
-        firings += [Firing(f"{name}/{number}", time) for number in range(repetitions[name])]
+        times = _times(graph, graph.actor_by_name[name])
+        firings += [
+            Firing(f"{name}/{number}", times[number % len(times)])
+            for number in range(repetitions[name])
+        ]
     sizes: dict[tuple[int, int], int] = {}
     for channel in graph.channels:
-        produced, consumed = channel.production, channel.consumption
+        produced, consumed = Rate(channel.production), Rate(channel.consumption)
         for number in range(repetitions[channel.target]):
-            begin, end = number * consumed, (number + 1) * consumed
-            for source in range(begin // produced, (end - 1) // produced + 1):
-                tokens = min(end, (source + 1) * produced) - max(begin, source * produced)
-                key = first[channel.source] + source, first[channel.target] + number
-                sizes[key] = sizes.get(key, 0) + tokens * channel.token_bytes
+            begin, end = consumed.moved(number), consumed.moved(number + 1)
+            source = produced.most(begin)
+            while begin < end:
+                until = min(end, produced.moved(source + 1))
+                if until > begin:
+                    key = first[channel.source] + source, first[channel.target] + number
+                    sizes[key] = sizes.get(key, 0) + (until - begin) * channel.token_bytes
+                begin, source = until, source + 1
     return tuple(firings), tuple(FiringEdge(*key, size) for key, size in sorted(sizes.items()))
 
 
-def _time(graph: SdfGraph, actor: Actor) -> int:
-    """On the processor type that comes first, which is the actor's default."""
+def _times(graph: SdfGraph, actor: Actor) -> tuple[int, ...]:
+    """On the processor type that comes first, which is the actor's default; one per phase."""
     if not actor.execution_times:
         raise GraphError(
             f"graph {graph.name!r}: actor {actor.name!r} must have an execution time, got none"
         )
-    return actor.execution_times[0][1]
+    return in_phases(actor.execution_times[0][1], len(actor.phases))

@@ -1,27 +1,31 @@
-"""Synchronous dataflow graphs: actors that fire, channels that carry tokens."""
+"""Dataflow graphs, synchronous or cyclo-static: actors that fire, channels that carry tokens."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import networkx as nx
 
 from sdf.errors import GraphError
 from sdf.layer import Layer
+from sdf.rates import PerPhase
 
 
 @dataclass(frozen=True)
 class Actor:
-    """A node of a dataflow graph.
+    """A node of a dataflow graph. It fires its phases in turn; with one phase, the actor is
+    synchronous (SDF), with more it is cyclo-static (CSDF).
 
     ``layer`` is set where the actor is a layer of a network. ``execution_times`` maps a
-    processor type to the time of one firing, in whatever unit the graph's source used.
+    processor type to the time of a firing, in whatever unit the graph's source used.
     """
 
     name: str
     layer: Layer | None = None
-    execution_times: tuple[tuple[str, int], ...] = ()
+    execution_times: tuple[tuple[str, PerPhase], ...] = ()
+    phases: tuple[str, ...] = ("",)
+    """Names of the phases, empty where they have none."""
 
 
 @dataclass(frozen=True)
@@ -34,46 +38,106 @@ class Channel:
 
     source: str
     target: str
-    production: int = 1
-    consumption: int = 1
+    production: PerPhase = 1
+    consumption: PerPhase = 1
     initial_tokens: int = 0
     token_bytes: int = 4
     name: str = ""
+    capacity: int | None = None
+    """Tokens that it holds at most; None if it has no bound. A firing takes the room for its
+    results when it starts, and leaves that of its inputs when it ends."""
+
+    @property
+    def keeps_state(self) -> bool:
+        """Whether it only carries an actor's own state from each firing to a later one."""
+        return (
+            self.source == self.target
+            and isinstance(self.production, int)
+            and isinstance(self.consumption, int)
+            and self.capacity is None
+        )
+
+
+def room_channel(channel: Channel, capacity: int) -> Channel:
+    """The channel back that bounds this one to a capacity: its tokens are free places."""
+    return Channel(
+        channel.target,
+        channel.source,
+        channel.consumption,
+        channel.production,
+        capacity - channel.initial_tokens,
+        channel.token_bytes,
+        f"{channel.name}_room" if channel.name else "",
+    )
 
 
 @dataclass(frozen=True)
 class SdfGraph:
-    """An SDF graph. Actors and channels keep the order in which they were given.
+    """An SDF or CSDF graph. Actors and channels keep the order in which they were given.
 
     Raises:
-        GraphError: on a repeated actor, a channel to an actor that does not exist, a rate below 1,
-            or a negative number of tokens.
+        GraphError: on a repeated actor, an actor without a phase, a channel to an actor that does
+            not exist, a rate below 1 (of a cyclo-static actor: below 0, or 0 in all phases),
+            figures that are not one per phase, a negative number of tokens, or less capacity.
     """
 
     name: str
     actors: tuple[Actor, ...]
     channels: tuple[Channel, ...] = field(default=())
+    time_unit: str = ""
+    """What execution times count in; empty where the source does not say."""
+    notes: tuple[str, ...] = field(default=(), compare=False)
+    """What its file left open, and how it was read."""
 
     def __post_init__(self) -> None:
         names = [actor.name for actor in self.actors]
         if len(set(names)) != len(names):
             repeated = next(name for name in names if names.count(name) > 1)
             raise GraphError(f"graph {self.name!r}: actor {repeated!r} is there more than once")
-        known = set(names)
+        for actor in self.actors:
+            label = f"graph {self.name!r}: actor {actor.name!r}"
+            if not actor.phases:
+                raise GraphError(f"{label} must have a phase, got none")
+            for kind, times in actor.execution_times:
+                _check_entries(times, actor, f"{label}: execution time on {kind!r}")
         for channel in self.channels:
-            label = f"graph {self.name!r}: channel {channel.source!r} -> {channel.target!r}"
-            for end in (channel.source, channel.target):
-                if end not in known:
-                    raise GraphError(f"{label}: there is no actor {end!r}")
-            for what in ("production", "consumption", "token_bytes"):
-                if getattr(channel, what) < 1:
+            self._check(channel)
+
+    def _check(self, channel: Channel) -> None:
+        label = f"graph {self.name!r}: channel {channel.source!r} -> {channel.target!r}"
+        for what, end in (("production", channel.source), ("consumption", channel.target)):
+            if end not in self.actor_by_name:
+                raise GraphError(f"{label}: there is no actor {end!r}")
+            rate: PerPhase = getattr(channel, what)
+            if isinstance(rate, tuple):
+                _check_entries(rate, self.actor_by_name[end], f"{label}: {what}")
+                if min(rate) < 0 or not any(rate):
                     raise GraphError(
-                        f"{label}: {what} must be at least 1, got {getattr(channel, what)}"
+                        f"{label}: {what} must be at least 0 in every phase, and not always 0, "
+                        f"got {min(rate)}"
                     )
-            if channel.initial_tokens < 0:
-                raise GraphError(
-                    f"{label}: initial_tokens must be at least 0, got {channel.initial_tokens}"
-                )
+            elif rate < 1:
+                raise GraphError(f"{label}: {what} must be at least 1, got {rate}")
+        if channel.token_bytes < 1:
+            raise GraphError(f"{label}: token_bytes must be at least 1, got {channel.token_bytes}")
+        if channel.initial_tokens < 0:
+            raise GraphError(
+                f"{label}: initial_tokens must be at least 0, got {channel.initial_tokens}"
+            )
+        if channel.capacity is not None and channel.capacity < channel.initial_tokens:
+            raise GraphError(
+                f"{label}: capacity must be at least its {channel.initial_tokens} initial tokens, "
+                f"got {channel.capacity}"
+            )
+
+    @cached_property
+    def with_rooms(self) -> SdfGraph:
+        """The same graph without capacities: channels back, after all others, in their place."""
+        rooms = [room_channel(c, c.capacity) for c in self.channels if c.capacity is not None]
+        if not rooms:
+            return self
+        channels = (*(replace(channel, capacity=None) for channel in self.channels), *rooms)
+        return replace(self, channels=channels)
 
     @cached_property
     def multigraph(self) -> nx.MultiDiGraph[str]:
@@ -89,3 +153,11 @@ class SdfGraph:
     def actor_by_name(self) -> dict[str, Actor]:
         """Actors by their names."""
         return {actor.name: actor for actor in self.actors}
+
+
+def _check_entries(figures: PerPhase, actor: Actor, label: str) -> None:
+    if isinstance(figures, tuple) and len(figures) != len(actor.phases):
+        raise GraphError(
+            f"{label} must have one entry per phase of {actor.name!r} ({len(actor.phases)}), got "
+            f"{len(figures)}"
+        )

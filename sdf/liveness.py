@@ -5,11 +5,16 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from math import gcd
 
 from sdf.errors import GraphError
 from sdf.graph import Channel, SdfGraph
-from sdf.repetition import channel_label, repetition_vector, strongly_connected_components
+from sdf.rates import Rate
+from sdf.repetition import (
+    channel_label,
+    iterations_of_part,
+    repetition_vector,
+    strongly_connected_components,
+)
 
 FIRING_LIMIT = 1_000_000
 """Firings of an iteration within one strongly connected component that analyses unfold."""
@@ -23,6 +28,8 @@ class Blocked:
     """``channels[k].source == channels[k + 1].target``: each waits for the next one."""
     tokens: tuple[int, ...]
     """What each of them holds at that moment."""
+    needed: tuple[int, ...]
+    """What the next firing of each one's target takes."""
 
     @property
     def actors(self) -> tuple[str, ...]:
@@ -39,9 +46,9 @@ def check_live(graph: SdfGraph) -> None:
         GraphError: if the graph is inconsistent, if a cycle holds too few tokens (deadlock: the
             message names its actors), or if those firings exceed ``FIRING_LIMIT``.
     """
+    graph = graph.with_rooms
     repetitions = repetition_vector(graph)
-    for part in strongly_connected_components(graph):
-        inner = channels_within(graph, part)
+    for part, inner in components(graph):
         if not inner:
             continue
         counts = component_repetitions(graph, part, repetitions)
@@ -53,12 +60,12 @@ def check_live(graph: SdfGraph) -> None:
 def component_repetitions(
     graph: SdfGraph, part: Sequence[str], repetitions: Mapping[str, int]
 ) -> list[int]:
-    """The part's share of the repetition vector over its greatest common divisor.
+    """The fewest firings of the part that bring its channels back to where they were.
 
     Raises:
         GraphError: if that is more than ``FIRING_LIMIT`` firings.
     """
-    divisor = gcd(*(repetitions[name] for name in part))
+    divisor = iterations_of_part(graph, part, repetitions)
     counts = [repetitions[name] // divisor for name in part]
     check_firings(graph, part, sum(counts))
     return counts
@@ -94,60 +101,69 @@ def execute_iteration(
     for number, channel in enumerate(channels):
         incoming[index[channel.target]].append(number)
         outgoing[index[channel.source]].append(number)
+    produced = [Rate(channel.production) for channel in channels]
+    consumed = [Rate(channel.consumption) for channel in channels]
     tokens = list(initial_tokens)
-    left = list(repetitions)
+    fired = [0] * len(actors)
     order: list[tuple[str, int]] = []
     waiting = deque(range(len(actors)))
     queued = [True] * len(actors)
     while waiting:
         actor = waiting.popleft()
         queued[actor] = False
-        count = left[actor]
+        before = fired[actor]
+        after = repetitions[actor]
         for number in incoming[actor]:
-            channel = channels[number]
-            possible = tokens[number] // channel.consumption
+            enough = consumed[number].most(tokens[number] + consumed[number].moved(before))
             # A balanced self-loop gives back what it takes: one firing's worth is enough.
-            if channel.source == channel.target and possible:
-                continue
-            count = min(count, possible)
-        if not count:
+            if enough == before or not channels[number].keeps_state:
+                after = min(after, enough)
+        if after == before:
             continue
-        left[actor] -= count
-        order.append((actors[actor], count))
+        fired[actor] = after
+        order.append((actors[actor], after - before))
         for number in incoming[actor]:
-            tokens[number] -= count * channels[number].consumption
+            tokens[number] -= consumed[number].moved(after) - consumed[number].moved(before)
         for number in outgoing[actor]:
-            channel = channels[number]
-            tokens[number] += count * channel.production
-            target = index[channel.target]
-            if left[target] and not queued[target]:
+            tokens[number] += produced[number].moved(after) - produced[number].moved(before)
+            target = index[channels[number].target]
+            if fired[target] < repetitions[target] and not queued[target]:
                 queued[target] = True
                 waiting.append(target)
-    if not any(left):
+    if fired == list(repetitions):
         return order, None
-    return order, _blocked_cycle(channels, incoming, index, left, tokens)
+    needed = [
+        rate.moved(fired[index[channel.target]] + 1) - rate.moved(fired[index[channel.target]])
+        for channel, rate in zip(channels, consumed, strict=True)
+    ]
+    unfinished = next(n for n, count in enumerate(fired) if count < repetitions[n])
+    return order, _blocked_cycle(channels, incoming, index, unfinished, tokens, needed)
 
 
 def _blocked_cycle(
     channels: Sequence[Channel],
     incoming: list[list[int]],
     index: dict[str, int],
-    left: list[int],
+    actor: int,
     tokens: list[int],
+    needed: list[int],
 ) -> Blocked:
     """Follow, from an unfinished actor, a channel that is too empty, until an actor returns."""
-    actor = next(number for number, count in enumerate(left) if count)
     path: list[int] = []
     seen: dict[int, int] = {}
     while actor not in seen:
         seen[actor] = len(path)
         # The source of such a channel is unfinished too: had it fired all its times, the balance
         # equations would leave enough tokens for the target's remaining firings.
-        number = next(n for n in incoming[actor] if tokens[n] < channels[n].consumption)
+        number = next(n for n in incoming[actor] if tokens[n] < needed[n])
         path.append(number)
         actor = index[channels[number].source]
     cycle = path[seen[actor] :]
-    return Blocked(tuple(channels[n] for n in cycle), tuple(tokens[n] for n in cycle))
+    return Blocked(
+        tuple(channels[n] for n in cycle),
+        tuple(tokens[n] for n in cycle),
+        tuple(needed[n] for n in cycle),
+    )
 
 
 def _deadlock_message(graph: SdfGraph, blocked: Blocked) -> str:
@@ -157,11 +173,16 @@ def _deadlock_message(graph: SdfGraph, blocked: Blocked) -> str:
     return (
         f"{channel_label(graph, channel)}: deadlock: the cycle {cycle} has too few initial tokens; "
         f"the execution stops where this channel holds {blocked.tokens[0]} of the "
-        f"{channel.consumption} tokens that {channel.target!r} takes"
+        f"{blocked.needed[0]} tokens that {channel.target!r} takes"
     )
 
 
-def channels_within(graph: SdfGraph, part: Sequence[str]) -> list[Channel]:
-    """The channels whose both ends are in ``part``, in the graph's order."""
-    members = set(part)
-    return [c for c in graph.channels if c.source in members and c.target in members]
+def components(graph: SdfGraph) -> list[tuple[list[str], list[Channel]]]:
+    """The strongly connected components, each with the channels inside it, in the graph's order."""
+    parts = strongly_connected_components(graph)
+    part_of = {name: number for number, part in enumerate(parts) for name in part}
+    inner: list[list[Channel]] = [[] for _ in parts]
+    for channel in graph.channels:
+        if part_of[channel.source] == part_of[channel.target]:
+            inner[part_of[channel.source]].append(channel)
+    return list(zip(parts, inner, strict=True))

@@ -15,11 +15,11 @@ from heapq import heappop, heappush
 
 from sdf.cycle_ratio import maximum_cycle_ratio
 from sdf.errors import GraphError
-from sdf.firing_graph import build_firing_graph
-from sdf.graph import SdfGraph
+from sdf.graph import Actor, SdfGraph
 from sdf.liveness import check_firings, check_live
+from sdf.rates import PerPhase, Rate, in_phases
 from sdf.repetition import repetition_vector
-from sdf.throughput import Throughput, actors_on, dependences_of, execution_times
+from sdf.throughput import Throughput, execution_times, firing_model
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,8 @@ def bound_throughput(
     processor_types: Mapping[str, str] | None = None,
     orders: Mapping[str, Sequence[str]] | None = None,
 ) -> BoundThroughput:
-    """The throughput with unbounded buffers and every actor on a processor.
+    """The throughput with every actor on a processor, and buffers unbounded unless the graph bounds
+    them.
 
     Args:
         binding: actor -> processor.
@@ -53,6 +54,7 @@ def bound_throughput(
             firings.
     """
     times = bound_times(graph, binding, processor_types or {})
+    graph = graph.with_rooms
     repetitions = repetition_vector(graph)
     names = [actor.name for actor in graph.actors]
     check_firings(graph, names, sum(repetitions.values()))
@@ -62,28 +64,26 @@ def bound_throughput(
         check_live(graph)
         _check_orders(graph, binding, repetitions, orders)
     index = {name: number for number, name in enumerate(names)}
-    firings = build_firing_graph(
-        [repetitions[name] for name in names],
-        dependences_of(names, list(graph.channels), auto_concurrency=True),
-        [[index[name] for name in order] for order in orders.values()],
-    )
-    found = maximum_cycle_ratio(firings, [times[name] for name in names])
+    counts = [repetitions[name] for name in names]
+    model = firing_model(names, graph.channels, counts, times, overlapping=True)
+    firings = model.unfolded([[index[name] for name in order] for order in orders.values()])
+    found = maximum_cycle_ratio(firings)
     if found.period is None:
-        cycle = ", ".join(map(repr, actors_on(firings, names, found.edges)))
+        cycle = ", ".join(map(repr, model.actors_on(firings, found.edges)))
         raise GraphError(
             f"graph {graph.name!r}: the static orders deadlock: firings of {cycle} wait for each "
             "other"
         )
     return BoundThroughput(
-        Throughput(found.period, actors_on(firings, names, found.edges)),
+        Throughput(found.period, model.actors_on(firings, found.edges)),
         tuple((processor, tuple(order)) for processor, order in orders.items()),
     )
 
 
 def bound_times(
     graph: SdfGraph, binding: Mapping[str, str], processor_types: Mapping[str, str]
-) -> dict[str, int]:
-    """The time of one firing of every actor on the processor it is bound to.
+) -> dict[str, PerPhase]:
+    """The time of a firing of every actor on the processor it is bound to.
 
     Raises:
         GraphError: see ``bound_throughput``.
@@ -92,24 +92,20 @@ def bound_times(
     for name in binding:
         if name not in known:
             raise GraphError(f"graph {graph.name!r}: the binding names {name!r}, no such actor")
-    kinds = {}
+    on_kind: dict[str, list[Actor]] = {}
     for actor in graph.actors:
         if actor.name not in binding:
             raise GraphError(f"graph {graph.name!r}: actor {actor.name!r} is bound to no processor")
         processor = binding[actor.name]
-        kinds[actor.name] = processor_types.get(processor, processor)
-    tables = {kind: SdfGraph(graph.name, ()) for kind in kinds.values()}
-    for kind in tables:
-        chosen = tuple(actor for actor in graph.actors if kinds[actor.name] == kind)
-        tables[kind] = SdfGraph(graph.name, chosen)
-    times: dict[str, int] = {}
-    for kind, table in tables.items():
-        times.update(execution_times(table, kind))
+        on_kind.setdefault(processor_types.get(processor, processor), []).append(actor)
+    times: dict[str, PerPhase] = {}
+    for kind, actors in on_kind.items():
+        times.update(execution_times(SdfGraph(graph.name, tuple(actors)), kind))
     return times
 
 
 def list_schedule(
-    graph: SdfGraph, binding: Mapping[str, str], times: Mapping[str, int]
+    graph: SdfGraph, binding: Mapping[str, str], times: Mapping[str, PerPhase]
 ) -> dict[str, tuple[str, ...]]:
     """The order in which each processor starts its firings when one iteration is executed alone.
 
@@ -122,54 +118,66 @@ def list_schedule(
         GraphError: if the graph is inconsistent or deadlocks.
     """
     check_live(graph)
+    graph = graph.with_rooms
     names = [actor.name for actor in graph.actors]
     index = {name: number for number, name in enumerate(names)}
     repetitions = repetition_vector(graph)
-    incoming: list[list[int]] = [[] for _ in names]
-    outgoing: list[list[int]] = [[] for _ in names]
+    takes: list[list[tuple[int, Rate]]] = [[] for _ in names]
+    makes: list[list[tuple[int, Rate]]] = [[] for _ in names]
     for number, channel in enumerate(graph.channels):
-        incoming[index[channel.target]].append(number)
-        outgoing[index[channel.source]].append(number)
+        takes[index[channel.target]].append((number, Rate(channel.consumption)))
+        makes[index[channel.source]].append((number, Rate(channel.production)))
+    targets = [index[channel.target] for channel in graph.channels]
+    durations = [in_phases(times[actor.name], len(actor.phases)) for actor in graph.actors]
     arrived = [channel.initial_tokens for channel in graph.channels]
     announced = [0] * len(names)
     processors = list(dict.fromkeys(binding[name] for name in names))
-    queues: dict[str, list[tuple[int, int, int]]] = {name: [] for name in processors}
-    orders: dict[str, list[str]] = {name: [] for name in processors}
-    running: dict[str, int | None] = dict.fromkeys(processors)
-    ends: list[tuple[int, str]] = []
+    place_of = {name: place for place, name in enumerate(processors)}
+    home = [place_of[binding[name]] for name in names]
+    queues: list[list[tuple[int, int, int]]] = [[] for _ in processors]
+    orders: list[list[str]] = [[] for _ in processors]
+    running: list[tuple[int, int] | None] = [None for _ in processors]
+    """Actor and firing."""
+    ends: list[tuple[int, int]] = []
 
     def announce(actor: int, now: int) -> None:
         """Queue the actor's firings whose tokens are there by now."""
         enough = repetitions[names[actor]]
-        for number in incoming[actor]:
-            enough = min(enough, arrived[number] // graph.channels[number].consumption)
+        for number, rate in takes[actor]:
+            enough = min(enough, rate.most(arrived[number]))
         for firing in range(announced[actor], enough):
-            heappush(queues[binding[names[actor]]], (now, actor, firing))
+            heappush(queues[home[actor]], (now, actor, firing))
         announced[actor] = max(announced[actor], enough)
 
-    def start_all(now: int) -> None:
-        for processor in processors:
-            if running[processor] is None and queues[processor]:
-                _, actor, _ = heappop(queues[processor])
-                running[processor] = actor
-                orders[processor].append(names[actor])
-                heappush(ends, (now + times[names[actor]], processor))
+    def start(place: int, now: int) -> None:
+        """Let a processor that is free begin the first firing that waits for it."""
+        if running[place] is None and queues[place]:
+            _, actor, firing = heappop(queues[place])
+            running[place] = actor, firing
+            orders[place].append(names[actor])
+            heappush(ends, (now + durations[actor][firing % len(durations[actor])], place))
 
     for actor in range(len(names)):
         announce(actor, 0)
-    start_all(0)
+    for place in range(len(processors)):
+        start(place, 0)
     while ends:
         now = ends[0][0]
+        changed = set()
         while ends and ends[0][0] == now:
-            _, processor = heappop(ends)
-            ended = running[processor]
+            _, place = heappop(ends)
+            ended = running[place]
             assert ended is not None
-            running[processor] = None
-            for number in outgoing[ended]:
-                arrived[number] += graph.channels[number].production
-                announce(index[graph.channels[number].target], now)
-        start_all(now)
-    return {processor: tuple(order) for processor, order in orders.items()}
+            running[place] = None
+            changed.add(place)
+            actor, firing = ended
+            for number, rate in makes[actor]:
+                arrived[number] += rate.moved(firing + 1) - rate.moved(firing)
+                announce(targets[number], now)
+                changed.add(home[targets[number]])
+        for place in sorted(changed):
+            start(place, now)
+    return {name: tuple(order) for name, order in zip(processors, orders, strict=True)}
 
 
 def _check_orders(

@@ -1,8 +1,10 @@
-"""Consistency and the repetition vector of an SDF graph (Lee and Messerschmitt 1987)."""
+"""Consistency and the repetition vector of a dataflow graph (Lee and Messerschmitt 1987; Bilsen et
+al. 1996 for actors with phases)."""
 
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from math import gcd, lcm
 
@@ -10,6 +12,7 @@ import networkx as nx
 
 from sdf.errors import GraphError
 from sdf.graph import Channel, SdfGraph
+from sdf.rates import PerPhase, cycle_total
 
 
 def channel_label(graph: SdfGraph, channel: Channel) -> str:
@@ -22,20 +25,30 @@ def repetition_vector(graph: SdfGraph) -> dict[str, int]:
     """Firings of every actor in one iteration, in the order of the graph's actors.
 
     The smallest positive integers q with q[source] * production = q[target] * consumption on
-    every channel (the balance equations). Components that no channel connects are independent:
-    each has the smallest vector of its own.
+    every channel (the balance equations). Where an actor has phases, its q is a multiple of their
+    number, and the equations hold for rates added up over them. Components that no channel
+    connects are independent: each has the smallest vector of its own.
 
     Raises:
         GraphError: if the graph is inconsistent, that is, if only q = 0 solves the equations.
     """
-    touching: dict[str, list[Channel]] = {actor.name: [] for actor in graph.actors}
-    for channel in graph.channels:
-        touching[channel.source].append(channel)
+    phases = {actor.name: len(actor.phases) for actor in graph.actors}
+    totals = [
+        (
+            cycle_total(channel.production, phases[channel.source]),
+            cycle_total(channel.consumption, phases[channel.target]),
+        )
+        for channel in graph.channels
+    ]
+    touching: dict[str, list[int]] = {actor.name: [] for actor in graph.actors}
+    for number, channel in enumerate(graph.channels):
+        touching[channel.source].append(number)
         if channel.target != channel.source:
-            touching[channel.target].append(channel)
+            touching[channel.target].append(number)
 
     rates: dict[str, Fraction] = {}
-    repetitions: dict[str, int] = {}
+    """Cycles through all phases, up to a factor for each component."""
+    cycles: dict[str, int] = {}
     for actor in graph.actors:
         if actor.name in rates:
             continue
@@ -44,41 +57,43 @@ def repetition_vector(graph: SdfGraph) -> dict[str, int]:
         waiting = deque(component)
         while waiting:
             here = waiting.popleft()
-            for channel in touching[here]:
-                for end, rate in _implied_rates(channel, rates):
-                    if end not in rates:
-                        rates[end] = rate
+            for number in touching[here]:
+                channel, (production, consumption) = graph.channels[number], totals[number]
+                for known, end, factor in (
+                    (channel.source, channel.target, Fraction(production, consumption)),
+                    (channel.target, channel.source, Fraction(consumption, production)),
+                ):
+                    if known == here and end not in rates:
+                        rates[end] = rates[here] * factor
                         component.append(end)
                         waiting.append(end)
         denominator = lcm(*(rates[name].denominator for name in component))
         whole = {name: int(rates[name] * denominator) for name in component}
         divisor = gcd(*whole.values())
-        repetitions.update((name, count // divisor) for name, count in whole.items())
+        cycles.update((name, count // divisor) for name, count in whole.items())
 
-    for channel in graph.channels:
-        produced = repetitions[channel.source] * channel.production
-        consumed = repetitions[channel.target] * channel.consumption
+    firings = {actor.name: cycles[actor.name] * phases[actor.name] for actor in graph.actors}
+    for channel, (production, consumption) in zip(graph.channels, totals, strict=True):
+        produced = cycles[channel.source] * production
+        consumed = cycles[channel.target] * consumption
         if produced != consumed:
             raise GraphError(
                 f"{channel_label(graph, channel)}: the graph is inconsistent: with production "
-                f"{channel.production} and consumption {channel.consumption}, the other channels "
-                f"ask for {repetitions[channel.source]} firings of {channel.source!r} and "
-                f"{repetitions[channel.target]} of {channel.target!r} in an iteration, so that "
-                f"{produced} tokens enter and {consumed} leave"
+                f"{_figure(channel.production)} and consumption {_figure(channel.consumption)}, "
+                f"the other channels ask for {firings[channel.source]} firings of "
+                f"{channel.source!r} and {firings[channel.target]} of {channel.target!r} in an "
+                f"iteration, so that {produced} tokens enter and {consumed} leave"
             )
-    return {actor.name: repetitions[actor.name] for actor in graph.actors}
+    return firings
 
 
-def _implied_rates(channel: Channel, rates: dict[str, Fraction]) -> list[tuple[str, Fraction]]:
-    """What the channel's balance equation says about each end whose other end is known."""
-    implied = []
-    if channel.source in rates:
-        factor = Fraction(channel.production, channel.consumption)
-        implied.append((channel.target, rates[channel.source] * factor))
-    if channel.target in rates:
-        factor = Fraction(channel.consumption, channel.production)
-        implied.append((channel.source, rates[channel.target] * factor))
-    return implied
+def _figure(rate: PerPhase) -> str:
+    return str(rate) if isinstance(rate, int) else f"{sum(rate)} in {len(rate)} phases"
+
+
+def iterations_of_part(graph: SdfGraph, part: Sequence[str], repetitions: Mapping[str, int]) -> int:
+    """How many times the actors of ``part`` come back to where they were in an iteration."""
+    return gcd(*(repetitions[name] // len(graph.actor_by_name[name].phases) for name in part))
 
 
 def strongly_connected_components(graph: SdfGraph) -> list[list[str]]:

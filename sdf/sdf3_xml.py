@@ -1,40 +1,49 @@
-"""SDF graphs in the XML format of the SDF3 tool set (sdf3-sdf.xsd), read and written.
+"""Dataflow graphs in the XML format of the SDF3 tool set (sdf3-sdf.xsd, sdf3-csdf.xsd), read.
 
 Carried: actors, rates, channels, initial tokens, execution times by processor type, token sizes.
-SDF3 counts token sizes in bits: they are rounded up to whole bytes, at least one; a channel
-without a size keeps the default of ``Channel``. An actor's default processor comes first in its
-``execution_times``. Everything else in a file (architecture, mapping, memory, constraints) is
-passed over, and layers are not written: the format has no place for them.
+Rates and times of a cyclo-static graph are lists with an entry per phase; ``3*2`` in a list is 2
+three times, and a single number goes for all phases. A channel named ``X_room`` that mirrors
+channel X bounds it, and is read as its capacity. SDF3 counts token sizes in bits: they are rounded
+up to whole bytes, at least one; a channel without a size keeps the default of ``Channel``. An
+actor's default processor comes first in its ``execution_times``; where a file marks several, the
+first of them, and a note says so. Everything else in a file (architecture, mapping, memory,
+constraints) is passed over.
 """
 
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree
 from xml.parsers import expat
 
 from sdf.errors import GraphError
-from sdf.graph import Actor, Channel, SdfGraph
+from sdf.graph import Actor, Channel, SdfGraph, room_channel
+from sdf.rates import PerPhase, per_phase
 
 LARGEST = 10**18
 """Largest number read: more than any count or time here, and within 64 bits."""
 
 MOST_BYTES = 64 * 2**20
 
-_UNNAMED = "_unnamed_{}"
+MOST_NAMED = 5
+"""Actors that a note names."""
+
+MOST_ENTRIES = 4_000_000
+"""Entries of all lists of rates and times together, repeated ones counted."""
+
+UNNAMED = "_unnamed_{}"
 """SDF3 wants a name for every channel; channel number N without one is written with this."""
 
+_KINDS = ("sdf", "csdf")
+
 _OTHER_TYPES = {
-    "csdf": "cyclo-static",
     "sadf": "scenario-aware",
     "fsmsadf": "scenario-aware",
     "mpsadf": "scenario-aware",
 }
-
-_NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def read_sdf3(path: Path) -> SdfGraph:
@@ -43,30 +52,26 @@ def read_sdf3(path: Path) -> SdfGraph:
     Raises:
         GraphError: if the file cannot be read, and as ``parse_sdf3`` does.
     """
+    return parse_sdf3(read_bytes(path), origin=str(path))
+
+
+def read_bytes(path: Path) -> bytes:
+    """The file of a graph.
+
+    Raises:
+        GraphError: if it cannot be read or has more than ``MOST_BYTES``.
+    """
     try:
         with path.open("rb") as file:
             data = file.read(MOST_BYTES + 1)
     except (OSError, ValueError) as error:
-        raise GraphError(f"{path}: cannot be read: {_cause(error)}") from error
+        raise GraphError(f"{path}: cannot be read: {os_cause(error)}") from error
     if len(data) > MOST_BYTES:
-        raise GraphError(f"{path}: an SDF3 file may have at most {MOST_BYTES} bytes")
-    return parse_sdf3(data, origin=str(path))
+        raise GraphError(f"{path}: the file of a graph may have at most {MOST_BYTES} bytes")
+    return data
 
 
-def write_sdf3(graph: SdfGraph, path: Path) -> None:
-    """Write ``format_sdf3`` to a file.
-
-    Raises:
-        GraphError: if the file cannot be written, and as ``format_sdf3`` does.
-    """
-    text = format_sdf3(graph)
-    try:
-        path.write_text(text, encoding="utf-8", newline="\n")
-    except (OSError, ValueError) as error:
-        raise GraphError(f"{path}: cannot be written: {_cause(error)}") from error
-
-
-def _cause(error: OSError | ValueError) -> str:
+def os_cause(error: OSError | ValueError) -> str:
     """Without the path, which the message has already."""
     return (error.strerror if isinstance(error, OSError) else None) or str(error)
 
@@ -80,27 +85,30 @@ def parse_sdf3(data: bytes, *, origin: str = "SDF3") -> SdfGraph:
 
     Raises:
         GraphError: if it is not well-formed XML, has a document type declaration, is not an SDF
-            graph (cyclo-static and scenario-aware ones are refused by name), has rates of other
-            syntax than a whole number, or contradicts itself.
+            or CSDF graph (scenario-aware ones are refused by name), has rates or times of other
+            syntax than whole numbers, or contradicts itself.
     """
     root = _parse(data, origin)
     if root.tag != "sdf3":
         raise GraphError(f"{origin}: the outermost element must be 'sdf3', got {root.tag!r}")
     kind = root.get("type", "sdf")
-    if kind != "sdf":
+    if kind not in _KINDS:
         known = f", a {_OTHER_TYPES[kind]} graph" if kind in _OTHER_TYPES else ""
-        raise GraphError(f"{origin}: sdf3 type must be 'sdf', got {kind!r}{known}")
+        raise GraphError(f"{origin}: sdf3 type must be 'sdf' or 'csdf', got {kind!r}{known}")
     application = _only(root, "applicationGraph", origin)
-    for other in ("csdf", "fsmsadf", "sadf"):
+    for other in ("fsmsadf", "sadf"):
         if application.find(other) is not None:
-            raise GraphError(f"{origin}: holds a {_OTHER_TYPES[other]} graph ({other!r}), not SDF")
-    body = _only(application, "sdf", origin)
-    name = application.get("name") or body.get("name") or ""
-    properties = application.find("sdfProperties")
-    times = _execution_times(properties, origin)
+            raise GraphError(f"{origin}: holds a {_OTHER_TYPES[other]} graph ({other!r})")
+    bodies = [body for tag in _KINDS for body in application.findall(tag)]
+    if len(bodies) != 1:
+        raise GraphError(f"{origin}: there must be one element 'sdf' or 'csdf', got {len(bodies)}")
+    (body,) = bodies
+    properties = application.find(f"{body.tag}Properties")
+    lists = _Lists(cyclo_static="csdf" in (kind, body.tag))
+    times, notes = _execution_times(properties, lists, origin)
     sizes = _token_sizes(properties, origin)
 
-    ports: dict[tuple[str, str], tuple[str, int]] = {}
+    ports: dict[tuple[str, str], tuple[str, PerPhase]] = {}
     actors: list[Actor] = []
     seen: set[str] = set()
     for element in body.findall("actor"):
@@ -109,84 +117,85 @@ def parse_sdf3(data: bytes, *, origin: str = "SDF3") -> SdfGraph:
         if actor in seen:
             raise GraphError(f"{where} is there more than once")
         seen.add(actor)
+        rates: dict[str, tuple[int, ...]] = {}
+        directions: dict[str, str] = {}
         for port in element.findall("port"):
-            key = (actor, _attribute(port, "name", f"{where}: a port"))
-            label = f"{where}: port {key[1]!r}"
-            if key in ports:
+            name = _attribute(port, "name", f"{where}: a port")
+            label = f"{where}: port {name!r}"
+            if name in rates:
                 raise GraphError(f"{label} is there more than once")
-            direction = _attribute(port, "type", label)
-            if direction not in ("in", "out"):
-                raise GraphError(f"{label}: type must be 'in' or 'out', got {direction!r}")
-            ports[key] = (direction, _rate(_attribute(port, "rate", label), label))
-        actors.append(Actor(actor, execution_times=times.pop(actor, ())))
+            directions[name] = _attribute(port, "type", label)
+            if directions[name] not in ("in", "out"):
+                raise GraphError(f"{label}: type must be 'in' or 'out', got {directions[name]!r}")
+            rates[name] = lists.parse(_attribute(port, "rate", label), f"{label}: rate", 1)
+        own = times.pop(actor, {})
+        phases = _phases(
+            [(f"port {port!r}", rate) for port, rate in rates.items()]
+            + [(f"processor {processor!r}", time) for processor, time in own.items()],
+            where,
+        )
+        for name, rate in rates.items():
+            ports[actor, name] = directions[name], per_phase(rate)
+        found = tuple((processor, per_phase(time)) for processor, time in own.items())
+        actors.append(Actor(actor, execution_times=found, phases=("",) * phases))
     if times:
         raise GraphError(f"{origin}: actorProperties for {next(iter(times))!r}, no such actor")
     channels = _channels(body, ports, sizes, origin)
     if sizes:
         raise GraphError(f"{origin}: channelProperties for {next(iter(sizes))!r}, no such channel")
     if ports:
-        actor, port_name = next(iter(ports))
-        raise GraphError(f"{origin}: actor {actor!r}: port {port_name!r} is on no channel")
-    return SdfGraph(name, tuple(actors), tuple(channels))
+        actor, name = next(iter(ports))
+        raise GraphError(f"{origin}: actor {actor!r}: port {name!r} is on no channel")
+    title = application.get("name") or body.get("name") or ""
+    return SdfGraph(title, tuple(actors), tuple(channels), notes=notes)
 
 
-def format_sdf3(graph: SdfGraph) -> str:
-    """The graph as an SDF3 document; ``parse_sdf3`` of it is the graph again, without layers.
+class _Lists:
+    """Rates and times; in cyclo-static graphs, lists of them."""
 
-    Raises:
-        GraphError: if a name is empty or cannot be written in XML, if two channels have the same
-            name, one has a name reserved for channels without one, or a number is too large.
-    """
-    where = f"graph {graph.name!r}"
-    names = [channel.name or _UNNAMED.format(n) for n, channel in enumerate(graph.channels)]
-    uses = Counter(names)
-    for number, channel in enumerate(graph.channels):
-        if channel.name == _UNNAMED.format(number):
-            raise GraphError(f"{where}: channel name {channel.name!r} stands for 'no name' in SDF3")
-        if uses[names[number]] > 1:
-            raise GraphError(f"{where}: channel {names[number]!r} is there more than once")
-    root = ElementTree.Element("sdf3", {"type": "sdf", "version": "1.0"})
-    root.set("xmlns:xsi", "http://www.w3.org/2001/XMLSchema-instance")
-    root.set("xsi:noNamespaceSchemaLocation", "http://www.es.ele.tue.nl/sdf3/xsd/sdf3-sdf.xsd")
-    title = xml_text(graph.name, where, "name") if graph.name else ""
-    application = ElementTree.SubElement(root, "applicationGraph", {"name": title})
-    body = ElementTree.SubElement(application, "sdf", {"name": title, "type": title or "graph"})
-    elements = {}
-    for actor in graph.actors:
-        label = xml_text(actor.name, where, "actor name")
-        elements[actor.name] = ElementTree.SubElement(body, "actor", {"name": label, "type": label})
-    for number, channel in enumerate(graph.channels):
-        for end, port, direction, rate in (
-            (channel.source, f"out{number}", "out", channel.production),
-            (channel.target, f"in{number}", "in", channel.consumption),
-        ):
-            text = _countable(rate, f"{where}: channel {names[number]!r}", "rate")
-            ElementTree.SubElement(
-                elements[end], "port", {"name": port, "type": direction, "rate": text}
+    def __init__(self, *, cyclo_static: bool) -> None:
+        self._cyclo_static = cyclo_static
+        self._entries = 0
+
+    def parse(self, text: str, where: str, least: int) -> tuple[int, ...]:
+        """The entries of a list, which are at least ``least`` if all are the same, else 0.
+
+        Raises:
+            GraphError: if it is not one, or too long; ``where`` names it.
+        """
+        if not self._cyclo_static:
+            if "," in text or "*" in text:
+                raise GraphError(
+                    f"{where} {text[:40]!r} is cyclo-static, and the graph of type 'sdf'"
+                )
+            return (_count(text, where, least),)
+        if ";" in text:
+            raise GraphError(f"{where} {text[:40]!r}: initial phases are not supported")
+        entries: list[int] = []
+        for part in text.split(","):
+            times, star, figure = part.rpartition("*")
+            repeated = _count(times, f"{where}: repetitions", 1) if star else 1
+            self._entries += repeated
+            if self._entries > MOST_ENTRIES:
+                raise GraphError(
+                    f"{where}: all rates and times may have at most {MOST_ENTRIES} entries"
+                )
+            entries += [_count(figure, where, 0)] * repeated
+        if max(entries) < least:
+            raise GraphError(f"{where} must not be 0 in all phases")
+        return tuple(entries)
+
+
+def _phases(lists: list[tuple[str, tuple[int, ...]]], where: str) -> int:
+    """The number of phases that an actor's lists of rates and times have."""
+    phases = max((len(entries) for _, entries in lists), default=1)
+    for name, entries in lists:
+        if len(entries) not in (1, phases):
+            raise GraphError(
+                f"{where}: {name} must have one entry or {phases}, as others of the actor have, "
+                f"got {len(entries)}"
             )
-    for number, channel in enumerate(graph.channels):
-        attributes = {
-            "name": xml_text(names[number], where, "channel name"),
-            "srcActor": channel.source,
-            "srcPort": f"out{number}",
-            "dstActor": channel.target,
-            "dstPort": f"in{number}",
-        }
-        if channel.initial_tokens:
-            attributes["initialTokens"] = _countable(
-                channel.initial_tokens, f"{where}: channel {names[number]!r}", "initialTokens"
-            )
-        ElementTree.SubElement(body, "channel", attributes)
-    properties = ElementTree.SubElement(application, "sdfProperties")
-    for actor in graph.actors:
-        _write_times(properties, actor, where)
-    for channel, name in zip(graph.channels, names, strict=True):
-        element = ElementTree.SubElement(properties, "channelProperties", {"channel": name})
-        bits = _countable(8 * channel.token_bytes, f"{where}: channel {name!r}", "token size")
-        ElementTree.SubElement(element, "tokenSize", {"sz": bits})
-    ElementTree.indent(root)
-    text = ElementTree.tostring(root, encoding="unicode")
-    return f'<?xml version="1.0" encoding="UTF-8"?>\n{text}\n'
+    return phases
 
 
 def _parse(data: bytes, origin: str) -> ElementTree.Element:
@@ -210,17 +219,19 @@ def _parse(data: bytes, origin: str) -> ElementTree.Element:
 
 
 def _execution_times(
-    properties: ElementTree.Element | None, origin: str
-) -> dict[str, tuple[tuple[str, int], ...]]:
-    """By actor; its default processor first, the others in the file's order."""
-    found: dict[str, tuple[tuple[str, int], ...]] = {}
+    properties: ElementTree.Element | None, lists: _Lists, origin: str
+) -> tuple[dict[str, dict[str, tuple[int, ...]]], tuple[str, ...]]:
+    """By actor and processor type: its default processors first, the others in the file's order.
+    And a note on the actors that have several defaults."""
+    found: dict[str, dict[str, tuple[int, ...]]] = {}
+    several: list[str] = []
     for element in _children(properties, "actorProperties"):
         actor = _attribute(element, "actor", f"{origin}: actorProperties")
         where = f"{origin}: actorProperties of {actor!r}"
         if actor in found:
             raise GraphError(f"{where} are there more than once")
-        first: list[tuple[str, int]] = []
-        others: list[tuple[str, int]] = []
+        first: dict[str, tuple[int, ...]] = {}
+        others: dict[str, tuple[int, ...]] = {}
         for processor in element.findall("processor"):
             kind = _attribute(processor, "type", f"{where}: a processor")
             label = f"{where}: processor {kind!r}"
@@ -228,14 +239,19 @@ def _execution_times(
             if default not in ("true", "false", "1", "0"):
                 raise GraphError(f"{label}: default must be 'true' or 'false', got {default!r}")
             time = _only(processor, "executionTime", label)
-            if kind in dict(first + others):
+            if kind in first or kind in others:
                 raise GraphError(f"{label} is there more than once")
             chosen = first if default in ("true", "1") else others
-            chosen.append((kind, _count(_attribute(time, "time", label), f"{label}: time", 0)))
+            chosen[kind] = lists.parse(_attribute(time, "time", label), f"{label}: time", 0)
         if len(first) > 1:
-            raise GraphError(f"{where}: only one processor may be the default, got {len(first)}")
-        found[actor] = (*first, *others)
-    return found
+            several.append(f"{actor!r} on {next(iter(first))!r}")
+        found[actor] = first | others
+    if not several:
+        return found, ()
+    shown = several[:MOST_NAMED] + ["..."] * (len(several) > MOST_NAMED)
+    return found, (
+        "where several processors are marked as default, the first one counts: " + ", ".join(shown),
+    )
 
 
 def _token_sizes(properties: ElementTree.Element | None, origin: str) -> dict[str, int | None]:
@@ -256,7 +272,7 @@ def _token_sizes(properties: ElementTree.Element | None, origin: str) -> dict[st
 
 def _channels(
     body: ElementTree.Element,
-    ports: dict[tuple[str, str], tuple[str, int]],
+    ports: dict[tuple[str, str], tuple[str, PerPhase]],
     sizes: dict[str, int | None],
     origin: str,
 ) -> list[Channel]:
@@ -264,7 +280,7 @@ def _channels(
     used: set[tuple[str, str]] = set()
     names: set[str] = set()
     channels = []
-    for number, element in enumerate(body.findall("channel")):
+    for element in body.findall("channel"):
         name = _attribute(element, "name", f"{origin}: a channel")
         where = f"{origin}: channel {name!r}"
         if name in names:
@@ -291,34 +307,26 @@ def _channels(
         tokens = _count(element.get("initialTokens", "0"), f"{where}: initialTokens", 0)
         size = sizes.pop(name, None)
         (source, production), (target, consumption) = ends
-        channel = Channel(
-            source,
-            target,
-            production,
-            consumption,
-            tokens,
-            name="" if name == _UNNAMED.format(number) else name,
-        )
-        if size is not None:
-            channel = Channel(source, target, production, consumption, tokens, size, channel.name)
-        channels.append(channel)
-    return channels
+        channel = Channel(source, target, production, consumption, tokens, name=name)
+        channels.append(channel if size is None else replace(channel, token_bytes=size))
+    return [
+        replace(channel, name="") if channel.name == UNNAMED.format(number) else channel
+        for number, channel in enumerate(_with_capacities(channels))
+    ]
 
 
-def _write_times(properties: ElementTree.Element, actor: Actor, where: str) -> None:
-    label = f"{where}: actor {actor.name!r}"
-    kinds = [kind for kind, _ in actor.execution_times]
-    if not kinds:
-        return
-    element = ElementTree.SubElement(properties, "actorProperties", {"actor": actor.name})
-    for position, (kind, time) in enumerate(actor.execution_times):
-        if kinds.count(kind) > 1:
-            raise GraphError(f"{label}: processor type {kind!r} is there more than once")
-        attributes = {"type": xml_text(kind, label, "processor type")}
-        attributes["default"] = "false" if position else "true"
-        processor = ElementTree.SubElement(element, "processor", attributes)
-        text = _countable(time, label, "execution time", least=0)
-        ElementTree.SubElement(processor, "executionTime", {"time": text})
+def _with_capacities(channels: list[Channel]) -> list[Channel]:
+    """``X_room`` in the place of a capacity of X is taken out where it mirrors X."""
+    kept = {channel.name: channel for channel in channels}
+    for channel in sorted(channels, key=lambda channel: len(channel.name)):
+        bounded = kept.get(channel.name.removesuffix("_room"))
+        if bounded is None or bounded is channel or bounded.capacity is not None:
+            continue
+        capacity = bounded.initial_tokens + channel.initial_tokens
+        if room_channel(bounded, capacity) == channel:
+            kept[bounded.name] = replace(bounded, capacity=capacity)
+            del kept[channel.name]
+    return list(kept.values())
 
 
 def _children(element: ElementTree.Element | None, tag: str) -> Iterable[ElementTree.Element]:
@@ -340,12 +348,6 @@ def _attribute(element: ElementTree.Element, name: str, where: str) -> str:
     return value
 
 
-def _rate(text: str, where: str) -> int:
-    if "," in text or "*" in text:
-        raise GraphError(f"{where}: rate {text[:40]!r} is cyclo-static; only SDF graphs are read")
-    return _count(text, f"{where}: rate", 1)
-
-
 def _count(text: str, where: str, least: int) -> int:
     """A whole number in decimal digits."""
     digits = text.strip(" \t\r\n")
@@ -357,25 +359,3 @@ def _count(text: str, where: str, least: int) -> int:
     if not least <= value <= LARGEST:
         raise GraphError(f"{where} must be a whole number from {least} to {LARGEST}, got {value}")
     return value
-
-
-def xml_text(text: str, where: str, what: str) -> str:
-    """The text itself.
-
-    Raises:
-        GraphError: where it is empty or holds what XML cannot; ``where`` and ``what`` name it.
-    """
-    if not text:
-        raise GraphError(f"{where}: an empty {what} cannot be written in SDF3")
-    found = _NOT_XML.search(text)
-    if found:
-        raise GraphError(f"{where}: {what} holds {found.group()!r}, which XML cannot hold")
-    return text
-
-
-def _countable(value: int, where: str, what: str, *, least: int = 1) -> str:
-    if not least <= value <= LARGEST:
-        raise GraphError(
-            f"{where}: {what} must be from {least} to {LARGEST} to be written, got {value}"
-        )
-    return str(value)

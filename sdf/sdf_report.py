@@ -1,4 +1,4 @@
-"""Everything the analyses say about one SDF graph, as data and as text."""
+"""Everything the analyses say about one dataflow graph, as data and as text."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from sdf.buffer_search import (
 from sdf.graph import SdfGraph
 from sdf.liveness import FIRING_LIMIT, check_live
 from sdf.processor_order import BoundThroughput, bound_throughput
+from sdf.rates import PerPhase
 from sdf.repetition import repetition_vector
 from sdf.throughput import Throughput, execution_times, self_timed_throughput
 
@@ -28,16 +29,21 @@ class SdfReport:
     """A consistent, live graph. Times are in the unit of its execution times."""
 
     name: str
+    time_unit: str
+    """Empty where the graph does not say."""
     channels: tuple[str, ...]
     """Name, or "source -> target" where there is none, in the graph's order."""
     repetitions: tuple[tuple[str, int], ...]
     """(actor, firings in one iteration)."""
-    times: tuple[tuple[str, int], ...]
-    """(actor, time of one firing on its default processor type); empty if there are none."""
+    phases: tuple[tuple[str, int], ...]
+    """(actor, its number of phases)."""
+    times: tuple[tuple[str, PerPhase], ...]
+    """(actor, time of a firing on its default processor type); empty if there are none."""
     throughput: Throughput | None
-    """Unbounded buffers, no auto-concurrency: an actor's firings do not overlap."""
+    """No auto-concurrency: an actor's firings do not overlap. Buffers are unbounded but for the
+    capacities that the graph states; in all other figures, too."""
     auto_concurrent: Throughput | None
-    """Unbounded buffers, firings of one actor may overlap."""
+    """Firings of one actor may overlap."""
     bound: BoundThroughput | None
     """On processors, in a static order."""
     deadlock_free: SmallestBuffers | None
@@ -75,9 +81,11 @@ def analyse(
     """
     repetitions = repetition_vector(graph)
     check_live(graph)
-    notes = []
+    notes = list(graph.notes) if processor_type is None else []
+    if any(channel.capacity is not None for channel in graph.channels):
+        notes.append("no buffer is larger than the graph says")
     fastest = overlapping = None
-    times: dict[str, int] = {}
+    times: dict[str, PerPhase] = {}
     if any(actor.execution_times for actor in graph.actors) or throughput is not None:
         times = execution_times(graph, processor_type)
         fastest = self_timed_throughput(graph, times)
@@ -114,8 +122,10 @@ def analyse(
         wanted = fastest.iterations
     return SdfReport(
         name=graph.name,
+        time_unit=graph.time_unit,
         channels=tuple(c.name or f"{c.source} -> {c.target}" for c in graph.channels),
         repetitions=tuple(repetitions.items()),
+        phases=tuple((actor.name, len(actor.phases)) for actor in graph.actors),
         times=tuple(times.items()),
         throughput=fastest,
         auto_concurrent=overlapping,
@@ -137,17 +147,22 @@ def format_report(report: SdfReport) -> str:
         f"repetition vector ({firings} firings in an iteration)",
     ]
     times = dict(report.times)
-    for actor, count in report.repetitions:
-        time = f", {times[actor]} time units each" if actor in times else ""
-        lines.append(f"  {actor}: {count}{time}")
+    unit = report.time_unit or "time units"
+    for (actor, count), (_, phases) in zip(report.repetitions, report.phases, strict=True):
+        line = f"  {actor}: {count}" + (f" in {phases} phases" if phases > 1 else "")
+        if actor in times:
+            time = times[actor]
+            each = f"{time} {unit} each"
+            line += f", {each if isinstance(time, int) else f'{sum(time)} {unit} for all phases'}"
+        lines.append(line)
     if report.throughput is not None:
-        lines.append(f"throughput: {_rate(report.throughput)}")
+        lines.append(f"throughput: {_rate(report, report.throughput)}")
     if report.auto_concurrent is not None:
-        lines.append(f"throughput with auto-concurrency: {_rate(report.auto_concurrent)}")
+        lines.append(f"throughput with auto-concurrency: {_rate(report, report.auto_concurrent)}")
     if report.bound is not None:
         lines.append(
             f"throughput on {len(report.bound.orders)} processors in static order: "
-            f"{_rate(report.bound.throughput)}"
+            f"{_rate(report, report.bound.throughput)}"
         )
         for processor, order in report.bound.orders:
             lines.append(f"  {processor}: {', '.join(dict.fromkeys(order))}")
@@ -155,7 +170,7 @@ def format_report(report: SdfReport) -> str:
         lines.append(f"buffers without deadlock: {_buffers(report, report.deadlock_free)}")
     if report.fast_enough is not None:
         lines.append(
-            f"buffers for {report.wanted} iterations per time unit: "
+            f"buffers for {report.wanted} iterations per {report.time_unit or 'time unit'}: "
             f"{_buffers(report, report.fast_enough)}"
         )
     if report.trade_off is not None:
@@ -172,13 +187,13 @@ def _one_of_each_type(graph: SdfGraph, processor_type: str | None) -> dict[str, 
     return {actor.name: processor_type or actor.execution_times[0][0] for actor in graph.actors}
 
 
-def _rate(throughput: Throughput) -> str:
+def _rate(report: SdfReport, throughput: Throughput) -> str:
     if throughput.iterations is None:
         return "unbounded"
     critical = ", ".join(throughput.critical_actors)
     return (
-        f"{throughput.iterations} iterations per time unit (period {throughput.period}; limited "
-        f"by {critical})"
+        f"{throughput.iterations} iterations per {report.time_unit or 'time unit'} (period "
+        f"{throughput.period}; limited by {critical})"
     )
 
 

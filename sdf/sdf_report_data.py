@@ -1,4 +1,4 @@
-"""The report on an SDF graph as JSON types."""
+"""The report on a dataflow graph as JSON types."""
 
 from __future__ import annotations
 
@@ -18,9 +18,10 @@ def report_data(report: SdfReport) -> dict[str, Any]:
     times = dict(report.times)
     return {
         "name": report.name,
+        "time_unit": report.time_unit or None,
         "actors": [
-            {"name": name, "repetitions": count, "time": times.get(name)}
-            for name, count in report.repetitions
+            {"name": name, "repetitions": count, "phases": phases, "time": times.get(name)}
+            for (name, count), (_, phases) in zip(report.repetitions, report.phases, strict=True)
         ],
         "firings": sum(count for _, count in report.repetitions),
         "channels": list(report.channels),

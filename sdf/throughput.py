@@ -1,25 +1,29 @@
-"""Self-timed throughput with unbounded buffers and as many processors as there are firings.
+"""Self-timed throughput with as many processors as there are firings.
 
-Self-timed: an actor fires as soon as its tokens are there. A firing takes its tokens when it
-starts and gives its results when it ends. A graph that is not strongly connected would pile up
-tokens without end in front of its slow parts, so throughput is defined per strongly connected
-component, and the graph's is the smallest of them, each scaled by the repetition vector
-(Ghamarian et al., Throughput Analysis of Synchronous Data Flow Graphs, ACSD 2006).
+Self-timed: an actor fires as soon as its tokens are there, in the order of its phases. A firing
+takes its tokens when it starts and gives its results when it ends. Where firings of one actor may
+overlap (auto-concurrency) and phases differ in time, tokens still come out of a channel in the
+order of the phases that write them: a reader waits for the writers of what it reads.
+
+A graph that is not strongly connected would pile up tokens without end in front of its slow parts,
+so throughput is defined per strongly connected component, and the graph's is the smallest of them,
+each scaled by the repetition vector (Ghamarian et al., Throughput Analysis of Synchronous Data Flow
+Graphs, ACSD 2006). Channels are unbounded but for the capacities that the graph itself states.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import gcd
 
 from sdf.cycle_ratio import maximum_cycle_ratio
 from sdf.errors import GraphError
 from sdf.firing_graph import Dependence, FiringGraph, build_firing_graph
 from sdf.graph import Channel, SdfGraph
-from sdf.liveness import channels_within, check_live, component_repetitions
-from sdf.repetition import repetition_vector, strongly_connected_components
+from sdf.liveness import check_live, component_repetitions, components
+from sdf.rates import PerPhase, Rate, cycle_total, in_phases
+from sdf.repetition import iterations_of_part, repetition_vector
 
 
 @dataclass(frozen=True)
@@ -37,8 +41,8 @@ class Throughput:
         return 1 / self.period if self.period else None
 
 
-def execution_times(graph: SdfGraph, processor_type: str | None = None) -> dict[str, int]:
-    """The time of one firing of every actor on a type of processor.
+def execution_times(graph: SdfGraph, processor_type: str | None = None) -> dict[str, PerPhase]:
+    """The time of a firing of every actor on a type of processor.
 
     Args:
         processor_type: None takes the first type that each actor lists: its default.
@@ -46,7 +50,7 @@ def execution_times(graph: SdfGraph, processor_type: str | None = None) -> dict[
     Raises:
         GraphError: if an actor has no time on that type, or a negative one.
     """
-    times = {}
+    times: dict[str, PerPhase] = {}
     for actor in graph.actors:
         known = dict(actor.execution_times)
         kind = processor_type
@@ -64,29 +68,33 @@ def execution_times(graph: SdfGraph, processor_type: str | None = None) -> dict[
     return times
 
 
-def check_times(graph: SdfGraph, times: Mapping[str, int]) -> None:
-    """Every actor has a time >= 0.
+def check_times(graph: SdfGraph, times: Mapping[str, PerPhase]) -> None:
+    """Every actor has a time >= 0, or one for each of its phases.
 
     Raises:
         GraphError: naming the actor.
     """
     for actor in graph.actors:
+        label = f"graph {graph.name!r}: actor {actor.name!r}"
         if actor.name not in times:
-            raise GraphError(f"graph {graph.name!r}: actor {actor.name!r} has no execution time")
-        if times[actor.name] < 0:
+            raise GraphError(f"{label} has no execution time")
+        entries = in_phases(times[actor.name], len(actor.phases))
+        if len(entries) != len(actor.phases):
             raise GraphError(
-                f"graph {graph.name!r}: actor {actor.name!r}: an execution time must be at least "
-                f"0, got {times[actor.name]}"
+                f"{label}: {len(actor.phases)} phases need as many execution times, got "
+                f"{len(entries)}"
             )
+        if min(entries) < 0:
+            raise GraphError(f"{label}: an execution time must be at least 0, got {min(entries)}")
 
 
 def self_timed_throughput(
-    graph: SdfGraph, times: Mapping[str, int], *, auto_concurrency: bool = False
+    graph: SdfGraph, times: Mapping[str, PerPhase], *, auto_concurrency: bool = False
 ) -> Throughput:
-    """The throughput of the graph with unbounded buffers.
+    """The throughput of the graph.
 
     Args:
-        times: time of one firing, by actor.
+        times: time of a firing, by actor.
         auto_concurrency: whether an actor may fire again while it fires. Without it, every actor
             has in effect a self-loop with one token.
 
@@ -97,10 +105,10 @@ def self_timed_throughput(
             or if a component has too many firings (``liveness.FIRING_LIMIT``).
     """
     check_times(graph, times)
+    graph = graph.with_rooms
     repetitions = repetition_vector(graph)
     slowest = Throughput(Fraction(0))
-    for part in strongly_connected_components(graph):
-        inner = channels_within(graph, part)
+    for part, inner in components(graph):
         if len(part) == 1:
             found = _single_actor(graph, part[0], inner, repetitions, times, auto_concurrency)
         else:
@@ -110,31 +118,70 @@ def self_timed_throughput(
     return slowest
 
 
-def dependences_of(
-    actors: list[str], channels: list[Channel], *, auto_concurrency: bool
-) -> list[Dependence]:
-    """One dependence per channel, in their order; then, unless actors may overlap themselves, a
-    self-loop with one token per actor."""
-    index = {name: number for number, name in enumerate(actors)}
-    dependences = [
-        Dependence(
-            index[channel.source],
-            index[channel.target],
-            channel.production,
-            channel.consumption,
-            channel.initial_tokens,
+@dataclass(frozen=True)
+class FiringModel:
+    """Actors and dependences as the firing graph takes them: those of the graph, in their order,
+    then those that :func:`firing_model` adds."""
+
+    names: list[str]
+    """Of each of its actors: the graph's actor that it stands for."""
+    counts: list[int]
+    """Firings in one iteration."""
+    times: list[PerPhase]
+    dependences: list[Dependence]
+
+    def unfolded(self, orders: Sequence[Sequence[int]] = ()) -> FiringGraph:
+        """The firings of one iteration; ``orders`` as for ``build_firing_graph``."""
+        return build_firing_graph(self.counts, self.times, self.dependences, orders)
+
+    def actors_on(self, graph: FiringGraph, edges: Sequence[int]) -> tuple[str, ...]:
+        """The actors whose firings a cycle of its firing graph passes, in the graph's order."""
+        found = {self.names[graph.actor_of(int(graph.source[edge]))] for edge in edges}
+        return tuple(name for name in dict.fromkeys(self.names) if name in found)
+
+
+def firing_model(
+    names: Sequence[str],
+    channels: Sequence[Channel],
+    counts: Sequence[int],
+    times: Mapping[str, PerPhase],
+    *,
+    overlapping: bool,
+) -> FiringModel:
+    """Channels between ``names`` as dependences. Where firings do not overlap, each actor waits for
+    itself; where they may, those of one time end in the order in which they start. For an actor
+    whose phases differ in time, an actor without time is put on each channel: it passes on the
+    results of the phases that write there, one after the other."""
+    index = {name: number for number, name in enumerate(names)}
+    model = FiringModel(list(names), list(counts), [times[name] for name in names], [])
+    added: list[Dependence] = []
+    once = Rate(1)
+    if not overlapping:
+        added += [Dependence(number, number, once, once, 1) for number in range(len(names))]
+    for channel in channels:
+        source, production = index[channel.source], channel.production
+        time = times[channel.source]
+        if overlapping and isinstance(time, tuple):
+            rates = in_phases(production, len(time))
+            writes = tuple(int(rate > 0) for rate in rates)
+            passes_on = len(model.names)
+            added.append(Dependence(source, passes_on, Rate(writes), once, 0))
+            added.append(Dependence(passes_on, passes_on, once, once, 1))
+            model.names.append(channel.source)
+            model.counts.append(counts[source] // len(time) * sum(writes))
+            model.times.append(0)
+            source, production = passes_on, tuple(filter(None, rates))
+        model.dependences.append(
+            Dependence(
+                source,
+                index[channel.target],
+                Rate(production),
+                Rate(channel.consumption),
+                channel.initial_tokens,
+            )
         )
-        for channel in channels
-    ]
-    if not auto_concurrency:
-        dependences.extend(Dependence(number, number, 1, 1, 1) for number in range(len(actors)))
-    return dependences
-
-
-def actors_on(graph: FiringGraph, actors: list[str], edges: tuple[int, ...]) -> tuple[str, ...]:
-    """The actors whose firings a cycle passes."""
-    found = {graph.actor_of(int(graph.source[edge])) for edge in edges}
-    return tuple(actors[number] for number in sorted(found))
+    model.dependences.extend(added)
+    return model
 
 
 def _single_actor(
@@ -142,19 +189,24 @@ def _single_actor(
     name: str,
     loops: list[Channel],
     repetitions: Mapping[str, int],
-    times: Mapping[str, int],
+    times: Mapping[str, PerPhase],
     auto_concurrency: bool,
 ) -> Throughput:
     """An actor alone: its self-loops say how many firings may overlap."""
-    overlap = [loop.initial_tokens // loop.consumption for loop in loops]
-    if not auto_concurrency:
-        overlap.append(1)
-    if not overlap:
+    if auto_concurrency and not loops:
         return Throughput(Fraction(0))
-    if not min(overlap):
-        check_live(graph)
-    period = Fraction(repetitions[name] * times[name], min(overlap))
-    return Throughput(period, (name,) if period else ())
+    if all(loop.keeps_state for loop in loops):
+        overlap = min(
+            [Rate(loop.consumption).most(loop.initial_tokens) for loop in loops]
+            + [1] * (not auto_concurrency)
+        )
+        if not overlap:
+            check_live(graph)
+        if overlap == 1 or isinstance(times[name], int):
+            phases = len(graph.actor_by_name[name].phases)
+            work = repetitions[name] // phases * cycle_total(times[name], phases)
+            return Throughput(Fraction(work, overlap), (name,) if work else ())
+    return _component(graph, [name], loops, repetitions, times, auto_concurrency)
 
 
 def _component(
@@ -162,17 +214,16 @@ def _component(
     part: list[str],
     inner: list[Channel],
     repetitions: Mapping[str, int],
-    times: Mapping[str, int],
+    times: Mapping[str, PerPhase],
     auto_concurrency: bool,
 ) -> Throughput:
-    """Several actors in cycles: the maximum cycle ratio of their firings."""
+    """Actors in cycles: the maximum cycle ratio of their firings."""
     counts = component_repetitions(graph, part, repetitions)
-    firings = build_firing_graph(
-        counts, dependences_of(part, inner, auto_concurrency=auto_concurrency)
-    )
-    found = maximum_cycle_ratio(firings, [times[name] for name in part])
+    model = firing_model(part, inner, counts, times, overlapping=auto_concurrency)
+    firings = model.unfolded()
+    found = maximum_cycle_ratio(firings)
     if found.period is None:
         check_live(graph)
         raise AssertionError("a cycle of firings without delay is a deadlock")
-    scale = gcd(*(repetitions[name] for name in part))
-    return Throughput(found.period * scale, actors_on(firings, part, found.edges))
+    scale = iterations_of_part(graph, part, repetitions)
+    return Throughput(found.period * scale, model.actors_on(firings, found.edges))

@@ -163,6 +163,16 @@ def test_sdf_for_a_throughput_and_a_type_of_processor(output):
     assert [order["processor"] for order in data["bound"]["orders"]] == ["cpu"]
 
 
+def test_sdf_says_which_of_several_default_processors_it_takes(output, tmp_path):
+    text = (GRAPHS / "rate_converter.xml").read_text().replace('default="false"', 'default="true"')
+    file = tmp_path / "two.xml"
+    file.write_text(text)
+    lines = output("sdf", str(file), columns=300).splitlines()
+    (note,) = (line for line in lines if line.startswith("note: "))
+    assert "the first one counts: 'reader' on 'cpu', " in note
+    assert "note: " not in output("sdf", str(file), "--processor-type", "cpu", columns=300)
+
+
 BAD = [
     (["network", "vgg18"], "did you mean vgg19"),
     (["network", "none.onnx"], "'none.onnx'"),

@@ -1,0 +1,195 @@
+"""Mapped networks as JSON: graphs whose actors are processors, with named phases and capacities."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from sdf.errors import GraphError
+from sdf.graph import Actor, Channel, SdfGraph
+from sdf.rates import PerPhase, in_phases, per_phase
+from sdf.sdf3_xml import LARGEST
+
+FORMAT = "paretosoc-csdf/1"
+
+
+def format_graph_json(graph: SdfGraph) -> str:
+    """All of a graph whose actors each have times on one processor type, that of their own name:
+    phases with names, rates as lists, initial tokens and capacities (null where unbounded).
+
+    Raises:
+        GraphError: where an actor has other processor types.
+    """
+    document = {
+        "format": FORMAT,
+        "name": graph.name,
+        "time_unit": graph.time_unit,
+        "actors": [
+            {
+                "name": actor.name,
+                "phases": [
+                    {"name": name, "time": time}
+                    for name, time in zip(actor.phases, _own_times(graph, actor), strict=True)
+                ],
+            }
+            for actor in graph.actors
+        ],
+        "channels": [
+            {
+                "name": channel.name,
+                "source": channel.source,
+                "target": channel.target,
+                "production": _list(channel.production, graph.actor_by_name[channel.source]),
+                "consumption": _list(channel.consumption, graph.actor_by_name[channel.target]),
+                "initial_tokens": channel.initial_tokens,
+                "capacity": channel.capacity,
+                "token_bytes": channel.token_bytes,
+            }
+            for channel in graph.channels
+        ],
+    }
+    return json.dumps(document, indent=1) + "\n"
+
+
+def _own_times(graph: SdfGraph, actor: Actor) -> tuple[int, ...]:
+    if [kind for kind, _ in actor.execution_times] != [actor.name]:
+        raise GraphError(
+            f"graph {graph.name!r}: actor {actor.name!r} must have execution times on one "
+            "processor type, of its own name, to be written as JSON"
+        )
+    return in_phases(actor.execution_times[0][1], len(actor.phases))
+
+
+def _list(rate: PerPhase, actor: Actor) -> list[int]:
+    return list(in_phases(rate, len(actor.phases)))
+
+
+def parse_graph_json(data: bytes, *, origin: str = "JSON") -> SdfGraph:
+    """The graph of a document that ``format_graph_json`` makes, and that may have a ``throughput``
+    beside the graph, which is passed over.
+
+    Raises:
+        GraphError: where it is not one; the message names the field.
+    """
+    try:
+        document = json.loads(data, object_pairs_hook=_object)
+    except (ValueError, RecursionError) as error:
+        raise GraphError(f"{origin}: not valid JSON: {error or 'nested too deeply'}") from error
+    root = _Field(document, origin)
+    names = ("format", "name", "time_unit", "actors", "channels")
+    root.check_names(names, optional=("throughput",))
+    if root["format"].value != FORMAT:
+        raise root["format"].refused(repr(FORMAT))
+    actors = tuple(_actor(entry) for entry in root["actors"].items())
+    phases = {actor.name: len(actor.phases) for actor in actors}
+    return SdfGraph(
+        root["name"].text(),
+        actors,
+        tuple(_channel(entry, phases) for entry in root["channels"].items()),
+        root["time_unit"].text(),
+    )
+
+
+def _actor(field: _Field) -> Actor:
+    field.check_names(("name", "phases"))
+    phases = field["phases"].items()
+    for phase in phases:
+        phase.check_names(("name", "time"))
+    if not phases:
+        raise field["phases"].refused("a list with an entry")
+    name = field["name"].text()
+    times = per_phase([phase["time"].count() for phase in phases])
+    return Actor(
+        name,
+        execution_times=((name, times),),
+        phases=tuple(phase["name"].text() for phase in phases),
+    )
+
+
+def _channel(field: _Field, phases: dict[str, int]) -> Channel:
+    field.check_names(
+        (
+            "name",
+            "source",
+            "target",
+            "production",
+            "consumption",
+            "initial_tokens",
+            "capacity",
+            "token_bytes",
+        )
+    )
+    capacity = field["capacity"]
+    return Channel(
+        field["source"].text(),
+        field["target"].text(),
+        _rate(field, "production", "source", phases),
+        _rate(field, "consumption", "target", phases),
+        field["initial_tokens"].count(),
+        field["token_bytes"].count(),
+        field["name"].text(),
+        None if capacity.value is None else capacity.count(),
+    )
+
+
+def _rate(field: _Field, rate: str, end: str, phases: dict[str, int]) -> PerPhase:
+    actor, entries = field[end].text(), field[rate].items()
+    if actor not in phases:
+        raise field[end].refused("the name of an actor")
+    if len(entries) != phases[actor]:
+        raise GraphError(
+            f"{field[rate].where} must have one entry per phase of {actor!r} ({phases[actor]}), "
+            f"got {len(entries)}"
+        )
+    return per_phase([entry.count() for entry in entries])
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError("an object has a name twice")
+    return found
+
+
+class _Field:
+    """A value of the document, and where it stands."""
+
+    def __init__(self, value: Any, where: str) -> None:
+        self.value = value
+        self.where = where
+
+    def refused(self, required: str) -> GraphError:
+        """What to raise where the value is not what was required."""
+        got = json.dumps(self.value)[:40]
+        if isinstance(self.value, dict | list):
+            got = "an object" if isinstance(self.value, dict) else "a list"
+        return GraphError(f"{self.where} must be {required}, got {got}")
+
+    def check_names(self, names: tuple[str, ...], optional: tuple[str, ...] = ()) -> None:
+        """Refuse what is no object of these."""
+        if not isinstance(self.value, dict):
+            raise self.refused("an object")
+        for name in names:
+            if name not in self.value:
+                raise GraphError(f"{self.where} must have {name!r}, got none")
+        for name in self.value:
+            if name not in (*names, *optional):
+                raise GraphError(f"{self.where} has {name[:40]!r}, which is not known")
+
+    def __getitem__(self, name: str) -> _Field:
+        return _Field(self.value[name], f"{self.where}: {name}")
+
+    def items(self) -> list[_Field]:
+        if not isinstance(self.value, list):
+            raise self.refused("a list")
+        return [_Field(item, f"{self.where}[{n}]") for n, item in enumerate(self.value)]
+
+    def text(self) -> str:
+        if not isinstance(self.value, str):
+            raise self.refused("a text")
+        return self.value
+
+    def count(self) -> int:
+        if type(self.value) is not int or not 0 <= self.value <= LARGEST:
+            raise self.refused(f"a whole number from 0 to {LARGEST}")
+        return self.value
