@@ -107,7 +107,10 @@ def verify(
     if as_json:
         import json
 
-        rows = [{**vars(check), "verdict": check.verdict.value} for check in done]
+        rows = [
+            {"check": check.name, "verdict": check.verdict.value, "detail": check.detail}
+            for check in done
+        ]
         print(json.dumps(rows, indent=2))
     else:
         print(summary(done))
