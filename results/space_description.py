@@ -41,6 +41,8 @@ def _network(problem: Problem, network: ProblemNetwork) -> str:
         notes.append(f"at most {counted(network.max_transitions, 'transition')}")
     if network.deadline_ps is not None:
         notes.append(f"latency at most {_decimal(network.deadline_ps, 9)} ms")
+    if network.min_rate_uhz is not None:
+        notes.append(f"at least {_decimal(network.min_rate_uhz, 6)} frames per second")
     return f"{network.name} ({', '.join([*notes, *_pins(problem, network)])})"
 
 

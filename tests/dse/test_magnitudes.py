@@ -22,17 +22,14 @@ from results.problem import (
     ObjectiveKind,
     Problem,
 )
+from results.problem_check import OF_A_FRAME as OBJECTIVES_OF_A_FRAME
 from tests.dse.random_spaces import NOTHING, random_power_problem, space_of
 
 SHAPE = RandomShape(networks=(1, 3), groups=(1, 3), units=(1, 3), points=(1, 2))
-OF_A_FRAME = tuple(
-    Objective(kind) for kind in ObjectiveKind if kind is not ObjectiveKind.THROUGHPUT
-)
+OF_STREAMS = (ObjectiveKind.THROUGHPUT, ObjectiveKind.FAIRNESS)
+OF_A_FRAME = tuple(Objective(kind) for kind in ObjectiveKind if kind not in OF_STREAMS)
 OF_A_PIPELINE = (*OF_A_FRAME, Objective(ObjectiveKind.THROUGHPUT))
-FREE = tuple(
-    Objective(kind)
-    for kind in (ObjectiveKind.THROUGHPUT, ObjectiveKind.ENERGY, ObjectiveKind.POWER)
-)
+FREE = tuple(Objective(kind) for kind in ObjectiveKind if kind not in OBJECTIVES_OF_A_FRAME)
 
 
 def scaled(table: IntArray, factor: float, most: int) -> IntArray:
@@ -84,7 +81,10 @@ def extreme_problem(rng: np.random.Generator) -> Problem:
     if use == 3:
         return random_pipeline(rng, problem, ThroughputModel.ANALYTIC)
     if use == 4:
-        alone = tuple(replace(n, waits_for=(), arrival_ps=0) for n in problem.networks)
+        least = int(10 ** rng.uniform(0, 18.9))
+        alone = tuple(
+            replace(n, waits_for=(), arrival_ps=0, min_rate_uhz=least) for n in problem.networks
+        )
         return replace(
             problem,
             networks=alone,

@@ -125,6 +125,10 @@ NARROWS: dict[type, dict[str, Change]] = {
         "arrival_ps": (of("networks", 1, arrival_ps=2_500_000_000), "from 2.5 ms on"),
         "max_transitions": (of("networks", 0, max_transitions=1), "4 groups, at most 1 transition"),
         "deadline_ps": (of("networks", 1, deadline_ps=12 * 10**9), "latency at most 12 ms"),
+        "min_rate_uhz": (
+            of("networks", 0, min_rate_uhz=2_500_000),
+            "first (4 groups, at least 2.5 frames per second)",
+        ),
     },
     ProblemUnit: {
         "name": (of("units", 0, name="gpu"), "on gpu, unit1"),
