@@ -73,10 +73,10 @@ def parse_graph_json(data: bytes, *, origin: str = "JSON") -> SdfGraph:
     """
     try:
         document = json.loads(data, object_pairs_hook=_object)
-    except (ValueError, RecursionError) as error:
-        raise GraphError(
-            f"{origin}: not valid JSON: {str(error) or 'nested too deeply'}"
-        ) from error
+    except ValueError as error:
+        raise GraphError(f"{origin}: not valid JSON: {error}") from error
+    except RecursionError:
+        raise GraphError(f"{origin}: not valid JSON: nested too deeply") from None
     root = _Field(document, origin)
     names = ("format", "name", "time_unit", "actors", "channels")
     root.check_names(names, optional=("throughput",))

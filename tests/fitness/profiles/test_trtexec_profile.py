@@ -185,7 +185,7 @@ def test_what_is_no_profile_is_refused(text: str, expected: str) -> None:
 
 
 @given(st.text(alphabet='[]{}",:. \n\\abc019=Profile(iterations)Layer Time%|', max_size=200))
-def test_no_text_breaks_the_reader(text: str) -> None:
+def test_any_text_is_read_or_refused_with_a_platform_error(text: str) -> None:
     for start in ("", "[\n", "=== Profile (3 iterations ) ===\n Time(ms) Avg.(ms) Layer\n"):
         with suppress(PlatformError):
             parse_trtexec_profile(start + text, "f")

@@ -158,6 +158,12 @@ def test_other_bytes(data: bytes) -> None:
         parse_graph_json(data, origin="file")
 
 
+def test_too_deep_a_document_is_named() -> None:
+    with pytest.raises(GraphError) as caught:
+        parse_graph_json(b"[" * 200_000, origin="file")
+    assert str(caught.value) == "file: not valid JSON: nested too deeply"
+
+
 def test_fuzzed_files_are_read_or_refused() -> None:
     source = random.Random(5)
     original = format_graph_json(PAIR).encode()

@@ -57,7 +57,7 @@ def test_noise() -> None:
         assert not survives(draw.randbytes(length))
 
 
-def test_spliced_models(models: dict[str, bytes]) -> None:
+def test_spliced_models_are_read_or_refused_with_a_graph_error(models: dict[str, bytes]) -> None:
     draw = random.Random(3)
     for _ in range(300):
         first, second = (models[name] for name in draw.sample(NAMES, 2))

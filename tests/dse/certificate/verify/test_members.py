@@ -73,3 +73,24 @@ def test_exactly_the_limits_that_a_point_breaks_are_named() -> None:
             assert wrong is not None
             assert wrong.startswith("breaks ")
     assert set(seen) == {"transitions", "segments", "latency", "makespan", "power", "energy"}, seen
+
+
+def test_so_are_least_rates() -> None:
+    for seed in range(8):
+        rng = np.random.default_rng(seed)
+        problem = replace(
+            random_problem(rng, replace(SHAPE, waiting=False)),
+            objectives=ENERGY,
+            energy_use=EnergyUse.PIPELINE,
+            free_running=True,
+        )
+        networks = [
+            replace(network, min_rate_uhz=1 if n % 2 else 10**18)
+            for n, network in enumerate(problem.networks)
+        ]
+        problem = replace(problem, networks=tuple(networks))
+        member, breaks = member_of(problem, rng)
+        assert breaks == tuple(f"rate of {network.name}" for network in networks[::2])
+        assert what_is_wrong(problem, member, breaks) is None
+        for claimed in (breaks[1:], (*breaks, "power")):
+            assert what_is_wrong(problem, member, claimed) is not None
