@@ -37,7 +37,7 @@ def sources_by_topic(platform: Platform) -> dict[str, tuple[Source, ...]]:
             *(rule.source for unit in units for rule in unit.rules),
         ),
         "networks": (
-            *(r.source for r in platform.measurements if r.time_ps is not None),
+            *(record.source for record in platform.measurements),
             *(profile.source for profile in platform.profiles),
         ),
         "deployment": ()

@@ -107,7 +107,7 @@ class CertificateSummary:
     epsilon_ppm: int | None
     """No feasible design point is better than every one of them by more; None: nothing is known."""
     space: str
-    """The space in words."""
+    """See :func:`results.text.space_description.describe_space`."""
     lemmas: int
     nodes: int
     solvers: tuple[str, ...]

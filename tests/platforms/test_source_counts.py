@@ -20,9 +20,9 @@ DATA = ROOT / "platforms" / "data"
 
 
 def statuses(part: Any) -> Iterator[str]:
-    """Every ``status`` beside a ``source``, but for networks that a source has no time of."""
+    """Every ``status`` that stands beside a ``source``, anywhere in a document."""
     if isinstance(part, dict):
-        if "source" in part and "status" in part and part.get("ms", 0) is not None:
+        if "source" in part and "status" in part:
             yield part["status"]
         part = list(part.values())
     if isinstance(part, list):

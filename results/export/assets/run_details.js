@@ -40,7 +40,7 @@ function proofDetails(page) {
 
 function proofSentence(data, proof) {
   const how = {
-    certified: " Every lemma holds, and together they leave none out.",
+    certified: " A solver found that its lemmas leave none out; dse verify checks that each of them holds.",
     searched: " That is the search's own account: its lemmas are too many to be checked by a solver.",
     gap: " That is the search's own account; dse certify goes further.",
   }[proof.status];
