@@ -163,7 +163,9 @@ def test_random_texts_of_options_are_taken_as_written_or_refused():
             seen["spoilt and taken" if names else "taken"] += 1
 
     each()
-    assert min(seen["refused"], seen["taken"], seen["spoilt and taken"]) > 10, seen
+    # Few random texts are of the right form, and how many depends on what hypothesis has imported.
+    assert min(seen["refused"], seen["taken"]) > 100, seen
+    assert seen["spoilt and taken"] > 2, seen
 
 
 def test_random_sizes_of_dimensions_are_taken_as_written_or_refused():
