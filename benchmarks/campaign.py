@@ -163,7 +163,7 @@ def measure_store(folder: Path, stored: int) -> list[dict[str, Value]]:
     from dse.tools.campaign.store.store_schema import connect
 
     with filled(folder, pairs_plan(2, 100)) as store:
-        do_missing(store, SameProcess(explore_run), most_attempts=1)
+        do_missing(store, SameProcess(explore_run), max_attempts=1)
     database = connect(folder / "campaign.sqlite", create=False)
     columns = [info[1] for info in database.execute("PRAGMA table_info(runs)")]
     others = [name for name in columns if name not in ("hash", "position", "name")]

@@ -270,7 +270,7 @@ def _timed_search(
 ) -> tuple[FastestResult, float]:
     def search() -> FastestResult:
         return find_fastest(
-            problem, known=known_ps, most_lemmas=MAX_LEMMAS, time_limit_s=time_limit_s
+            problem, known=known_ps, max_lemmas=MAX_LEMMAS, time_limit_s=time_limit_s
         )
 
     return timed(search, short_s=SHORT_S, repetitions=REPETITIONS)

@@ -118,7 +118,7 @@ def measure(instance: Instance, *, time_limit_s: float = TIME_LIMIT_S) -> Measur
     first: ExactResult | None = None
     first_s = None
     if proof.complete and proof.epsilon_ppm == 0:
-        first, first_s = _timed(lambda: find_front(problem, most_lemmas=0))
+        first, first_s = _timed(lambda: find_front(problem, max_lemmas=0))
         if (first.objectives != proof.objectives).any():
             raise AssertionError(f"{instance.name}: two searches found different fronts")
         if instance.members not in (None, len(first.objectives)):
@@ -151,7 +151,7 @@ def _narrowed(problem: Problem, known: Incumbents, time_limit_s: float) -> Exact
     """The exact search within a quarter of the time; else the smallest tolerance that is proved in
     what is left of it."""
     limits = Limits(seconds=time_limit_s)
-    exact = find_front(problem, known=known, most_lemmas=0, time_limit_s=time_limit_s / 4)
+    exact = find_front(problem, known=known, max_lemmas=0, time_limit_s=time_limit_s / 4)
     if exact.complete:
         return exact
     best, left = exact, time_limit_s - exact.seconds
@@ -160,8 +160,8 @@ def _narrowed(problem: Problem, known: Incumbents, time_limit_s: float) -> Exact
             problem,
             known=Incumbents(best.objectives, best.rows),
             tolerance_ppm=tolerance,
-            most_nodes=limits.nodes,
-            most_lemmas=0,
+            max_nodes=limits.nodes,
+            max_lemmas=0,
             time_limit_s=left,
         )
         left -= result.seconds

@@ -99,8 +99,8 @@ def find_front(
     objectives: Sequence[int] | None = None,
     known: Incumbents | None = None,
     tolerance_ppm: int = 0,
-    most_lemmas: int = 1_000_000,
-    most_nodes: int | None = None,
+    max_lemmas: int = 1_000_000,
+    max_nodes: int | None = None,
     time_limit_s: float | None = None,
     resume_from: Snapshot | None = None,
     on_progress: Callable[[SearchProgress], None] | None = None,
@@ -117,10 +117,10 @@ def find_front(
         known: what is known already; only what these do not dominate is looked for.
         tolerance_ppm: what is better than a member by no more than so many millionths in any
             objective need not be found (see :mod:`results.front.epsilon`).
-        most_lemmas: more are counted, but not kept.
-        most_nodes: ends the search there, on any machine alike.
+        max_lemmas: more are counted, but not kept.
+        max_nodes: ends the search there, on any machine alike.
         time_limit_s: ends the search earlier.
-        going_on: where an earlier search of the same problem was ended; ``known`` is not used.
+        resume_from: where an earlier search of the same problem was ended; ``known`` is not used.
         on_progress: called every ``SLICE_NODES`` nodes.
         interrupted: asked as often; true ends the search.
 
@@ -138,13 +138,13 @@ def find_front(
     first_node = search.nodes
     while True:
         left = SLICE_NODES
-        if most_nodes is not None:
-            left = min(left, first_node + most_nodes - search.nodes)
-        done = search.go_on(left, most_lemmas)
+        if max_nodes is not None:
+            left = min(left, first_node + max_nodes - search.nodes)
+        done = search.go_on(left, max_lemmas)
         if on_progress is not None:
             on_progress(search.proof())
         late = time_limit_s is not None and search.seconds >= time_limit_s
-        late |= most_nodes is not None and search.nodes - first_node >= most_nodes
+        late |= max_nodes is not None and search.nodes - first_node >= max_nodes
         if done or late or interrupted():
             return search.result(complete=done)
 
@@ -222,7 +222,7 @@ class _Search:
         self._branching.scalar[MEMBERS_FOUND] = 0
         self._branching.units[:], self._branching.points[:] = start
 
-    def go_on(self, nodes: int, most_lemmas: int) -> bool:
+    def go_on(self, nodes: int, max_lemmas: int) -> bool:
         """Whether the search has come to its end."""
         from fitness.branch_and_bound.search import search_on
 
@@ -233,7 +233,7 @@ class _Search:
                 self._plan, self._space, self._chosen, self._state, b, stop - self.nodes
             )
             part = slice(0, int(b.scalar[LEMMAS]))
-            self._lemmas.add(b.lemma_units[part], b.lemma_points[part], most_lemmas)
+            self._lemmas.add(b.lemma_units[part], b.lemma_points[part], max_lemmas)
             b.scalar[LEMMAS] = 0
             self._make_room()
             if ended not in (LEMMAS_FULL, MEMBERS_FULL):

@@ -40,8 +40,8 @@ def find_fastest(
     *,
     known: int | None = None,
     sums_rates: bool = False,
-    most_lemmas: int = 1_000_000,
-    most_nodes: int | None = None,
+    max_lemmas: int = 1_000_000,
+    max_nodes: int | None = None,
     time_limit_s: float | None = None,
     resume_from: Snapshot | None = None,
     on_progress: Callable[[SearchProgress], None] | None = None,
@@ -51,7 +51,7 @@ def find_fastest(
     Args:
         known: a value that some feasible design point has; only better ones are looked for.
         sums_rates: minimise -sum of floor(10^18 / T_n) in uHz (Eq. 10 of HaX-CoNN) instead.
-        most_lemmas, most_nodes, time_limit_s, going_on, on_progress: see
+        max_lemmas, max_nodes, time_limit_s, resume_from, on_progress: see
             :func:`dse.certificate.branch_and_bound.find_front`.
 
     Raises:
@@ -62,8 +62,8 @@ def find_fastest(
         problem,
         objectives=(problem.objectives.index(Objective(kind)),),
         known=None if known is None else Incumbents(np.array([[known]], dtype=np.int64)),
-        most_lemmas=most_lemmas,
-        most_nodes=most_nodes,
+        max_lemmas=max_lemmas,
+        max_nodes=max_nodes,
         time_limit_s=time_limit_s,
         resume_from=resume_from,
         on_progress=on_progress,

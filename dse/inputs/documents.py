@@ -12,7 +12,7 @@ from dse.errors import WorkloadError
 MAX_BYTES = 1_000_000
 
 
-def read_input(path: str | Path, most_bytes: int = MAX_BYTES) -> bytes:
+def read_input(path: str | Path, max_bytes: int = MAX_BYTES) -> bytes:
     """The bytes of a file.
 
     Raises:
@@ -21,13 +21,13 @@ def read_input(path: str | Path, most_bytes: int = MAX_BYTES) -> bytes:
     file = os.fspath(path)
     try:
         with open(file, "rb") as stream:
-            data = stream.read(most_bytes + 1)
+            data = stream.read(max_bytes + 1)
     except OSError as error:
         raise WorkloadError(f"{file}: cannot be read: {error.strerror or error}") from None
     except ValueError as error:
         raise WorkloadError(f"{file!r}: cannot be read: {error}") from None
-    if len(data) > most_bytes:
-        raise WorkloadError(f"{file}: must have at most {most_bytes} bytes")
+    if len(data) > max_bytes:
+        raise WorkloadError(f"{file}: must have at most {max_bytes} bytes")
     return data
 
 

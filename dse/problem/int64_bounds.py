@@ -197,7 +197,7 @@ def _slowed(problem: Problem, u: int) -> FloatArray:
                 for v, other in enumerate(problem.units)
                 if v != u
             )
-            loss = _most_lost(unit, point, own, others)
+            loss = _max_lost(unit, point, own, others)
         slowed = np.maximum(time, 0) * (WORK_PER_PS / (WORK_PER_PS - loss))
         longest = np.maximum(longest, slowed.max(axis=1))
     return longest
@@ -221,7 +221,7 @@ def _by_memory_point(problem: Problem, unit: ProblemUnit) -> list[tuple[int, Int
     return tables
 
 
-def _most_lost(unit: ProblemUnit, point: int, own: IntArray, others: int) -> FloatArray:
+def _max_lost(unit: ProblemUnit, point: int, own: IntArray, others: int) -> FloatArray:
     """What groups of these demands lose at most of their rate, in 1/65536, ceilings included.
 
     The loss grows with the others' demand, so their largest gives the bound.

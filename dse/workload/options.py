@@ -12,7 +12,7 @@ from dse.errors import WorkloadError
 from results.problem.pipeline_model import PipelineTime, ThroughputModel
 from results.problem.problem import Objective, ObjectiveKind
 
-SMALLEST, LARGEST = Fraction(1, 10**9), 10**9
+MIN_NUMBER, MAX_NUMBER = Fraction(1, 10**9), 10**9
 """Bounds of all quantities that a user gives, in the unit of the option."""
 
 _SIMPLE = {kind.value: kind for kind in ObjectiveKind}
@@ -107,7 +107,7 @@ def parse_positive(text: str, what: str) -> Fraction:
         WorkloadError: where it is none, below 10^-9 or above 10^9.
     """
     value = parse_number(text)
-    if value is None or not SMALLEST <= value <= LARGEST:
+    if value is None or not MIN_NUMBER <= value <= MAX_NUMBER:
         raise WorkloadError(f"{what}: a number from 10^-9 to 10^9 is required, got {text!r}")
     return value
 

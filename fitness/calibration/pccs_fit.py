@@ -314,7 +314,7 @@ class _Fit:
         return float(rest @ rest)
 
     def _polish(
-        self, values: FloatArray, measured: FloatArray, most_steps: int | None = None
+        self, values: FloatArray, measured: FloatArray, max_steps: int | None = None
     ) -> FloatArray:
         from scipy.optimize import least_squares
 
@@ -334,7 +334,7 @@ class _Fit:
             start,
             bounds=(low, high),
             x_scale=np.maximum(start, 1.0),
-            max_nfev=most_steps,
+            max_nfev=max_steps,
         )
         result = values.copy()
         result[self.free] = found.x

@@ -19,7 +19,7 @@ from results.errors import ResultError
 from results.front.epsilon import least_within
 from results.problem.problem import EnergyUse, ObjectiveKind, Problem
 
-LARGEST = 1 << 63
+ABOVE_INT64 = 1 << 63
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class LemmaTarget:
     def is_closed(self, bounds: Sequence[int]) -> bool:
         """Whether a member closes the bounds of all objectives."""
         if len(self.objectives) == 2:
-            at = bisect_right(self._steps, (bounds[0], LARGEST)) - 1
+            at = bisect_right(self._steps, (bounds[0], ABOVE_INT64)) - 1
             return at >= 0 and self._steps[at][1] <= bounds[1]
         return any(
             all(value <= least for value, least in zip(row, bounds, strict=True))

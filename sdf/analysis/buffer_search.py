@@ -23,12 +23,12 @@ from sdf.errors import GraphError
 from sdf.graph import SdfGraph
 from sdf.rates import PerPhase
 
-MOST_DISTRIBUTIONS = 5_000
-MOST_FIRINGS = 3_000_000
+MAX_DISTRIBUTIONS = 5_000
+MAX_FIRINGS = 3_000_000
 """Where no budget is given: distributions that an exact search tries, and the firings of all of
 their iterations together."""
 
-MOST_WORK = 1_000_000_000
+MAX_WORK = 1_000_000_000
 """``BoundedGraph.work`` from which on no more capacities are tried."""
 
 
@@ -155,7 +155,7 @@ def throughput_buffer_trade_off(
     budget = _default_budget(bounded) if budget is None else budget
     points: list[tuple[int, StorageDistribution]] = []
     best: Fraction | None = None
-    while search.waiting and search.tried < budget and bounded.work < MOST_WORK:
+    while search.waiting and search.tried < budget and bounded.work < MAX_WORK:
         size, capacities = search.pop()
         ratio = bounded.ratio(capacities)
         if ratio.period is not None and (best is None or ratio.period < best):
@@ -234,7 +234,7 @@ def _smallest(
     budget = _default_budget(bounded) if budget is None else budget
     # Sizes come in growing order, so that what is next bounds all that is left from below.
     lower_bound = search.smallest
-    while lower_bound < size and search.tried < budget and bounded.work < MOST_WORK:
+    while lower_bound < size and search.tried < budget and bounded.work < MAX_WORK:
         _, capacities = search.pop()
         ratio = bounded.ratio(capacities, at_least=goal)
         if ratio.period == goal:
@@ -262,7 +262,7 @@ def _lowered(
         for capacity, least, weight in zip(start, bounded.smallest, weights, strict=True)
     ]
     order = sorted((n for n in bounded.bounded if gain[n]), key=lambda n: (-gain[n], n))
-    _lower(bounded, capacities, order, start, capacities, goal, MOST_WORK // 2)
+    _lower(bounded, capacities, order, start, capacities, goal, MAX_WORK // 2)
     return capacities
 
 
@@ -270,7 +270,7 @@ def _necessary(bounded: BoundedGraph, known: list[int], goal: Fraction) -> list[
     """What each channel needs even if all others were as large as can be: lower bounds."""
     least = list(bounded.smallest)
     open_ones = [n for n in bounded.bounded if known[n] > least[n]]
-    _lower(bounded, bounded.limits, open_ones, known, least, goal, MOST_WORK * 3 // 4)
+    _lower(bounded, bounded.limits, open_ones, known, least, goal, MAX_WORK * 3 // 4)
     return least
 
 
@@ -281,7 +281,7 @@ def _lower(
     high: Sequence[int],
     found: list[int],
     goal: Fraction,
-    most_work: int,
+    max_work: int,
 ) -> None:
     """Enter into ``found`` the least with which each channel of ``group`` reaches the goal while
     the others have ``capacities``. The whole group is tried with its smallest capacities first,
@@ -291,7 +291,7 @@ def _lower(
         capacities: may be ``found``: then each channel finds those before it lowered.
         high: what is known to reach the goal.
     """
-    if not group or bounded.work > most_work:
+    if not group or bounded.work > max_work:
         return
     trial = list(capacities)
     for number in group:
@@ -314,7 +314,7 @@ def _lower(
     else:
         half = len(group) // 2
         for part in (group[:half], group[half:]):
-            _lower(bounded, capacities, part, high, found, goal, most_work)
+            _lower(bounded, capacities, part, high, found, goal, max_work)
 
 
 def _reaches(bounded: BoundedGraph, capacities: Sequence[int | None], goal: Fraction) -> bool:
@@ -322,7 +322,7 @@ def _reaches(bounded: BoundedGraph, capacities: Sequence[int | None], goal: Frac
 
 
 def _default_budget(bounded: BoundedGraph) -> int:
-    return min(MOST_DISTRIBUTIONS, MOST_FIRINGS // max(1, bounded.firings.firings))
+    return min(MAX_DISTRIBUTIONS, MAX_FIRINGS // max(1, bounded.firings.firings))
 
 
 def _weights(graph: SdfGraph, in_bytes: bool) -> list[int]:

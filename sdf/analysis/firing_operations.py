@@ -11,7 +11,7 @@ from sdf.errors import GraphError
 from sdf.graph import Actor, SdfGraph
 from sdf.rates import Rate, in_phases
 
-MOST_FIRINGS = 100_000
+MAX_FIRINGS = 100_000
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ def firing_operations(graph: SdfGraph) -> tuple[tuple[Firing, ...], tuple[Firing
 
     Raises:
         GraphError: where the graph is inconsistent, has a cycle (iterations would depend on each
-            other), more than ``MOST_FIRINGS`` firings, or an actor without an execution time.
+            other), more than ``MAX_FIRINGS`` firings, or an actor without an execution time.
     """
     try:
         cycle = nx.find_cycle(graph.multigraph)
@@ -54,9 +54,9 @@ def firing_operations(graph: SdfGraph) -> tuple[tuple[Firing, ...], tuple[Firing
             f"graph {graph.name!r}: must have no cycle for independent iterations, got {names}"
         )
     repetitions = repetition_vector(graph)
-    if sum(repetitions.values()) > MOST_FIRINGS:
+    if sum(repetitions.values()) > MAX_FIRINGS:
         raise GraphError(
-            f"graph {graph.name!r}: must have at most {MOST_FIRINGS} firings in an iteration, "
+            f"graph {graph.name!r}: must have at most {MAX_FIRINGS} firings in an iteration, "
             f"got {sum(repetitions.values())}"
         )
     place = {actor.name: number for number, actor in enumerate(graph.actors)}

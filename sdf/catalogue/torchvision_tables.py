@@ -52,7 +52,7 @@ _FAMILIES = {
     "wide_resnet": ("ResNet", "residual blocks with twice the channels inside"),
 }
 """Family and what its networks are made of, by how their names begin."""
-_LARGEST = 64 * 2**20
+_MAX_BYTES = 64 * 2**20
 """Bytes of a table; what unfolds to more is no table of layers."""
 
 
@@ -131,7 +131,7 @@ def read_table(table: Table, folder: Path = FOLDER) -> bytes:
     path = table_path(table, folder)
     try:
         with gzip.open(path) as file:
-            data = file.read(_LARGEST + 1)
+            data = file.read(_MAX_BYTES + 1)
     except (OSError, EOFError, zlib.error) as error:
         raise GraphError(f"{path}: the table of layers cannot be read: {error}") from None
     found = hashlib.sha256(data).hexdigest()

@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 from sdf.errors import GraphError
-from sdf.formats.sdf3_xml import LARGEST
+from sdf.formats.sdf3_xml import MAX_NUMBER
 from sdf.graph import Actor, Channel, SdfGraph
 from sdf.rates import PerPhase, in_phases, per_phase
 
@@ -192,6 +192,6 @@ class _Field:
         return self.value
 
     def count(self) -> int:
-        if type(self.value) is not int or not 0 <= self.value <= LARGEST:
-            raise self.refused(f"a whole number from 0 to {LARGEST}")
+        if type(self.value) is not int or not 0 <= self.value <= MAX_NUMBER:
+            raise self.refused(f"a whole number from 0 to {MAX_NUMBER}")
         return self.value

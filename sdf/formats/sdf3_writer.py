@@ -8,7 +8,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 from sdf.errors import GraphError
-from sdf.formats.sdf3_xml import LARGEST, UNNAMED, os_cause
+from sdf.formats.sdf3_xml import MAX_NUMBER, UNNAMED, os_cause
 from sdf.graph import Actor, Channel, SdfGraph
 from sdf.rates import PerPhase
 
@@ -127,9 +127,9 @@ def _figures(figure: PerPhase, phases: int, where: str, what: str, *, least: int
 
 
 def _countable(value: int, where: str, what: str, *, least: int = 1) -> str:
-    if not least <= value <= LARGEST:
+    if not least <= value <= MAX_NUMBER:
         raise GraphError(
-            f"{where}: {what} must be from {least} to {LARGEST} to be written, got {value}"
+            f"{where}: {what} must be from {least} to {MAX_NUMBER} to be written, got {value}"
         )
     return str(value)
 

@@ -23,15 +23,15 @@ from sdf.errors import GraphError
 from sdf.graph import Actor, Channel, SdfGraph, room_channel
 from sdf.rates import PerPhase, per_phase
 
-LARGEST = 10**18
+MAX_NUMBER = 10**18
 """Largest number read: more than any count or time here, and within 64 bits."""
 
-MOST_BYTES = 64 * 2**20
+MAX_BYTES = 64 * 2**20
 
-MOST_NAMED = 5
+MAX_NAMED = 5
 """Actors that a note names."""
 
-MOST_ENTRIES = 4_000_000
+MAX_ENTRIES = 4_000_000
 """Entries of all lists of rates and times together, repeated ones counted."""
 
 UNNAMED = "_unnamed_{}"
@@ -59,15 +59,15 @@ def read_bytes(path: Path) -> bytes:
     """The file of a graph.
 
     Raises:
-        GraphError: if it cannot be read or has more than ``MOST_BYTES``.
+        GraphError: if it cannot be read or has more than ``MAX_BYTES``.
     """
     try:
         with path.open("rb") as file:
-            data = file.read(MOST_BYTES + 1)
+            data = file.read(MAX_BYTES + 1)
     except (OSError, ValueError) as error:
         raise GraphError(f"{path}: cannot be read: {os_cause(error)}") from error
-    if len(data) > MOST_BYTES:
-        raise GraphError(f"{path}: the file of a graph may have at most {MOST_BYTES} bytes")
+    if len(data) > MAX_BYTES:
+        raise GraphError(f"{path}: the file of a graph may have at most {MAX_BYTES} bytes")
     return data
 
 
@@ -176,9 +176,9 @@ class _Lists:
             times, star, figure = part.rpartition("*")
             repeated = _count(times, f"{where}: repetitions", 1) if star else 1
             self._entries += repeated
-            if self._entries > MOST_ENTRIES:
+            if self._entries > MAX_ENTRIES:
                 raise GraphError(
-                    f"{where}: all rates and times may have at most {MOST_ENTRIES} entries"
+                    f"{where}: all rates and times may have at most {MAX_ENTRIES} entries"
                 )
             entries += [_count(figure, where, 0)] * repeated
         if max(entries) < least:
@@ -248,7 +248,7 @@ def _execution_times(
         found[actor] = first | others
     if not several:
         return found, ()
-    shown = several[:MOST_NAMED] + ["..."] * (len(several) > MOST_NAMED)
+    shown = several[:MAX_NAMED] + ["..."] * (len(several) > MAX_NAMED)
     return found, (
         "where several processors are marked as default, the first one counts: " + ", ".join(shown),
     )
@@ -353,9 +353,11 @@ def _count(text: str, where: str, least: int) -> int:
     digits = text.strip(" \t\r\n")
     if not re.fullmatch("[0-9]+", digits) or len(digits.lstrip("0")) > 19:
         raise GraphError(
-            f"{where} must be a whole number from {least} to {LARGEST}, got {text[:40]!r}"
+            f"{where} must be a whole number from {least} to {MAX_NUMBER}, got {text[:40]!r}"
         )
     value = int(digits.lstrip("0") or "0")
-    if not least <= value <= LARGEST:
-        raise GraphError(f"{where} must be a whole number from {least} to {LARGEST}, got {value}")
+    if not least <= value <= MAX_NUMBER:
+        raise GraphError(
+            f"{where} must be a whole number from {least} to {MAX_NUMBER}, got {value}"
+        )
     return value

@@ -9,7 +9,7 @@ import numpy as np
 
 from sdf.onnx.nodes import BOOL, FLOAT, INT64, Node, Value, axis_in, numpy_dtype
 
-LARGEST_VALUE = 4096
+MAX_VALUE_ELEMENTS = 4096
 """Elements up to which the value of a constant is followed; weights are far above."""
 
 Values = Sequence[Any]
@@ -30,7 +30,7 @@ def fold(node: Node, values: Values) -> list[Value] | None:
         return None
     results = result if isinstance(result, list) else [result]
     arrays = [np.asarray(array) for array in results]
-    return arrays if all(array.size <= LARGEST_VALUE for array in arrays) else None
+    return arrays if all(array.size <= MAX_VALUE_ELEMENTS for array in arrays) else None
 
 
 def fill(node: Node, shape: Value) -> Value | None:
@@ -39,7 +39,7 @@ def fill(node: Node, shape: Value) -> Value | None:
     if any(number < 0 for number in size):
         raise node.error(f"a shape must not have a negative dimension, got {list(size)}")
     tensor = node.attributes.get("value")
-    if int(np.prod(size, dtype=object)) > LARGEST_VALUE:
+    if int(np.prod(size, dtype=object)) > MAX_VALUE_ELEMENTS:
         return None
     filler = np.zeros(1, np.float32) if tensor is None else tensor_value(tensor)
     return None if filler is None or filler.size != 1 else np.full(size, filler.reshape(())[()])
@@ -58,7 +58,7 @@ def constant(node: Node) -> tuple[tuple[int, ...], int, Value | None]:
                         ("value_float", FLOAT), ("value_floats", FLOAT)):  # fmt: skip
         if name in attributes:
             value = np.array(attributes[name], dtype=numpy_dtype(dtype))
-            return value.shape, dtype, value if value.size <= LARGEST_VALUE else None
+            return value.shape, dtype, value if value.size <= MAX_VALUE_ELEMENTS else None
     if "value_strings" in attributes:
         return (len(attributes["value_strings"]),), 8, None
     if "value_string" in attributes:
@@ -69,7 +69,7 @@ def constant(node: Node) -> tuple[tuple[int, ...], int, Value | None]:
 def tensor_value(tensor: Any) -> Value | None:
     """The value of a small tensor that the file itself holds; None for all others."""
     size = int(np.prod(tensor.dims, dtype=object))
-    if not 0 <= size <= LARGEST_VALUE or numpy_dtype(tensor.data_type) is None:
+    if not 0 <= size <= MAX_VALUE_ELEMENTS or numpy_dtype(tensor.data_type) is None:
         return None
     if tensor.data_location == 1 or any(number < 0 for number in tensor.dims):
         return None
@@ -126,7 +126,7 @@ def _gather(node: Node, values: Values) -> Any:
     axis = axis_in(node, node.integer("axis", 0), data.ndim)
     if data.ndim == 0 or np.any(indices >= data.shape[axis]) or np.any(indices < -data.shape[axis]):
         raise node.error("an index is outside the tensor")
-    if indices.size * data.size > LARGEST_VALUE * LARGEST_VALUE:
+    if indices.size * data.size > MAX_VALUE_ELEMENTS * MAX_VALUE_ELEMENTS:
         return None
     return np.take(data, indices.astype(np.int64), axis=axis)
 
@@ -182,7 +182,7 @@ def _range(node: Node, values: Values) -> Any:
     start, limit, step = (np.asarray(value).reshape(()).item() for value in values)
     if step == 0:
         raise node.error("a Range with step 0")
-    if (limit - start) / step > LARGEST_VALUE:
+    if (limit - start) / step > MAX_VALUE_ELEMENTS:
         return None
     return np.arange(start, limit, step, dtype=np.asarray(values[0]).dtype)
 
@@ -190,14 +190,14 @@ def _range(node: Node, values: Values) -> Any:
 def _expand(node: Node, values: Values) -> Any:
     data, shape = np.asarray(values[0]), _integers(np.asarray(values[1]))
     result = np.broadcast_shapes(data.shape, shape)
-    if int(np.prod(result, dtype=object)) > LARGEST_VALUE:
+    if int(np.prod(result, dtype=object)) > MAX_VALUE_ELEMENTS:
         return None
     return np.broadcast_to(data, result)
 
 
 def _tile(node: Node, values: Values) -> Any:
     data, repeats = np.asarray(values[0]), _integers(np.asarray(values[1]))
-    if data.size * int(np.prod(repeats, dtype=object)) > LARGEST_VALUE:
+    if data.size * int(np.prod(repeats, dtype=object)) > MAX_VALUE_ELEMENTS:
         return None
     return np.tile(data, repeats)
 

@@ -9,7 +9,7 @@ from typing import Any
 from sdf.errors import GraphError
 from sdf.onnx.op_kinds import CONTROL_FLOW
 
-_LARGEST_INLINED_MODEL = 1_000_000
+_MAX_INLINED_BYTES = 1_000_000
 """Nodes; calls that call calls could otherwise fill the memory from a file of a few kilobytes."""
 
 
@@ -140,8 +140,8 @@ def _check_calls(model: Any) -> None:
         return total
 
     size = size_of(model.graph.node, 0)
-    if size > _LARGEST_INLINED_MODEL:
+    if size > _MAX_INLINED_BYTES:
         raise GraphError(
             f"with its local functions inlined the model has {size} nodes; at most "
-            f"{_LARGEST_INLINED_MODEL} are taken"
+            f"{_MAX_INLINED_BYTES} are taken"
         )

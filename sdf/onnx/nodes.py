@@ -23,7 +23,7 @@ _DTYPES: dict[int, Any] = {
 }  # fmt: skip
 _BYTES = {1: 4, 4: 2, 5: 2, 6: 4, 7: 8, 10: 2, 11: 8, 12: 4, 13: 8, 14: 8, 15: 16, 16: 2}
 
-LARGEST_TENSOR = 2**48
+MAX_TENSOR_ELEMENTS = 2**48
 """Elements; anything above is a broken file, and would leave the integers of the cost model."""
 
 

@@ -17,7 +17,7 @@ from sdf.onnx.walk import Walk, walk_model
 _OLDEST_IR = 4
 """Before it, every initializer had to be an input of the graph, too."""
 _FILLING = 0.02
-_SMALLEST_OUTSIDE = 1024
+_MIN_EXTERNAL_BYTES = 1024
 """Bytes from which a tensor goes to the file beside the model, if there is one."""
 
 
@@ -157,7 +157,7 @@ def save_part(part: ModelPart, path: Path, folder: Path | None) -> tuple[Path, .
         save_as_external_data=True,
         all_tensors_to_one_file=True,
         location=outside.name,
-        size_threshold=_SMALLEST_OUTSIDE,
+        size_threshold=_MIN_EXTERNAL_BYTES,
     )
     return (path, outside) if outside.exists() else (path,)
 

@@ -9,11 +9,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from sdf.errors import GraphError
-from sdf.onnx.constants import LARGEST_VALUE, constant, fill, fold, tensor_value
+from sdf.onnx.constants import MAX_VALUE_ELEMENTS, constant, fill, fold, tensor_value
 from sdf.onnx.file import normal_domain, opset_versions
 from sdf.onnx.nodes import (
     FLOAT,
-    LARGEST_TENSOR,
+    MAX_TENSOR_ELEMENTS,
     Node,
     Shape,
     Tensor,
@@ -274,11 +274,11 @@ class _State:
         return True
 
     def _set_value(self, name: str, value: Value) -> None:
-        kept = value if value.size <= LARGEST_VALUE else None
+        kept = value if value.size <= MAX_VALUE_ELEMENTS else None
         self._set(name, Tensor(value.shape, dtype_of(value), True, kept))
 
     def _set(self, name: str, tensor: Tensor) -> None:
-        if any(size < 0 for size in tensor.shape) or tensor.elements > LARGEST_TENSOR:
+        if any(size < 0 for size in tensor.shape) or tensor.elements > MAX_TENSOR_ELEMENTS:
             raise GraphError(f"tensor {name!r} cannot have the shape {list(tensor.shape)}")
         self.tensors[name] = tensor
 

@@ -139,7 +139,7 @@ def run(
         workers = _workers(jobs, dask)
         try:
             with _Progress(quiet=quiet) as progress:
-                standing = do_missing(store, workers, most_attempts=attempts, on_progress=progress)
+                standing = do_missing(store, workers, max_attempts=attempts, on_progress=progress)
         except KeyboardInterrupt:
             print(
                 f"dse: interrupted; what is finished is kept in {output}, and the same command "

@@ -94,7 +94,7 @@ def improve(
     problem: Problem,
     start: Published | None,
     *,
-    most_nodes: int | None = None,
+    max_nodes: int | None = None,
     time_limit_s: float | None = None,
     clock: Clock = time.monotonic,
     stopped: Callable[[], bool] = lambda: False,
@@ -106,7 +106,7 @@ def improve(
 
     Args:
         start: what :func:`naive_schedule` gave.
-        most_nodes: of the search; None: as many as ``dse certify`` has.
+        max_nodes: of the search; None: as many as ``dse certify`` has.
         time_limit_s: by ``clock``, looked at between slices of the search.
         stopped: asked between slices; once it is true, the search ends as at a time limit.
 
@@ -119,7 +119,7 @@ def improve(
     sums_rates = problem.objectives[column].kind is ObjectiveKind.INVERSE_LATENCY
     space = DesignSpace(problem)
     best = start
-    left = default_nodes(problem) if most_nodes is None else most_nodes
+    left = default_nodes(problem) if max_nodes is None else max_nodes
     size = FIRST_SLICE
     snapshot: Snapshot | None = None
     while True:
@@ -127,7 +127,7 @@ def improve(
             problem,
             known=None if best is None else best.value,
             sums_rates=sums_rates,
-            most_nodes=min(size, left),
+            max_nodes=min(size, left),
             resume_from=snapshot,
         )
         snapshot = result.snapshot

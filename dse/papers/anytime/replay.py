@@ -56,7 +56,7 @@ def replay(
     warm_up()
     problems = [build_problem(phase.workload, chip, options).problem for phase in plan.phases]
     # The oracles are found from nothing: they share the search, but nothing that was published.
-    oracles = [find_fastest(problem, most_nodes=default_nodes(problem)) for problem in problems]
+    oracles = [find_fastest(problem, max_nodes=default_nodes(problem)) for problem in problems]
     every = plan.change_every_s
     phases: list[ReplayPhase] = []
     for index, (entry, problem, oracle) in enumerate(

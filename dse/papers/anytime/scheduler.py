@@ -35,7 +35,7 @@ class AnytimeScheduler:
             grouping, limits; by default the makespan alone.
         profile: the user's own measurements.
         budget_s: of the search, for each workload; then the proof has a gap.
-        most_nodes: of the search, for each workload, on any machine alike.
+        max_nodes: of the search, for each workload, on any machine alike.
         clock: seconds, never falling.
         on_publish: called by the searching thread (the first time for a workload by the one that
             submits it) with each schedule that is published; must not call the scheduler.
@@ -48,7 +48,7 @@ class AnytimeScheduler:
         options: Options | None = None,
         profile: Profile | None = None,
         budget_s: float | None = None,
-        most_nodes: int | None = None,
+        max_nodes: int | None = None,
         clock: Clock = time.monotonic,
         on_publish: Callable[[Published], None] | None = None,
     ) -> None:
@@ -56,7 +56,7 @@ class AnytimeScheduler:
         self._options = options or Options(objectives=("latency",))
         self._profile = profile
         self._budget_s = budget_s
-        self._most_nodes = most_nodes
+        self._max_nodes = max_nodes
         self._clock = clock
         self._on_publish = on_publish
         self._prepared: dict[Workload, Problem] = {}
@@ -99,7 +99,7 @@ class AnytimeScheduler:
         steps = improve(
             problem,
             first,
-            most_nodes=self._most_nodes,
+            max_nodes=self._max_nodes,
             time_limit_s=self._budget_s,
             clock=self._clock,
             stopped=cancelled.is_set,

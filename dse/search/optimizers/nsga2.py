@@ -79,7 +79,7 @@ class Nsga2Engine:
         )
         self._cannot_join = make_filter(space.problem) if self._surrogate_evaluations else None
         self._size = population
-        self._most_neighbours = neighbours
+        self._max_neighbours = neighbours
         self._rebalanced = rebalanced
         self._rng = np.random.default_rng(seed)
         self._violation_of = Violation(space.problem)
@@ -182,7 +182,7 @@ class Nsga2Engine:
 
     def _neighbours(self) -> IntArray:
         """New neighbours of the members whose turn it is, and members with a network anew."""
-        if len(self._archive.rows) == 0 or self._most_neighbours == 0:
+        if len(self._archive.rows) == 0 or self._max_neighbours == 0:
             return np.zeros((0, self._space.width), dtype=np.int64)
         if self._waits:
             self._waits -= 1
@@ -194,7 +194,7 @@ class Nsga2Engine:
         turn = np.lexsort((self._rng.random(len(self._visits)), self._visits))[:VISITED]
         self._visits[turn] += 1
         near = neighbours(
-            self._space, self._rng, self._archive.rows[turn], most=self._most_neighbours
+            self._space, self._rng, self._archive.rows[turn], most=self._max_neighbours
         )
         rows = np.concatenate((anew, near))
         fresh = rows[self._seen.first_seen(rows)]

@@ -94,7 +94,7 @@ class PymooEngine:
             n_obj=len(space.problem.objectives),
             n_ieq_constr=1,
             xl=np.zeros(space.width),
-            xu=_most(space),
+            xu=_upper_limits(space),
             vtype=int,
         )
         self._algorithm = algorithm
@@ -147,7 +147,7 @@ class DesignProblem(PymooProblem):
             n_obj=len(space.problem.objectives),
             n_ieq_constr=len(self._limits) + 1,
             xl=np.zeros(space.width),
-            xu=_most(space),
+            xu=_upper_limits(space),
             vtype=int,
         )
 
@@ -208,7 +208,7 @@ class EngineAlgorithm(Algorithm):
             self.pop = self.opt
 
 
-def _most(space: DesignSpace) -> IntArray:
+def _upper_limits(space: DesignSpace) -> IntArray:
     """[width]: the largest value of each gene."""
     units = np.full(space.groups, len(space.problem.units) - 1)
     points = [int(points[-1]) for points in space.points]

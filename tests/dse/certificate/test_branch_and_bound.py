@@ -149,7 +149,7 @@ def test_limits_of_the_search(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(exact_search, "SLICE_NODES", 10)
     problem = reference_problem(points=False)
     known = REFERENCE[None] + 1
-    few = find_fastest(problem, known=known, most_nodes=100)
+    few = find_fastest(problem, known=known, max_nodes=100)
     assert (few.complete, few.nodes) == (False, 100)
     assert 0 < few.bound <= REFERENCE[None] <= known
     late = find_fastest(problem, known=known, time_limit_s=0.0)
@@ -160,11 +160,11 @@ def test_limits_of_the_search(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_lemmas_beyond_the_limit_are_counted_only(monkeypatch: pytest.MonkeyPatch) -> None:
     problem = reference_problem(points=False)
     whole = find_fastest(problem, known=REFERENCE[None])
-    none_kept = find_fastest(problem, known=REFERENCE[None], most_lemmas=0)
+    none_kept = find_fastest(problem, known=REFERENCE[None], max_lemmas=0)
     assert none_kept.complete
     assert none_kept.lemma_count == whole.lemma_count
     monkeypatch.setattr(exact_search, "BUFFER_LEMMAS", 100)
-    kept = find_fastest(problem, known=REFERENCE[None], most_lemmas=1000)
+    kept = find_fastest(problem, known=REFERENCE[None], max_lemmas=1000)
     assert (kept.complete, kept.lemma_count) == (True, whole.lemma_count)
     assert 900 < len(kept.lemmas) <= 1000
     assert (kept.lemmas.units == whole.lemmas.units[: len(kept.lemmas)]).all()

@@ -179,7 +179,7 @@ def test_the_epsilon_of_an_ended_search_holds(monkeypatch: pytest.MonkeyPatch) -
         if len(space.rows) > 5000:
             continue
         vectors = vectors_of(problem, space)
-        part = find_front(problem, most_nodes=7)
+        part = find_front(problem, max_nodes=7)
         for _ in range(40):
             if part.complete:
                 break
@@ -187,7 +187,7 @@ def test_the_epsilon_of_an_ended_search_holds(monkeypatch: pytest.MonkeyPatch) -
                 assert within(vectors, part.objectives, part.epsilon_ppm)
                 bounded += 1
                 below_one += part.epsilon_ppm < PPM
-            part = find_front(problem, most_nodes=7, resume_from=part.snapshot)
+            part = find_front(problem, max_nodes=7, resume_from=part.snapshot)
         if part.complete:
             assert as_set(part.objectives) == as_set(front_of(vectors))
     assert bounded > 50

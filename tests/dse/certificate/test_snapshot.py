@@ -66,12 +66,12 @@ Arrays = dict[str, list[int]]
 @pytest.fixture(scope="module")
 def ended() -> Snapshot:
     """Of the reference problem, after 500 nodes."""
-    return find_fastest(reference_problem(points=False), most_nodes=500).snapshot
+    return find_fastest(reference_problem(points=False), max_nodes=500).snapshot
 
 
 def go_on(snapshot: Snapshot, arrays: Arrays) -> None:
     find_fastest(
-        reference_problem(points=False), most_nodes=1, resume_from=replace(snapshot, arrays=arrays)
+        reference_problem(points=False), max_nodes=1, resume_from=replace(snapshot, arrays=arrays)
     )
 
 

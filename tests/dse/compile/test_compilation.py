@@ -72,7 +72,7 @@ def loaded():
 load_proof_code()
 before = loaded()
 problem = reference_problem(max_transitions=1, points=False)
-part = find_front(problem, most_nodes=50)
+part = find_front(problem, max_nodes=50)
 whole = find_front(problem, resume_from=part.snapshot)
 find_front(problem, known=Incumbents(whole.objectives, whole.rows))
 assert before == loaded() == [1, 1, 1, 1], (before, loaded())

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from sdf.analysis.repetition import repetition_vector
 from sdf.errors import GraphError
 from sdf.formats.sdf3_writer import format_sdf3, write_sdf3
-from sdf.formats.sdf3_xml import LARGEST, MOST_ENTRIES, parse_sdf3, read_sdf3
+from sdf.formats.sdf3_xml import MAX_ENTRIES, MAX_NUMBER, parse_sdf3, read_sdf3
 from sdf.graph import Actor, Channel, SdfGraph
 from sdf.rates import PerPhase, per_phase
 
@@ -33,7 +33,7 @@ XML_TEXT = st.text(
 @st.composite
 def figures(draw: st.DrawFn, phases: int, least: int) -> PerPhase:
     """One number per phase, in which 0 may stand for ``least``."""
-    one = st.one_of(st.integers(least, 9), st.integers(least, LARGEST))
+    one = st.one_of(st.integers(least, 9), st.integers(least, MAX_NUMBER))
     some = st.lists(st.one_of(st.just(0), one), min_size=phases, max_size=phases)
     values = per_phase(draw(some))
     return draw(one) if values == 0 else values
@@ -60,7 +60,7 @@ def any_graph(draw: st.DrawFn) -> SdfGraph:
         labels = draw(st.lists(XML_TEXT, max_size=5, unique=True))
         for label in draw(st.permutations([*labels, "", ""])):
             source, target = draw(st.sampled_from(names)), draw(st.sampled_from(names))
-            tokens = draw(st.integers(0, LARGEST))
+            tokens = draw(st.integers(0, MAX_NUMBER))
             channels.append(
                 Channel(
                     source,
@@ -68,9 +68,9 @@ def any_graph(draw: st.DrawFn) -> SdfGraph:
                     draw(figures(phases[source], 1)),
                     draw(figures(phases[target], 1)),
                     tokens,
-                    draw(st.integers(1, LARGEST // 8)),
+                    draw(st.integers(1, MAX_NUMBER // 8)),
                     label,
-                    draw(st.one_of(st.none(), st.integers(tokens, tokens + LARGEST))),
+                    draw(st.one_of(st.none(), st.integers(tokens, tokens + MAX_NUMBER))),
                 )
             )
     return SdfGraph(draw(st.one_of(st.just(""), XML_TEXT)), actors, tuple(channels))
@@ -186,8 +186,8 @@ def test_encodings_and_token_sizes() -> None:
         ("rate='2'", "rate='²'", "got '²'"),
         ("rate='2'", "rate=''", "needs an attribute 'rate', got an empty one"),
         ("rate='2'", "", "needs an attribute 'rate', got none"),
-        ("rate='2'", f"rate='{LARGEST + 1}'", f"to {LARGEST}"),
-        ("rate='2'", f"rate='{'9' * 5000}'", f"to {LARGEST}"),
+        ("rate='2'", f"rate='{MAX_NUMBER + 1}'", f"to {MAX_NUMBER}"),
+        ("rate='2'", f"rate='{'9' * 5000}'", f"to {MAX_NUMBER}"),
         ("type='out' rate='2'", "type='both' rate='2'", "type must be 'in' or 'out', got 'both'"),
         ("type='out' rate='2'", "type='in' rate='2'", "must be of type 'out', got 'in'"),
         ("initialTokens='4'", "initialTokens='-1'", "channel 'c': initialTokens must be"),
@@ -286,7 +286,7 @@ def test_only_a_channel_that_mirrors_another_is_its_capacity() -> None:
         ("rate='4*1'", "rate='1,,1,1'", "got ''"),
         ("rate='4*1'", "rate='4*0'", "port 's': rate must not be 0 in all phases"),
         ("rate='4*1'", "rate='1;1,1,1,1'", "initial phases are not supported"),
-        ("rate='4*1'", f"rate='{LARGEST}*1'", f"may have at most {MOST_ENTRIES} entries"),
+        ("rate='4*1'", f"rate='{MAX_NUMBER}*1'", f"may have at most {MAX_ENTRIES} entries"),
         ("rate='4*1'", "rate='3*-1,1'", "got '-1'"),
     ],
 )
@@ -388,7 +388,7 @@ def test_random_bytes_are_refused(data: bytes) -> None:
             ),
             "'c_room' is there more than once",
         ),
-        (SdfGraph("g", (Actor("x"),), (Channel("x", "x", LARGEST + 1),)), "rate must be from 1"),
+        (SdfGraph("g", (Actor("x"),), (Channel("x", "x", MAX_NUMBER + 1),)), "rate must be from 1"),
     ],
 )
 def test_what_cannot_be_written(graph: SdfGraph, message: str) -> None:

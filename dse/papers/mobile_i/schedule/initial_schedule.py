@@ -40,7 +40,7 @@ def initial_schedule(
     engines: int,
     *,
     utilisation_limit: Fraction = UTILISATION_LIMIT,
-    most_copies: int | None = None,
+    max_copies: int | None = None,
 ) -> InitialSchedule:
     """Algorithm III.1.
 
@@ -55,12 +55,12 @@ def initial_schedule(
     engine has U_p = 1, so there is a schedule that meets any limit.
 
     Args:
-        most_copies: X_lim; None: the number of engines.
+        max_copies: X_lim; None: the number of engines.
 
     Raises:
         ResultError: where there is no engine, or X_lim is below 1.
     """
-    limit = engines if most_copies is None else most_copies
+    limit = engines if max_copies is None else max_copies
     if engines < 1 or limit < 1:
         raise ResultError(
             f"at least one engine and one copy are required, got {engines} and {limit}"

@@ -36,7 +36,7 @@ def mobile_i(
     array: EngineArray,
     *,
     utilisation_limit: Fraction = UTILISATION_LIMIT,
-    most_copies: int | None = None,
+    max_copies: int | None = None,
     alpha: Fraction = ALPHA,
     inferences: int = DEFAULT_INFERENCES,
     paper_only: bool = False,
@@ -53,7 +53,7 @@ def mobile_i(
         paper_only: without the step of ours.
     """
     initial = initial_schedule(
-        graph, array.engines, utilisation_limit=utilisation_limit, most_copies=most_copies
+        graph, array.engines, utilisation_limit=utilisation_limit, max_copies=max_copies
     )
     copies = initial.copies
     tasks = repeated(graph, copies)

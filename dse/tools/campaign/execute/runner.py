@@ -41,17 +41,17 @@ def do_missing(
     store: Store,
     workers: Workers,
     *,
-    most_attempts: int = 3,
+    max_attempts: int = 3,
     on_progress: Callable[[Standing], None] | None = None,
 ) -> Standing:
     """Does all runs of the plan that are not done; returns when none is left, here or elsewhere.
 
-    A run that fails is done again, at most ``most_attempts`` times in all, then recorded as failed.
+    A run that fails is done again, at most ``max_attempts`` times in all, then recorded as failed.
 
     Raises:
         ResultError: where the store cannot be written; what is finished stays.
     """
-    return _Loop(store, workers, most_attempts, on_progress).run()
+    return _Loop(store, workers, max_attempts, on_progress).run()
 
 
 class _Loop:
@@ -59,11 +59,11 @@ class _Loop:
         self,
         store: Store,
         workers: Workers,
-        most_attempts: int,
+        max_attempts: int,
         on_progress: Callable[[Standing], None] | None,
     ) -> None:
         self._store, self._workers = store, workers
-        self._most_attempts = most_attempts
+        self._max_attempts = max_attempts
         self._on_progress = on_progress
         self._queue: list[RunTask] = []
         self._tasks: dict[str, RunTask] = {}
@@ -108,7 +108,7 @@ class _Loop:
         if ended.outcome is not None:
             self._store.record(ended.hash, ended.outcome)
             self._done_here += 1
-        elif self._store.record_failure(ended.hash, ended.error, most_attempts=self._most_attempts):
+        elif self._store.record_failure(ended.hash, ended.error, max_attempts=self._max_attempts):
             self._done_here += 1
         else:
             self._queue.append(task)

@@ -252,7 +252,7 @@ class Store:
         part = self.folder / "parts" / f"{self._worker().name}~{path.name}"
         write_durably(path, data, part)
 
-    def record_failure(self, run_hash: str, error: str, *, most_attempts: int) -> bool:
+    def record_failure(self, run_hash: str, error: str, *, max_attempts: int) -> bool:
         """Counts an attempt; whether the run has failed for good. Else it waits once more, and
         stays with this process."""
         with self._transaction() as database:
@@ -263,7 +263,7 @@ class Store:
             failed = database.execute(
                 "UPDATE runs SET status = 'failed', owner = NULL, finished_at = ? "
                 "WHERE hash = ? AND attempts >= ?",
-                (time.time(), run_hash, most_attempts),
+                (time.time(), run_hash, max_attempts),
             ).rowcount
         return failed > 0
 

@@ -94,7 +94,7 @@ def test_a_budget_leaves_a_gap_that_holds_the_optimum():
     problem = pair("vgg19", "resnet152")
     _, whole = steps_of(problem)
     assert whole.best is not None
-    published, ended = steps_of(problem, most_nodes=600)
+    published, ended = steps_of(problem, max_nodes=600)
     certificate = ended.certificate
     assert certificate is not None
     assert certificate.status is CertificateStatus.GAP
@@ -135,7 +135,7 @@ def test_the_scheduler_has_a_schedule_at_once_and_the_proof_in_the_end():
 def test_a_new_workload_ends_the_search_for_the_old_one():
     # All clocks free and no limit on transitions: far too much to search to the end.
     with AnytimeScheduler(
-        "jetson-agx-xavier", options=replace(OPTIONS, groups=30), most_nodes=10**9
+        "jetson-agx-xavier", options=replace(OPTIONS, groups=30), max_nodes=10**9
     ) as scheduler:
         scheduler.submit(workload_of(["vgg19", "resnet152"]))
         assert scheduler.certificate() is None

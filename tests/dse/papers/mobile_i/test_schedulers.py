@@ -47,7 +47,7 @@ def test_ten_thousand_random_graphs() -> None:
     met: Counter[str] = Counter()
     for seed in range(GRAPHS):
         graph, array = random_graph(seed, most_tasks=6), random_array(seed)
-        best = mobile_i(graph, array, most_copies=1 + seed % 3)
+        best = mobile_i(graph, array, max_copies=1 + seed % 3)
         others = (memolution(graph, array, best.copies), sparta(graph, array, best.copies))
         for schedule in (best, *others):
             assert broken_rule(schedule) is None, (seed, schedule.method)
@@ -70,11 +70,11 @@ def test_ten_thousand_random_graphs() -> None:
 
 def test_a_period_in_which_everything_fits_needs_no_prologue() -> None:
     graph = TaskGraph("chain", (Task("a", 4), Task("b", 4)), (Transfer(0, 1, 1, 2, 1),))
-    schedule = mobile_i(graph, EngineArray(1, 0), most_copies=1)
+    schedule = mobile_i(graph, EngineArray(1, 0), max_copies=1)
     assert (schedule.period_ps, schedule.ahead) == (8, (1, 0))
     # The transfer does not fit between the two on one engine; without it, it does.
     direct = TaskGraph("chain", graph.tasks, (Transfer(0, 1, 1, 0, 0),))
-    assert mobile_i(direct, EngineArray(1, 0), most_copies=1).ahead == (0, 0)
+    assert mobile_i(direct, EngineArray(1, 0), max_copies=1).ahead == (0, 0)
 
 
 def test_the_formulas_of_the_paper() -> None:
@@ -97,7 +97,7 @@ def test_initial_schedule_puts_the_longest_first_until_the_engines_are_busy() ->
     found = initial_schedule(graph, 2)
     assert (found.copies, found.placement.period_ps) == (1, 7)
     # Three engines: 13 in one copy leaves them idle for too long, three copies are 39.
-    assert initial_schedule(graph, 3, most_copies=1).placement.period_ps == 5
+    assert initial_schedule(graph, 3, max_copies=1).placement.period_ps == 5
     more = initial_schedule(graph, 3)
     utilisation = Fraction(13 * more.copies, 3 * more.placement.period_ps)
     assert utilisation >= Fraction(92, 100)
@@ -148,8 +148,8 @@ def test_stages_shorten_the_prologue_and_the_latency() -> None:
     met: Counter[str] = Counter()
     for seed in range(400):
         graph, array = random_graph(seed), random_array(seed)
-        alone = mobile_i(graph, array, most_copies=2, paper_only=True)
-        both = mobile_i(graph, array, most_copies=2, inferences=100)
+        alone = mobile_i(graph, array, max_copies=2, paper_only=True)
+        both = mobile_i(graph, array, max_copies=2, inferences=100)
         assert both.latency_ps(100) <= alone.latency_ps(100)
         assert both.copies == alone.copies
         assert both.utilisation >= min(alone.utilisation, Fraction(92, 100))
@@ -179,7 +179,7 @@ def test_small_graphs_against_the_optimum() -> None:
     for seed in range(25):
         graph = random_graph(seed, most_tasks=5)
         array = EngineArray(2, 0)
-        schedule = mobile_i(graph, array, most_copies=1)
+        schedule = mobile_i(graph, array, max_copies=1)
         best = least_period(graph, 2)
         assert best is not None
         assert least_period_ps(schedule) <= best <= schedule.period_ps

@@ -55,7 +55,7 @@ def campaign(tmp_path_factory):
     plan = load_plan(folder / "c.json")
     with Store(folder / "runs", create=True) as store:
         store.set_plan(plan.runs, inputs_of(plan, program_identity()), plan.title)
-        do_missing(store, SameProcess(explore_run), most_attempts=1)
+        do_missing(store, SameProcess(explore_run), max_attempts=1)
     return folder
 
 

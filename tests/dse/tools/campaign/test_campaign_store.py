@@ -232,7 +232,7 @@ def test_a_run_that_fails_is_tried_again_recorded_and_stops_nobody(tmp_path):
         return bad_run(task)
 
     with planned(tmp_path / "c", small_plan(6)) as store:
-        standing = do_missing(store, SameProcess(pluralize), most_attempts=3)
+        standing = do_missing(store, SameProcess(pluralize), max_attempts=3)
         assert (standing.finished, standing.failed) == (3, 3)
         failed = list(store.records(RunStatus.FAILED))
     assert sorted(calls) == [0, 1, 1, 1, 2, 3, 3, 3, 4, 5, 5, 5]
