@@ -25,6 +25,7 @@ from results.plots.style import (
     picture_settings,
     png_bytes,
     svg_bytes,
+    use_log_scale,
 )
 from results.problem.objectives import (
     format_number,
@@ -41,6 +42,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+_NUMBER = re.compile("[-_]?(?<![0-9])[0-9]+$")
+"""At the end of a unit's name; the digits are looked at from their first on only."""
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "p")
 _HEIGHT_INCHES = 2.6
 _MAX_KIND = 24
@@ -108,7 +111,7 @@ def draw_front(front: Front) -> Figure:
     for place, (name, values) in enumerate((("x", xs), ("y", ys))):
         getattr(axes, f"set_{name}label")(axis_title(objectives[place], front.problem))
         if min(values) > 0 and max(values) > LOG_RATIO * min(values):
-            getattr(axes, f"set_{name}scale")("log")
+            use_log_scale(getattr(axes, f"{name}axis"))
     axes.margins(0.12)
     if len(objectives) == 2:
         # In between two members the best known is the worse of both: a step, never the diagonal.
@@ -170,7 +173,7 @@ def _kinds(used: Sequence[tuple[str, ...]]) -> list[str]:
         return names
     shortened = []
     for units in used:
-        counts = Counter(re.sub(r"[-_]?[0-9]+$", "", unit) or unit for unit in units)
+        counts = Counter(_NUMBER.sub("", unit) or unit for unit in units)
         shortened.append(
             " + ".join(f"{count} {name}" if count > 1 else name for name, count in counts.items())
         )

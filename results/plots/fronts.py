@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from results.errors import ResultError
 from results.front.front import Front
 from results.plots.front import LOG_RATIO, MARKERS, axis_title
-from results.plots.style import COLOURS, COLUMN_INCHES, INK, PAGE_INCHES
+from results.plots.style import COLOURS, COLUMN_INCHES, INK, PAGE_INCHES, use_log_scale
 from results.problem.objectives import (
     idle_time_name,
     larger_is_better,
@@ -98,5 +98,5 @@ def _draw_pair(
     for name, values, place in zip("xy", every, pair, strict=True):
         getattr(axes, f"set_{name}label")(axis_title(first.objectives[place], *problems))
         if min(values) > 0 and max(values) > LOG_RATIO * min(values):
-            getattr(axes, f"set_{name}scale")("log")
+            use_log_scale(getattr(axes, f"{name}axis"))
     axes.margins(0.06)

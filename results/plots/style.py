@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import io
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from matplotlib.axis import Axis
     from matplotlib.figure import Figure
 
 COLUMN_INCHES = 3.5
@@ -45,6 +47,8 @@ _SETTINGS: Any = {
     "svg.fonttype": "path",
     "pdf.fonttype": 42,
     "path.simplify": False,
+    # Names are no formulas: one with two dollar signs is drawn as it is.
+    "text.parse_math": False,
 }
 
 
@@ -59,10 +63,26 @@ def picture_settings() -> Iterator[None]:
     """Our settings, whatever the user's own configuration of matplotlib says."""
     import matplotlib
 
-    with matplotlib.rc_context():
+    with matplotlib.rc_context(), warnings.catch_warnings():
+        # A letter that the font lacks is drawn as a box, which says so better than a warning.
+        warnings.filterwarnings("ignore", "Glyph .* missing from", UserWarning)
         matplotlib.rcdefaults()
         matplotlib.rcParams.update(_SETTINGS)
         yield
+
+
+def use_log_scale(axis: Axis) -> None:
+    """Makes an axis logarithmic, with plain numbers: matplotlib's powers of ten are formulas."""
+    from matplotlib.ticker import LogFormatter
+
+    class Plain(LogFormatter):
+        def __call__(self, x: float, pos: int | None = None) -> str:
+            return f"{x:g}" if super().__call__(x, pos) else ""
+
+    chosen: Any = axis  # The stubs know neither its name nor its scale.
+    chosen.axes.set(**{f"{chosen.axis_name}scale": "log"})
+    axis.set_major_formatter(Plain())
+    axis.set_minor_formatter(Plain(labelOnlyBase=False))
 
 
 def svg_bytes(figure: Figure) -> bytes:

@@ -16,6 +16,7 @@ from results.plots.style import (
     picture_settings,
     png_bytes,
     svg_bytes,
+    use_log_scale,
 )
 from results.replay.replay import Replay, ReplayPhase
 
@@ -111,7 +112,7 @@ def _draw_whole(axes: Axes, replay: Replay) -> None:
 def _draw_change(axes: Axes, phase: ReplayPhase) -> None:
     """One change; what happened within the first millisecond is drawn at it."""
     axes.grid(True)
-    axes.set_xscale("log")
+    use_log_scale(axes.xaxis)
     last = phase.ends_s - phase.begins_s
     used = [schedule for schedule in phase.schedules if schedule.used_s is not None]
     times = [max(schedule.used_s or 0.0, _FIRST_S) for schedule in used]

@@ -7,9 +7,10 @@ import pytest
 from results.errors import ResultError
 from results.plots.convergence import draw_convergence
 from results.plots.energy import draw_energy
+from results.plots.front import draw_front
 from results.plots.fronts import draw_fronts
 from results.plots.gantt import draw_gantts
-from results.plots.style import PICTURE_MAKERS, picture_settings
+from results.plots.style import PICTURE_MAKERS, picture_settings, use_log_scale
 from results.problem.pipeline_model import PipelineTime, ThroughputModel
 from results.text.energy_breakdown import REST, energy_parts_fj
 
@@ -133,3 +134,42 @@ def test_convergence_is_in_per_cent_of_the_last(front):
         assert list(line.get_ydata()) == [
             100 * point.hypervolume for point in front.provenance.convergence
         ]
+
+
+HOSTILE = ("$x_$", r"$\frac$", "网络 $", "\N{PILE OF POO}", "a^b_c")
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_names_are_drawn_as_they_are(front, name):
+    """Neither a formula nor a letter that the font lacks is an error or a warning."""
+    network, *others = front.problem.networks
+    problem = dataclasses.replace(
+        front.problem, networks=(dataclasses.replace(network, name=name), *others)
+    )
+    front = dataclasses.replace(front, problem=problem)
+    with picture_settings():
+        fronts, gantt = (
+            draw_fronts([(name, front)]),
+            draw_gantts([(name, problem, front.members[0])]),
+        )
+        for make in PICTURE_MAKERS.values():
+            for figure in (fronts, gantt, draw_front(front)):
+                assert make(figure)
+    assert [text.get_text() for text in fronts.legends[0].get_texts()] == [name]
+    assert gantt.axes[0].get_title(loc="left") == name
+
+
+def test_a_wide_axis_has_plain_numbers():
+    from matplotlib.figure import Figure
+
+    with picture_settings():
+        figure = Figure()
+        axes = figure.add_subplot()
+        use_log_scale(axes.yaxis)
+        axes.plot([1, 2], [0.003, 900])
+        png = PICTURE_MAKERS[".png"](figure)
+    shown = [text.get_text() for text in axes.yaxis.get_ticklabels(which="both")]
+    assert png.startswith(HEADS[".png"])
+    assert (axes.get_xscale(), axes.get_yscale()) == ("linear", "log")
+    assert {"0.01", "0.1", "1", "10", "100"} <= set(shown)
+    assert not any("$" in text for text in shown)
