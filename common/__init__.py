@@ -1,1 +1,1 @@
-"""What every package uses: the base of all errors, and texts that are safe to print."""
+"""What every package uses: the base of all errors, files, strict JSON, and printable texts."""

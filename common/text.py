@@ -4,14 +4,30 @@ from __future__ import annotations
 
 import re
 
-_UNSAFE = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f"  # Control characters except tab and line feed.
+_UNSAFE = (
+    "\x00-\x08\x0b-\x1f\x7f-\x9f"  # Control characters except tab and line feed.
     "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"  # Marks that turn the direction of a text.
     "\u2028\u2029"  # Line breaks that only some programs know.
-    "\ud800-\udfff]"  # Halves of characters: no encoding can write them.
+    "\ud800-\udfff"  # Halves of characters: no encoding can write them.
 )
+_IN_LINES = re.compile(f"[{_UNSAFE}]")
+_IN_ONE_LINE = re.compile(f"[\t\n{_UNSAFE}]")
 
 
 def printable(text: str) -> str:
     """The text without characters that a terminal would obey; lines and tabs stay."""
-    return _UNSAFE.sub("\N{REPLACEMENT CHARACTER}", text)
+    return _IN_LINES.sub("\N{REPLACEMENT CHARACTER}", text)
+
+
+def has_control_characters(text: str) -> bool:
+    """Whether a text that is to stand in one line holds any such character, line breaks included.
+
+    Every reader of a document refuses these, so that names can be printed, drawn and written to
+    scripts as they are.
+    """
+    return _IN_ONE_LINE.search(text) is not None
+
+
+def shortened(text: str) -> str:
+    """At most 40 characters of a text, for a message."""
+    return text if len(text) <= 40 else text[:37] + "..."

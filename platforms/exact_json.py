@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
-from decimal import Decimal
+from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 from typing import Any
 
+from common.errors import DseError
+from common.strict_json import parse_json
+from common.text import shortened
 from platforms.errors import PlatformError
 
 MAX_DIGITS = 30
@@ -18,71 +20,41 @@ def exact_decimal(text: str) -> Decimal:
     """The decimal number that ``text`` writes.
 
     Raises:
-        PlatformError: where it has more than ``MAX_DIGITS`` digits, or such an exponent.
+        PlatformError: where it is none, has more than ``MAX_DIGITS`` digits, or such an exponent.
     """
-    value = Decimal(text)
-    exponent = value.as_tuple().exponent
-    digits = len(value.as_tuple().digits)
-    if digits > MAX_DIGITS or not isinstance(exponent, int) or abs(exponent) > MAX_DIGITS:
-        raise PlatformError(
-            f"numbers must have at most {MAX_DIGITS} digits and an exponent of at most "
-            f"{MAX_DIGITS}, got {_shortened(text)}"
-        )
-    return value
+    try:
+        value = Decimal(text)
+        exponent = value.as_tuple().exponent
+        digits = len(value.as_tuple().digits)
+        if digits <= MAX_DIGITS and isinstance(exponent, int) and abs(exponent) <= MAX_DIGITS:
+            return value
+    except InvalidOperation:
+        # No number, or an exponent of more than 18 digits.
+        pass
+    raise PlatformError(
+        f"numbers must have at most {MAX_DIGITS} digits and an exponent of at most "
+        f"{MAX_DIGITS}, got {shortened(text)}"
+    )
 
 
 def exact_integer(text: str) -> int:
     """The same for a whole number without exponent."""
     if len(text) > MAX_DIGITS:
-        raise PlatformError(
-            f"numbers must have at most {MAX_DIGITS} digits, got {_shortened(text)}"
-        )
+        raise PlatformError(f"numbers must have at most {MAX_DIGITS} digits, got {shortened(text)}")
     return int(text)
-
-
-def _not_a_number(text: str) -> Any:
-    raise PlatformError(f"numbers must be finite, got {text}")
-
-
-def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    result: dict[str, Any] = {}
-    for key, value in pairs:
-        if key in result:
-            raise PlatformError(f"key {_shortened(key)!r} is there twice in one object")
-        result[key] = value
-    return result
-
-
-def _shortened(text: str) -> str:
-    return text if len(text) <= 40 else text[:37] + "..."
 
 
 def parse_exact(data: bytes, label: str) -> Any:
     """The document in ``data``, numbers as ``int`` or ``Decimal``.
 
     Raises:
-        PlatformError: where it is not UTF-8 JSON, has a key twice, or a number that is not finite
-            or not short; the message begins with ``label``.
+        PlatformError: where it is not strict JSON (:func:`common.strict_json.parse_json`), or a
+            number is not short; the message begins with ``label``.
     """
-    parse: Callable[..., Any] = json.loads
     try:
-        return parse(
-            data.decode("utf-8-sig"),
-            parse_float=exact_decimal,
-            parse_int=exact_integer,
-            parse_constant=_not_a_number,
-            object_pairs_hook=_unique_keys,
-        )
-    except PlatformError as error:
+        return parse_json(data, integer=exact_integer, decimal=exact_decimal)
+    except DseError as error:
         raise PlatformError(f"{label}: {error}") from None
-    except UnicodeDecodeError:
-        raise PlatformError(f"{label}: must be JSON in UTF-8, got other bytes") from None
-    except json.JSONDecodeError as error:
-        raise PlatformError(
-            f"{label}: must be JSON: {error.msg} in line {error.lineno}, column {error.colno}"
-        ) from None
-    except RecursionError:
-        raise PlatformError(f"{label}: must be JSON of moderate depth, got deeper") from None
 
 
 def canonical_json(document: Any) -> bytes:

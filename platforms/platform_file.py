@@ -18,6 +18,8 @@ from platforms.schema_check import check_against_schema
 MAX_BYTES = 20_000_000
 """Larger files are refused before they are read."""
 
+MAX_BASES = 20
+"""Files of which each extends the next."""
 MERGED_BY = {
     "domains": "name",
     "units": "name",
@@ -74,6 +76,8 @@ def _resolved(
         label, identity, folder = str(path), str(path.resolve()), path.parent
     if identity in seen:
         raise PlatformError(f"{label}: $.extends must not come back to the file itself")
+    if len(seen) > MAX_BASES:
+        raise PlatformError(f"{label}: $.extends must name at most {MAX_BASES} files in a row")
     document = parse_exact(data, label)
     if not isinstance(document, dict):
         raise PlatformError(f"{label}: $ must be of type object")

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
-from common.text import printable
+from common.text import has_control_characters, printable
 from dse.cli.commands import COMMANDS
 from dse.cli.lazy import LazyGroup
 from dse.errors import DseError, InfeasibleError
@@ -76,6 +76,11 @@ def main() -> None:
 
 def run(arguments: list[str]) -> int:
     """Runs a command and returns its exit status; errors are one line on stderr."""
+    for argument in arguments:
+        if has_control_characters(argument):
+            return _report(
+                f"arguments must not have control characters, got {argument!r}", BAD_INPUT
+            )
     try:
         status = app(arguments, prog_name="dse", standalone_mode=False)
     except typer.Exit as end:

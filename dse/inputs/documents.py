@@ -3,10 +3,10 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Any
 
+from common.files import read_file
 from dse.errors import WorkloadError
 
 MAX_BYTES = 1_000_000
@@ -18,17 +18,7 @@ def read_input(path: str | Path, max_bytes: int = MAX_BYTES) -> bytes:
     Raises:
         WorkloadError: where it cannot be read or is longer.
     """
-    file = os.fspath(path)
-    try:
-        with open(file, "rb") as stream:
-            data = stream.read(max_bytes + 1)
-    except OSError as error:
-        raise WorkloadError(f"{file}: cannot be read: {error.strerror or error}") from None
-    except ValueError as error:
-        raise WorkloadError(f"{file!r}: cannot be read: {error}") from None
-    if len(data) > max_bytes:
-        raise WorkloadError(f"{file}: must have at most {max_bytes} bytes")
-    return data
+    return read_file(path, WorkloadError, max_bytes)
 
 
 def parse_input(data: bytes, file: str, schema: str) -> Any:

@@ -10,6 +10,7 @@ import re
 from functools import cache
 from typing import Any
 
+from common.text import has_control_characters
 from dse.errors import WorkloadError
 from platforms.errors import PlatformError
 from platforms.exact_json import exact_decimal, exact_integer
@@ -102,6 +103,10 @@ def _value(node: Any, label: str) -> Any:
         return None
     line = f"{label}: line {node.start_mark.line + 1}"
     if isinstance(node, yaml.ScalarNode) and node.tag in (_PLAIN, _QUOTED):
+        if has_control_characters(node.value):
+            raise WorkloadError(
+                f"{line}: texts must not have control characters, got {_shown(node.value)}"
+            )
         return node.value if node.tag == _QUOTED else _plain(node.value, line)
     if isinstance(node, yaml.SequenceNode) and node.tag == "":
         return [_value(item, label) for item in node.value]

@@ -11,6 +11,7 @@ import json
 import os
 import secrets
 import time
+import zipfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from common.errors import DseError
+from common.files import read_file
+from common.strict_json import parse_json
 from dse.search.archive import Archive
 from dse.search.base import EngineState, checked_rows
 from dse.space.design_space import DesignSpace
@@ -61,7 +65,11 @@ class Identity:
 
 
 class CheckpointFile:
-    """Keeps the last state of one search in a file."""
+    """Keeps the last state of one search in a file.
+
+    Raises:
+        ResultError: where the path is that of a folder.
+    """
 
     def __init__(
         self,
@@ -72,6 +80,8 @@ class CheckpointFile:
         *,
         seconds_between: float | None = None,
     ) -> None:
+        if path.is_dir():
+            raise ResultError(f"checkpoint {str(path)!r}: a file is required, got a folder")
         self.path = path
         self._identity = identity
         self._space = space
@@ -120,12 +130,9 @@ class CheckpointFile:
         Raises:
             ResultError: where the file cannot be read, is no checkpoint, or one of another search.
         """
-        try:
-            data = self.path.read_bytes()
-        except FileNotFoundError:
+        if not self.path.exists():
             return None
-        except OSError as error:
-            raise ResultError(f"{self.path}: cannot be read: {error.strerror}") from None
+        data = read_file(self.path, ResultError)
         try:
             return _state_from(data, self._identity, self._space, self._constraints)
         except ValueError as error:
@@ -205,6 +212,10 @@ def _empty_archive(space: DesignSpace, constraints: int) -> Archive:
 
 def _arrays_from(data: bytes) -> dict[str, NDArray[Any]]:
     try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            # We compress nothing; a few bytes that unfold to gigabytes are not ours.
+            if sum(entry.file_size for entry in archive.infolist()) > len(data):
+                raise ValueError
         with np.load(io.BytesIO(data), allow_pickle=False) as file:
             return {name: file[name] for name in file.files}
     except Exception:
@@ -221,8 +232,8 @@ def _meta_from(text: NDArray[Any]) -> dict[str, Any]:
         "generator": dict,
     }
     try:
-        meta = json.loads(text.tobytes().decode())
-    except ValueError:
+        meta = parse_json(text.tobytes())
+    except DseError:
         meta = None
     if not isinstance(meta, dict) or meta.get("format") != FORMAT:
         raise ValueError(f"is not a checkpoint of the form {FORMAT}")

@@ -145,13 +145,12 @@ def parse_pin(text: str) -> tuple[str, int, int, str]:
     """
     place, equals, unit = text.rpartition("=")
     network, colon, groups = place.rpartition(":")
-    first, dash, last = groups.partition("-")
-    if not dash:
-        last = first
-    if not (equals and unit and colon and network and first.isdecimal() and last.isdecimal()):
+    found = re.fullmatch("([0-9]{1,9})(?:-([0-9]{1,9}))?", groups)
+    if not (equals and unit and colon and network and found):
         raise WorkloadError(
             f"--pin: NETWORK:FIRST-LAST=UNIT with group numbers from 0 is required, got {text!r}"
         )
-    if int(last) < int(first):
+    first, last = int(found[1]), int(found[2] or found[1])
+    if last < first:
         raise WorkloadError(f"--pin {text!r}: the last group lies before the first")
-    return network, int(first), int(last), unit
+    return network, first, last, unit

@@ -6,6 +6,7 @@ import hashlib
 from dataclasses import dataclass
 from pathlib import Path
 
+from common.files import read_file
 from fitness.calibration.dvfs_profile import ClockProfile, read_clock_profile
 from platforms.errors import PlatformError
 from platforms.exact_json import parse_exact
@@ -35,17 +36,7 @@ def load_profile(path: str | Path, platform: Platform) -> Profile:
         PlatformError: where it cannot be read, does not fit the schema, or names a platform, unit
             or clock other than those of ``platform``; names the JSON path.
     """
-    file = Path(path)
-    try:
-        if file.stat().st_size > MAX_BYTES:
-            raise PlatformError(f"{file}: must have at most {MAX_BYTES} bytes")
-        data = file.read_bytes()
-    except (OSError, ValueError) as error:
-        if isinstance(error, PlatformError):
-            raise
-        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        raise PlatformError(f"{file}: cannot be read: {reason}") from None
-    return read_profile(data, platform, str(file))
+    return read_profile(read_file(path, PlatformError, MAX_BYTES), platform, str(path))
 
 
 def read_profile(data: bytes, platform: Platform, label: str) -> Profile:

@@ -11,7 +11,6 @@ from results.front.cost_origins import CostOrigins
 from results.front.front import Front, Member
 from results.front.named_members import mark_members
 from results.problem.problem import Problem
-from sdf.onnx.nodes import printable
 
 
 @dataclass(frozen=True)
@@ -61,7 +60,7 @@ class Deployment:
         """The member in a line."""
         names = ", ".join(network.name for network in self.problem.networks)
         marks = f" ({', '.join(self.marks)})" if self.marks else ""
-        return printable(f"{names} on {self.platform.name}: member {self.index}{marks}")
+        return f"{names} on {self.platform.name}: member {self.index}{marks}"
 
     @property
     def clocks_khz(self) -> dict[str, int | None]:

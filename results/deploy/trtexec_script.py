@@ -8,7 +8,6 @@ from shlex import quote
 
 from results.deploy.deployment import Deployment, Segment
 from results.errors import ResultError
-from sdf.onnx.nodes import printable
 
 _SPECIAL = frozenset(",:*")
 """Letters that mean something in ``--layerDeviceTypes``."""
@@ -59,7 +58,7 @@ def trtexec_script(deployment: Deployment, files: Sequence[NetworkFiles]) -> str
     run: list[str] = []
     for n, network in enumerate(deployment.problem.networks):
         segments = deployment.segments(n)
-        comment = f"    # {printable(network.name)}: {_in_words(deployment, segments)}"
+        comment = f"    # {network.name}: {_in_words(deployment, segments)}"
         built.append(comment)
         run.append(comment)
         single = _one_engine(deployment, segments)

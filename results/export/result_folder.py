@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+from common.files import read_file
 from results.errors import ResultError
 from results.front.certificate import ProofArtifacts
 from results.front.certificate_file import certificate_bytes, certificate_from_bytes
@@ -228,9 +229,6 @@ def read_certificate(
 
 
 def _read(path: Path) -> bytes:
-    try:
-        return path.read_bytes()
-    except FileNotFoundError:
-        raise ResultError(f"{path}: is missing") from None
-    except OSError as error:
-        raise ResultError(f"{path}: cannot be read: {error.strerror}") from None
+    if not path.exists():
+        raise ResultError(f"{path}: is missing")
+    return read_file(path, ResultError)

@@ -9,8 +9,10 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from typing import NoReturn
 
+from common.errors import DseError
+from common.strict_json import parse_json
+from common.text import shortened
 from results.errors import ResultError
 
 Json = dict[str, "Json"] | list["Json"] | str | int | float | bool | None
@@ -75,45 +77,20 @@ def content_sha256(document: Json) -> str:
 
 def parse(data: bytes) -> Json:
     """The document in ``data``: strict JSON in UTF-8, no key twice, no NaN, no number too large for
-    a float, no half of a character.
+    a float, no control characters in texts.
 
     Raises:
         ResultError: where the text is not that.
     """
     try:
-        document: Json = json.loads(
-            data.decode("utf-8"),
-            object_pairs_hook=_object,
-            parse_constant=_refuse_constant,
-            parse_float=_finite,
-        )
-        if b"\\u" in data:
-            # Only so can a text hold a lone surrogate, for which there are no bytes to be hashed.
-            _one_line(document).encode("utf-8")
-        return document
-    except ResultError:
-        raise
-    except RecursionError:
-        raise ResultError("is not JSON that can be read: nested too deeply") from None
-    except ValueError as error:
-        raise ResultError(f"is not JSON: {error}") from None
-
-
-def _object(pairs: list[tuple[str, Json]]) -> Json:
-    document = dict(pairs)
-    if len(document) != len(pairs):
-        keys = [key for key, _ in pairs]
-        twice = next(key for key in keys if keys.count(key) > 1)
-        raise ResultError(f"is not sound JSON: the key {twice!r} stands twice in one object")
+        document: Json = parse_json(data, decimal=_finite)
+    except DseError as error:
+        raise ResultError(str(error)) from None
     return document
 
 
 def _finite(text: str) -> float:
     number = float(text)
     if math.isinf(number):
-        raise ResultError(f"is not sound JSON: {text} is too large for a number")
+        raise ResultError(f"numbers must be finite, got {shortened(text)}")
     return number
-
-
-def _refuse_constant(name: str) -> NoReturn:
-    raise ResultError(f"is not sound JSON: {name} is not a number")

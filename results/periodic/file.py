@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from common.files import read_file
 from results.errors import ResultError
 from results.export.result_folder import (
     PERIODIC_FILE,
@@ -59,10 +60,9 @@ def read_periodic(folder: Path, *, check_hashes: bool = True) -> PeriodicResult:
             changed, or contradicts itself.
     """
     path = folder / PERIODIC_FILE
+    data = read_file(path, ResultError)
     try:
-        return periodic_from_document(parse(path.read_bytes()), check_hashes=check_hashes)
-    except OSError as error:
-        raise ResultError(f"{path}: cannot be read: {error.strerror}") from None
+        return periodic_from_document(parse(data), check_hashes=check_hashes)
     except ResultError as error:
         raise ResultError(f"{path}: {error}") from None
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from graphlib import CycleError, TopologicalSorter
 from itertools import pairwise
 
 import numpy as np
 
+from common.text import has_control_characters
 from results.errors import ResultError
 from results.problem.pipeline_model import PipelineTime
 from results.problem.problem import (
@@ -50,9 +52,18 @@ def _require(condition: bool, path: str, requirement: str) -> None:
 
 def _check_names(path: str, names: list[str]) -> None:
     _require(bool(names), path, "must not be empty")
+    seen: set[str] = set()
     for i, name in enumerate(names):
         _require(bool(name), f"{path}[{i}].name", "must not be empty")
-        _require(name not in names[:i], f"{path}[{i}].name", f"{name!r} stands twice")
+        _check_text(name, f"{path}[{i}].name")
+        _require(name not in seen, f"{path}[{i}].name", f"{name!r} stands twice")
+        seen.add(name)
+
+
+def _check_text(text: str, path: str) -> None:
+    _require(
+        not has_control_characters(text), path, f"must not have control characters, got {text!r}"
+    )
 
 
 def _check_networks(problem: Problem) -> None:
@@ -61,6 +72,8 @@ def _check_networks(problem: Problem) -> None:
     for n, network in enumerate(problem.networks):
         path = f"$.networks[{n}]"
         _require(bool(network.group_names), f"{path}.group_names", "must not be empty")
+        for name in network.group_names:
+            _check_text(name, f"{path}.group_names")
         _require(
             network.first_group == first,
             f"{path}.first_group",
@@ -76,13 +89,15 @@ def _check_networks(problem: Problem) -> None:
             f"{path}.waits_for",
             "must name networks of this problem",
         )
-    # Kahn: networks whose predecessors are all done leave until none is left.
-    left = set(range(count))
-    while left:
-        free = {n for n in left if not left.intersection(problem.networks[n].waits_for)}
-        names = sorted(problem.networks[n].name for n in left)
-        _require(bool(free), "$.networks", f"{', '.join(names)} wait for each other in a circle")
-        left -= free
+    try:
+        TopologicalSorter(
+            {n: network.waits_for for n, network in enumerate(problem.networks)}
+        ).prepare()
+    except CycleError as error:
+        names = sorted(problem.networks[n].name for n in set(error.args[1]))
+        raise ResultError(
+            f"$.networks: {', '.join(names)} wait for each other in a circle"
+        ) from None
 
 
 def _check_edges(problem: Problem) -> None:

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from common.files import read_file
 from results.errors import ResultError
 from results.io.canonical_json import Json, canonical_bytes, parse, sha256_of
 from results.io.schema import check_against_schema
@@ -65,10 +66,9 @@ def read_problem(path: Path) -> Problem:
         ResultError: where the file cannot be read, or is not a sound problem; it names the file
             and the JSON path.
     """
+    data = read_file(path, ResultError)
     try:
-        return problem_from_bytes(path.read_bytes())
-    except OSError as error:
-        raise ResultError(f"{path}: cannot be read: {error.strerror}") from None
+        return problem_from_bytes(data)
     except ResultError as error:
         raise ResultError(f"{path}: {error}") from None
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from common.files import read_file
+from sdf.errors import GraphError
 from sdf.formats.graph_json import parse_graph_json
-from sdf.formats.sdf3_xml import parse_sdf3, read_bytes
+from sdf.formats.sdf3_xml import MAX_BYTES, parse_sdf3
 from sdf.graph import SdfGraph
 
 
@@ -16,4 +18,4 @@ def read_graph(path: Path) -> SdfGraph:
         GraphError: if the file cannot be read or is not a graph.
     """
     parse = parse_graph_json if path.suffix == ".json" else parse_sdf3
-    return parse(read_bytes(path), origin=str(path))
+    return parse(read_file(path, GraphError, MAX_BYTES), origin=str(path))

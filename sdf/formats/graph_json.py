@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from common.errors import DseError
+from common.strict_json import parse_json
 from sdf.errors import GraphError
 from sdf.formats.sdf3_xml import MAX_NUMBER
 from sdf.graph import Actor, Channel, SdfGraph
@@ -72,11 +74,9 @@ def parse_graph_json(data: bytes, *, origin: str = "JSON") -> SdfGraph:
         GraphError: where it is not one; the message names the field.
     """
     try:
-        document = json.loads(data, object_pairs_hook=_object)
-    except ValueError as error:
-        raise GraphError(f"{origin}: not valid JSON: {error}") from error
-    except RecursionError:
-        raise GraphError(f"{origin}: not valid JSON: nested too deeply") from None
+        document = parse_json(data)
+    except DseError as error:
+        raise GraphError(f"{origin}: {error}") from None
     root = _Field(document, origin)
     names = ("format", "name", "time_unit", "actors", "channels")
     root.check_names(names, optional=("throughput",))
@@ -144,13 +144,6 @@ def _rate(field: _Field, rate: str, end: str, phases: dict[str, int]) -> PerPhas
             f"got {len(entries)}"
         )
     return per_phase([entry.count() for entry in entries])
-
-
-def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        raise ValueError("an object has a name twice")
-    return found
 
 
 class _Field:

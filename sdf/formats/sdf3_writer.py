@@ -8,7 +8,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 from sdf.errors import GraphError
-from sdf.formats.sdf3_xml import MAX_NUMBER, UNNAMED, os_cause
+from sdf.formats.sdf3_xml import MAX_NUMBER, UNNAMED
 from sdf.graph import Actor, Channel, SdfGraph
 from sdf.rates import PerPhase
 
@@ -24,8 +24,8 @@ def write_sdf3(graph: SdfGraph, path: Path) -> None:
     text = format_sdf3(graph)
     try:
         path.write_text(text, encoding="utf-8", newline="\n")
-    except (OSError, ValueError) as error:
-        raise GraphError(f"{path}: cannot be written: {os_cause(error)}") from error
+    except OSError as error:
+        raise GraphError(f"{path}: cannot be written: {error.strerror}") from error
 
 
 def format_sdf3(graph: SdfGraph) -> str:

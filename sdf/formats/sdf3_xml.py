@@ -19,6 +19,8 @@ from pathlib import Path
 from xml.etree import ElementTree
 from xml.parsers import expat
 
+from common.files import read_file
+from common.text import has_control_characters, shortened
 from sdf.errors import GraphError
 from sdf.graph import Actor, Channel, SdfGraph, room_channel
 from sdf.rates import PerPhase, per_phase
@@ -52,28 +54,7 @@ def read_sdf3(path: Path) -> SdfGraph:
     Raises:
         GraphError: if the file cannot be read, and as ``parse_sdf3`` does.
     """
-    return parse_sdf3(read_bytes(path), origin=str(path))
-
-
-def read_bytes(path: Path) -> bytes:
-    """The file of a graph.
-
-    Raises:
-        GraphError: if it cannot be read or has more than ``MAX_BYTES``.
-    """
-    try:
-        with path.open("rb") as file:
-            data = file.read(MAX_BYTES + 1)
-    except (OSError, ValueError) as error:
-        raise GraphError(f"{path}: cannot be read: {os_cause(error)}") from error
-    if len(data) > MAX_BYTES:
-        raise GraphError(f"{path}: the file of a graph may have at most {MAX_BYTES} bytes")
-    return data
-
-
-def os_cause(error: OSError | ValueError) -> str:
-    """Without the path, which the message has already."""
-    return (error.strerror if isinstance(error, OSError) else None) or str(error)
+    return parse_sdf3(read_file(path, GraphError, MAX_BYTES), origin=str(path))
 
 
 def parse_sdf3(data: bytes, *, origin: str = "SDF3") -> SdfGraph:
@@ -206,8 +187,17 @@ def _parse(data: bytes, origin: str) -> ElementTree.Element:
     def refuse_doctype(*_: object) -> None:
         raise GraphError(f"{origin}: a document type declaration (DOCTYPE) is not allowed")
 
+    def start(tag: str, attributes: dict[str, str]) -> None:
+        for name, value in attributes.items():
+            if has_control_characters(value):
+                raise GraphError(
+                    f"{origin}: {tag}: {name} must not have control characters, got "
+                    f"{shortened(value)!r}"
+                )
+        builder.start(tag, attributes)
+
     parser.StartDoctypeDeclHandler = refuse_doctype
-    parser.StartElementHandler = builder.start
+    parser.StartElementHandler = start
     parser.EndElementHandler = builder.end
     try:
         parser.Parse(data, True)

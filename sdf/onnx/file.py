@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from common.text import has_control_characters, shortened
 from sdf.errors import GraphError
 from sdf.onnx.op_kinds import CONTROL_FLOW
 
@@ -40,6 +41,7 @@ def parse_model(data: bytes, folder: Path | None) -> Any:
         from onnx import inliner
 
         model = inliner.inline_local_functions(model)
+    _check_names(model.graph)
     for node in model.graph.node:
         if node.op_type in CONTROL_FLOW and normal_domain(node.domain) == "":
             raise GraphError(
@@ -47,6 +49,25 @@ def parse_model(data: bytes, folder: Path | None) -> Any:
                 "mapped, for its work depends on the data; export the model without it"
             )
     return model
+
+
+def _check_names(graph: Any) -> None:
+    """Refuses control characters in what may be printed or written to files: names of nodes,
+    tensors, operators and dimensions."""
+    for node in graph.node:
+        for name in (node.name, node.op_type, node.domain, *node.input, *node.output):
+            _check_name(name)
+    for tensor in graph.initializer:
+        _check_name(tensor.name)
+    for value in (*graph.input, *graph.output, *graph.value_info):
+        _check_name(value.name)
+        for dimension in value.type.tensor_type.shape.dim:
+            _check_name(dimension.dim_param)
+
+
+def _check_name(name: str) -> None:
+    if has_control_characters(name):
+        raise GraphError(f"names must not have control characters, got {shortened(name)!r}")
 
 
 def normal_domain(domain: str) -> str:

@@ -10,13 +10,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from common.files import read_file
 from sdf.errors import GraphError
 from sdf.graph import Actor, Channel, SdfGraph
 from sdf.onnx.file import parse_model
 from sdf.onnx.layers import make_layer
-from sdf.onnx.nodes import Shape, printable
+from sdf.onnx.nodes import Shape
 from sdf.onnx.op_kinds import operation_name
 from sdf.onnx.walk import Walk, walk_model
+
+_MAX_BYTES = 2**31 - 1
+"""Of a protocol buffer."""
 
 
 @dataclass(frozen=True)
@@ -68,12 +72,9 @@ def read_model(path: Path) -> bytes:
     """The bytes of a file.
 
     Raises:
-        GraphError: if it cannot be read.
+        GraphError: if it cannot be read or is no protocol buffer for its size.
     """
-    try:
-        return path.read_bytes()
-    except OSError as error:
-        raise GraphError(f"{path}: cannot be read: {error.strerror or error}") from None
+    return read_file(path, GraphError, _MAX_BYTES)
 
 
 def import_onnx_bytes(
@@ -100,12 +101,12 @@ def model_errors(label: str) -> Iterator[None]:
     try:
         yield
     except GraphError as error:
-        raise GraphError(printable(f"{label}: {error}")) from None
+        raise GraphError(f"{label}: {error}") from None
     except Exception as error:
         # A model whose bytes are damaged breaks its readers (protobuf, ONNX's inliner and shape
         # inference) with errors of many types, some with no base but Exception.
         text = (str(error).strip().splitlines() or [type(error).__name__])[0]
-        raise GraphError(printable(f"{label}: not a sound ONNX model: {text}")) from error
+        raise GraphError(f"{label}: not a sound ONNX model: {text}") from error
 
 
 def _network(walk: Walk, name: str, sha256: str) -> ImportedNetwork:
@@ -140,7 +141,7 @@ def _network(walk: Walk, name: str, sha256: str) -> ImportedNetwork:
                 ).items()
             )
         ),
-        warnings=tuple(map(printable, walk.warnings)),
+        warnings=tuple(walk.warnings),
         sha256=sha256,
     )
 

@@ -47,13 +47,6 @@ class Tensor:
         return _BYTES.get(self.dtype, 1)
 
 
-def printable(text: str) -> str:
-    """The text on one line, without characters that a terminal would obey."""
-    return "".join(
-        letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in text
-    )
-
-
 def numpy_dtype(dtype: int) -> Any:
     """The numpy type of a TensorProto data type, or None where numpy itself has none."""
     return _DTYPES.get(dtype)

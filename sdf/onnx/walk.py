@@ -19,7 +19,6 @@ from sdf.onnx.nodes import (
     Tensor,
     Value,
     dtype_of,
-    printable,
 )
 from sdf.onnx.op_kinds import operation_name
 from sdf.onnx.shapes import DATA_DEPENDENT, knows, output_types
@@ -83,13 +82,15 @@ def _nodes(model: Any) -> list[Node]:
     """The model's nodes with unique names."""
     versions = opset_versions(model)
     taken: set[str] = set()
+    copies: Counter[str] = Counter()
     nodes = []
     for index, proto in enumerate(model.graph.node):
         outputs = tuple(proto.output)
-        base = printable(proto.name or next(filter(None, outputs), f"{proto.op_type}_{index}"))
-        name, copy = base, 2
+        base = proto.name or next(filter(None, outputs), f"{proto.op_type}_{index}")
+        name = base
         while name in taken:
-            name, copy = f"{base}#{copy}", copy + 1
+            copies[base] += 1
+            name = f"{base}#{copies[base] + 1}"
         taken.add(name)
         domain = normal_domain(proto.domain)
         version = versions.get(domain, 1)

@@ -14,7 +14,6 @@ from dse.cli.shared.options import AsJson, Dimensions
 from dse.workload.parse_options import parse_dimensions
 from sdf.catalogue.catalogue import load_network
 from sdf.grouping.summary import summarise
-from sdf.onnx.nodes import printable
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -77,7 +76,7 @@ def _print(summary: NetworkSummary) -> None:
         f"inputs: {shapes(summary.inputs)}",
         f"outputs: {shapes(summary.outputs)}",
     ]
-    console.print(escape("\n".join(map(printable, lines))))
+    console.print(escape("\n".join(lines)))
     console.print()
     console.print(_kinds(summary))
     console.print()
@@ -89,7 +88,7 @@ def _print(summary: NetworkSummary) -> None:
         else f"legal cuts: {len(summary.legal_cuts)}, none of which leaves fused layers together",
         *(f"note: {warning}" for warning in summary.warnings),
     ]
-    console.print(escape("\n".join(map(printable, lines))))
+    console.print(escape("\n".join(lines)))
 
 
 def _kinds(summary: NetworkSummary) -> Table:

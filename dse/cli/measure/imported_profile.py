@@ -21,7 +21,6 @@ from platforms.platform_file import load_platform
 from results.io.plural import pluralize
 from sdf.catalogue.catalogue import load_network
 from sdf.grouping.grouping import group_network
-from sdf.onnx.nodes import printable
 
 if TYPE_CHECKING:
     from dse.cli.measure.import_options import MeasuringOptions, ProfileOptions
@@ -158,7 +157,7 @@ def finish(
         lines.append(f"written: {output}")
     print("\n".join(lines))
     for text in report.flagged[:MAX_FLAGGED]:
-        print(f"dse: {printable(text)}", file=sys.stderr)
+        print(f"dse: {text}", file=sys.stderr)
     if len(report.flagged) > MAX_FLAGGED:
         more = len(report.flagged) - MAX_FLAGGED
         print(f"dse: ... and {more} more were flagged", file=sys.stderr)

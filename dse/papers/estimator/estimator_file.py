@@ -4,13 +4,13 @@ bins, scaling, accuracy and origin."""
 from __future__ import annotations
 
 import hashlib
-import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from common.files import read_file
 from dse.errors import WorkloadError
 from dse.papers.estimator.inference import LearnedPredictor
 from dse.papers.estimator.predictor import CLASSES
@@ -22,7 +22,8 @@ from dse.papers.estimator.settings import (
     EstimatorSettings,
 )
 from dse.papers.estimator.tokens import Float32Array
-from results.io.canonical_json import Json, canonical_bytes
+from results.errors import ResultError
+from results.io.canonical_json import Json, canonical_bytes, parse
 from results.io.optional import optional_import
 
 FORMAT = "paretosoc estimator 2"
@@ -75,11 +76,11 @@ def load_estimator(folder: Path) -> EstimatorFile:
         WorkloadError: where one is missing, was changed, or is not of this kind.
     """
     load = _safetensors().load
+    data = read_file(folder / WEIGHTS, WorkloadError)
     try:
-        document = json.loads((folder / DOCUMENT).read_bytes())
-        data = (folder / WEIGHTS).read_bytes()
-    except (OSError, ValueError) as error:
-        raise WorkloadError(f"{folder}: no trained estimator can be read ({error})") from None
+        document: Any = parse(read_file(folder / DOCUMENT, WorkloadError))
+    except ResultError as error:
+        raise WorkloadError(f"{folder / DOCUMENT}: {error}") from None
     if not isinstance(document, dict) or document.get("format") != FORMAT:
         raise WorkloadError(f"{folder / DOCUMENT}: format {FORMAT!r} is required")
     digest = hashlib.sha256(data).hexdigest()
@@ -94,9 +95,9 @@ def load_estimator(folder: Path) -> EstimatorFile:
         provenance = document["provenance"]
         if not isinstance(provenance, dict):
             raise TypeError("provenance must be an object")
-    except Exception as error:
+    except Exception:
         # safetensors raises an error of its own on bytes that are none.
-        raise WorkloadError(f"{folder}: no trained estimator can be read ({error!r})") from None
+        raise WorkloadError(f"{folder}: is no trained estimator, or a damaged one") from None
     _check_shapes(folder, weights, settings)
     return EstimatorFile(weights, settings, provenance)
 

@@ -22,6 +22,7 @@ from results.front.certificate_file import certificate_bytes, certificate_from_b
 from results.io.canonical_json import canonical_bytes, content_sha256
 from results.io.schema import schema
 from results.problem.problem_file import problem_sha256
+from tests.support.texts import one_line
 
 
 def random_table(rng, count, groups, domains, most_units=3):
@@ -86,7 +87,7 @@ def strangers_lemmas(texts, groups):
     value=st.integers(-(1 << 63), (1 << 63) - 1),
     epsilon_ppm=st.none() | st.integers(0, (1 << 63) - 1),
     cover_seconds=st.none() | st.floats(0, 1e6),
-    solvers=st.lists(st.text(), max_size=3),
+    solvers=st.lists(one_line(), max_size=3),
     search=st.none()
     | st.dictionaries(
         st.sampled_from(["units", "bound"]), st.lists(st.integers(-(1 << 63), (1 << 63) - 1))
@@ -164,7 +165,7 @@ def test_beside_a_front(front, tmp_path, name):
     assert found is not None
     assert found.smtlib is None
     (folder / f"{name}.json").write_bytes(b"{")
-    with pytest.raises(ResultError, match=rf"{name}\.json: is not JSON"):
+    with pytest.raises(ResultError, match=rf"{name}\.json: must be JSON"):
         read_certificate(folder, problem, name=name)
     (folder / f"{name}.json").unlink()
     assert read_certificate(folder, problem, name=name) is None

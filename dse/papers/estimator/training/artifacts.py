@@ -4,20 +4,21 @@ loss.
 
 from __future__ import annotations
 
-import json
 import platform
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from common.files import read_file
 from dse.errors import WorkloadError
 from dse.papers.estimator.estimator_file import DOCUMENT, WEIGHTS, estimator_files
 from dse.papers.estimator.settings import EstimatorSettings
 from dse.papers.estimator.training.data_set import DataSet, data_files
 from dse.papers.estimator.training.loss_plot import loss_svg
 from dse.papers.estimator.training.pipeline import Accuracy
+from results.errors import ResultError
 from results.io.atomic_folder import check_own_folder, remove_files, write_whole_folder
-from results.io.canonical_json import Json, canonical_bytes
+from results.io.canonical_json import Json, canonical_bytes, parse
 
 if TYPE_CHECKING:
     from dse.papers.estimator.training.training import Trained
@@ -80,10 +81,12 @@ def pool_of(path: Path) -> tuple[str, ...]:
         WorkloadError: where the file does not say.
     """
     try:
-        pool = json.loads(path.read_bytes())["provenance"]["data"]["pool"]
-        names = tuple(str(name) for name in pool)
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise WorkloadError(f"--pool {path}: no estimator.json can be read ({error!r})") from None
+        document: Any = parse(read_file(path, WorkloadError))
+        names = tuple(str(name) for name in document["provenance"]["data"]["pool"])
+    except ResultError as error:
+        raise WorkloadError(f"--pool {path}: {error}") from None
+    except (KeyError, TypeError):
+        raise WorkloadError(f"--pool {path}: no estimator.json, it has no pool") from None
     if not names:
         raise WorkloadError(f"--pool {path}: it names no networks")
     return names

@@ -8,16 +8,17 @@ from __future__ import annotations
 
 import hashlib
 import io
-import json
 import zipfile
 import zlib
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
+from common.files import read_file
 from dse.errors import WorkloadError
 from dse.papers.estimator.inputs import joined
 from dse.papers.estimator.predictor import TimelinePredictor
@@ -34,7 +35,7 @@ from dse.papers.estimator.training.workloads import (
 from dse.problem.build import NetworkTables
 from results.errors import ResultError
 from results.front.dominance import FloatArray
-from results.io.canonical_json import Json, canonical_bytes
+from results.io.canonical_json import Json, canonical_bytes, parse
 from results.problem.problem import IntArray, Problem
 from sdf.catalogue.catalogue import catalogue
 
@@ -287,9 +288,12 @@ def load_data(path: Path) -> DataSet:
     Raises:
         WorkloadError: where a file is missing, is none of the kind, or was changed.
     """
+    if path.is_dir():
+        raise WorkloadError(f"{path}: a file is required, got a folder")
     beside = path.with_suffix(".json")
+    text = read_file(beside, WorkloadError)
     try:
-        document = json.loads(beside.read_bytes())
+        document: Any = parse(text)
         if document.get("format") != FORMAT:
             raise ValueError(f"format: {FORMAT!r} is required, got {document.get('format')!r}")
         # Opened here: numpy leaves a file open that is no archive.
@@ -307,8 +311,8 @@ def load_data(path: Path) -> DataSet:
                 throughput_hz=arrays["throughput_hz"],
                 power_w=arrays["power_w"],
             )
-    except _UNREADABLE as error:
-        raise WorkloadError(f"{path}: is no data set of the estimator ({error})") from None
+    except _UNREADABLE:
+        raise WorkloadError(f"{path}: is no data set of the estimator, or a damaged one") from None
     if data.sha256 != document.get("sha256"):
         raise WorkloadError(f"{path}: its content is not what {beside.name} says (sha256)")
     return data

@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import csv
 import math
+import re
 from collections.abc import Hashable
 from pathlib import Path
 
@@ -91,7 +92,7 @@ def _row(where: str, problem: Problem, line: dict[str, str]) -> IntArray:
     mapping: list[int] = []
     for text in line["mapping"].split():
         name, star, count = text.partition("*")
-        if name not in units or (star and not count.isdecimal()):
+        if name not in units or (star and not re.fullmatch("[0-9]+", count)):
             raise WorkloadError(
                 f"{where}: mapping: UNIT or UNIT*COUNT with units {', '.join(units)} is required, "
                 f"got {text!r}"
