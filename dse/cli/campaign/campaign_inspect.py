@@ -12,7 +12,7 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from dse.cli.shared.options import AsJson, Force
+from dse.cli.shared.options import AsJson, Force, check_number
 from dse.inputs.output import check_output_file, write_output_file
 from dse.tools.campaign.analyse.aggregate import Over
 from dse.tools.campaign.analyse.comparison import REGRESSIONS, Verdict, compare_campaigns
@@ -185,7 +185,10 @@ def report(
 def compare(
     before: Annotated[Path, typer.Argument(help="Folder of a campaign.", metavar="BEFORE")],
     after: Annotated[Path, typer.Argument(help="Folder of another.", metavar="AFTER")],
-    tolerance: Annotated[float, typer.Option(min=0, help="Tolerated regression in percent.")] = 0.0,
+    tolerance: Annotated[
+        float,
+        typer.Option(min=0, callback=check_number, help="Tolerated regression in percent."),
+    ] = 0.0,
     as_json: AsJson = False,
 ) -> int:
     """Compare two campaigns run by run; exit status 1 if a run of the second one is worse."""

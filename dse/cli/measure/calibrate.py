@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.table import Table
 
 from dse.cli.measure.import_options import Replace, Source, source_text
-from dse.cli.shared.options import AsJson, Dimensions, PlatformName, Precision
+from dse.cli.shared.options import AsJson, Dimensions, PlatformName, Precision, check_number
 from dse.errors import WorkloadError
 from dse.inputs.output import check_output_file, write_output_file
 from dse.workload.parse_options import parse_dimensions
@@ -64,7 +64,12 @@ def calibrate(
     ] = False,
     noise: Annotated[
         float,
-        typer.Option(min=0.0001, max=1.0, help="Minimum relative standard error of a measurement."),
+        typer.Option(
+            min=0.0001,
+            max=1.0,
+            callback=check_number,
+            help="Minimum relative standard error of a measurement.",
+        ),
     ] = 0.01,
     cross_validate: Annotated[
         bool,

@@ -17,7 +17,7 @@ from dse.cli.measure.import_options import (
 )
 from dse.cli.measure.imported_profile import finish, measured_network, parse_providers, unit_names
 from dse.cli.shared.option_groups import with_option_groups
-from dse.cli.shared.options import PlatformName
+from dse.cli.shared.options import MAX_SIZE, PlatformName
 from fitness.calibration.text_files import read_log
 from fitness.profiles.layer_names import names_of
 from fitness.profiles.profilers.onnxruntime_import import import_onnxruntime
@@ -88,7 +88,9 @@ def onnxruntime(
             "--unit", help="Unit of all nodes, or PROVIDER=UNIT. Repeatable. [default: cpu]"
         ),
     ] = None,
-    skip: Annotated[int, typer.Option(min=0, help="Number of warm-up runs to skip.")] = 1,
+    skip: Annotated[
+        int, typer.Option(min=0, max=MAX_SIZE, help="Number of warm-up runs to skip.")
+    ] = 1,
     median: Medians = False,
     *,
     measuring: MeasuringOptions,

@@ -11,7 +11,16 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from dse.cli.shared.options import Branches, Dimensions, EachLayer, Force, GroupCount, NetworkNames
+from dse.cli.shared.options import (
+    MAX_SEED,
+    MAX_SIZE,
+    Branches,
+    Dimensions,
+    EachLayer,
+    Force,
+    GroupCount,
+    NetworkNames,
+)
 from dse.errors import WorkloadError
 from dse.tools.host.machine.host_units import describe_host, free_cores, make_units
 from dse.tools.host.measure.memory_rates import changes, range_of
@@ -35,14 +44,16 @@ def profile(
     platform: Annotated[
         str, typer.Option("--platform", "-p", help="Machine to measure: 'host'.")
     ] = "host",
-    threads: Annotated[int, typer.Option(min=1, help="Number of cores per unit.")] = 1,
+    threads: Annotated[
+        int, typer.Option(min=1, max=MAX_SIZE, help="Number of cores per unit.")
+    ] = 1,
     frames: Annotated[int, typer.Option(min=3, max=1000, help="Measurements per group.")] = 10,
     groups: GroupCount = None,
     branches: Branches = False,
     each_layer: EachLayer = False,
     dim: Dimensions = None,
     seed: Annotated[
-        int, typer.Option(min=0, max=2**32 - 1, help="Random seed for weights that a model lacks.")
+        int, typer.Option(min=0, max=MAX_SEED, help="Random seed for weights that a model lacks.")
     ] = 0,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only.")] = False,
     force: Force = False,

@@ -10,7 +10,7 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from dse.cli.shared.options import AsJson, Folder, MemberName, ModelFiles
+from dse.cli.shared.options import MAX_SEED, AsJson, Folder, MemberName, ModelFiles
 from dse.tools.deploy.find_models import parse_models
 from dse.tools.host.machine.dispatch import Dispatch
 from dse.tools.host.measure.running import DesignRuns, host_machine, predict
@@ -30,7 +30,7 @@ DispatchRule = Annotated[
     ),
 ]
 Seed = Annotated[
-    int, typer.Option(min=0, max=2**32 - 1, help="Random seed for inputs and missing weights.")
+    int, typer.Option(min=0, max=MAX_SEED, help="Random seed for inputs and missing weights.")
 ]
 
 

@@ -18,6 +18,7 @@ from dse.cli.search.certify import MaxNodes
 from dse.cli.shared.build import problem_from_texts
 from dse.cli.shared.option_groups import with_option_groups
 from dse.cli.shared.options import (
+    MAX_SEED,
     AsJson,
     Balance,
     Dimensions,
@@ -28,6 +29,7 @@ from dse.cli.shared.options import (
     ProfileFile,
     ScenarioName,
     SpaceOptions,
+    TimeLimit,
 )
 from dse.errors import WorkloadError
 from dse.tools.analysis.compare_baselines import COMPARED, compare, rate_sum, two_accelerators
@@ -68,10 +70,8 @@ def baselines(
     profile: ProfileFile = None,
     dim: Dimensions = None,
     max_nodes: MaxNodes = None,
-    time_limit: Annotated[
-        float | None, typer.Option(min=0.001, help="Time limit in seconds.")
-    ] = None,
-    seed: Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Random seed of the search.")] = 0,
+    time_limit: TimeLimit = None,
+    seed: Annotated[int, typer.Option(min=0, max=MAX_SEED, help="Random seed of the search.")] = 0,
     as_json: AsJson = False,
 ) -> None:
     """Hold the schedules of other methods against the optimum.

@@ -14,7 +14,7 @@ from dse.api.front import Front
 from dse.api.pipeline import prove
 from dse.api.pipeline import verify as checks_of
 from dse.certificate.verify.verify import Verdict, exit_status, summary
-from dse.cli.shared.options import AsJson, Folder
+from dse.cli.shared.options import MAX_COUNT, AsJson, Folder, TimeLimit
 from results.front.epsilon import PPM, percent
 from results.io.plural import pluralize
 
@@ -26,6 +26,7 @@ MaxNodes = Annotated[
     typer.Option(
         "--max-nodes",
         min=1,
+        max=MAX_COUNT,
         help="Maximum number of nodes per search of the proof. [default: 40 million / groups]",
     ),
 ]
@@ -40,9 +41,7 @@ def register(app: typer.Typer) -> None:
 def certify(
     folder: Folder,
     max_nodes: MaxNodes = None,
-    time_limit: Annotated[
-        float | None, typer.Option(min=0.001, help="Time limit in seconds.")
-    ] = None,
+    time_limit: TimeLimit = None,
     fastest: Annotated[
         bool, typer.Option("--fastest", help="Certify the fastest member only.")
     ] = False,

@@ -25,6 +25,8 @@ from dse.cli.search.periodic import (
 from dse.cli.shared.build import problem_from_texts
 from dse.cli.shared.option_groups import with_option_groups
 from dse.cli.shared.options import (
+    MAX_COUNT,
+    MAX_SEED,
     Balance,
     Dimensions,
     Force,
@@ -36,6 +38,7 @@ from dse.cli.shared.options import (
     ProfileFile,
     ScenarioName,
     SpaceOptions,
+    TimeLimit,
 )
 from dse.engines.explore import default_evaluations
 from dse.engines.optimizer_registry import ENGINES
@@ -87,16 +90,16 @@ def explore(
         int | None,
         typer.Option(
             min=1,
+            max=MAX_COUNT,
             help="Maximum number of evaluated design points. [default: 100000; free-running: 300]",
         ),
     ] = None,
-    time_limit: Annotated[
-        float | None, typer.Option(min=0.001, help="Time limit in seconds.")
-    ] = None,
+    time_limit: TimeLimit = None,
     stop_when_stalled: Annotated[
         int | None,
         typer.Option(
             min=1,
+            max=MAX_COUNT,
             metavar="EVALUATIONS",
             help="Stop if the hypervolume grew by less than 0.01 % within this many evaluations.",
         ),
@@ -112,7 +115,7 @@ def explore(
     max_nodes: MaxNodes = None,
     seed: Annotated[
         int,
-        typer.Option(min=0, max=2**32 - 1, help="Random seed. The same seed gives the same front."),
+        typer.Option(min=0, max=MAX_SEED, help="Random seed. The same seed gives the same front."),
     ] = 0,
     jobs: Annotated[
         int | None, typer.Option(min=1, max=1024, help="Worker threads. [default: all cores]")

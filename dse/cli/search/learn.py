@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
-from dse.cli.shared.options import AsJson, Force
+from dse.cli.shared.options import MAX_SEED, MAX_SIZE, AsJson, Force, check_number
 from dse.errors import WorkloadError
 from dse.inputs.interrupts import deferred_interrupt
 from dse.papers.estimator.training.artifacts import (
@@ -60,19 +60,26 @@ def learn(
         bool, typer.Option("--quick", help="Small run with few networks, workloads and epochs.")
     ] = False,
     workloads: Annotated[
-        int | None, typer.Option(min=10, help=f"Random workloads. [default: {WORKLOADS}]")
+        int | None,
+        typer.Option(min=10, max=MAX_SIZE, help=f"Random workloads. [default: {WORKLOADS}]"),
     ] = None,
     rows: Annotated[
-        int | None, typer.Option(min=1, help=f"Mappings of each workload. [default: {ROWS}]")
+        int | None,
+        typer.Option(min=1, max=MAX_SIZE, help=f"Mappings of each workload. [default: {ROWS}]"),
     ] = None,
     epochs: Annotated[
-        int | None, typer.Option(min=1, help=f"Passes over the data. [default: {EPOCHS}]")
+        int | None,
+        typer.Option(min=1, max=MAX_SIZE, help=f"Passes over the data. [default: {EPOCHS}]"),
     ] = None,
     learning_rate: Annotated[
-        float, typer.Option(min=1e-7, max=1.0, help="Initial learning rate of AdamW.")
+        float,
+        typer.Option(
+            min=1e-7, max=1.0, callback=check_number, help="Initial learning rate of AdamW."
+        ),
     ] = LEARNING_RATE,
     seed: Annotated[
-        int, typer.Option(min=0, help="Random seed for data, split and initial weights.")
+        int,
+        typer.Option(min=0, max=MAX_SEED, help="Random seed for data, split and initial weights."),
     ] = 1,
     measurements: Annotated[
         Path | None,

@@ -10,6 +10,7 @@ import typer
 from rich.console import Console
 
 from dse.api.periodic import PeriodicFront
+from dse.cli.shared.options import MAX_SIZE
 from dse.errors import WorkloadError
 from dse.papers.mobile_i.explore import explore_periodic
 from dse.papers.mobile_i.schedule.schedulers import DEFAULT_INFERENCES
@@ -28,12 +29,15 @@ Engines = Annotated[
 ]
 Inferences = Annotated[
     int | None,
-    typer.Option(min=1, help="Number of inferences, with --pes. [default: 5000]"),
+    typer.Option(min=1, max=MAX_SIZE, help="Number of inferences, with --pes. [default: 5000]"),
 ]
 Split = Annotated[
     int | None,
     typer.Option(
-        "--split", min=1, help="Maximum number of operations per layer, with --pes. [default: 1]"
+        "--split",
+        min=1,
+        max=MAX_SIZE,
+        help="Maximum number of operations per layer, with --pes. [default: 1]",
     ),
 ]
 _ALLOWED = frozenset(

@@ -10,7 +10,7 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from dse.cli.shared.options import Force
+from dse.cli.shared.options import MAX_COUNT, Force
 from dse.compile.load import announce_compilation
 from dse.papers.anytime import replay as player
 from dse.papers.anytime.file import load_replay
@@ -31,7 +31,7 @@ def replay(
     output: Annotated[Path, typer.Option("--output", "-o", help="Output folder.")],
     nodes_per_second: Annotated[
         int | None,
-        typer.Option(min=1, help="Assumed search speed. [default: measured]"),
+        typer.Option(min=1, max=MAX_COUNT, help="Assumed search speed. [default: measured]"),
     ] = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only.")] = False,
     force: Force = False,

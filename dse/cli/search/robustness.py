@@ -11,7 +11,7 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from dse.cli.shared.options import AsJson, Folder, MemberName
+from dse.cli.shared.options import MAX_SEED, AsJson, Folder, MemberName
 from dse.tools.analysis.robustness import ERRORS_PERCENT
 from dse.tools.analysis.robustness import robustness as look
 from fitness.simulate import row_of
@@ -39,7 +39,7 @@ def robustness(
     samples: Annotated[
         int, typer.Option(min=1, max=1_000_000, help="Number of trials per error size.")
     ] = 500,
-    seed: Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Random seed.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, max=MAX_SEED, help="Random seed.")] = 0,
     error: Annotated[
         list[int] | None,
         typer.Option(min=1, max=90, help="Error size in percent. Repeatable. [default: 5, 10, 20]"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import isnan
 from pathlib import Path
 from typing import Annotated
 
@@ -13,6 +14,21 @@ from dse.papers.managers.mapformer.settings import PredictorName
 from dse.workload.scenarios import Scenario
 from dse.workload.workload_check import MAX_FRAMES_IN_FLIGHT
 from results.problem.pipeline_model import PipelineTime, ThroughputModel
+
+MAX_SIZE = 1_000_000
+"""Of every option that says how large or how many something is: above all that a network has."""
+MAX_COUNT = 10**12
+"""Of every option that limits work: no search gets so far, and sums of counts fit into 64 bits."""
+MAX_SEED = 2**32 - 1
+MAX_SECONDS = 10**9
+
+
+def check_number(value: float | None) -> float | None:
+    """Refuses what compares with no limit of a range: NaN."""
+    if value is not None and isnan(value):
+        raise typer.BadParameter("a number is required, got nan")
+    return value
+
 
 NetworkNames = Annotated[
     list[str],
@@ -39,7 +55,8 @@ Objectives = Annotated[
     ),
 ]
 GroupCount = Annotated[
-    int | None, typer.Option("--groups", min=1, help="Approximate number of groups per network.")
+    int | None,
+    typer.Option("--groups", min=1, max=MAX_SIZE, help="Approximate number of groups per network."),
 ]
 Branches = Annotated[
     bool, typer.Option("--branches", help="Make parallel branches groups of their own.")
@@ -47,7 +64,22 @@ Branches = Annotated[
 EachLayer = Annotated[bool, typer.Option("--each-layer", help="Cut at every legal place.")]
 MaxTransitions = Annotated[
     int | None,
-    typer.Option("--max-transitions", min=0, help="Maximum number of unit changes per network."),
+    typer.Option(
+        "--max-transitions",
+        min=0,
+        max=MAX_SIZE,
+        help="Maximum number of unit changes per network.",
+    ),
+]
+TimeLimit = Annotated[
+    float | None,
+    typer.Option(
+        "--time-limit",
+        min=0.001,
+        max=MAX_SECONDS,
+        callback=check_number,
+        help="Time limit in seconds.",
+    ),
 ]
 Units = Annotated[
     str | None, typer.Option("--units", help="Units to use, comma-separated. [default: all]")

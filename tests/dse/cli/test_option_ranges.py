@@ -1,0 +1,100 @@
+"""Every option that is a number has a range, and says so where a number is outside."""
+
+import json
+from importlib import import_module, resources
+from inspect import signature
+from typing import get_args
+
+import pytest
+import typer
+
+from dse.cli.commands import COMMANDS
+from dse.cli.shared.options import MAX_COUNT, MAX_SEED, MAX_SIZE
+
+
+def entries(commands):
+    for entry in commands:
+        yield from entries(entry.commands) if entry.commands else [entry]
+
+
+def functions(app):
+    yield from (command.callback for command in app.registered_commands)
+    for group in app.registered_groups:
+        yield from functions(group.typer_instance)
+
+
+def numbers():
+    """(function, parameter, type, option) of all commands."""
+    found = {}
+    for module in sorted({entry.module for entry in entries(COMMANDS)}):
+        app = typer.Typer()
+        import_module(module).register(app)
+        for function in functions(app):
+            for name, parameter in signature(function, eval_str=True).parameters.items():
+                kind, *more = get_args(parameter.annotation) or [parameter.annotation]
+                kinds = {kind, *get_args(kind), *(a for k in get_args(kind) for a in get_args(k))}
+                if kinds & {int, float}:
+                    found[module, function.__name__, name] = (kinds & {int, float}, more[0])
+    return found
+
+
+def test_every_number_has_a_range():
+    found = numbers()
+    assert len(found) > 40
+    for place, (kinds, option) in found.items():
+        if kinds == {int}:
+            assert option.min is not None, place
+            assert option.max in {MAX_COUNT, MAX_SEED, MAX_SIZE} or option.max <= 1024, place
+        else:
+            assert option.min is not None, place
+            assert option.callback is not None, f"{place}: nan is in every range"
+
+
+EXPLORE = ("explore", "squeezenet", "-p", "jetson-agx-xavier", "--groups", "2", "-q", "-o")
+
+
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [
+        ("--max-transitions", 2**63),
+        ("--groups", 2**63),
+        ("--groups", "1" + 5000 * "0"),
+        ("--max-evaluations", 2**64),
+        ("--seed", 2**32),
+        ("--jobs", -1),
+        ("--time-limit", "nan"),
+        ("--time-limit", "inf"),
+        ("--max-nodes", 2**63),
+        ("--inferences", 2**63),
+    ],
+    ids=lambda value: str(value)[:20],
+)
+def test_a_number_outside_is_refused(dse, tmp_path, option, value):
+    ended = dse(*EXPLORE, tmp_path / "x", option, value)
+    assert (ended.status, len(ended.lines)) == (2, 1)
+    assert option in ended.err
+    assert not (tmp_path / "x").exists()
+
+
+def test_the_largest_numbers_are_taken(dse, tmp_path):
+    large = ("--max-transitions", MAX_SIZE, "--seed", MAX_SEED, "--stop-when-stalled", 100)
+    ended = dse(*EXPLORE, tmp_path / "x", *large, "--max-evaluations", 200)
+    assert ended.status == 0, ended.err
+
+
+def test_campaigns_have_no_wider_ranges():
+    """What a campaign's file may say, an option may say."""
+    schema = json.loads((resources.files("dse.inputs.data") / "campaign.schema.json").read_text())
+    kinds = schema["$defs"]
+    assert kinds["groups"]["maximum"] <= MAX_SIZE
+    assert kinds["max_transitions"]["maximum"] <= MAX_SIZE
+    assert kinds["max_evaluations"]["maximum"] <= MAX_COUNT
+    assert kinds["seed"]["maximum"] <= MAX_SEED
+
+
+@pytest.mark.parametrize("path", ["", "/", ".", "/dev/null/x", "x" * 300, "none/x"], ids=str)
+def test_a_checkpoint_that_cannot_be_one_is_refused(dse, tmp_path, path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    ended = dse(*EXPLORE, "out", "--checkpoint", path, "--max-evaluations", 200, "--no-certify")
+    assert ended.status == (0 if path == "none/x" else 2), ended.err
+    assert len(ended.lines) == ended.status // 2
