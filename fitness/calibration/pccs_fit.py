@@ -18,7 +18,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from fitness.calibration.pccs_sweep import FloatArray, Sweep
+from fitness.calibration.pccs_sweep import MIN_GBPS, FloatArray, Sweep
 from platforms.errors import PlatformError
 
 PARAMETERS = (
@@ -31,7 +31,6 @@ PARAMETERS = (
 )
 """Names as in a platform file: normalBW, TBWDC, CBP, PBW, MRMC, rateN."""
 MAX_PERCENT = 95.0
-MIN_GBPS = 0.01
 GRID = 24
 """Values of each threshold in the coarse search."""
 MAX_THRESHOLDS = 32

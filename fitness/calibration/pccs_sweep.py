@@ -15,6 +15,8 @@ from platforms.errors import PlatformError
 COLUMNS = ("own_gbps", "external_gbps", "slowdown", "alone_ms", "together_ms")
 FEWEST = 8
 """Fewer samples than parameters, and some to see the error by, are refused."""
+MIN_GBPS = 0.01
+"""The least of a threshold; demands below it are noise, or in another unit."""
 MAX_GBPS = 10_000
 MAX_SLOWDOWN = 100
 NOISE = 0.8
@@ -74,9 +76,10 @@ def read_sweep(paths: Sequence[Path]) -> Sweep:
 
 def _demand(row: TableRow, column: str) -> float:
     value = row.number(column)
-    if value is None or value > MAX_GBPS or (column == "own_gbps" and not value):
+    may_be_none = column == "external_gbps" and value == 0
+    if value is None or not (MIN_GBPS <= value <= MAX_GBPS or may_be_none):
         raise PlatformError(
-            f"{row.where}: {column} must be a number above 0 and at most {MAX_GBPS}, got "
+            f"{row.where}: {column} must be a number from {MIN_GBPS} to {MAX_GBPS}, got "
             f"{row.cells[column]!r}"
         )
     return float(value)

@@ -20,6 +20,8 @@ _OF_RESULT = re.compile(r"node_of_(.+)|(.+)_nchwc(?:_token_\d+)?")
 _FUSION = re.compile(r"(.+)/\w*Fusion")
 """A node that an optimisation of ONNX Runtime made, after the first node that it replaced."""
 _SEPARATORS = (" + ", " || ", ", ")
+_MAX_NAME = 100_000
+"""Characters; a part given to a DLA names all its layers. Taking names apart is not linear."""
 _OPENING, _CLOSING = "([{", ")]}"
 
 
@@ -52,6 +54,8 @@ class LayerNames:
 
     def find(self, text: str) -> NamedLayers:
         """The layers that the name of a row stands for."""
+        if len(text) > _MAX_NAME:
+            return NamedLayers((), (text,))
         if self._known(text) is not None:
             return self._all([text])
         foreign = _FOREIGN.fullmatch(text)
@@ -92,8 +96,12 @@ class LayerNames:
 
     def _between(self, text: str) -> NamedLayers:
         """Layers from the first to the last named, in the network's order of execution."""
-        for cut in re.finditer(r"\.\.\.", text):
-            ends = [self.find(part).layers for part in (text[: cut.start()], text[cut.end() :])]
+        # A name may have dots of its own, at either end.
+        for start, _, stop in (text.partition("..."), text.rpartition("...")):
+            ends = [
+                self._all([part] if self._known(part) is not None else _atoms(part)).layers
+                for part in (start, stop)
+            ]
             if not all(ends):
                 continue
             first = min(self._order[name] for name in ends[0])
@@ -121,14 +129,15 @@ def names_of(network: GroupedNetwork) -> LayerNames:
 def _atoms(text: str) -> list[str]:
     """The single names in a fused one; separators inside brackets belong to a name."""
     result: list[str] = []
-    for part in _split(text):
-        inner = re.fullmatch(r"(?:PWN|COPY)\((.*)\)", part)
-        if inner:
-            result += _atoms(inner[1])
-        elif part != text:
-            result += _atoms(part)
+    rest = [text]
+    while rest:
+        whole = rest.pop()
+        inner = re.fullmatch(r"(?:PWN|COPY)\((.*)\)", whole)
+        parts = [inner[1]] if inner else _split(whole)
+        if parts == [whole]:
+            result.append(whole)
         else:
-            result.append(part)
+            rest += reversed(parts)
     return result
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from fractions import Fraction
 from pathlib import Path
@@ -117,7 +118,7 @@ def group_name(text: str, network: GroupedNetwork, where: str) -> str:
     names = [group.name for group in network.groups]
     if text in names:
         return text
-    if text.isdecimal() and int(text) < len(names):
+    if re.fullmatch("[0-9]{1,9}", text) and int(text) < len(names):
         return names[int(text)]
     raise PlatformError(
         f"{where}: group must be a number from 0 to {len(names) - 1} or a name such as "

@@ -119,13 +119,13 @@ def sort_rows(
             result.handed_over.append(TimedRow(row.name, time))
             continue
         reads = kind is RowKind.FROM_DLA or (dla and kind is RowKind.OUTPUT)
-        first = kind is RowKind.INPUT and not between and not _is_read(kinds[place + 1 :], pending)
-        if pending and (reads or first):
+        unread = bool(pending) and not between and not _is_read(kinds, place + 1, pending)
+        if pending and (reads or (kind is RowKind.INPUT and unread)):
             _close(result, pending, time, between)
             pending, between = [], 0
         elif reads:
             result.handed_over.append(TimedRow(row.name, time))
-        elif pending and not between and not _is_read(kinds[place + 1 :], pending):
+        elif unread:
             result.flagged.append(
                 f"{short_name(row.name)}: may hold the wait for {short_name(pending[0].name)}, so "
                 "neither time can be told; not used"
@@ -146,10 +146,11 @@ def _time_of(row: EngineRow, use_median: bool, label: str) -> Fraction:
     return row.median_ps
 
 
-def _is_read(later: Sequence[tuple[RowKind, str]], pending: Sequence[TimedRow]) -> bool:
-    """Whether a row to come reads the pending parts' results by their own name."""
+def _is_read(kinds: Sequence[tuple[RowKind, str]], start: int, pending: Sequence[TimedRow]) -> bool:
+    """Whether a row from ``start`` on reads the pending parts' results by their own name."""
     names = {row.name for row in pending}
-    for kind, owner in later:
+    for place in range(start, len(kinds)):
+        kind, owner = kinds[place]
         if kind is RowKind.FROM_DLA or (kind is RowKind.OUTPUT and owner in names):
             return True
         if kind is RowKind.LAYERS and is_block(owner):

@@ -9,17 +9,22 @@ from __future__ import annotations
 import json
 import re
 from bisect import bisect_right
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from statistics import median
 from typing import Any
 
+from common.text import printable
 from platforms.errors import PlatformError
 
 PS_PER_US = 10**6
 _NODE = re.compile(r"(.*)_kernel_time")
 _RUN = "model_run"
+_MAX_US = 10**15
+"""Thirty years; longer times are none."""
+_MAX_UNREADABLE = 100
+"""With more events that cannot be read the file is something else."""
 
 
 @dataclass(frozen=True)
@@ -64,11 +69,11 @@ def parse_onnxruntime_profile(text: str, label: str, *, skip: int) -> SessionPro
         raise PlatformError(
             f"{label}: must hold more runs than the {skip} left out (--skip), got {len(starts)}"
         )
-    samples: dict[tuple[str, str, str], list[int]] = {}
+    samples: dict[tuple[str, str, str], Counter[int]] = {}
     outside = 0
     begins = [begin for begin, _ in starts]
     for event in events:
-        found = _NODE.fullmatch(str(event.get("name", "")))
+        found = _NODE.fullmatch(_text(event, "name"))
         if event.get("cat") != "Node" or found is None or not _timed(event):
             continue
         run = bisect_right(begins, int(event["ts"])) - 1
@@ -79,8 +84,8 @@ def parse_onnxruntime_profile(text: str, label: str, *, skip: int) -> SessionPro
             continue
         args = event.get("args")
         args = args if isinstance(args, Mapping) else {}
-        key = (found[1], str(args.get("op_name", "")), str(args.get("provider", "")))
-        samples.setdefault(key, [0] * len(used))[run - skip] += int(event["dur"])
+        key = (found[1], _text(args, "op_name"), _text(args, "provider"))
+        samples.setdefault(key, Counter())[run] += int(event["dur"])
     if outside:
         warnings.append(f"{outside} nodes ran outside a finished run; not used")
     if not samples:
@@ -88,19 +93,29 @@ def parse_onnxruntime_profile(text: str, label: str, *, skip: int) -> SessionPro
     nodes = [
         NodeTime(
             *key,
-            Fraction(sum(values) * PS_PER_US, len(values)),
-            Fraction(median(values)) * PS_PER_US,
+            Fraction(times.total() * PS_PER_US, len(used)),
+            _median(list(times.values()), len(used)) * PS_PER_US,
         )
-        for key, values in samples.items()
+        for key, times in samples.items()
     ]
     return SessionProfile(tuple(nodes), len(used), tuple(warnings))
 
 
+def _median(times: list[int], runs: int) -> Fraction:
+    """Over all runs; those that a node has no time of count as 0."""
+    times.sort()
+    middle = ((runs - 1) // 2, runs // 2)
+    absent = runs - len(times)
+    return Fraction(sum(times[place - absent] if place >= absent else 0 for place in middle), 2)
+
+
+def _text(fields: Mapping[str, Any], name: str) -> str:
+    value = fields.get(name)
+    return printable(value) if isinstance(value, str) else ""
+
+
 def _timed(event: Mapping[str, Any]) -> bool:
-    return all(
-        isinstance(event.get(key), int) and not isinstance(event[key], bool) and event[key] >= 0
-        for key in ("ts", "dur")
-    )
+    return all(type(event.get(key)) is int and 0 <= event[key] <= _MAX_US for key in ("ts", "dur"))
 
 
 def _events(text: str, label: str) -> tuple[list[Mapping[str, Any]], list[str]]:
@@ -123,7 +138,14 @@ def _events(text: str, label: str) -> tuple[list[Mapping[str, Any]], list[str]]:
             event, place = decoder.raw_decode(text, place)
         except (ValueError, RecursionError):
             line_end = text.find("\n", place)
-            warnings.append(f"an event cannot be read, and is left out: {text[place:][:60]!r}")
+            if len(warnings) == _MAX_UNREADABLE:
+                raise PlatformError(
+                    f"{label}: must be a JSON list of trace events, got more than "
+                    f"{_MAX_UNREADABLE} that cannot be read"
+                ) from None
+            warnings.append(
+                f"an event cannot be read, and is left out: {text[place : place + 60]!r}"
+            )
             if line_end < 0:
                 break
             place = line_end

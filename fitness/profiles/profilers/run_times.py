@@ -12,11 +12,8 @@ from platforms.errors import PlatformError
 from platforms.exact_json import exact_decimal, parse_exact
 
 PS_PER_MS = 10**9
-_SUMMARY = re.compile(
-    r"GPU Compute(?: Time)?: .*?mean = ([0-9.]+) ms"
-    # TensorRT 7: one line each.
-    r"|GPU Compute\n(?:.*(?:min|max): .*\n)*.*mean: ([0-9.]+) ms"
-)
+_TITLE = "GPU Compute"
+_MEAN = re.compile(r"mean(?: =|:) ([0-9.]+) ms")
 
 
 @dataclass(frozen=True)
@@ -35,13 +32,33 @@ def parse_run_time(text: str, label: str) -> RunTime:
     """
     if re.match(r"\s*\[\s*\{", text):
         return _from_samples(text, label)
-    found = [one or other for one, other in _SUMMARY.findall(text)]
+    found = _means(text)
     if len(found) != 1:
         raise PlatformError(
             f"{label}: must be a log of trtexec with one line 'GPU Compute Time: ... mean = ...', "
             f"or what --exportTimes writes, got {len(found)} such lines"
         )
-    return RunTime(Fraction(exact_decimal(found[0])) * PS_PER_MS, None)
+    try:
+        return RunTime(Fraction(exact_decimal(found[0])) * PS_PER_MS, None)
+    except PlatformError as error:
+        raise PlatformError(f"{label}: {error}") from None
+
+
+def _means(text: str) -> list[str]:
+    """The mean in every summary of the compute time: in its title's line, or (TensorRT 7) in a line
+    of its own after those of the extremes."""
+    found: list[str] = []
+    in_summary = False
+    for line in text.splitlines():
+        _, title, rest = line.partition(_TITLE)
+        if title:
+            in_summary = not rest
+        if (in_summary or rest.startswith((": ", " Time: "))) and (mean := _MEAN.search(line)):
+            found.append(mean[1])
+            in_summary = False
+        elif not title and not ("min: " in line or "max: " in line):
+            in_summary = False
+    return found
 
 
 def _from_samples(text: str, label: str) -> RunTime:

@@ -18,12 +18,18 @@ from statistics import fmean, median
 
 from platforms.errors import PlatformError
 
-_STAMP = re.compile(r"^\d\d-\d\d-\d{4} \d\d:\d\d:\d\d ")
-_LOAD = re.compile(r"(EMC_FREQ|GR3D_FREQ) (?:(\d+)%)?(?:@(?:\[([\d,]+)\]|(\d+)))?(?= |$)")
-_DLA = re.compile(r"NVDLA(\d)(?:_FREQ)? (?:@(\d+)|off)(?= |$)")
+_MAX_LINE = 10_000
+"""Characters; the longest lines that boards print have a few hundred."""
+_TOO_LONG = re.compile("[0-9]{10}")
+"""No load, clock or power has so many digits, and sums of such numbers are no floats."""
+_STAMP = re.compile(r"^[0-9][0-9]-[0-9][0-9]-[0-9]{4} [0-9][0-9]:[0-9][0-9]:[0-9][0-9] ")
+_LOAD = re.compile(r"(EMC_FREQ|GR3D_FREQ) (?:([0-9]+)%)?(?:@(?:\[([0-9,]+)\]|([0-9]+)))?(?= |$)")
+_DLA = re.compile(r"NVDLA([0-9])(?:_FREQ)? (?:@([0-9]+)|off)(?= |$)")
 _CPU = re.compile(r"CPU \[([^\]]*)\](?= |$)")
-_CORE = re.compile(r"(\d+)%@\d+")
-_RAIL = re.compile(r"(?<=\s)([A-Z][A-Z0-9_]*) (\d+)(?:mW)?/(\d+)(?:mW)?(?:/\d+(?:mW)?)?(?= |$)")
+_CORE = re.compile(r"([0-9]+)%@[0-9]+")
+_RAIL = re.compile(
+    r"(?<=\s)([A-Z][A-Z0-9_]*) ([0-9]+)(?:mW)?/([0-9]+)(?:mW)?(?:/[0-9]+(?:mW)?)?(?= |$)"
+)
 _NOT_A_RAIL = frozenset({"RAM", "SWAP", "IRAM", "NC"})
 INSIDE_ANOTHER = frozenset({"VDDQ_VDD2_1V8AO"})
 """Rails of the AGX Orin that hang behind another one: not to be added."""
@@ -88,7 +94,7 @@ def parse_tegrastats(text: str, label: str) -> TegrastatsLog:
         body = _STAMP.sub("", line.strip())
         if not body:
             continue
-        if not body.startswith("RAM "):
+        if not body.startswith("RAM ") or len(body) > _MAX_LINE or _TOO_LONG.search(body):
             warnings.append(f"line {number} is no sample; left out")
         elif (
             not line.endswith(("\n", "\r")) and samples and _width(body) < len(samples[-1].rails_mw)

@@ -25,10 +25,10 @@ _ENTRY = re.compile(
     r'(?:\s*,\s*"medianMs"\s*:\s*(?P<medianMs>' + _NUMBER + r"))?"
     r'\s*,\s*"percentage"\s*:\s*(?:' + _NUMBER + r")\s*\}"
 )
-_COUNT = re.compile(r'\{\s*"count"\s*:\s*([0-9]+)\s*\}')
+_COUNT = re.compile(r'\{\s*"count"\s*:\s*([0-9]{1,18})\s*\}')
 _STAMP = re.compile(r"^(?:\[[^\]]*\] )?\[[A-Z]\] ?")
-_TITLE = re.compile(r"=== Profile \(([0-9]+) iterations ?\) ===")
-_PLAIN_NUMBER = re.compile(r"-?[0-9]+(?:\.[0-9]+)?%?")
+_TITLE = re.compile(r"=== Profile \(([0-9]{1,18}) iterations ?\) ===")
+_PLAIN_NUMBER = re.compile(r"-?[0-9]{1,30}(?:\.[0-9]{1,30})?%?")
 
 
 @dataclass(frozen=True)
@@ -133,7 +133,7 @@ def _from_broken_json(text: str) -> EngineProfile:
     for number, line in enumerate(lines, 1):
         if count := _COUNT.search(line):
             iterations = int(count[1])
-        elif entry := _ENTRY.search(line):
+        elif entry := _ENTRY.match(line, max(0, line.find("{"))):
             row = _row(
                 entry["name"],
                 entry["timeMs"],

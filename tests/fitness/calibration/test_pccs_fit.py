@@ -236,9 +236,13 @@ def test_samples_without_traffic_are_no_part_and_faster_ones_are_told(tmp_path: 
     ("text", "expected"),
     [
         (HEADER + "10,20,1.1\n", "at least 8 samples with external traffic are required, got 1"),
-        (HEADER + ROWS + "0,20,1.1\n", "line 10: own_gbps must be a number above 0"),
-        (HEADER + ROWS + ",20,1.1\n", "own_gbps must be a number above 0"),
-        (HEADER + ROWS + "10,99999,1.1\n", "external_gbps must be a number above 0 and at most"),
+        (HEADER + ROWS + "0,20,1.1\n", "line 10: own_gbps must be a number from 0.01"),
+        (HEADER + ROWS + ",20,1.1\n", "own_gbps must be a number from 0.01"),
+        (HEADER + ROWS + "10,99999,1.1\n", "external_gbps must be a number from 0.01 to 10000"),
+        (
+            HEADER + "".join(f"0.00{n},0.001,1.01\n" for n in range(1, 9)),
+            "own_gbps must be a number",
+        ),
         (HEADER + ROWS + "10,20,\n", "slowdown, or both alone_ms and together_ms"),
         (HEADER + ROWS + "10,20,0.5\n", "slowdown must be from 0.8 to 100, got 0.5"),
         ("own_gbps,slowdown\n1,2\n", "; missing: external_gbps"),

@@ -21,6 +21,7 @@ from platforms.errors import PlatformError
 from platforms.platform_file import load_platform
 from sdf.grouping.groups import GroupedNetwork
 from sdf.layer import LayerKind
+from tests.support.growth import LINEAR, growth
 from tests.support.small_networks import chain, layer, window
 
 XAVIER = load_platform("jetson-agx-xavier")
@@ -196,6 +197,24 @@ def test_the_summary_of_an_old_version_is_read() -> None:
     lines = ("GPU Compute", "min: 3.6 ms", "max: 4.1 ms", "mean: 3.68 ms", "median: 3.66 ms")
     text = "[I] Host Latency\n[I] mean: 9 ms\n" + "".join(f"[I] {line}\n" for line in lines)
     assert parse_run_time(text, "f").mean_ps == Fraction("3.68") * 10**9
+
+
+def test_a_summary_without_a_mean_takes_linear_time() -> None:
+    def run(text: str) -> None:
+        with pytest.raises(PlatformError, match="got 0 such lines"):
+            parse_run_time(text, "f")
+
+    # Every line may be taken in two ways: all their combinations are more than can be tried.
+    assert growth(run, lambda size: "GPU Compute\n" + "min: max: 1 ms\n" * size, 5000) < LINEAR
+    assert growth(run, lambda size: "GPU Compute: " * size, 5000) < LINEAR
+
+
+@pytest.mark.parametrize(
+    "text", [LOG.format("1.2.3"), LOG.format("1" * 400), '[{"computeMs": 1e9999}]']
+)
+def test_a_time_that_is_no_number_is_refused(text: str) -> None:
+    with pytest.raises(PlatformError, match=r"^f: numbers must have"):
+        parse_run_time(text, "f")
 
 
 @pytest.mark.parametrize("text", ["", "[]", "[{}]", LOG.format(1) * 2, '[{"computeMs": "x"}]'])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from fractions import Fraction
+from statistics import median
 from typing import Any
 
 import pytest
@@ -16,6 +17,7 @@ from fitness.profiles.profilers.onnxruntime_import import ANY_PROVIDER, import_o
 from fitness.profiles.profilers.onnxruntime_profile import parse_onnxruntime_profile
 from platforms.errors import PlatformError
 from platforms.platform_file import load_platform
+from tests.support.growth import LINEAR, growth, memory_growth
 
 US = 10**6
 XAVIER = load_platform("jetson-agx-xavier")
@@ -88,6 +90,38 @@ def test_a_cut_anywhere_is_survived(keep: int) -> None:
     assert {n.name for n in part.nodes} <= {n.name for n in whole.nodes}
 
 
+@given(st.lists(st.lists(st.sampled_from("cdr"), unique=True), min_size=2, max_size=7))
+def test_a_run_without_a_node_counts_as_nothing(names: list[list[str]]) -> None:
+    runs = [[(name, 7 * n + ord(name)) for name in run] for n, run in enumerate(names, 1)]
+    found = {name for run in runs[1:] for name, _ in run}
+    if not found:
+        return
+    profile = parse_onnxruntime_profile(text_of(session(runs)), "f", skip=1)
+    assert {node.name for node in profile.nodes} == found
+    for node in profile.nodes:
+        times = [dict(run).get(node.name, 0) for run in runs[1:]]
+        assert node.mean_ps == Fraction(sum(times) * US, len(times))
+        assert node.median_ps == Fraction(median(times)) * US
+
+
+def many_nodes_and_runs(size: int) -> str:
+    return text_of(session([[(f"node {n}", 5)] for n in range(size)]))
+
+
+def test_a_large_profile_takes_linear_time_and_memory() -> None:
+    def run(text: str) -> None:
+        assert parse_onnxruntime_profile(text, "f", skip=0).runs > 1
+
+    assert growth(run, many_nodes_and_runs, 1000) < LINEAR
+    assert memory_growth(run, many_nodes_and_runs, 1000) < LINEAR
+
+
+def test_names_are_printable() -> None:
+    events = session([[("a\x1b[31m", 5)]])
+    (node,) = parse_onnxruntime_profile(text_of(events), "f", skip=0).nodes
+    assert node.name == "a\ufffd[31m"
+
+
 @pytest.mark.parametrize(
     ("text", "skip", "expected"),
     [
@@ -100,6 +134,12 @@ def test_a_cut_anywhere_is_survived(keep: int) -> None:
             0,
             "finished run",
         ),
+        (
+            text_of([{"cat": "Session", "name": "model_run", "ts": 10**400, "dur": 3}]),
+            0,
+            "finished run",
+        ),
+        ("[05/08/2026] [I] a log of trtexec\n" * 200, 0, "more than 100 that cannot be read"),
     ],
 )
 def test_what_is_no_profile_is_refused(text: str, skip: int, expected: str) -> None:

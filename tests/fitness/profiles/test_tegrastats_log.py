@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -77,6 +79,22 @@ def test_a_last_line_that_is_cut_off_and_other_text_are_left_out() -> None:
         "line 1 is no sample; left out",
         "line 3, the last one, is cut off; left out",
     )
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        XAVIER.replace("60%@", f"{'9' * 400}%@"),
+        XAVIER.replace("VDD", f"X {10**5}mW/{'1' * 5000}mW VDD", 1),
+        XAVIER + " " + "CPU [" * 3000,
+    ],
+    ids=["percent", "power", "long"],
+)
+def test_a_line_with_figures_that_none_has_is_left_out(line: str) -> None:
+    log = parse_tegrastats(f"{line}\n{XAVIER}\n", "f")
+    assert log.warnings == ("line 1 is no sample; left out",)
+    assert log == replace(parse_tegrastats(XAVIER + "\n", "f"), warnings=log.warnings)
+    assert len(quantities(log.samples)) > 3
 
 
 @given(st.integers(0, len(ORIN)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
@@ -14,6 +15,7 @@ from fitness.profiles.profilers.trtexec_import import import_trtexec
 from fitness.profiles.profilers.trtexec_profile import EngineProfile, EngineRow
 from platforms.errors import PlatformError
 from platforms.platform_file import load_platform
+from tests.support.growth import LINEAR, growth
 
 XAVIER = load_platform("jetson-agx-xavier")
 SUBJECT = Subject("net", 1000, "fp16", (("gpu", 1377000), ("emc", 2133000), ("dla", 1395200)))
@@ -278,3 +280,30 @@ def test_of_files_that_fuse_otherwise_the_first_counts_and_equal_rows_are_averag
 def test_a_profile_of_another_network_is_refused() -> None:
     with pytest.raises(PlatformError, match="no row belongs to a layer of network 'net'"):
         imported([("x", 1), ("y", 2)])
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda size: "{ForeignNode[" + "a..." * size + "]}",
+        lambda size: "PWN(" * size + "a" + ")" * size,
+        lambda size: "x" * 10 * size,
+    ],
+    ids=["range", "nested", "long"],
+)
+def test_a_name_of_any_length_is_read_or_unknown(make: Callable[[int], str]) -> None:
+    for size in (3, 2000, 10**6):
+        found = NAMES.find(make(size))
+        assert found.layers == ()
+        assert found.unknown
+
+
+def test_rows_of_an_engine_are_sorted_in_linear_time() -> None:
+    def rows(size: int) -> list[EngineRow]:
+        names = [f"x{n} input reformatter 0" for n in range(size)]
+        return [EngineRow(name, Fraction(1), None) for name in [*names, "{a}", "b from nvm"]]
+
+    def run(rows: list[EngineRow]) -> None:
+        assert sort_rows(rows, has_dla=True, use_median=False, label="f").layers
+
+    assert growth(run, rows, 5000) < LINEAR

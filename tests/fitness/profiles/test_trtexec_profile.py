@@ -176,6 +176,8 @@ def test_a_log_without_its_end_or_with_a_row_missing_is_told() -> None:
         ('[\n{ "count" : 3 }\n]', "must have a row with a name and times, got none"),
         (NEW_LOG + NEW_LOG, "must hold one profile, got 2"),
         ("=== Profile (3 iterations ) ===\n", "must have a line that names its columns"),
+        (NEW_LOG.replace("=== Profile (", "=== Profile (" + "9" * 5000), "without a profile"),
+        ('[\n{ "count" : ' + "9" * 5000 + ' },\n{"name": "a b"}\n]', "must have a row"),
     ],
 )
 def test_what_is_no_profile_is_refused(text: str, expected: str) -> None:
