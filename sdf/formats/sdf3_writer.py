@@ -24,8 +24,9 @@ def write_sdf3(graph: SdfGraph, path: Path) -> None:
     text = format_sdf3(graph)
     try:
         path.write_text(text, encoding="utf-8", newline="\n")
-    except OSError as error:
-        raise GraphError(f"{path}: cannot be written: {error.strerror}") from error
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else str(error)
+        raise GraphError(f"{path}: cannot be written: {reason}") from error
 
 
 def format_sdf3(graph: SdfGraph) -> str:
