@@ -13,12 +13,12 @@ $(VENV)/.installed: pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
 	@touch $@
 
-# Compiles the timeline and the proof's search once; numba keeps the machine code beside the sources.
+# Compiles all kernels; numba keeps the machine code beside the sources.
 $(VENV)/.warmed: $(VENV)/.installed $(SOURCES)
-	$(BIN)/python -m dse.compile.warm_up
+	$(BIN)/python -m dse.compile
 	@touch $@
 
-demo: setup
+demo: $(VENV)/.installed
 	$(BIN)/dse explore vgg19 resnet50 --platform jetson-agx-xavier --max-transitions 1 \
 		--groups 12 --engine nsga2 --max-evaluations 10000 --output runs/demo --force
 

@@ -11,11 +11,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 
 from fitness.simulator.layout import make_plan
+from fitness.simulator.tables import Tables
 from results.problem.pipeline_model import PipelineTime, ThroughputModel
 from results.problem.problem import (
     BoolArray,
@@ -42,7 +42,8 @@ class Loads:
     """[n]: phi_2, of one frame."""
 
 
-class LoadPlan(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class LoadPlan(Tables):
     """A problem laid out for the kernel; all int64, times and energies of all repeats."""
 
     groups: int

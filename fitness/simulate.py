@@ -11,16 +11,8 @@ from numpy.typing import NDArray
 
 from fitness.simulator.chains.chain_lanes import MAX_UNITS, make_chain_lanes
 from fitness.simulator.chains.chain_tables import SLOTS, are_chains, make_chains, make_lanes
-from fitness.simulator.layout import GROUP, INSTANCE_WIDTH, JOB, JOB_WIDTH, NETWORK, Plan, make_plan
-from fitness.simulator.state import (
-    ALONE,
-    GROUP_WIDTH,
-    LOG_WIDTH,
-    UNIT,
-    Chosen,
-    make_chosen,
-    make_state,
-)
+from fitness.simulator.layout import Plan, make_plan
+from fitness.simulator.state import Chosen, make_chosen, make_state
 from fitness.simulator.threads import RowPlayer, share_rows
 from results.front.schedule import Schedule, ScheduledGroup
 from results.problem.problem import DesignPoint, Problem
@@ -183,10 +175,10 @@ def play(problem: Problem, design: DesignPoint, *, frames: int = 1, in_flight: i
 
     plan = make_plan(problem)
     chosen = chosen_of(problem, plan, row_of(design))
-    state = make_state(plan, frames=frames, in_flight=in_flight, log=True)
+    # No choice is open. With stops the state has the type that proofs have: compiled once for both.
+    state = make_state(plan, frames=frames, in_flight=in_flight, log=True, stops=True)
     play_kernel(plan, chosen, state)
-    log = state.log.reshape(-1, LOG_WIDTH)
-    groups = scheduled_groups(problem, plan, chosen, range(len(log)), log)
+    groups = scheduled_groups(problem, plan, chosen, range(len(state.log)), state.log)
     return Timeline(
         schedule=Schedule(tuple(groups)),
         frame_end_ps=tuple(state.frame_end.tolist()),
@@ -204,32 +196,35 @@ def chosen_of(problem: Problem, plan: Plan, row: IntArray) -> Chosen:
 
     chosen = make_chosen(plan)
     if not choose(plan, row, chosen):
-        group = next(g for g in range(plan.groups) if chosen.group[g * GROUP_WIDTH + ALONE] < 0)
+        group = int(np.flatnonzero(chosen.group.alone_ps < 0)[0])
         raise ValueError(f"group {group} cannot run on unit {problem.units[int(row[group])].name}")
     return chosen
 
 
 def scheduled_groups(
-    problem: Problem, plan: Plan, chosen: Chosen, executions: Iterable[int], instants: IntArray
+    problem: Problem,
+    plan: Plan,
+    chosen: Chosen,
+    executions: Iterable[int],
+    instants: NDArray[np.void],
 ) -> Iterator[ScheduledGroup]:
     """What a kernel logged; ``executions``: frame, from 0, times instances, plus instance;
-    ``instants`` [executions, 3]: ready, start and end."""
+    ``instants`` [executions] of ``EXECUTION``."""
     first_job = np.cumsum([0] + [network.repeats for network in problem.networks]).tolist()
     for execution, (ready, start, end) in zip(executions, instants.tolist(), strict=True):
         frame, instance = divmod(execution, plan.instances)
-        group = int(plan.instance[instance * INSTANCE_WIDTH + GROUP])
-        job = int(plan.instance[instance * INSTANCE_WIDTH + JOB])
-        network = int(plan.job[job * JOB_WIDTH + NETWORK])
+        group, job = int(plan.instance.group[instance]), int(plan.instance.job[instance])
+        network = int(plan.job.network[job])
         yield ScheduledGroup(
             frame=frame + 1,
             network=network,
             repeat=job - first_job[network] + 1,
             group=group,
-            unit=int(chosen.group[group * GROUP_WIDTH + UNIT]),
+            unit=int(chosen.group.unit[group]),
             ready_ps=ready,
             start_ps=start,
             end_ps=end,
-            alone_ps=int(chosen.group[group * GROUP_WIDTH + ALONE]),
+            alone_ps=int(chosen.group.alone_ps[group]),
         )
 
 

@@ -35,7 +35,7 @@ from fitness.simulate import BoolArray, IntArray, chosen_of, row_of, scheduled_g
 from fitness.simulator.chains.chain_lanes import MAX_UNITS, make_chain_lanes
 from fitness.simulator.chains.chain_tables import are_chains, make_chains
 from fitness.simulator.layout import Plan, make_plan
-from fitness.simulator.state import HIGH_FJ, LOG_WIDTH, LOGGED, make_chosen, make_state
+from fitness.simulator.state import HIGH_FJ, make_chosen, make_state
 from fitness.simulator.threads import RowPlayer, share_rows
 from results.front.front import FreeRun
 from results.front.schedule import Schedule
@@ -277,9 +277,9 @@ def play_shown(
     )
     instants = np.zeros(3, dtype=np.int64)
     play_kernel(plan, chosen, state, most, instants)
-    count = int(state.scalar[LOGGED])
-    log = state.log.reshape(-1, LOG_WIDTH)[:count]
-    groups = scheduled_groups(problem, plan, chosen, state.logged[:count].tolist(), log)
+    count = int(state.run.logged)
+    executions = state.logged[:count].tolist()
+    groups = scheduled_groups(problem, plan, chosen, executions, state.log[:count])
     shown, begin, end = instants.tolist()
     return Schedule(tuple(sorted(groups))), (begin, end), shown
 

@@ -1,4 +1,4 @@
-"""Compiles the timeline, so that the first exploration does not have to: run as a module."""
+"""Runs every kernel once on the smallest problem, so that it is compiled or loaded."""
 
 from __future__ import annotations
 
@@ -25,6 +25,9 @@ from results.problem.problem import (
     ProblemNetwork,
     ProblemUnit,
 )
+
+_DESIGN = DesignPoint(np.zeros(1, dtype=np.int64), np.zeros(1, dtype=np.int64))
+"""The only design point of :func:`smallest_problem`."""
 
 
 def smallest_problem() -> Problem:
@@ -76,23 +79,33 @@ def smallest_pipeline() -> Problem:
 
 
 def warm_up() -> None:
-    """Compiles, or finds the machine code of an earlier time."""
+    """Compiles all kernels of this package, or loads the machine code of an earlier time."""
+    warm_up_frames()
+    warm_up_long_run()
+    warm_up_branch_and_bound()
+
+
+def warm_up_frames() -> None:
+    """The same for one frame alone, and for pipelines in closed form."""
     problem = smallest_problem()
     row = np.zeros((1, 2), dtype=np.int64)
     for kernel in Kernel:
         make_evaluator(problem, kernel=kernel)(row)
     make_load_evaluator(smallest_pipeline())(row)
-    design = DesignPoint(row[0, :1], row[0, 1:])
-    play(problem, design)
-    pipeline = replace(problem, energy_use=EnergyUse.PIPELINE)
+    play(problem, _DESIGN)
+
+
+def warm_up_long_run() -> None:
+    """The same for the long run of pipelines and free-running networks."""
+    pipeline = replace(smallest_problem(), energy_use=EnergyUse.PIPELINE)
+    row = np.zeros((1, 2), dtype=np.int64)
     for as_chains in (True, False):
         make_long_run_evaluator(pipeline, as_chains=as_chains)(row)
-    play_shown(pipeline, design)
-    warm_up_branch_and_bound()
+    play_shown(pipeline, _DESIGN)
 
 
 def warm_up_branch_and_bound() -> None:
-    """The same for what proofs are made with."""
+    """The same for proofs."""
     from fitness.branch_and_bound.archive import is_closed, join
     from fitness.branch_and_bound.search import keep_stop, search_on
 
@@ -106,7 +119,3 @@ def warm_up_branch_and_bound() -> None:
     keep_stop(plan, space, chosen, state, branching, 0)
     is_closed(branching, branching.closing, branching.vector)
     join(branching, branching.vector, 0)
-
-
-if __name__ == "__main__":
-    warm_up()

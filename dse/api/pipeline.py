@@ -15,7 +15,7 @@ from dse.certificate.certify import MAX_LEMMAS, Limits, certified_column
 from dse.certificate.strategy import FRONT_LEMMAS, Goal, ProofOutcome, prove_front
 from dse.certificate.verify.verify import Check
 from dse.certificate.verify.verify import verify as verify_front
-from dse.compile.load import announce_compilation
+from dse.compile.load import announce_compilation, compile_proof_code_aside
 from dse.engines.explore import explore_problem
 from dse.engines.optimizers import Named, Optimizer, goal_of
 from dse.errors import WorkloadError
@@ -190,11 +190,13 @@ def explore_to_folder(
     settings = settings or SearchSettings()
     optimizer = optimizer or Named(name=EngineName.AUTO)
     check_output_folder(output, overwrite=overwrite)
+    # Nothing can be proved of free-running networks, which is known at once.
+    if prove and not problem.built.problem.free_running:
+        compile_proof_code_aside()
     with search_bar or nullcontext() as on_progress:
         front = search_front(problem, optimizer, settings, command=command, on_progress=on_progress)
     interrupted = front.numeric.provenance.stopped_by == "interrupt"
     prove = prove and not interrupted
-    # Nothing can be proved of free-running networks, which is known at once.
     written = prove and not front.problem.free_running
     if written:
         front.save(output, overwrite=overwrite, pictures=False)

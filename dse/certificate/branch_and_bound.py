@@ -13,15 +13,9 @@ from dse.certificate.preconditions import check_provable
 from dse.certificate.snapshot import Snapshot, fill_in, kept_arrays, play_levels, with_more_room
 from fitness.branch_and_bound.choices import SearchSpace, exchange_rates, make_search_space
 from fitness.branch_and_bound.search_state import (
-    BACKTRACKING,
-    DEPTH,
     DONE,
-    LEMMAS,
     LEMMAS_FULL,
-    MEMBERS,
-    MEMBERS_FOUND,
     MEMBERS_FULL,
-    NODES,
     UNIT_CHOICE,
     Branching,
     make_branching,
@@ -198,7 +192,7 @@ class _Search:
 
     @property
     def nodes(self) -> int:
-        return int(self._branching.scalar[NODES])
+        return int(self._branching.progress.nodes)
 
     @property
     def seconds(self) -> float:
@@ -219,7 +213,7 @@ class _Search:
             b.points[:] = [1 << max(int(k), 0) for k in row[self._plan.groups :]]
             join(b, vector, self._tolerance_ppm)
             self._make_room()
-        self._branching.scalar[MEMBERS_FOUND] = 0
+        self._branching.progress.members_found = 0
         self._branching.units[:], self._branching.points[:] = start
 
     def go_on(self, nodes: int, max_lemmas: int) -> bool:
@@ -232,23 +226,23 @@ class _Search:
             ended = search_on(
                 self._plan, self._space, self._chosen, self._state, b, stop - self.nodes
             )
-            part = slice(0, int(b.scalar[LEMMAS]))
+            part = slice(0, int(b.progress.lemmas))
             self._lemmas.add(b.lemma_units[part], b.lemma_points[part], max_lemmas)
-            b.scalar[LEMMAS] = 0
+            b.progress.lemmas = 0
             self._make_room()
             if ended not in (LEMMAS_FULL, MEMBERS_FULL):
                 self._done = bool(ended == DONE)
                 return self._done
 
     def _make_room(self) -> None:
-        if self._branching.scalar[MEMBERS] == len(self._branching.objectives):
+        if self._branching.progress.members == len(self._branching.objectives):
             self._branching = with_more_room(self._branching)
 
     def proof(self) -> SearchProgress:
         return SearchProgress(
             nodes=self.nodes,
             lemmas=self._lemmas.count,
-            members=int(self._branching.scalar[MEMBERS]),
+            members=int(self._branching.progress.members),
             epsilon_ppm=self._epsilon_ppm(),
             seconds=self.seconds,
             objectives=self._branching.objectives.shape[1],
@@ -256,7 +250,7 @@ class _Search:
 
     def result(self, *, complete: bool) -> ExactResult:
         b = self._branching
-        members = slice(0, int(b.scalar[MEMBERS]))
+        members = slice(0, int(b.progress.members))
         points = np.array(
             [[_lowest_bit(int(mask)) for mask in row] for row in b.member_points[members]],
             dtype=np.int64,
@@ -267,7 +261,7 @@ class _Search:
             complete=complete,
             objectives=b.objectives[members].copy(),
             rows=np.concatenate((b.member_units[members], np.where(unknown, -1, points)), axis=1),
-            found=int(b.scalar[MEMBERS_FOUND]),
+            found=int(b.progress.members_found),
             open_bounds=self._open_bounds(),
             epsilon_ppm=self._epsilon_ppm(),
             rates_mw=self.rates_mw,
@@ -284,7 +278,7 @@ class _Search:
         )
 
     def _epsilon_ppm(self) -> int | None:
-        members = self._branching.objectives[: int(self._branching.scalar[MEMBERS])]
+        members = self._branching.objectives[: int(self._branching.progress.members)]
         if len(members) == 0:
             return None
         still_open = epsilon_ppm(members, self._open_bounds())
@@ -296,12 +290,12 @@ class _Search:
         b = self._branching
         vectors = []
         highest = np.full(b.bound.shape[1], -INT64_MAX)
-        for level in range(int(b.scalar[DEPTH])):
+        for level in range(int(b.progress.depth)):
             highest = np.maximum(highest, b.bound[level])
             options = self._plan.units if b.kind[level] == UNIT_CHOICE else 2
             if b.option[level] < options:
                 vectors.append(highest)
-        if not self._done and not b.scalar[BACKTRACKING]:
+        if not self._done and not b.progress.backtracking:
             vectors.append(highest)
         return np.array(vectors, dtype=np.int64).reshape(-1, b.bound.shape[1])
 

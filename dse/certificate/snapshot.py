@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
 from dse.certificate.preconditions import MAX_POINTS
 from fitness.branch_and_bound.choices import SearchSpace
 from fitness.branch_and_bound.search_state import (
-    DEPTH,
-    LEMMAS,
-    MEMBERS,
     SLOWER_FIRST,
     UNIT_CHOICE,
     Branching,
 )
-from fitness.simulator.layout import Plan
+from fitness.simulator.layout import IntArray, Plan
 from fitness.simulator.state import Chosen, State
+from fitness.simulator.tables import RecordArray, words_of
 from results.errors import ResultError
 from results.front.certificate import LemmaTable
 from results.io.canonical_json import INT64_MAX
@@ -26,7 +25,7 @@ from results.io.canonical_json import INT64_MAX
 MEMBER_FIELDS = ("objectives", "closing", "member_units", "member_points")
 """Fields of ``Branching`` that have a row for every member, and grow."""
 STATE_FIELDS = (
-    *("scalar", "units", "points", "forced", "transitions", "segments", "named_on"),
+    *("progress", "units", "points", "forced", "transitions", "segments", "named_on"),
     *("kind", "subject", "option", "saved", "bound"),
     *MEMBER_FIELDS,
 )
@@ -46,17 +45,21 @@ class Snapshot:
 
 def kept_arrays(b: Branching) -> dict[str, list[int]]:
     """What a search needs to go on, flat; of members, those that there are."""
-    members = slice(0, int(b.scalar[MEMBERS]))
+    members = slice(0, int(b.progress.members))
     kept = {name: getattr(b, name) for name in STATE_FIELDS}
     for name in MEMBER_FIELDS:
         kept[name] = kept[name][members]
-    return {name: array.reshape(-1).tolist() for name, array in kept.items()}
+    return {name: _flat(array).tolist() for name, array in kept.items()}
+
+
+def _flat(array: IntArray | RecordArray) -> IntArray:
+    return words_of(array) if isinstance(array, np.recarray) else array.reshape(-1)
 
 
 def with_more_room(b: Branching) -> Branching:
     """The same with room for twice as many members."""
-    wider = {name: np.concatenate([getattr(b, name)] * 2) for name in MEMBER_FIELDS}
-    return b._replace(**wider)
+    wider: dict[str, Any] = {name: np.concatenate([getattr(b, name)] * 2) for name in MEMBER_FIELDS}
+    return replace(b, **wider)
 
 
 def fill_in(b: Branching, arrays: dict[str, list[int]], plan: Plan) -> None:
@@ -77,18 +80,19 @@ def fill_in(b: Branching, arrays: dict[str, list[int]], plan: Plan) -> None:
     }
     for name in STATE_FIELDS:
         array, values = getattr(b, name), arrays.get(name)
-        # The numbers of the scalars come first: that of the members is known by now.
-        rows = int(b.scalar[MEMBERS]) if name in MEMBER_FIELDS else len(array)
-        required = rows * math.prod(array.shape[1:])
+        # The numbers of the progress come first: that of the members is known by now.
+        required = _flat(array).size
+        if name in MEMBER_FIELDS:
+            required = int(b.progress.members) * math.prod(array.shape[1:])
         if values is None or len(values) != required:
             raise ResultError(f"$.search.{name}: {required} numbers are required to go on")
         low, high = ranges.get(name, (-INT64_MAX, INT64_MAX))
         if values and not low <= min(values) <= max(values) <= high:
             raise ResultError(f"$.search.{name}: numbers from {low} to {high} are required")
-        array.reshape(-1)[:required] = values
-    depth = int(b.scalar[DEPTH])
-    if not 0 <= depth < len(b.kind) or int(b.scalar[LEMMAS]) != 0:
-        raise ResultError("$.search.scalar: the number of levels is out of range")
+        _flat(array)[:required] = values
+    depth = int(b.progress.depth)
+    if not 0 <= depth < len(b.kind) or int(b.progress.lemmas) != 0:
+        raise ResultError("$.search.progress: the number of levels is out of range")
     for level in range(depth):
         count = plan.groups if b.kind[level] == UNIT_CHOICE else plan.domains
         if b.kind[level] < 0 or b.subject[level] >= count:
@@ -99,7 +103,7 @@ def play_levels(plan: Plan, space: SearchSpace, chosen: Chosen, state: State, b:
     """Plays to the stop of every level, which is not kept."""
     from fitness.branch_and_bound.search import keep_stop
 
-    depth = int(b.scalar[DEPTH])
+    depth = int(b.progress.depth)
     units, points = b.units.copy(), b.points.copy()
     named = [
         {int(b.subject[level]), *np.flatnonzero(b.forced == level + 1).tolist()}
@@ -118,4 +122,4 @@ def play_levels(plan: Plan, space: SearchSpace, chosen: Chosen, state: State, b:
         keep_stop(plan, space, chosen, state, b, level)
     b.units[:], b.points[:] = units, points
     b.clock_known[:] = 0
-    b.scalar[DEPTH] = depth
+    b.progress.depth = depth

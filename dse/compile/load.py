@@ -1,49 +1,54 @@
-"""Compiling, once where it was not done ahead: it is told, and no search is charged for it."""
+"""Compiles or loads kernels before a clock starts, and announces it where it takes long."""
 
 from __future__ import annotations
 
+import os
+import subprocess
 import sys
 import threading
 from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 from numba.core import event
 
 from dse.compile.warm_up import load_operators
 from dse.space.design_space import DesignSpace
+from fitness import branch_and_bound
 from fitness.objectives import make_outcomes
+from fitness.simulator.jit import cache_folder
 from fitness.warm_up import warm_up_branch_and_bound
 
 
-class _Teller(event.Listener):
-    """A line on stderr when the first function is compiled, not only loaded."""
+class _Announcer(event.Listener):
+    """Prints a line on stderr when the first function is compiled, not only loaded."""
 
     listening = False
-    told = False
+    announced = False
 
     def on_start(self, _: event.Event) -> None:
         """A function begins to be compiled."""
-        if not self.told:
-            self.told = True
-            print("dse: compiling the timeline, once; it takes minutes", file=sys.stderr)
+        if not self.announced:
+            self.announced = True
+            print("dse: compiling kernels; this happens once", file=sys.stderr)
 
     def on_end(self, _: event.Event) -> None:
         """It is compiled."""
 
 
-_TELLER = _Teller()
+_ANNOUNCER = _Announcer()
 
 
 def announce_compilation() -> None:
-    """From now on, where something has to be compiled in this process, stderr says so, once."""
-    if not _TELLER.listening:
-        _TELLER.listening = True
-        event.register("numba:compile", _TELLER)
+    """From now on, prints a line on stderr, once, where something has to be compiled."""
+    if not _ANNOUNCER.listening:
+        _ANNOUNCER.listening = True
+        event.register("numba:compile", _ANNOUNCER)
 
 
 def load_search_code(space: DesignSpace) -> None:
-    """Has the timeline play one design point, and every operator work once, so that the clock of a
-    search starts after whatever must be loaded or compiled."""
+    """Evaluates one design point and runs every operator once, so that the clock of a search starts
+    after whatever must be loaded or compiled."""
     evaluate = make_outcomes(space.problem)
     fastest = np.array([points[-1] for points in space.points], dtype=np.int64)
     rows = np.concatenate([space.best_unit, fastest])[None, :]
@@ -55,8 +60,24 @@ def load_search_code(space: DesignSpace) -> None:
     _in_a_thread(play)
 
 
+def compile_proof_code_aside() -> None:
+    """Starts to compile what a proof needs, while the search is compiled and runs.
+
+    Does nothing where that has been compiled before, or there is only one core.
+    """
+    search_on = Path(branch_and_bound.__file__).with_name("search.py")
+    if (os.cpu_count() or 1) > 1 and not cache_folder(search_on).exists():
+        command = [sys.executable, "-m", "dse.compile", "proof"]
+        _ASIDE.append(subprocess.Popen(command, stderr=subprocess.DEVNULL))
+
+
+_ASIDE: list[subprocess.Popen[bytes]] = []
+
+
 def load_proof_code() -> None:
-    """The same for the search that proves a front."""
+    """Loads or compiles what the search that proves a front needs."""
+    while _ASIDE:
+        _ASIDE.pop().wait()
     _in_a_thread(warm_up_branch_and_bound)
 
 

@@ -1,6 +1,8 @@
-"""Compiles all kernels, so that the first exploration does not have to: run as a module."""
+"""What runs every kernel once, so that it is compiled or loaded, in parts."""
 
 from __future__ import annotations
+
+from collections.abc import Callable
 
 import numpy as np
 
@@ -13,20 +15,38 @@ from dse.search.surrogate.lower_bounds import has_lower_bounds, make_filter
 from dse.space.design_space import DesignSpace
 from dse.space.operators import breed, mutate, segment_crossover
 from fitness.objectives import make_outcomes
-from fitness.warm_up import smallest_problem
-from fitness.warm_up import warm_up as warm_up_fitness
+from fitness.warm_up import (
+    smallest_problem,
+    warm_up_branch_and_bound,
+    warm_up_frames,
+    warm_up_long_run,
+)
 
 
-def warm_up() -> None:
-    """Compiles, or finds the machine code of an earlier time."""
-    warm_up_fitness()
+def warm_up_search() -> None:
+    """Compiles what a search needs, or loads the machine code of an earlier time."""
+    warm_up_frames()
     space = DesignSpace(smallest_problem())
     search(Nsga2Engine(space, seed=0), make_outcomes(space.problem), Budget(2))
     load_operators(space)
 
 
+PARTS: dict[str, Callable[[], None]] = {
+    "search": warm_up_search,
+    "proof": warm_up_branch_and_bound,
+    "long-run": warm_up_long_run,
+}
+"""What is compiled apart, the slowest first."""
+
+
+def warm_up() -> None:
+    """Compiles all kernels, or loads the machine code of an earlier time."""
+    for load in PARTS.values():
+        load()
+
+
 def load_operators(space: DesignSpace) -> None:
-    """Has every compiled operator work once."""
+    """Runs every compiled operator once."""
     rng = np.random.default_rng(0)
     rows = space.random(rng, 2)
     segment_crossover(space, rng, rows, rows)
@@ -38,7 +58,3 @@ def load_operators(space: DesignSpace) -> None:
     if has_lower_bounds(space.problem):
         members = np.ones((1, len(space.problem.objectives)), dtype=np.int64)
         make_filter(space.problem)(members, rows)
-
-
-if __name__ == "__main__":
-    warm_up()

@@ -4,11 +4,12 @@ Numba keeps its machine code under the state of the kernels in ``fitness`` and o
 may call those, and nothing of another file.
 """
 
-from typing import NamedTuple
+from dataclasses import dataclass
 
 import numpy as np
 
 from fitness.simulator.jit import jit
+from fitness.simulator.tables import Tables
 from results.problem.problem import IntArray
 
 TRANSITION, STRETCH, GROUP, STEP, DRAW = range(5)
@@ -23,7 +24,8 @@ MAX_MOVED = 3
 """Groups that a transition point moves by, at most."""
 
 
-class SpaceTables(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class SpaceTables(Tables):
     """A design space in flat arrays, all int64."""
 
     groups: int

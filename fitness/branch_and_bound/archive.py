@@ -7,7 +7,6 @@ most. One objective has one member; two are kept in order, a staircase; more are
 
 import numpy as np
 
-from fitness.branch_and_bound.search_state import LAST_MEMBER, MEMBERS, MEMBERS_FOUND
 from fitness.simulator.jit import jit
 from fitness.simulator.state import NEVER
 
@@ -52,18 +51,18 @@ def _is_below(values, row, vector):
 def is_closed(b, values, vector):
     """Whether a row of ``values`` (``b.closing``, or ``b.objectives``) is nowhere above
     ``vector`` [objectives]."""
-    count = b.scalar[MEMBERS]
+    count = b.progress.members
     if vector.shape[0] == 2:
         # The last step that begins at or before the first bound is the lowest one there.
         at = _steps_up_to(values, count, vector[0])
         return at > 0 and values[at - 1, 1] <= vector[1]
     # What has closed last often closes again.
-    last = b.scalar[LAST_MEMBER]
+    last = b.progress.last_member
     if last < count and _is_below(values, last, vector):
         return True
     for row in range(count):
         if _is_below(values, row, vector):
-            b.scalar[LAST_MEMBER] = row
+            b.progress.last_member = row
             return True
     return False
 
@@ -74,7 +73,7 @@ def closing_makespan(b, vector, column):
     objectives; NEVER where there is none, or the makespan is no objective (-1)."""
     smallest = NEVER
     if column >= 0:
-        for row in range(b.scalar[MEMBERS]):
+        for row in range(b.progress.members):
             closes = True
             for j in range(vector.shape[0]):
                 closes &= j == column or b.closing[row, j] <= vector[j]
@@ -99,7 +98,7 @@ def join(b, vector, tolerance_ppm):
     """The present choice, with the objectives ``vector`` that no member is nowhere above, becomes a
     member; what it dominates leaves."""
     kept = np.int64(0)
-    for row in range(b.scalar[MEMBERS]):
+    for row in range(b.progress.members):
         dominated = True
         for j in range(vector.shape[0]):
             dominated &= vector[j] <= b.objectives[row, j]
@@ -118,5 +117,5 @@ def join(b, vector, tolerance_ppm):
         b.member_units[at, g] = b.units[g]
     for d in range(b.points.shape[0]):
         b.member_points[at, d] = b.points[d]
-    b.scalar[MEMBERS] = kept + 1
-    b.scalar[MEMBERS_FOUND] += 1
+    b.progress.members = kept + 1
+    b.progress.members_found += 1

@@ -8,40 +8,8 @@ still to go and the work still to do, in the smallest stand-alone times over the
 import numpy as np
 
 from fitness.simulator.jit import jit
-from fitness.simulator.layout import (
-    ARRIVAL,
-    CONTENTION_WIDTH,
-    GROUP,
-    INSTANCE_WIDTH,
-    JOB,
-    NETWORK_WIDTH,
-)
 from fitness.simulator.state import (
-    ALONE,
-    DEMAND,
-    DYNAMIC,
-    FREE,
-    GROUP_WIDTH,
-    HEAP_PLACE,
-    HEAP_READY,
-    HEAP_SIZE,
-    HEAP_WIDTH,
-    IN_TRANSITION,
-    LOG_END,
-    LOG_WIDTH,
     NEVER,
-    NOW,
-    OPEN_COUNT,
-    PLACE,
-    PLACE_GROUP,
-    PLACE_INSTANCE,
-    PLACE_WIDTH,
-    QUEUED,
-    RATE,
-    SINCE,
-    UNIT,
-    UNIT_WIDTH,
-    WORK,
 )
 from results.problem.problem import WORK_PER_PS
 
@@ -139,8 +107,7 @@ def choose_points(plan, points, chosen):
                 at += point * plan.clock_stride[u, c]
         chosen.unit_used[u] = not open_clock
         chosen.table_row[u] = plan.table_start[u] + at * plan.groups
-        for f in range(CONTENTION_WIDTH):
-            chosen.contention[u * CONTENTION_WIDTH + f] = plan.contention[u, memory_point, f]
+        chosen.contention[u] = plan.contention[u, memory_point]
 
 
 @jit
@@ -149,14 +116,14 @@ def choose_units(plan, space, units, n, chosen):
     stand-alone time of -1 where clocks are open."""
     for g in range(space.first[n], space.first[n] + space.size[n]):
         u = units[g]
-        chosen.group[g * GROUP_WIDTH + UNIT] = u
-        chosen.group[g * GROUP_WIDTH + ALONE] = -1
-        chosen.group[g * GROUP_WIDTH + DYNAMIC] = 0
+        chosen.group[g].unit = u
+        chosen.group[g].alone_ps = -1
+        chosen.group[g].dynamic_mw = 0
         if u >= 0 and chosen.unit_used[u]:
             at = chosen.table_row[u] + g
-            chosen.group[g * GROUP_WIDTH + ALONE] = plan.time_ps[at]
-            chosen.group[g * GROUP_WIDTH + DEMAND] = plan.demand_kbps[at]
-            chosen.group[g * GROUP_WIDTH + DYNAMIC] = plan.dynamic_mw[at]
+            chosen.group[g].alone_ps = plan.time_ps[at]
+            chosen.group[g].demand_kbps = plan.demand_kbps[at]
+            chosen.group[g].dynamic_mw = plan.dynamic_mw[at]
 
 
 @jit
@@ -190,38 +157,36 @@ def makespan_bound(plan, space, units, state, least, tail, path, end, load):
     """What no design point with these choices ends before, from where the timeline has stopped;
     NEVER where a deadline or the period must be missed. ``least``, ``tail`` and ``path`` are those
     of :func:`fill_paths`; work arrays: ``end`` [networks], ``load`` [units]."""
-    now = state.scalar[NOW]
+    now = state.run.now
     for n in range(plan.networks):
         end[n] = -1
     # What runs: by its work left, rounded up.
     for u in range(plan.units):
-        at = u * UNIT_WIDTH
-        if state.unit[at + FREE] == 0:
-            place = state.unit[at + PLACE]
-            g = state.place[place * PLACE_WIDTH + PLACE_GROUP]
-            left = _work_left(state, at, now)
+        if state.unit[u].free == 0:
+            place = state.unit[u].place
+            g = state.place[place].group
+            left = _work_left(state, u, now)
             _raise_end(plan, space, state, place, now + left + tail[g] - least[g], path, end)
     # What waits in a queue or for a transition.
     for heap in range(plan.units + 1):
-        count = state.scalar[IN_TRANSITION]
+        count = state.run.in_transition
         if heap < plan.units:
-            count = state.unit[heap * UNIT_WIDTH + QUEUED]
-        base = heap * state.scalar[HEAP_SIZE]
+            count = state.unit[heap].queued
         for i in range(count):
-            place = state.heap[base + i * HEAP_WIDTH + HEAP_PLACE]
-            ready = max(now, state.heap[base + i * HEAP_WIDTH + HEAP_READY])
-            g = state.place[place * PLACE_WIDTH + PLACE_GROUP]
+            place = state.heap[heap, i].place
+            ready = max(now, state.heap[heap, i].ready)
+            g = state.place[place].group
             _raise_end(plan, space, state, place, ready + tail[g], path, end)
     # What waits for its unit to be named.
-    for i in range(state.scalar[OPEN_COUNT]):
+    for i in range(state.run.open_count):
         place = state.open[i]
-        g = state.place[place * PLACE_WIDTH + PLACE_GROUP]
-        arrival = plan.network[space.network[g] * NETWORK_WIDTH + ARRIVAL]
+        g = state.place[place].group
+        arrival = plan.network[space.network[g]].arrival_ps
         _raise_end(plan, space, state, place, max(now, arrival) + tail[g], path, end)
     bound = now
     for i in range(plan.networks):
         n = space.order[i]
-        arrival = plan.network[n * NETWORK_WIDTH + ARRIVAL]
+        arrival = plan.network[n].arrival_ps
         if end[n] < 0:
             if _has_ended(plan, space, state, n):
                 end[n] = state.latency[0, n] + arrival
@@ -239,26 +204,26 @@ def makespan_bound(plan, space, units, state, least, tail, path, end, load):
 
 
 @jit
-def _work_left(state, at, now):
+def _work_left(state, u, now):
     """Stand-alone time left of a running group, in ps, rounded up."""
-    work = state.unit[at + WORK] - state.unit[at + RATE] * (now - state.unit[at + SINCE])
+    work = state.unit[u].work - state.unit[u].rate * (now - state.unit[u].since)
     return -((-work) // WORK_PER_PS)
 
 
 @jit
 def _raise_end(plan, space, state, place, job_end, path, end):
     """Raises the end of a network by what one of its groups still has before it."""
-    instance = state.place[place * PLACE_WIDTH + PLACE_INSTANCE]
-    g = state.place[place * PLACE_WIDTH + PLACE_GROUP]
+    instance = state.place[place].instance
+    g = state.place[place].group
     n = space.network[g]
-    repeat = plan.instance[instance * INSTANCE_WIDTH + JOB] - space.first_job[n]
+    repeat = plan.instance[instance].job - space.first_job[n]
     end[n] = max(end[n], job_end + (space.repeats[n] - 1 - repeat) * path[n])
 
 
 @jit
 def _has_ended(plan, space, state, n):
     for i in range(space.repeats[n] * space.size[n]):
-        if state.log[(space.first_instance[n] + i) * LOG_WIDTH + LOG_END] < 0:
+        if state.log[space.first_instance[n] + i].end < 0:
             return False
     return True
 
@@ -270,18 +235,17 @@ def _work_bound(plan, units, state, least, now, load):
     for u in range(plan.units):
         load[u] = 0
     for i in range(plan.instances):
-        if state.log[i * LOG_WIDTH + LOG_END] < 0:
-            g = plan.instance[i * INSTANCE_WIDTH + GROUP]
+        if state.log[i].end < 0:
+            g = plan.instance[i].group
             total += least[g]
             if units[g] >= 0:
                 load[units[g]] += least[g]
     most = np.int64(0)
     for u in range(plan.units):
-        at = u * UNIT_WIDTH
-        if state.unit[at + FREE] == 0:
+        if state.unit[u].free == 0:
             # Of what runs only the work left counts.
-            done = least[state.place[state.unit[at + PLACE] * PLACE_WIDTH + PLACE_GROUP]]
-            done -= _work_left(state, at, now)
+            done = least[state.place[state.unit[u].place].group]
+            done -= _work_left(state, u, now)
             load[u] -= done
             total -= done
         most = max(most, load[u])
@@ -294,6 +258,6 @@ def rate_sum_bound(plan, end):
     after :func:`makespan_bound` has left the least ends of the networks in ``end``."""
     total = np.int64(0)
     for n in range(plan.networks):
-        latency = end[n] - plan.network[n * NETWORK_WIDTH + ARRIVAL]
+        latency = end[n] - plan.network[n].arrival_ps
         total += UHZ_PS // max(latency, np.int64(1))
     return -total

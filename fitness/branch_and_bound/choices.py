@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from graphlib import TopologicalSorter
-from typing import NamedTuple
 
 import numpy as np
 
 from fitness.simulator.layout import IntArray
+from fitness.simulator.tables import Tables
 from results.problem.problem import EnergyUse, ObjectiveKind, Problem
 
 UNLIMITED = -1
@@ -25,7 +26,8 @@ _OBJECTIVES = {
 }
 
 
-class SearchSpace(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class SearchSpace(Tables):
     """The mapping rules and the shape of the networks; all int64.
 
     Lists of lists are flat, entry i between ``X_start[i]`` and ``X_start[i + 1]``.

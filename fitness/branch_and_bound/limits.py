@@ -13,24 +13,8 @@ smallest values over the open choices:
 import numpy as np
 
 from fitness.simulator.jit import jit
-from fitness.simulator.layout import GROUP, INSTANCE_WIDTH
 from fitness.simulator.state import (
-    DYNAMIC,
-    DYNAMIC_FJ,
-    FREE,
-    GROUP_WIDTH,
-    LOG_END,
-    LOG_WIDTH,
     NEVER,
-    NOW,
-    PLACE,
-    PLACE_INSTANCE,
-    PLACE_WIDTH,
-    RATE,
-    SINCE,
-    STARTED,
-    UNIT_WIDTH,
-    WORK,
 )
 from results.problem.problem import WORK_PER_PS
 
@@ -69,22 +53,21 @@ def least_idle_power(plan, b, chosen):
 @jit
 def least_dynamic_energy(plan, b, chosen, state):
     """What has ended, what runs (at least its work left), and the least of what has not begun."""
-    now = state.scalar[NOW]
-    energy = state.scalar[DYNAMIC_FJ]
+    now = state.run.now
+    energy = state.run.dynamic_fj
     for u in range(plan.units):
-        at = u * UNIT_WIDTH
-        if state.unit[at + FREE] == 0:
-            place = state.unit[at + PLACE]
-            i = state.place[place * PLACE_WIDTH + PLACE_INSTANCE]
-            g = plan.instance[i * INSTANCE_WIDTH + GROUP]
-            work = state.unit[at + WORK] - state.unit[at + RATE] * (now - state.unit[at + SINCE])
-            time = now - state.unit[at + STARTED] - ((-work) // WORK_PER_PS)
-            energy += chosen.group[g * GROUP_WIDTH + DYNAMIC] * time
+        if state.unit[u].free == 0:
+            place = state.unit[u].place
+            i = state.place[place].instance
+            g = plan.instance[i].group
+            work = state.unit[u].work - state.unit[u].rate * (now - state.unit[u].since)
+            time = now - state.unit[u].started - ((-work) // WORK_PER_PS)
+            energy += chosen.group[g].dynamic_mw * time
             # Taken off again below, where it counts as one that has not ended.
             energy -= b.min_energy[g * plan.units + u]
     for i in range(plan.instances):
-        if state.log[i * LOG_WIDTH + LOG_END] < 0:
-            g = plan.instance[i * INSTANCE_WIDTH + GROUP]
+        if state.log[i].end < 0:
+            g = plan.instance[i].group
             if b.units[g] >= 0:
                 energy += b.min_energy[g * plan.units + b.units[g]]
             else:

@@ -26,16 +26,11 @@ from fitness.branch_and_bound.limits import (
     least_idle_power,
 )
 from fitness.branch_and_bound.search_state import (
-    BACKTRACKING,
-    DEPTH,
     DONE,
     FASTER_FIRST,
-    LEMMAS,
     LEMMAS_FULL,
-    MEMBERS,
     MEMBERS_FULL,
     NODE_LIMIT,
-    NODES,
     SLOWER_FIRST,
     UNIT_CHOICE,
 )
@@ -43,14 +38,8 @@ from fitness.branch_and_bound.snapshots import go_on, load_stop, named_since, sa
 from fitness.branch_and_bound.trade_off import fill_gains, is_traded_off
 from fitness.simulator.general import advance, begin
 from fitness.simulator.jit import jit
-from fitness.simulator.layout import ARRIVAL, NETWORK_WIDTH
 from fitness.simulator.state import (
-    FRAMES_LEFT,
     NEVER,
-    OPEN_COUNT,
-    OPEN_UNIT,
-    PLACE_GROUP,
-    PLACE_WIDTH,
 )
 
 CLOSED, OPEN = range(2)
@@ -197,7 +186,7 @@ def _look_up(plan, space, chosen, b):
 @jit
 def _play_on(plan, space, chosen, state, b):
     """Goes on from the stop at which the last choice was open, until another one matters."""
-    level = b.scalar[DEPTH] - 1
+    level = b.progress.depth - 1
     if level < 0:
         begin(plan, chosen, state)
     else:
@@ -210,7 +199,7 @@ def _play_on(plan, space, chosen, state, b):
                 if b.forced[h] == level + 1:
                     named_since(plan, space, chosen, state, h)
         go_on(plan, space, chosen, state)
-    while state.scalar[FRAMES_LEFT] > 0:
+    while state.run.frames_left > 0:
         if not advance(plan, chosen, state):
             break
 
@@ -228,7 +217,7 @@ def _objective_bounds(plan, space, b, makespan, idle, energy):
             column = j
         elif kind == NETWORK_LATENCY:
             n = space.objective_network[j]
-            b.vector[j] = b.end[n] - plan.network[n * NETWORK_WIDTH + ARRIVAL]
+            b.vector[j] = b.end[n] - plan.network[n].arrival_ps
         elif kind == ENERGY:
             b.vector[j] = idle * time + energy
         elif kind == POWER:
@@ -254,7 +243,7 @@ def _bound_here(plan, space, chosen, state, b):
         energy = least_dynamic_energy(plan, b, chosen, state)
     column = _objective_bounds(plan, space, b, makespan, idle, energy)
     if space.power_cap_mw >= 0 or space.energy_budget_fj >= 0:
-        complete = state.scalar[FRAMES_LEFT] == 0
+        complete = state.run.frames_left == 0
         closing = NEVER
         if space.power_cap_mw >= 0 and not space.is_periodic:
             closing = closing_makespan(b, b.vector, column)
@@ -262,7 +251,7 @@ def _bound_here(plan, space, chosen, state, b):
             return CLOSED
     if is_closed(b, b.closing, b.vector):
         return CLOSED
-    if space.rate_mw.shape[0] == 0 or state.scalar[FRAMES_LEFT] == 0:
+    if space.rate_mw.shape[0] == 0 or state.run.frames_left == 0:
         return OPEN
     return CLOSED if is_traded_off(plan, space, b, idle, energy) else OPEN
 
@@ -281,16 +270,16 @@ def _open_power_domain(plan, space, b, chosen):
 @jit
 def _open_level(plan, state, b, power_domain):
     """The choice that the timeline has stopped at becomes a level, or the domain given."""
-    level = b.scalar[DEPTH]
+    level = b.progress.depth
     if power_domain >= 0:
         b.kind[level] = SLOWER_FIRST
         b.subject[level] = power_domain
         b.saved[level] = b.points[power_domain]
-    elif state.scalar[OPEN_COUNT] > 0:
+    elif state.run.open_count > 0:
         b.kind[level] = UNIT_CHOICE
-        b.subject[level] = state.place[state.open[0] * PLACE_WIDTH + PLACE_GROUP]
+        b.subject[level] = state.place[state.open[0]].group
     else:
-        u = state.scalar[OPEN_UNIT]
+        u = state.run.open_unit
         d = np.int64(plan.memory_domain)
         for c in range(plan.clock.shape[1]):
             clock = plan.clock[u, plan.clock.shape[1] - 1 - c]
@@ -303,19 +292,19 @@ def _open_level(plan, state, b, power_domain):
     for j in range(b.vector.shape[0]):
         b.bound[level, j] = b.vector[j]
     save_stop(plan, state, b.stop[level])
-    b.scalar[DEPTH] = level + 1
+    b.progress.depth = level + 1
 
 
 @jit
 def _close(plan, b):
     """The present choice becomes a lemma."""
-    at = b.scalar[LEMMAS]
+    at = b.progress.lemmas
     for g in range(plan.groups):
         b.lemma_units[at, g] = b.units[g]
     for d in range(plan.domains):
         b.lemma_points[at, d] = b.points[d]
-    b.scalar[LEMMAS] = at + 1
-    b.scalar[BACKTRACKING] = 1
+    b.progress.lemmas = at + 1
+    b.progress.backtracking = 1
 
 
 @jit
@@ -325,34 +314,34 @@ def search_on(plan, space, chosen, state, b, nodes):
 
     Lemmas say "no better than a member", and stay true when a better member takes its place.
     """
-    stop = b.scalar[NODES] + nodes
+    stop = b.progress.nodes + nodes
     while True:
-        if b.scalar[BACKTRACKING]:
-            level = b.scalar[DEPTH] - 1
+        if b.progress.backtracking:
+            level = b.progress.depth - 1
             if level < 0:
                 return DONE
             _take_back(plan, space, b, level)
             if _take(plan, space, b, level):
-                b.scalar[BACKTRACKING] = 0
+                b.progress.backtracking = 0
             else:
-                b.scalar[DEPTH] = level
+                b.progress.depth = level
                 # What is closed is closed: the level above goes on.
                 b.kind[level] = -1
                 if level == 0:
                     return DONE
             continue
-        if b.scalar[LEMMAS] == b.lemma_units.shape[0]:
+        if b.progress.lemmas == b.lemma_units.shape[0]:
             return LEMMAS_FULL
-        if b.scalar[MEMBERS] == b.objectives.shape[0]:
+        if b.progress.members == b.objectives.shape[0]:
             return MEMBERS_FULL
-        if b.scalar[NODES] >= stop:
+        if b.progress.nodes >= stop:
             return NODE_LIMIT
-        b.scalar[NODES] += 1
+        b.progress.nodes += 1
         if _bound_here(plan, space, chosen, state, b) == CLOSED:
             _close(plan, b)
             continue
         power_domain = np.int64(-1)
-        if state.scalar[FRAMES_LEFT] == 0:
+        if state.run.frames_left == 0:
             power_domain = _open_power_domain(plan, space, b, chosen)
             if power_domain < 0:
                 # Near enough is closed already: what comes here is better than all members.
@@ -360,17 +349,17 @@ def search_on(plan, space, chosen, state, b, nodes):
                 _close(plan, b)
                 continue
         _open_level(plan, state, b, power_domain)
-        level = b.scalar[DEPTH] - 1
+        level = b.progress.depth - 1
         if not _take(plan, space, b, level):
-            b.scalar[DEPTH] = level
-            b.scalar[BACKTRACKING] = 1
+            b.progress.depth = level
+            b.progress.backtracking = 1
 
 
 @jit
 def keep_stop(plan, space, chosen, state, b, level):
     """Plays the choice that was made before ``level`` was opened, and keeps its stop there; for a
     search that goes on from a file."""
-    b.scalar[DEPTH] = level
+    b.progress.depth = level
     for d in range(plan.domains):
         b.clock_known[d] = 0
     _look_up(plan, space, chosen, b)

@@ -2,29 +2,32 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from dataclasses import dataclass
 
 import numpy as np
 
 from fitness.simulator.layout import IntArray, Plan
-from fitness.simulator.state import JOB_STATE_WIDTH, SCALARS, UNIT_WIDTH
+from fitness.simulator.state import JOB_STATE, RUN, UNIT
+from fitness.simulator.tables import RecordArray, Tables, record, records
 from results.problem.problem import Problem
 
-# Entries of Branching.scalar.
-DEPTH, NODES, LEMMAS, BACKTRACKING, MEMBERS, MEMBERS_FOUND, LAST_MEMBER = range(7)
-BRANCH_SCALARS = 7
+PROGRESS = record(
+    *("depth", "nodes", "lemmas", "backtracking", "members", "members_found", "last_member")
+)
+"""Levels; nodes so far; lemmas in the buffer; 1 where the present choice is closed; members; how
+often one has joined; the member that closed last."""
 # Why a slice of the search ended.
 DONE, NODE_LIMIT, LEMMAS_FULL, MEMBERS_FULL = range(4)
 # What a level chooses: a unit; operating points, the faster or the slower half first.
 UNIT_CHOICE, FASTER_FIRST, SLOWER_FIRST = range(3)
 
 
-class Branching(NamedTuple):
-    """Where a search stands; all int64. A level is a choice that has been made."""
+@dataclass(frozen=True, eq=False)
+class Branching(Tables):
+    """Where a search stands. A level is a choice that has been made."""
 
-    scalar: IntArray
-    """Levels; nodes so far; lemmas in the buffer; 1 where the present choice is closed; members;
-    how often one has joined; the member that closed last."""
+    progress: RecordArray
+    """One ``PROGRESS``"""
     units: IntArray
     """[groups]: named units, or -1."""
     points: IntArray
@@ -107,7 +110,7 @@ def make_branching(
     levels = groups + sum(int(domain.allowed.sum()) for domain in problem.domains) + 1
     masks = [sum(1 << int(k) for k in np.flatnonzero(d.allowed)) for d in problem.domains]
     return Branching(
-        scalar=_zeros(BRANCH_SCALARS),
+        progress=records(PROGRESS),
         units=np.full(groups, -1, dtype=np.int64),
         points=np.array(masks, dtype=np.int64),
         forced=_zeros(groups),
@@ -152,7 +155,8 @@ def _stop_words(plan: Plan) -> int:
     units, what waits (each place once), places with their ends, jobs, the frame, latencies, open
     places."""
     places = plan.instances
-    fixed = SCALARS + plan.units * UNIT_WIDTH + plan.jobs * JOB_STATE_WIDTH + 4 + plan.networks
+    words = {dtype: len(dtype.names or ()) for dtype in (RUN, UNIT, JOB_STATE)}
+    fixed = words[RUN] + plan.units * words[UNIT] + plan.jobs * words[JOB_STATE] + 4 + plan.networks
     return fixed + 7 * places
 
 

@@ -15,7 +15,6 @@ before it, where the right side is too large for that.
 
 import numpy as np
 
-from fitness.branch_and_bound.search_state import MEMBERS
 from fitness.simulator.jit import jit
 
 MAX_CUTS = 8
@@ -96,7 +95,7 @@ def is_traded_off(plan, space, b, idle, energy):
     """Whether no design point below the present choice has a makespan below that of one member and
     an energy below that of the member before it, in the order of makespans; after the bounds of the
     two alone are in ``b.vector``."""
-    time, count = space.trade_time, b.scalar[MEMBERS]
+    time, count = space.trade_time, b.progress.members
     if count == 0:
         return False
     power, fixed = idle, energy

@@ -28,19 +28,19 @@ def evaluate_loads(
         used = np.int64(0)
         good = True
         for g in range(plan.groups):
-            u = np.uint32(rows[i, g])
-            at = np.uint32(table_row[u] + g)
+            u = rows[i, g]
+            at = table_row[u] + g
             time = plan.time_ps[at]
             good &= time >= 0
             load[u] += time
             energy += plan.dynamic_fj[at]
             used |= np.int64(1) << np.int64(u)
         for e in range(plan.edges):
-            source = np.uint32(rows[i, plan.source[e]])
-            target = np.uint32(rows[i, plan.target[e]])
+            source = rows[i, plan.source[e]]
+            target = rows[i, plan.target[e]]
             if plan.every_channel or source != target:
-                copying[source] += plan.write_ps[np.uint32(copy_row[source] * plan.edges + e)]
-                copying[target] += plan.read_ps[np.uint32(copy_row[target] * plan.edges + e)]
+                copying[source] += plan.write_ps[copy_row[source] * plan.edges + e]
+                copying[target] += plan.read_ps[copy_row[target] * plan.edges + e]
         largest = np.int64(0)
         whole = np.int64(0)
         for u in range(plan.units):

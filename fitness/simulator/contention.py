@@ -3,34 +3,8 @@
 import numpy as np
 
 from fitness.simulator.jit import jit
-from fitness.simulator.layout import (
-    BALANCE,
-    CONTENTION_WIDTH,
-    INTENSIVE_DEN,
-    INTENSIVE_NUM,
-    MINOR_DEN,
-    MINOR_NUM,
-    NORMAL,
-    PEAK,
-    PROPORTIONAL_DEN,
-    PROPORTIONAL_NUM,
-    TOTAL,
-)
 from fitness.simulator.state import (
-    END,
-    FREE,
-    HEAVY_CAP,
-    HEAVY_DEN,
-    HEAVY_NUM,
-    HEAVY_OFFSET,
     NEVER,
-    NEXT_END,
-    OWN,
-    RATE,
-    RUNNING_CHANGED,
-    SINCE,
-    UNIT_WIDTH,
-    WORK,
 )
 from results.problem.problem import LOSS_LIMIT, WORK_PER_PS
 
@@ -61,21 +35,21 @@ def ceil_times(numerator, denominator, inverse):
 
 
 @jit
-def heavy_slope(contention, at, own):
+def heavy_slope(contention, own):
     """The slope in the others' demand y of a group with demand ``own``, beyond minor contention:
     numerator, denominator, offset and cap of ceil(min(max(y - offset, 0), cap) * num / den).
 
-    ``contention`` holds a unit's parameters from ``at`` on. Chosen without branches: which region a
-    group is in cannot be predicted.
+    ``contention``: a unit's. Chosen without branches: which region a group is in cannot be
+    predicted.
     """
-    total, balance = contention[at + TOTAL], contention[at + BALANCE]
+    total, balance = contention.total_kbps, contention.balance_kbps
     span = own + balance - total
     intensive = own >= total
-    num = contention[at + INTENSIVE_NUM] * span
-    num = num if intensive else contention[at + PROPORTIONAL_NUM]
-    heavy = (own >= contention[at + NORMAL]) & (span > 0)
-    den = contention[at + INTENSIVE_DEN]
-    den = den if intensive else contention[at + PROPORTIONAL_DEN]
+    num = contention.intensive_num * span
+    num = num if intensive else contention.proportional_num
+    heavy = (own >= contention.normal_kbps) & (span > 0)
+    den = contention.intensive_den
+    den = den if intensive else contention.proportional_den
     return (
         num if heavy else np.int64(0),
         den,
@@ -104,31 +78,29 @@ def update_rates(plan, chosen, state, now, total):
     """
     next_end = NEVER
     for u in range(plan.units):
-        if state.unit[u * UNIT_WIDTH + FREE]:
+        if state.unit[u].free:
             continue
         rate = np.int64(WORK_PER_PS)
-        others = total - state.unit[u * UNIT_WIDTH + OWN]
-        if others > 0 and chosen.contention[u * CONTENTION_WIDTH + MINOR_DEN] > 0:
+        others = total - state.unit[u].demand
+        if others > 0 and chosen.contention[u].minor_den > 0:
             minor, heavy = lost_products(
                 others,
-                chosen.contention[u * CONTENTION_WIDTH + PEAK],
-                chosen.contention[u * CONTENTION_WIDTH + MINOR_NUM],
-                state.unit[u * UNIT_WIDTH + HEAVY_OFFSET],
-                state.unit[u * UNIT_WIDTH + HEAVY_CAP],
-                state.unit[u * UNIT_WIDTH + HEAVY_NUM],
+                chosen.contention[u].peak_kbps,
+                chosen.contention[u].minor_num,
+                state.unit[u].heavy_offset,
+                state.unit[u].heavy_cap,
+                state.unit[u].heavy_num,
             )
             rate = rate_after(
-                _ceil_div(minor, chosen.contention[u * CONTENTION_WIDTH + MINOR_DEN]),
-                _ceil_div(heavy, state.unit[u * UNIT_WIDTH + HEAVY_DEN]),
+                _ceil_div(minor, chosen.contention[u].minor_den),
+                _ceil_div(heavy, state.unit[u].heavy_den),
             )
-        if rate != state.unit[u * UNIT_WIDTH + RATE]:
-            work = state.unit[u * UNIT_WIDTH + WORK] - state.unit[u * UNIT_WIDTH + RATE] * (
-                now - state.unit[u * UNIT_WIDTH + SINCE]
-            )
-            state.unit[u * UNIT_WIDTH + WORK] = work
-            state.unit[u * UNIT_WIDTH + SINCE] = now
-            state.unit[u * UNIT_WIDTH + RATE] = rate
-            state.unit[u * UNIT_WIDTH + END] = now + _ceil_div(work, rate)
-        next_end = min(next_end, state.unit[u * UNIT_WIDTH + END])
-    state.scalar[NEXT_END] = next_end
-    state.scalar[RUNNING_CHANGED] = 0
+        if rate != state.unit[u].rate:
+            work = state.unit[u].work - state.unit[u].rate * (now - state.unit[u].since)
+            state.unit[u].work = work
+            state.unit[u].since = now
+            state.unit[u].rate = rate
+            state.unit[u].end = now + _ceil_div(work, rate)
+        next_end = min(next_end, state.unit[u].end)
+    state.run.next_end = next_end
+    state.run.running_changed = 0

@@ -16,92 +16,9 @@ import numpy as np
 from fitness.simulator.contention import heavy_slope, update_rates
 from fitness.simulator.heap import sift_down, sift_up
 from fitness.simulator.jit import jit
-from fitness.simulator.layout import (
-    ARRIVAL,
-    CONTENTION_WIDTH,
-    DEPENDENT_END,
-    DEPENDENT_START,
-    EDGE_ROW,
-    FIRST,
-    FIRST_JOB,
-    GROUP,
-    INCOMING,
-    INSTANCE_WIDTH,
-    JOB,
-    JOB_WIDTH,
-    JOBS_END,
-    JOIN_END,
-    JOIN_START,
-    NETWORK,
-    NETWORK_WIDTH,
-    NEXT,
-    OUT_END,
-    OUT_START,
-    OUTGOING_WIDTH,
-    SINKS,
-    SOURCE_END,
-    SOURCE_START,
-    TARGET,
-    TARGET_GROUP,
-    TARGET_JOINS,
-    WAITS,
-)
 from fitness.simulator.lookup import choose, idle_power
 from fitness.simulator.state import (
-    ALONE,
-    BUSY_PS,
-    DEMAND,
-    DYNAMIC,
-    DYNAMIC_FJ,
-    END,
-    FRAME,
-    FRAMES,
-    FRAMES_LEFT,
-    FREE,
-    GROUP_WIDTH,
-    HEAP_PLACE,
-    HEAP_PRIORITY,
-    HEAP_READY,
-    HEAP_SIZE,
-    HEAVY_CAP,
-    HEAVY_DEN,
-    HEAVY_NUM,
-    HEAVY_OFFSET,
-    IN_FLIGHT,
-    IN_TRANSITION,
-    JOB_LEFT,
-    JOB_STATE_WIDTH,
-    JOB_WAITS,
-    LOG_END,
-    LOG_READY,
-    LOG_START,
-    LOG_WIDTH,
-    LOGGED,
-    MISSING,
-    NETWORKS_LEFT,
     NEVER,
-    NEXT_END,
-    NOW,
-    OPEN_COUNT,
-    OPEN_UNIT,
-    OWN,
-    PLACE,
-    PLACE_GROUP,
-    PLACE_INSTANCE,
-    PLACE_SLOT,
-    PLACE_WIDTH,
-    QUEUED,
-    RATE,
-    READY,
-    RELEASE,
-    RUNNING_CHANGED,
-    SINCE,
-    SLOT_WIDTH,
-    STARTED,
-    STREAMS,
-    UNIT,
-    UNIT_WIDTH,
-    WORK,
 )
 from fitness.simulator.streams import begin_streams, count_execution, end_stream_frame
 from results.problem.problem import WORK_PER_PS
@@ -110,110 +27,104 @@ from results.problem.problem import WORK_PER_PS
 @jit
 def enqueue(plan, chosen, state, now, place, instance, group, slot, ready):
     """Puts an instance, all of whose inputs are on their way, where it waits."""
-    if len(state.logs) or len(state.stops):
-        state.place[place * PLACE_WIDTH + READY] = ready
-    if len(state.stops) and chosen.group[group * GROUP_WIDTH + UNIT] < 0:
-        state.open[state.scalar[OPEN_COUNT]] = place
-        state.scalar[OPEN_COUNT] += 1
+    if state.logs or state.stops:
+        state.place[place].ready = ready
+    if state.stops and chosen.group[group].unit < 0:
+        state.open[state.run.open_count] = place
+        state.run.open_count += 1
         return
-    priority = state.slot[slot * SLOT_WIDTH + FRAME] * plan.instances + instance
+    priority = state.slot[slot].frame * plan.instances + instance
     if ready <= now:
-        unit = np.uint32(chosen.group[group * GROUP_WIDTH + UNIT])
+        unit = chosen.group[group].unit
         sift_up(
-            state.heap,
-            np.uint32(unit * state.scalar[HEAP_SIZE]),
-            state.unit[unit * UNIT_WIDTH + QUEUED],
+            state.heap[unit],
+            state.unit[unit].queued,
             ready,
             priority,
             place,
         )
-        state.unit[unit * UNIT_WIDTH + QUEUED] += 1
+        state.unit[unit].queued += 1
     else:
         sift_up(
-            state.heap,
-            np.uint32(plan.units * state.scalar[HEAP_SIZE]),
-            state.scalar[IN_TRANSITION],
+            state.heap[plan.units],
+            state.run.in_transition,
             ready,
             priority,
             place,
         )
-        state.scalar[IN_TRANSITION] += 1
+        state.run.in_transition += 1
 
 
 @jit
 def _ring_position(state, slot):
-    return slot // state.scalar[STREAMS] if len(state.streams) else slot
+    return slot // state.run.streams if state.streams else slot
 
 
 @jit
 def _begin_job(plan, chosen, state, now, slot, job):
     """All that the job waits for has ended: its first groups become ready."""
     ready = now
-    if plan.job[job * JOB_WIDTH + FIRST]:
-        arrival = plan.network[(plan.job[job * JOB_WIDTH + NETWORK]) * NETWORK_WIDTH + ARRIVAL]
-        ready = max(ready, state.slot[slot * SLOT_WIDTH + RELEASE] + arrival)
+    if plan.job[job].is_first:
+        arrival = plan.network[plan.job[job].network].arrival_ps
+        ready = max(ready, state.slot[slot].release + arrival)
     base = _ring_position(state, slot) * plan.instances
-    for i in range(
-        plan.job[job * JOB_WIDTH + SOURCE_START], plan.job[job * JOB_WIDTH + SOURCE_END]
-    ):
+    for i in range(plan.job[job].source_start, plan.job[job].source_end):
         instance = plan.source[i]
-        group = plan.instance[instance * INSTANCE_WIDTH + GROUP]
+        group = plan.instance[instance].group
         place = base + instance
         enqueue(plan, chosen, state, now, place, instance, group, slot, ready)
 
 
 @jit
 def _release_frame(plan, chosen, state, now, slot, frame):
-    state.slot[slot * SLOT_WIDTH + FRAME] = frame
-    state.slot[slot * SLOT_WIDTH + RELEASE] = now
-    state.slot[slot * SLOT_WIDTH + NETWORKS_LEFT] = plan.networks
+    state.slot[slot].frame = frame
+    state.slot[slot].release = now
+    state.slot[slot].networks_left = plan.networks
     ring = _ring_position(state, slot)
     first_job, jobs_end, first_join, join_end = 0, plan.jobs, 0, plan.join.shape[0]
-    if len(state.streams) and state.scalar[STREAMS] > 1:
-        row = (slot - ring * plan.networks) * NETWORK_WIDTH
-        first_job, jobs_end = plan.network[row + FIRST_JOB], plan.network[row + JOBS_END]
-        first_join, join_end = plan.network[row + JOIN_START], plan.network[row + JOIN_END]
-        state.slot[slot * SLOT_WIDTH + NETWORKS_LEFT] = 1
+    if state.streams and state.run.streams > 1:
+        n = slot - ring * plan.networks
+        first_job, jobs_end = plan.network[n].first_job, plan.network[n].jobs_end
+        first_join, join_end = plan.network[n].join_start, plan.network[n].join_end
+        state.slot[slot].networks_left = 1
     base = ring * plan.instances
     for k in range(first_join, join_end):
         i = plan.join[k]
-        state.place[(base + i) * PLACE_WIDTH + MISSING] = plan.instance[
-            i * INSTANCE_WIDTH + INCOMING
-        ]
-        state.place[(base + i) * PLACE_WIDTH + READY] = 0
+        state.place[base + i].missing = plan.instance[i].incoming
+        state.place[base + i].ready = 0
     base = ring * plan.jobs
     for job in range(first_job, jobs_end):
-        state.job[(base + job) * JOB_STATE_WIDTH + JOB_WAITS] = plan.job[job * JOB_WIDTH + WAITS]
-        state.job[(base + job) * JOB_STATE_WIDTH + JOB_LEFT] = plan.job[job * JOB_WIDTH + SINKS]
+        state.job[base + job].waits = plan.job[job].waits
+        state.job[base + job].left = plan.job[job].sinks
     for job in range(first_job, jobs_end):
-        if plan.job[job * JOB_WIDTH + WAITS] == 0:
+        if plan.job[job].waits == 0:
             _begin_job(plan, chosen, state, now, slot, job)
 
 
 @jit
 def begin(plan, chosen, state):
     """Sets a state to the instant 0, with the first frames released."""
-    state.scalar[NOW] = 0
-    state.scalar[FRAMES_LEFT] = state.scalar[FRAMES]
-    state.scalar[RUNNING_CHANGED] = 0
-    state.scalar[NEXT_END] = NEVER
-    state.scalar[DYNAMIC_FJ] = 0
-    state.scalar[BUSY_PS] = 0
-    state.scalar[IN_TRANSITION] = 0
-    if len(state.stops):
-        state.scalar[OPEN_COUNT] = 0
-        state.scalar[OPEN_UNIT] = -1
-    for execution in range(state.log.shape[0] // LOG_WIDTH):
-        state.log[execution * LOG_WIDTH + LOG_END] = -1
+    state.run.now = 0
+    state.run.frames_left = state.run.frames
+    state.run.running_changed = 0
+    state.run.next_end = NEVER
+    state.run.dynamic_fj = 0
+    state.run.busy_ps = 0
+    state.run.in_transition = 0
+    if state.stops:
+        state.run.open_count = 0
+        state.run.open_unit = -1
+    for execution in range(state.log.shape[0]):
+        state.log[execution].end = -1
     for u in range(plan.units):
-        state.unit[u * UNIT_WIDTH + FREE] = 1
-        state.unit[u * UNIT_WIDTH + END] = NEVER
-        state.unit[u * UNIT_WIDTH + OWN] = 0
-        state.unit[u * UNIT_WIDTH + QUEUED] = 0
-    slots = state.scalar[IN_FLIGHT]
-    if len(state.streams):
+        state.unit[u].free = 1
+        state.unit[u].end = NEVER
+        state.unit[u].demand = 0
+        state.unit[u].queued = 0
+    slots = state.run.in_flight
+    if state.streams:
         begin_streams(plan, state)
-        slots *= state.scalar[STREAMS]
+        slots *= state.run.streams
     for slot in range(slots):
         frame = _ring_position(state, slot)
         _release_frame(plan, chosen, state, np.int64(0), slot, frame)
@@ -221,92 +132,90 @@ def begin(plan, chosen, state):
 
 @jit
 def _end_job(plan, chosen, state, now, slot, job):
-    if plan.job[job * JOB_WIDTH + NEXT] >= 0:
-        _begin_job(plan, chosen, state, now, slot, plan.job[job * JOB_WIDTH + NEXT])
+    if plan.job[job].next >= 0:
+        _begin_job(plan, chosen, state, now, slot, plan.job[job].next)
         return
-    network = plan.job[job * JOB_WIDTH + NETWORK]
-    frame = state.slot[slot * SLOT_WIDTH + FRAME]
-    arrival = (
-        state.slot[slot * SLOT_WIDTH + RELEASE] + plan.network[network * NETWORK_WIDTH + ARRIVAL]
-    )
-    if not len(state.streams):
+    network = plan.job[job].network
+    frame = state.slot[slot].frame
+    arrival = state.slot[slot].release + plan.network[network].arrival_ps
+    if not state.streams:
         state.latency[frame, network] = now - arrival
     for i in range(
-        plan.network[network * NETWORK_WIDTH + DEPENDENT_START],
-        plan.network[network * NETWORK_WIDTH + DEPENDENT_END],
+        plan.network[network].dependent_start,
+        plan.network[network].dependent_end,
     ):
         dependent = plan.dependent[i]
         at = _ring_position(state, slot) * plan.jobs + dependent
-        state.job[at * JOB_STATE_WIDTH + JOB_WAITS] -= 1
-        if state.job[at * JOB_STATE_WIDTH + JOB_WAITS] == 0:
+        state.job[at].waits -= 1
+        if state.job[at].waits == 0:
             _begin_job(plan, chosen, state, now, slot, dependent)
-    state.slot[slot * SLOT_WIDTH + NETWORKS_LEFT] -= 1
-    if state.slot[slot * SLOT_WIDTH + NETWORKS_LEFT] == 0:
-        if len(state.streams):
-            end_stream_frame(state, slot % state.scalar[STREAMS])
+    state.slot[slot].networks_left -= 1
+    if state.slot[slot].networks_left == 0:
+        if state.streams:
+            end_stream_frame(state, slot % state.run.streams)
         else:
             state.frame_end[frame] = now
-            state.scalar[FRAMES_LEFT] -= 1
-        if len(state.streams) or frame + state.scalar[IN_FLIGHT] < state.scalar[FRAMES]:
-            _release_frame(plan, chosen, state, now, slot, frame + state.scalar[IN_FLIGHT])
+            state.run.frames_left -= 1
+        if state.streams or frame + state.run.in_flight < state.run.frames:
+            _release_frame(plan, chosen, state, now, slot, frame + state.run.in_flight)
 
 
 @jit
 def _end_group(plan, chosen, state, now, u):
     """The group on unit ``u`` ends now: its successors get their inputs."""
-    place = np.uint32(state.unit[u * UNIT_WIDTH + PLACE])
-    instance = np.uint32(state.place[place * PLACE_WIDTH + PLACE_INSTANCE])
-    slot = np.uint32(state.place[place * PLACE_WIDTH + PLACE_SLOT])
-    group = np.uint32(state.place[place * PLACE_WIDTH + PLACE_GROUP])
+    place = state.unit[u].place
+    instance = state.place[place].instance
+    slot = state.place[place].slot
+    group = state.place[place].group
     base = np.int64(place) - np.int64(instance)
-    ran = now - state.unit[u * UNIT_WIDTH + STARTED]
-    if len(state.streams):
-        stream = np.int64(slot) % state.scalar[STREAMS]
+    ran = now - state.unit[u].started
+    if state.streams:
+        stream = np.int64(slot) % state.run.streams
         count_execution(plan, chosen, state, u, group, stream, ran)
     else:
-        state.scalar[DYNAMIC_FJ] += chosen.group[group * GROUP_WIDTH + DYNAMIC] * ran
-        state.scalar[BUSY_PS] += ran
-    if len(state.logs):
-        execution = state.slot[slot * SLOT_WIDTH + FRAME] * plan.instances + np.int64(instance)
-        if len(state.streams):
-            state.logged[state.scalar[LOGGED]] = execution
-            execution = state.scalar[LOGGED]
-            state.scalar[LOGGED] += 1
-        state.log[execution * LOG_WIDTH + LOG_READY] = state.place[place * PLACE_WIDTH + READY]
-        state.log[execution * LOG_WIDTH + LOG_START] = state.unit[u * UNIT_WIDTH + STARTED]
-        state.log[execution * LOG_WIDTH + LOG_END] = now
-    state.unit[u * UNIT_WIDTH + FREE] = 1
-    state.unit[u * UNIT_WIDTH + END] = NEVER
-    state.unit[u * UNIT_WIDTH + OWN] = 0
-    state.scalar[RUNNING_CHANGED] = 1
+        state.run.dynamic_fj += chosen.group[group].dynamic_mw * ran
+        state.run.busy_ps += ran
+    if state.logs:
+        execution = state.slot[slot].frame * plan.instances + np.int64(instance)
+        if state.streams:
+            state.logged[state.run.logged] = execution
+            execution = state.run.logged
+            state.run.logged += 1
+        state.log[execution].ready = state.place[place].ready
+        state.log[execution].start = state.unit[u].started
+        state.log[execution].end = now
+    state.unit[u].free = 1
+    state.unit[u].end = NEVER
+    state.unit[u].demand = 0
+    state.run.running_changed = 1
     first, end = (
-        plan.instance[instance * INSTANCE_WIDTH + OUT_START],
-        plan.instance[instance * INSTANCE_WIDTH + OUT_END],
+        plan.instance[instance].out_start,
+        plan.instance[instance].out_end,
     )
     for edge_of in range(first, end):
-        i = np.uint32(edge_of)
-        target = np.uint32(plan.outgoing[i * OUTGOING_WIDTH + TARGET])
-        target_group = np.uint32(plan.outgoing[i * OUTGOING_WIDTH + TARGET_GROUP])
-        edge = np.uint32(plan.outgoing[i * OUTGOING_WIDTH + EDGE_ROW])
-        to = chosen.group[target_group * GROUP_WIDTH + UNIT]
-        if len(state.stops):
+        i = edge_of
+        target = plan.outgoing[i].target
+        target_group = plan.outgoing[i].group
+        edge = plan.outgoing[i].edge_row
+        to = chosen.group[target_group].unit
+        if state.stops:
             # A unit that is open (-1) delays nothing: the timeline stops before it matters.
             to = max(to, 0)
-        to = np.uint32(to)
-        at = np.uint32(base + np.int64(target))
+        to = to
+        at = base + np.int64(target)
         ready = now + plan.transition_ps[np.int64(edge) + u * plan.units + np.int64(to)]
-        if plan.outgoing[i * OUTGOING_WIDTH + TARGET_JOINS]:
-            ready = max(ready, state.place[at * PLACE_WIDTH + READY])
-            state.place[at * PLACE_WIDTH + READY] = ready
-            state.place[at * PLACE_WIDTH + MISSING] -= 1
-            if state.place[at * PLACE_WIDTH + MISSING] > 0:
+        if plan.outgoing[i].joins:
+            ready = max(ready, state.place[at].ready)
+            state.place[at].ready = ready
+            state.place[at].missing -= 1
+            if state.place[at].missing > 0:
                 continue
         enqueue(plan, chosen, state, now, at, np.int64(target), target_group, slot, ready)
     if first == end:
-        job = plan.instance[instance * INSTANCE_WIDTH + JOB]
-        at_job = np.uint32(_ring_position(state, np.int64(slot)) * plan.jobs + job)
-        left = state.job[at_job * JOB_STATE_WIDTH + JOB_LEFT] - 1
-        state.job[at_job * JOB_STATE_WIDTH + JOB_LEFT] = left
+        job = plan.instance[instance].job
+        at_job = _ring_position(state, np.int64(slot)) * plan.jobs + job
+        left = state.job[at_job].left - 1
+        state.job[at_job].left = left
         if left == 0:
             _end_job(plan, chosen, state, now, np.int64(slot), job)
 
@@ -314,79 +223,78 @@ def _end_group(plan, chosen, state, now, u):
 @jit
 def _start_group(plan, chosen, state, now, u):
     """The first group in the unit's queue starts now."""
-    queue = np.uint32(u * state.scalar[HEAP_SIZE])
-    place = np.uint32(state.heap[queue + HEAP_PLACE])
-    queued = state.unit[u * UNIT_WIDTH + QUEUED] - 1
-    state.unit[u * UNIT_WIDTH + QUEUED] = queued
+    queue = state.heap[u]
+    place = queue[0].place
+    queued = state.unit[u].queued - 1
+    state.unit[u].queued = queued
     if queued > 0:
-        sift_down(state.heap, queue, queued)
-    group = np.uint32(state.place[place * PLACE_WIDTH + PLACE_GROUP])
-    own = chosen.group[group * GROUP_WIDTH + DEMAND]
-    state.scalar[RUNNING_CHANGED] = 1
-    state.unit[u * UNIT_WIDTH + PLACE] = place
-    state.unit[u * UNIT_WIDTH + FREE] = 0
-    state.unit[u * UNIT_WIDTH + STARTED] = now
-    state.unit[u * UNIT_WIDTH + OWN] = own
-    state.unit[u * UNIT_WIDTH + WORK] = chosen.group[group * GROUP_WIDTH + ALONE] * WORK_PER_PS
-    state.unit[u * UNIT_WIDTH + RATE] = 0
-    state.unit[u * UNIT_WIDTH + SINCE] = now
-    num, den, offset, cap = heavy_slope(chosen.contention, u * CONTENTION_WIDTH, own)
-    state.unit[u * UNIT_WIDTH + HEAVY_NUM] = num
-    state.unit[u * UNIT_WIDTH + HEAVY_DEN] = den
-    state.unit[u * UNIT_WIDTH + HEAVY_OFFSET] = offset
-    state.unit[u * UNIT_WIDTH + HEAVY_CAP] = cap
+        sift_down(queue, queued)
+    group = state.place[place].group
+    own = chosen.group[group].demand_kbps
+    state.run.running_changed = 1
+    state.unit[u].place = place
+    state.unit[u].free = 0
+    state.unit[u].started = now
+    state.unit[u].demand = own
+    state.unit[u].work = chosen.group[group].alone_ps * WORK_PER_PS
+    state.unit[u].rate = 0
+    state.unit[u].since = now
+    num, den, offset, cap = heavy_slope(chosen.contention[u], own)
+    state.unit[u].heavy_num = num
+    state.unit[u].heavy_den = den
+    state.unit[u].heavy_offset = offset
+    state.unit[u].heavy_cap = cap
 
 
 @jit
 def advance(plan, chosen, state):
     """Starts what can start now, then moves to the next event; False where there is none, or where
     a choice is open."""
-    if len(state.stops) and state.scalar[OPEN_COUNT]:
+    if state.stops and state.run.open_count:
         return False
-    now = state.scalar[NOW]
-    moving = np.uint32(plan.units * state.scalar[HEAP_SIZE])
-    while state.scalar[IN_TRANSITION] > 0 and state.heap[moving + HEAP_READY] <= now:
-        ready, priority = state.heap[moving + HEAP_READY], state.heap[moving + HEAP_PRIORITY]
-        place = np.uint32(state.heap[moving + HEAP_PLACE])
-        left = state.scalar[IN_TRANSITION] - 1
-        state.scalar[IN_TRANSITION] = left
+    now = state.run.now
+    moving = state.heap[plan.units]
+    while state.run.in_transition > 0 and moving[0].ready <= now:
+        ready, priority = moving[0].ready, moving[0].priority
+        place = moving[0].place
+        left = state.run.in_transition - 1
+        state.run.in_transition = left
         if left > 0:
-            sift_down(state.heap, moving, left)
-        group = np.uint32(state.place[place * PLACE_WIDTH + PLACE_GROUP])
-        unit = np.uint32(chosen.group[group * GROUP_WIDTH + UNIT])
+            sift_down(moving, left)
+        group = state.place[place].group
+        unit = chosen.group[group].unit
         sift_up(
-            state.heap,
-            np.uint32(unit * state.scalar[HEAP_SIZE]),
-            state.unit[unit * UNIT_WIDTH + QUEUED],
+            state.heap[unit],
+            state.unit[unit].queued,
             ready,
             priority,
             place,
         )
-        state.unit[unit * UNIT_WIDTH + QUEUED] += 1
-    if len(state.stops):
+        state.unit[unit].queued += 1
+    if state.stops:
         for u in range(plan.units):
-            if state.unit[u * UNIT_WIDTH + FREE] and state.unit[u * UNIT_WIDTH + QUEUED] > 0:
-                place = np.uint32(state.heap[u * state.scalar[HEAP_SIZE] + HEAP_PLACE])
-                group = np.uint32(state.place[place * PLACE_WIDTH + PLACE_GROUP])
-                if chosen.group[group * GROUP_WIDTH + ALONE] < 0:
-                    state.scalar[OPEN_UNIT] = u
+            if state.unit[u].free and state.unit[u].queued > 0:
+                place = state.heap[u, 0].place
+                group = state.place[place].group
+                if chosen.group[group].alone_ps < 0:
+                    state.run.open_unit = u
                     return False
     demand = np.int64(0)
     for u in range(plan.units):
-        if state.unit[u * UNIT_WIDTH + FREE] and state.unit[u * UNIT_WIDTH + QUEUED] > 0:
+        if state.unit[u].free and state.unit[u].queued > 0:
             _start_group(plan, chosen, state, now, u)
-        demand += state.unit[u * UNIT_WIDTH + OWN]
-    if state.scalar[RUNNING_CHANGED]:
+        demand += state.unit[u].demand
+    if state.run.running_changed:
         update_rates(plan, chosen, state, now, demand)
-    later = state.scalar[NEXT_END]
-    if state.scalar[IN_TRANSITION] > 0 and state.heap[moving + HEAP_READY] < later:
-        state.scalar[NOW] = state.heap[moving + HEAP_READY]
+    later = state.run.next_end
+    if state.run.in_transition > 0 and moving[0].ready < later:
+        state.run.now = moving[0].ready
         return True
     if later == NEVER:
         return False
-    state.scalar[NOW] = later
+    state.run.now = later
     for u in range(plan.units):
-        if state.unit[u * UNIT_WIDTH + END] == later:
+        if state.unit[u].end == later:
             _end_group(plan, chosen, state, later, u)
     return True
 
@@ -395,7 +303,7 @@ def advance(plan, chosen, state):
 def play(plan, chosen, state):
     """Plays all frames from the start."""
     begin(plan, chosen, state)
-    while state.scalar[FRAMES_LEFT] > 0:
+    while state.run.frames_left > 0:
         if not advance(plan, chosen, state):
             break
 
@@ -415,6 +323,6 @@ def evaluate_rows(plan, rows, chosen, state, possible, makespan, latency, dynami
         makespan[r] = state.frame_end[0]
         for n in range(plan.networks):
             latency[r, n] = state.latency[0, n]
-        dynamic[r] = state.scalar[DYNAMIC_FJ]
-        busy[r] = state.scalar[BUSY_PS]
+        dynamic[r] = state.run.dynamic_fj
+        busy[r] = state.run.busy_ps
         idle[r] = idle_power(plan, row, chosen.domain_on)

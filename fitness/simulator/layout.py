@@ -2,54 +2,44 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from fitness.simulator.tables import RecordArray, Tables, record, records
 from results.problem.problem import Problem
 
 IntArray = NDArray[np.int64]
 
-CONTENTION_FIELDS = (
-    "normal_kbps",
-    "total_kbps",
-    "balance_kbps",
-    "peak_kbps",
-    "minor_num",
-    "minor_den",
-    "proportional_num",
-    "proportional_den",
-    "intensive_num",
-    "intensive_den",
+INSTANCE = record("group", "job", "incoming", "out_start", "out_end")
+"""A group in one repeat of its network: its group, its job, edges it waits for, and its rows in
+``Plan.outgoing``."""
+OUTGOING = record("target", "group", "edge_row", "joins")
+"""The instance fed, its group, where the edge begins in ``Plan.transition_ps``, 1 where the
+instance has other incoming edges too."""
+JOB = record("source_start", "source_end", "sinks", "waits", "network", "next", "is_first")
+"""One repeat of a network: rows in ``Plan.source``; groups that feed no other; other jobs to wait
+for (the previous repeat, or the networks waited for); its network; the next repeat or -1; 1 for a
+first repeat."""
+NETWORK = record(
+    *("arrival_ps", "dependent_start", "dependent_end", "first_job", "jobs_end"),
+    *("join_start", "join_end"),
 )
-"""Columns of ``Plan.contention``, in order."""
-NORMAL, TOTAL, BALANCE, PEAK = range(4)
-MINOR_NUM, MINOR_DEN, PROPORTIONAL_NUM, PROPORTIONAL_DEN, INTENSIVE_NUM, INTENSIVE_DEN = range(
-    4, 10
+"""Arrival, and rows in ``Plan.dependent``, ``job`` and ``join``."""
+CONTENTION = record(
+    *("normal_kbps", "total_kbps", "balance_kbps", "peak_kbps", "minor_num", "minor_den"),
+    *("proportional_num", "proportional_den", "intensive_num", "intensive_den"),
 )
-
-# Columns of Plan.instance.
-GROUP, JOB, INCOMING, OUT_START, OUT_END = range(5)
-# Columns of Plan.outgoing.
-TARGET, TARGET_GROUP, EDGE_ROW, TARGET_JOINS = range(4)
-# Columns of Plan.job.
-SOURCE_START, SOURCE_END, SINKS, WAITS, NETWORK, NEXT, FIRST = range(7)
-# Columns of Plan.network.
-ARRIVAL, DEPENDENT_START, DEPENDENT_END, FIRST_JOB, JOBS_END, JOIN_START, JOIN_END = range(7)
+"""The fields of :class:`results.problem.problem.ContentionTable`; all 0 where there is none."""
 
 
-INSTANCE_WIDTH, OUTGOING_WIDTH, JOB_WIDTH, NETWORK_WIDTH = 8, 4, 8, 8
-"""Tables are flat, entry (row, column) at row * width + column."""
-CONTENTION_WIDTH = len(CONTENTION_FIELDS)
-
-
-class Plan(NamedTuple):
-    """Everything that stays the same from design point to design point; all int64.
+@dataclass(frozen=True, eq=False)
+class Plan(Tables):
+    """Everything that stays the same from design point to design point.
 
     An *instance* is a group in one repeat of its network, numbered (network, repeat, group); a
-    *job* is one repeat of one network. Related figures are columns of one array: with an array for
-    each, the compiled timeline spends a third of its time fetching their addresses.
+    *job* is one repeat of one network.
     """
 
     groups: int
@@ -58,22 +48,18 @@ class Plan(NamedTuple):
     networks: int
     instances: int
     jobs: int
-    instance: IntArray
-    """[instances, INSTANCE_WIDTH]: its group, its job, edges it waits for, and its rows in
-    ``outgoing``."""
-    outgoing: IntArray
-    """[edges of all instances, OUTGOING_WIDTH]: the instance fed, its group, where the edge begins
-    in ``transition_ps``, 1 where the instance has other incoming edges too."""
+    instance: RecordArray
+    """[instances] of ``INSTANCE``"""
+    outgoing: RecordArray
+    """[edges of all instances] of ``OUTGOING``"""
     join: IntArray
     """Instances with several incoming edges."""
-    job: IntArray
-    """[jobs, JOB_WIDTH]: rows in ``source``; groups that feed no other; other jobs to wait for (the
-    previous repeat, or the networks waited for); its network; the next repeat or -1; 1 for a first
-    repeat."""
+    job: RecordArray
+    """[jobs] of ``JOB``"""
     source: IntArray
     """Instances without incoming edges, by job."""
-    network: IntArray
-    """[networks, NETWORK_WIDTH]: arrival in ps, and rows in ``dependent``, ``job`` and ``join``."""
+    network: RecordArray
+    """[networks] of ``NETWORK``"""
     dependent: IntArray
     """First jobs of the networks that wait for a network, by network."""
     transition_ps: IntArray
@@ -98,8 +84,8 @@ class Plan(NamedTuple):
     board_mw: int
     memory_domain: int
     """-1 where no domain is the memory's."""
-    contention: IntArray
-    """[units, operating points of the memory, len(CONTENTION_FIELDS)]; all 0: no contention."""
+    contention: RecordArray
+    """[units, operating points of the memory] of ``CONTENTION``"""
 
 
 def make_plan(problem: Problem) -> Plan:
@@ -167,12 +153,14 @@ def make_plan(problem: Problem) -> Plan:
         networks=len(problem.networks),
         instances=len(instance),
         jobs=len(job),
-        instance=_table(instance, INSTANCE_WIDTH),
-        outgoing=_table(outgoing, OUTGOING_WIDTH),
-        join=np.array([i for i, row in enumerate(instance) if row[INCOMING] > 1], dtype=np.int64),
-        job=_table(job, JOB_WIDTH),
+        instance=_table(instance, INSTANCE),
+        outgoing=_table(outgoing, OUTGOING),
+        join=np.array(
+            [i for i, (_, _, edges, *_) in enumerate(instance) if edges > 1], dtype=np.int64
+        ),
+        job=_table(job, JOB),
         source=np.array(source, dtype=np.int64),
-        network=_table(network_rows, NETWORK_WIDTH),
+        network=_table(network_rows, NETWORK),
         dependent=np.array(dependent, dtype=np.int64),
         transition_ps=np.array(problem.transition_ps, dtype=np.int64).reshape(-1),
         table_start=_starts([unit.time_ps.size for unit in problem.units]),
@@ -192,15 +180,15 @@ def make_plan(problem: Problem) -> Plan:
     )
 
 
-def _contention(problem: Problem) -> IntArray:
+def _contention(problem: Problem) -> RecordArray:
     points = 1
     if problem.memory_domain is not None:
         points = len(problem.domains[problem.memory_domain].frequencies_khz)
-    rows = np.zeros((len(problem.units), points, len(CONTENTION_FIELDS)), dtype=np.int64)
+    rows = records(CONTENTION, len(problem.units), points)
     for u, unit in enumerate(problem.units):
         if unit.contention is not None:
-            for column, name in enumerate(CONTENTION_FIELDS):
-                rows[u, :, column] = getattr(unit.contention, name)
+            for name in CONTENTION.names or ():
+                rows[name][u] = getattr(unit.contention, name)
     return rows
 
 
@@ -209,11 +197,8 @@ def _by_point(table: IntArray) -> IntArray:
     return np.ascontiguousarray(table.reshape(table.shape[0], -1).T).reshape(-1)
 
 
-def _table(rows: list[list[int]], width: int) -> IntArray:
-    table = np.zeros((len(rows), width), dtype=np.int64)
-    for index, row in enumerate(rows):
-        table[index, : len(row)] = row
-    return table.reshape(-1)
+def _table(rows: list[list[int]], dtype: np.dtype[np.void]) -> RecordArray:
+    return np.array([tuple(row) for row in rows], dtype=dtype).view(np.recarray)
 
 
 def _starts(sizes: list[int]) -> IntArray:

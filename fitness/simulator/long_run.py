@@ -10,16 +10,8 @@ from fitness.simulator.general import advance, begin
 from fitness.simulator.jit import jit
 from fitness.simulator.lookup import choose, idle_power
 from fitness.simulator.state import (
-    FREE,
-    LOG_START,
-    LOG_WIDTH,
-    LOGGED,
     NEVER,
-    NOW,
-    ROUND_OVER,
     SO_FAR,
-    STARTED,
-    UNIT_WIDTH,
 )
 from fitness.simulator.streams import account_width, end_round, take_account
 
@@ -40,7 +32,7 @@ def evaluate_streams(plan, rows, chosen, state, possible, window, executed, dyna
         begin(plan, chosen, state)
         since = np.int64(SO_FAR)
         while since == SO_FAR and advance(plan, chosen, state):
-            if state.scalar[ROUND_OVER]:
+            if state.run.round_over:
                 since = end_round(plan, chosen, state)
         take_account(plan, chosen, state, SO_FAR)
         first = since * account_width(plan, state)
@@ -71,29 +63,28 @@ def play_shown(plan, chosen, state, most, instants):
     while playing or _runs_from_before(plan, state, instants[0]):
         if not advance(plan, chosen, state):
             break
-        for i in range(kept, state.scalar[LOGGED]):
-            if state.log[i * LOG_WIDTH + LOG_START] < instants[0]:
+        for i in range(kept, state.run.logged):
+            if state.log[i].start < instants[0]:
                 state.logged[kept] = state.logged[i]
-                for k in range(LOG_WIDTH):
-                    state.log[kept * LOG_WIDTH + k] = state.log[i * LOG_WIDTH + k]
+                state.log[kept] = state.log[i]
                 kept += 1
-        state.scalar[LOGGED] = kept
+        state.run.logged = kept
         since = np.int64(SO_FAR)
-        if playing and state.scalar[ROUND_OVER]:
+        if playing and state.run.round_over:
             since = end_round(plan, chosen, state)
         ends = since != SO_FAR
         if instants[0] == NEVER and (kept >= most or ends):
-            instants[0] = state.scalar[NOW]
+            instants[0] = state.run.now
         if ends:
             playing = False
             instants[1] = state.account[since * account_width(plan, state)]
-            instants[2] = state.scalar[NOW]
+            instants[2] = state.run.now
 
 
 @jit
 def _runs_from_before(plan, state, instant):
     """Whether something still runs that started before the instant."""
     for u in range(plan.units):
-        if not state.unit[u * UNIT_WIDTH + FREE] and state.unit[u * UNIT_WIDTH + STARTED] < instant:
+        if not state.unit[u].free and state.unit[u].started < instant:
             return True
     return False

@@ -3,8 +3,6 @@
 import numpy as np
 
 from fitness.simulator.jit import jit
-from fitness.simulator.layout import CONTENTION_WIDTH
-from fitness.simulator.state import ALONE, DEMAND, DYNAMIC, GROUP_WIDTH, UNIT
 
 
 @jit
@@ -37,17 +35,16 @@ def choose(plan, row, chosen):
     for u in range(plan.units):
         chosen.table_row[u] = plan.table_start[u] + clock_index(plan, row, u) * plan.groups
         chosen.unit_used[u] = 0
-        for f in range(CONTENTION_WIDTH):
-            chosen.contention[u * CONTENTION_WIDTH + f] = plan.contention[u, memory_point, f]
+        chosen.contention[u] = plan.contention[u, memory_point]
     possible = True
     for g in range(plan.groups):
-        u = np.uint32(row[g])
-        at = np.uint32(chosen.table_row[u] + g)
+        u = row[g]
+        at = chosen.table_row[u] + g
         chosen.unit_used[u] = 1
-        chosen.group[g * GROUP_WIDTH + UNIT] = row[g]
-        chosen.group[g * GROUP_WIDTH + ALONE] = plan.time_ps[at]
-        chosen.group[g * GROUP_WIDTH + DEMAND] = plan.demand_kbps[at]
-        chosen.group[g * GROUP_WIDTH + DYNAMIC] = plan.dynamic_mw[at]
+        chosen.group[g].unit = row[g]
+        chosen.group[g].alone_ps = plan.time_ps[at]
+        chosen.group[g].demand_kbps = plan.demand_kbps[at]
+        chosen.group[g].dynamic_mw = plan.dynamic_mw[at]
         possible &= plan.time_ps[at] >= 0
     switch_domains(plan, chosen.unit_used, chosen.domain_on)
     return possible

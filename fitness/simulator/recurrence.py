@@ -11,92 +11,64 @@ present one, frames to the oldest.
 import numpy as np
 
 from fitness.simulator.jit import jit
-from fitness.simulator.layout import INCOMING, INSTANCE_WIDTH
 from fitness.simulator.state import (
-    AGE,
-    FRAME,
-    FREE,
-    HEAP_PLACE,
-    HEAP_READY,
-    HEAP_SIZE,
-    HEAP_WIDTH,
-    IN_FLIGHT,
-    IN_TRANSITION,
-    JOB_LEFT,
-    JOB_STATE_WIDTH,
-    JOB_WAITS,
     JOINING,
-    MISSING,
-    NOW,
-    PLACE,
-    PLACE_INSTANCE,
-    PLACE_SLOT,
-    PLACE_WIDTH,
-    QUEUED,
-    RATE,
-    READY,
-    RELEASE,
     RUNNING,
-    SINCE,
-    SLOT_WIDTH,
-    UNIT_WIDTH,
     WAITING,
-    WORK,
 )
 
 
 @jit
 def write_form(plan, state):
     """Writes the form of the present state to the first half of ``state.form``; one stream."""
-    now, ring = state.scalar[NOW], state.scalar[IN_FLIGHT]
-    for i in range(len(state.form) // 2):
+    now, ring = state.run.now, state.run.in_flight
+    for i in range(state.form.shape[0] // 2):
         state.form[i] = 0
-    oldest = state.slot[FRAME]
+    oldest = state.slot[0].frame
     for slot in range(1, ring):
-        oldest = min(oldest, state.slot[slot * SLOT_WIDTH + FRAME])
+        oldest = min(oldest, state.slot[slot].frame)
     for slot in range(ring):
-        frame = state.slot[slot * SLOT_WIDTH + FRAME]
+        frame = state.slot[slot].frame
         age = np.int64(0)
         for other in range(ring):
-            age += state.slot[other * SLOT_WIDTH + FRAME] < frame
-        state.slot[slot * SLOT_WIDTH + AGE] = age
+            age += state.slot[other].frame < frame
+        state.slot[slot].age = age
         state.form[2 * age] = frame - oldest
-        state.form[2 * age + 1] = state.slot[slot * SLOT_WIDTH + RELEASE] - now
+        state.form[2 * age + 1] = state.slot[slot].release - now
         for job in range(plan.jobs):
             at = 2 * (ring + ring * plan.instances + age * plan.jobs + job)
-            row = (slot * plan.jobs + job) * JOB_STATE_WIDTH
-            state.form[at] = state.job[row + JOB_WAITS]
-            state.form[at + 1] = state.job[row + JOB_LEFT]
+            row = slot * plan.jobs + job
+            state.form[at] = state.job[row].waits
+            state.form[at + 1] = state.job[row].left
         for k in range(plan.join.shape[0]):
             place = slot * plan.instances + plan.join[k]
-            missing = state.place[place * PLACE_WIDTH + MISSING]
-            if 0 < missing < plan.instance[plan.join[k] * INSTANCE_WIDTH + INCOMING]:
+            missing = state.place[place].missing
+            if 0 < missing < plan.instance[plan.join[k]].incoming:
                 _write(plan, state, place, JOINING + missing, _ready(state, place) - now)
     for u in range(plan.units + 1):
-        count = state.scalar[IN_TRANSITION]
+        count = state.run.in_transition
         if u < plan.units:
-            count = state.unit[u * UNIT_WIDTH + QUEUED]
+            count = state.unit[u].queued
         for i in range(count):
-            entry = u * state.scalar[HEAP_SIZE] + i * HEAP_WIDTH
-            ready = state.heap[entry + HEAP_READY] - now
-            _write(plan, state, state.heap[entry + HEAP_PLACE], WAITING, ready)
+            ready = state.heap[u, i].ready - now
+            _write(plan, state, state.heap[u, i].place, WAITING, ready)
     for u in range(plan.units):
-        if not state.unit[u * UNIT_WIDTH + FREE]:
-            since = now - state.unit[u * UNIT_WIDTH + SINCE]
-            left = state.unit[u * UNIT_WIDTH + WORK] - state.unit[u * UNIT_WIDTH + RATE] * since
-            _write(plan, state, state.unit[u * UNIT_WIDTH + PLACE], RUNNING, left)
+        if not state.unit[u].free:
+            since = now - state.unit[u].since
+            left = state.unit[u].work - state.unit[u].rate * since
+            _write(plan, state, state.unit[u].place, RUNNING, left)
 
 
 @jit
 def _ready(state, place):
-    return state.place[place * PLACE_WIDTH + READY]
+    return state.place[place].ready
 
 
 @jit
 def _write(plan, state, place, what, figure):
-    age = state.slot[state.place[place * PLACE_WIDTH + PLACE_SLOT] * SLOT_WIDTH + AGE]
-    instance = state.place[place * PLACE_WIDTH + PLACE_INSTANCE]
-    at = 2 * (state.scalar[IN_FLIGHT] + age * plan.instances + instance)
+    age = state.slot[state.place[place].slot].age
+    instance = state.place[place].instance
+    at = 2 * (state.run.in_flight + age * plan.instances + instance)
     state.form[at] = what
     state.form[at + 1] = figure
 
@@ -104,7 +76,7 @@ def _write(plan, state, place, what, figure):
 @jit
 def keep_form(state):
     """Keeps what was written."""
-    half = len(state.form) // 2
+    half = state.form.shape[0] // 2
     for i in range(half):
         state.form[half + i] = state.form[i]
 
@@ -112,7 +84,7 @@ def keep_form(state):
 @jit
 def is_kept_form(state):
     """Whether what was written is what was kept."""
-    half = len(state.form) // 2
+    half = state.form.shape[0] // 2
     differ = np.int64(0)
     for i in range(half):
         differ |= state.form[half + i] ^ state.form[i]

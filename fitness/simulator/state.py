@@ -1,78 +1,88 @@
-"""The state of a timeline, and what a design point chooses, as flat tables for the kernels."""
+"""The state of a timeline, and what a design point chooses, as tables for the kernels."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from dataclasses import dataclass
 
 import numpy as np
 
-from fitness.simulator.layout import (
-    CONTENTION_WIDTH,
-    GROUP,
-    INSTANCE_WIDTH,
-    JOB,
-    JOB_WIDTH,
-    NETWORK,
-    IntArray,
-    Plan,
-)
+from fitness.simulator.layout import CONTENTION, IntArray, Plan
+from fitness.simulator.tables import RecordArray, Tables, record, records, words_of
 
 NEVER = np.int64((1 << 63) - 1)
 
-# Entries of State.scalar.
-NOW, FRAMES, IN_FLIGHT, FRAMES_LEFT, RUNNING_CHANGED, IN_TRANSITION, HEAP_SIZE = range(7)
-DYNAMIC_FJ, BUSY_PS, OPEN_COUNT, OPEN_UNIT, NEXT_END, LOGGED = range(7, 13)
-STREAMS, ROUND, BEHIND, ROUND_OVER, EXECUTIONS, BEGUN, KEPT = range(13, 20)
-SCALARS = 20
 HIGH_FJ = 1 << 62
 """Taken from the dynamic energy of streams where it has grown so far: they may run for long."""
 OF_ONE_STREAM, OF_SEVERAL = (2048, 8192), (768, 3072)
 """A window where no state recurs begins and ends at the first rounds by whose ends so many
 executions have ended; see :mod:`fitness.simulate_long_run`. A single stream seldom gets there;
 several always do."""
-# Columns of Chosen.group.
-UNIT, ALONE, DEMAND, DYNAMIC = range(4)
-# Columns of State.unit.
-PLACE, FREE, STARTED, WORK, RATE, SINCE, END, OWN, QUEUED = range(9)
-HEAVY_NUM, HEAVY_DEN, HEAVY_OFFSET, HEAVY_CAP = range(9, 13)
-# Columns of State.heap.
-HEAP_READY, HEAP_PRIORITY, HEAP_PLACE = range(3)
-# Columns of State.place.
-MISSING, READY, PLACE_INSTANCE, PLACE_SLOT, PLACE_GROUP = range(5)
-# Columns of State.slot.
-FRAME, NETWORKS_LEFT, RELEASE, AGE = range(4)
+GROUP = record("unit", "alone_ps", "demand_kbps", "dynamic_mw")
+"""What a group costs on the unit chosen for it; unit and time are -1 where that is open."""
+RUN = record(
+    *("now", "frames", "in_flight", "frames_left", "running_changed", "in_transition"),
+    *(
+        "dynamic_fj",
+        "busy_ps",
+        "open_count",
+        "open_unit",
+        "next_end",
+        "logged",
+        "streams",
+        "rounds",
+    ),
+    *("behind", "round_over", "executions", "begun", "kept"),
+)
+"""The instant; frames in all, in flight and left; 1 where the running set has changed since rates
+were computed; groups in transition; dynamic energy and busy time so far; groups whose unit is open
+and that wait for nothing else; the unit that is about to start a group at open clocks, or -1; when
+the next running group ends, NEVER where none runs; executions logged. Of streams: their number;
+rounds that are over (round k is when every stream has ended k frames); streams that have not ended
+the next one; 1 where a round has ended at this instant; executions ended; 1 where the window has
+begun; the round whose state was kept, or 0."""
+UNIT = record(
+    *("place", "free", "started", "work", "rate", "since", "end", "demand", "queued"),
+    *("heavy_num", "heavy_den", "heavy_offset", "heavy_cap"),
+)
+"""Place of the running group; 1 where nothing runs; its start; work left at ``since``; rate since
+then; when it ends at that rate, NEVER where nothing runs; its demand, else 0; groups queued; slope
+in the others' demand, as fraction, offset and cap."""
+WAITING_GROUP = record("ready", "priority", "place")
+"""Entry of a heap."""
+PLACE = record("missing", "ready", "instance", "slot", "group")
+"""Edges that have not delivered; latest delivery so far, then the ready time; instance, slot and
+group, which never change."""
+SLOT = record("frame", "networks_left", "release", "age")
+"""Frame, from 0; networks left; release; where a state's form is written, how many of the frames in
+flight are older."""
+JOB_STATE = record("waits", "left")
+"""Jobs still waited for; groups left that feed none."""
+EXECUTION = record("ready", "start", "end")
 # Rows of State.account: so far, when the window begins, when the kept state was.
 SO_FAR, AT_BEGIN, AT_KEPT, ACCOUNTS = range(4)
 # What a place holds, in State.form; JOINING and the number of inputs that are missing.
 WAITING, RUNNING, JOINING = range(1, 4)
-# Columns of State.job.
-JOB_WAITS, JOB_LEFT = range(2)
-# Columns of State.log.
-LOG_READY, LOG_START, LOG_END = range(3)
-# Every table is flat, its width a constant and, where it is hot, a power of two: entry
-# (row, column) is at row * WIDTH + column. As two-dimensional arrays, whose widths the compiler
-# does not know, they cost a multiplication and a load more at every access.
-GROUP_WIDTH, UNIT_WIDTH, HEAP_WIDTH, PLACE_WIDTH, SLOT_WIDTH = 4, 16, 4, 8, 4
-JOB_STATE_WIDTH, LOG_WIDTH = 2, 3
 
 
-class Chosen(NamedTuple):
-    """What a design point chooses, looked up once; all int64."""
+@dataclass(frozen=True, eq=False)
+class Chosen(Tables):
+    """What a design point chooses, looked up once."""
 
-    group: IntArray
-    """[groups, GROUP_WIDTH]: unit, and its stand-alone time, demand and dynamic power there."""
+    group: RecordArray
+    """[groups] of ``GROUP``"""
     domain_on: IntArray
     """[domains]"""
     unit_used: IntArray
     """[units]"""
     table_row: IntArray
     """[units]: where the costs at the chosen clocks begin."""
-    contention: IntArray
-    """[units, CONTENTION_WIDTH] at the chosen clock of the memory."""
+    contention: RecordArray
+    """[units] of ``CONTENTION``, at the chosen clock of the memory."""
 
 
-class State(NamedTuple):
-    """Where a timeline stands; all int64.
+@dataclass(frozen=True, eq=False)
+class State(Tables):
+    """Where a timeline stands.
 
     A *place* is an instance in one of the F frames in flight, numbered ring x instances + instance.
     Frame k has the places of frame k - F, which has ended when k is released. A *slot* is a frame
@@ -80,30 +90,23 @@ class State(NamedTuple):
     stream of its own.
     """
 
-    scalar: IntArray
-    """[SCALARS]: the instant; frames in all, in flight and left; 1 where the running set has
-    changed since rates were computed; groups in transition; entries of a heap; dynamic energy and
-    busy time so far; groups whose unit is open and that wait for nothing else; the unit that is
-    about to start a group at open clocks, or -1; when the next running group ends, NEVER where none
-    runs; executions logged. Of streams: their number; rounds that are over (round k is when every
-    stream has ended k frames); streams that have not ended the next one; 1 where a round has ended
-    at this instant; executions ended; 1 where the window has begun; the round whose state was
-    kept, or 0."""
-    unit: IntArray
-    """[units, UNIT_WIDTH]: place of the running group; 1 where nothing runs; its start; work left
-    at SINCE; rate; SINCE; when it ends at that rate, NEVER where nothing runs; its demand, else 0;
-    groups queued; slope in the others' demand, as fraction, offset and cap."""
-    heap: IntArray
-    """[units + 1, places, HEAP_WIDTH]: ordered by (ready time, priority), with priority =
+    run: RecordArray
+    """One ``RUN``"""
+    run_words: IntArray
+    """The same memory, as are the next two with ``_words``."""
+    unit: RecordArray
+    """[units] of ``UNIT``"""
+    unit_words: IntArray
+    heap: RecordArray
+    """[units + 1, places] of ``WAITING_GROUP``, ordered by (ready time, priority), with priority =
     frame x instances + instance; the last heap holds what is in transition."""
-    place: IntArray
-    """[places, PLACE_WIDTH]: edges that have not delivered; latest delivery so far, then the ready
-    time; instance, slot and group, which never change."""
-    job: IntArray
-    """[in flight x jobs, JOB_STATE_WIDTH]: jobs still waited for; groups left that feed none."""
-    slot: IntArray
-    """[slots, SLOT_WIDTH]: frame, from 0; networks left; release; where a state's form is written,
-    how many of the frames in flight are older."""
+    place: RecordArray
+    """[places] of ``PLACE``"""
+    job: RecordArray
+    """[in flight x jobs] of ``JOB_STATE``"""
+    job_words: IntArray
+    slot: RecordArray
+    """[slots] of ``SLOT``"""
     latency: IntArray
     """[frames, networks]"""
     frame_end: IntArray
@@ -119,20 +122,19 @@ class State(NamedTuple):
     the one that was kept. See :mod:`fitness.simulator.recurrence`."""
     open: IntArray
     """[places or 0]: places of the open groups, where the timeline stops at open choices."""
-    log: IntArray
-    """[frames x instances or 0, LOG_WIDTH]: ready, start and end of every execution, if wanted."""
+    log: RecordArray
+    """[frames x instances or 0] of ``EXECUTION``, if wanted."""
     logged: IntArray
     """[rows of ``log``, or 0]: of streams, frame x instances + instance of each row; they are in
     the order of their ends."""
-    stops: tuple[int, ...]
-    """One entry where the timeline stops at open choices, else none. The length of a tuple is part
-    of its type: the compiler leaves out what is not wanted, which cost 10 % of the time as a test
-    at every event. So with the next two."""
-    logs: tuple[int, ...]
-    """One entry where executions are logged."""
-    streams: tuple[int, ...]
-    """One entry where frames never run out: of one stream, whose frame is all networks, or of one
-    for each network."""
+    stops: bool
+    """Whether the timeline stops at open choices. Like the next two part of the type: the compiler
+    leaves out what is not wanted, which cost 10 % of the time as a test at every event."""
+    logs: bool
+    """Whether executions are logged."""
+    streams: bool
+    """Whether frames never run out: of one stream, whose frame is all networks, or of one for each
+    network."""
 
 
 def make_state(
@@ -155,34 +157,37 @@ def make_state(
     log_rows = log_rows if streams else frames * plan.instances
     slots = ring * max(streams, 1)
     places = ring * plan.instances
-    scalar = _zeros(SCALARS)
-    scalar[FRAMES], scalar[IN_FLIGHT], scalar[HEAP_SIZE] = frames, ring, places * HEAP_WIDTH
-    scalar[STREAMS] = max(streams, 1)
-    place = _zeros(places, PLACE_WIDTH)
-    slot, instance = np.divmod(np.arange(places), plan.instances)
+    run = records(RUN)
+    run.frames, run.in_flight, run.streams = frames, ring, max(streams, 1)
+    unit, job = records(UNIT, plan.units), records(JOB_STATE, ring * plan.jobs)
+    place = records(PLACE, places)
+    place.slot, place.instance = np.divmod(np.arange(places), plan.instances)
     if streams > 1:
-        job = plan.instance.reshape(-1, INSTANCE_WIDTH)[instance, JOB]
-        slot = slot * plan.networks + plan.job.reshape(-1, JOB_WIDTH)[job, NETWORK]
-    place[:, PLACE_SLOT], place[:, PLACE_INSTANCE] = slot, instance
-    place[:, PLACE_GROUP] = plan.instance.reshape(-1, INSTANCE_WIDTH)[instance, GROUP]
+        place.slot = (
+            place.slot * plan.networks + plan.job.network[plan.instance.job[place.instance]]
+        )
+    place.group = plan.instance.group[place.instance]
     return State(
-        scalar=scalar,
-        unit=_zeros(plan.units * UNIT_WIDTH),
-        heap=_zeros((plan.units + 1) * places * HEAP_WIDTH),
-        place=place.reshape(-1),
-        job=_zeros(ring * plan.jobs * JOB_STATE_WIDTH),
-        slot=_zeros(slots * SLOT_WIDTH),
+        run=run,
+        run_words=words_of(run),
+        unit=unit,
+        unit_words=words_of(unit),
+        heap=records(WAITING_GROUP, plan.units + 1, places),
+        place=place,
+        job=job,
+        job_words=words_of(job),
+        slot=records(SLOT, slots),
         latency=_zeros(0 if streams else frames, plan.networks),
         frame_end=_zeros(0 if streams else frames),
         ended=_zeros(streams),
         account=_zeros(ACCOUNTS * account_width(plan, streams) if streams else 0),
         form=_zeros(2 * form_size(plan, ring) if streams == 1 else 0),
         open=_zeros(places if stops else 0),
-        log=_zeros(log_rows * LOG_WIDTH if log else 0),
+        log=records(EXECUTION, log_rows if log else 0),
         logged=_zeros(log_rows if log and streams else 0),
-        stops=(1,) if stops else (),
-        logs=(1,) if log else (),
-        streams=(1,) if streams else (),
+        stops=stops,
+        logs=log,
+        streams=streams > 0,
     )
 
 
@@ -200,11 +205,11 @@ def form_size(plan: Plan, ring: int) -> int:
 def make_chosen(plan: Plan) -> Chosen:
     """Buffers for one design point after the other."""
     return Chosen(
-        group=_zeros(plan.groups * GROUP_WIDTH),
+        group=records(GROUP, plan.groups),
         domain_on=_zeros(plan.domains),
         unit_used=_zeros(plan.units),
         table_row=_zeros(plan.units),
-        contention=_zeros(plan.units * CONTENTION_WIDTH),
+        contention=records(CONTENTION, plan.units),
     )
 
 

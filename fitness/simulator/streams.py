@@ -3,40 +3,15 @@
 See :mod:`fitness.simulate_long_run`.
 """
 
-import numpy as np
-
 from fitness.simulator.jit import jit
 from fitness.simulator.recurrence import is_kept_form, keep_form, write_form
 from fitness.simulator.state import (
-    ALONE,
     AT_BEGIN,
     AT_KEPT,
-    BEGUN,
-    BEHIND,
-    DYNAMIC,
-    EXECUTIONS,
-    FREE,
-    GROUP_WIDTH,
     HIGH_FJ,
-    IN_FLIGHT,
-    KEPT,
-    LOGGED,
-    NOW,
     OF_ONE_STREAM,
     OF_SEVERAL,
-    PLACE,
-    PLACE_GROUP,
-    PLACE_SLOT,
-    PLACE_WIDTH,
-    RATE,
-    ROUND,
-    ROUND_OVER,
-    SINCE,
     SO_FAR,
-    STARTED,
-    STREAMS,
-    UNIT_WIDTH,
-    WORK,
 )
 from results.problem.problem import WORK_PER_PS
 
@@ -56,14 +31,14 @@ def least_executions(streams):
 @jit
 def begin_streams(plan, state):
     """Nothing has ended yet."""
-    state.scalar[ROUND] = 0
-    state.scalar[BEHIND] = state.scalar[STREAMS]
-    state.scalar[ROUND_OVER] = 0
-    state.scalar[EXECUTIONS] = 0
-    state.scalar[BEGUN] = 0
-    state.scalar[KEPT] = 0
-    state.scalar[LOGGED] = 0
-    for stream in range(state.scalar[STREAMS]):
+    state.run.rounds = 0
+    state.run.behind = state.run.streams
+    state.run.round_over = 0
+    state.run.executions = 0
+    state.run.begun = 0
+    state.run.kept = 0
+    state.run.logged = 0
+    for stream in range(state.run.streams):
         state.ended[stream] = 0
     for column in range(account_width(plan, state)):
         state.account[column] = 0
@@ -72,7 +47,7 @@ def begin_streams(plan, state):
 @jit
 def account_width(plan, state):
     """Columns of the account."""
-    return 1 + (2 + state.scalar[STREAMS]) * plan.units
+    return 1 + (2 + state.run.streams) * plan.units
 
 
 @jit
@@ -80,53 +55,53 @@ def end_stream_frame(state, stream):
     """A frame of the stream has ended now."""
     ended = state.ended[stream] + 1
     state.ended[stream] = ended
-    if ended != state.scalar[ROUND] + 1:
+    if ended != state.run.rounds + 1:
         return
-    state.scalar[BEHIND] -= 1
-    if state.scalar[BEHIND] > 0:
+    state.run.behind -= 1
+    if state.run.behind > 0:
         return
     least = ended
-    for other in range(state.scalar[STREAMS]):
+    for other in range(state.run.streams):
         least = min(least, state.ended[other])
-    for other in range(state.scalar[STREAMS]):
-        state.scalar[BEHIND] += state.ended[other] == least
-    state.scalar[ROUND] = least
-    state.scalar[ROUND_OVER] = 1
+    for other in range(state.run.streams):
+        state.run.behind += state.ended[other] == least
+    state.run.rounds = least
+    state.run.round_over = 1
 
 
 @jit
 def count_execution(plan, chosen, state, u, group, stream, ran):
     """A group has ended on unit ``u`` that ran so long."""
-    state.scalar[EXECUTIONS] += 1
-    state.account[1 + u] += chosen.group[group * GROUP_WIDTH + DYNAMIC] * ran
+    state.run.executions += 1
+    state.account[1 + u] += chosen.group[group].dynamic_mw * ran
     if state.account[1 + u] >= HIGH_FJ:
         state.account[1 + u] -= HIGH_FJ
         state.account[1 + plan.units + u] += 1
     at = 1 + (2 + stream) * plan.units + u
-    state.account[at] += chosen.group[group * GROUP_WIDTH + ALONE]
+    state.account[at] += chosen.group[group].alone_ps
 
 
 @jit
 def take_account(plan, chosen, state, row):
     """Writes to a row of the account what has been executed by this instant, what runs counted in
     part, stand-alone times in whole ps, rounded down."""
-    now = state.scalar[NOW]
+    now = state.run.now
     base = row * account_width(plan, state)
     for column in range(1, account_width(plan, state)):
         state.account[base + column] = state.account[column]
     state.account[base] = now
     for u in range(plan.units):
-        if state.unit[u * UNIT_WIDTH + FREE]:
+        if state.unit[u].free:
             continue
-        place = np.uint32(state.unit[u * UNIT_WIDTH + PLACE])
-        group = np.uint32(state.place[place * PLACE_WIDTH + PLACE_GROUP])
-        stream = state.place[place * PLACE_WIDTH + PLACE_SLOT] % state.scalar[STREAMS]
-        ran = now - state.unit[u * UNIT_WIDTH + STARTED]
-        since = now - state.unit[u * UNIT_WIDTH + SINCE]
-        left = state.unit[u * UNIT_WIDTH + WORK] - state.unit[u * UNIT_WIDTH + RATE] * since
-        alone = chosen.group[group * GROUP_WIDTH + ALONE]
+        place = state.unit[u].place
+        group = state.place[place].group
+        stream = state.place[place].slot % state.run.streams
+        ran = now - state.unit[u].started
+        since = now - state.unit[u].since
+        left = state.unit[u].work - state.unit[u].rate * since
+        alone = chosen.group[group].alone_ps
         at = base + 1 + (2 + stream) * plan.units + u
-        state.account[base + 1 + u] += chosen.group[group * GROUP_WIDTH + DYNAMIC] * ran
+        state.account[base + 1 + u] += chosen.group[group].dynamic_mw * ran
         state.account[at] += (alone * WORK_PER_PS - left) // WORK_PER_PS
 
 
@@ -134,23 +109,23 @@ def take_account(plan, chosen, state, row):
 def end_round(plan, chosen, state):
     """A round is over at this instant, all ends of which have been counted. Returns the row of the
     account at which the window begins that ends here, or SO_FAR where play goes on."""
-    state.scalar[ROUND_OVER] = 0
-    over = state.scalar[ROUND]
-    if len(state.form):
+    state.run.round_over = 0
+    over = state.run.rounds
+    if state.form.shape[0]:
         write_form(plan, state)
-        if state.scalar[KEPT] > 0 and is_kept_form(state):
+        if state.run.kept > 0 and is_kept_form(state):
             return AT_KEPT
-        if over >= 2 * state.scalar[KEPT]:
+        if over >= 2 * state.run.kept:
             keep_form(state)
             take_account(plan, chosen, state, AT_KEPT)
-            state.scalar[KEPT] = over
-    before, enough = least_rounds(state.scalar[IN_FLIGHT])
-    executions = state.scalar[EXECUTIONS]
-    few, many = least_executions(state.scalar[STREAMS])
-    if state.scalar[BEGUN]:
+            state.run.kept = over
+    before, enough = least_rounds(state.run.in_flight)
+    executions = state.run.executions
+    few, many = least_executions(state.run.streams)
+    if state.run.begun:
         if over >= enough and executions >= many:
             return AT_BEGIN
     elif over >= before and executions >= few:
         take_account(plan, chosen, state, AT_BEGIN)
-        state.scalar[BEGUN] = 1
+        state.run.begun = 1
     return SO_FAR

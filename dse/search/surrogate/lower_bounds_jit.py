@@ -4,19 +4,20 @@ Numba keeps its machine code under the state of the kernels in ``fitness`` and o
 may call those, and nothing of another file.
 """
 
-from typing import NamedTuple
+from dataclasses import dataclass
 
 import numpy as np
 
 from fitness.simulator.jit import jit
 from fitness.simulator.lookup import choose, idle_power
-from fitness.simulator.state import ALONE, DYNAMIC, GROUP_WIDTH, UNIT
+from fitness.simulator.tables import Tables
 from results.problem.problem import IntArray
 
 NEVER = np.iinfo(np.int64).max
 
 
-class Precedence(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Precedence(Tables):
     """What waits for what, beside the plan; all int64."""
 
     edge: IntArray
@@ -33,7 +34,8 @@ class Precedence(NamedTuple):
     """[networks, networks]: 1 where the first waits for the second."""
 
 
-class Scratch(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Scratch(Tables):
     """Figures of the row at hand, in ps."""
 
     end: IntArray
@@ -57,16 +59,18 @@ def least_rows(
         possible[r] = choose(plan, row, chosen)
         if not possible[r]:
             continue
-        scratch.load[:] = 0
-        scratch.path[:] = 0
+        for u in range(plan.units):
+            scratch.load[u] = 0
+        for n in range(plan.networks):
+            scratch.path[n] = 0
         energy, e = np.int64(0), np.int64(0)
         for g in range(plan.groups):
-            unit = chosen.group[g * GROUP_WIDTH + UNIT]
-            time = chosen.group[g * GROUP_WIDTH + ALONE]
+            unit = chosen.group[g].unit
+            time = chosen.group[g].alone_ps
             start = np.int64(0)
             while e < precedence.edge.shape[0] and precedence.edge[e, 1] == g:
                 source, index = precedence.edge[e, 0], precedence.edge[e, 2]
-                before = chosen.group[source * GROUP_WIDTH + UNIT]
+                before = chosen.group[source].unit
                 start = max(
                     start,
                     scratch.end[source]
@@ -78,7 +82,7 @@ def least_rows(
             scratch.path[n] = max(scratch.path[n], start + time)
             all_repeats = time * precedence.repeats[n]
             scratch.load[unit] += all_repeats
-            energy += all_repeats * chosen.group[g * GROUP_WIDTH + DYNAMIC]
+            energy += all_repeats * chosen.group[g].dynamic_mw
         last, total = np.int64(0), np.int64(0)
         for u in range(plan.units):
             last = max(last, scratch.load[u])

@@ -3,12 +3,13 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fitness.simulator.layout import IntArray, Plan
+from fitness.simulator.tables import RecordArray, Tables, columns, ones, record, records
 from results.problem.problem import Problem
 
 FloatArray = NDArray[np.float64]
@@ -21,78 +22,64 @@ SLOTS = 2
 MAX_COSTS = 1 << 20
 """Rows of ``Chains.cost`` beyond which the table, 64 bytes a row, is not worth its memory."""
 
-# Columns of Chains.cost.
-COST_WORK, COST_DEMAND, COST_DYNAMIC, COST_NUM, COST_DEN, COST_OFFSET, COST_CAP, COST_MEMORY = (
-    range(8)
+COST = record("work", "demand", "dynamic", "num", "den", "offset", "cap", "memory")
+"""Work, below 0 where the unit cannot run the group; demand; dynamic power; slope in the other's
+demand, as fraction, offset and cap; row of ``Chains.memory``."""
+MEMORY = record("num", "den", "peak")
+"""Slope of minor contention, as fraction, and its cap."""
+CHAIN = record("first", "end", "repeats", "arrival")
+"""First group, the one after the last, repeats (0 where there is no second network), arrival."""
+FIGURES = columns(
+    **dict.fromkeys(
+        ("row", "now", "ended", "networks_left", "dynamic_fj", "busy_ps"), (LANES, np.int64)
+    ),
+    **dict.fromkeys(
+        (
+            *("group", "repeats_left", "unit", "runs", "when", "started", "work", "demand"),
+            *("dynamic", "heavy_num", "heavy_den", "heavy_offset", "heavy_cap"),
+            *("minor_num", "minor_den", "peak"),
+        ),
+        (SLOTS * LANES, np.int64),
+    ),
+    heavy_inverse=(SLOTS * LANES, np.float64),
+    minor_inverse=(SLOTS * LANES, np.float64),
 )
-# Columns of Chains.memory.
-MEMORY_NUM, MEMORY_DEN, MEMORY_PEAK = range(3)
-# Columns of Chains.chain.
-CHAIN_FIRST, CHAIN_END, CHAIN_REPEATS, CHAIN_ARRIVAL = range(4)
-COST_WIDTH, MEMORY_WIDTH, CHAIN_WIDTH = 8, 4, 4
-
-# Fields of Lanes.figure: entry (field, lane) is at field + lane; of slot 1 SLOT_1 further on.
-ROW, NOW, ENDED, NETWORKS_LEFT, DYNAMIC_FJ, BUSY_PS = range(0, 6 * LANES, LANES)
-(
-    GROUP,
-    REPEATS_LEFT,
-    UNIT,
-    RUNS,
-    WHEN,
-    STARTED,
-    WORK,
-    DEMAND,
-    DYNAMIC,
-    HEAVY_NUM,
-    HEAVY_DEN,
-    HEAVY_OFFSET,
-    HEAVY_CAP,
-    MINOR_NUM,
-    MINOR_DEN,
-    PEAK,
-) = range(6 * LANES, 22 * LANES, LANES)
-SLOT_1 = 16 * LANES
-FIGURES = 6 * LANES + SLOTS * SLOT_1
-# Fields of Lanes.inverse.
-HEAVY_INVERSE, MINOR_INVERSE = 0, LANES
-INVERSE_SLOT_1 = 2 * LANES
-INVERSES = SLOTS * INVERSE_SLOT_1
+"""For each lane: its row, -1 where idle; the instant; where in the other columns the slot is whose
+group ends now, -1 where none does; networks left; dynamic energy; busy time. For each lane of slot
+0, then of slot 1: group; repeats left; unit; 1 where the group runs; when it ends, or else is
+ready; its start; work left; demand; dynamic power; slope, offset, cap; minor slope and its cap;
+1 / the two denominators."""
 
 
-class Chains(NamedTuple):
-    """What chains cost, the same for all design points; flat tables.
+@dataclass(frozen=True, eq=False)
+class Chains(Tables):
+    """What chains cost, the same for all design points.
 
     A row of ``cost`` is a group on a unit at a choice of its clocks, in the order of
     ``Plan.time_ps``; a row of ``memory`` is a unit at an operating point of the memory.
     """
 
-    cost: IntArray
-    """[rows, COST_WIDTH]: work, below 0 where the unit cannot run the group; demand; dynamic power;
-    slope in the other's demand, as fraction, offset and cap; row of ``memory``."""
+    cost: RecordArray
+    """[rows] of ``COST``"""
     cost_inverse: FloatArray
     """[rows]: 1 / the denominator."""
-    memory: IntArray
-    """[rows, MEMORY_WIDTH]: slope of minor contention, as fraction, and its cap."""
+    memory: RecordArray
+    """[rows] of ``MEMORY``"""
     memory_inverse: FloatArray
     """[rows]: 1 / the denominator."""
     delay_ps: IntArray
     """[groups, units, units]: from the end of the group before on one unit until this one is ready
     on another; 0 for the first of a chain."""
-    chain: IntArray
-    """[networks, at least SLOTS; CHAIN_WIDTH]: first group, the one after the last, repeats (0
-    where there is no second network), arrival."""
+    chain: RecordArray
+    """[networks, at least SLOTS] of ``CHAIN``"""
 
 
-class Lanes(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Lanes(Tables):
     """Where the timelines stand that are being played."""
 
-    figure: IntArray
-    """[FIGURES]. For each lane: its row, -1 where idle; the instant; where the figures of the slot
-    are whose group ends now, -1 where none does; networks left; dynamic energy; busy time. For each
-    slot of it: group; repeats left; unit; 1 where the group runs; when it ends, or else is ready;
-    its start; work left; demand; dynamic power; slope, offset, cap; minor slope and its cap."""
-    inverse: FloatArray
-    """[INVERSES]: for each slot, 1 / the two denominators."""
+    figure: RecordArray
+    """One ``FIGURES``"""
     ending: IntArray
     """[LANES]: those in which a group ends now."""
     table_row: IntArray
@@ -131,17 +118,17 @@ def make_chains(problem: Problem, plan: Plan) -> Chains:
     delay = np.zeros((plan.groups, units, units), dtype=np.int64)
     for edge, (_, head) in enumerate(problem.edges):
         delay[head] = problem.transition_ps[edge]
-    chain = np.zeros((max(SLOTS, plan.networks), CHAIN_WIDTH), dtype=np.int64)
+    chain = records(CHAIN, max(SLOTS, plan.networks))
     for n, network in enumerate(problem.networks):
         groups = network.groups
         chain[n] = groups.start, groups.stop, network.repeats, network.arrival_ps
     chains = Chains(
-        cost=np.zeros(len(memory_row) * COST_WIDTH, dtype=np.int64),
+        cost=records(COST, len(memory_row)),
         cost_inverse=np.zeros(len(memory_row)),
-        memory=np.zeros(units * points * MEMORY_WIDTH, dtype=np.int64),
+        memory=records(MEMORY, units * points),
         memory_inverse=np.zeros(units * points),
         delay_ps=delay.reshape(-1),
-        chain=chain.reshape(-1),
+        chain=chain,
     )
     fill_costs(plan, chains, memory_row)
     return chains
@@ -160,8 +147,7 @@ def _memory_rows(problem: Problem, u: int, points: int) -> IntArray:
 def make_lanes(plan: Plan) -> Lanes:
     """Buffers for one population after the other."""
     return Lanes(
-        figure=np.ones(FIGURES, dtype=np.int64),
-        inverse=np.ones(INVERSES),
+        figure=ones(FIGURES),
         ending=np.zeros(LANES, dtype=np.int64),
         table_row=np.zeros(LANES * plan.units, dtype=np.int64),
         unit_used=np.zeros((LANES, plan.units), dtype=np.int64),

@@ -16,54 +16,7 @@ has been delivered. What makes it fast, as in :mod:`fitness.simulator.chains.two
 import numpy as np
 
 from fitness.simulator.chains.chain_lanes import (
-    BEFORE,
-    BEGUN_PS,
-    BEHIND,
-    BUSY_PS,
-    DYNAMIC,
-    DYNAMIC_FJ,
-    DYNAMIC_HIGH,
-    EXECUTIONS,
-    GROUP,
     LANES,
-    LEFT,
-    MINOR_DEN,
-    MINOR_INVERSE,
-    MINOR_NUM,
-    NOW,
-    OWN,
-    PEAK,
-    QUEUE_HEAD,
-    QUEUE_READY,
-    QUEUE_WIDTH,
-    QUEUED,
-    RATE,
-    ROUND,
-    ROUND_OVER,
-    ROW,
-    RUNS,
-    STARTED,
-    TABLE_ROW,
-    TOKEN,
-    TOKEN_FRAME,
-    TOKEN_NETWORK,
-    TOKEN_REPEATS,
-    TOKEN_WIDTH,
-    USED,
-    WHEN,
-    WHOLE_WORK,
-    WORK,
-)
-from fitness.simulator.chains.chain_tables import (
-    CHAIN_ARRIVAL,
-    CHAIN_END,
-    CHAIN_FIRST,
-    CHAIN_REPEATS,
-    CHAIN_WIDTH,
-    MEMORY_DEN,
-    MEMORY_NUM,
-    MEMORY_PEAK,
-    MEMORY_WIDTH,
 )
 from fitness.simulator.chains.chains_step import enqueue, start, step
 from fitness.simulator.jit import jit
@@ -78,21 +31,28 @@ def _take_row(plan, chains, rows, lanes, lane, r):
     """The lane begins with row ``r``; it stays idle where there is no such row. False where a unit
     cannot run its first group."""
     figure = lanes.figure
-    figure[BUSY_PS + lane] = 0
-    figure[ROUND + lane] = 0
-    figure[BEHIND + lane] = plan.networks
-    figure[ROUND_OVER + lane] = 0
-    figure[EXECUTIONS + lane] = 0
-    figure[BEGUN_PS + lane] = -1
-    figure[LEFT + lane] = plan.networks
-    figure[ROW + lane] = r if r < rows.shape[0] else -1
+    figure.busy_ps[lane] = 0
+    figure.rounds[lane] = 0
+    figure.behind[lane] = plan.networks
+    figure.round_over[lane] = 0
+    figure.executions[lane] = 0
+    figure.begun_ps[lane] = -1
+    figure.left[lane] = plan.networks
+    figure.row[lane] = r if r < rows.shape[0] else -1
     for u in range(plan.units):
         unit = u * LANES + lane
-        for name in (NOW, BEFORE, RUNS, OWN, WORK, RATE, QUEUE_HEAD, QUEUED, USED):
-            figure[unit + name] = 0
-        figure[unit + DYNAMIC_FJ] = 0
-        figure[unit + DYNAMIC_HIGH] = 0
-        figure[unit + WHEN] = NEVER
+        figure.now[unit] = 0
+        figure.before[unit] = 0
+        figure.runs[unit] = 0
+        figure.demand[unit] = 0
+        figure.work[unit] = 0
+        figure.rate[unit] = 0
+        figure.queue_head[unit] = 0
+        figure.queued[unit] = 0
+        figure.used[unit] = 0
+        figure.dynamic_fj[unit] = 0
+        figure.dynamic_high[unit] = 0
+        figure.when[unit] = NEVER
     if r >= rows.shape[0]:
         return True
     memory_point = np.int64(0)
@@ -100,29 +60,27 @@ def _take_row(plan, chains, rows, lanes, lane, r):
         memory_point = rows[r, plan.groups + plan.memory_domain]
     for u in range(plan.units):
         unit = u * LANES + lane
-        figure[unit + TABLE_ROW] = plan.table_start[u] + clock_index(plan, rows[r], u) * plan.groups
+        figure.table_row[unit] = plan.table_start[u] + clock_index(plan, rows[r], u) * plan.groups
         memory_row = u * plan.contention.shape[1] + memory_point
-        memory = memory_row * MEMORY_WIDTH
-        figure[unit + MINOR_NUM] = chains.memory[memory + MEMORY_NUM]
-        figure[unit + MINOR_DEN] = chains.memory[memory + MEMORY_DEN]
-        figure[unit + PEAK] = chains.memory[memory + MEMORY_PEAK]
-        lanes.inverse[unit + MINOR_INVERSE] = chains.memory_inverse[memory_row]
+        figure.minor_num[unit] = chains.memory[memory_row].num
+        figure.minor_den[unit] = chains.memory[memory_row].den
+        figure.peak[unit] = chains.memory[memory_row].peak
+        figure.minor_inverse[unit] = chains.memory_inverse[memory_row]
     for n in range(plan.networks):
-        chain = n * CHAIN_WIDTH
-        first = chains.chain[chain + CHAIN_FIRST]
-        arrival = chains.chain[chain + CHAIN_ARRIVAL]
-        if len(lanes.streams):
+        first = chains.chain[n].first
+        arrival = chains.chain[n].arrival
+        if lanes.streams:
             arrival = 0
             lanes.ended[lane * plan.networks + n] = 0
         for frame in range(lanes.in_flight):
             t = n * lanes.in_flight + frame
-            token = (lane * (plan.networks * lanes.in_flight) + t) * TOKEN_WIDTH
-            lanes.token[token + TOKEN_FRAME] = frame
-            lanes.token[token + TOKEN_REPEATS] = chains.chain[chain + CHAIN_REPEATS]
+            token = lanes.token[lane, t]
+            token.frame = frame
+            token.repeats = chains.chain[n].repeats
             enqueue(plan, lanes, lane, rows[r, first], t, first, arrival)
     possible = True
     for u in range(plan.units):
-        if figure[WHEN + u * LANES + lane] <= 0:
+        if figure.when[u * LANES + lane] <= 0:
             possible &= start(plan, chains, lanes, lane, u)
     return possible
 
@@ -131,27 +89,25 @@ def _take_row(plan, chains, rows, lanes, lane, r):
 def _end_frame(plan, chains, lanes, lane, t, n, latency):
     """The last repeat of a token's chain has ended; False where no other frame follows."""
     figure = lanes.figure
-    now = figure[NOW + lane]
-    if not len(lanes.streams):
-        figure[LEFT + lane] -= 1
-        latency[figure[ROW + lane], n] = now - chains.chain[n * CHAIN_WIDTH + CHAIN_ARRIVAL]
+    now = figure.now[lane]
+    if not lanes.streams:
+        figure.left[lane] -= 1
+        latency[figure.row[lane], n] = now - chains.chain[n].arrival
         return False
-    lanes.token[(lane * (plan.networks * lanes.in_flight) + t) * TOKEN_WIDTH + TOKEN_FRAME] += (
-        lanes.in_flight
-    )
+    lanes.token[lane, t].frame += lanes.in_flight
     of_lane = lane * plan.networks
     ended = lanes.ended[of_lane + n] + 1
     lanes.ended[of_lane + n] = ended
-    if ended == figure[ROUND + lane] + 1:
-        figure[BEHIND + lane] -= 1
-        if figure[BEHIND + lane] == 0:
+    if ended == figure.rounds[lane] + 1:
+        figure.behind[lane] -= 1
+        if figure.behind[lane] == 0:
             least = ended
             for m in range(plan.networks):
                 least = min(least, lanes.ended[of_lane + m])
             for m in range(plan.networks):
-                figure[BEHIND + lane] += lanes.ended[of_lane + m] == least
-            figure[ROUND + lane] = least
-            figure[ROUND_OVER + lane] = 1
+                figure.behind[lane] += lanes.ended[of_lane + m] == least
+            figure.rounds[lane] = least
+            figure.round_over[lane] = 1
     return True
 
 
@@ -159,47 +115,43 @@ def _end_frame(plan, chains, lanes, lane, t, n, latency):
 def _end_group(plan, chains, rows, lanes, lane, u, latency):
     """The group on unit ``u`` ends now: its successor waits."""
     figure = lanes.figure
-    unit = np.uint32(u * LANES + lane)
-    at_lane = np.uint32(lane)
-    now = figure[at_lane + NOW]
-    ran = now - figure[unit + STARTED]
-    figure[unit + DYNAMIC_FJ] += figure[unit + DYNAMIC] * ran
-    if len(lanes.streams):
-        if figure[unit + DYNAMIC_FJ] >= HIGH_FJ:
-            figure[unit + DYNAMIC_FJ] -= HIGH_FJ
-            figure[unit + DYNAMIC_HIGH] += 1
-        figure[at_lane + EXECUTIONS] += 1
+    unit = u * LANES + lane
+    at_lane = lane
+    now = figure.now[at_lane]
+    ran = now - figure.started[unit]
+    figure.dynamic_fj[unit] += figure.dynamic[unit] * ran
+    if lanes.streams:
+        if figure.dynamic_fj[unit] >= HIGH_FJ:
+            figure.dynamic_fj[unit] -= HIGH_FJ
+            figure.dynamic_high[unit] += 1
+        figure.executions[at_lane] += 1
     else:
-        figure[at_lane + BUSY_PS] += ran
-    figure[unit + RUNS] = 0
-    figure[unit + OWN] = 0
-    figure[unit + WORK] = 0
-    first = np.uint32(
-        ((lane * plan.units + u) * lanes.queue_size + figure[unit + QUEUE_HEAD]) * QUEUE_WIDTH
-    )
-    ready_next = lanes.queue[first + QUEUE_READY]
-    figure[unit + WHEN] = ready_next if figure[unit + QUEUED] > 0 else NEVER
-    t = figure[unit + TOKEN]
-    token = np.uint32((lane * (plan.networks * lanes.in_flight) + t) * TOKEN_WIDTH)
-    n = lanes.token[token + TOKEN_NETWORK]
-    if len(lanes.streams):
-        at = np.uint32((lane * plan.networks + n) * plan.units + u)
-        lanes.executed[at] += figure[unit + WHOLE_WORK] // WORK_PER_PS
-    chain = np.uint32(n * CHAIN_WIDTH)
-    group = figure[unit + GROUP] + 1
+        figure.busy_ps[at_lane] += ran
+    figure.runs[unit] = 0
+    figure.demand[unit] = 0
+    figure.work[unit] = 0
+    ready_next = lanes.queue[lane * plan.units + u, figure.queue_head[unit]].ready
+    figure.when[unit] = ready_next if figure.queued[unit] > 0 else NEVER
+    t = figure.token[unit]
+    token = lanes.token[lane, t]
+    n = token.network
+    if lanes.streams:
+        at = (lane * plan.networks + n) * plan.units + u
+        lanes.executed[at] += figure.group_work[unit] // WORK_PER_PS
+    group = figure.group[unit] + 1
     ready = now
-    r = figure[at_lane + ROW]
-    if group < chains.chain[chain + CHAIN_END]:
+    r = figure.row[at_lane]
+    if group < chains.chain[n].end:
         to = rows[r, group]
-        ready += chains.delay_ps[np.uint32((group * plan.units + u) * plan.units + to)]
+        ready += chains.delay_ps[(group * plan.units + u) * plan.units + to]
     else:
-        repeats = lanes.token[token + TOKEN_REPEATS] - 1
+        repeats = token.repeats - 1
         if repeats == 0:
-            repeats = chains.chain[chain + CHAIN_REPEATS]
+            repeats = chains.chain[n].repeats
             if not _end_frame(plan, chains, lanes, lane, t, n, latency):
                 return
-        lanes.token[token + TOKEN_REPEATS] = repeats
-        group = chains.chain[chain + CHAIN_FIRST]
+        token.repeats = repeats
+        group = chains.chain[n].first
         to = rows[r, group]
     enqueue(plan, lanes, lane, to, t, group, ready)
 
@@ -210,39 +162,38 @@ def _running(plan, lanes, lane, u):
     this instant, and its network."""
     figure = lanes.figure
     unit = u * LANES + lane
-    since = figure[NOW + lane] - figure[BEFORE + lane]
-    left = figure[WORK + unit] - figure[RATE + unit] * since
-    done = (figure[WHOLE_WORK + unit] - left) // WORK_PER_PS
-    drawn = figure[DYNAMIC + unit] * (figure[NOW + lane] - figure[STARTED + unit])
-    token = (lane * (plan.networks * lanes.in_flight) + figure[TOKEN + unit]) * TOKEN_WIDTH
-    return done, drawn, lanes.token[token + TOKEN_NETWORK]
+    since = figure.now[lane] - figure.before[lane]
+    left = figure.work[unit] - figure.rate[unit] * since
+    done = (figure.group_work[unit] - left) // WORK_PER_PS
+    drawn = figure.dynamic[unit] * (figure.now[lane] - figure.started[unit])
+    return done, drawn, lanes.token[lane, figure.token[unit]].network
 
 
 @jit
 def _end_round(plan, lanes, lane):
     """A round is over: here the window may begin or end."""
     figure = lanes.figure
-    figure[ROUND_OVER + lane] = 0
+    figure.round_over[lane] = 0
     before, enough = least_rounds(lanes.in_flight)
     few, many = least_executions(plan.networks)
-    over, executions = figure[ROUND + lane], figure[EXECUTIONS + lane]
-    if figure[BEGUN_PS + lane] >= 0:
+    over, executions = figure.rounds[lane], figure.executions[lane]
+    if figure.begun_ps[lane] >= 0:
         if over >= enough and executions >= many:
-            figure[LEFT + lane] = 0
+            figure.left[lane] = 0
         return
     if over < before or executions < few:
         return
-    figure[BEGUN_PS + lane] = figure[NOW + lane]
+    figure.begun_ps[lane] = figure.now[lane]
     size = plan.networks * plan.units
     for i in range(size):
         lanes.executed[lane * size + i] = 0
     for u in range(plan.units):
         unit = u * LANES + lane
-        figure[DYNAMIC_FJ + unit] = 0
-        figure[DYNAMIC_HIGH + unit] = 0
-        if figure[RUNS + unit]:
+        figure.dynamic_fj[unit] = 0
+        figure.dynamic_high[unit] = 0
+        if figure.runs[unit]:
             done, drawn, n = _running(plan, lanes, lane, u)
-            figure[DYNAMIC_FJ + unit] = -drawn
+            figure.dynamic_fj[unit] = -drawn
             lanes.executed[lane * size + n * plan.units + u] = -done
 
 
@@ -250,18 +201,18 @@ def _end_round(plan, lanes, lane):
 def _finish(plan, rows, lanes, lane, possible, span, shared, dynamic, other, idle):
     """Writes what the lane's row gave."""
     figure = lanes.figure
-    r, now = figure[ROW + lane], figure[NOW + lane]
+    r, now = figure.row[lane], figure.now[lane]
     possible[r] = True
-    if len(lanes.streams):
-        span[r] = now - figure[BEGUN_PS + lane]
+    if lanes.streams:
+        span[r] = now - figure.begun_ps[lane]
         size = plan.networks * plan.units
         for i in range(size):
             shared[r, i] = lanes.executed[lane * size + i]
         for u in range(plan.units):
             unit = u * LANES + lane
-            dynamic[r, u] = figure[DYNAMIC_FJ + unit]
-            other[r, u] = figure[DYNAMIC_HIGH + unit]
-            if figure[RUNS + unit]:
+            dynamic[r, u] = figure.dynamic_fj[unit]
+            other[r, u] = figure.dynamic_high[unit]
+            if figure.runs[unit]:
                 done, drawn, n = _running(plan, lanes, lane, u)
                 dynamic[r, u] += drawn
                 shared[r, n * plan.units + u] += done
@@ -269,10 +220,10 @@ def _finish(plan, rows, lanes, lane, possible, span, shared, dynamic, other, idl
         span[r] = now
         dynamic[r, 0] = 0
         for u in range(plan.units):
-            dynamic[r, 0] += figure[DYNAMIC_FJ + u * LANES + lane]
-        other[r, 0] = figure[BUSY_PS + lane]
+            dynamic[r, 0] += figure.dynamic_fj[u * LANES + lane]
+        other[r, 0] = figure.busy_ps[lane]
     for u in range(plan.units):
-        lanes.unit_used[u] = figure[USED + u * LANES + lane]
+        lanes.unit_used[u] = figure.used[u * LANES + lane]
     switch_domains(plan, lanes.unit_used, lanes.domain_on)
     idle[r] = idle_power(plan, rows[r], lanes.domain_on)
 
@@ -301,42 +252,42 @@ def play_many_chains(plan, chains, rows, lanes, possible, span, shared, dynamic,
     running = np.int64(0)
     for lane in range(LANES):
         ahead = _take_next(plan, chains, rows, lanes, lane, ahead)
-        running += figure[ROW + lane] >= 0
+        running += figure.row[lane] >= 0
     while running > 0:
-        step(plan.units, figure, lanes.inverse)
+        step(plan.units, figure)
         # Listed first, without a branch: where a group ends cannot be predicted.
         count = np.int64(0)
         for i in range(plan.units * LANES):
-            lanes.event[np.uint32(count)] = i
-            count += (figure[RUNS + i] != 0) & (figure[WHEN + i] == figure[NOW + i])
+            lanes.event[count] = i
+            count += (figure.runs[i] != 0) & (figure.when[i] == figure.now[i])
         is_over = False
         for i in range(count):
-            place = lanes.event[np.uint32(i)]
+            place = lanes.event[i]
             u, lane = place // LANES, place % LANES
             _end_group(plan, chains, rows, lanes, lane, u, shared)
-            is_over |= (figure[LEFT + lane] == 0) | (figure[ROUND_OVER + lane] != 0)
+            is_over |= (figure.left[lane] == 0) | (figure.round_over[lane] != 0)
         if is_over:
             for lane in range(LANES):
-                if len(lanes.streams) and figure[ROUND_OVER + lane]:
+                if lanes.streams and figure.round_over[lane]:
                     _end_round(plan, lanes, lane)
-                if figure[LEFT + lane] == 0:
+                if figure.left[lane] == 0:
                     _finish(plan, rows, lanes, lane, possible, span, shared, dynamic, other, idle)
                     ahead = _take_next(plan, chains, rows, lanes, lane, ahead)
-                    running -= figure[ROW + lane] < 0
+                    running -= figure.row[lane] < 0
         count = 0
         for i in range(plan.units * LANES):
-            lanes.event[np.uint32(count)] = i
-            count += (figure[RUNS + i] == 0) & (figure[WHEN + i] <= figure[NOW + i])
+            lanes.event[count] = i
+            count += (figure.runs[i] == 0) & (figure.when[i] <= figure.now[i])
         for i in range(count):
-            place = lanes.event[np.uint32(i)]
+            place = lanes.event[i]
             u, lane = place // LANES, place % LANES
-            if figure[LEFT + lane] < 0 or start(plan, chains, lanes, lane, u):
+            if figure.left[lane] < 0 or start(plan, chains, lanes, lane, u):
                 continue
-            figure[LEFT + lane] = -1
+            figure.left[lane] = -1
             is_over = True
         if is_over:
             for lane in range(LANES):
-                if figure[LEFT + lane] < 0:
-                    shared[figure[ROW + lane]] = 0
+                if figure.left[lane] < 0:
+                    shared[figure.row[lane]] = 0
                     ahead = _take_next(plan, chains, rows, lanes, lane, ahead)
-                    running -= figure[ROW + lane] < 0
+                    running -= figure.row[lane] < 0

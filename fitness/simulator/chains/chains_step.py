@@ -6,52 +6,8 @@ See :mod:`fitness.simulator.chains.chains`.
 import numpy as np
 
 from fitness.simulator.chains.chain_lanes import (
-    BEFORE,
-    DYNAMIC,
-    GROUP,
-    HEAVY_CAP,
-    HEAVY_DEN,
-    HEAVY_INVERSE,
-    HEAVY_NUM,
-    HEAVY_OFFSET,
     LANES,
     MAX_UNITS,
-    MINOR_DEN,
-    MINOR_INVERSE,
-    MINOR_NUM,
-    NOW,
-    OTHERS,
-    OWN,
-    PEAK,
-    QUEUE_GROUP,
-    QUEUE_HEAD,
-    QUEUE_PRIORITY,
-    QUEUE_READY,
-    QUEUE_TOKEN,
-    QUEUE_WIDTH,
-    QUEUED,
-    RATE,
-    RUNS,
-    STARTED,
-    TABLE_ROW,
-    TOKEN,
-    TOKEN_FRAME,
-    TOKEN_NETWORK,
-    TOKEN_WIDTH,
-    USED,
-    WHEN,
-    WHOLE_WORK,
-    WORK,
-)
-from fitness.simulator.chains.chain_tables import (
-    COST_CAP,
-    COST_DEMAND,
-    COST_DEN,
-    COST_DYNAMIC,
-    COST_NUM,
-    COST_OFFSET,
-    COST_WIDTH,
-    COST_WORK,
 )
 from fitness.simulator.contention import ceil_near, ceil_times, lost_products, rate_after
 from fitness.simulator.jit import jit
@@ -59,102 +15,98 @@ from fitness.simulator.state import NEVER
 
 
 @jit
-def step(units, figure, inverse):
+def step(units, figure):
     """Rates of all that runs, and to the next instant of every lane."""
     for lane in range(LANES):
         total = np.int64(0)
         for u in range(MAX_UNITS):
-            total += figure[OWN + u * LANES + lane]
+            total += figure.demand[u * LANES + lane]
         for u in range(MAX_UNITS):
-            figure[OTHERS + u * LANES + lane] = total - figure[OWN + u * LANES + lane]
+            figure.others[u * LANES + lane] = total - figure.demand[u * LANES + lane]
     for i in range(units * LANES):
         minor, heavy = lost_products(
-            figure[OTHERS + i],
-            figure[PEAK + i],
-            figure[MINOR_NUM + i],
-            figure[HEAVY_OFFSET + i],
-            figure[HEAVY_CAP + i],
-            figure[HEAVY_NUM + i],
+            figure.others[i],
+            figure.peak[i],
+            figure.minor_num[i],
+            figure.heavy_offset[i],
+            figure.heavy_cap[i],
+            figure.heavy_num[i],
         )
         rate = rate_after(
-            ceil_times(minor, figure[MINOR_DEN + i], inverse[MINOR_INVERSE + i]),
-            ceil_times(heavy, figure[HEAVY_DEN + i], inverse[HEAVY_INVERSE + i]),
+            ceil_times(minor, figure.minor_den[i], figure.minor_inverse[i]),
+            ceil_times(heavy, figure.heavy_den[i], figure.heavy_inverse[i]),
         )
-        now = figure[NOW + i]
-        work = figure[WORK + i] - figure[RATE + i] * (now - figure[BEFORE + i])
+        now = figure.now[i]
+        work = figure.work[i] - figure.rate[i] * (now - figure.before[i])
         end = now + ceil_near(work, rate, np.float64(work) / np.float64(rate))
-        runs = figure[RUNS + i] != 0
-        when = figure[WHEN + i]
-        figure[WORK + i] = work
-        figure[RATE + i] = rate if runs else np.int64(0)
-        figure[WHEN + i] = end if runs else when
+        runs = figure.runs[i] != 0
+        when = figure.when[i]
+        figure.work[i] = work
+        figure.rate[i] = rate if runs else np.int64(0)
+        figure.when[i] = end if runs else when
     for lane in range(LANES):
         # So that what is never ready is not ready in a lane where nothing is left either.
         later = NEVER - 1
         for u in range(MAX_UNITS):
-            later = min(later, figure[WHEN + u * LANES + lane])
+            later = min(later, figure.when[u * LANES + lane])
         for u in range(MAX_UNITS):
-            figure[BEFORE + u * LANES + lane] = figure[NOW + u * LANES + lane]
-            figure[NOW + u * LANES + lane] = later
+            figure.before[u * LANES + lane] = figure.now[u * LANES + lane]
+            figure.now[u * LANES + lane] = later
 
 
 @jit
 def enqueue(plan, lanes, lane, u, t, group, ready):
     """The token's next group waits for unit ``u``, from ``ready`` on."""
     figure = lanes.figure
-    token = np.uint32((lane * (plan.networks * lanes.in_flight) + t) * TOKEN_WIDTH)
-    priority = lanes.token[token + TOKEN_FRAME] * plan.networks + lanes.token[token + TOKEN_NETWORK]
-    unit = np.uint32(u * LANES + lane)
-    head, at = figure[unit + QUEUE_HEAD], figure[unit + QUEUED]
-    figure[unit + QUEUED] = at + 1
-    base, mask = (lane * plan.units + u) * lanes.queue_size, lanes.queue_size - 1
-    entry = np.uint32((base + ((head + at) & mask)) * QUEUE_WIDTH)
+    token = lanes.token[lane, t]
+    priority = token.frame * plan.networks + token.network
+    unit = u * LANES + lane
+    head, at = figure.queue_head[unit], figure.queued[unit]
+    figure.queued[unit] = at + 1
+    queue, mask = lanes.queue[lane * plan.units + u], lanes.queue_size - 1
+    entry = (head + at) & mask
     while at > 0:
-        before = np.uint32((base + ((head + at - 1) & mask)) * QUEUE_WIDTH)
-        other = lanes.queue[before + QUEUE_READY]
-        if other < ready or (other == ready and lanes.queue[before + QUEUE_PRIORITY] < priority):
+        before = (head + at - 1) & mask
+        other = queue[before].ready
+        if other < ready or (other == ready and queue[before].priority < priority):
             break
-        lanes.queue[entry + QUEUE_READY] = other
-        lanes.queue[entry + QUEUE_PRIORITY] = lanes.queue[before + QUEUE_PRIORITY]
-        lanes.queue[entry + QUEUE_GROUP] = lanes.queue[before + QUEUE_GROUP]
-        lanes.queue[entry + QUEUE_TOKEN] = lanes.queue[before + QUEUE_TOKEN]
+        queue[entry] = queue[before]
         entry = before
         at -= 1
-    lanes.queue[entry + QUEUE_READY] = ready
-    lanes.queue[entry + QUEUE_PRIORITY] = priority
-    lanes.queue[entry + QUEUE_GROUP] = group
-    lanes.queue[entry + QUEUE_TOKEN] = t
-    when = figure[unit + WHEN]
-    figure[unit + WHEN] = when if figure[unit + RUNS] else min(when, ready)
+    queue[entry].ready = ready
+    queue[entry].priority = priority
+    queue[entry].group = group
+    queue[entry].token = t
+    when = figure.when[unit]
+    figure.when[unit] = when if figure.runs[unit] else min(when, ready)
 
 
 @jit
 def start(plan, chains, lanes, lane, u):
     """The first group in the unit's queue starts; False where the unit cannot run it."""
     figure = lanes.figure
-    unit = np.uint32(u * LANES + lane)
-    head = figure[unit + QUEUE_HEAD]
-    entry = np.uint32(((lane * plan.units + u) * lanes.queue_size + head) * QUEUE_WIDTH)
-    group = lanes.queue[entry + QUEUE_GROUP]
-    figure[unit + QUEUE_HEAD] = (head + 1) & (lanes.queue_size - 1)
-    figure[unit + QUEUED] -= 1
-    row = np.uint32(figure[unit + TABLE_ROW] + group)
-    cost = np.uint32(row * COST_WIDTH)
-    work = chains.cost[cost + COST_WORK]
-    figure[unit + RUNS] = 1
-    figure[unit + USED] = 1
-    figure[unit + GROUP] = group
-    figure[unit + TOKEN] = lanes.queue[entry + QUEUE_TOKEN]
-    figure[unit + STARTED] = figure[np.uint32(NOW + lane)]
-    figure[unit + WORK] = work
-    if len(lanes.streams):
-        figure[unit + WHOLE_WORK] = work
-    figure[unit + RATE] = 0
-    figure[unit + OWN] = chains.cost[cost + COST_DEMAND]
-    figure[unit + DYNAMIC] = chains.cost[cost + COST_DYNAMIC]
-    figure[unit + HEAVY_NUM] = chains.cost[cost + COST_NUM]
-    figure[unit + HEAVY_DEN] = chains.cost[cost + COST_DEN]
-    figure[unit + HEAVY_OFFSET] = chains.cost[cost + COST_OFFSET]
-    figure[unit + HEAVY_CAP] = chains.cost[cost + COST_CAP]
-    lanes.inverse[unit + HEAVY_INVERSE] = chains.cost_inverse[row]
+    unit = u * LANES + lane
+    head = figure.queue_head[unit]
+    entry = lanes.queue[lane * plan.units + u, head]
+    group = entry.group
+    figure.queue_head[unit] = (head + 1) & (lanes.queue_size - 1)
+    figure.queued[unit] -= 1
+    row = figure.table_row[unit] + group
+    work = chains.cost[row].work
+    figure.runs[unit] = 1
+    figure.used[unit] = 1
+    figure.group[unit] = group
+    figure.token[unit] = entry.token
+    figure.started[unit] = figure.now[lane]
+    figure.work[unit] = work
+    if lanes.streams:
+        figure.group_work[unit] = work
+    figure.rate[unit] = 0
+    figure.demand[unit] = chains.cost[row].demand
+    figure.dynamic[unit] = chains.cost[row].dynamic
+    figure.heavy_num[unit] = chains.cost[row].num
+    figure.heavy_den[unit] = chains.cost[row].den
+    figure.heavy_offset[unit] = chains.cost[row].offset
+    figure.heavy_cap[unit] = chains.cost[row].cap
+    figure.heavy_inverse[unit] = chains.cost_inverse[row]
     return work >= 0

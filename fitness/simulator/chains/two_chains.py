@@ -14,52 +14,8 @@ exactly one group that runs, waits or is in transition. What makes it fast:
 import numpy as np
 
 from fitness.simulator.chains.chain_tables import (
-    BUSY_PS,
-    CHAIN_ARRIVAL,
-    CHAIN_END,
-    CHAIN_FIRST,
-    CHAIN_REPEATS,
-    CHAIN_WIDTH,
-    COST_CAP,
-    COST_DEMAND,
-    COST_DEN,
-    COST_DYNAMIC,
-    COST_MEMORY,
-    COST_NUM,
-    COST_OFFSET,
-    COST_WIDTH,
-    COST_WORK,
-    DEMAND,
-    DYNAMIC,
-    DYNAMIC_FJ,
-    ENDED,
-    GROUP,
-    HEAVY_CAP,
-    HEAVY_DEN,
-    HEAVY_INVERSE,
-    HEAVY_NUM,
-    HEAVY_OFFSET,
-    INVERSE_SLOT_1,
     LANES,
-    MEMORY_DEN,
-    MEMORY_NUM,
-    MEMORY_PEAK,
-    MEMORY_WIDTH,
-    MINOR_DEN,
-    MINOR_INVERSE,
-    MINOR_NUM,
-    NETWORKS_LEFT,
-    NOW,
-    PEAK,
-    REPEATS_LEFT,
-    ROW,
-    RUNS,
-    SLOT_1,
     SLOTS,
-    STARTED,
-    UNIT,
-    WHEN,
-    WORK,
 )
 from fitness.simulator.contention import (
     ceil_near,
@@ -69,9 +25,6 @@ from fitness.simulator.contention import (
     rate_after,
 )
 from fitness.simulator.jit import jit
-from fitness.simulator.layout import MINOR_DEN as MINOR_DEN_COLUMN
-from fitness.simulator.layout import MINOR_NUM as MINOR_NUM_COLUMN
-from fitness.simulator.layout import PEAK as PEAK_COLUMN
 from fitness.simulator.lookup import clock_index, idle_power, switch_domains
 from fitness.simulator.state import NEVER
 from results.problem.problem import WORK_PER_PS
@@ -84,42 +37,41 @@ def fill_costs(plan, chains, memory_row):
     for row in range(plan.units * points):
         contention = plan.contention[row // points, row % points]
         # Where there is no contention all parameters are 0: no loss, of a denominator that divides.
-        den = max(contention[MINOR_DEN_COLUMN], 1)
-        chains.memory[row * MEMORY_WIDTH + MEMORY_NUM] = contention[MINOR_NUM_COLUMN]
-        chains.memory[row * MEMORY_WIDTH + MEMORY_DEN] = den
-        chains.memory[row * MEMORY_WIDTH + MEMORY_PEAK] = contention[PEAK_COLUMN]
+        den = max(contention.minor_den, 1)
+        chains.memory[row].num = contention.minor_num
+        chains.memory[row].den = den
+        chains.memory[row].peak = contention.peak_kbps
         chains.memory_inverse[row] = 1.0 / den
     for row in range(len(memory_row)):
-        at = row * COST_WIDTH
         own = plan.demand_kbps[row]
         contention = plan.contention[memory_row[row] // points, memory_row[row] % points]
-        num, den, offset, cap = heavy_slope(contention, 0, own)
+        num, den, offset, cap = heavy_slope(contention, own)
         den = max(den, 1)
-        chains.cost[at + COST_WORK] = plan.time_ps[row] * WORK_PER_PS
-        chains.cost[at + COST_DEMAND] = own
-        chains.cost[at + COST_DYNAMIC] = plan.dynamic_mw[row]
-        chains.cost[at + COST_NUM] = num
-        chains.cost[at + COST_DEN] = den
-        chains.cost[at + COST_OFFSET] = offset
-        chains.cost[at + COST_CAP] = cap
-        chains.cost[at + COST_MEMORY] = memory_row[row]
+        chains.cost[row].work = plan.time_ps[row] * WORK_PER_PS
+        chains.cost[row].demand = own
+        chains.cost[row].dynamic = plan.dynamic_mw[row]
+        chains.cost[row].num = num
+        chains.cost[row].den = den
+        chains.cost[row].offset = offset
+        chains.cost[row].cap = cap
+        chains.cost[row].memory = memory_row[row]
         chains.cost_inverse[row] = 1.0 / den
 
 
 @jit
-def _rate(figure, inverse, at, inverse_at, others):
+def _rate(figure, at, others):
     """The rate of the group whose figures are at ``at``, beside the others' demand."""
     minor, heavy = lost_products(
         others,
-        figure[at + PEAK],
-        figure[at + MINOR_NUM],
-        figure[at + HEAVY_OFFSET],
-        figure[at + HEAVY_CAP],
-        figure[at + HEAVY_NUM],
+        figure.peak[at],
+        figure.minor_num[at],
+        figure.heavy_offset[at],
+        figure.heavy_cap[at],
+        figure.heavy_num[at],
     )
     return rate_after(
-        ceil_times(minor, figure[at + MINOR_DEN], inverse[inverse_at + MINOR_INVERSE]),
-        ceil_times(heavy, figure[at + HEAVY_DEN], inverse[inverse_at + HEAVY_INVERSE]),
+        ceil_times(minor, figure.minor_den[at], figure.minor_inverse[at]),
+        ceil_times(heavy, figure.heavy_den[at], figure.heavy_inverse[at]),
     )
 
 
@@ -129,20 +81,20 @@ def _chosen(condition, one, other):
 
 
 @jit
-def _step(figure, inverse):
+def _step(figure):
     """Starts what can start now in every lane, then moves to the lane's next instant.
 
     Of two ends at one instant the second comes with the next step, and nothing starts before.
     """
     zero = np.int64(0)
     for lane in range(LANES):
-        now = figure[NOW + lane]
-        runs_0, runs_1 = figure[RUNS + lane] != 0, figure[SLOT_1 + RUNS + lane] != 0
-        when_0, when_1 = figure[WHEN + lane], figure[SLOT_1 + WHEN + lane]
-        work_0, work_1 = figure[WORK + lane], figure[SLOT_1 + WORK + lane]
-        demand_0, demand_1 = figure[DEMAND + lane], figure[SLOT_1 + DEMAND + lane]
-        started_0, started_1 = figure[STARTED + lane], figure[SLOT_1 + STARTED + lane]
-        same_unit = figure[UNIT + lane] == figure[SLOT_1 + UNIT + lane]
+        now = figure.now[lane]
+        runs_0, runs_1 = figure.runs[lane] != 0, figure.runs[LANES + lane] != 0
+        when_0, when_1 = figure.when[lane], figure.when[LANES + lane]
+        work_0, work_1 = figure.work[lane], figure.work[LANES + lane]
+        demand_0, demand_1 = figure.demand[lane], figure.demand[LANES + lane]
+        started_0, started_1 = figure.started[lane], figure.started[LANES + lane]
+        same_unit = figure.unit[lane] == figure.unit[LANES + lane]
         waits_0, waits_1 = not runs_0, not runs_1
 
         all_ended = (waits_0 | (when_0 > now)) & (waits_1 | (when_1 > now))
@@ -157,8 +109,8 @@ def _step(figure, inverse):
         runs_0, runs_1 = runs_0 | starts_0, runs_1 | starts_1
 
         others_0, others_1 = _chosen(runs_1, demand_1, zero), _chosen(runs_0, demand_0, zero)
-        rate_0 = _rate(figure, inverse, lane, lane, others_0)
-        rate_1 = _rate(figure, inverse, SLOT_1 + lane, INVERSE_SLOT_1 + lane, others_1)
+        rate_0 = _rate(figure, lane, others_0)
+        rate_1 = _rate(figure, LANES + lane, others_1)
         end_0 = now + ceil_near(work_0, rate_0, np.float64(work_0) / np.float64(rate_0))
         end_1 = now + ceil_near(work_1, rate_1, np.float64(work_1) / np.float64(rate_1))
         when_0, when_1 = _chosen(runs_0, end_0, when_0), _chosen(runs_1, end_1, when_1)
@@ -172,49 +124,46 @@ def _step(figure, inverse):
         passed = later - now
         ends_0 = runs_0 & (when_0 == later)
         ends_1 = runs_1 & (when_1 == later)
-        slot = _chosen(ends_0, zero, _chosen(ends_1, np.int64(SLOT_1), np.int64(-1)))
+        slot = _chosen(ends_0, zero, _chosen(ends_1, np.int64(LANES), np.int64(-1)))
 
-        figure[NOW + lane] = later
-        figure[ENDED + lane] = slot
-        figure[RUNS + lane] = np.int64(runs_0)
-        figure[SLOT_1 + RUNS + lane] = np.int64(runs_1)
-        figure[WHEN + lane] = when_0
-        figure[SLOT_1 + WHEN + lane] = when_1
-        figure[STARTED + lane] = started_0
-        figure[SLOT_1 + STARTED + lane] = started_1
-        figure[WORK + lane] = work_0 - _chosen(runs_0, rate_0, zero) * passed
-        figure[SLOT_1 + WORK + lane] = work_1 - _chosen(runs_1, rate_1, zero) * passed
+        figure.now[lane] = later
+        figure.ended[lane] = slot
+        figure.runs[lane] = np.int64(runs_0)
+        figure.runs[LANES + lane] = np.int64(runs_1)
+        figure.when[lane] = when_0
+        figure.when[LANES + lane] = when_1
+        figure.started[lane] = started_0
+        figure.started[LANES + lane] = started_1
+        figure.work[lane] = work_0 - _chosen(runs_0, rate_0, zero) * passed
+        figure.work[LANES + lane] = work_1 - _chosen(runs_1, rate_1, zero) * passed
 
 
 @jit
 def _enter(plan, chains, row, lanes, lane, slot, group, ready):
     """The slot's next group waits from now on; False where its unit cannot run it."""
     figure = lanes.figure
-    unit = np.uint32(row[group])
-    entry = np.uint32(lanes.table_row[np.uint32(lane * plan.units) + unit] + np.int64(group))
-    cost = np.uint32(entry * COST_WIDTH)
-    work = chains.cost[cost + COST_WORK]
-    memory_row = np.uint32(chains.cost[cost + COST_MEMORY])
-    memory = np.uint32(memory_row * MEMORY_WIDTH)
+    unit = row[group]
+    entry = lanes.table_row[np.uint32(lane * plan.units) + unit] + np.int64(group)
+    work = chains.cost[entry].work
+    memory = chains.cost[entry].memory
     lanes.unit_used[lane, unit] = 1
-    at = np.uint32(slot + lane)
-    figure[at + GROUP] = group
-    figure[at + UNIT] = unit
-    figure[at + RUNS] = 0
-    figure[at + WHEN] = ready
-    figure[at + WORK] = work
-    figure[at + DEMAND] = chains.cost[cost + COST_DEMAND]
-    figure[at + DYNAMIC] = chains.cost[cost + COST_DYNAMIC]
-    figure[at + HEAVY_NUM] = chains.cost[cost + COST_NUM]
-    figure[at + HEAVY_DEN] = chains.cost[cost + COST_DEN]
-    figure[at + HEAVY_OFFSET] = chains.cost[cost + COST_OFFSET]
-    figure[at + HEAVY_CAP] = chains.cost[cost + COST_CAP]
-    figure[at + MINOR_NUM] = chains.memory[memory + MEMORY_NUM]
-    figure[at + MINOR_DEN] = chains.memory[memory + MEMORY_DEN]
-    figure[at + PEAK] = chains.memory[memory + MEMORY_PEAK]
-    inverse = np.uint32((INVERSE_SLOT_1 if slot > 0 else 0) + lane)
-    lanes.inverse[inverse + HEAVY_INVERSE] = chains.cost_inverse[entry]
-    lanes.inverse[inverse + MINOR_INVERSE] = chains.memory_inverse[memory_row]
+    at = slot + lane
+    figure.group[at] = group
+    figure.unit[at] = unit
+    figure.runs[at] = 0
+    figure.when[at] = ready
+    figure.work[at] = work
+    figure.demand[at] = chains.cost[entry].demand
+    figure.dynamic[at] = chains.cost[entry].dynamic
+    figure.heavy_num[at] = chains.cost[entry].num
+    figure.heavy_den[at] = chains.cost[entry].den
+    figure.heavy_offset[at] = chains.cost[entry].offset
+    figure.heavy_cap[at] = chains.cost[entry].cap
+    figure.minor_num[at] = chains.memory[memory].num
+    figure.minor_den[at] = chains.memory[memory].den
+    figure.peak[at] = chains.memory[memory].peak
+    figure.heavy_inverse[at] = chains.cost_inverse[entry]
+    figure.minor_inverse[at] = chains.memory_inverse[memory]
     return work >= 0
 
 
@@ -222,14 +171,14 @@ def _enter(plan, chains, row, lanes, lane, slot, group, ready):
 def _take_row(plan, chains, rows, lanes, lane, r):
     """The lane begins with row ``r``; it stays idle where there is no such row."""
     figure = lanes.figure
-    figure[NOW + lane] = 0
-    figure[DYNAMIC_FJ + lane] = 0
-    figure[BUSY_PS + lane] = 0
-    figure[NETWORKS_LEFT + lane] = plan.networks
-    figure[ROW + lane] = r if r < rows.shape[0] else -1
+    figure.now[lane] = 0
+    figure.dynamic_fj[lane] = 0
+    figure.busy_ps[lane] = 0
+    figure.networks_left[lane] = plan.networks
+    figure.row[lane] = r if r < rows.shape[0] else -1
     for n in range(SLOTS):
-        figure[n * SLOT_1 + RUNS + lane] = 0
-        figure[n * SLOT_1 + WHEN + lane] = NEVER
+        figure.runs[n * LANES + lane] = 0
+        figure.when[n * LANES + lane] = NEVER
     if r >= rows.shape[0]:
         return True
     for u in range(plan.units):
@@ -239,10 +188,10 @@ def _take_row(plan, chains, rows, lanes, lane, r):
         )
     possible = True
     for n in range(plan.networks):
-        figure[n * SLOT_1 + REPEATS_LEFT + lane] = chains.chain[n * CHAIN_WIDTH + CHAIN_REPEATS]
-        first = chains.chain[n * CHAIN_WIDTH + CHAIN_FIRST]
-        arrival = chains.chain[n * CHAIN_WIDTH + CHAIN_ARRIVAL]
-        possible &= _enter(plan, chains, rows[r], lanes, lane, n * SLOT_1, first, arrival)
+        figure.repeats_left[n * LANES + lane] = chains.chain[n].repeats
+        first = chains.chain[n].first
+        arrival = chains.chain[n].arrival
+        possible &= _enter(plan, chains, rows[r], lanes, lane, n * LANES, first, arrival)
     return possible
 
 
@@ -253,26 +202,26 @@ def _next_group(plan, chains, row, lanes, lane, slot, latency):
     ``latency`` [networks] of the lane's row.
     """
     figure = lanes.figure
-    now = figure[NOW + lane]
-    at = np.uint32(slot + lane)
-    ran = now - figure[at + STARTED]
-    figure[DYNAMIC_FJ + lane] += ran * figure[at + DYNAMIC]
-    figure[BUSY_PS + lane] += ran
+    now = figure.now[lane]
+    at = slot + lane
+    ran = now - figure.started[at]
+    figure.dynamic_fj[lane] += ran * figure.dynamic[at]
+    figure.busy_ps[lane] += ran
     n = 1 if slot > 0 else 0
-    group = figure[at + GROUP] + 1
+    group = figure.group[at] + 1
     ready = now
-    if group < chains.chain[n * CHAIN_WIDTH + CHAIN_END]:
-        before, unit = figure[at + UNIT], row[group]
-        ready += chains.delay_ps[np.uint32((group * plan.units + before) * plan.units + unit)]
+    if group < chains.chain[n].end:
+        before, unit = figure.unit[at], row[group]
+        ready += chains.delay_ps[(group * plan.units + before) * plan.units + unit]
     else:
-        figure[at + REPEATS_LEFT] -= 1
-        if figure[at + REPEATS_LEFT] == 0:
-            figure[at + RUNS] = 0
-            figure[at + WHEN] = NEVER
-            figure[NETWORKS_LEFT + lane] -= 1
-            latency[n] = now - chains.chain[n * CHAIN_WIDTH + CHAIN_ARRIVAL]
+        figure.repeats_left[at] -= 1
+        if figure.repeats_left[at] == 0:
+            figure.runs[at] = 0
+            figure.when[at] = NEVER
+            figure.networks_left[lane] -= 1
+            latency[n] = now - chains.chain[n].arrival
             return True
-        group = chains.chain[n * CHAIN_WIDTH + CHAIN_FIRST]
+        group = chains.chain[n].first
     return _enter(plan, chains, row, lanes, lane, slot, group, ready)
 
 
@@ -289,31 +238,31 @@ def evaluate_chains(plan, chains, rows, lanes, possible, makespan, latency, dyna
         while not _take_row(plan, chains, rows, lanes, lane, ahead):
             ahead += 1
         ahead += 1
-        running += figure[ROW + lane] >= 0
+        running += figure.row[lane] >= 0
     while running > 0:
-        _step(figure, lanes.inverse)
+        _step(figure)
         # Listed first, without a branch: in which lanes a group ends cannot be predicted.
         count = np.int64(0)
         for lane in range(LANES):
-            lanes.ending[np.uint32(count)] = lane
-            count += figure[ENDED + lane] >= 0
+            lanes.ending[count] = lane
+            count += figure.ended[lane] >= 0
         for i in range(count):
-            lane = np.uint32(lanes.ending[i])
-            slot = np.uint32(figure[lane + ENDED])
-            r = figure[lane + ROW]
+            lane = lanes.ending[i]
+            slot = figure.ended[lane]
+            r = figure.row[lane]
             can_run = _next_group(plan, chains, rows[r], lanes, lane, slot, latency[r])
-            if can_run and figure[NETWORKS_LEFT + lane] > 0:
+            if can_run and figure.networks_left[lane] > 0:
                 continue
             if can_run:
                 switch_domains(plan, lanes.unit_used[lane], lanes.domain_on)
                 possible[r] = True
-                makespan[r] = figure[NOW + lane]
-                dynamic[r] = figure[DYNAMIC_FJ + lane]
-                busy[r] = figure[BUSY_PS + lane]
+                makespan[r] = figure.now[lane]
+                dynamic[r] = figure.dynamic_fj[lane]
+                busy[r] = figure.busy_ps[lane]
                 idle[r] = idle_power(plan, rows[r], lanes.domain_on)
             else:
                 latency[r] = 0
             while not _take_row(plan, chains, rows, lanes, lane, ahead):
                 ahead += 1
             ahead += 1
-            running -= figure[ROW + lane] < 0
+            running -= figure.row[lane] < 0

@@ -1,4 +1,4 @@
-"""Compiling is told once, and no search is charged for it."""
+"""Compiling is announced once, and no search is charged for it."""
 
 import subprocess
 import sys
@@ -16,13 +16,13 @@ from fitness.warm_up import smallest_problem
 from tests.support.explored import explore
 
 
-def test_the_first_function_that_is_compiled_is_told_and_no_other(capsys, monkeypatch):
+def test_the_first_function_that_is_compiled_is_announced_and_no_other(capsys, monkeypatch):
     compilation.announce_compilation()
     compilation.announce_compilation()
-    monkeypatch.setattr(compilation._TELLER, "told", False)
+    monkeypatch.setattr(compilation._ANNOUNCER, "announced", False)
     for _ in range(2):
         assert numba.njit(lambda x: x + 1)(1) == 2
-    assert capsys.readouterr().err == "dse: compiling the timeline, once; it takes minutes\n"
+    assert capsys.readouterr().err == "dse: compiling kernels; this happens once\n"
 
 
 def test_machine_code_is_loaded_before_the_clock_starts(monkeypatch):

@@ -1,0 +1,88 @@
+"""Compile all kernels: ``python -m dse.compile``; with ``--report`` anew, with a table of costs."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter, defaultdict
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from numba.core import event
+
+from dse.compile.warm_up import PARTS, warm_up
+
+
+class CompileTimes(event.Listener):
+    """CPU seconds of compiling each function, without those that it calls."""
+
+    def __init__(self) -> None:
+        self.seconds: defaultdict[str, float] = defaultdict(float)
+        self.variants: Counter[str] = Counter()
+        self._started: list[float] = []
+        self._inner: list[float] = []
+
+    def on_start(self, _: event.Event) -> None:
+        """A function begins to be compiled."""
+        self._started.append(time.process_time())
+        self._inner.append(0.0)
+
+    def on_end(self, ended: event.Event) -> None:
+        """It is compiled."""
+        function = ended.data["dispatcher"].py_func
+        seconds = time.process_time() - self._started.pop()
+        name = f"{function.__module__}.{function.__name__}"
+        self.seconds[name] += seconds - self._inner.pop()
+        self.variants[name] += 1
+        if self._inner:
+            self._inner[-1] += seconds
+
+
+def report() -> None:
+    """Compiles all kernels into an empty cache and prints what each function costs."""
+    times = CompileTimes()
+    with tempfile.TemporaryDirectory() as folder:
+        # Read where a kernel's module is imported, which happens when it first runs.
+        os.environ["NUMBA_CACHE_DIR"] = folder
+        started = time.process_time()
+        with event.install_listener("numba:compile", times):
+            warm_up()
+        total = time.process_time() - started
+        sizes: Counter[str] = Counter()
+        for path in Path(folder).rglob("*.nbc"):
+            sizes[path.name.split("-")[0]] += path.stat().st_size
+    print(f"{'function':62} {'variants':>8} {'CPU s':>6} {'kB':>6}")
+    for name, seconds in sorted(times.seconds.items(), key=lambda entry: -entry[1]):
+        module, _, function = name.rpartition(".")
+        size = sizes[f"{module.rpartition('.')[2]}.{function}"]
+        print(f"{name:62} {times.variants[name]:8} {seconds:6.2f} {size / 1000:6.0f}")
+    print(f"{'all, with imports and what runs':62} {times.variants.total():8} {total:6.2f}")
+
+
+def main() -> int:
+    """Parses the command line."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("part", nargs="?", choices=PARTS, help="part to compile; all by default")
+    parser.add_argument("--report", action="store_true", help="compile anew and print the costs")
+    arguments = parser.parse_args()
+    if arguments.report:
+        report()
+    elif arguments.part:
+        PARTS[arguments.part]()
+    else:
+        # numba compiles under a lock, so that only processes compile at the same time.
+        with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
+            return max(pool.map(_compile_in_a_process, PARTS))
+    return 0
+
+
+def _compile_in_a_process(part: str) -> int:
+    return subprocess.run([sys.executable, "-m", "dse.compile", part], check=False).returncode
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,87 @@
+"""Tables and numbers that kernels take behind one pointer.
+
+A named tuple of arrays is passed to a compiled function field by field, seven values for an array;
+most of the time of compiling went into copying them. Here a function takes one pointer, and loads
+what it reads of the fields where it reads it. :mod:`fitness.simulator.table_types` says what the
+compiler makes of it.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import fields
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+CACHE_LINE = 64
+RecordArray = np.recarray[Any, Any]
+
+
+def record(*names: str) -> np.dtype[np.void]:
+    """A record of int64 with these fields."""
+    return np.dtype([(name, np.int64) for name in names], align=True)
+
+
+def records(dtype: np.dtype[np.void], *shape: int) -> RecordArray:
+    """A table of records, all 0; with no dimension one record."""
+    size = math.prod(shape) * dtype.itemsize
+    memory = np.zeros(size + CACHE_LINE, dtype=np.uint8)
+    start = -memory.ctypes.data % CACHE_LINE
+    return memory[start : start + size].view(dtype).reshape(shape).view(np.recarray)
+
+
+def ones(dtype: np.dtype[np.void]) -> RecordArray:
+    """One record of arrays, all 1."""
+    block = records(dtype)
+    for name in dtype.names or ():
+        block[name] = 1
+    return block
+
+
+def columns(**lengths: tuple[int, type]) -> np.dtype[np.void]:
+    """A record of arrays: what vector instructions work on. The distances between the arrays are
+    constants, so that the compiler sees that nothing that is written is read again."""
+    return np.dtype(
+        [(name, kind, (length,)) for name, (length, kind) in lengths.items()], align=True
+    )
+
+
+def words_of(table: RecordArray) -> NDArray[np.int64]:
+    """The memory of a table of records as a flat array."""
+    return table.reshape(-1).view(np.ndarray).view(np.int64)
+
+
+class Tables:
+    """Base of frozen dataclasses whose fields are ints, bools and arrays of numbers or records.
+
+    The arrays must not be replaced or resized afterwards: kernels know their addresses. A bool
+    becomes part of the type: code under ``if tables.flag`` is left out where it is False.
+    """
+
+    def __post_init__(self) -> None:
+        words: list[int] = []
+        for field in fields(self):  # type: ignore[arg-type]
+            value = getattr(self, field.name)
+            if isinstance(value, np.ndarray):
+                value = np.require(value, requirements="C")
+                object.__setattr__(self, field.name, value)
+                words += [value.ctypes.data, *value.shape]
+            else:
+                words.append(int(value))
+        content = np.array(words, dtype=np.int64)
+        object.__setattr__(self, "_content", content)
+        object.__setattr__(self, "_address", content.ctypes.data)
+
+    def __getattr__(self, name: str) -> Any:
+        if name != "_numba_type_":
+            raise AttributeError(f"{type(self).__name__} has no attribute {name!r}")
+        # Imported here: numba takes a third of a second, and not everything that lays out a problem
+        # runs a kernel.
+        from fitness.simulator.table_types import tables_type
+
+        values = [(field.name, getattr(self, field.name)) for field in fields(self)]  # type: ignore[arg-type]
+        kind = tables_type(type(self).__name__, values)
+        object.__setattr__(self, "_numba_type_", kind)
+        return kind
