@@ -12,7 +12,10 @@ of them: the figures say what a core can do that nobody else uses, not what a bu
 average. Every design point is compared between the two kernels, and those that the plain evaluator
 plays with what it says about them.
 
-Usage: ``python -m benchmarks.timeline [--json]``.
+With ``--against COMMIT`` the kernels of another commit are measured in the same run: two processes,
+one in a work tree of that commit, take turns, and must give the same makespans.
+
+Usage: ``python -m benchmarks.timeline [--against COMMIT] [--json]``.
 """
 
 from __future__ import annotations
@@ -23,6 +26,7 @@ from dataclasses import asdict, dataclass, fields
 
 import numpy as np
 
+from benchmarks import against
 from benchmarks.play_problems import SIZE_COLUMNS, contended_problem, random_rows
 from benchmarks.reference_problem import reference_problem
 from benchmarks.report import Column, parser, show
@@ -141,9 +145,18 @@ def run() -> list[Speed]:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Prints the speeds."""
-    options = parser("benchmarks.timeline", "Design points per second, one core.").parse_args(
-        arguments
-    )
+    options_parser = parser("benchmarks.timeline", "Design points per second, one core.")
+    options_parser.add_argument("--against", metavar="COMMIT", help="measure its kernels as well")
+    options = options_parser.parse_args(arguments)
+    if options.against:
+        show(
+            f"Kernels of {options.against} and of now, design points per second on one core",
+            against.COLUMNS,
+            [asdict(ratio) for ratio in against.ratios_against(options.against)],
+            as_json=options.json,
+            notes=["Both gave the same makespans."],
+        )
+        return
     show(
         "Timeline under contention, design points per second on one core",
         COLUMNS,
