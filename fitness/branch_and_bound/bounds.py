@@ -168,11 +168,8 @@ def makespan_bound(plan, space, units, state, least, tail, path, end, load):
             left = _work_left(state, u, now)
             _raise_end(plan, space, state, place, now + left + tail[g] - least[g], path, end)
     # What waits in a queue or for a transition.
-    for heap in range(plan.units + 1):
-        count = state.run.in_transition
-        if heap < plan.units:
-            count = state.unit[heap].queued
-        for i in range(count):
+    for heap in range(plan.units):
+        for i in range(state.unit[heap].queued):
             place = state.heap[heap, i].place
             ready = max(now, state.heap[heap, i].ready)
             g = state.place[place].group

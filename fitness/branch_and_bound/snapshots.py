@@ -20,11 +20,8 @@ def save_stop(plan, state, stop):
     for i in range(state.unit_words.shape[0]):
         stop[at + i] = state.unit_words[i]
     at += state.unit_words.shape[0]
-    for heap in range(plan.units + 1):
-        count = state.run.in_transition
-        if heap < plan.units:
-            count = state.unit[heap].queued
-        for i in range(count):
+    for heap in range(plan.units):
+        for i in range(state.unit[heap].queued):
             stop[at] = state.heap[heap, i].ready
             stop[at + 1] = state.heap[heap, i].priority
             stop[at + 2] = state.heap[heap, i].place
@@ -59,11 +56,8 @@ def load_stop(plan, state, stop):
     for i in range(state.unit_words.shape[0]):
         state.unit_words[i] = stop[at + i]
     at += state.unit_words.shape[0]
-    for heap in range(plan.units + 1):
-        count = state.run.in_transition
-        if heap < plan.units:
-            count = state.unit[heap].queued
-        for i in range(count):
+    for heap in range(plan.units):
+        for i in range(state.unit[heap].queued):
             state.heap[heap, i].ready = stop[at]
             state.heap[heap, i].priority = stop[at + 1]
             state.heap[heap, i].place = stop[at + 2]

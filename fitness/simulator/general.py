@@ -3,8 +3,9 @@
 One function, :func:`advance`, moves a state to its next event. The rules are those of the plain
 form in :mod:`fitness.reference.timeline`, which shares no code with this one. What makes it fast:
 
-* waiting groups stand in one binary heap per unit, groups that are still in transition in one more,
-  so that an event costs the logarithm of what waits, not a look at everything;
+* the groups of a unit wait in one binary heap by ready time, also those that are still in
+  transition: an event costs the logarithm of what waits, and that something becomes ready for a
+  busy unit is no event;
 * a running group's end is computed again only when its rate changes: with w the rate and d whole
   picoseconds, ceil((work - w d) / w) = ceil(work / w) - d, so an interval that leaves the rate as
   it is needs no arithmetic;
@@ -25,7 +26,7 @@ from results.problem.problem import WORK_PER_PS
 
 
 @jit
-def enqueue(plan, chosen, state, now, place, instance, group, slot, ready):
+def enqueue(plan, chosen, state, place, instance, group, slot, ready):
     """Puts an instance, all of whose inputs are on their way, where it waits."""
     if state.logs or state.stops:
         state.place[place].ready = ready
@@ -33,26 +34,10 @@ def enqueue(plan, chosen, state, now, place, instance, group, slot, ready):
         state.open[state.run.open_count] = place
         state.run.open_count += 1
         return
+    unit = chosen.group[group].unit
     priority = state.slot[slot].frame * plan.instances + instance
-    if ready <= now:
-        unit = chosen.group[group].unit
-        sift_up(
-            state.heap[unit],
-            state.unit[unit].queued,
-            ready,
-            priority,
-            place,
-        )
-        state.unit[unit].queued += 1
-    else:
-        sift_up(
-            state.heap[plan.units],
-            state.run.in_transition,
-            ready,
-            priority,
-            place,
-        )
-        state.run.in_transition += 1
+    sift_up(state.heap[unit], state.unit[unit].queued, ready, priority, place)
+    state.unit[unit].queued += 1
 
 
 @jit
@@ -72,7 +57,7 @@ def _begin_job(plan, chosen, state, now, slot, job):
         instance = plan.source[i]
         group = plan.instance[instance].group
         place = base + instance
-        enqueue(plan, chosen, state, now, place, instance, group, slot, ready)
+        enqueue(plan, chosen, state, place, instance, group, slot, ready)
 
 
 @jit
@@ -110,7 +95,6 @@ def begin(plan, chosen, state):
     state.run.next_end = NEVER
     state.run.dynamic_fj = 0
     state.run.busy_ps = 0
-    state.run.in_transition = 0
     if state.stops:
         state.run.open_count = 0
         state.run.open_unit = -1
@@ -210,7 +194,7 @@ def _end_group(plan, chosen, state, now, u):
             state.place[at].missing -= 1
             if state.place[at].missing > 0:
                 continue
-        enqueue(plan, chosen, state, now, at, np.int64(target), target_group, slot, ready)
+        enqueue(plan, chosen, state, at, np.int64(target), target_group, slot, ready)
     if first == end:
         job = plan.instance[instance].job
         at_job = _ring_position(state, np.int64(slot)) * plan.jobs + job
@@ -247,48 +231,38 @@ def _start_group(plan, chosen, state, now, u):
 
 
 @jit
+def _can_start(state, u, now):
+    return state.unit[u].free and state.unit[u].queued > 0 and state.heap[u, 0].ready <= now
+
+
+@jit
 def advance(plan, chosen, state):
     """Starts what can start now, then moves to the next event; False where there is none, or where
     a choice is open."""
     if state.stops and state.run.open_count:
         return False
     now = state.run.now
-    moving = state.heap[plan.units]
-    while state.run.in_transition > 0 and moving[0].ready <= now:
-        ready, priority = moving[0].ready, moving[0].priority
-        place = moving[0].place
-        left = state.run.in_transition - 1
-        state.run.in_transition = left
-        if left > 0:
-            sift_down(moving, left)
-        group = state.place[place].group
-        unit = chosen.group[group].unit
-        sift_up(
-            state.heap[unit],
-            state.unit[unit].queued,
-            ready,
-            priority,
-            place,
-        )
-        state.unit[unit].queued += 1
     if state.stops:
         for u in range(plan.units):
-            if state.unit[u].free and state.unit[u].queued > 0:
-                place = state.heap[u, 0].place
-                group = state.place[place].group
+            if _can_start(state, u, now):
+                group = state.place[state.heap[u, 0].place].group
                 if chosen.group[group].alone_ps < 0:
                     state.run.open_unit = u
                     return False
     demand = np.int64(0)
+    first_ready = NEVER
     for u in range(plan.units):
-        if state.unit[u].free and state.unit[u].queued > 0:
+        if _can_start(state, u, now):
             _start_group(plan, chosen, state, now, u)
+        elif state.unit[u].free and state.unit[u].queued > 0:
+            first_ready = min(first_ready, state.heap[u, 0].ready)
         demand += state.unit[u].demand
     if state.run.running_changed:
         update_rates(plan, chosen, state, now, demand)
     later = state.run.next_end
-    if state.run.in_transition > 0 and moving[0].ready < later:
-        state.run.now = moving[0].ready
+    if first_ready < later:
+        # Nothing ends, and what becomes ready starts. Where its unit is busy, nothing happens.
+        state.run.now = first_ready
         return True
     if later == NEVER:
         return False

@@ -45,11 +45,8 @@ def write_form(plan, state):
             missing = state.place[place].missing
             if 0 < missing < plan.instance[plan.join[k]].incoming:
                 _write(plan, state, place, JOINING + missing, _ready(state, place) - now)
-    for u in range(plan.units + 1):
-        count = state.run.in_transition
-        if u < plan.units:
-            count = state.unit[u].queued
-        for i in range(count):
+    for u in range(plan.units):
+        for i in range(state.unit[u].queued):
             ready = state.heap[u, i].ready - now
             _write(plan, state, state.heap[u, i].place, WAITING, ready)
     for u in range(plan.units):

@@ -20,7 +20,7 @@ several always do."""
 GROUP = record("unit", "alone_ps", "demand_kbps", "dynamic_mw")
 """What a group costs on the unit chosen for it; unit and time are -1 where that is open."""
 RUN = record(
-    *("now", "frames", "in_flight", "frames_left", "running_changed", "in_transition"),
+    *("now", "frames", "in_flight", "frames_left", "running_changed"),
     *(
         "dynamic_fj",
         "busy_ps",
@@ -34,7 +34,7 @@ RUN = record(
     *("behind", "round_over", "executions", "begun", "kept"),
 )
 """The instant; frames in all, in flight and left; 1 where the running set has changed since rates
-were computed; groups in transition; dynamic energy and busy time so far; groups whose unit is open
+were computed; dynamic energy and busy time so far; groups whose unit is open
 and that wait for nothing else; the unit that is about to start a group at open clocks, or -1; when
 the next running group ends, NEVER where none runs; executions logged. Of streams: their number;
 rounds that are over (round k is when every stream has ended k frames); streams that have not ended
@@ -98,8 +98,8 @@ class State(Tables):
     """[units] of ``UNIT``"""
     unit_words: IntArray
     heap: RecordArray
-    """[units + 1, places] of ``WAITING_GROUP``, ordered by (ready time, priority), with priority =
-    frame x instances + instance; the last heap holds what is in transition."""
+    """[units, places] of ``WAITING_GROUP``, ordered by (ready time, priority), with priority =
+    frame x instances + instance; also what is in transition."""
     place: RecordArray
     """[places] of ``PLACE``"""
     job: RecordArray
@@ -172,7 +172,7 @@ def make_state(
         run_words=words_of(run),
         unit=unit,
         unit_words=words_of(unit),
-        heap=records(WAITING_GROUP, plan.units + 1, places),
+        heap=records(WAITING_GROUP, plan.units, places),
         place=place,
         job=job,
         job_words=words_of(job),
