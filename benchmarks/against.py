@@ -120,5 +120,5 @@ def _line(process: subprocess.Popen[str]) -> str:
     assert process.stdout is not None
     line = process.stdout.readline()
     if not line:
-        raise RuntimeError(f"{process.args}: ended with status {process.wait()}")
+        raise RuntimeError(f"a measuring process ended with status {process.wait()}")
     return line

@@ -108,7 +108,7 @@ def go_on(plan, space, chosen, state):
         ready = state.place[place].ready
         if chosen.group[g].unit >= 0 and plan.instance[place].incoming > 0:
             ready = _delivered(plan, space, chosen, state, place, g)
-        enqueue(plan, chosen, state, state.run.now, place, place, g, np.int64(0), ready)
+        enqueue(plan, chosen, state, place, place, g, np.int64(0), ready)
 
 
 @jit

@@ -7,6 +7,7 @@ bounds.
 
 from __future__ import annotations
 
+import hashlib
 import operator
 
 import numpy as np
@@ -52,7 +53,9 @@ class TablesType(types.Type):
         for name, kind in fields:
             self.first_word[name] = words
             words += 1 + kind.ndim if isinstance(kind, TableType) else 1
-        super().__init__(f"{title}{fields}")
+        # Short, since messages of the compiler repeat it.
+        digest = hashlib.sha256(str(fields).encode()).hexdigest()
+        super().__init__(f"{title}#{digest[:16]}")
 
 
 class ColumnsType(types.Type):

@@ -10,11 +10,13 @@ from benchmarks.reference_problem import reference_problem
 from dse.certificate import branch_and_bound as exact_search
 from dse.certificate.fastest import find_fastest
 from dse.certificate.snapshot import STATE_FIELDS, Snapshot
-from fitness.branch_and_bound.search_state import DEPTH, LEMMAS, MEMBERS
+from fitness.branch_and_bound.search_state import PROGRESS
 from fitness.simulate import row_of
 from results.errors import ResultError
 from results.front.certificate import LemmaTable
 from tests.support.random_spaces import random_limited_problem
+
+DEPTH, LEMMAS, MEMBERS = (PROGRESS.names.index(name) for name in ("depth", "lemmas", "members"))
 
 
 def test_ended_early_at_every_node_and_gone_on(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -98,11 +100,11 @@ BEYOND = {
     "an empty set of clocks": ("points", 0, 0, "numbers from 1 to"),
     "more than 64 bits": ("bound", 0, 1 << 64, "numbers from"),
     "a group that there is not": ("subject", 0, 99, "numbers from 0 to"),
-    "more levels than choices": ("scalar", DEPTH, 999, "number of levels"),
-    "fewer than no levels": ("scalar", DEPTH, -1, "number of levels"),
-    "lemmas that are not kept": ("scalar", LEMMAS, 1, "number of levels"),
-    "more members than there are": ("scalar", MEMBERS, 1 << 40, "numbers are required"),
-    "fewer than no members": ("scalar", MEMBERS, -1, "numbers are required"),
+    "more levels than choices": ("progress", DEPTH, 999, "number of levels"),
+    "fewer than no levels": ("progress", DEPTH, -1, "number of levels"),
+    "lemmas that are not kept": ("progress", LEMMAS, 1, "number of levels"),
+    "more members than there are": ("progress", MEMBERS, 1 << 40, "numbers are required"),
+    "fewer than no members": ("progress", MEMBERS, -1, "numbers are required"),
     "a level without a choice": ("kind", 0, -1, "level 0 is not a choice"),
 }
 
