@@ -21,6 +21,7 @@ _DTYPES: dict[int, Any] = {
     1: np.float32, 2: np.uint8, 3: np.int8, 4: np.uint16, 5: np.int16, 6: np.int32, 7: np.int64,
     9: np.bool_, 10: np.float16, 11: np.float64, 12: np.uint32, 13: np.uint64,
 }  # fmt: skip
+NUMPY_DTYPES = frozenset(map(np.dtype, _DTYPES.values()))
 _BYTES = {1: 4, 4: 2, 5: 2, 6: 4, 7: 8, 10: 2, 11: 8, 12: 4, 13: 8, 14: 8, 15: 16, 16: 2}
 
 MAX_TENSOR_ELEMENTS = 2**48
