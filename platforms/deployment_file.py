@@ -43,7 +43,7 @@ def read_deployment(
         for control in entry["controls"]
         if control["domain"] in known
     )
-    _check_names([control.domain for control in controls], known, f"{here}.controls")
+    _check_distinct([control.domain for control in controls], f"{here}.controls")
     there = set(units)
     tensorrt = tuple(item for item in entry.get("tensorrt", {}).items() if item[0] in there)
     modes = entry.get("power_modes")
@@ -63,9 +63,10 @@ def _power_modes(entry: Mapping[str, Any], domains: tuple[str, ...], where: str)
             has_minimum=parameter["has_minimum"],
         )
         for parameter in entry["parameters"]
+        if parameter["domain"] in domains
     )
-    named = [parameter.domain for parameter in parameters]
-    _check_names(named, domains, f"{where}.parameters")
+    named = [parameter["domain"] for parameter in entry["parameters"]]
+    _check_distinct(named, f"{where}.parameters")
     modes = []
     for index, mode in enumerate(entry["modes"]):
         here = f"{where}.modes[{index}].max_mhz"
@@ -83,6 +84,7 @@ def _power_modes(entry: Mapping[str, Any], domains: tuple[str, ...], where: str)
                 caps_khz=tuple(
                     (domain, None if mhz is None else whole(mhz, 1000, f"{here}.{domain}", "kHz"))
                     for domain, mhz in mode["max_mhz"].items()
+                    if domain in domains
                 ),
             )
         )
@@ -92,9 +94,7 @@ def _power_modes(entry: Mapping[str, Any], domains: tuple[str, ...], where: str)
     return PowerModes(parameters, tuple(modes), tuple(entry["settings"]), read_source(entry))
 
 
-def _check_names(names: list[str], known: tuple[str, ...], where: str) -> None:
+def _check_distinct(names: list[str], where: str) -> None:
     for name in names:
-        if name not in known:
-            raise PlatformError(f"{where} must name a domain ({', '.join(known)}), got {name!r}")
         if names.count(name) > 1:
             raise PlatformError(f"{where} must have distinct domains, got {name!r} twice")

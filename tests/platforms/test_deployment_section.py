@@ -50,6 +50,32 @@ def test_a_file_that_extends_a_board_has_its_section(tmp_path):
     assert moved.deployment.controls[1].nodes == (("/sys/devices/gpu.1",),)
 
 
+def test_power_modes_leave_out_a_removed_domain(tmp_path):
+    """An Orin without its DLAs: what the modes say of their clock goes with it."""
+    path = tmp_path / "mine.json"
+    gone = [{"unit": name, "remove": True} for name in ("dla0", "dla1")]
+    path.write_text(
+        json.dumps(
+            {
+                "extends": "jetson-agx-orin",
+                "name": "mine",
+                "domains": [{"name": "dla", "remove": True}],
+                "units": [{"name": entry["unit"], "remove": True} for entry in gone],
+                "transitions": gone,
+            }
+        )
+    )
+    base = load_platform("jetson-agx-orin").deployment
+    mine = load_platform(path).deployment
+    assert mine.controls == tuple(c for c in base.controls if c.domain != "dla")
+    assert [p.domain for p in mine.power_modes.parameters] == ["cpu", "gpu", "emc"]
+    for with_dla, without in zip(base.power_modes.modes, mine.power_modes.modes, strict=True):
+        assert dict(without.caps_khz) == {
+            domain: cap for domain, cap in with_dla.caps_khz if domain != "dla"
+        }
+        assert without.name == with_dla.name
+
+
 @pytest.mark.parametrize(
     ("section", "message"),
     [
