@@ -8,7 +8,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from fitness.calibration.dvfs_table import ClockMeasurement, point_table
-from fitness.calibration.least_squares import RESAMPLES, Fit, fit, leave_one_out
+from fitness.calibration.least_squares import (
+    RESAMPLES,
+    Fit,
+    check_determined,
+    fit,
+    leave_one_out,
+)
 from fitness.cost_model.dvfs_forms import (
     HELD_OVERLAP,
     Clocks,
@@ -26,6 +32,8 @@ from platforms.platform import Platform
 
 DEFAULT_NOISE = 0.01
 """Relative standard error of a measurement where nobody says another."""
+RICHEST_FIRST = (TimeForm.OVERLAP_STALL, TimeForm.OVERLAP_FITTED, TimeForm.OVERLAP)
+"""The forms to choose from; each later one has at most as many parameters."""
 
 
 @dataclass(frozen=True)
@@ -36,6 +44,8 @@ class Calibrated:
     layer: str
     unit: str
     time_form: TimeForm
+    time_reason: str
+    """Why this form; empty where the caller named it."""
     time: Fit
     power_form: PowerForm | None
     power: Fit | None
@@ -55,7 +65,7 @@ def calibrate_rows(
     rows: Sequence[ClockMeasurement],
     platform: Platform,
     *,
-    time_form: TimeForm = TimeForm.OVERLAP_STALL,
+    time_form: TimeForm | None = None,
     power_form: PowerForm = PowerForm.VOLTAGE_CLOCK,
     fixed: bool = False,
     noise: float = DEFAULT_NOISE,
@@ -63,11 +73,17 @@ def calibrate_rows(
 ) -> Calibrated:
     """Fits the rows of one subject; power only where some row has power or energy.
 
+    Args:
+        time_form: None takes the one of :func:`richest_form`.
+
     Raises:
         PlatformError: where a parameter cannot be determined, or there is no time at all.
     """
     label = subject_name(rows[0])
     timed = _timed(rows, label)
+    reason = ""
+    if time_form is None:
+        time_form, reason = richest_form(timed, platform, fixed=fixed)
     problem = _TimeProblem.of(timed, platform, time_form, fixed=fixed)
     time = fit(
         problem.names, problem.predict, problem.measured,
@@ -75,12 +91,44 @@ def calibrate_rows(
     )  # fmt: skip
     powered = [row for row in rows if row.mw is not None or row.mj is not None]
     if not powered:
-        return Calibrated(*_names(rows), time_form, time, None, None)
+        return Calibrated(*_names(rows), time_form, reason, time, None, None)
     power = _PowerProblem.of(powered, platform, power_form, time.values)
     found = fit(
         power.names, power.predict, power.measured, noise=noise, label=label, resamples=resamples
     )  # fmt: skip
-    return Calibrated(*_names(rows), time_form, time, power_form, found)
+    return Calibrated(*_names(rows), time_form, reason, time, power_form, found)
+
+
+def richest_form(
+    rows: Sequence[ClockMeasurement], platform: Platform, *, fixed: bool = False
+) -> tuple[TimeForm, str]:
+    """The form with the most parameters that the times of one subject determine, and why.
+
+    With a host ``overlap-stall`` precedes ``overlap-fitted``, which has as many parameters: only
+    changes of the host's clock determine a stall, and where it changes the stall matters more
+    than the overlap (docs/tang.md).
+
+    Raises:
+        PlatformError: where the times determine none.
+    """
+    label = subject_name(rows[0])
+    forms = list(RICHEST_FIRST)
+    if platform.unit_by_name[rows[0].unit].host is None:
+        # Without a host it is the form overlap.
+        forms.remove(TimeForm.OVERLAP_STALL)
+    passed_over = ""
+    for form in forms[:-1]:
+        try:
+            _TimeProblem.of(rows, platform, form, fixed=fixed).check(label)
+        except PlatformError as error:
+            reason = str(error).removeprefix(f"{label}: ")
+            passed_over = passed_over or f"; not {form.value}: {reason}"
+            continue
+        break
+    else:
+        form = forms[-1]
+        _TimeProblem.of(rows, platform, form, fixed=fixed).check(label)
+    return form, f"the richest form that {len(rows)} times determine{passed_over}"
 
 
 def time_errors(
@@ -149,6 +197,10 @@ class _TimeProblem:
 
     def predict(self, values: dict[str, float]) -> FloatArray:
         return time_ms(values, self.clocks)
+
+    def check(self, label: str) -> None:
+        """Accepts times that determine every parameter."""
+        check_determined(self.names, self.predict, self.measured, self.held, label)
 
 
 @dataclass(frozen=True, eq=False)

@@ -54,8 +54,12 @@ def calibrate(
         Path | None, typer.Option("--output", "-o", help="Output profile (JSON).")
     ] = None,
     form: Annotated[
-        str, typer.Option(help=f"How a time depends on clocks: {', '.join(TIME_FORMS)}.")
-    ] = TIME_FORMS[0],
+        str | None,
+        typer.Option(
+            help=f"How a time depends on clocks: {', '.join(TIME_FORMS)}. Default: the one with "
+            "the most parameters that the measurements determine."
+        ),
+    ] = None,
     power_form: Annotated[
         str, typer.Option(help=f"How a power does: {', '.join(POWER_FORMS)}.")
     ] = POWER_FORMS[0],
@@ -87,7 +91,7 @@ def calibrate(
         ("--form", form, TIME_FORMS),
         ("--power-form", power_form, POWER_FORMS),
     ):
-        if value not in known:
+        if value is not None and value not in known:
             raise WorkloadError(f"{option}: one of {', '.join(known)} is required, got {value!r}")
     if output is not None:
         check_output_file(output, option="--output", overwrite=force)
@@ -107,7 +111,7 @@ def calibrate(
         calibrate_rows(
             rows,
             chip,
-            time_form=TimeForm(form),
+            time_form=None if form is None else TimeForm(form),
             power_form=PowerForm(power_form),
             fixed=fixed,
             noise=noise,
@@ -125,7 +129,18 @@ def calibrate(
         write_output_file(output, canonical_bytes(document))
     errors = _cross_validated(list(groups.values()), results, chip) if cross_validate else []
     if as_json:
-        print(json.dumps({"profile": document, "cross_validation": errors}, indent=1))
+        forms = [
+            {
+                "network": result.network,
+                "layer": result.layer,
+                "unit": result.unit,
+                "form": result.time_form.value,
+                "reason": result.time_reason,
+            }
+            for result in results
+        ]
+        output_document = {"profile": document, "forms": forms, "cross_validation": errors}
+        print(json.dumps(output_document, indent=1))
         return
     _print(results, errors)
     if output is not None:
@@ -186,6 +201,10 @@ def _print(results: list[Calibrated], errors: list[dict[str, str | float | None]
                 )
             table.add_row("", "residual", f"{100 * found.residual:.1f} %", "")
     console.print(table)
+    for result in results:
+        if result.time_reason:
+            of = f"{result.network}{f' {result.layer}' if result.layer else ''} on {result.unit}"
+            print(f"Time of {of}: {result.time_form.value}, {result.time_reason}.")
     if errors:
         table = Table(title="Each row predicted from the others")
         for name in ("of", "form", "median error", "largest"):

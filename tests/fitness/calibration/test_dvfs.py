@@ -130,6 +130,45 @@ def test_what_the_measurements_cannot_determine_is_named(points, form, fixed, na
         calibrate_rows(rows_at(points, power=False), TX2, time_form=form, fixed=fixed)
 
 
+def test_the_richest_form_that_is_determined_is_taken():
+    """Four points at one CPU clock, of a law that these four determine: it comes out, and predicts
+    the rest of the grid."""
+    true = {"compute_ms": 50.0, "memory_ms": 54.0, "host_ms": 42.0, "overlap": 3.7}
+    grid = rows_at([(g, 11, m) for g in range(13) for m in (3, 4, 5, 6)], power=False, times=true)
+    four = [row for row in grid if row.points in {(12, 11, 6), (12, 11, 3), (0, 11, 6), (6, 11, 3)}]
+    result = calibrate_rows(four, TX2, resamples=0)
+    assert result.time_form is TimeForm.OVERLAP_FITTED
+    assert "not overlap-stall: these measurements cannot determine stall" in result.time_reason
+    times, _ = predicted(result, grid, TX2)
+    assert np.abs(times / np.array([row.ms for row in grid]) - 1).max() < 1e-3
+
+
+@pytest.mark.parametrize(
+    ("points", "form"),
+    [
+        (NINE, TimeForm.OVERLAP_STALL),
+        ([(12, 11, 6), (12, 11, 3), (0, 11, 6)], TimeForm.OVERLAP),
+    ],
+)
+def test_how_rich_a_form_is_taken(points, form):
+    result = calibrate_rows(rows_at(points, power=False), TX2, resamples=0)
+    assert (result.time_form, result.time_reason != "") == (form, True)
+    named = calibrate_rows(rows_at(points, power=False), TX2, time_form=form, resamples=0)
+    assert named.time_reason == ""
+    assert named.time == result.time
+
+
+def test_without_a_host_there_is_no_stall_to_determine():
+    xavier = load_platform("jetson-agx-xavier")
+    rows = [
+        ClockMeasurement("vgg19", "", "gpu", points, ms, None, None)
+        for points, ms in (((13, 8), 10.0), ((13, 3), 14.0), ((2, 8), 38.0), ((6, 3), 19.0))
+    ]
+    assert calibrate_rows(rows, xavier, resamples=0).time_form is TimeForm.OVERLAP_FITTED
+    two = calibrate_rows([rows[0], rows[2]], xavier, resamples=0)
+    assert two.time_form is TimeForm.OVERLAP
+
+
 def test_the_memory_clock_makes_a_fixed_part_known():
     points = [(g, c, m) for g in (0, 12) for c in (0, 11) for m in (0, 3, EMC)]
     true = {"compute_ms": 40.0, "memory_ms": 30.0, "host_ms": 12.0, "fixed_ms": 7.0}
@@ -139,8 +178,11 @@ def test_the_memory_clock_makes_a_fixed_part_known():
 
 
 def test_too_few_measurements_are_refused():
+    rows = rows_at(NINE[:3], power=False)
     with pytest.raises(PlatformError, match=r"4 parameters .* need as many measurements .* got 3"):
-        calibrate_rows(rows_at(NINE[:3], power=False), TX2)
+        calibrate_rows(rows, TX2, time_form=TimeForm.OVERLAP_STALL)
+    with pytest.raises(PlatformError, match=r"3 parameters .* need as many measurements .* got 2"):
+        calibrate_rows(rows[:2], TX2)
     (row,) = rows_at(NINE[:1])
     with pytest.raises(PlatformError, match="at least one time"):
         calibrate_rows([replace(row, ms=None)], TX2)

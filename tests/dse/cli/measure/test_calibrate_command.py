@@ -64,6 +64,25 @@ def test_options_that_are_none(dse, options, message):
     assert message in outcome.err
 
 
+def test_the_form_is_the_richest_that_is_determined_and_said(dse, tmp_path):
+    path = tmp_path / "rows.csv"
+    path.write_text(
+        "network,unit,gpu_mhz,emc_mhz,ms\n"
+        "vgg19,gpu,1300.5,1866,67.2\nvgg19,gpu,1300.5,1062.4,99.4\n"
+        "vgg19,gpu,114.75,1866,576.6\nvgg19,gpu,726.75,1062.4,113.1\n"
+    )
+    outcome = dse("calibrate", path, "--platform", "jetson-tx2")
+    assert outcome.status == 0, outcome.err
+    assert "Time of vgg19 on gpu: overlap-fitted, the richest form that 4 times" in outcome.out
+    outcome = dse("calibrate", path, "--platform", "jetson-tx2", "--json")
+    (form,) = json.loads(outcome.out)["forms"]
+    assert form["form"] == "overlap-fitted"
+    assert "cannot determine stall" in form["reason"]
+    outcome = dse("calibrate", path, "--platform", "jetson-tx2", "--form", "overlap-stall")
+    assert outcome.status == 2
+    assert "cannot determine" in outcome.err
+
+
 def test_an_older_profile_is_not_replaced(dse, profile):
     outcome = dse("calibrate", FIVE, "--platform", "jetson-tx2", "-o", profile)
     assert outcome.status == 2
