@@ -13,7 +13,7 @@ from dse.papers.estimator.predictor import Prediction, TimelinePredictor
 from dse.papers.managers.mapformer.modes import Mode
 from dse.papers.managers.mapformer.settings import PredictorName
 from examples.mapformer import contenders, equal_terms, figure6, figure7, published, table3
-from examples.mapformer.contenders import MANAGERS, MAPFORMER, OURS, SOUGHT, Answer
+from examples.mapformer.contenders import MANAGERS, MAPFORMER, OURS, OURS_WITH_RATES, SOUGHT, Answer
 from examples.mapformer.figure_options import figure_options
 from examples.mapformer.mixes import CAPS_W, SIZES, Mix, mixes, problem_of
 from examples.mapformer.predicted_outcomes import predicted_outcomes
@@ -59,19 +59,39 @@ def test_managers_answer_and_the_timeline_judges():
         # Efficiency is the sum of throughputs over power.
         expected = 2 * answer.throughput_hz / answer.power_w
         assert answer.efficiency_per_j == pytest.approx(expected, rel=1e-3)
+        # The slowest is at most as fast as the mean.
+        assert 0 < answer.slowest_hz <= answer.throughput_hz
     assert answers["GA"].efficiency_per_j >= answers["ODMDEF"].efficiency_per_j
 
 
+def test_with_least_rates_every_network_has_one():
+    problem = problem_of(Mix(("squeezenet1_1", "vgg19"), 10, 0), {})
+    answer = contenders.ours_with_rates(problem, 0, 2.0)
+    assert answer.within_cap
+    assert answer.slowest_hz >= contenders.MIN_RATE_HZ
+
+
+def test_the_view_of_rates_by_hand(results):
+    mix, entry = results[10, 30][0]
+    fair = Answer(2.0, 5.0, 25.0, 4.5, True, 0.5)
+    results[10, 30][0] = (mix, entry | {OURS_WITH_RATES: fair})
+    text = shown(figure7.rates_table(results))
+    rows = {line.split("│")[1].strip(): line for line in text.splitlines() if "│" in line}
+    cells = [cell.strip() for cell in rows[OURS_WITH_RATES].split("│")[2:-1]]
+    assert cells == [*["0.50"] * 8, "2.50", "17 of 18", "24.72"]
+    assert rows[OURS].split("│")[-3].strip() == "18 of 18"
+
+
 def made_up(efficiencies: dict[str, float], *, within: bool = True) -> figure7.Answers:
-    return {name: Answer(1.0, 5.0, value, within, 0.5) for name, value in efficiencies.items()}
+    return {name: Answer(1.0, 5.0, value, 0.5, within, 0.5) for name, value in efficiencies.items()}
 
 
 @pytest.fixture
 def results() -> figure7.Results:
     """MapFormer twice as efficient as the managers, ours three times, but once only as much."""
     base = dict.fromkeys(MANAGERS, 10.0)
-    usual = made_up(base | {MAPFORMER: 20.0, OURS: 30.0})
-    tie = made_up(base | {MAPFORMER: 20.0, OURS: 20.0}, within=False)
+    usual = made_up(base | {MAPFORMER: 20.0, OURS: 30.0, OURS_WITH_RATES: 25.0})
+    tie = made_up(base | {MAPFORMER: 20.0, OURS: 20.0, OURS_WITH_RATES: 20.0}, within=False)
     mix = Mix(("a", "b"), 10, 0)
     kinds = itertools.product(SIZES, CAPS_W)
     cells = {kind: [(mix, usual), (mix, usual)] for kind in kinds}
@@ -96,7 +116,7 @@ def test_figure_7_by_hand(results):
 
 def test_a_manager_without_an_answer_counts_as_nothing_and_is_shown(results):
     mix, entry = results[6, 10][0]
-    silent = Answer(0.0, 0.0, 0.0, True, 0.5)
+    silent = Answer(0.0, 0.0, 0.0, 0.5, True, 0.5)
     results[6, 10][0] = (mix, entry | {MAPFORMER: silent})
     assert figure7.efficiency(results, MAPFORMER)[6, 10] == 10.0
     assert figure7.mean_gain_percent(results, MAPFORMER, "GA", 6) == pytest.approx(100 / 3)
@@ -109,7 +129,9 @@ def test_a_manager_without_an_answer_counts_as_nothing_and_is_shown(results):
 def test_figures_are_drawn(results, tmp_path):
     figure7.draw(results, tmp_path / "seven.svg")
     answers = {
-        (mode, size): [Answer(1.0, 2.0, 3.0, True, 0.1)] for mode in Mode for size in figure6.SIZES
+        (mode, size): [Answer(1.0, 2.0, 3.0, 0.5, True, 0.1)]
+        for mode in Mode
+        for size in figure6.SIZES
     }
     figure6.draw(answers, tmp_path / "six.svg")
     seven, six = ((tmp_path / name).read_text() for name in ("seven.svg", "six.svg"))
@@ -136,7 +158,7 @@ def test_figure_6_says_how_much_power_the_modes_save():
     watts = {Mode.HIGH_PERFORMANCE: 20.0, Mode.PERFORMANCE_BOOST: 16.0, Mode.STANDARD: 10.0}
     efficiency = {Mode.STANDARD: 4.0}
     results = {
-        (mode, size): [Answer(1.0, watts.get(mode, 5.0), efficiency.get(mode, 2.0), True, 0.1)]
+        (mode, size): [Answer(1.0, watts.get(mode, 5.0), efficiency.get(mode, 2.0), 0.5, True, 0.1)]
         for mode in Mode
         for size in figure6.SIZES
     }
@@ -265,8 +287,8 @@ def test_equal_terms_of_a_small_mix(monkeypatch, capsys):
 
 
 def test_equal_terms_by_hand():
-    answer = Answer(1.0, 5.0, 10.0, True, 0.5)
-    better, above = Answer(2.0, 5.0, 20.0, True, 0.5), Answer(2.0, 5.0, 20.0, False, 0.5)
+    answer = Answer(1.0, 5.0, 10.0, 0.5, True, 0.5)
+    better, above = Answer(2.0, 5.0, 20.0, 0.5, True, 0.5), Answer(2.0, 5.0, 20.0, 0.5, False, 0.5)
     mix = Mix(("a", "b"), 10, 0)
     pairs = [
         equal_terms.Pair(mix, answer, better, 900),

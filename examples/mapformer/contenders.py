@@ -22,11 +22,14 @@ from dse.search.driver import Budget, search
 from dse.search.optimizers.nsga2 import POPULATION, Nsga2Engine
 from dse.space.design_space import DesignSpace
 from examples.mapformer.predicted_outcomes import predicted_outcomes
-from fitness.objectives import OutcomeFunction, make_outcomes
+from fitness.objectives import ConstraintKind, OutcomeFunction, constraints_of, make_outcomes
 from results.problem.objectives import objective_value
 from results.problem.problem import IntArray, Objective, ObjectiveKind, Problem
 
 OURS = "paretosoc"
+MIN_RATE_HZ = 1
+"""Every network's least rate in the second view."""
+OURS_WITH_RATES = f"{OURS}, {MIN_RATE_HZ} Hz each"
 MAPFORMER = "MapFormer"
 MANAGERS = ("MOSAIC", "ODMDEF", "GA", "OmniBoost", "OmniBoost*")
 UNLIMITED = 10**9
@@ -47,6 +50,8 @@ class Answer:
     power_w: float
     efficiency_per_j: float
     """Inferences per joule."""
+    slowest_hz: float
+    """Rate of the slowest network."""
     within_cap: bool
     seconds: float
     """Until it answered."""
@@ -82,6 +87,16 @@ def ours(problem: Problem, seed: int, seconds: float) -> Answer:
     engine = Nsga2Engine(DesignSpace(looking), seed=seed)
     budget = Budget(evaluations=UNLIMITED, seconds=SEARCHING * seconds)
     return _explored(problem, engine, make_outcomes(looking, jobs=2), budget, began)
+
+
+def ours_with_rates(problem: Problem, seed: int, seconds: float) -> Answer:
+    """The same with a least rate of every network."""
+    return ours(_with_min_rates(problem, MIN_RATE_HZ * 10**6), seed, seconds)
+
+
+def _with_min_rates(problem: Problem, rate_uhz: int) -> Problem:
+    networks = tuple(replace(network, min_rate_uhz=rate_uhz) for network in problem.networks)
+    return replace(problem, networks=networks)
 
 
 def ours_predicted(problem: Problem, seed: int, predictor: Predictor, predictions: int) -> Answer:
@@ -128,16 +143,26 @@ def _run(make: Callable[[DesignSpace], DecidingEngine], problem: Problem) -> Ans
 
 
 def _nothing(seconds: float) -> Answer:
-    return Answer(0.0, 0.0, 0.0, True, seconds)
+    return Answer(0.0, 0.0, 0.0, 0.0, True, seconds)
 
 
 def _judged(problem: Problem, row: IntArray, seconds: float) -> Answer:
     """What the timeline says of a row."""
-    judged = replace(problem, objectives=tuple(Objective(kind) for kind in JUDGED))
+    judged = replace(
+        _with_min_rates(problem, 1), objectives=tuple(Objective(kind) for kind in JUDGED)
+    )
     outcomes = make_outcomes(judged)(row[None])
     values = outcomes.objectives[0].tolist()
     throughput, power, efficiency = (
         objective_value(objective, value)
         for objective, value in zip(judged.objectives, values, strict=True)
     )
-    return Answer(throughput, power, efficiency, bool(outcomes.feasible[0]), seconds)
+    # Of a rate that is at least something the figure is negative.
+    slowest_uhz = min(
+        -int(figure)
+        for limit, figure in zip(constraints_of(judged), outcomes.figures[0], strict=True)
+        if limit.kind is ConstraintKind.RATE
+    )
+    return Answer(
+        throughput, power, efficiency, slowest_uhz / 10**6, bool(outcomes.feasible[0]), seconds
+    )

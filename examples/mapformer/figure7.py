@@ -21,11 +21,14 @@ from dse.problem.build import NetworkTables
 from examples.mapformer.contenders import (
     MANAGERS,
     MAPFORMER,
+    MIN_RATE_HZ,
     OURS,
+    OURS_WITH_RATES,
     Answer,
     manager,
     mapformer,
     ours,
+    ours_with_rates,
 )
 from examples.mapformer.figure_options import figure_options
 from examples.mapformer.mixes import CAPS_W, SIZES, Mix, mixes, problem_of
@@ -51,6 +54,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     console = wide_console()
     console.print(table(results))
     console.print(published_table(results))
+    console.print(rates_table(results))
     for line in summary(results):
         console.print(line, soft_wrap=True)
 
@@ -77,6 +81,7 @@ def answers(mix: Mix, known: dict[Hashable, NetworkTables]) -> Answers:
     given = {name: manager(name, problem, mix.number) for name in MANAGERS}
     given[MAPFORMER] = mapformer(problem, mix.number)
     given[OURS] = ours(problem, mix.number, given[MAPFORMER].seconds)
+    given[OURS_WITH_RATES] = ours_with_rates(problem, mix.number, given[MAPFORMER].seconds)
     return given
 
 
@@ -119,6 +124,31 @@ def table(results: Results) -> Table:
         silent = sum(entry[name].efficiency_per_j == 0 for entry in every)
         cells = [f"{means[name][key]:.2f}" for key in results]
         grid.add_row(name, *cells, str(above), str(silent))
+    return grid
+
+
+def rates_table(results: Results) -> Table:
+    """The second view: what the slowest network of a mix gets, and what least rates cost."""
+    grid = Table(
+        title="Inferences per second of the slowest network, mean over mixes",
+        caption=f"A sum of rates is largest where heavy networks wait. {OURS_WITH_RATES}: the "
+        f"same search with a least rate of {MIN_RATE_HZ} Hz for every network.",
+        title_justify="left",
+        caption_justify="left",
+    )
+    grid.add_column("manager")
+    for size, cap in results:
+        grid.add_column(f"{size}\n{cap} W", justify="right")
+    grid.add_column(f"mixes below\n{MIN_RATE_HZ} Hz", justify="right")
+    grid.add_column("inferences\nper joule", justify="right")
+    every = [entry for cell in results.values() for _, entry in cell]
+    for name in (*EVERYBODY, OURS_WITH_RATES):
+        below = sum(entry[name].slowest_hz < MIN_RATE_HZ for entry in every)
+        cells = [
+            f"{mean(entry[name].slowest_hz for _, entry in cell):.2f}" for cell in results.values()
+        ]
+        efficient = mean(entry[name].efficiency_per_j for entry in every)
+        grid.add_row(name, *cells, f"{below} of {len(every)}", f"{efficient:.2f}")
     return grid
 
 
