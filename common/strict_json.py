@@ -49,9 +49,7 @@ def parse_json(
         ) from None
     except RecursionError:
         raise DseError("must be JSON of moderate depth, got deeper") from None
-    except ValueError as error:
-        if isinstance(error, DseError):
-            raise
+    except ValueError:
         # Python converts no longer ones, for that takes quadratic time.
         raise DseError("must be JSON whose numbers have few digits, got thousands") from None
     if _ESCAPE.search(text) or printable(text) != text:
