@@ -91,7 +91,10 @@ def _resolved(
     except PlatformError as error:
         raise PlatformError(f"{label}: $.extends: {error}") from None
     own = {key: value for key, value in document.items() if key != "extends"}
-    merged: dict[str, Any] = _merged(base, own)
+    try:
+        merged: dict[str, Any] = _merged(base, own)
+    except PlatformError as error:
+        raise PlatformError(f"{label}: {error}") from None
     return merged, label
 
 
@@ -118,7 +121,12 @@ def _merged(base: Any, own: Any, key: str = "") -> Any:
     if isinstance(base, dict) and isinstance(own, Mapping) and key not in REPLACED:
         result = dict(base)
         for name, value in own.items():
-            result[name] = _merged(base[name], value, name) if name in base else value
+            if isinstance(value, Mapping) and value.get("remove") is True:
+                if name not in base:
+                    raise PlatformError(f"there is no {name!r} to remove")
+                del result[name]
+            else:
+                result[name] = _merged(base[name], value, name) if name in base else value
         return result
     if isinstance(base, list) and isinstance(own, list) and key in MERGED_BY:
         return _merged_list(base, own, MERGED_BY[key])

@@ -17,6 +17,8 @@ def test_every_clock_of_a_board_can_be_set(name):
         domain.name for domain in chip.domains
     ]
     modes = chip.deployment.power_modes
+    if modes is None:
+        return
     assert {parameter.domain for parameter in modes.parameters} == set(chip.domain_by_name)
     # The first mode is without limits, and no cap of another passes the ladder.
     assert all(cap is None for _, cap in modes.modes[0].caps_khz)

@@ -21,7 +21,11 @@ NAMES = (
     "jetson-agx-orin",
     "jetson-agx-orin-32gb",
     "jetson-agx-xavier",
+    "jetson-nano",
+    "jetson-orin-nano-8gb",
+    "jetson-orin-nx-16gb",
     "jetson-tx2",
+    "jetson-xavier-nx",
     "neurocube",
     "snapdragon-865",
 )
@@ -175,6 +179,15 @@ def test_extending_changes_what_it_names_and_nothing_else(tmp_path: Path) -> Non
     assert mine.unit_by_name["cpu"] == base.unit_by_name["cpu"]
     assert mine.domain_by_name["emc"].parked == 0
     assert mine.sha256 != base.sha256
+
+
+def test_an_object_of_the_base_may_be_removed(tmp_path: Path) -> None:
+    assert load_platform("jetson-agx-xavier").deployment is not None
+    mine = {"extends": "jetson-agx-xavier", "name": "mine"}
+    assert load({**mine, "deployment": {"remove": True}}, tmp_path).deployment is None
+    assert "there is no 'pe_array' to remove" in refused(
+        {**mine, "pe_array": {"remove": True}}, tmp_path
+    )
 
 
 def test_a_file_may_extend_a_file_beside_it(tmp_path: Path) -> None:
