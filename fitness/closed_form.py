@@ -179,7 +179,7 @@ def repeats_of_groups(problem: Problem) -> IntArray:
 
 
 def channel_ps(tokens: IntArray, femtoseconds: int | IntArray) -> IntArray:
-    """Time of passing so many tokens once: whole ps, rounded up."""
+    """Time of passing these tokens once, in ps, rounded up."""
     return -(-tokens * femtoseconds // 1000)
 
 

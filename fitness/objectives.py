@@ -11,8 +11,8 @@ it:
   frame, W its makespan; *periodic*: one frame, W the period; *pipeline*: mean power in the long run
   times the frame period; of an analytic pipeline one frame, W by its ``pipeline_time`` (Tang Eq.
   8-13);
-* power: that energy over that time, in uW, rounded down; of a pipeline that is played the mean in
-  the long run;
+* power: that energy over that time, in uW, rounded down; of a pipeline that is simulated the mean
+  in the long run;
 * efficiency: that energy over the networks, fJ: energy of an inference, rounded down;
 * stretch: what contention adds to the time that units are busy, ppm, rounded down;
 * fairness: minus the smallest relative rate of a network (:mod:`results.problem.rates`), ppm.
@@ -218,7 +218,7 @@ _OF_NO_FRAME = (
 
 
 def _needs_frame(problem: Problem) -> bool:
-    """Whether a frame must be played: always, but for pipelines where nothing asked for looks at
+    """Whether a frame must be simulated: always, but for pipelines where nothing asked for looks at
     one frame."""
     return (
         problem.energy_use is not EnergyUse.PIPELINE

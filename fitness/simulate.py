@@ -58,7 +58,8 @@ class Evaluation:
 
 @dataclass(frozen=True)
 class Timeline:
-    """One design point played: executions, and the instants at which frames and networks ended."""
+    """The simulation of one design point: executions, and the instants at which frames and networks
+    ended."""
 
     schedule: Schedule
     frame_end_ps: tuple[int, ...]
@@ -92,7 +93,7 @@ def fastest_kernel(problem: Problem) -> Kernel:
 def make_evaluator(problem: Problem, *, jobs: int = 1, kernel: Kernel | None = None) -> Evaluator:
     """A function from rows [n, groups + domains] (units, then operating points) to what they give.
 
-    ``kernel``: None for the fastest; tests and benchmarks ask for others.
+    ``kernel``: None for the fastest; others serve tests and benchmarks.
 
     Rows are shared out over ``jobs`` threads; the compiled timeline holds no lock. Each row's
     result depends on that row alone, so the number of threads changes nothing but the time taken.
@@ -109,7 +110,7 @@ def make_evaluator(problem: Problem, *, jobs: int = 1, kernel: Kernel | None = N
 
 
 def _general_player(problem: Problem, plan: Plan, jobs: int) -> list[RowPlayer]:
-    """Plays anything."""
+    """Simulates anything."""
     from fitness.simulator.general import evaluate_rows
 
     def player() -> RowPlayer:
@@ -120,7 +121,7 @@ def _general_player(problem: Problem, plan: Plan, jobs: int) -> list[RowPlayer]:
 
 
 def _two_chains_player(problem: Problem, plan: Plan, jobs: int) -> list[RowPlayer]:
-    """Plays one or two chains."""
+    """Simulates one or two chains."""
     from fitness.simulator.chains.two_chains import evaluate_chains
 
     chains = make_chains(problem, plan)
@@ -133,7 +134,7 @@ def _two_chains_player(problem: Problem, plan: Plan, jobs: int) -> list[RowPlaye
 
 
 def _many_chains_player(problem: Problem, plan: Plan, jobs: int) -> list[RowPlayer]:
-    """Plays any number of chains."""
+    """Simulates any number of chains."""
     from fitness.simulator.chains.chains import play_many_chains
 
     chains = make_chains(problem, plan)
@@ -166,7 +167,7 @@ _PLAYERS = {
 
 
 def play(problem: Problem, design: DesignPoint, *, frames: int = 1, in_flight: int = 1) -> Timeline:
-    """Plays ``frames`` frames, at most ``in_flight`` of them at a time, and keeps the schedule.
+    """Simulates ``frames`` frames, at most ``in_flight`` of them at a time, and keeps the schedule.
 
     Raises:
         ValueError: where the design puts a group on a unit that cannot run it.

@@ -44,13 +44,13 @@ from results.problem.problem import DesignPoint, Problem
 from results.problem.rates import frame_period_ps, rate_uhz
 
 MANY_ROWS = 100
-"""From so many rows of a thread on chains are played side by side. That takes as long as the
+"""From this many rows of a thread on chains are simulated side by side. That takes as long as the
 slowest of those that are beside one another, and rows differ by a factor of a thousand: of ten
 networks one row took six times as long as by the general kernel, 32 random ones twice as long,
 2,000 two thirds of the time."""
 SMALL_QUOTIENT, SMALL_DIVISOR = 1 << 50, 1 << 58
 MAX_SHOWN = 1000
-"""What is shown of a design point ends when so many executions have ended, if not before."""
+"""What is shown of a design point ends when this many executions have ended, if not before."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -156,8 +156,8 @@ def make_long_run_evaluator(
     """A function from rows [n, groups + domains] to what they give, shared out over ``jobs``
     threads; each row's result depends on that row alone.
 
-    Several streams that are chains have a kernel of their own that is faster for many rows;
-    ``as_chains`` asks for it or for the general one whatever their number. Both give the same.
+    Several streams that are chains have a separate kernel that is faster for many rows;
+    ``as_chains`` selects it or the general one whatever their number. Both give the same.
     """
     plan = make_plan(problem)
     streams = stream_count(problem)
@@ -205,7 +205,7 @@ def frame_loads(problem: Problem, rows: IntArray) -> IntArray:
 
 
 def have_chain_kernel(problem: Problem) -> bool:
-    """Whether the streams can be played by the kernel for chains."""
+    """Whether the streams can be simulated by the kernel for chains."""
     return stream_count(problem) > 1 and are_chains(problem) and len(problem.units) <= MAX_UNITS
 
 
@@ -287,7 +287,7 @@ def play_shown(
 def free_run_of(
     problem: Problem, design: DesignPoint, periods_ps: IntArray
 ) -> tuple[Schedule, FreeRun]:
-    """What is shown of networks that run freely, and what is said of them.
+    """The schedule and the summary of free-running networks.
 
     Args:
         periods_ps: [networks], of the same design point.

@@ -14,7 +14,7 @@ from platforms.deployment import (
     PowerModes,
 )
 from platforms.errors import PlatformError
-from platforms.measurement_file import read_source, whole
+from platforms.measurement_file import integer_of, read_source
 
 
 def read_deployment(
@@ -26,7 +26,7 @@ def read_deployment(
     extends another one may have removed them.
 
     Raises:
-        PlatformError: where a domain stands twice, or power modes contradict themselves.
+        PlatformError: where a domain occurs twice, or power modes contradict themselves.
     """
     if entry is None:
         return None
@@ -82,7 +82,10 @@ def _power_modes(entry: Mapping[str, Any], domains: tuple[str, ...], where: str)
                 cores=mode["cores"],
                 all_gpu=mode["all_gpu"],
                 caps_khz=tuple(
-                    (domain, None if mhz is None else whole(mhz, 1000, f"{here}.{domain}", "kHz"))
+                    (
+                        domain,
+                        None if mhz is None else integer_of(mhz, 1000, f"{here}.{domain}", "kHz"),
+                    )
                     for domain, mhz in mode["max_mhz"].items()
                     if domain in domains
                 ),

@@ -38,7 +38,7 @@ def exact_decimal(text: str) -> Decimal:
 
 
 def exact_integer(text: str) -> int:
-    """The same for a whole number without exponent."""
+    """The same for an integer without exponent."""
     if len(text) > MAX_DIGITS:
         raise PlatformError(f"numbers must have at most {MAX_DIGITS} digits, got {shortened(text)}")
     return int(text)
@@ -78,5 +78,5 @@ def canonical_json(document: Any) -> bytes:
 
 
 def rounded_half_up(value: Fraction) -> int:
-    """The nearest whole number; halves go up."""
+    """The nearest integer; halves go up."""
     return (2 * value.numerator + value.denominator) // (2 * value.denominator)

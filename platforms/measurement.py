@@ -13,10 +13,10 @@ Clocks = tuple[tuple[str, int], ...]
 
 @dataclass(frozen=True)
 class NetworkTime:
-    """The time of a whole network on one unit, alone on the chip.
+    """The time of an entire network on one unit, alone on the chip.
 
     ``names``: the network's names, the first being the source's own; ``macs``: of the network that
-    was measured, so that another network of the same name is told apart. ``time_ps``: None where
+    was measured, to distinguish another network of the same name. ``time_ps``: None where
     the source has the network, but no time of it on these units.
     """
 

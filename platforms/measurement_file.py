@@ -31,8 +31,8 @@ def read_source(figure: Mapping[str, Any]) -> Source:
     return Source(Status(figure["status"]), figure["source"])
 
 
-def whole(value: int | Decimal, factor: int, what: str, unit: str) -> int:
-    """``value`` x ``factor``, which must be a whole number of ``unit``.
+def integer_of(value: int | Decimal, factor: int, what: str, unit: str) -> int:
+    """``value`` x ``factor``, which must be an integer number of ``unit``.
 
     Raises:
         PlatformError: where it is not; the message begins with ``what``, the JSON path.
@@ -50,7 +50,7 @@ def read_clocks(document: Mapping[str, Any], domains: Mapping[str, Domain], wher
         path = f"{where}.{name}"
         if name not in domains:
             raise PlatformError(f"{path} must name a domain ({', '.join(domains)}), got {name!r}")
-        khz = whole(mhz, 1000, path, "kHz")
+        khz = integer_of(mhz, 1000, path, "kHz")
         ladder = [point.frequency_khz for point in domains[name].operating_points]
         if khz not in ladder:
             listed = ", ".join(f"{point / 1000:g}" for point in ladder)

@@ -143,7 +143,7 @@ class Unit:
     unsupported_operations: tuple[str, ...]
     rules: tuple[Rule, ...]
     max_segments: int | None
-    """Most stretches of consecutive groups that it takes (a DLA core: 16 loadables)."""
+    """Maximum number of segments that it holds (a DLA core: 16 loadables)."""
     support_source: Source
 
 
@@ -190,7 +190,7 @@ class PeArray:
 
 @dataclass(frozen=True)
 class Platform:
-    """A whole chip."""
+    """A chip."""
 
     name: str
     title: str
@@ -202,7 +202,7 @@ class Platform:
     board_source: Source
     default_precision: str
     measurements: tuple[NetworkTime, ...]
-    """Times of whole networks, which costs are calibrated on."""
+    """Times of entire networks, which costs are calibrated on."""
     profiles: tuple[NetworkProfile, ...]
     """Measured groups of networks."""
     sha256: str

@@ -11,10 +11,10 @@ from platforms.deployment_file import read_deployment
 from platforms.errors import PlatformError
 from platforms.exact_json import rounded_half_up
 from platforms.measurement_file import (
+    integer_of,
     read_network_profile,
     read_network_time,
     read_source,
-    whole,
 )
 from platforms.platform import (
     Contention,
@@ -100,9 +100,9 @@ def _pe_array(entry: Mapping[str, Any] | None, units: Mapping[str, Unit]) -> PeA
         unit=entry["unit"],
         counts=counts,
         vaults=entry["vaults"],
-        cache_bytes=whole(entry["cache_kb"], 1024, "$.pe_array.cache_kb", "bytes"),
+        cache_bytes=integer_of(entry["cache_kb"], 1024, "$.pe_array.cache_kb", "bytes"),
         cache_bandwidth_kbps=rounded_half_up(Fraction(entry["cache_gbps"]) * KBPS_PER_GBPS),
-        cache_fixed_ns=whole(entry["cache_us"], 1000, "$.pe_array.cache_us", "ns"),
+        cache_fixed_ns=integer_of(entry["cache_us"], 1000, "$.pe_array.cache_us", "ns"),
         source=read_source(entry),
     )
 
@@ -116,7 +116,7 @@ def _require_distinct(values: Sequence[str], where: str, key: str) -> None:
 def _domain(entry: Mapping[str, Any], where: str) -> Domain:
     ladder = entry["ladder"]
     frequencies = [
-        whole(value, 1000, f"{where}.ladder.frequencies_mhz[{index}]", "kHz")
+        integer_of(value, 1000, f"{where}.ladder.frequencies_mhz[{index}]", "kHz")
         for index, value in enumerate(ladder["frequencies_mhz"])
     ]
     for index, (slower, faster) in enumerate(pairwise(frequencies), start=1):
@@ -131,7 +131,7 @@ def _domain(entry: Mapping[str, Any], where: str) -> Domain:
             f"{where}.ladder.labels must have one label per frequency ({len(frequencies)}), "
             f"got {len(labels)}"
         )
-    parked = whole(entry["parked_mhz"], 1000, f"{where}.parked_mhz", "kHz")
+    parked = integer_of(entry["parked_mhz"], 1000, f"{where}.parked_mhz", "kHz")
     if parked not in frequencies:
         raise PlatformError(
             f"{where}.parked_mhz must be on the domain's ladder, got {entry['parked_mhz']}"
@@ -237,7 +237,9 @@ def _unit(
         peaks=peaks,
         bandwidth_share=Fraction(entry["bandwidth"]["share"]),
         bandwidth_source=read_source(entry["bandwidth"]),
-        fixed_ns_per_layer=whole(fixed["us_per_layer"], 1000, f"{where}.fixed.us_per_layer", "ns"),
+        fixed_ns_per_layer=integer_of(
+            fixed["us_per_layer"], 1000, f"{where}.fixed.us_per_layer", "ns"
+        ),
         fixed_source=read_source(fixed),
         power=power,
         contention=_contention(entry["contention"]),
@@ -299,9 +301,9 @@ def _transition(entry: Mapping[str, Any], where: str) -> Transition:
     return Transition(
         unit=entry["unit"],
         out_bandwidth_kbps=rounded_half_up(Fraction(entry["out_gbps"]) * KBPS_PER_GBPS),
-        out_fixed_ns=whole(entry["out_us"], 1000, f"{where}.out_us", "ns"),
+        out_fixed_ns=integer_of(entry["out_us"], 1000, f"{where}.out_us", "ns"),
         in_bandwidth_kbps=rounded_half_up(Fraction(entry["in_gbps"]) * KBPS_PER_GBPS),
-        in_fixed_ns=whole(entry["in_us"], 1000, f"{where}.in_us", "ns"),
+        in_fixed_ns=integer_of(entry["in_us"], 1000, f"{where}.in_us", "ns"),
         source=read_source(entry),
     )
 

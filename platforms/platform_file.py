@@ -28,10 +28,10 @@ MERGED_BY = {
     "power": "domain",
     "controls": "domain",
 }
-"""Lists whose entries are merged one by one, and the key that tells which is which."""
+"""Lists whose entries are merged one by one, and the key that identifies them."""
 
 REPLACED = frozenset({"ladder", "voltage", "idle", "busy"})
-"""Objects that are replaced as a whole: half of one and half of another would make no sense."""
+"""Objects that are replaced entirely, since halves of two would make no sense."""
 
 
 def platform_names() -> tuple[str, ...]:

@@ -83,7 +83,7 @@ def _unit(platform: Platform, unit: Unit) -> dict[str, Any]:
 
 
 def platform_data(platform: Platform) -> dict[str, Any]:
-    """The whole platform as JSON types, every figure with its source."""
+    """The platform as JSON types, every value with its source."""
     memory = platform.memory
     return {
         "name": platform.name,

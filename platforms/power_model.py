@@ -19,7 +19,7 @@ def voltages_mv(
     """The voltage of every point of a ladder, mV; None where unknown.
 
     The model: flat at ``minimum_mv`` up to the knee, then a straight line to ``maximum_mv`` at the
-    fastest point; whole millivolts, rounded half up.
+    fastest point; integer millivolts, rounded half up.
 
     Raises:
         PlatformError: where the number of voltages or their order is wrong.

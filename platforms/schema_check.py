@@ -35,7 +35,7 @@ def _validator(name: str, package: str) -> Draft202012Validator:
         (schema["$id"], Resource.from_contents(schema))
         for schema in (read_schema("figures"), read_schema(name, package))
     )
-    extend: Any = validators.extend  # Typed nowhere.
+    extend: Any = validators.extend  # Untyped.
     strict = extend(Draft202012Validator, {"pattern": _pattern})
     result: Draft202012Validator = strict(read_schema(name, package), registry=registry)
     return result

@@ -1,4 +1,4 @@
-"""What one layer of a network asks of a processor: operation, work and data."""
+"""One layer of a network: operation, work and data."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from enum import Enum
 
 
 class LayerKind(Enum):
-    """What a layer does, as far as its cost and its support on a unit depend on it."""
+    """The kind of a layer, on which its cost and its support on a unit depend."""
 
     CONVOLUTION = "convolution"
     DECONVOLUTION = "deconvolution"

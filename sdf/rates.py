@@ -69,7 +69,7 @@ class Rate:
         return cycles * self._total + self._sums[phase]
 
     def most(self, tokens: int) -> int:
-        """The most firings, from the first one on, that move no more than so many tokens."""
+        """The most firings, from the first one on, that move no more than ``tokens``."""
         if self.phases == 1:
             return tokens // self._total
         cycles, rest = divmod(tokens, self._total)
@@ -83,7 +83,7 @@ class Rate:
         return firings // self.phases * self._total + self._array[phase]
 
     def last_needed(self, tokens: IntArray) -> IntArray:
-        """For every entry, the firing that moves the last of so many tokens."""
+        """For every entry, the firing that moves the last of these tokens."""
         if self.phases == 1:
             return (tokens - 1) // self._total
         before = tokens - 1

@@ -34,7 +34,7 @@ def deploy(
         platform: the platform's file, where it has no name.
         models: network -> file of its model, where it is no longer where it was.
         nvpmodel_conf: the board's own nvpmodel file.
-        check: compare parts of models with the whole by ONNX Runtime.
+        check: compare parts of models with the uncut ones by ONNX Runtime.
         overwrite: replace an older deployment.
 
     Returns:

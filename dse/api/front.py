@@ -67,9 +67,9 @@ class Front(Sequence[Member]):
     costs: CostOrigins | None = None
     """Where costs came from, as ``costs.json`` has it."""
     certificate: ProofArtifacts | None = None
-    """The proof about the whole front or its fastest member, or as far as it came."""
+    """The proof, complete or not, of the front or of its fastest member."""
     epsilon: ProofArtifacts | None = None
-    """The proof about the whole front within a tolerance."""
+    """The proof of the front within a tolerance."""
 
     @property
     def problem(self) -> NumericProblem:
@@ -123,7 +123,7 @@ class Front(Sequence[Member]):
         return self.members[which]
 
     def save(self, folder: str | Path, *, overwrite: bool = False, pictures: bool = True) -> None:
-        """Write a result folder: whole, or not at all.
+        """Write a result folder atomically.
 
         Raises:
             ResultError: where the folder exists (without ``overwrite``), holds anything but a
@@ -235,7 +235,7 @@ class Front(Sequence[Member]):
         """The HTML report, and a note where it is without deployment.
 
         Raises:
-            PlatformError, ResultError: where the platform that was asked for is not the one.
+            PlatformError, ResultError: where ``platform`` is another one than the front's.
         """
         from results.export.report import report_html
 

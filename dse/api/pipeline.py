@@ -36,7 +36,7 @@ ProofBar = AbstractContextManager[Callable[[SearchProgress], None] | None]
 
 @dataclass(frozen=True, kw_only=True)
 class SearchSettings:
-    """How long a search goes on, and how it is repeated.
+    """Budget, seed and checkpoint of a search.
 
     ``max_evaluations``: design points to evaluate; None: 100,000, free-running 300.
     ``time_limit_s``: ends search and proof, each, earlier; the front then depends on the machine.
@@ -67,7 +67,7 @@ class Explored:
     not_certified: str | None
     """Why nothing could be proved, if so."""
     not_proved: str | None
-    """Why the whole front could not be proved, if so."""
+    """Why the front as a whole could not be proved, if so."""
 
 
 def explore(

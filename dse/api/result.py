@@ -1,4 +1,4 @@
-"""What commands ask of a result folder, whichever kind of result it holds."""
+"""The interface of result folders to commands, for every kind of result."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Result(Protocol):
         ...
 
     def views(self, *, width: int, all_rows: bool) -> list[RenderableType]:
-        """The table and what is said about it, for a terminal."""
+        """The table and its captions, for a terminal."""
         ...
 
     def member_views(self, which: int | str, *, all_rows: bool) -> list[RenderableType]:

@@ -20,7 +20,7 @@ class AxoNN(Baseline):
 
     Assumed: energy is that of the network alone at the fastest clocks, idle power of all that is on
     included. The budget of a workload (``--energy-budget``) is shared out by what the networks take
-    on the GPU; without one, a network may take as much as it takes on the GPU. It knows one network
+    on the GPU; without one, a network may take as much as on the GPU. It considers one network
     only: each is placed as if it were alone, and all then run together. Where no mapping keeps the
     budget, the lowest energy one is taken. Networks whose groups form a graph are left to others.
     """

@@ -1,4 +1,4 @@
-"""What all baselines share: an engine that proposes once, and the costs that a method looks at."""
+"""What all baselines share: an engine that proposes once, and the costs that methods use."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Baseline(ABC):
     label: ClassVar[str]
     """For people: in tables and pictures."""
     has_front: ClassVar[bool] = False
-    """Whether the method stands for all non-dominated rows that it proposes, not the best alone."""
+    """Whether all non-dominated rows that the method proposes count, not only the best."""
 
     def __init__(self, space: DesignSpace) -> None:
         self._space = space
@@ -91,7 +91,8 @@ def _clipped_times(space: DesignSpace) -> np.ndarray[tuple[int, ...], np.dtype[n
 
 @dataclass(frozen=True)
 class Costs:
-    """What the methods look at: stand-alone times and transitions, Python integers, no contention.
+    """The costs that methods use: stand-alone times and transitions, Python integers, no
+    contention.
 
     ``time_ps[g]``: unit -> time, of the units that may have group g. ``incoming[g]``: (group that
     feeds it, index of the edge). ``order[n]``: groups of network n, each after those that feed it.

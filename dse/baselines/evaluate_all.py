@@ -1,4 +1,4 @@
-"""Where the baselines stand on a problem: each run as an engine, its best point played whole."""
+"""Baselines on a problem: each is run as an engine and its best point is simulated."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def compared_objective(problem: Problem) -> int:
 
 @dataclass(frozen=True, eq=False)
 class _Best:
-    """What a method stands for."""
+    """The best points of a method."""
 
     method: type[Baseline]
     row: IntArray
@@ -79,14 +79,14 @@ def baseline_points(space: DesignSpace) -> tuple[BaselinePoint, ...]:
 
 
 def baseline_rows(space: DesignSpace) -> IntArray:
-    """[points, width]: what the methods stand for, for a first population."""
+    """[points, width]: the methods' points, for an initial population."""
     rows = [best.row for best in _best_of_all(space)]
     return np.array(rows, dtype=np.int64).reshape(-1, space.width)
 
 
 @lru_cache(maxsize=2)
 def _best_of_all(space: DesignSpace) -> tuple[_Best, ...]:
-    """Kept for the last spaces: the first population and the front both ask."""
+    """Cached for the last spaces: the initial population and the front both need it."""
     problem = space.problem
     evaluate = make_outcomes(problem)
     constraints = constraints_of(problem)

@@ -12,14 +12,14 @@ from results.problem.problem import IntArray
 
 MAX_ASSIGNMENTS = 4096
 MAX_FREE_ASSIGNMENTS = 256
-"""Of networks that run freely, where playing one may take a thousand times as long."""
+"""For free-running networks, where one simulation may take a thousand times as long."""
 
 
 class GpuAndDsa(Baseline):
     """Whole networks on units, at least two units used; a single network leaves the GPU.
 
     Assumed: of all such assignments the paper's authors took the best; so all are proposed, and the
-    best by the timeline, with contention, stands for the method. Of more than ``MAX_ASSIGNMENTS``
+    best by the timeline, with contention, represents the method. Of more than ``MAX_ASSIGNMENTS``
     (``MAX_FREE_ASSIGNMENTS`` where networks run freely) one is: the longest network first, each to
     the unit that is done first, at least one elsewhere. What a unit cannot run falls back to the
     GPU, as in TensorRT.

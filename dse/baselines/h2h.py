@@ -16,7 +16,8 @@ from fitness.simulate_long_run import make_long_run_evaluator
 from results.problem.problem import EnergyUse, IntArray, Problem
 
 MAX_GROUP_PLAYS = 2_000_000
-"""Moves are tried until so many groups were played: under a second, large workloads included."""
+"""Moves are tried until this many groups were simulated: under a second, also for large
+workloads."""
 
 
 class H2h(Baseline):
@@ -52,7 +53,7 @@ class H2h(Baseline):
 
 
 def cost_without_contention(space: DesignSpace) -> Callable[[IntArray], IntArray]:
-    """A function from mappings [n, groups] to what H2H wants small, [n] ps."""
+    """A function from mappings [n, groups] to what H2H minimises, [n] ps."""
     problem = without_contention(space.problem)
     if problem.is_analytic:
         load = make_load_evaluator(problem)
@@ -65,7 +66,7 @@ def cost_without_contention(space: DesignSpace) -> Callable[[IntArray], IntArray
 
 
 def without_contention(problem: Problem) -> Problem:
-    """The problem on a chip where nobody slows anybody."""
+    """The problem without contention."""
     return replace(problem, units=tuple(replace(unit, contention=None) for unit in problem.units))
 
 

@@ -12,7 +12,7 @@ class TensorRtStyle(Baseline):
     """Every group on the GPU, which one core feeds, at all clocks that the GPU has among its own:
     on a Jetson TX2 with the memory's clock held, 12 x 13 of them.
 
-    Unlike the other methods it stands for a front, not for one point. It applies where throughput
+    Unlike the other methods it yields a front, not one point. It applies where throughput
     is an objective. Assumed: what the GPU cannot run goes to the unit that is fastest for it.
     """
 

@@ -28,14 +28,14 @@ from results.io.canonical_json import INT64_MAX
 from results.problem.problem import Problem
 
 SLICE_NODES = 20_000
-"""Nodes between two looks at the clock."""
+"""Nodes between two checks of the clock."""
 BUFFER_LEMMAS = 4096
 BUFFER_MEMBERS = 256
 
 
 @dataclass(frozen=True)
 class SearchProgress:
-    """How far a search stands; ``epsilon_ppm``: see :mod:`results.front.epsilon`, None: no bound
+    """Progress of a search; ``epsilon_ppm``: see :mod:`results.front.epsilon`, None: no bound
     yet.
     """
 
@@ -59,10 +59,10 @@ class Incumbents:
 
 @dataclass(frozen=True, eq=False)
 class ExactResult:
-    """The front of the objectives asked for, as far as it is known, and the lemmas, as far as they
+    """The front of the requested objectives as far as it is known, and the lemmas, if they
     were kept.
 
-    ``complete``: for every feasible design point there is a member that is nowhere above it, or
+    ``complete``: for every feasible design point there is a member that is at least as good, or
     (with a tolerance) by no more than that. ``open_bounds``: whatever is not looked at yet is
     nowhere below one of them.
     """
@@ -84,7 +84,7 @@ class ExactResult:
     nodes: int
     seconds: float
     snapshot: Snapshot
-    """Where the search stands, for :func:`find_front` to go on from."""
+    """Where the search stands, for :func:`find_front` to resume from."""
 
 
 def find_front(
@@ -109,14 +109,14 @@ def find_front(
         objectives: positions of the problem's objectives that count; None: all. With one of them
             the front is its best design point.
         known: what is known already; only what these do not dominate is looked for.
-        tolerance_ppm: what is better than a member by no more than so many millionths in any
+        tolerance_ppm: what is better than a member by no more than this many millionths in any
             objective need not be found (see :mod:`results.front.epsilon`).
         max_lemmas: more are counted, but not kept.
         max_nodes: ends the search there, on any machine alike.
         time_limit_s: ends the search earlier.
         resume_from: where an earlier search of the same problem was ended; ``known`` is not used.
         on_progress: called every ``SLICE_NODES`` nodes.
-        interrupted: asked as often; true ends the search.
+        interrupted: polled as often; true ends the search.
 
     Raises:
         ResultError: where no bound is known for an objective or a limit, see
@@ -300,7 +300,7 @@ class _Search:
         return np.array(vectors, dtype=np.int64).reshape(-1, b.bound.shape[1])
 
     def restore(self, snapshot: Snapshot) -> None:
-        """Sets the search to where an earlier one stood.
+        """Restores the state of an earlier search.
 
         Raises:
             ResultError: see :func:`dse.certificate.snapshot.fill_in`.

@@ -31,8 +31,8 @@ MAX_LEMMAS = 200_000
 """More lemmas are not given to a solver: what they prove is ``searched`` then."""
 COVER_SECONDS = 120.0
 DEFAULT_GROUP_PLAYS = 40_000_000
-"""By default a search has this many nodes over the number of groups: a node plays each group once
-at most, so that the time is about the same for small and large workloads."""
+"""By default a search has this many nodes over the number of groups: a node simulates each group
+once at most, so that the time is about the same for small and large workloads."""
 
 
 @dataclass(frozen=True)
@@ -143,7 +143,7 @@ def prove(
         columns: positions of the objectives that count. One: only its best member is proved.
         tolerance_ppm: what is better by no more need not be found.
         limits: where they end the search, the certificate has a gap.
-        earlier: a certificate with a gap of the same problem and objectives, to go on from.
+        earlier: a certificate with a gap of the same problem and objectives, to resume from.
         on_progress, interrupted: see :func:`dse.certificate.branch_and_bound.find_front`.
 
     Raises:
@@ -211,7 +211,7 @@ def prove(
 
 
 def default_nodes(problem: Problem) -> int:
-    """Nodes of a search where nothing else is asked for."""
+    """Default number of nodes of a search."""
     return max(1, DEFAULT_GROUP_PLAYS // problem.group_count)
 
 
@@ -278,7 +278,7 @@ def _covered(problem: Problem, draft: Certificate, result: ExactResult) -> Proof
 
 
 def _snapshot(earlier: Certificate, digest: str, names: tuple[str, ...]) -> Snapshot | None:
-    """Where an earlier search of this problem stood; None where there is nothing to go on from."""
+    """Where an earlier search of this problem stood; None where there is nothing to resume from."""
     if earlier.search is None or earlier.problem_sha256 != digest or earlier.objectives != names:
         return None
     return Snapshot(

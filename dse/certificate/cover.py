@@ -2,7 +2,7 @@
 
 A model of the formula is a design point that obeys the mapping rules and that no lemma catches. So
 where solvers say ``unsat``, the lemmas cover the space. The text is plain clauses in SMT-LIB 2
-(QF_UF): every solver reads it, and nothing has to be trusted that a solver prints by itself. The
+(QF_UF): every solver reads it, and nothing else that a solver prints has to be trusted. The
 leaves of a search exclude each other, so no lemma can be dropped for what another one says.
 
 Variables: ``x_g_u``, group g is on unit u; ``o_d_k``, domain d has operating point k; ``t_e``, the
@@ -110,7 +110,7 @@ def _require_fitting(problem: Problem, lemmas: LemmaTable) -> None:
 
 
 def _clause(literals: Iterable[str]) -> str:
-    """``false`` stands beside the literals since ``or`` takes two arguments at least."""
+    """``false`` is added because ``or`` takes at least two arguments."""
     text = " ".join(literals)
     return f"(assert (or {text} false))" if text else "(assert false)"
 
@@ -240,7 +240,7 @@ def _outside(
 
 
 def prove_cover(text: str, *, timeout_s: float | None = None) -> CoverResult:
-    """What Z3 says of the formula; a process of its own, so that a time limit always holds.
+    """Z3's verdict on the formula; in a separate process, so that the time limit always holds.
 
     Raises:
         ResultError: where the program that comes with ``z3-solver`` is missing.
@@ -266,7 +266,7 @@ def _ask(name: str, command: Sequence[str], text: str, timeout_s: float | None) 
     verdict = _answer(command, text, timeout_s).strip()
     left_over = None
     if verdict == "sat":
-        # Asked again for its model: what is proved is the file's text, as it stands.
+        # A second run for the model: what is proved is the file's text, unchanged.
         left = None if timeout_s is None else max(0.0, timeout_s - (time.monotonic() - began))
         left_over = _model(command, text, left)
     elif verdict != "unsat":
@@ -310,4 +310,4 @@ def _z3_program() -> str:
     for path in files("z3-solver") or ():
         if path.name in ("z3", "z3.exe"):
             return str(path.locate())
-    raise ResultError("z3: the package z3-solver is installed without its program; install it anew")
+    raise ResultError("z3: the package z3-solver is installed without its program; reinstall it")

@@ -17,7 +17,7 @@ from results.problem.problem import DesignPoint, Objective, ObjectiveKind, Probl
 
 @dataclass(frozen=True, eq=False)
 class FastestResult:
-    """What the search found, and the lemmas, as far as they were kept.
+    """What the search found, and the lemmas if they were kept.
 
     ``best`` is None where no design point is better than the one that the search started from, or
     none is feasible; ``best_value`` is its value, or the one started from (None: neither). No

@@ -1,4 +1,4 @@
-"""Where an exact search stands, so that a later one can go on from there."""
+"""The state of an exact search, from which a later one can resume."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ STATE_FIELDS = (
     *("kind", "subject", "option", "saved", "bound"),
     *MEMBER_FIELDS,
 )
-"""Fields of ``Branching`` that a search needs to go on; the kernels make the others anew."""
+"""Fields of ``Branching`` that a search needs to resume; the kernels recompute the others."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,7 +44,7 @@ class Snapshot:
 
 
 def kept_arrays(b: Branching) -> dict[str, list[int]]:
-    """What a search needs to go on, flat; of members, those that there are."""
+    """What a search needs to resume, flat; only existing members."""
     members = slice(0, int(b.progress.members))
     kept = {name: getattr(b, name) for name in STATE_FIELDS}
     for name in MEMBER_FIELDS:
@@ -85,7 +85,7 @@ def fill_in(b: Branching, arrays: dict[str, list[int]], plan: Plan) -> None:
         if name in MEMBER_FIELDS:
             required = int(b.progress.members) * math.prod(array.shape[1:])
         if values is None or len(values) != required:
-            raise ResultError(f"$.search.{name}: {required} numbers are required to go on")
+            raise ResultError(f"$.search.{name}: {required} numbers are required to resume")
         low, high = ranges.get(name, (-INT64_MAX, INT64_MAX))
         if values and not low <= min(values) <= max(values) <= high:
             raise ResultError(f"$.search.{name}: numbers from {low} to {high} are required")
@@ -100,7 +100,7 @@ def fill_in(b: Branching, arrays: dict[str, list[int]], plan: Plan) -> None:
 
 
 def play_levels(plan: Plan, space: SearchSpace, chosen: Chosen, state: State, b: Branching) -> None:
-    """Plays to the stop of every level, which is not kept."""
+    """Simulate up to the snapshot of every level; snapshots are not stored."""
     from fitness.branch_and_bound.search import keep_stop
 
     depth = int(b.progress.depth)

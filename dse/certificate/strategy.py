@@ -19,7 +19,7 @@ from results.front.front import Front
 TOLERANCES_PPM = (100_000, 50_000, 20_000, 10_000, 5_000, 2_000, 1_000, 500)
 """Each search within one of them finds the next one easier, for it leaves better members."""
 FRONT_LEMMAS = 60_000
-"""More lemmas about a whole front are not given to a solver unless asked for: some ten seconds."""
+"""Beyond this many lemmas about a whole front no solver is called by default: some ten seconds."""
 EXACT_SHARE, FASTEST_SHARE = 0.25, 0.25
 """Of a time limit: for the exact search, and of what is left for the fastest member."""
 
@@ -63,7 +63,7 @@ def prove_front(
         limits: nodes are those of each search, of several within a tolerance together; seconds
             those of all.
         front_lemmas: more about the whole front are not covered.
-        earlier: a certificate with a gap of the fastest member, to go on from.
+        earlier: a certificate with a gap of the fastest member, to resume from.
 
     Raises:
         ResultError: where nothing can be proved about any objective.
@@ -80,16 +80,16 @@ def prove_front(
                 check_provable(front.problem, columns)
             except ResultError as error:
                 refused = str(error)
-        whole = goal is Goal.WHOLE_FRONT and refused is None
-        if whole:
+        full_front = goal is Goal.WHOLE_FRONT and refused is None
+        if full_front:
             work.epsilon = work.prove(columns, share=EXACT_SHARE)
         column = certified_column(front.problem)
         if column is None and refused is not None:
             raise ResultError(refused)
         if column is not None and not work.is_certified and not work.interrupted():
-            share = FASTEST_SHARE if whole else 1.0
+            share = FASTEST_SHARE if full_front else 1.0
             work.fastest = work.prove((column,), share=share, earlier=earlier)
-        if whole:
+        if full_front:
             work.narrow(columns)
         return work.result(interrupt.requested, refused)
 
@@ -144,8 +144,12 @@ class _Work:
     @property
     def is_certified(self) -> bool:
         """Whether the front is proved complete, by lemmas that a solver has covered."""
-        whole = self.epsilon
-        return whole is not None and whole.is_exact and whole.status is CertificateStatus.CERTIFIED
+        full_front = self.epsilon
+        return (
+            full_front is not None
+            and full_front.is_exact
+            and full_front.status is CertificateStatus.CERTIFIED
+        )
 
     def narrow(self, columns: tuple[int, ...]) -> None:
         """Smaller and smaller tolerances, as long as the limits allow; the last is exact."""

@@ -1,4 +1,4 @@
-"""What is proved of a front, in words."""
+"""Texts about what is proved of a front."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def describe_claims(front: Front) -> list[str]:
 
 
 def space_sentence(space: str) -> str:
-    """What a claim is about, said behind it."""
+    """The subject of a claim, appended to it."""
     return f"Proved of this space: {space}."
 
 
@@ -64,7 +64,7 @@ def claim_in_words(problem: Problem, claim: CertificateSummary, best: Sequence[i
             bound = _value_in_words(problem.objectives[column], least_within(best[column], epsilon))
         return (
             f"gap: member {claim.members[0]} has {value}, no design point {relation} {bound} "
-            f"(gap {percent(epsilon)}); {size}. 'dse certify' goes on."
+            f"(gap {percent(epsilon)}); {size}. Run 'dse certify' to continue."
         )
     status = claim.status.value
     return f"{status}: no design point {relation} member {claim.members[0]} ({value}); {how}"

@@ -1,4 +1,4 @@
-"""Why nothing is feasible: what was asked for, and the least that can be had of each alone."""
+"""Why nothing is feasible: each limit beside the best value that can be reached alone."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ _OVER_THE_PERIOD = (ConstraintKind.POWER, ConstraintKind.ENERGY)
 def explain_infeasible(
     problem: Problem, result: SearchResult, *, seed: int, jobs: int = 1, probe: bool = True
 ) -> str:
-    """What stands in the way, in one line or a few.
+    """The constraints that cannot be met, in one line or a few.
 
     With ``probe`` a constraint that no design point met is looked for alone: a short search with
-    nothing but its figure to minimise. What is said is what was found, not a proof.
+    only its value to minimise. The result is what was found, not a proof.
     """
     if result.evaluations == 0 and result.stopped_by is StoppedBy.EXHAUSTED:
         return "no design point was proposed: the engine expects none to keep all constraints"
@@ -66,7 +66,7 @@ def explain_infeasible(
     missed = [line for _, line in over]
     if missed:
         return f"{head}: {missed[0]}" if len(missed) == 1 else "\n".join([f"{head}:", *missed])
-    asked = [
+    requested = [
         line
         for line, entry in zip(lines, constraints, strict=True)
         if entry.kind is not ConstraintKind.SEGMENTS
@@ -75,7 +75,7 @@ def explain_infeasible(
         [
             f"{head}; each constraint was met alone, but not all together, which is not proved to "
             "be impossible:",
-            *asked,
+            *requested,
         ]
     )
 
@@ -89,7 +89,7 @@ def _alone(problem: Problem, constraint: Constraint) -> str:
 
 
 def _probe(problem: Problem, kind: ConstraintKind, network: int | None) -> Problem:
-    """The problem with one figure to minimise and nothing else asked for but what mapping limits.
+    """The problem with one value to minimise and only the limits on mappings.
 
     Over a fixed period power and energy mean something only where the makespan fits into it.
     """

@@ -33,13 +33,14 @@ from results.problem.problem_file import problem_sha256
 
 DEFAULT_EVALUATIONS = 100_000
 FREE_RUNNING_EVALUATIONS = 300
-"""Playing a free-running workload takes as long as its slowest network is slower than the others,
+"""Simulating a free-running workload takes longer the slower its slowest network is than the
+others,
 and efficient mappings hold heavy networks back: they take a good part of a second each."""
 MAX_SNAPSHOTS = 200
 
 
 def default_evaluations(problem: Problem) -> int:
-    """Design points that are evaluated where nobody says how many."""
+    """Default number of evaluated design points."""
     return FREE_RUNNING_EVALUATIONS if problem.free_running else DEFAULT_EVALUATIONS
 
 

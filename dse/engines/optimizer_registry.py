@@ -18,11 +18,11 @@ from results.problem.problem import ObjectiveKind
 class EngineInfo:
     """What an engine can do.
 
-    ``least_objectives``: it is made for so many and more. ``resumable``: its state can be kept in
+    ``least_objectives``: the minimum number it is made for. ``resumable``: its state can be kept in
     a checkpoint.
     ``goal``: what is proved of its front afterwards. ``needs_proof``: it finds a front by proving
     it, so the proof cannot be left out.
-    ``required``: objectives that it looks at. ``settings``: those of ``ManagerSettings`` that it
+    ``required``: objectives that it needs. ``settings``: those of ``ManagerSettings`` that it
     takes.
     """
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @runtime_checkable
 class Optimizer(Protocol):
-    """What :func:`dse.explore` asks of an optimizer.
+    """The interface of an optimizer to :func:`dse.explore`.
 
     Optional attributes: ``goal``, what is proved of the front afterwards (the fastest member by
     default), and ``single_decision``, true where its own decision is the result and baselines are
@@ -55,7 +55,7 @@ class NSGA2:
     """NSGA-II (Deb et al. 2002) on whole arrays, with a local search on the front.
 
     ``population``: survivors of a generation. ``neighbours``: neighbours per local search, 0 for
-    none. ``rebalanced``: members with one network mapped anew per local search.
+    none. ``rebalanced``: members with one network remapped per local search.
     ``surrogate_evaluations``: rows compared by their lower bounds before the first evaluation.
     """
 

@@ -1,5 +1,5 @@
 """One file as the result of a command: refused before the work where it cannot be written, and
-written whole or not at all."""
+written atomically."""
 
 from __future__ import annotations
 

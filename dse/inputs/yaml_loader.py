@@ -16,7 +16,7 @@ from platforms.errors import PlatformError
 from platforms.exact_json import exact_decimal, exact_integer
 
 MAX_NODES = 50_000
-"""More keys and values than this are refused: PyYAML takes a second for so many."""
+"""Maximum number of keys and values; PyYAML takes a second for these."""
 
 _WHOLE = re.compile(r"[-+]?(?:0|[1-9][0-9]*)\Z", re.ASCII)
 _DECIMAL = re.compile(
@@ -68,7 +68,7 @@ def parse_yaml(data: bytes, label: str) -> Any:
 
 @cache
 def _loader() -> Any:
-    """PyYAML's parser, which composes nodes without telling numbers from words, or following
+    """PyYAML's parser, which composes nodes without distinguishing numbers from texts or following
     aliases: a few hundred bytes of these unfold to gigabytes."""
     import yaml
 

@@ -97,7 +97,7 @@ def build_problem(
         GraphError: where a network cannot be read or cut.
         PlatformError: on a unit or precision that the platform does not have.
         WorkloadError: on a workload that contradicts itself, options that do not fit, or a layer
-            that no unit asked for can run.
+            that no requested unit can run.
         ResultError: on figures whose products would leave int64.
     """
     options = options or Options()
@@ -155,7 +155,7 @@ def _without_times(
     platform: Platform,
     precision: str,
 ) -> list[str]:
-    """Networks that a source of the platform has no time of on some units, in words."""
+    """Text about networks that a source of the platform has no times of on some units."""
     units: dict[tuple[str, str], dict[str, None]] = {}
     for network, table in zip(networks, costs, strict=True):
         macs = sum(group.macs for group in network.groups)
@@ -174,7 +174,7 @@ def _without_times(
 def _unused_measurements(
     networks: Sequence[GroupedNetwork], precision: str, profile: Profile | None
 ) -> list[str]:
-    """Records of a profile that no network of the workload is measured by, in words."""
+    """Text about records of a profile that match no network of the workload."""
     if profile is None or (profile.models and not profile.networks):
         return []
     unused = []
@@ -334,7 +334,8 @@ def _energy_use(objectives: Sequence[Objective], rate: Fraction | None) -> Energ
 
 
 def _scaled(value: Fraction | None, factor: int) -> int | None:
-    """A limit in whole units, rounded down, at least 1; int64 where nothing could pass it."""
+    """A limit in integer units, rounded down, at least 1; int64's largest where nothing could pass
+    it."""
     return None if value is None else min(max(1, int(value * factor)), INT64_MAX)
 
 

@@ -1,4 +1,4 @@
-"""What each constraint asks for and what a design point gives, for people and for programs."""
+"""Each constraint's limit and a design point's value, for people and for programs."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class ConstraintState:
 
     def to_document(self) -> dict[str, object]:
         """As plain data; ``bound``: whether ``limit`` is the ``most`` or the ``least`` that is
-        asked for; ``excess`` is how far the limit is passed, 0 where it is met."""
+        asked for; ``excess`` is the amount beyond the limit, 0 where it is met."""
         constraint = self.constraint
         return {
             "name": constraint.name,
@@ -53,7 +53,7 @@ class ConstraintState:
 
 
 def limit_and_figure(constraint: Constraint, figure: int) -> tuple[str, str]:
-    """``at most 15 W asked for`` and the figure, with as many digits as tell it from the limit."""
+    """``at most 15 W asked for`` and the value, with enough digits to differ from the limit."""
     sign = -1 if constraint.is_least else 1
     limit, value = shown_apart(sign * constraint.limit, sign * figure, constraint.unit)
     bound = "at least" if constraint.is_least else "at most"
@@ -78,7 +78,7 @@ def shown(value: int, unit: str, digits: int = 4) -> str:
 
 
 def shown_apart(first: int, second: int, unit: str) -> tuple[str, str]:
-    """Both by :func:`shown`, with as many digits as it takes to tell them apart."""
+    """Both by :func:`shown`, with enough digits to differ."""
     for digits in range(4, 20):
         texts = shown(first, unit, digits), shown(second, unit, digits)
         if texts[0] != texts[1] or first == second:

@@ -16,10 +16,10 @@ from results.problem.problem import IntArray, Problem, ProblemDomain
 def problem_domains(
     platform: Platform, units: Sequence[Unit], fixed: Sequence[tuple[str, str]]
 ) -> tuple[ProblemDomain, ...]:
-    """Domains that matter: those of the units asked for, and those that are never off.
+    """Domains that matter: those of the requested units, and those that are never off.
 
     A domain that none of these units uses, and that cannot be off, is held at its parked point. The
-    idle power of units that were not asked for stays: it belongs to their domain.
+    idle power of excluded units stays: it belongs to their domain.
 
     Args:
         fixed: (domain, ``max``, ``min`` or a frequency in MHz).
@@ -67,7 +67,7 @@ def problem_domains(
 
 
 def ladder_point(ladder_khz: Sequence[int], value: str, label: str) -> int:
-    """The operating point that ``max``, ``min`` or a frequency in MHz stands for.
+    """The operating point that ``max``, ``min`` or a frequency in MHz denotes.
 
     Args:
         ladder_khz: slowest first.

@@ -73,7 +73,7 @@ def check_magnitudes(problem: Problem) -> None:
     if problem.energy_use is EnergyUse.PIPELINE and not problem.is_analytic:
         _check_long_run(problem, slowest, horizon, power)
     horizon = max(horizon, float(problem.period_ps or 0))
-    # The sums are floats; a hair's breadth keeps their rounding on the safe side.
+    # The sums are floats; a margin keeps their rounding on the safe side.
     horizon *= 1.001
     if horizon * power >= INT64_LIMIT:
         raise ResultError(

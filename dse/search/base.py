@@ -1,4 +1,4 @@
-"""What every search strategy is: it proposes rows and is told what they gave."""
+"""The interface of optimizers: they propose rows and receive their outcomes."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Engine(Protocol):
         ...
 
     def tell(self, rows: IntArray, outcomes: Outcomes) -> None:
-        """What the rows of the last :meth:`ask` gave.
+        """Receive the outcomes of the rows of the last :meth:`ask`.
 
         Not called for a batch that the budget has cut short: nothing comes after it.
         """
@@ -38,7 +38,7 @@ class Engine(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class EngineState:
-    """All that an engine goes on from, besides the problem and its own settings."""
+    """The state that an engine resumes from, besides the problem and its settings."""
 
     arrays: dict[str, NDArray[Any]]
     generator: dict[str, Any]
@@ -100,7 +100,7 @@ class ResumableEngine(Engine, Protocol):
     """An engine whose state can be kept between :meth:`ask` and :meth:`tell`."""
 
     def state(self) -> EngineState:
-        """Where it stands; valid until the next call of any method."""
+        """Its present state; valid until the next call of any method."""
         ...
 
     def restore(self, state: EngineState) -> None:
@@ -121,7 +121,7 @@ class Violation:
     def __call__(self, outcomes: Outcomes) -> FloatArray:
         """[n]: the sum over constraints of what is above the limit, as a share of the limit, and
         1 for an impossible one; 0 only where all is kept. What a least rate lacks is a share of
-        that, so a network that stands still counts 1."""
+        that, so a network without progress counts 1."""
         excess = (outcomes.figures - self._limits) / np.maximum(np.abs(self._limits), 1.0)
         total: FloatArray = np.maximum(excess, 0.0).sum(axis=1)
         total = np.where(outcomes.possible, total, 1.0 + total)

@@ -1,4 +1,4 @@
-"""A search on disk: all that it goes on from, written whole or not at all.
+"""Checkpoints of a search, written atomically.
 
 A file in numpy's ``.npz`` format, which holds arrays of numbers only and never code (nothing is
 pickled), one of them the bytes of a JSON text.
@@ -34,7 +34,7 @@ SECONDS_BETWEEN = 10.0
 
 @dataclass(frozen=True, eq=False)
 class Snapshot:
-    """The front after so many evaluations."""
+    """The front after a number of evaluations."""
 
     evaluations: int
     objectives: IntArray
@@ -42,7 +42,7 @@ class Snapshot:
 
 @dataclass(frozen=True, eq=False)
 class SearchState:
-    """Where a search stands: before ``pending`` is evaluated, which the engine has proposed."""
+    """The state of a search before ``pending``, the engine's proposal, is evaluated."""
 
     evaluations: int
     seconds: float
@@ -56,7 +56,7 @@ class SearchState:
 
 @dataclass(frozen=True)
 class Identity:
-    """Whose search it is: only the same one goes on from its checkpoint."""
+    """Identity of a search; a checkpoint of another one is refused."""
 
     problem_sha256: str
     engine: str
@@ -98,7 +98,7 @@ class CheckpointFile:
         return time.monotonic() - self._written >= self._seconds_between
 
     def write(self, state: SearchState) -> None:
-        """Replaces the file; whoever is killed meanwhile leaves the old one.
+        """Replace the file; a process killed meanwhile leaves the old one.
 
         Raises:
             ResultError: where the file cannot be written.
@@ -182,15 +182,15 @@ def _state_from(
         {name.removeprefix("engine_"): a for name, a in arrays.items() if name[:7] == "engine_"},
         meta["generator"],
     )
-    whole = EngineState(arrays, {})
+    stored = EngineState(arrays, {})
     width = len(space.problem.objectives)
     archive = _empty_archive(space, constraints)
-    archive.restore(whole, "front_", space)
-    pending = checked_rows("pending", whole.array("pending", np.int64, (None, space.width)), space)
-    evaluations = whole.array("snapshot_evaluations", np.int64, (None,), least=0)
+    archive.restore(stored, "front_", space)
+    pending = checked_rows("pending", stored.array("pending", np.int64, (None, space.width)), space)
+    evaluations = stored.array("snapshot_evaluations", np.int64, (None,), least=0)
     count = len(evaluations)
-    members = whole.array("snapshot_members", np.int64, (count,), least=1)
-    objectives = whole.array("snapshot_objectives", np.int64, (int(members.sum()), width))
+    members = stored.array("snapshot_members", np.int64, (count,), least=1)
+    objectives = stored.array("snapshot_objectives", np.int64, (int(members.sum()), width))
     parts = np.split(objectives, np.cumsum(members)[:-1]) if count else []
     fronts = [Snapshot(int(at), part) for at, part in zip(evaluations, parts, strict=True)]
     if count != meta["snapshots"] + meta["marked"]:

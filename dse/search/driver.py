@@ -45,7 +45,7 @@ class Budget:
     """How much a search may do, at most; a time limit makes the result depend on the machine. Some
     rows are evaluated whatever the limit.
 
-    ``stalled``: it ends where within so many evaluations the hypervolume has grown by less than
+    ``stalled``: it ends where within this many evaluations the hypervolume has grown by less than
     ``MIN_GROWTH``, both fronts measured up to 1.1 x the nadir of the two together.
     """
 
@@ -56,7 +56,7 @@ class Budget:
 
 @dataclass(frozen=True)
 class Progress:
-    """Where a search stands."""
+    """Progress of a search."""
 
     evaluations: int
     seconds: float
@@ -90,15 +90,15 @@ def search(
     """Runs an engine within a budget. Ctrl-C ends it and keeps what was found so far.
 
     The result depends on the engine and the number of evaluations alone, unless a time limit or
-    Ctrl-C ends the search. A search that goes on from a checkpoint gives what it would have given
+    Ctrl-C ends the search. A search that resumes from a checkpoint gives what it would have given
     without interruption, also with a larger budget.
 
     Args:
         checkpoint: where the state is kept, from time to time and at the end.
-        resume: go on from there, if there is something.
+        resume: continue from the checkpoint, if it exists.
 
     Raises:
-        WorkloadError: on a checkpoint for an engine that cannot go on from one.
+        WorkloadError: on a checkpoint for an engine that cannot resume from one.
         ResultError: where the checkpoint cannot be read or written, or is another search's.
     """
     run = _Run(engine, evaluate, budget, checkpoint, on_progress)
@@ -120,7 +120,7 @@ def search(
 
 
 class _Run:
-    """One search while it goes on."""
+    """One running search."""
 
     def __init__(
         self,
@@ -131,7 +131,7 @@ class _Run:
         on_progress: Callable[[Progress], None] | None,
     ) -> None:
         if checkpoint is not None and not isinstance(engine, ResumableEngine):
-            raise WorkloadError(f"--checkpoint: the engine {engine.name} cannot go on from one")
+            raise WorkloadError(f"--checkpoint: the engine {engine.name} cannot resume from one")
         self._engine = engine
         self._evaluate = evaluate
         self._budget = budget
@@ -162,7 +162,7 @@ class _Run:
         return self._budget.evaluations - self._evaluations
 
     def reason_to_stop(self, *, interrupted: bool) -> StoppedBy | None:
-        """Why not to go on, if there is a reason."""
+        """The reason to stop, if there is one."""
         if self._left <= 0:
             return StoppedBy.BUDGET
         if interrupted:
@@ -200,7 +200,7 @@ class _Run:
         if checkpoint is None or pending is None or not isinstance(engine, ResumableEngine):
             return
         if self._cut_short:
-            # What a larger budget goes on from was written before.
+            # What a larger budget resumes from was written before.
             return
         if not (last or len(pending) > self._left or checkpoint.due()):
             return
@@ -228,16 +228,16 @@ class _Run:
         self._mark = state.mark
 
     def advance(self) -> None:
-        """Evaluates what was proposed, as far as the budget goes; the engine learns of whole
+        """Evaluate the proposal within the budget; the engine receives complete
         batches only, as a part would change what it does with a larger budget."""
         assert self._pending is not None
         rows = self._pending[: self._left]
         outcomes = self._evaluated(rows)
         rows = rows[: len(outcomes.possible)]
-        whole = len(rows) == len(self._pending)
+        complete = len(rows) == len(self._pending)
         self._evaluations += len(rows)
         self._add(rows, outcomes)
-        if whole:
+        if complete:
             self._engine.tell(rows, outcomes)
             self._pending = None
         else:
@@ -247,7 +247,7 @@ class _Run:
 
     def _evaluated(self, rows: IntArray) -> Outcomes:
         """What the rows give; of the first ones only where the time is up on the way. With a
-        checkpoint whole batches are evaluated: the engine can go on from nothing else."""
+        checkpoint complete batches are evaluated: the engine can resume from nothing else."""
         if self._budget.seconds is None or self._checkpoint is not None:
             return self._evaluate(rows)
         parts: list[Outcomes] = []

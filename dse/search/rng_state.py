@@ -10,7 +10,7 @@ from dse.space.design_space import Random
 
 
 def state_of(rng: Random) -> dict[str, Any]:
-    """What :func:`generator_from` goes on from: PCG64's integers."""
+    """The state for :func:`generator_from`: PCG64's integers."""
     return dict(rng.bit_generator.state)
 
 

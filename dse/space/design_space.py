@@ -1,7 +1,7 @@
 """The rows that a search may propose: encoding, canonical form, repair, random draws.
 
 A row [groups + domains] is a chromosome: a unit per group, then an operating point per domain. All
-functions take and return whole arrays of rows, int64.
+functions take and return arrays of rows, int64.
 """
 
 from __future__ import annotations
@@ -223,7 +223,7 @@ class DesignSpace:
         return self.repair(rng, rows)
 
     def repair(self, rng: Random, rows: IntArray, awake: BoolArray | None = None) -> IntArray:
-        """Moves groups off units that they may not have, and joins stretches where a network has
+        """Moves groups off units that they may not have, and joins segments where a network has
         more transitions than it may; canonical, and idle clocks at rest. What cannot be joined
         stays.
 

@@ -1,4 +1,4 @@
-"""What one design point gives: objectives, schedule, and how each constraint stands."""
+"""Evaluation of one design point: objectives, schedule, constraints."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from results.problem.problem import IntArray, Problem
 
 @dataclass(frozen=True, eq=False)
 class Evaluated:
-    """A design point played; ``member`` may break constraints, unlike one of a front."""
+    """A simulated design point; ``member`` may break constraints, unlike one of a front."""
 
     problem: Problem
     member: Member
@@ -28,7 +28,8 @@ class Evaluated:
 
 
 def evaluate_row(problem: Problem, row: IntArray) -> Evaluated:
-    """Plays a design point [groups + domains], canonical, its groups on units that can run them."""
+    """Simulates a design point [groups + domains], canonical, its groups on units that can run
+    them."""
     rows = row[None, :]
     outcomes = make_outcomes(problem)(rows)
     (member,) = make_members(problem, rows, outcomes.objectives)

@@ -87,7 +87,7 @@ def row_of_mapping(
     Args:
         mapping: the choices.
         problem: what they are for.
-        origins: tell why a unit cannot run a group.
+        origins: the reasons why a unit cannot run a group.
 
     Raises:
         WorkloadError: on a network, unit or domain that the problem does not have, a network that
@@ -143,11 +143,11 @@ def _units_of(choice: Any, network: ProblemNetwork, path: str) -> list[str]:
             raise WorkloadError(f"{path}: range {text!r}: there are groups 0 to {count - 1}")
         for index in range(begin, end + 1):
             if units[index] is not None:
-                raise WorkloadError(f"{path}: group {index} stands in two ranges")
+                raise WorkloadError(f"{path}: group {index} is in two ranges")
             units[index] = unit
     missing = [index for index, unit in enumerate(units) if unit is None]
     if missing:
-        raise WorkloadError(f"{path}: group {missing[0]} stands in no range")
+        raise WorkloadError(f"{path}: group {missing[0]} is in no range")
     return [unit for unit in units if unit is not None]
 
 

@@ -1,4 +1,4 @@
-"""The neighbourhoods of design points, for local search on the front; whole arrays at once."""
+"""Neighbourhoods of design points for local search on the front, vectorised."""
 
 from __future__ import annotations
 
@@ -43,13 +43,13 @@ class Changes:
 def neighbours(
     space: DesignSpace, rng: Random, rows: IntArray, *, most: int | None = None
 ) -> IntArray:
-    """Rows one change away from ``rows`` [n, width]: one group, or one stretch of groups, on
+    """Rows one change away from ``rows`` [n, width]: one group, or one segment, on
     another unit; a transition point moved by two or three groups; two units exchanged, in all
     networks or in one; one clock moved by one or two points or to an end; two clocks moved by one
     point each.
 
     Repaired, so some may be equal to each other or to what they came from. ``most``: of more
-    changes so many are drawn.
+    changes this many are drawn.
     """
     changes = all_changes(space, rows)
     if most is not None and len(changes) > most:
@@ -88,7 +88,7 @@ def apply(space: DesignSpace, rows: IntArray, changes: Changes) -> IntArray:
 
 
 def _inside(space: DesignSpace, at: IntArray, changes: Changes) -> tuple[IntArray, IntArray]:
-    """The changes ``at``, each as often as groups are in its stretch, and these groups."""
+    """The changes ``at``, each as often as groups are in its segment, and these groups."""
     position = np.arange(space.groups)
     inside = (position >= changes.begin[at, None]) & (position < changes.end[at, None])
     which, group = np.nonzero(inside)
@@ -128,7 +128,7 @@ def _single_groups(space: DesignSpace, mapping: IntArray) -> Changes:
 
 
 def _stretches(space: DesignSpace, mapping: IntArray) -> Changes:
-    """Whole stretches on other units, and transition points moved."""
+    """Segments on other units, and transition points moved."""
     n, groups = mapping.shape
     starts = np.ones((n, groups), dtype=np.bool_)
     same_network = space.owner[1:] == space.owner[:-1]
@@ -142,7 +142,7 @@ def _stretches(space: DesignSpace, mapping: IntArray) -> Changes:
     other = mapping[source[longer], begin[longer]] != unit
     longer, unit = longer[other], unit[other]
     parts = [(source[longer], begin[longer], end[longer], unit)]
-    # Transition points: stretches that follow another one of the same network.
+    # Transition points: segments that follow another one of the same network.
     follows = np.flatnonzero((begin > 0) & (space.owner[begin] == space.owner[begin - 1]))
     row, cut = source[follows], begin[follows]
     left, right = mapping[row, cut - 1], mapping[row, cut]
@@ -202,6 +202,6 @@ def _two_clocks(space: DesignSpace, rows: IntArray) -> Changes:
 
 
 def _places(space: DesignSpace, rows: IntArray) -> IntArray:
-    """[n, free domains]: where on its ladder each clock that can be chosen stands."""
+    """[n, free domains]: the place of each clock with a choice on its ladder."""
     free = space.free_domains
     return space.place_of_point[free, rows[:, space.groups + free]]

@@ -1,7 +1,7 @@
 """Crossover and mutation of rows that know what a mapping looks like.
 
-A network's mapping is a sequence of stretches on one unit each; good mappings have few. So parents
-exchange stretches, and mutations move a transition point, run a stretch on another unit, or step a
+A network's mapping is a sequence of segments on one unit each; good mappings have few. So parents
+exchange segments, and mutations move a transition point, run a segment on another unit, or step a
 clock, rather than change single genes at random. :mod:`dse.space.operators_jit` does the work.
 """
 
@@ -16,7 +16,7 @@ from results.problem.problem import IntArray
 def segment_crossover(
     space: DesignSpace, rng: Random, first: IntArray, second: IntArray
 ) -> tuple[IntArray, IntArray]:
-    """Two children for each pair of parents [n, width]: in every network a random stretch of groups
+    """Two children for each pair of parents [n, width]: in every network a random segment of groups
     (often none or all of it) changes sides, and so does each clock with even odds. A clock that
     only one parent has a use for comes from that parent."""
     from dse.space.operators_jit import cross_rows
@@ -27,8 +27,8 @@ def segment_crossover(
 
 
 def mutate(space: DesignSpace, rng: Random, rows: IntArray) -> IntArray:
-    """Each row [n, width] gets one or two of: a moved transition point, a stretch on another unit,
-    a single group on another unit, a stepped clock, a clock drawn anew."""
+    """Each row [n, width] gets one or two of: a moved transition point, a segment on another unit,
+    a single group on another unit, a stepped clock, a clock redrawn."""
     from dse.space.operators_jit import mutate_rows
 
     rows = np.array(rows, dtype=np.int64)
@@ -46,7 +46,7 @@ def breed(
     mutations: int,
 ) -> IntArray:
     """[parents, width]: children of each two of ``parents``, an even number of positions in
-    ``rows`` [n, width]: crossed at that rate, mutated so often, and repaired."""
+    ``rows`` [n, width]: crossed at that rate, mutated this often, and repaired."""
     from dse.space.operators_jit import breed as breed_rows
 
     children = np.empty((len(parents), space.width), dtype=np.int64)

@@ -83,7 +83,7 @@ def parse_fixed(text: str, option: str = "--fix") -> tuple[str, str]:
 
 
 def parse_number(text: str) -> Fraction | None:
-    """A decimal number, or a quotient of whole numbers such as 1/30, exactly; None for any other
+    """A decimal number, or a quotient of integers such as 1/30, exactly; None for any other
     text, and for a number of no sensible size.
 
     Sensible: below 10^12, and not so near 0 that it takes more than a hundred places to write.

@@ -75,7 +75,7 @@ def split_copies(argument: str) -> tuple[str, int]:
     """``NAME*3`` -> (``NAME``, 3); without a star one copy.
 
     Raises:
-        WorkloadError: where what follows the star is not a whole number from 1 to 64.
+        WorkloadError: where what follows the star is not an integer from 1 to 64.
     """
     source, star, count = argument.rpartition("*")
     if not star:

@@ -31,7 +31,7 @@ from platforms.errors import PlatformError
 from platforms.platform import Platform
 
 DEFAULT_NOISE = 0.01
-"""Relative standard error of a measurement where nobody says another."""
+"""Default relative standard error of a measurement."""
 RICHEST_FIRST = (TimeForm.OVERLAP_STALL, TimeForm.OVERLAP_FITTED, TimeForm.OVERLAP)
 """The forms to choose from; each later one has at most as many parameters."""
 

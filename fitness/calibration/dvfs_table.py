@@ -18,11 +18,11 @@ FIGURES = ("ms", "fps", "mw", "mj")
 
 @dataclass(frozen=True)
 class ClockMeasurement:
-    """One run: a whole network, or one of its layers, on a unit at one set of clocks."""
+    """One run: a network, or one of its layers, on a unit at one set of clocks."""
 
     network: str
     layer: str
-    """Empty: the whole network."""
+    """Empty: the entire network."""
     unit: str
     points: tuple[int, ...]
     """Operating points of the unit's clocks, in their order."""

@@ -34,7 +34,7 @@ MAX_PERCENT = 95.0
 GRID = 24
 """Values of each threshold in the coarse search."""
 MAX_THRESHOLDS = 32
-"""Of more own demands, such as measured ones that all differ, so many bound the gaps tried."""
+"""Of more own demands, such as measured ones that all differ, this many bound the gaps tried."""
 CANDIDATES = 3
 """Starts of the local search, for each normalBW."""
 REFITS = 40
@@ -89,7 +89,7 @@ def fit_contention(
         sweep: the samples.
         known: values by name.
         keep_undetermined: keep the best values of parameters that the sweep does not determine,
-            with their errors. They hold within the demands of the sweep, and nowhere else.
+            with their errors. They hold only within the demands of the sweep.
 
     Raises:
         PlatformError: where the sweep does not determine parameters, naming all of them and what
@@ -131,12 +131,12 @@ _REMEDIES = {
 
 def _refusal(reasons: Mapping[str, str]) -> PlatformError:
     """Of parameters that the sweep does not determine, each with its reason."""
-    told = [
+    causes = [
         f"{name}: {reasons[name]}; measure {_REMEDIES[name]}, or give it with --known {name}=VALUE"
         for name in PARAMETERS
         if name in reasons
     ]
-    return PlatformError(f"the sweep does not determine {'. Nor '.join(told)}")
+    return PlatformError(f"the sweep does not determine {'. Nor '.join(causes)}")
 
 
 def _unseen_regions(fit: _Fit, values: FloatArray) -> dict[str, str]:

@@ -55,7 +55,7 @@ HELD_OVERLAP = {
     TimeForm.OVERLAP_FITTED: None,
     TimeForm.OVERLAP_STALL: 3.0,
 }
-"""The p of a form; None: fitted. 3 is what Tang's Table 2 asks for (docs/tang.md)."""
+"""The p of a form; None: fitted. 3 fits Tang's Table 2 best (docs/tang.md)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,7 +71,7 @@ class Clocks:
 
 
 def time_parameters(form: TimeForm, *, hosted: bool, fixed: bool = False) -> tuple[str, ...]:
-    """Names of the free parameters; ``fixed`` asks for a part that no clock changes."""
+    """Names of the free parameters; ``fixed`` adds a part that no clock changes."""
     names = ["compute_ms", "memory_ms"]
     if hosted:
         names.append("host_ms")

@@ -8,7 +8,7 @@ The rule, the same for every unit:
 * a reshape costs nothing;
 * the inputs of a concatenation are written in place: it copies only what comes from outside the
   group;
-* every other layer is a launch of its own.
+* every other layer is a separate launch.
 
 A launch reads its constants and every activation from outside itself, and writes every result that
 is read outside itself or leaves the network. Nothing stays in a cache from one launch to the next.

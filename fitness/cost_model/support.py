@@ -1,6 +1,6 @@
 """Which layer can run on which unit, and why not.
 
-A unit runs a layer if it computes in the number format asked for, if the layer's kind and operation
+A unit runs a layer if it computes in the requested number format, if the layer's kind and operation
 are among those that it can run, and if no rule of the platform is broken. Layers that every
 deployment leaves to the host processor never count against a unit: the softmax at the very end of a
 classifier, with the reshaping around it. They are a vector of classes long and take no time worth
@@ -53,14 +53,15 @@ def layer_support(
 
     ``precision`` None means the platform's default. Support never depends on an operating point.
     """
-    asked = platform.default_precision if precision is None else precision
+    number_format = platform.default_precision if precision is None else precision
     tail = host_tail(layers)
     return Support(
         layers=tuple(layer.name for layer in layers),
         units=tuple(unit.name for unit in platform.units),
         reasons=tuple(
             tuple(
-                why_not(layer, unit, asked, in_host_tail=index in tail) for unit in platform.units
+                why_not(layer, unit, number_format, in_host_tail=index in tail)
+                for unit in platform.units
             )
             for index, layer in enumerate(layers)
         ),
@@ -191,4 +192,4 @@ LIMITS: dict[str, Callable[[Layer], Sequence[int]]] = {
     "parameters": lambda layer: (layer.parameters,),
     "average_side": _average_side,
 }
-"""Values of a layer that a rule's limit bounds; none where the layer does not tell."""
+"""Values of a layer that a rule's limit bounds; none where the layer does not have them."""

@@ -27,7 +27,7 @@ class UnitCosts:
     time_ps: IntArray
     """Stand-alone time, at least 1."""
     demand_kbps: IntArray
-    """Memory bandwidth that the group asks for while it runs alone."""
+    """Memory bandwidth that the group uses while it runs alone."""
     dynamic_mw: IntArray
     """Power above idle while the group runs: busy - idle of the unit (and of its host), and what
     the memory spends on the group's traffic."""

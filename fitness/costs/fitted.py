@@ -65,7 +65,7 @@ def modelled_groups(
 ) -> dict[int, ModelledGroup]:
     """Group index -> costs, of the groups that the fits cover.
 
-    A fit of the whole network is shared out, at every choice of clocks, in proportion to what the
+    A fit of an entire network is shared out, at every choice of clocks, in proportion to what the
     groups would take by its form with their shares of the estimate's parts: so the groups add up
     to the fit everywhere. Without one, a group whose launches were all fitted as layers takes
     their sum.
@@ -78,7 +78,7 @@ def modelled_groups(
         PlatformError: on a time that is too long to be kept.
     """
     mine = [model for model in models if model.unit == unit.name]
-    whole = next((model for model in mine if model.layer is None), None)
+    of_network = next((model for model in mine if model.layer is None), None)
     layers = {model.layer: model for model in mine if model.layer is not None}
     if not mine:
         return {}
@@ -87,10 +87,10 @@ def modelled_groups(
     clocks = clocks_of(platform, unit, points)
     idle = alone_idle_mw(platform, unit, board_mw).reshape(-1)
     found = {}
-    if whole is not None:
-        times = _shared_out(whole, parts, clocks)
-        power = _dynamic(whole, clocks, idle)
-        found = {g: (time, power, whole.note) for g, time in enumerate(times)}
+    if of_network is not None:
+        times = _shared_out(of_network, parts, clocks)
+        power = _dynamic(of_network, clocks, idle)
+        found = {g: (time, power, of_network.note) for g, time in enumerate(times)}
     else:
         for g, group in enumerate(launches):
             chosen = _fitted(group, layers)
@@ -120,8 +120,8 @@ def _shared_out(
         for g in range(len(parts))
     ]
     total = sum(alone) + 1e-300
-    whole = time_ms(model.time, clocks)
-    return [whole * share / total for share in alone]
+    of_network = time_ms(model.time, clocks)
+    return [of_network * share / total for share in alone]
 
 
 def _shares(values: Sequence[float]) -> list[float]:

@@ -27,7 +27,7 @@ class MeasuredGroup:
     """A group on a unit, as measured at one set of clocks.
 
     ``power_mw`` is the power above idle at those clocks, None where it was not measured.
-    ``is_alone``: the measurement was of this group and nothing else. ``source``: in words.
+    ``is_alone``: the measurement was of this group and nothing else. ``source``: as text.
     """
 
     profile: NetworkProfile
@@ -116,7 +116,8 @@ def measured_groups(
     profile: NetworkProfile,
     estimates: Mapping[str, Sequence[TimeParts]],
 ) -> dict[tuple[str, int], MeasuredGroup]:
-    """What a profile tells: (unit, group index) to the group's parts, scaled to the measurement.
+    """A profile's measurements: (unit, group index) to the group's parts, scaled to the
+    measurement.
 
     Groups that were measured together share the time as the estimate has it. A demand that was
     measured on one unit only gives the bytes moved, and with them the demand on the others: there

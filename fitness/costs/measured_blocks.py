@@ -14,7 +14,7 @@ from sdf.grouping.groups import GroupedNetwork
 from sdf.layer import LayerKind
 
 MAX_NOTES = 3
-"""Of the notes of parts that are summed up, so many are kept."""
+"""Maximum number of notes kept of parts that are summed up."""
 
 
 @dataclass(frozen=True)
@@ -43,9 +43,9 @@ def aligned_records(
 ) -> list[tuple[range, range]]:
     """Records and groups that belong together: the smallest (records, groups) ranges, in order.
 
-    Records tell their numbers of convolutions, so a finer or coarser grouping of the same network
+    Records state their numbers of convolutions, so a finer or coarser grouping of the same network
     can be laid beside them: a boundary common to both is one where as many convolutions have
-    passed. Groups without any belong to what is before them. Where no record tells a number,
+    passed. Groups without any belong to what is before them. Where no record states a number,
     there must be as many groups as records. Empty where the two cannot be laid side by side.
     """
     if any(part.convolutions is None for part in parts):
@@ -135,7 +135,7 @@ class _Total:
             self.value += rate * time_ps
 
     def mean(self, time_ps: int) -> int | None:
-        """The mean rate over the whole time, rounded half up."""
+        """The mean rate over the total time, rounded half up."""
         return None if self.value is None else rounded_half_up(Fraction(self.value, time_ps))
 
 

@@ -37,13 +37,13 @@ def network_costs(
 
     A measured group wins over a fit over clocks (a profile's ``models``), that over a calibration
     on the whole network's measured time, that over an estimate. All but the fits are exact
-    rationals, rounded half up to whole ps, kB/s and mW.
+    rationals, rounded half up to integers in ps, kB/s and mW.
 
     Args:
         network: the groups.
         platform: the chip.
         precision: number format; None means the platform's default.
-        units: names of the units wanted; None means all. The result keeps the platform's order.
+        units: names of the requested units; None means all. The result keeps the platform's order.
         profile: the user's own measurements, which win over all else.
 
     Raises:
@@ -51,17 +51,22 @@ def network_costs(
             not fit the network, or a time above 140 s.
     """
     chosen = choose_units(platform, units)
-    asked = choose_precision(platform, precision)
+    number_format = choose_precision(platform, precision)
     layers = [layer for group in network.groups for layer in group.layers]
-    support = layer_support(layers, platform, asked)
+    support = layer_support(layers, platform, number_format)
     launches = network_launches(network)
     own = () if profile is None else profile.networks
-    profiles = profiles_for(network, asked, own, platform)
+    profiles = profiles_for(network, number_format, own, platform)
     peaks = {
-        unit.name: peak for unit in platform.units for peak in unit.peaks if peak.precision == asked
+        unit.name: peak
+        for unit in platform.units
+        for peak in unit.peaks
+        if peak.precision == number_format
     }
     drafts = {
-        unit.name: _draft(network, platform, unit, peaks[unit.name], launches, support, asked)
+        unit.name: _draft(
+            network, platform, unit, peaks[unit.name], launches, support, number_format
+        )
         for unit in platform.units
         if unit.name in peaks
     }
@@ -82,7 +87,7 @@ def network_costs(
                 id(entries[0].profile) in user_profiles
             ):
                 entries.append(entry)
-    fits = models_for(network, asked, () if profile is None else profile.models)
+    fits = models_for(network, number_format, () if profile is None else profile.models)
     board = platform.board_mw if profile is None or profile.board_mw is None else profile.board_mw
     modelled = {
         unit.name: modelled_groups(
@@ -105,7 +110,7 @@ def network_costs(
             )
             for unit in chosen
         ),
-        transition_ps=transition_times(network, platform, chosen, asked, profiles),
+        transition_ps=transition_times(network, platform, chosen, number_format, profiles),
     )
 
 
@@ -134,14 +139,14 @@ def choose_precision(platform: Platform, precision: str | None) -> str:
     Raises:
         PlatformError: where no unit computes in it.
     """
-    asked = platform.default_precision if precision is None else precision
+    number_format = platform.default_precision if precision is None else precision
     known = dict.fromkeys(peak.precision for unit in platform.units for peak in unit.peaks)
-    if asked not in known:
+    if number_format not in known:
         raise PlatformError(
             f"precision must be one that {platform.name!r} computes in ({', '.join(known)}), "
-            f"got {asked!r}"
+            f"got {number_format!r}"
         )
-    return asked
+    return number_format
 
 
 @dataclass(frozen=True)

@@ -39,7 +39,7 @@ def engine_array(platform: Platform, engines: int) -> EngineArray:
     """So many engines of the platform, and what they, the memory and the board draw at rest.
 
     Raises:
-        PlatformError: where the platform has no array, or not one of so many engines.
+        PlatformError: where the platform has no array, or not one of this size.
     """
     array = pe_array_of(platform)
     if engines not in array.counts:
@@ -98,8 +98,8 @@ def task_graph(
             )
         share = max(1, rounded_half_up(time * operation.share))
         tasks.append(Task(operation.name, share, powers[operation.group]))
-    asked = choose_precision(platform, precision)
-    (width,) = [p.bytes_per_element for p in unit.peaks if p.precision == asked]
+    number_format = choose_precision(platform, precision)
+    (width,) = [p.bytes_per_element for p in unit.peaks if p.precision == number_format]
     transfers = tuple(
         _transfer(edge.source, edge.target, edge.elements * width, platform, array)
         for edge in operations.edges

@@ -2,9 +2,9 @@
 
 It shares no code with the search that writes the lemmas, nor with anything compiled.
 
-A *lemma* is a set of choices: units for some groups, a set of operating points for every domain.
-It claims that no feasible design point with these choices (and only allowed ones for the rest) has
-a makespan, or another value, below the certified one. Its timeline is played as far as the choices
+A *lemma* is a set of choices: units for some groups, a set of operating points for every domain. It
+claims that no feasible design point with these choices (and only allowed ones for the rest) has a
+makespan, or another value, below the certified one. It is simulated as far as the choices
 decide it (:mod:`fitness.lemma_checker.simulate`); what follows is bounded from below.
 
 The bound
@@ -19,7 +19,7 @@ With c(g) the smallest stand-alone time of a group over the named operating poin
 where that is named, else over its allowed units, the least end L(i) of a group instance i is:
 
 * ended: when it ended;
-* running: t + ceil(work left / 2**16): the rate is at most 2**16, and ends are whole picoseconds;
+* running: t + ceil(work left / 2**16): the rate is at most 2**16, and ends are integer picoseconds;
 * else: c(g) after the largest of t, the arrival (first groups of a first repeat), and over all that
   it waits for, L(j), plus the transition where j feeds it and the units of both are named. It
   cannot start before any of these; its work is at least c(g) * 2**16, so it takes c(g) at least.
@@ -40,9 +40,8 @@ of its design points is feasible: LB_n above the deadline of a network n, the bo
 period, or a power cap or an energy budget. Limits of transitions and segments play no part here: a
 lemma may name what they force, and the cover of the mapping rules by the lemmas shows that.
 
-Where every choice that matters has one value, the timeline is played to its end; then the bound is
-the makespan.
-"""
+Where every choice that matters has one value, the timeline is simulated to its end; then the bound
+is the makespan."""
 
 from __future__ import annotations
 
@@ -82,7 +81,7 @@ class LemmaBound:
     latency_ps: tuple[int, ...]
     """[networks]: last end minus arrival."""
     power: LeastPower | None = None
-    """None where power and energy are neither asked for nor limited."""
+    """None where power and energy are neither objectives nor limited."""
     trade: TradeOff | None = None
     """None where no rates are given."""
 
@@ -196,11 +195,13 @@ def _shortfall(problem: Problem, bound: LemmaBound, claim: LemmaTarget) -> str |
     ):
         return None
     names = objective_names(problem)
-    told = ", ".join(
+    shown = ", ".join(
         f"{names[column]} {value}" for column, value in zip(claim.objectives, values, strict=True)
     )
     nearest = f", such as {list(claim.closing[0])}" if claim.closing else " (there is none)"
-    return f"its bounds must be closed by a member{nearest}, or break a constraint; they are {told}"
+    return (
+        f"its bounds must be closed by a member{nearest}, or break a constraint; they are {shown}"
+    )
 
 
 def _constraint_must_break(problem: Problem, bound: LemmaBound) -> bool:

@@ -1,7 +1,7 @@
 """What lemmas are held against: the members of a front, and when these close a lemma.
 
 A lemma says that no feasible design point with its choices is better than the members: for every
-one there is a member that is nowhere above it, in the objectives that count. With a tolerance e (in
+one there is a member that is at least as good, in the objectives that count. With a tolerance e (in
 millionths) the member may be above by a factor of 1 + e; where values are negative (a rate,
 minimised as its negative), the design point's rate may be larger by that factor. One objective and
 its smallest value: no design point is faster.

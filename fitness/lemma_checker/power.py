@@ -33,7 +33,7 @@ class LeastPower:
     idle_mw: int
     dynamic_fj: int
     is_complete: bool
-    """The timeline was played to its end: its makespan is that of every design point."""
+    """The timeline was simulated to its end: its makespan is that of every design point."""
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ class LemmaPower:
         self._never_off = {d for d, domain in enumerate(problem.domains) if not domain.may_be_off}
 
     def least(self, state: State, units: Sequence[int], points: tuple[Points, ...]) -> LeastPower:
-        """The least over all that goes on from ``state`` with these choices.
+        """The least over all that resumes from ``state`` with these choices.
 
         Args:
             state: where the lemma's timeline stops, or is over.

@@ -1,8 +1,8 @@
-"""The timeline of many lemmas, each played as far as its choices decide it.
+"""Simulation of many lemmas, each as far as its choices decide it.
 
 The rules are those of :mod:`fitness.reference.timeline`, for one frame alone and in Python
-integers. Lemmas that choose alike are played together: they are parted only when a choice in which
-they differ is met, so that every common beginning is played once.
+integers. Lemmas that choose alike are simulated together: they are parted only when a choice in
+which they differ is met, so that every common beginning is simulated once.
 
 A lemma's timeline *stops* at the first instant at which
 
@@ -127,7 +127,7 @@ def group_instances(problem: Problem) -> tuple[Instance, ...]:
 
 
 class LemmaPlay:
-    """Plays lemmas of one problem."""
+    """Simulates lemmas of one problem."""
 
     def __init__(self, problem: Problem, instances: Sequence[Instance]) -> None:
         self._instances = instances
@@ -213,7 +213,7 @@ class LemmaPlay:
     def _advance(
         self, state: State, starts: Sequence[tuple[int, int]], costs: Sequence[CertainCost | None]
     ) -> State | None:
-        """Starts (unit, instance) pairs, and goes on to the next instant at which a group ends or
+        """Start (unit, instance) pairs, and advance to the next instant at which a group ends or
         a ready time comes.
 
         Returns:

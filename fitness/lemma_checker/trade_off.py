@@ -46,7 +46,7 @@ class TradeOff:
         """Whether F is at least so much from one makespan to the other, both included.
 
         F is convex: above each of its tangents. What is not settled yet lies between a makespan
-        where it falls and one where it rises; where their tangents meet is looked at next.
+        where it falls and one where it rises; the point where their tangents meet is tried next.
         """
         low, high = shortest_ps, longest_ps
         at_low, fall = self._line_at(low)
@@ -115,7 +115,7 @@ class LemmaTrades:
         fixed_fj: int,
         power_mw: int,
     ) -> TradeOff:
-        """The trade-off of what goes on from ``state``.
+        """The trade-off of what resumes from ``state``.
 
         Args:
             state: where the lemma's timeline stops, or is over.
@@ -123,7 +123,7 @@ class LemmaTrades:
             points: [domains]: operating points that are named and allowed.
             ends_ps: [networks]: bounds of their ends.
             fixed_fj: the least energy that does not grow with the makespan.
-            power_mw: the least power that is drawn for the whole makespan.
+            power_mw: the least power that is drawn during the makespan.
         """
         gains = self._gains.get(points)
         if gains is None:

@@ -1,4 +1,4 @@
-"""What an import tells the user."""
+"""The report of an import."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def short_name(name: str) -> str:
 
 
 def unknown_parts(name: str, parts: Sequence[str]) -> str:
-    """What is told of a fused row of which only some parts are layers of the network."""
+    """Report of a fused row of which only some parts are layers of the network."""
     shown = ", ".join(map(short_name, parts[:3]))
     more = f" and {len(parts) - 3} more" if len(parts) > 3 else ""
     return (

@@ -2,7 +2,7 @@
 
 Runtimes fuse layers and name the result after all of them: ``conv1 + relu1``, ``a || b`` (merged
 side by side), ``PWN(x, y)`` (element-wise), ``{a,b,c}`` and ``{ForeignNode[a...c]}`` (a part given
-to a DLA or a compiler). What they make anew, or what had no name, they call after its result:
+to a DLA or a compiler). What they make again, or what had no name, they call after its result:
 ``node_of_r1`` (TensorRT), ``r1_nchwc`` (ONNX Runtime).
 """
 
@@ -53,7 +53,7 @@ class LayerNames:
         self._plain = {key: names[0] for key, names in plain.items() if len(names) == 1}
 
     def find(self, text: str) -> NamedLayers:
-        """The layers that the name of a row stands for."""
+        """The layers that the name of a row denotes."""
         if len(text) > _MAX_NAME:
             return NamedLayers((), (text,))
         if self._known(text) is not None:

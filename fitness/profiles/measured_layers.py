@@ -2,7 +2,7 @@
 
 Within a profile rows that share a layer are parts of the same work and add up. Between profiles
 they are the same work measured again: equal sets are averaged, a set inside another one is
-subtracted from it where that is asked for (a DLA's times per group are differences of runs that
+subtracted from it on request (a DLA's times per group are differences of runs that
 hand over ever fewer layers), and what else overlaps an earlier set is left out.
 """
 

@@ -25,7 +25,7 @@ PS_PER_MS = 10**9
 
 @dataclass(frozen=True)
 class Subject:
-    """What was measured: a network of so many multiply-accumulates at named clocks."""
+    """What was measured: a network with its multiply-accumulates, at named clocks."""
 
     network: str
     macs: int
@@ -85,12 +85,12 @@ def add_layer_times(
 
 
 def ms(time_ps: Fraction) -> int | float:
-    """Milliseconds in whole picoseconds, at least one."""
+    """Milliseconds in integer picoseconds, at least one."""
     return _number(max(1, rounded_half_up(time_ps)), PS_PER_MS)
 
 
 def rounded(value: Fraction, decimals: int) -> int | float:
-    """A figure with so many decimals, rounded half up."""
+    """A number with this many decimals, rounded half up."""
     return _number(rounded_half_up(value * 10**decimals), 10**decimals)
 
 

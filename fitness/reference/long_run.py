@@ -1,4 +1,4 @@
-"""Pipelines and free-running networks in the long run, as plainly as it can be said: the oracle of
+"""Pipelines and free-running networks in the long run, stated plainly: the oracle of
 the compiled form.
 
 A *stream* is a sequence of frames that never runs out: its frame k + F is released when its frame k
@@ -19,11 +19,11 @@ round:
   begins.
 
 What is shown of networks that run freely is every execution that starts before the window ends or,
-if it is earlier, before the first instant at which 1000 executions have ended. So play goes on
-until these have ended.
+if it is earlier, before the first instant at which 1000 executions have ended. So the simulation
+continues until these have ended.
 
 A fast network runs a hundred thousand times beside a slow one. So at every instant only what an end
-or a release can have made ready is looked at, units keep what waits in order, and rates are kept.
+or a release can have made ready is considered, units keep what waits in order, and rates are kept.
 """
 
 from __future__ import annotations
@@ -80,12 +80,12 @@ class PlainLongRun:
 
     @property
     def free_run(self) -> FreeRun:
-        """What is said of networks that run freely."""
+        """The summary of free-running networks."""
         return FreeRun(self.window_ps, self.periods_ps, self.shown_ps)
 
 
 class Play:
-    """A design point being played.
+    """A design point being simulated.
 
     ``streams``: the networks of each; ``now``, ``rounds``, ``executions``: the instant, rounds that
     are over and executions that have ended; ``runs``: ready, start and end of these; ``running``:
@@ -136,7 +136,7 @@ class Play:
         self._join_queues()
 
     def advance(self) -> bool:
-        """Starts what can start, then plays to the end of all ends and releases of the next
+        """Starts what can start, then simulates to the end of all ends and releases of the next
         instant; whether a round is over then."""
         for unit, queue in enumerate(self.queues):
             if unit not in self.running and queue and queue[0][0] <= self.now:
@@ -294,10 +294,10 @@ class Play:
 
 
 def play_long_run(problem: Problem, design: DesignPoint, *, most: int = MAX_SHOWN) -> PlainLongRun:
-    """Plays to the window's end, and until all has ended that is shown.
+    """Simulates to the window's end, and until all has ended that is shown.
 
     Args:
-        most: what is shown ends when so many executions have ended, if not before.
+        most: what is shown ends when this many executions have ended, if not before.
 
     Raises:
         ValueError: where the design puts a group on a unit that cannot run it.

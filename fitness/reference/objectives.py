@@ -1,8 +1,7 @@
 """Objectives and constraints of one design point once more, in Python integers.
 
-Like :mod:`fitness.reference.timeline`, which it plays, it shares no code with what a search uses;
-the definitions are those of :mod:`fitness.objectives`.
-"""
+Like :mod:`fitness.reference.timeline`, which it simulates, it shares no code with what a search
+uses; the definitions are those of :mod:`fitness.objectives`."""
 
 from __future__ import annotations
 
@@ -49,7 +48,7 @@ class PlainOutcome:
 
 
 def plain_outcome(problem: Problem, design: DesignPoint) -> PlainOutcome:
-    """Plays a design point and adds up.
+    """Simulates a design point and adds up.
 
     Raises:
         ValueError: where the design puts a group on a unit that cannot run it.

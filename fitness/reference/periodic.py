@@ -1,11 +1,11 @@
 """One period of a periodic schedule under contention, in Python integers.
 
-Every unit runs its list of groups back to back from the begin of the period; whoever is done rests
-until the period ends. Rates are those of the timeline: work, the stand-alone time x 2**16, shrinks
-at 2**16 - loss per picosecond, the loss by :func:`fitness.contention.lost_rate` from a group's own
-demand and the sum of all others'. With dependences left to retiming nothing else is waited for, so
-the least period of these lists is the last end. It shares no code with the timelines.
-"""
+Every unit runs its list of groups back to back from the begin of the period; units that are done
+idle until the period ends. Rates are those of the timeline: work, the stand-alone time x 2**16,
+shrinks at 2**16 - loss per picosecond, the loss by :func:`fitness.contention.lost_rate` from a
+group's own demand and the sum of all others'. With dependences left to retiming nothing else is
+waited for, so the least period of these lists is the last end. It shares no code with the
+timelines."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class PlayedPeriod:
 
 
 class PeriodPlayer:
-    """Plays lists of groups of one design point; costs and rates are looked up once.
+    """Simulates lists of groups of one design point; costs and rates are looked up once.
 
     Raises:
         ValueError: where the design puts a group on a unit that cannot run it.

@@ -1,7 +1,7 @@
-"""The timeline once more, as plainly as it can be said: the oracle of the compiled one.
+"""The plain simulator: the oracle of the compiled one.
 
 Self-timed execution under contention in Python integers. It shares no code with
-:mod:`fitness.simulator.general`, keeps no queue, and looks at everything that waits at every
+:mod:`fitness.simulator.general`, keeps no queue, and checks everything that waits at every
 instant; so it is slow, and easy to check against the rules:
 
 * at one instant, first all ends, then all whose ready time has come may start, then each free unit
@@ -42,7 +42,7 @@ class _Running:
 def play(
     problem: Problem, design: DesignPoint, *, frames: int = 1, in_flight: int = 1
 ) -> PlainTimeline:
-    """Plays ``frames`` frames, at most ``in_flight`` of them at a time.
+    """Simulates ``frames`` frames, at most ``in_flight`` of them at a time.
 
     Raises:
         ValueError: where the design puts a group on a unit that cannot run it.
@@ -178,7 +178,7 @@ def _network_end(problem: Problem, end: dict[Execution, int], frame: int, n: int
 
 
 def frame_energy_fj(problem: Problem, design: DesignPoint, timeline: PlainTimeline) -> int:
-    """Energy of frame 1 played alone: what is on draws idle power until the makespan, and every
+    """Energy of frame 1 simulated alone: what is on draws idle power until the makespan, and every
     execution its dynamic power from start to end (mW x ps = fJ)."""
     makespan = timeline.frame_end_ps[0]
     points = [int(point) for point in design.operating_points]

@@ -11,7 +11,7 @@ import numpy as np
 from fitness.simulator.layout import IntArray
 
 RowPlayer = Callable[..., object]
-"""Plays rows [n, groups + domains]; takes them and arrays [n, ...] to fill."""
+"""Simulates rows [n, groups + domains]; takes them and arrays [n, ...] to fill."""
 
 
 def share_rows(players: Sequence[RowPlayer]) -> RowPlayer:

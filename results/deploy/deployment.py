@@ -30,7 +30,7 @@ class Segment:
 class Deployment:
     """A member, and the board that it is to run on.
 
-    ``origins`` knows the layers of the groups and the models; None where the result folder has
+    ``origins`` has the layers of the groups and the models; None where the result folder has
     none.
     """
 

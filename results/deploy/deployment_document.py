@@ -41,7 +41,7 @@ def deployment_to_document(
         target: the format that the folder was made for.
         files: the other files of the folder, name to SHA-256.
         models: sub-models of each network, where they were made.
-        modes: what the board's own power modes cost, where that was asked for.
+        modes: what the board's own power modes cost, if requested.
     """
     origins = deployment.origins
     document: dict[str, Json] = {

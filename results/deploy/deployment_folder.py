@@ -64,7 +64,7 @@ def check_deployment_folder(folder: Path, *, overwrite: bool) -> None:
 def _files_of(folder: Path) -> set[str]:
     """Names that the folder's ``deployment.json`` names, itself included; none where it has none.
 
-    Engines and profiles that were made beside the files belong to whoever made them.
+    Engines and profiles that were made beside the files are left alone.
     """
     path = folder / DEPLOYMENT_FILE
     if not path.is_file() or path.is_symlink():

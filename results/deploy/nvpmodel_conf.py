@@ -17,7 +17,7 @@ _UNLIMITED = (-1, 0)
 
 @dataclass(frozen=True)
 class ConfMode:
-    """A power mode as it stands in a file: (parameter, argument, value) per line."""
+    """A power mode of a file: (parameter, argument, value) per line."""
 
     number: int
     name: str
@@ -88,11 +88,11 @@ def _integer(text: str, here: str) -> int:
 
 
 def power_modes_of(conf: NvpmodelConf, known: PowerModes, label: str) -> PowerModes:
-    """What a board's own file says instead of what the platform knows.
+    """Values of a board's own file that replace the platform's.
 
     Args:
         conf: the file.
-        known: of the platform; it tells which domains the parameters set.
+        known: of the platform, with the domains that the parameters set.
         label: starts messages.
 
     Raises:

@@ -36,7 +36,7 @@ class ModeCost:
 
 
 def power_modes(deployment: Deployment) -> PowerModes:
-    """What the platform knows of nvpmodel.
+    """The platform's data for nvpmodel.
 
     Raises:
         ResultError: where the board has none.

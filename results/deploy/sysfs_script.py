@@ -9,7 +9,7 @@ from results.deploy.deployment import Deployment
 from results.errors import ResultError
 
 _FOLDED = 96
-"""Columns after which folders go to a line of their own."""
+"""Columns after which folders start a new line."""
 
 
 def sysfs_script(deployment: Deployment) -> str:

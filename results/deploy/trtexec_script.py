@@ -23,11 +23,11 @@ class NetworkFiles:
     whole: str
     """The network in one piece, its nodes with the names of the layers."""
     segments: tuple[str, ...]
-    """One for each segment; the whole file again where there is one segment."""
+    """One for each segment; a copy of the model where there is one segment."""
 
 
 def trtexec_script(deployment: Deployment, files: Sequence[NetworkFiles]) -> str:
-    """A POSIX shell script: for every network, one engine of everything where that can be said, and
+    """A POSIX shell script: for every network, one engine of everything where that is possible, and
     one for each segment where there are several.
 
     Args:
@@ -136,7 +136,7 @@ def _unit_options(deployment: Deployment, unit: int) -> str:
 
 
 def _one_engine(deployment: Deployment, segments: Sequence[Segment]) -> tuple[str, str] | None:
-    """Options of an engine of the whole network: of build and run, and of the build alone."""
+    """Options of an engine of the entire network: of build and run, and of the build alone."""
     cores = {_core(deployment, segment.unit) for segment in segments}
     dlas = [core for core in cores if core is not None]
     if len(dlas) > 1:

@@ -125,7 +125,7 @@ def _networks(problem: Problem, costs: CostOrigins | None) -> list[Json]:
 
 
 _CostsSeen = list[dict[tuple[int, int, int], int]]
-"""Per group: (alone_ps, demand_kbps, dynamic_mw) to the place where it stands in the content."""
+"""Per group: (alone_ps, demand_kbps, dynamic_mw) to its place in the content."""
 
 
 def _member(problem: Problem, member: Member, costs_seen: _CostsSeen) -> dict[str, Json]:
@@ -165,7 +165,7 @@ def _member(problem: Problem, member: Member, costs_seen: _CostsSeen) -> dict[st
 
 
 def _free_run(problem: Problem, member: Member) -> dict[str, Json] | None:
-    """``places``: of each execution, where it stands in the order of whole frames, of which some
+    """``places``: of each execution, its place in the order of complete frames, of which some
     are missing in the beginning of a free run."""
     run = member.free_run
     if run is None:

@@ -1,7 +1,7 @@
 """Schedules in the Trace Event Format, for Perfetto and chrome://tracing.
 
 One process for each member; in it a thread for each unit, a complete event for each execution, a
-flow event for each transition, and counters for power and the memory bandwidth asked for; where
+flow event for each transition, and counters for power and the demanded memory bandwidth; where
 networks run freely one more thread has the window that is counted.
 """
 
@@ -18,7 +18,7 @@ from results.text.power_bandwidth_trace import activity, steps_by_unit
 
 TICKS_PER_US = 1 << 10
 """Instants are rounded to 1/1024 us, less than a nanosecond. Readers keep them as binary fractions
-and turn them into whole nanoseconds; thirds of a decimal would make the end of one event pass the
+and turn them into integer nanoseconds; thirds of a decimal would make the end of one event pass the
 start of the next, which events on one track must not. The exact picoseconds are arguments."""
 _PS_PER_US = 10**6
 
@@ -42,7 +42,7 @@ def trace_bytes(problem: Problem, members: Sequence[tuple[str, Member]]) -> byte
 
 
 def ticks(ps: int) -> int:
-    """The nearest whole 1/1024 us."""
+    """The nearest multiple of 1/1024 us."""
     return (ps * TICKS_PER_US + _PS_PER_US // 2) // _PS_PER_US
 
 
@@ -76,7 +76,7 @@ def _names(problem: Problem, process: int, title: str) -> list[Event]:
 
 
 def _window(problem: Problem, member: Member, process: int) -> list[Event]:
-    """Where networks run freely, a thread of its own with what is shown of the window that
+    """Where networks run freely, a separate thread with what is shown of the window that
     throughput and power are counted in."""
     run = member.free_run
     if run is None or run.shown_ps <= run.window_ps[0]:

@@ -23,7 +23,7 @@ class CertificateStatus(Enum):
     SEARCHED = "searched"
     """The search is complete, but its lemmas are too many to be covered by a solver."""
     GAP = "gap"
-    """The search was ended; what it has not looked at is nowhere below one of ``bounds``."""
+    """The search was ended; the open part of the space is not below any of ``bounds``."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,7 +45,7 @@ class LemmaTable:
 class Certificate:
     """What is claimed of members of a front, and what proves it.
 
-    For every feasible design point there is a member that is nowhere above it, in the objectives
+    For every feasible design point there is a member that is at least as good, in the objectives
     named, or above by ``epsilon_ppm`` millionths at most (:mod:`results.front.epsilon`); None:
     nothing is known. With one objective the member is the best in that; with all, the front is
     complete.
@@ -69,7 +69,7 @@ class Certificate:
     bounds: tuple[tuple[int, ...], ...] = ()
     """For ``GAP`` only: what ``epsilon_ppm`` is over."""
     search: dict[str, list[int]] | None = None
-    """Where a search that was ended can go on, ``GAP`` only: the arrays of
+    """The state from which an ended search can resume, ``GAP`` only: the arrays of
     :data:`dse.certificate.snapshot.STATE_FIELDS`."""
 
     @property

@@ -1,4 +1,4 @@
-"""``certificate.json``, ``epsilon.json``: the lemmas and what they prove, for anybody to check;
+"""``certificate.json``, ``epsilon.json``: the lemmas and what they prove, for independent checks;
 described in ``schemas/certificate.schema.json``.
 
 A lemma is one text: per group its unit in base 36 (``.`` where it is not named), a bar, and per

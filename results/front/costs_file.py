@@ -41,7 +41,7 @@ def costs_from_bytes(data: bytes, problem: Problem) -> CostOrigins:
 
 
 def costs_to_document(origins: CostOrigins, problem: Problem) -> dict[str, Json]:
-    """The origins as JSON content; each source text stands once.
+    """The origins as JSON content; each source text occurs once.
 
     Raises:
         ResultError: where the origins are not those of this problem.

@@ -13,15 +13,14 @@ from results.problem.problem import IntArray
 FloatArray = NDArray[np.float64]
 
 _BLOCK = 256
-"""Rows that are compared with the whole archive at once: bounds the memory taken."""
+"""Rows that are compared with the archive at once: bounds the memory taken."""
 
 
 def non_dominated(objectives: IntArray) -> IntArray:
     """Indices of the non-dominated rows of ``objectives`` [n, m], rising.
 
-    A row is dominated where another is nowhere larger and somewhere smaller. Of equal rows the
-    first one stays. Exact, for the whole range of int64.
-    """
+    A row is dominated where another is not larger in any column and smaller in one. Of equal rows
+    the first one stays. Exact, for all int64."""
     count, width = objectives.shape
     if count == 0 or width == 0:
         return np.arange(min(count, 1), dtype=np.int64)
@@ -63,7 +62,7 @@ def _survivors(rows: IntArray) -> NDArray[np.intp]:
 
 
 def _dominated(rows: IntArray, by: IntArray) -> NDArray[np.bool_]:
-    """Whether some other row of ``by`` is nowhere larger; equal rows are one and the same."""
+    """Whether some other row of ``by`` is not larger in any column; equal rows count as one."""
     nowhere_larger = np.ones((len(rows), len(by)), dtype=np.bool_)
     equal = np.ones_like(nowhere_larger)
     for column in range(rows.shape[1]):

@@ -15,8 +15,9 @@ PPM = 10**6
 
 
 def epsilon_ppm(members: IntArray, bounds: IntArray) -> int | None:
-    """The smallest whole e, in millionths, within which every row of ``bounds`` [n, objectives] is
-    reached by a row of ``members`` [m, objectives]; None where there is none. 0 for no bounds."""
+    """The smallest integer e, in millionths, within which every row of ``bounds`` [n, objectives]
+    is reached by a row of ``members`` [m, objectives]; None where there is none. 0 for no
+    bounds."""
     rows = members.tolist()
     largest = 0
     for bound in bounds.tolist():

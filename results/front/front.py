@@ -59,7 +59,7 @@ class Member:
 
 @dataclass(frozen=True)
 class HypervolumePoint:
-    """Hypervolume of the front after so many evaluations, as a share of the final one."""
+    """Hypervolume of the front after ``evaluations``, as a share of the final one."""
 
     evaluations: int
     hypervolume: float

@@ -1,5 +1,5 @@
-"""Is a front sound? What can be said without playing the timeline: mapping rules, schedules that
-hang together, objectives that agree with the figures beside them, nobody dominated."""
+"""Check of a front without simulation: mapping rules, schedules that
+are consistent, objectives that agree with the other values, no member dominated."""
 
 from __future__ import annotations
 

@@ -113,7 +113,7 @@ def _claim_from_document(content: Any) -> CertificateSummary | None:
 
 
 def member_to_document(problem: Problem, member: Member) -> dict[str, Json]:
-    """One member as JSON content, as it stands in ``front.json``."""
+    """One member as JSON content of ``front.json``."""
     network_names = [network.name for network in problem.networks]
     unit_names = [unit.name for unit in problem.units]
     units = member.design.units.tolist()

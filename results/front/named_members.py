@@ -38,7 +38,7 @@ def mark_members(front: Front) -> dict[int, tuple[str, ...]]:
 
 @lru_cache(maxsize=4)
 def _marks(front: Front) -> dict[int, tuple[str, ...]]:
-    """Kept for the last fronts: a page asks anew for each of its members."""
+    """Cached for the last fronts: a page needs it for each of its members."""
     marks: dict[int, list[str]] = {}
     if front.members:
         values = objective_array(front)

@@ -1,5 +1,5 @@
-"""Does a schedule hang together? What can be said without playing the timeline: that everything is
-there and in order, on the unit of the mapping, after what it waits for, alone on its unit."""
+"""Check of a schedule without simulating the timeline: that everything
+is there and in order, on the unit of the mapping, after what it waits for, alone on its unit."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reading and writing: canonical JSON, schemas, folders written as a whole, optional packages."""
+"""Reading and writing: canonical JSON, schemas, folders written atomically, optional packages."""
 
 from results.io.canonical_json import Json, canonical_bytes, parse, sha256_of
 from results.io.optional import optional_import

@@ -1,4 +1,4 @@
-"""Folders that are written whole or not at all."""
+"""Folders that are written atomically."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ def write_whole_folder(
     remove: Callable[[Path], None],
 ) -> None:
     """Has ``fill`` write to a hidden folder beside the target, which is then renamed: at no instant
-    is there a half-written one. What stood there is moved aside first and removed at the end.
+    is there a half-written one. An older folder is moved aside first and removed at the end.
 
     Args:
         folder: the target; a link stays a link, and what it points to is replaced.
         fill: writes the files into the folder that it is given.
-        check: raises where the target must not be replaced; it is asked once more at the end, since
-            ``fill`` takes its time.
+        check: raises where the target must not be replaced; it is called once more at the end,
+            since ``fill`` takes its time.
         remove: removes what was replaced.
 
     Raises:
@@ -91,7 +91,7 @@ def check_own_folder(folder: Path, is_ours: Callable[[Path], bool], *, overwrite
 
 
 def remove_files(folder: Path, names: Collection[str]) -> None:
-    """Removes our files and the folder; a file that somebody put there meanwhile keeps it."""
+    """Removes our files and the folder; a foreign file in it keeps it."""
     try:
         for name in names:
             (folder / name).unlink(missing_ok=True)

@@ -1,4 +1,4 @@
-"""Packages that only some commands need: imported where they are used, or asked for by extra."""
+"""Packages that only some commands need: imported where they are used; errors name the extra."""
 
 from __future__ import annotations
 

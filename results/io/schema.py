@@ -56,7 +56,7 @@ def _validator(name: str) -> Any:
         yield from items_one_by_one(validator, subschema, values, parent)
 
     checker = Draft202012Validator.TYPE_CHECKER.redefine("integer", is_integer)
-    extend: Any = validators.extend  # Typed nowhere.
+    extend: Any = validators.extend  # Untyped.
     strict = extend(Draft202012Validator, {"items": items}, type_checker=checker)
     return strict(schema(name))
 
@@ -65,7 +65,7 @@ def _representatives(values: list[Any]) -> list[Any] | None:
     """Few values that are valid only if all ``values`` are, or None where there is no such choice.
 
     Our schemas limit integers by bounds only, lists by being empty or not, and no property by
-    another. So the smallest and the largest number stand for a table, and a few rows for a list of
+    another. So the smallest and the largest number represent a table, and a few rows for a list of
     flat objects. A table of a million numbers takes a tenth of a second then, not half a minute.
     """
     if isinstance(values[0], dict):

@@ -1,6 +1,6 @@
-"""A periodic schedule played out period by period, and held against all that it must keep.
+"""A periodic schedule simulated period by period, and held against all that it must keep.
 
-It computes starts and ends of every task in absolute time and looks at those alone; it shares no
+It computes starts and ends of every task in absolute time and checks only those; it shares no
 code with what makes schedules.
 """
 
@@ -16,7 +16,7 @@ MORE_PERIODS = 3
 
 
 def broken_rule(schedule: PeriodicSchedule, frames: int | None = None) -> str | None:
-    """The first rule that the schedule breaks, in words; None where it keeps all.
+    """The first rule that the schedule breaks, as text; None where it keeps all.
 
     Rules: every task is there once, on an engine of the array; no transfer arrives after its target
     has started (Eq. 2); an engine runs one task at a time; no cache ever holds more than it can.

@@ -29,7 +29,7 @@ def holds_periodic(folder: Path) -> bool:
 
 
 def write_periodic(folder: Path, result: PeriodicResult, *, overwrite: bool = False) -> None:
-    """Writes the folder whole or not at all, as :func:`results.export.result_folder.write_results`.
+    """Writes the folder atomically, as :func:`results.export.result_folder.write_results`.
 
     Raises:
         ResultError: where the folder may not be replaced, or cannot be written.

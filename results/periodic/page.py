@@ -84,7 +84,7 @@ def _schedule_section(result: PeriodicResult, index: int, picture: str) -> str:
 </dl>
 {picture}
 <p class="soft">A colour for each copy of the graph; colours come again where copies are many. In
-a period of the prologue only those tasks run that are at least so many periods ahead.</p>
+a period of the prologue only those tasks run that are at least as many periods ahead.</p>
 </section>"""
 
 

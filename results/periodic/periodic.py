@@ -11,7 +11,7 @@ from results.periodic.task_graph import TaskGraph, repeated
 
 @dataclass(frozen=True)
 class EngineArray:
-    """Identical processing engines (PEs), each with a cache of its own; ``idle_mw`` is what all of
+    """Identical processing engines (PEs), each with its own cache; ``idle_mw`` is what all of
     them, the memory and the board draw at rest."""
 
     engines: int
@@ -61,10 +61,10 @@ class PeriodicSchedule:
         return Fraction(self.graph.work_ps * self.copies, self.array.engines * self.period_ps)
 
     def latency_ps(self, inferences: int) -> int:
-        """Eq. 3: (max r + N / X) x c_p, N / X rounded up: periods are whole."""
+        """Eq. 3: (max r + N / X) x c_p, N / X rounded up."""
         return (self.prologue_periods - (-inferences // self.copies)) * self.period_ps
 
     def energy_fj(self, inferences: int) -> int:
-        """Of N inferences: all at rest for the whole latency, and the tasks above that."""
+        """Of N inferences: idle power during the latency, and the tasks' power above that."""
         dynamic = sum(task.time_ps * task.dynamic_mw for task in self.graph.tasks)
         return inferences * dynamic + self.latency_ps(inferences) * self.array.idle_mw

@@ -37,7 +37,8 @@ def periodic_rows(result: PeriodicResult) -> list[Row]:
 
 
 def least_period_ps(schedule: PeriodicSchedule) -> int:
-    """No period of so many copies is shorter: the longest task, and the work over the engines."""
+    """No period with this many copies is shorter: the longest task, and the work over the
+    engines."""
     work = schedule.graph.work_ps * schedule.copies
     return max(schedule.graph.longest_ps, -(-work // schedule.array.engines))
 

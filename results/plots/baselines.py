@@ -17,7 +17,7 @@ _ROOM = 0.6
 class BaselineMark:
     """One place in the first two objectives; ``label`` names all methods that are there.
 
-    ``in_front``: a point of a method that has several, a front of its own.
+    ``in_front``: a point of a method that has several.
     """
 
     x: float

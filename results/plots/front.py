@@ -47,7 +47,7 @@ _NUMBER = re.compile("[-_]?(?<![0-9])[0-9]+$")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "p")
 _HEIGHT_INCHES = 2.6
 _MAX_KIND = 24
-"""Two names of so many characters stand side by side in the legend."""
+"""Two names up to this length are placed side by side in the legend."""
 LOG_RATIO = 30
 """An axis whose values span more than this is logarithmic."""
 

@@ -33,7 +33,7 @@ _NUMBER_SHARE = 0.018
 _FRAME_SHARE = 0.004
 """A narrower bar has no frame: it would hide the bar."""
 _MAX_ARROWS = 200
-"""Beyond so many transitions they are one grey mass, and are left out."""
+"""Maximum number of transitions that are drawn; more would be one grey mass."""
 
 
 def gantt_svg(problem: Problem, member: Member, *, title: str = "") -> bytes:

@@ -56,7 +56,7 @@ def place_labels(
     leads to it.
 
     One label after the other takes its cheapest place; then each may move, given where the others
-    are, until none wants to: an early label makes room for a later one.
+    are, until none does: an early label makes room for a later one.
     """
     weighted = list(obstacles)
     choices = [

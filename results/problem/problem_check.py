@@ -277,7 +277,7 @@ def _check_throughput_model(problem: Problem) -> None:
 
 
 def _check_free_running(problem: Problem) -> None:
-    """Where there is no common frame, nothing can be asked of one."""
+    """Reject what refers to a common frame where there is none."""
     if not problem.free_running:
         _check_frame(problem)
         return

@@ -1,4 +1,4 @@
-"""Periods of frames and their rates, in whole numbers that never claim too much, and rates beside
+"""Periods of frames and their rates, in integers that never claim too much, and rates beside
 what each network reaches alone."""
 
 from __future__ import annotations

@@ -118,7 +118,7 @@ def fidelity_document(fidelity: Fidelity) -> dict[str, Json]:
     """Points and summary as JSON content."""
     summary = summary_of(fidelity)
 
-    def told(entry: Agreement) -> dict[str, Json]:
+    def to_json(entry: Agreement) -> dict[str, Json]:
         return {
             "median_error": entry.median_error,
             "largest_error": entry.largest_error,
@@ -134,10 +134,10 @@ def fidelity_document(fidelity: Fidelity) -> dict[str, Json]:
         }
 
     return {
-        "makespan": told(summary.makespan),
-        "makespan_without_contention": told(summary.makespan_without),
-        "frames_per_s": told(summary.rate),
-        "frames_per_s_without_contention": told(summary.rate_without),
+        "makespan": to_json(summary.makespan),
+        "makespan_without_contention": to_json(summary.makespan_without),
+        "frames_per_s": to_json(summary.rate),
+        "frames_per_s_without_contention": to_json(summary.rate_without),
         "best": {
             "point": fidelity.best,
             "is_certified": fidelity.is_certified,

@@ -29,7 +29,7 @@ def check_replay_folder(folder: Path, *, overwrite: bool) -> None:
 
 
 def write_replay(folder: Path, replay: Replay, *, overwrite: bool = False) -> None:
-    """Writes all four files, each whole or not at all.
+    """Writes all four files, each atomically.
 
     Raises:
         ResultError: where the folder must not be replaced or cannot be written.

@@ -1,6 +1,6 @@
 """Fig. 7 of HaX-CoNN: latency per frame while workloads change, in SVG and PNG.
 
-Above the whole run; below, each change by itself on a logarithmic axis, for all that happens in its
+Above the entire run; below, each change separately on a logarithmic axis, since all happens in its
 first moments. Two columns of a paper wide.
 """
 

@@ -33,7 +33,7 @@ class ReplayPhase:
     baseline_ps: int
     """The best naive schedule's."""
     oracle_ps: int
-    """The static optimum's, found by a search of its own beforehand."""
+    """The static optimum's, found by a separate search beforehand."""
     oracle_proved: bool
     nodes: int
     searched_s: float | None

@@ -61,7 +61,7 @@ class FrontComparison:
     first: FrontSide
     second: FrontSide
     differences: tuple[str, ...]
-    """What the problems do not have in common, in words; empty for one and the same problem."""
+    """What the problems do not have in common, as text; empty for one and the same problem."""
 
 
 def compare_fronts(first: Front, second: Front) -> FrontComparison:
@@ -84,17 +84,17 @@ def compare_fronts(first: Front, second: Front) -> FrontComparison:
     b = objective_array(second)[:, [others.index(name) for name in names]]
     both = np.concatenate((a, b))
     reference = reference_point(both)
-    whole = hypervolume(both, reference)
+    total = hypervolume(both, reference)
     return FrontComparison(
         objectives=names,
         reference_point=tuple(reference.tolist()),
-        first=_side(first, a, b, hypervolume(a, reference), whole),
-        second=_side(second, b, a, hypervolume(b, reference), whole),
+        first=_side(first, a, b, hypervolume(a, reference), total),
+        second=_side(second, b, a, hypervolume(b, reference), total),
         differences=tuple(problem_differences(first, second)),
     )
 
 
-def _side(front: Front, mine: IntArray, theirs: IntArray, volume: float, whole: float) -> FrontSide:
+def _side(front: Front, mine: IntArray, theirs: IntArray, volume: float, total: float) -> FrontSide:
     import moocore
 
     dominated, equal = _against(mine, theirs)
@@ -106,7 +106,7 @@ def _side(front: Front, mine: IntArray, theirs: IntArray, volume: float, whole: 
     positive = bool((both > 0).all())
     return FrontSide(
         members=len(mine),
-        hypervolume=volume / whole if whole else 1.0,
+        hypervolume=volume / total if total else 1.0,
         coverage=float((lost | same).mean()),
         additive_epsilon=float(moocore.epsilon_additive(scaled[0], ref=scaled[1])),
         multiplicative_epsilon=(
@@ -139,7 +139,7 @@ def _against(rows: IntArray, others: IntArray) -> tuple[BoolArray, BoolArray]:
 
 
 def problem_differences(first: Front, second: Front) -> list[str]:
-    """What two problems do not have in common, in words; nothing where they are the same."""
+    """What two problems do not have in common, as text; nothing where they are the same."""
     if problem_sha256(first.problem) == problem_sha256(second.problem):
         return []
     a, b = first.problem, second.problem

@@ -1,4 +1,4 @@
-"""Clock domains that a search leaves alone, and why, in words."""
+"""Clock domains that a search leaves alone, and why, as text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What networks do where they run freely, and what a schedule shows of it, in words."""
+"""What networks do where they run freely, and what a schedule shows of it, as text."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class SlowestNetwork:
 
 
 def slowest_network(problem: Problem, member: Member) -> SlowestNetwork | None:
-    """Who stands back most; None where networks share a frame."""
+    """The slowest network relative to itself alone; None where networks share a frame."""
     if member.free_run is None:
         return None
     shares = member_relative_ppm(problem, member)

@@ -95,7 +95,7 @@ class _Column:
 def front_table(
     front: Front, *, width: int = 80, max_rows: int | None = DEFAULT_ROWS
 ) -> RenderableType:
-    """The front as a rich table that fits ``width`` characters, with a caption in words.
+    """The front as a rich table that fits ``width`` characters, with a caption as text.
 
     Clocks that never change, and columns that do not fit, are named below instead; of more than
     ``max_rows`` members (None: no limit) the marked ones and an even choice of the others are
@@ -181,7 +181,7 @@ def _apart(front: Front, kept: list[int]) -> list[int]:
     at least ``MIN_APART`` of the front's range lies between them."""
     values = np.array([member.objectives for member in front.members], dtype=np.float64)
     values /= np.maximum(np.ptp(values, axis=0), 1.0)
-    # Only members that are near in the first objective need to be looked at.
+    # Only members that are near in the first objective need to be compared.
     order = np.argsort(values[:, 0], kind="stable")
     first = values[order, 0]
     begin = np.searchsorted(first, values[:, 0] - MIN_APART, side="left")

@@ -1,4 +1,4 @@
-"""One design point in words: figures, mapping, clocks, energy; its schedule is a table."""
+"""One design point as text: figures, mapping, clocks, energy; its schedule is a table."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What one member does otherwise than another, and what that brings, in words."""
+"""What one member does otherwise than another, and what that brings, as text."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from results.problem.objectives import (
 from results.problem.problem import Problem
 
 _MANY = 2
-"""From here on a ratio is said as "2.1x", below as a percentage."""
+"""From here on a ratio is written as "2.1x", below as a percentage."""
 
 
 def groups_by_unit(problem: Problem, member: Member) -> dict[str, int]:

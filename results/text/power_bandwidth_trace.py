@@ -1,4 +1,4 @@
-"""What runs, draws and asks for memory bandwidth at each instant of a member's schedule."""
+"""Power and demanded memory bandwidth over a member's schedule."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class Activity:
     """Figures of one member that hold while it runs; lists of executions as in its schedule."""
 
     demand_kbps: tuple[int, ...]
-    """Per execution: bandwidth that it asks for; what it gets is less while it is stretched."""
+    """Per execution: its demand; under contention it gets less."""
     dynamic_mw: tuple[int, ...]
     """Per execution: drawn from its start to its end, on top of idle power."""
     idle_mw: tuple[int, ...]
@@ -27,7 +27,7 @@ class Activity:
 class Steps:
     """Step functions of time: row k of ``values`` holds from ``instants_ps[k]`` to the next one.
 
-    A last row of zeros stands at the end of the schedule.
+    The last row, zeros, is at the end of the schedule.
     """
 
     instants_ps: tuple[int, ...]

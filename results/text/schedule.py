@@ -1,4 +1,4 @@
-"""A schedule as a table: one row for each stretch of groups that follow each other on one unit."""
+"""A schedule as a table: one row per segment, groups that follow each other on one unit."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Stretch:
 
 
 def stretches(schedule: Schedule) -> list[Stretch]:
-    """The executions of a schedule in stretches, by rising start."""
+    """The executions of a schedule in segments, by rising start."""
     parts: list[list[ScheduledGroup]] = []
     order = sorted(schedule.groups, key=lambda e: (e.unit, e.start_ps, e.end_ps))
     for execution in order:
@@ -76,7 +76,7 @@ def stretches(schedule: Schedule) -> list[Stretch]:
 def schedule_table(
     problem: Problem, schedule: Schedule, *, most: int | None = None, rest: str = "--all"
 ) -> Table:
-    """The stretches as a rich table, times in ms; with ``most`` not more than so many of them, and
+    """The segments as a rich table, times in ms; with ``most`` at most that many of them, and
     under
     them how many are left out, and the option (``rest``) that has them."""
     from rich import box

@@ -39,7 +39,7 @@ class Blocked:
 
 def check_live(graph: SdfGraph) -> None:
     """Say whether the graph can run forever: each strongly connected component is executed for
-    the smallest whole number of firings that brings its channels back to where they were (Lee
+    the smallest numbers of firings that brings its channels back to where they were (Lee
     and Messerschmitt 1987). Components that only feed each other one way cannot block.
 
     Raises:

@@ -1,4 +1,4 @@
-"""Networks that can be asked for by name."""
+"""Named networks."""
 
 from __future__ import annotations
 
@@ -200,7 +200,7 @@ def load_network(
 
 
 def nearest_names(name: str) -> str:
-    """What to tell somebody who asked for ``name``: the nearest names, else where all are."""
+    """A hint for an unknown ``name``: the nearest names, else where all are listed."""
     names = [entry.name for entry in catalogue()]
     near = difflib.get_close_matches(name.lower(), names, n=3)
     if near:

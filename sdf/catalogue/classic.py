@@ -69,7 +69,7 @@ def vgg16() -> bytes:
 
 
 def emotion_ferplus() -> bytes:
-    """Emotion FER+: a small VGG-13 that tells eight emotions from a 64 x 64 grey face."""
+    """Emotion FER+: a small VGG-13 that classifies a 64 x 64 grey face into eight emotions."""
     net = NetworkBuilder("emotion_ferplus", 1, 64, 64)
     x = _vgg_blocks(net, ((64, 2), (128, 2), (256, 3), (256, 3)), dropout=True)
     for number in (1, 2):

@@ -114,7 +114,7 @@ class NetworkBuilder:
         return self._add("Concat", name, [feature.name for feature in features], shape, axis=1)
 
     def add(self, left: Feature, right: Feature, name: str, *, relu: bool = True) -> Feature:
-        """The sum of two tensors and, where asked for, its rectifier."""
+        """The sum of two tensors and, optionally, its rectifier."""
         result = self._add("Add", name, [left.name, right.name], left.shape)
         return self.activate(result, f"{name}/relu") if relu else result
 
@@ -201,7 +201,7 @@ class NetworkBuilder:
 
 
 def _slide(spatial: Shape, window: Window, *, ceil: bool) -> Shape:
-    """Only to know the channels and sizes while building; the import works them out anew."""
+    """Only to know the channels and sizes while building; the import works them out again."""
     sizes = []
     for axis, size in enumerate(spatial):
         room = size + 2 * window.pads[axis] - window.kernel[axis]

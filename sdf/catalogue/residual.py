@@ -59,7 +59,7 @@ def _basic_backbone(net: NetworkBuilder, *, project_first: bool) -> Feature:
 
 
 def _deep_resnet(name: str, blocks: tuple[int, ...]) -> bytes:
-    """Blocks of 1 x 1, 3 x 3 and 1 x 1 convolutions, so many in each stage."""
+    """Blocks of 1 x 1, 3 x 3 and 1 x 1 convolutions, ``blocks`` in each stage."""
     net = NetworkBuilder(name, 3, 224, 224)
     x = _stem(net)
     for stage, count in enumerate(blocks, 2):

@@ -76,10 +76,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
         write_table(chosen.output, table, data)
         tables[name] = table
         write_index(chosen.output, tables.values())
-        print(_told(table, summary.layers, published), flush=True)
+        print(_describe(table, summary.layers, published), flush=True)
 
 
-def _told(table: Table, layers: int, published: _Published) -> str:
+def _describe(table: Table, layers: int, published: _Published) -> str:
     """One line, the counts beside their distance from the published ones."""
     macs = table.macs / 1e9 / published.gmacs - 1
     parameters = table.parameters / published.parameters - 1

@@ -16,7 +16,7 @@ FORMAT = "paretosoc-csdf/1"
 
 
 def format_graph_json(graph: SdfGraph) -> str:
-    """All of a graph whose actors each have times on one processor type, that of their own name:
+    """All of a graph whose actors each have times on one processor type, named like the actor:
     phases with names, rates as lists, initial tokens and capacities (null where unbounded).
 
     Raises:
@@ -147,7 +147,7 @@ def _rate(field: _Field, rate: str, end: str, phases: dict[str, int]) -> PerPhas
 
 
 class _Field:
-    """A value of the document, and where it stands."""
+    """A value of the document, and its place."""
 
     def __init__(self, value: Any, where: str) -> None:
         self.value = value

@@ -92,7 +92,7 @@ def _named(graph: SdfGraph) -> list[tuple[str, Channel]]:
     names = [channel.name or UNNAMED.format(n) for n, channel in enumerate(graph.channels)]
     for number, channel in enumerate(graph.channels):
         if channel.name == UNNAMED.format(number):
-            raise GraphError(f"{where}: channel name {channel.name!r} stands for 'no name' in SDF3")
+            raise GraphError(f"{where}: channel name {channel.name!r} means 'no name' in SDF3")
     bounded = [
         name for name, c in zip(names, graph.channels, strict=True) if c.capacity is not None
     ]

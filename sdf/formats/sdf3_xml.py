@@ -4,7 +4,7 @@ Carried: actors, rates, channels, initial tokens, execution times by processor t
 Rates and times of a cyclo-static graph are lists with an entry per phase; ``3*2`` in a list is 2
 three times, and a single number goes for all phases. A channel named ``X_room`` that mirrors
 channel X bounds it, and is read as its capacity. SDF3 counts token sizes in bits: they are rounded
-up to whole bytes, at least one; a channel without a size keeps the default of ``Channel``. An
+up to bytes, at least one; a channel without a size keeps the default of ``Channel``. An
 actor's default processor comes first in its ``execution_times``; where a file marks several, the
 first of them, and a note says so. Everything else in a file (architecture, mapping, memory,
 constraints) is passed over.
@@ -37,7 +37,7 @@ MAX_ENTRIES = 4_000_000
 """Entries of all lists of rates and times together, repeated ones counted."""
 
 UNNAMED = "_unnamed_{}"
-"""SDF3 wants a name for every channel; channel number N without one is written with this."""
+"""SDF3 requires a name for every channel; channel number N without one is written with this."""
 
 _KINDS = ("sdf", "csdf")
 
@@ -67,7 +67,7 @@ def parse_sdf3(data: bytes, *, origin: str = "SDF3") -> SdfGraph:
     Raises:
         GraphError: if it is not well-formed XML, has a document type declaration, is not an SDF
             or CSDF graph (scenario-aware ones are refused by name), has rates or times of other
-            syntax than whole numbers, or contradicts itself.
+            syntax than integers, or contradicts itself.
     """
     root = _parse(data, origin)
     if root.tag != "sdf3":
@@ -339,7 +339,7 @@ def _attribute(element: ElementTree.Element, name: str, where: str) -> str:
 
 
 def _count(text: str, where: str, least: int) -> int:
-    """A whole number in decimal digits."""
+    """An integer in decimal digits."""
     digits = text.strip(" \t\r\n")
     if not re.fullmatch("[0-9]+", digits) or len(digits.lstrip("0")) > 19:
         raise GraphError(

@@ -227,7 +227,7 @@ def nonzero(node: Node, inputs: Inputs) -> list[Typed]:
 
 
 def selected_boxes(node: Node, inputs: Inputs) -> list[Typed]:
-    """At most the wanted number of boxes for every image and class."""
+    """At most the requested number of boxes for every image and class."""
     scores = inputs[1] if len(inputs) > 1 else None
     if scores is None or len(scores.shape) != 3:
         raise node.error("needs scores of three dimensions")

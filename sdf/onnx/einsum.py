@@ -18,7 +18,7 @@ class Einsum:
 
     output: Shape
     products: int
-    """Multiply-accumulates: the whole index space, once for every operand beyond the first."""
+    """Multiply-accumulates: the entire index space, once for every operand beyond the first."""
 
 
 def einsum(equation: str, operands: Sequence[Shape]) -> Einsum:

@@ -21,7 +21,7 @@ from sdf.onnx.windows import pooling_window
 def make_layer(
     node: Node, inputs: Inputs, outputs: Sequence[Tensor], result_elements: int = 0
 ) -> Layer:
-    """The layer of a node. ``outputs`` are those that somebody reads.
+    """The layer of a node. ``outputs`` are those that are read.
 
     ``result_elements``: of the outputs, those that are results of the network and read by other
     layers too.

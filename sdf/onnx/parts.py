@@ -1,4 +1,4 @@
-"""An ONNX model cut into sub-models that give, one after the other, what the whole gives."""
+"""An ONNX model cut into sub-models that give, one after the other, the same results."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ class PartTensor:
 
 @dataclass(frozen=True, eq=False)
 class ModelPart:
-    """A sub-model; its tensors have the names that they have in the whole."""
+    """A sub-model; its tensors keep their names."""
 
     model: Any
     """``onnx.ModelProto``; data in other files is only referred to."""
     inputs: tuple[PartTensor, ...]
     """Activations, in order of first use."""
     weights: tuple[PartTensor, ...]
-    """Weights that the whole model takes as inputs, or lacks; inputs of the sub-model, too."""
+    """Weights that the model takes as inputs, or lacks; inputs of the sub-model, too."""
     outputs: tuple[PartTensor, ...]
     """In the order in which they are computed; what no other part reads is a network's result."""
 
@@ -123,12 +123,12 @@ def _is_absent(tensor: Any) -> bool:
 
 
 def save_part(part: ModelPart, path: Path, folder: Path | None) -> tuple[Path, ...]:
-    """Writes a sub-model, and beside it one file with the data that the whole keeps in files.
+    """Writes a sub-model, and beside it one file with the data that the model keeps in files.
 
     Args:
         part: the sub-model.
         path: the ``.onnx`` file.
-        folder: of the whole model.
+        folder: of the model.
 
     Returns:
         The files that were written.
@@ -257,7 +257,7 @@ def _part(model: Any, walk: Walk, owner: Mapping[str, int], number: int) -> Mode
     absent = _read_from_nowhere(extracted.graph)
     extracted.graph.input.extend(extractor.value_infos[name] for name in absent)
     extracted.graph.name = f"part {number} of {model.graph.name}"
-    # What the walk knows is made for costs: of a tensor that nobody reads the type may be wrong.
+    # The walk serves costs: the type of a tensor that is never read may be wrong.
     del extracted.graph.value_info[:]
     unsized = _unsized(walk)
 

@@ -1,8 +1,8 @@
 """Shapes and types of a node's outputs from those of its inputs.
 
-The common operators have rules of their own: these also cover what the schemas of early opsets
+The common operators have explicit rules: these also cover what the schemas of early opsets
 leave open (broadcasting by attribute, ``Reshape`` by attribute) and check what ONNX's shape
-inference divides by. All others are asked of ONNX's shape inference, one node at a time.
+inference divides by. All others use ONNX's shape inference, one node at a time.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from sdf.onnx.nodes import Node, dtype_of
 from sdf.onnx.op_kinds import CONTRIBUTED_DOMAIN, kind_of
 
 DATA_DEPENDENT = frozenset({"NonZero", "NonMaxSuppression", "Compress", "Unique"})
-"""Operators whose output has as many elements as the data asks for; their largest is taken."""
+"""Operators with data-dependent numbers of output elements; the largest is taken."""
 
 _Rule = Callable[[Node, Inputs], Sequence[Typed | None]]
 _COMPARISONS = "Equal Greater GreaterOrEqual Less LessOrEqual And Or Xor"
@@ -68,7 +68,7 @@ _SAME_SHAPE = (
 
 
 def output_types(node: Node, inputs: Inputs) -> list[Typed | None]:
-    """Shape and type of every output; None where neither a rule nor ONNX can tell.
+    """Shape and type of every output; None where neither a rule nor ONNX gives it.
 
     Raises:
         GraphError: if the inputs do not fit the operator.

@@ -35,7 +35,7 @@ class _Kept:
 def strip_model(data: bytes, *, name: str, activations: int = 1) -> bytes:
     """The model with its layers alone, the same bytes every time.
 
-    Weights keep their shapes and lose their values; so do all constants but whole numbers, which
+    Weights keep their shapes and lose their values; so do all constants but integers, which
     say how tensors are cut and joined.
 
     Args:
@@ -135,7 +135,7 @@ def _folded(layers: list[_Kept], walk: Walk) -> list[_Kept]:
             and readers[layer.inputs[0]] == 1
         ):
             convolution = result[source]
-            # An empty name stands for an input that is left out.
+            # An empty name means an input that is left out.
             given = tuple(name for name in convolution.inputs if name)
             bias = walk.tensors[given[1]].shape[0] if len(given) < 3 else 0
             result[source] = replace(

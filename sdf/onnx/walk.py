@@ -212,7 +212,7 @@ class _State:
         self.layers.append(node)
 
     def warnings(self) -> list[str]:
-        """Everything a user should know of what was assumed; each kind said once."""
+        """All assumptions that a user should know, each kind once."""
         texts = []
         if self._batch:
             texts.append(f"dynamic batch dimension taken as 1 ({_some(self._batch)})")
@@ -287,7 +287,7 @@ class _State:
         if not name:
             return None
         if name not in self.tensors:
-            # Weights that were stripped off; their shape may still be told.
+            # Weights that were stripped off; their shape may still be known.
             declared = self._declared_type(name)
             if declared is None:
                 raise node.error(

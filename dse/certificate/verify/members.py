@@ -1,4 +1,4 @@
-"""Members played once more by the plain evaluator, and held against what is said of them."""
+"""Members simulated again by the plain evaluator and compared with what the folder says."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def check_members(
     Networks that run freely may take minutes plainly; then members are shared out to processes.
 
     Args:
-        claims: members, each with the names of the limits that it is said to break.
+        claims: members, each with the names of the limits that it breaks by its own account.
     """
     processes = min(len(claims), os.cpu_count() or 1, MAX_PROCESSES)
     frames = sum(_frames(m.free_run) for m, _ in claims if m.free_run is not None)
@@ -41,7 +41,7 @@ def check_members(
     try:
         yield from pool.map(partial(what_is_wrong, problem), *zip(*claims, strict=True))
     finally:
-        # Whoever asks stops at the first that is wrong.
+        # The caller stops at the first that is wrong.
         pool.shutdown(cancel_futures=True)
 
 
@@ -55,7 +55,7 @@ def what_is_wrong(problem: Problem, member: Member, breaks: Sequence[str]) -> st
     """What differs from what the plain evaluator says; None where nothing does.
 
     Args:
-        breaks: names of the limits that the member is said to break.
+        breaks: names of the limits that the folder says the member breaks.
     """
     try:
         outcome = plain_outcome(problem, member.design)
@@ -96,12 +96,12 @@ def _schedule_difference(problem: Problem, claimed: Schedule, played: Schedule) 
             f"{len(played.groups)}"
         )
     pairs = zip(claimed.groups, played.groups, strict=True)
-    different = [(said, is_so) for said, is_so in pairs if said != is_so]
-    said, is_so = different[0]
+    different = [(stated, is_so) for stated, is_so in pairs if stated != is_so]
+    stated, is_so = different[0]
     parts = [
-        f"{entry.name} is {getattr(is_so, entry.name)}, not {getattr(said, entry.name)}"
+        f"{entry.name} is {getattr(is_so, entry.name)}, not {getattr(stated, entry.name)}"
         for entry in fields(ScheduledGroup)
-        if getattr(said, entry.name) != getattr(is_so, entry.name)
+        if getattr(stated, entry.name) != getattr(is_so, entry.name)
     ]
     network = problem.networks[is_so.network]
     more = f"; {len(different) - 1} more differ" if len(different) > 1 else ""

@@ -26,7 +26,7 @@ def overloaded_unit(problem: Problem, member: Member) -> str | None:
     sum; None where there is none.
 
     A stream's load on a unit is what its groups there take alone for one frame, all repeats. No
-    contention makes it smaller, so nobody can be faster.
+    contention only reduces it.
     """
     periods = claimed_periods_ps(problem, member)
     if not periods:

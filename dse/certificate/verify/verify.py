@@ -1,7 +1,7 @@
 """What a result folder claims, checked without trusting what wrote it.
 
-Everything is computed anew from ``problem.json`` in Python integers: members by the plain
-evaluator, lemmas by the plain checker, and the cover by solvers from a formula written anew.
+Everything is recomputed from ``problem.json`` in Python integers: members by the plain
+evaluator, lemmas by the plain checker, and the cover by solvers from a formula written again.
 """
 
 from __future__ import annotations
@@ -207,9 +207,11 @@ def _baselines_hold(front: Front) -> Check:
     for point, wrong in zip(front.baselines, found, strict=True):
         if wrong is not None:
             return fails("baselines", f"{point.name}: {wrong}")
-    told = f"{len(front.baselines)} replayed: schedules, objectives, energy, limits that they break"
+    detail = (
+        f"{len(front.baselines)} replayed: schedules, objectives, energy, limits that they break"
+    )
     if front.provenance.engine in {name.value for name in SINGLE_DECISION}:
-        told += f"; {front.provenance.engine} may be behind them"
+        detail += f"; {front.provenance.engine} may be behind them"
     else:
         values = objective_array(front)
         for point in front.baselines:
@@ -217,7 +219,7 @@ def _baselines_hold(front: Front) -> Check:
             if not point.breaks and not reached.any():
                 why = "keeps all constraints, but no member is as good"
                 return fails("baselines", f"{point.name}: {why}")
-    return holds("baselines", told)
+    return holds("baselines", detail)
 
 
 def _claim_holds(
@@ -229,7 +231,7 @@ def _claim_holds(
     def wrong(why: str) -> Check:
         return fails("claim", f"{name}.json: {why}")
 
-    for what, said, proved in (
+    for what, stated, proved in (
         ("status", claim.status, certificate.status),
         ("objectives", claim.objectives, certificate.objectives),
         ("epsilon_ppm", claim.epsilon_ppm, certificate.epsilon_ppm),
@@ -237,7 +239,7 @@ def _claim_holds(
         ("nodes", claim.nodes, certificate.nodes),
         ("space", claim.space, describe_space(front.problem)),
     ):
-        if said != proved:
+        if stated != proved:
             return wrong(f"{what}: front.json says something else")
     names = objective_names(front.problem)
     foreign = [entry for entry in certificate.objectives if entry not in names]
@@ -268,13 +270,13 @@ def _claim_holds(
             return wrong("no solver is named")
         if claim.lemmas != len(certificate.lemmas):
             return wrong(f"lemmas: {claim.lemmas} claimed, {len(certificate.lemmas)} there")
-    told = _told(front, certificate, best)
+    detail = _describe_claim(front, certificate, best)
     if certificate.status is not CertificateStatus.CERTIFIED:
-        told += f"; {certificate.status.value} only"
-    return holds("claim", told)
+        detail += f"; {certificate.status.value} only"
+    return holds("claim", detail)
 
 
-def _told(front: Front, certificate: Certificate, members: list[int]) -> str:
+def _describe_claim(front: Front, certificate: Certificate, members: list[int]) -> str:
     epsilon = certificate.epsilon_ppm
     within = "" if epsilon == 0 else f" within {percent(epsilon)}"
     if len(certificate.objectives) > 1:
@@ -326,12 +328,12 @@ def _cover_holds(problem: Problem, name: str, files: ProofArtifacts) -> Iterator
     second = confirm_cover(anew, timeout_s=SOLVER_SECONDS)
     if second is not None:
         answers.append(second)
-    said = ", ".join(f"{answer.solver} says {answer.verdict}" for answer in answers)
-    said += "; cvc5 is not installed (extra 'proofs')" if second is None else ""
+    stated = ", ".join(f"{answer.solver} says {answer.verdict}" for answer in answers)
+    stated += "; cvc5 is not installed (extra 'proofs')" if second is None else ""
     verdicts = {answer.verdict for answer in answers}
     if "sat" in verdicts:
-        yield fails("cover", said)
+        yield fails("cover", stated)
     elif "unsat" in verdicts:
-        yield holds("cover", said)
+        yield holds("cover", stated)
     else:
-        yield not_checked("cover", f"{said} within {SOLVER_SECONDS:g} s")
+        yield not_checked("cover", f"{stated} within {SOLVER_SECONDS:g} s")

@@ -143,7 +143,7 @@ def run(
         except KeyboardInterrupt:
             print(
                 f"dse: interrupted; what is finished is kept in {output}, and the same command "
-                "goes on with the rest",
+                "computes the rest",
                 file=sys.stderr,
             )
             return 130

@@ -1,4 +1,4 @@
-"""``dse campaign status``, ``table``, ``export``, ``report``, ``compare``: a campaign looked at."""
+"""``dse campaign status``, ``table``, ``export``, ``report``, ``compare``: inspect campaigns."""
 
 from __future__ import annotations
 
@@ -170,12 +170,12 @@ def report(
 
     with Store(folder) as store:
         default = default_layout(list(store.records(figures=False)))
-        asked = Layout(
+        layout = Layout(
             _names(rows) or default.rows,
             _names(columns) or default.columns,
             default.by if by is None else _names(by),
         )
-        written = write_report(store, asked, value or ())
+        written = write_report(store, layout, value or ())
     print(
         f"Written to {report_path(folder)}; {written.pages:,} pages of fronts, "
         f"{written.new_pages:,} of them new"
@@ -208,7 +208,7 @@ def compare(
         return 1 if regressed else 0
     for change in changes:
         if change.verdict not in (Verdict.SAME, Verdict.WITHIN, Verdict.NOT_COMPARED):
-            print(_told(change))
+            print(_describe_change(change))
     inputs = Counter(text for change in changes for text in change.inputs_changed)
     for text, count in inputs.items():
         print(f"inputs of {pluralize(count, 'run')} differ in {text}")
@@ -224,7 +224,7 @@ def compare(
     return 1 if regressed else 0
 
 
-def _told(change: RunChange) -> str:
+def _describe_change(change: RunChange) -> str:
     parts = []
     if change.hypervolumes is not None:
         first, second = change.hypervolumes

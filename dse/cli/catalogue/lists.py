@@ -1,4 +1,4 @@
-"""``dse networks`` and ``dse platforms``: what can be asked for by name."""
+"""``dse networks`` and ``dse platforms``: named networks and chips."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 _GAP = 2
 _COUNTS = frozenset({"MACs", "parameters"})
 _MIN_WIDTH = 20
-"""A column that does not fit is wrapped where it still gets so many characters."""
+"""A column that does not fit is wrapped if it keeps this many characters."""
 
 
 def register(app: typer.Typer) -> None:

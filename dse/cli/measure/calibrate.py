@@ -96,7 +96,7 @@ def calibrate(
     if output is not None:
         check_output_file(output, option="--output", overwrite=force)
     chip = load_platform(platform)
-    asked = choose_precision(chip, precision)
+    number_format = choose_precision(chip, precision)
     groups = subjects(read_measurements(measurements, chip))
     graphs = {}
     for name in dict.fromkeys(key[0] for key in groups):
@@ -122,7 +122,7 @@ def calibrate(
         chip,
         results,
         graphs,
-        precision=asked,
+        precision=number_format,
         source=source_text(source, "dse calibrate", [measurements]),
     )
     if output is not None:

@@ -124,23 +124,23 @@ def _print(found: Fidelity) -> None:
     lost = sum(point.lost_share for point in found.points) / len(found.points)
     if lost > MAX_LOST:
         print(
-            f"dse: cores were taken by others for {lost:.0%} of the time: this tells of them, not "
-            "of the model; measure on a quiet machine",
+            f"dse: other processes took the cores for {lost:.0%} of the time, so errors are not the "
+            "model's alone; measure on a quiet machine",
             file=sys.stderr,
         )
     console.print("pred.: predicted; no cont.: with contention switched off; meas.: measured\n")
     summary = summary_of(found)
-    whole = table("error of", "median", "largest", "rank correlation")
+    grid = table("error of", "median", "largest", "rank correlation")
 
     def add(name: str, entry: Agreement) -> None:
         rank = "-" if entry.rank_correlation is None else f"{entry.rank_correlation:.3f}"
-        whole.add_row(name, f"{entry.median_error:.2%}", f"{entry.largest_error:.2%}", rank)
+        grid.add_row(name, f"{entry.median_error:.2%}", f"{entry.largest_error:.2%}", rank)
 
     add("makespan", summary.makespan)
     add("  without contention", summary.makespan_without)
     add("frames per second", summary.rate)
     add("  without contention", summary.rate_without)
-    console.print(whole)
+    console.print(grid)
     name = "the certified fastest" if found.is_certified else "the fastest member"
     if summary.best_rank == 1:
         console.print(f"{name} was measured fastest of {len(found.points)}")
@@ -153,7 +153,7 @@ def _print(found: Fidelity) -> None:
     console.print(f"memory: {memory} GB/s all units at once, before, between and after the passes")
     if changes(found.together_gbps):
         print(
-            f"dse: all units at once read {memory} GB/s: others use the memory too, so this tells "
-            "of them as much as of the model",
+            f"dse: all units at once read {memory} GB/s: others use the memory too, so "
+            "errors are not the model's alone",
             file=sys.stderr,
         )

@@ -1,4 +1,4 @@
-"""``dse profile``: networks measured on the machine at hand."""
+"""``dse profile``: networks measured on this machine."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def profile(
 
     if platform != "host":
         raise WorkloadError(
-            f"--platform: 'host' is required, the machine at hand, got {platform!r}; what other "
+            f"--platform: 'host' (this machine) is required, got {platform!r}; what other "
             "boards' tools print is read by 'dse import'"
         )
     _check_folder(output, overwrite=force)

@@ -60,15 +60,15 @@ def run(
     origins, models = read_costs(folder, problem), parse_models(model)
     with host_machine(problem, origins, models=models, seed=seed) as machine:
         runs.run(machine, frames)
-    told, ran = predict(problem, design), runs.result()
+    predicted, ran = predict(problem, design), runs.result()
     if as_json:
-        print(json.dumps(_document(problem, design, index, told, ran), indent=2))
+        print(json.dumps(_document(problem, design, index, predicted, ran), indent=2))
     else:
-        _print(problem, design, member_title(front, index), told, ran)
+        _print(problem, design, member_title(front, index), predicted, ran)
 
 
 def _document(
-    problem: Problem, design: DesignPoint, member: int, told: Predicted, ran: Ran
+    problem: Problem, design: DesignPoint, member: int, predicted: Predicted, ran: Ran
 ) -> dict[str, Json]:
     def pair(predicted: float, measured: float) -> dict[str, Json]:
         return {"predicted": predicted, "measured": measured}
@@ -76,15 +76,15 @@ def _document(
     return {
         "member": member,
         "makespan_ms": {
-            **pair(told.makespan_ms, ran.makespan.median_ns / 1e6),
+            **pair(predicted.makespan_ms, ran.makespan.median_ns / 1e6),
             "spread": ran.makespan.spread,
         },
         "frames_per_s": {
-            **pair(told.frames_per_s, 1e9 / ran.period.median_ns),
+            **pair(predicted.frames_per_s, 1e9 / ran.period.median_ns),
             "spread": ran.period.spread,
         },
         "latency_ms": {
-            network.name: pair(told.latency_ms[n], ran.latency_ns[n] / 1e6)
+            network.name: pair(predicted.latency_ms[n], ran.latency_ns[n] / 1e6)
             for n, network in enumerate(problem.networks)
         },
         "groups": [
@@ -92,7 +92,7 @@ def _document(
                 "network": network.name,
                 "group": name,
                 "unit": problem.units[int(design.units[g])].name,
-                "ms": pair(told.group_ms[g], ran.group_ns[g] / 1e6),
+                "ms": pair(predicted.group_ms[g], ran.group_ns[g] / 1e6),
             }
             for network in problem.networks
             for g, name in zip(network.groups, network.group_names, strict=True)
@@ -102,7 +102,9 @@ def _document(
     }
 
 
-def _print(problem: Problem, design: DesignPoint, title: str, told: Predicted, ran: Ran) -> None:
+def _print(
+    problem: Problem, design: DesignPoint, title: str, predicted: Predicted, ran: Ran
+) -> None:
 
     def table(*columns: str) -> Table:
         made = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, header_style="bold")
@@ -120,18 +122,19 @@ def _print(problem: Problem, design: DesignPoint, title: str, told: Predicted, r
         for g, name in zip(network.groups, network.group_names, strict=True):
             unit = problem.units[int(design.units[g])].name
             groups.add_row(
-                network.name, name, unit, *cells(told.group_ms[g], ran.group_ns[g] / 1e6)
+                network.name, name, unit, *cells(predicted.group_ms[g], ran.group_ns[g] / 1e6)
             )
     console.print(title)
     console.print(groups)
-    whole = table("", "predicted", "measured", "off by")
-    whole.add_row("makespan, ms", *cells(told.makespan_ms, ran.makespan.median_ns / 1e6))
+    totals = table("", "predicted", "measured", "off by")
+    totals.add_row("makespan, ms", *cells(predicted.makespan_ms, ran.makespan.median_ns / 1e6))
     for n, network in enumerate(problem.networks):
-        whole.add_row(
-            f"latency of {network.name}, ms", *cells(told.latency_ms[n], ran.latency_ns[n] / 1e6)
+        totals.add_row(
+            f"latency of {network.name}, ms",
+            *cells(predicted.latency_ms[n], ran.latency_ns[n] / 1e6),
         )
-    whole.add_row("frames per second", *cells(told.frames_per_s, 1e9 / ran.period.median_ns))
-    console.print(whole)
+    totals.add_row("frames per second", *cells(predicted.frames_per_s, 1e9 / ran.period.median_ns))
+    console.print(totals)
     console.print(
         f"medians of {ran.makespan.samples} of {ran.frames} frames (middle half "
         f"{ran.makespan.spread:.1%}); cores taken by others: {ran.lost_share:.1%} of the time"

@@ -38,7 +38,7 @@ def deploy(
     ] = None,
     model: ModelFiles = None,
     no_check: Annotated[
-        bool, typer.Option("--no-check", help="Skip the check of model parts against the whole.")
+        bool, typer.Option("--no-check", help="Skip the comparison with the uncut model.")
     ] = False,
     force: Annotated[
         bool, typer.Option("--force", help="Overwrite an existing deployment.")
@@ -58,7 +58,7 @@ def deploy(
         platform=load_platform(platform or front.provenance.platform),
         origins=read_costs(folder, front.problem),
     )
-    said = write_deployment(
+    notes = write_deployment(
         deployment,
         to,
         output,
@@ -68,6 +68,6 @@ def deploy(
         overwrite=force,
     )
     print(f"{deployment.title}")
-    for line in said:
+    for line in notes:
         print(line)
     print(f"Written to {output}: {', '.join(sorted(path.name for path in output.iterdir()))}")

@@ -85,8 +85,8 @@ def baselines(
         raise WorkloadError(
             f"--objective: one of {', '.join(known)} is required, got {objective!r}"
         )
-    asked = scenario_objectives(scenario, None if objective is None else [objective])
-    first = asked[0] if asked else "latency"
+    objectives = scenario_objectives(scenario, None if objective is None else [objective])
+    first = objectives[0] if objectives else "latency"
     chip = load_platform(platform)
     pair = two_accelerators(chip)
     named = {text.partition("=")[0] for text in space.fix or ()}

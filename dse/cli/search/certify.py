@@ -83,9 +83,9 @@ def verify(
     for check in checks_of(folder, ignore_hashes=ignore_hashes):
         done.append(check)
         if not as_json:
-            said = check.verdict.value
-            said = said if check.verdict is Verdict.HOLDS else said.upper()
-            print(f"{said:<11}  {check.name}: {check.detail}")
+            verdict = check.verdict.value
+            verdict = verdict if check.verdict is Verdict.HOLDS else verdict.upper()
+            print(f"{verdict:<11}  {check.name}: {check.detail}")
     if as_json:
         rows = [
             {"check": check.name, "verdict": check.verdict.value, "detail": check.detail}
@@ -110,7 +110,7 @@ class ProofProgress:
             console=Console(stderr=True),
             disable=quiet,
         )
-        self._task = self._bar.add_task("", total=None, told="")
+        self._task = self._bar.add_task("", total=None, text="")
 
     def __enter__(self) -> ProofProgress:
         self._bar.start()
@@ -122,7 +122,7 @@ class ProofProgress:
     def __call__(self, proof: SearchProgress) -> None:
 
         of = pluralize(proof.members, "member") if proof.objectives > 1 else "the fastest member"
-        told = f"{of}, {pluralize(proof.nodes, 'node')}, {pluralize(proof.lemmas, 'lemma')}"
+        text = f"{of}, {pluralize(proof.nodes, 'node')}, {pluralize(proof.lemmas, 'lemma')}"
         if proof.epsilon_ppm is not None and proof.epsilon_ppm < PPM:
-            told += f", within {percent(proof.epsilon_ppm)}"
-        self._bar.update(self._task, told=told)
+            text += f", within {percent(proof.epsilon_ppm)}"
+        self._bar.update(self._task, text=text)

@@ -80,8 +80,8 @@ def evaluate(
     """Show what a mapping gives; exit status 3 where it breaks a constraint."""
 
     options = make_options(**vars(space), **vars(goals), least_objectives=1)
-    asked = bool(options != Options() or profile or dim or platform)
-    _check_combination(networks, platform, mapping, source, asked=asked)
+    has_options = bool(options != Options() or profile or dim or platform)
+    _check_combination(networks, platform, mapping, source, has_options=has_options)
     if gantt is not None:
         check_output_file(gantt, option="--gantt", overwrite=force, suffixes=(".svg", ".png"))
     front = None if source is None else read_results(source)
@@ -108,7 +108,7 @@ def _check_combination(
     mapping: Path | None,
     source: Path | None,
     *,
-    asked: bool,
+    has_options: bool,
 ) -> None:
 
     if (mapping is None) == (source is None):
@@ -117,7 +117,7 @@ def _check_combination(
         raise WorkloadError("networks: at least one is needed, got none")
     if networks and platform is None:
         raise WorkloadError("--platform is required with networks")
-    if not networks and asked:
+    if not networks and has_options:
         raise WorkloadError(
             "--from without networks evaluates the problem of that folder as it is; "
             "other options need networks and a platform"

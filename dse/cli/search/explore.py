@@ -142,8 +142,8 @@ def explore(
             force=force,
         )
     check_periodic_options(inferences, split)
-    asked = scenario_objectives(scenario, goals.objective)
-    goals = replace(goals, objective=None if asked is None else list(asked))
+    objectives = scenario_objectives(scenario, goals.objective)
+    goals = replace(goals, objective=None if objectives is None else list(objectives))
     options = make_options(**vars(space), **vars(goals))
     if no_certify and ENGINES[engine].needs_proof:
         raise WorkloadError(f"--no-certify: --engine {engine.value} finds its front by proving it")
@@ -195,8 +195,7 @@ def _check_checkpoint(checkpoint: Path | None, *, resume: bool, force: bool) -> 
             raise WorkloadError("--resume: the file is required that --checkpoint FILE names")
     elif checkpoint.exists() and not (resume or force):
         raise WorkloadError(
-            f"--checkpoint: {checkpoint} exists already; --resume goes on from it, --force "
-            "replaces it"
+            f"--checkpoint: {checkpoint} exists already; --resume continues it, --force replaces it"
         )
 
 

@@ -228,16 +228,16 @@ def _data(
     bar: Progress,
 ) -> DataSet:
 
-    def told(task: TaskID) -> Callable[[int, int], None]:
+    def progress_of(task: TaskID) -> Callable[[int, int], None]:
         return lambda done, total: bar.update(task, completed=done, total=total)
 
     if measurements is None and saved is None:
         plan = DataPlan(seed=seed, workloads=workloads, rows=rows, networks=networks)
         task = bar.add_task("workloads", total=workloads, words="drawn, judged by the timeline")
-        return make_data(plan, short_play=short_play, jobs=jobs, on_progress=told(task))
+        return make_data(plan, short_play=short_play, jobs=jobs, on_progress=progress_of(task))
     read = read_measurements(measurements) if measurements else load_data(saved or Path())
     task = bar.add_task("workloads", total=len(read.workloads), words="read")
-    return with_tokens(read, short_play=short_play, jobs=jobs, on_progress=told(task))
+    return with_tokens(read, short_play=short_play, jobs=jobs, on_progress=progress_of(task))
 
 
 def _tell(

@@ -98,7 +98,7 @@ def _print(front: Front, result: Robustness) -> None:
         f"groups on {used}; MHz: {clocks}"
     )
     console.print(
-        f"Every group's time on every unit off by up to so many percent, {result.samples} "
+        f"Every group's time on every unit off by up to this percentage, {result.samples} "
         f"samples each, seed {result.seed}:\n"
     )
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, header_style="bold")

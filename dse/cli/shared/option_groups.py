@@ -10,7 +10,7 @@ from typing import Any, get_type_hints
 
 def with_option_groups(command: Callable[..., Any]) -> Callable[..., Any]:
     """The command as Typer has to see it: in place of every parameter whose type is a dataclass,
-    the dataclass's fields as options of their own. The command is called with the dataclass whole.
+    the dataclass's fields as separate options. The command is called with the dataclass.
     """
     written = signature(command, eval_str=True)
     groups: dict[str, type[Any]] = {
@@ -26,11 +26,11 @@ def with_option_groups(command: Callable[..., Any]) -> Callable[..., Any]:
             parameters.append(parameter.replace(kind=Parameter.KEYWORD_ONLY))
 
     def call(**values: Any) -> Any:
-        whole = {
+        grouped = {
             name: group(**{field.name: values.pop(field.name) for field in fields(group)})
             for name, group in groups.items()
         }
-        return command(**values, **whole)
+        return command(**values, **grouped)
 
     call.__name__, call.__doc__ = command.__name__, command.__doc__
     call.__annotations__ = {entry.name: entry.annotation for entry in parameters}

@@ -59,7 +59,7 @@ GroupCount = Annotated[
     typer.Option("--groups", min=1, max=MAX_SIZE, help="Approximate number of groups per network."),
 ]
 Branches = Annotated[
-    bool, typer.Option("--branches", help="Make parallel branches groups of their own.")
+    bool, typer.Option("--branches", help="Make parallel branches separate groups.")
 ]
 EachLayer = Annotated[bool, typer.Option("--each-layer", help="Cut at every legal place.")]
 MaxTransitions = Annotated[
@@ -206,7 +206,7 @@ class SpaceOptions:
 
 @dataclass(frozen=True)
 class GoalOptions:
-    """What is wanted of a design point, and how that is counted."""
+    """Objectives and how they are evaluated."""
 
     objective: Objectives = None
     power_cap: PowerCap = None

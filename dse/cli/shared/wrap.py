@@ -1,4 +1,4 @@
-"""Lines of text for a terminal: long ones go on below their own beginning."""
+"""Wrapped lines for a terminal, with hanging indentation."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ from results.problem.problem_file import problem_sha256
 START = (GpuOnly, GpuAndDsa)
 """The naive schedules. HaX-CoNN starts from the best of these, too (its footnote 1)."""
 FIRST_SLICE, MAX_SLICE = 200, 20_000
-"""Nodes of the search between two looks at what it has found; each slice is twice the last."""
+"""Nodes of the first slice of the search; each further slice has twice as many."""
 SEARCH = "search"
 
 Clock = Callable[[], float]
@@ -107,8 +107,8 @@ def improve(
     Args:
         start: what :func:`naive_schedule` gave.
         max_nodes: of the search; None: as many as ``dse certify`` has.
-        time_limit_s: by ``clock``, looked at between slices of the search.
-        stopped: asked between slices; once it is true, the search ends as at a time limit.
+        time_limit_s: by ``clock``, checked between slices of the search.
+        stopped: polled between slices; once it is true, the search ends as at a time limit.
 
     Raises:
         ResultError: where neither makespan nor Eq. 10 is an objective, or a constraint has no

@@ -1,4 +1,4 @@
-"""Fig. 7 of HaX-CoNN played: workloads change, schedules improve, frame follows frame.
+"""Fig. 7 of HaX-CoNN simulated: workloads change, schedules improve, frame follows frame.
 
 The search is the one of :mod:`dse.papers.anytime.improve`; only the frames are simulated, each
 taking the makespan of the schedule that is in use when it starts.
@@ -34,7 +34,7 @@ def replay(
     clock: Clock = time.monotonic,
     on_phase: Callable[[str], None] | None = None,
 ) -> Replay:
-    """Plays a plan. Groups, costs and oracles of all workloads are made before it begins.
+    """Simulates a plan. Groups, costs and oracles of all workloads are made before it begins.
 
     Args:
         nodes_per_second: the search takes its nodes over this, on any machine alike, and a proof

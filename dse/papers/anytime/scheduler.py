@@ -1,6 +1,6 @@
 """D-HaX-CoNN (HaX-CoNN, 3.5 and 5.3): an anytime scheduler for workloads that change.
 
-A runtime submits a workload whenever it changes, and asks for the best schedule whenever it starts
+A runtime submits a workload whenever it changes, and fetches the best schedule whenever it starts
 a frame. In between a thread looks for better ones, until none can be better.
 """
 
@@ -26,7 +26,7 @@ class AnytimeScheduler:
     """Schedules for the workload that was submitted last; all methods may be called by any thread.
 
     :meth:`submit` returns with the best naive schedule ready; better ones replace it as the search,
-    in a thread of its own, finds them; the proof comes last. A new workload ends the search for the
+    in a separate thread, finds them; the proof comes last. A new workload ends the search for the
     one before it.
 
     Args:
@@ -186,7 +186,7 @@ class AnytimeScheduler:
                     if self._cancelled is not cancelled:
                         return
                     self._take(step)
-        except Exception as error:  # A thread's failure is told to whoever asks next.
+        except Exception as error:  # A thread's failure is raised by the next call.
             with self._changed:
                 if self._cancelled is cancelled:
                     self._failure = error

@@ -96,7 +96,7 @@ def load_estimator(folder: Path) -> EstimatorFile:
         if not isinstance(provenance, dict):
             raise TypeError("provenance must be an object")
     except Exception:
-        # safetensors raises an error of its own on bytes that are none.
+        # safetensors raises its own error on invalid bytes.
         raise WorkloadError(f"{folder}: is no trained estimator, or a damaged one") from None
     _check_shapes(folder, weights, settings)
     return EstimatorFile(weights, settings, provenance)

@@ -1,4 +1,4 @@
-"""What the problem says of a design point before anything is played: each group's figures at its
+"""Features of a design point without simulation: each group's costs at its
 clocks, the idle power, how much units slow each other down. Whole arrays of rows, SI units."""
 
 from __future__ import annotations

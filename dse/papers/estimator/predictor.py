@@ -1,4 +1,4 @@
-"""What managers are told of a mapping before anyone runs it: throughput and power, and classes."""
+"""Predictions of a mapping's throughput and power, and their classes."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class Bins:
 
     @classmethod
     def of(cls, values: FloatArray) -> Bins:
-        """Bins with as many of the values [n] in each as in any other, as far as ties allow.
+        """Bins with as many of the values [n] in each as in any other, if ties allow.
 
         Raises:
             ResultError: where there are fewer values than bins, or one is not finite.
@@ -89,10 +89,10 @@ class Bins:
 
 
 class TimelinePredictor:
-    """The truth: it plays the timeline.
+    """The reference predictor: simulates every row.
 
     Classes are those of ``throughput`` and ``power`` where these are given, else bins of the first
-    rows it is asked for (of one problem and at least 16 that can run; all 0 before).
+    rows it predicts (of one problem and at least 16 that can run; all 0 before).
     """
 
     name = "timeline"
@@ -107,7 +107,7 @@ class TimelinePredictor:
         self._evaluate: OutcomeFunction | None = None
 
     def predict(self, problem: Problem, rows: IntArray) -> Prediction:
-        """What the timeline says of the rows; constraints are not looked at.
+        """Throughput and power of the rows by simulation; constraints are ignored.
 
         Raises:
             ResultError: where throughput or power is not among the problem's objectives.

@@ -178,7 +178,7 @@ def _bins(value: Json) -> Bins:
 def places(bins: Bins, values: FloatArray) -> Float32Array:
     """[n]: values on the scale of classes.
 
-    There inner edges are the whole numbers 1 to 15, and a value between two edges lies between them
+    There inner edges are the integers 1 to 15, and a value between two edges lies between them
     as its logarithm does; the outer classes are as wide as their neighbours, and half a class
     beyond them the scale ends.
     """

@@ -1,6 +1,6 @@
 """The first events of networks that run freely, as a hint of what a mapping gives.
 
-The timeline plays until the slowest network has ended 2 F + 8 frames, which may take some hundred
+A simulation runs until the slowest network has ended 2 F + 8 frames, which may take some hundred
 thousand events where another network is a thousand times faster. Here the same rules (frames in
 flight, FIFO units, contention, transitions) are followed in floating point for a fixed number of
 events, so that every mapping costs the same; what a network did of a frame counts as part of it. So
@@ -19,7 +19,7 @@ from results.front.dominance import FloatArray
 from results.problem.problem import IntArray
 
 EVENTS, WARM_UP = 2500, 1000
-"""Events played, and those before averages begin."""
+"""Simulated events, and those before averages start."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,7 +50,7 @@ def play_shortly(
     losses: FloatArray,
     frames_in_flight: int,
 ) -> ShortPlay:
-    """Plays rows with ``mapping`` [n, G] of networks that begin at ``first`` and have ``size``
+    """Simulates rows with ``mapping`` [n, G] of networks that begin at ``first`` and have ``size``
     groups; ``losses`` as :func:`dse.papers.estimator.features.loss_parameters` has them."""
     from dse.papers.estimator.truncated_simulation_kernel import play_rows
 

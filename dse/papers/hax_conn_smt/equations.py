@@ -1,8 +1,8 @@
 """Eq. 1 to 11 of HaX-CoNN as Z3 constraints over integers, in the paper's order.
 
 The paper's symbols are the names here: ``S`` mapping, ``TR`` transition, ``st`` and ``et`` start
-and end, ``tau`` transition time, ``I`` overlap. Two things are said more exactly than the paper
-does. Layers run by whole picoseconds on the work left, time x 2**16, so an end is the first
+and end, ``tau`` transition time, ``I`` overlap. Two things are stated more exactly than the paper
+does. Layers run by integer picoseconds on the work left, time x 2**16, so an end is the first
 picosecond at which no work is left. And ``cont_model`` is asked for the cumulative demand of all
 layers that run in the same interval, where Eq. 7 as printed averages over them.
 """
@@ -260,7 +260,7 @@ class WholeEquations:
         self.objective = -self._z3.Sum(self.rate)
 
     def _limits(self) -> None:
-        """At most so many transitions of a network and segments on a unit; deadlines; period."""
+        """Limits on transitions per network and segments per unit; deadlines; period."""
         z3, problem = self._z3, self.problem
         for n, network in enumerate(problem.networks):
             inside = [e for e, (source, _) in enumerate(problem.edges) if source in network.groups]
@@ -289,7 +289,8 @@ class WholeEquations:
             self._add(self.makespan <= problem.period_ps)
 
     def _rivals(self) -> list[tuple[int, int]]:
-        """Pairs of layers, the smaller position first, that could want one unit at one time."""
+        """Pairs of layers, the smaller position first, that could need one unit at the same
+        time."""
         count = len(self.table.layers)
         return [(i, j) for j in range(count) for i in range(j) if not self.table.ordered(i, j)]
 

@@ -1,4 +1,4 @@
-"""What the whole formulation is about, before any solver: layers, what they wait for, constants.
+"""The input of the monolithic formulation, without a solver: layers, dependences, constants.
 
 A layer of HaX-CoNN's Table 3 is here one execution of a group: L(i, n), with a repeat beside it.
 """

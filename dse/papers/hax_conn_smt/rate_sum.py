@@ -1,4 +1,4 @@
-"""Eq. 10 of HaX-CoNN, the sum of 1 / latency, for a solver that knows only linear integers.
+"""Eq. 10 of HaX-CoNN, the sum of 1 / latency, for a solver of linear integer arithmetic.
 
 floor(10^18 / T) is convex in T, so between two latencies its secant lies on or above it, and beyond
 the last one its value there does. With these as bounds of the rates, what the solver cannot reach

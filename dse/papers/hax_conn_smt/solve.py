@@ -1,16 +1,16 @@
-"""HaX-CoNN's scheduling problem, Eq. 1 to 11, solved whole by Z3: for small instances.
+"""HaX-CoNN's scheduling problem, Eq. 1 to 11, as one model for Z3: for small instances.
 
 The equations stand in :mod:`dse.papers.hax_conn_smt.equations`. The three settings differ in when a
 layer that is ready starts, and so bound each other: ``FREE`` <= ``DISPATCH`` <= ``PAPER``.
 ``DISPATCH`` is the timeline's rule, so its optimum is that of the design space to the last
 picosecond.
 
-All three are in whole picoseconds and share one definition of an end, so nothing is rounded in one
-of them that is not in the others, and the two inequalities hold without a tolerance:
+All three are in integer picoseconds and share one definition of an end, so nothing is rounded in
+one of them that is not in the others, and the two inequalities hold without a tolerance:
 
 * what ``DISPATCH`` or ``PAPER`` allows, ``FREE`` allows;
 * where nothing waits and no two layers share a unit, the dispatch rule starts everything at the
-  same instants, so that every solution of ``PAPER`` is the timeline of its own design point.
+  same instants, so that every solution of ``PAPER`` is the timeline of its design point.
 """
 
 from __future__ import annotations
@@ -133,7 +133,7 @@ def _trivial_bound(equations: WholeEquations) -> int:
 
 
 def _target(bound: int, best: int, checks: int) -> int:
-    """The value to ask for: halfway, since models shortly below the best one are hard to find;
+    """The value to try next: halfway, since models shortly below the best one are hard to find;
     near the end in turn with the next smaller one, which may prove the optimum at once."""
     if CLOSE * (best - bound) < abs(best) and checks % 2:
         return best - 1

@@ -2,7 +2,7 @@
 
 Each is an engine (:mod:`dse.search.base`), so that the driver of all searches runs it and the
 timeline judges it. What is known of them is in MapFormer's sections 2 and 5 and Table 1, and in the
-papers that those cite; what none of them says is assumed, and stands in the docstring of each.
+papers that those cite; assumptions are in the docstring of each.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ class DecidingEngine(Engine, Protocol):
 
     @property
     def answer(self) -> IntArray | None:
-        """[groups + domains]: what goes on the board; None where it found nothing."""
+        """[groups + domains]: the decision; None where it found nothing."""
         ...
 
 
 class Manager(ABC):
-    """An engine that decides by itself on one row, proposes it, and then has ended."""
+    """An engine that proposes one row, its decision, and ends."""
 
     name: ClassVar[str]
     label: ClassVar[str]
@@ -47,7 +47,7 @@ class Manager(ABC):
 
     @property
     def answer(self) -> IntArray:
-        """[groups + domains]: the decision; made when it is first asked for."""
+        """[groups + domains]: the decision, computed on first use."""
         if self._answer is None:
             self._answer = self.decide()
         return self._answer
@@ -59,7 +59,7 @@ class Manager(ABC):
         return self.answer[None]
 
     def tell(self, rows: IntArray, outcomes: Outcomes) -> None:
-        """Nothing is learnt: the board shows what came of it."""
+        """No-op: the decision is final."""
         del rows, outcomes
 
 

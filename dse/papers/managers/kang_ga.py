@@ -5,7 +5,7 @@ beside throughput; population 10 and 20 generations, every candidate run on the 
 is why it answers slowly; it does not use accelerators (MapFormer, Table 1).
 
 Assumed: a gene for every group; tournaments of two, uniform crossover of whole networks, mutation
-of a stretch of groups, and the better half of parents and children survives. Fitness is inferences
+of a segment of groups, and the better half of parents and children survives. Fitness is inferences
 per joule where the power cap holds, else what is above the cap. Frequencies are the board's own
 business there: the power mode of the cap (:mod:`dse.papers.managers.power_mode`). The timeline is
 the target.
@@ -65,7 +65,7 @@ class KangGa:
         return self._rows(self._children())
 
     def tell(self, rows: IntArray, outcomes: Outcomes) -> None:
-        """The better half of parents and children goes on."""
+        """The better half of parents and children survives."""
         time, power = self._columns
         # Both objectives are to be minimised: time per inference, and power.
         energy = outcomes.objectives[:, time].astype(np.float64) * outcomes.objectives[:, power]

@@ -2,8 +2,8 @@
 
 t(g, u, f) = a_u * w_g * f0 / f + b_u * q_g * m0 / m + c_u, fitted by least squares for each unit u
 over all groups at several clocks; f, m the unit's own clock and the memory's, f0, m0 their fastest.
-A problem knows no multiply-accumulates; w_g, the group's time on the first unit at its fastest
-clocks, stands for its work, q_g, the bytes that it moves there, for its traffic. The fit sees the
+A problem has no multiply-accumulates; w_g, the group's time on the first unit at its fastest
+clocks, represents its work, q_g, the bytes that it moves there, for its traffic. The fit sees the
 very networks that will run, which is more than the papers' profiles could know.
 """
 

@@ -2,13 +2,12 @@
 
 Known: layer times by linear regression; a model is cut into slices for heterogeneous processors
 with communication in view, optimally, by dynamic programming; throughput and power count; other
-networks that run are not looked at, "thus overloading the embedded GPU" (MapFormer, 2).
+networks that run are ignored, "thus overloading the embedded GPU" (MapFormer, 2).
 
 Assumed: CPU and GPU only (MapFormer, Table 1). A network's slices are those of least latency by the
 regression and the measured transitions. Of the clocks up to the power mode of the cap
-(:mod:`dse.papers.managers.power_mode`), each network wants those at which it draws least energy by
-itself; the board runs at the fastest that any of them wants.
-"""
+(:mod:`dse.papers.managers.power_mode`), each network chooses those at which it draws least energy
+by itself; the board runs at the fastest of these."""
 
 from __future__ import annotations
 
@@ -32,7 +31,7 @@ class Mosaic(Manager):
     label = "MOSAIC"
 
     def decide(self) -> IntArray:
-        """[groups + domains]: the slices of all networks at the fastest clocks that one wants."""
+        """[groups + domains]: the slices of all networks at the fastest clocks that one chooses."""
         space = self._space
         units = cpu_and_gpu(space.problem)
         times = fit_layer_times(space, units)

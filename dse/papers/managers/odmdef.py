@@ -4,7 +4,7 @@ Known: layers of several networks are given to the CPU and to the GPU, one query
 each; these are a linear regression of layer times and a k-nearest-neighbour classifier; throughput
 alone counts, power does not.
 
-Assumed: the layers come in turn, one of each network (that is how concurrent networks would ask).
+Assumed: the layers come in turn, one of each network (in the order of concurrent requests).
 The classifier says, from the work and the traffic of the five most similar layers, which unit is
 the faster one; a layer goes there unless the work already given to that unit makes it end later, by
 the regression, than on the other by more than the layer's own time. Clocks: the power mode of the

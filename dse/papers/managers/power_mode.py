@@ -4,7 +4,7 @@ MapFormer (5.3) compares at power modes that restrict "the combined frequencies 
 components" to 10, 15 and 30 W. A mode here is one step of all ladders together: the fastest at
 which the chip stays within the cap with every unit that may be used busy all the time with its
 hungriest group. So it is never above the cap, whatever is mapped; boards' own modes are made the
-same way, with a worst case of their own.
+same way, with their own worst case.
 """
 
 from __future__ import annotations

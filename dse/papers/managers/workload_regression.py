@@ -1,7 +1,7 @@
-"""Cost models of whole workloads, as MapFormer's Table 3 compares them: MOSAIC's and ODMDEF's.
+"""Cost models of workloads, as MapFormer's Table 3 compares them: MOSAIC's and ODMDEF's.
 
 Known: MOSAIC predicts by linear regression, throughput and power; ODMDEF by linear regression and a
-k-nearest-neighbour classifier, throughput alone. What they look at is not said; here it is what a
+k-nearest-neighbour classifier, throughput alone. Their inputs are not given; here they are what a
 manager of single layers can add up: for every unit the stand-alone time, bytes and groups mapped
 there, for every domain its frequency, and the number of networks. scikit-learn fits them.
 """
@@ -67,7 +67,7 @@ class MosaicCostModel:
 @dataclass(frozen=True, eq=False)
 class OdmdefCostModel:
     """A k-nearest-neighbour classifier of the throughput class; a linear regression's prediction is
-    one more figure that it looks at, as the paper composes the two."""
+    one more feature, as the paper composes the two."""
 
     regression: Any
     classifier: Any

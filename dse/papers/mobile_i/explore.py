@@ -75,7 +75,7 @@ def explore_periodic(
     """Mobile-I's schedules and, beside them, SPARTA's and Memolution's.
 
     Members are Mobile-I's schedules that no other of its dominates in latency, number of engines
-    and energy, fastest first. Every schedule is played out and held against its rules.
+    and energy, fastest first. Every schedule is simulated and checked against its rules.
 
     Args:
         network: a name of the catalogue, an ``.onnx`` file, or a dataflow graph (SDF3, ``.xml``),

@@ -2,7 +2,7 @@
 
 A design point says where groups run and at which clocks. Any order of a unit's groups inside the
 period is possible, since retiming keeps every dependence across periods (Eq. 2, a transition being
-c_ij): the least period of an order is what the busiest unit needs, stretched by contention, and the
+c_ij): the least period of an order is what the busiest unit needs, slowed by contention, and the
 deepest r says how many frames are in flight. Transitions lengthen no period, they only deepen it.
 """
 
@@ -22,7 +22,7 @@ from results.problem.problem import DesignPoint, Problem
 
 METHOD = "mobile-i"
 ORDERS = 300
-"""Orders that are tried, unless told."""
+"""Default number of orders that are tried."""
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ class PeriodicPipeline:
     frames_in_flight: int
     """Frames that are at work at the same time, arrivals included."""
     load_ps: tuple[int, ...]
-    """Per unit, what it computes per frame, nobody else running."""
+    """Per unit, its time per frame without contention."""
 
     @property
     def bound_per_s(self) -> float:

@@ -64,7 +64,7 @@ class MobileIEngine:
         return rows
 
     def tell(self, rows: IntArray, outcomes: Outcomes) -> None:
-        """Members of the front say at which clocks to go on."""
+        """Continue at the clocks of the front's members."""
         self._archive.add(rows, outcomes)
 
     def _proposals(self) -> IntArray:

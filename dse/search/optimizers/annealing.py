@@ -4,7 +4,7 @@ After AMOSA (Bandyopadhyay, Saha, Maulik, Deb: A simulated annealing-based multi
 optimization algorithm, IEEE TEVC 12(3), 2008): a worse row is accepted with a probability that
 falls with the *amount of domination* and rises with the temperature. Where AMOSA walks alone and
 clusters its archive, many walkers go side by side here, so that rows are evaluated together, and
-the archive is whole.
+the archive is complete.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ HOT, COLD = 0.1, 1e-4
 CYCLE = 100
 """Steps from hot to cold; then it is hot again, so that no budget need be known."""
 RETURNING = 0.05
-"""The probability with which a walker goes on from a member of the front instead."""
+"""Probability that a walker restarts from a member of the front instead."""
 
 
 class AnnealingEngine:
@@ -59,7 +59,7 @@ class AnnealingEngine:
         return self._space.repair(self._rng, mutate(self._space, self._rng, self._rows), awake)
 
     def tell(self, rows: IntArray, outcomes: Outcomes) -> None:
-        """Each walker goes on to its mutation, or stays."""
+        """Each walker moves to its mutation, or stays."""
         self._archive.add(rows, outcomes)
         objectives = outcomes.objectives.astype(np.float64)
         violation = self._violation_of(outcomes)

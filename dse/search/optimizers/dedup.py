@@ -1,4 +1,4 @@
-"""Rows that were proposed before, by 64-bit hashes: whole arrays at once, in bounded memory."""
+"""Rows that were proposed before, by 64-bit hashes: vectorised, in bounded memory."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Hashes = NDArray[np.uint64]
 SLOTS = 1 << 20
 """Entries remembered; a newer one may take an older one's place, whose row may then come again."""
 SHIFT = 64 - (SLOTS - 1).bit_length()
-"""A hash shifted by so many bits is its slot."""
+"""A hash shifted by this many bits is its slot."""
 
 
 class SeenRows:

@@ -18,7 +18,7 @@ BATCH = 20_000
 class ExhaustiveEngine:
     """Every combination of allowed units and operating points, numbered as in a mixed-radix number
     (the last domain counts fastest). Combinations that are not canonical are left out, as their
-    canonical form has a number of its own.
+    canonical form has its own number.
 
     Raises:
         WorkloadError: where there are more than ``MAX_COMBINATIONS``.

@@ -15,7 +15,7 @@ from results.problem.problem import IntArray
 BALANCED = 60
 """Balanced rows, at most."""
 MAX_ASSIGNMENTS = 64
-"""All assignments of whole networks to units are tried where there are no more than this."""
+"""Maximum number of assignments of networks to units for which all are tried."""
 
 
 def heuristic_seeds(space: DesignSpace) -> IntArray:
@@ -43,7 +43,7 @@ def heuristic_seeds(space: DesignSpace) -> IntArray:
 
 def initial_population(space: DesignSpace, rng: Random, size: int) -> IntArray:
     """[at most size, width]: what the search is to start from, of networks that run freely what is
-    good on paper, the baselines, the obvious rows, as far as these fill one half; then ``BALANCED``
+    seeds, the baselines, the heuristic rows, up to one half; then ``BALANCED``
     balanced rows, then random ones; no row twice.
 
     Baselines come as they are, and once more with what constraints on the mapping make of them.

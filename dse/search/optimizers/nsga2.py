@@ -1,4 +1,4 @@
-"""NSGA-II over whole arrays, with a local search on the front."""
+"""Vectorised NSGA-II with a local search on the front."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ NEIGHBOURS = 200
 VISITED = 8
 """Members whose neighbours these are."""
 REBALANCED = 60
-"""Members of the front with one network mapped anew that go with them."""
+"""Members of the front with one network remapped, per local search."""
 MIN_PAUSE, MAX_PAUSE = 1, 15
 """Generations without a local search after one; longer and longer while it hardly finds new rows,
 but a new member ends that."""
@@ -34,11 +34,11 @@ CROSSOVER_RATE = 0.9
 ATTEMPTS = 4
 """Matings in a row where no child is new."""
 MIN_SHARE = 4
-"""A generation has a quarter of the population's size, as far as there are new rows: else ever more
-work would go into proposals once the front is almost found."""
+"""A generation has at least a quarter of the population's size if there are new rows: else ever
+more work would go into proposals once the front is almost found."""
 MAX_MUTATIONS = 8
 SURROGATE_EVALUATIONS = 4_000
-"""Rows whose stand-alone times and energies are looked at before the first evaluation."""
+"""Rows that are searched by their bounds before the first evaluation."""
 
 
 class Nsga2Engine:
@@ -47,7 +47,7 @@ class Nsga2Engine:
     out.
 
     With every other generation go neighbours of members of the front that had least of that before,
-    and members with a network mapped anew; those that reach the front join the population.
+    and members with a network remapped; those that reach the front join the population.
 
     Where design points have known bounds (:mod:`dse.search.surrogate.lower_bounds`), rows that a
     member beats even there are left out, and the first population holds the front of a search on
@@ -70,7 +70,7 @@ class Nsga2Engine:
         surrogate_evaluations: int = SURROGATE_EVALUATIONS,
         first: IntArray | None = None,
     ) -> None:
-        """``surrogate_evaluations`` 0: no bounds are looked at. ``first``: rows [n, width] to begin
+        """``surrogate_evaluations`` 0: no search by bounds. ``first``: rows [n, width] to begin
         with instead of :func:`dse.search.optimizers.initial_population.initial_population`."""
         self._space = space
         self._first = first
@@ -113,13 +113,13 @@ class Nsga2Engine:
         if self._archive.add(rows, outcomes):
             self._visits = _carried(before, self._visits, self._archive.numbers)
             self._waits = min(self._waits, MIN_PAUSE)
-        told = self._archive.joined(len(rows))
-        told[: self._offspring] = True
-        merged = np.concatenate((self._rows, rows[told]))
+        entered = self._archive.joined(len(rows))
+        entered[: self._offspring] = True
+        merged = np.concatenate((self._rows, rows[entered]))
         objectives = np.concatenate(
-            (self._objectives, outcomes.objectives[told].astype(np.float64))
+            (self._objectives, outcomes.objectives[entered].astype(np.float64))
         )
-        violation = np.concatenate((self._violation, self._violation_of(outcomes)[told]))
+        violation = np.concatenate((self._violation, self._violation_of(outcomes)[entered]))
         survivors = survive(objectives, violation, self._size)
         self._rows = merged[survivors.chosen]
         self._objectives = objectives[survivors.chosen]
@@ -156,7 +156,7 @@ class Nsga2Engine:
         return self._promising(fresh, least=self._size // MIN_SHARE)
 
     def _promising(self, rows: IntArray, *, least: int = 0) -> IntArray:
-        """Those of the rows that may join the front as far as bounds tell, and so many of the
+        """Those of the rows whose bounds allow them to join the front, and this many of the
         others that there are ``least``, if there are."""
         front = self._archive.objectives
         if self._cannot_join is None or len(front) == 0:
@@ -181,7 +181,7 @@ class Nsga2Engine:
         return children[: self._size]
 
     def _neighbours(self) -> IntArray:
-        """New neighbours of the members whose turn it is, and members with a network anew."""
+        """New neighbours of the members whose turn it is, and members with a network remapped."""
         if len(self._archive.rows) == 0 or self._max_neighbours == 0:
             return np.zeros((0, self._space.width), dtype=np.int64)
         if self._waits:

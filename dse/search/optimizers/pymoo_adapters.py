@@ -80,7 +80,7 @@ def sms_emoa(space: DesignSpace, *, seed: int, population: int = SMS_POPULATION)
 
 
 class PymooEngine:
-    """Drives one of pymoo's algorithms by ask and tell.
+    """Run one of pymoo's algorithms by ask and tell.
 
     All random numbers come from the generator that pymoo seeds with ``seed`` and hands to the
     operators, so a seed gives the same rows in any process.

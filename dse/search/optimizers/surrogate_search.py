@@ -7,7 +7,7 @@ from fitness.objectives import OutcomeFunction
 
 
 def surrogate_search(engine: Engine, guess: OutcomeFunction, rows: int) -> None:
-    """Runs ``engine`` until it has been told what ``guess`` says of so many rows."""
+    """Run ``engine`` on outcomes by ``guess`` for a number of rows."""
     while rows > 0:
         proposed = engine.ask()
         if len(proposed) == 0:

@@ -1,4 +1,4 @@
-"""Who survives in NSGA-II and who wins a tournament, over whole arrays.
+"""Survival and tournament selection of NSGA-II, vectorised.
 
 Deb, Pratap, Agarwal, Meyarivan: A fast and elitist multiobjective genetic algorithm, IEEE TEVC
 6(2), 2002. Objectives are minimised; they are compared as floats, which decides what is tried next
@@ -41,10 +41,10 @@ def survive(objectives: FloatArray, violation: FloatArray, size: int) -> Survivo
         last = rank[order[min(size, len(order)) - 1]]
         order = order[: np.searchsorted(rank[order], last, side="right")]
         distance = crowding_distances(objectives[feasible[order]], rank[order])
-        whole = int(np.searchsorted(rank[order], last))
-        best = whole + np.argsort(-distance[whole:], kind="stable")[: size - whole]
-        kept = feasible[np.concatenate((order[:whole], order[best]))]
-        crowding = np.concatenate((distance[:whole], distance[best]))
+        certain = int(np.searchsorted(rank[order], last))
+        best = certain + np.argsort(-distance[certain:], kind="stable")[: size - certain]
+        kept = feasible[np.concatenate((order[:certain], order[best]))]
+        crowding = np.concatenate((distance[:certain], distance[best]))
     missing = size - len(kept)
     if missing > 0 and len(rest):
         rest = rest[np.argsort(violation[rest], kind="stable")[:missing]]

@@ -2,7 +2,7 @@
 
 Where each network runs as often as it can, the rates that add up come from light networks on units
 that they share with few others, while heavy ones may wait on a slow unit; few random mappings are
-of that kind. So whole networks, or networks cut in two, are moved from unit to unit and clocks
+of that kind. So networks, or networks cut in two, are moved from unit to unit and clocks
 along their ladders, each time to what :mod:`dse.search.surrogate.mean_value_analysis` says is best,
 from random beginnings.
 """
@@ -31,7 +31,7 @@ DRAWS = 8
 SWEEPS = 4
 """Over all networks and clocks; the last ones change next to nothing."""
 SHARES = (1 / 3, 1 / 2, 2 / 3, 1.0)
-"""Where a network is cut in two, as shares of its time on the first unit; 1: nowhere."""
+"""Where a network is cut in two, as shares of its time on the first unit; 1: not cut."""
 MARGINS = (0.97, 0.88)
 """Of the power cap, and of the rates that are held against least rates, in turn: what is expected
 to keep a limit may break it."""
@@ -80,8 +80,8 @@ def free_running_seeds(space: DesignSpace, rng: Random) -> IntArray:
     order = order[np.argsort(place[order], kind="stable")]
     rows = space.canonical(rows[order])
     # Alike units exchanged make another row of the same.
-    said = estimate_rows(space, rows)
-    figures = np.log(np.stack((said.rate.sum(axis=1), said.power), axis=1))
+    estimated = estimate_rows(space, rows)
+    figures = np.log(np.stack((estimated.rate.sum(axis=1), estimated.power), axis=1))
     return rows[unique_rows(np.round(figures * SAME).astype(np.int64))]
 
 
@@ -186,18 +186,18 @@ def _worth(
 ) -> FloatArray:
     """[n]: log throughput - weight x log power, less what it is beyond the limits."""
     problem = space.problem
-    said = estimate(space, work, tables, which)
-    value: FloatArray = np.log(said.rate.sum(axis=1)) - aims.weight * np.log(said.power)
+    estimated = estimate(space, work, tables, which)
+    value: FloatArray = np.log(estimated.rate.sum(axis=1)) - aims.weight * np.log(estimated.power)
     if aims.fair.any():
-        least = (said.rate * times_alone_ps(problem)).min(axis=1)
-        value += aims.fair * (np.log(least) - np.log(said.rate.sum(axis=1)))
+        least = (estimated.rate * times_alone_ps(problem)).min(axis=1)
+        value += aims.fair * (np.log(least) - np.log(estimated.rate.sum(axis=1)))
     for n, network in enumerate(problem.networks):
         if network.min_rate_uhz is not None:
             # A rate is of frames per ps.
-            under = np.log(network.min_rate_uhz / UHZ_PS / (aims.margin * said.rate[:, n]))
+            under = np.log(network.min_rate_uhz / UHZ_PS / (aims.margin * estimated.rate[:, n]))
             value -= STEEPNESS * np.maximum(under, 0.0)
     if problem.power_cap_mw is not None:
-        over = np.log(said.power / (aims.margin * problem.power_cap_mw))
+        over = np.log(estimated.power / (aims.margin * problem.power_cap_mw))
         value -= STEEPNESS * np.maximum(over, 0.0)
     for u, unit in enumerate(problem.units):
         if unit.max_segments is not None:
@@ -207,7 +207,7 @@ def _worth(
 
 
 def _segments(options: IntArray, on: FloatArray) -> FloatArray:
-    """[k, units]: stretches of options [k, groups], which are ``on`` [k, groups, units]."""
+    """[k, units]: segments of options [k, groups], which are ``on`` [k, groups, units]."""
     begins = np.ones(options.shape)
     begins[:, 1:] = options[:, 1:] != options[:, :-1]
     count: FloatArray = np.einsum("kg,kgu->ku", begins, on)

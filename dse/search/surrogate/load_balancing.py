@@ -26,7 +26,7 @@ FIRST_ENTRY = 0.01
 """What entering a unit costs at first; where segments are limited it grows while they are too many,
 and else it shrinks away."""
 SHARPNESS = (1.0, 20.0)
-"""Between these: how much the largest load of a mapping stands out in its weights."""
+"""Between these: how much the largest load of a mapping dominates its weights."""
 
 
 def balanced_rows(space: DesignSpace, rng: Random, count: int) -> IntArray:
@@ -59,8 +59,8 @@ def balanced_rows(space: DesignSpace, rng: Random, count: int) -> IntArray:
 
 
 def rebalanced_rows(space: DesignSpace, rng: Random, rows: IntArray) -> IntArray:
-    """The same rows [n, width], one network each mapped anew: what is best for it under weights
-    that stand for the loads of the row; energy is of random importance. Not repaired."""
+    """The same rows [n, width], one network each remapped: what is best for it under weights
+    that represent the loads of the row; energy is of random importance. Not repaired."""
     costs = _Costs(space, rows[:, space.groups :])
     mapping = rows[:, : space.groups].copy()
     lengths, _, crowded = costs.lengths(mapping)
@@ -126,7 +126,7 @@ class _Costs:
     ) -> None:
         """Sets, in ``mapping`` [n, groups], the groups of ``network`` [k] in ``row`` [k] to the
         cheapest units under weights [n, units + networks], with ``importance`` [n] of energy and
-        ``entry`` [n, units] to be paid for each stretch."""
+        ``entry`` [n, units] to be paid for each segment."""
         from dse.search.surrogate.load_balancing_jit import map_chains
 
         space, units = self.space, len(self.space.problem.units)

@@ -1,4 +1,4 @@
-"""What networks that run freely will do, on paper: rates and power without playing a timeline.
+"""Estimated rates and power of free-running networks, without simulation.
 
 A network with F frames in flight is a customer class of a closed queueing network: each frame waits
 at one unit at a time, for its next group, behind the groups of others. Approximate mean value
@@ -21,7 +21,7 @@ from results.problem.problem import BoolArray, IntArray
 ROUNDS = 8
 """Rounds of the fixed point."""
 MIN_MW = 1e-6
-"""A chip may be said to draw nothing; its power still has a logarithm."""
+"""A chip's power may be given as 0; the logarithm must stay finite."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,7 +33,7 @@ class Work:
     visits: FloatArray
     """[n, networks, units]: executions of groups there."""
     segments: FloatArray
-    """[n, networks, units]: stretches of groups there."""
+    """[n, networks, units]: segments there."""
     moving: FloatArray
     """[n, networks]: ps of transitions."""
     energy: FloatArray

@@ -27,10 +27,11 @@ class _Mapped:
 
 
 def mode_costs(deployments: Sequence[Deployment], modes: PowerModes) -> list[tuple[ModeCost, ...]]:
-    """For each member every mode, all clocks at their caps on the ladder, played by the timeline.
+    """For each member every mode, all clocks at their caps on the ladder, simulated by the
+    timeline.
 
     Args:
-        deployments: members of one front, at least one; they are played together, which costs
+        deployments: members of one front, at least one; they are simulated together, which costs
             little more than one.
     """
     problem = deployments[0].problem

@@ -3,7 +3,7 @@
 An error of e % multiplies the stand-alone time of a group on a unit, at all operating points alike,
 by a factor between 1 - e/100 and 1 + e/100. Its traffic in bytes stays, so the bandwidth it asks
 for is divided by the same factor; its power stays, so its energy grows with its time. Every
-perturbed problem is played afresh by the timeline, in integers.
+perturbed problem is simulated afresh by the timeline, in integers.
 """
 
 from __future__ import annotations
@@ -100,7 +100,7 @@ def robustness(
     seed: int = 0,
     errors_percent: Sequence[int] = ERRORS_PERCENT,
 ) -> Robustness:
-    """Plays the members of a front with costs that are off.
+    """Simulates the members of a front with costs that are off.
 
     In a sample every group has a factor of its own on every unit, drawn evenly between the bounds;
     the same for all members, so that they are compared under the same errors.

@@ -66,19 +66,19 @@ def check_equality(
             not finite, or differs.
     """
     runtime = optional_import("onnxruntime", extra="deploy", purpose="comparing the parts")
-    whole = parse_model(data, folder)
-    fill_absent_weights(whole)
-    for node in whole.graph.node:
+    uncut = parse_model(data, folder)
+    fill_absent_weights(uncut)
+    for node in uncut.graph.node:
         node.name = ""  # The runtime refuses names that stand twice; exporters write them.
     wanted = list(dict.fromkeys(t.name for written in parts for t in written.part.outputs))
-    kept = {value.name for value in whole.graph.output}
+    kept = {value.name for value in uncut.graph.output}
     typed = {t.name: t for written in parts for t in written.part.outputs}
-    whole.graph.output.extend(_value_info(typed[name]) for name in wanted if name not in kept)
-    filled = _fillings_to_inputs(whole)
+    uncut.graph.output.extend(_value_info(typed[name]) for name in wanted if name not in kept)
+    filled = _fillings_to_inputs(uncut)
     weights = {t.name: t for written in parts for t in written.part.weights}
-    held = {tensor.name for tensor in whole.graph.initializer}
-    inputs = {value.name for value in whole.graph.input}
-    whole.graph.input.extend(
+    held = {tensor.name for tensor in uncut.graph.initializer}
+    inputs = {value.name for value in uncut.graph.input}
+    uncut.graph.input.extend(
         _value_info(tensor) for name, tensor in weights.items() if name not in inputs | held
     )
     fed: Values = {
@@ -91,7 +91,7 @@ def check_equality(
         for tensor in written.part.inputs:
             if tensor.name not in computed and tensor.name not in fed:
                 fed[tensor.name] = random_input(seed, tensor, numpy_type(tensor, label))
-    expected = _run(runtime, whole, folder, fed, wanted, label)
+    expected = _run(runtime, uncut, folder, fed, wanted, label)
     found: Values = dict(fed)
     for written in parts:
         name = f"{label}, {written.path.name}"

@@ -114,7 +114,7 @@ def deploy(
         folder: where to, with ``deployment.json`` in every case.
         conf: the board's own nvpmodel file.
         models: network to the file of its model, where it is no longer where it was.
-        check: compare sub-models with the whole by ONNX Runtime.
+        check: compare sub-models with the uncut model by ONNX Runtime.
         overwrite: replace an older deployment.
 
     Returns:
@@ -122,12 +122,12 @@ def deploy(
 
     Raises:
         ResultError, GraphError: where the format cannot serve the platform or a unit, a model
-            cannot be found or is not that of the search, sub-models differ from the whole, or the
+            cannot be found or is not that of the search, sub-models differ from the uncut model, or the
             folder cannot be written.
     """
     check_platform(deployment)
     check_deployment_folder(folder, overwrite=overwrite)
-    said: list[str] = []
+    notes: list[str] = []
 
     def fill(part: Path) -> Callable[[dict[str, str]], dict[str, Json]]:
         parts: list[DeployedModel] | None = None
@@ -135,7 +135,7 @@ def deploy(
         if target is Target.NVPMODEL:
             text, modes = _nvpmodel(deployment, conf)
             (part / NVPMODEL_FILE).write_text(text, "utf-8")
-            said.extend(_told_modes(deployment, modes))
+            notes.extend(_mode_notes(deployment, modes))
         elif target is Target.SYSFS:
             _write_script(part / SYSFS_FILE, sysfs_script(deployment))
         elif target is not Target.JSON:
@@ -143,14 +143,14 @@ def deploy(
                 check_trtexec(deployment)
                 _write_script(part / TRTEXEC_FILE, _engines(deployment))
             parts = _write_models(
-                deployment, part, models or {}, said, check=check, wholes=target is Target.TRTEXEC
+                deployment, part, models or {}, notes, check=check, uncut=target is Target.TRTEXEC
             )
         return lambda files: deployment_to_document(
             deployment, target=target.value, files=files, models=parts, modes=modes
         )
 
     write_deployment(folder, fill, overwrite=overwrite)
-    return said
+    return notes
 
 
 def network_files(deployment: Deployment) -> tuple[NetworkFiles, ...]:
@@ -164,12 +164,12 @@ def network_files(deployment: Deployment) -> tuple[NetworkFiles, ...]:
             name, copy = f"{stem}_{copy}", copy + 1
         taken.add(name)
         segments = deployment.segments(n)
-        whole = f"{name}.onnx"
+        model_name = f"{name}.onnx"
         units = [deployment.problem.units[segment.unit].name for segment in segments]
         files.append(
             NetworkFiles(
-                whole,
-                (whole,)
+                model_name,
+                (model_name,)
                 if len(segments) == 1
                 else tuple(f"{name}.{k}.{unit}.onnx" for k, unit in enumerate(units)),
             )
@@ -190,7 +190,7 @@ def _nvpmodel(deployment: Deployment, conf: Path | None) -> tuple[str, tuple[Mod
     return nvpmodel_section(deployment, modes, costs, from_file=conf is not None), costs
 
 
-def _told_modes(deployment: Deployment, costs: tuple[ModeCost, ...]) -> list[str]:
+def _mode_notes(deployment: Deployment, costs: tuple[ModeCost, ...]) -> list[str]:
     nearest = nearest_mode(costs)
     if nearest is None:
         return ["The mapping runs in none of the board's own modes."]
@@ -206,10 +206,10 @@ def _write_models(
     deployment: Deployment,
     folder: Path,
     models: Mapping[str, str],
-    said: list[str],
+    notes: list[str],
     *,
     check: bool,
-    wholes: bool,
+    uncut: bool,
 ) -> list[DeployedModel]:
     names = [network.name for network in deployment.problem.networks]
     check_models(models, names)
@@ -219,12 +219,12 @@ def _write_models(
         assert deployment.origins is not None, "the layers are known"
         network = deployment.origins.networks[n]
         model, dimensions = searched_model(network, models), dict(network.source.dimensions)
-        if wholes and len(layers) > 1:
+        if uncut and len(layers) > 1:
             everything = [name for names in layers for name in names]
-            (whole,) = cut_model(
+            (entire,) = cut_model(
                 model.data, model.folder, [everything], dimensions=dimensions, label=model.label
             )
-            save_part(whole, folder / files.whole, model.folder)
+            save_part(entire, folder / files.whole, model.folder)
         parts = cut_model(
             model.data, model.folder, layers, dimensions=dimensions, label=model.label
         )
@@ -237,8 +237,8 @@ def _write_models(
         if check:
             found = check_equality(model.data, model.folder, written, label=names[n])
             equality = asdict(found)
-            said.append(
-                f"{count}, {found.tensors} of their tensors compared with the whole on random "
+            notes.append(
+                f"{count}, {found.tensors} of their tensors compared with the uncut model on random "
                 f"input by {found.runtime}: "
                 + (
                     "equal to the last bit."
@@ -247,12 +247,12 @@ def _write_models(
                 )
             )
             if found.random_weights:
-                said.append(
+                notes.append(
                     f"{names[n]}: the model holds no trained values for {found.random_weights} "
-                    "weights; the files tell how long it takes, not what it sees. For that, "
+                    "weights; the files serve timing only. For results, "
                     "explore an .onnx file with its weights."
                 )
         else:
-            said.append(f"{count}, not compared with the whole.")
+            notes.append(f"{count}, not compared with the uncut model.")
         deployed.append(DeployedModel(files.segments, parts, equality))
     return deployed

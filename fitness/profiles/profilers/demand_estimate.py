@@ -6,7 +6,7 @@
 3. The demand there is the GPU's, divided by the ratio of the two loads, GPU over unit.
 4. The contention model turns demands into slowdowns; that is the timeline's.
 
-``tegrastats`` prints loads in whole percent, so a small load makes a coarse ratio: every estimate
+``tegrastats`` prints loads in integer percent, so a small load makes a coarse ratio: every estimate
 carries the interval that half a percent either way leaves.
 """
 

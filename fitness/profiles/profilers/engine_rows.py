@@ -51,7 +51,7 @@ class TimedRow:
 class EngineTimes:
     """``layers``: rows by the name of the layers they belong to; ``blocks``: the parts that a DLA
     ran, each the names handed over together; ``handed_over``: bringing data there and back;
-    ``flagged``: what could not be told, and why."""
+    ``flagged``: what is unknown, and why."""
 
     layers: list[TimedRow] = field(default_factory=list)
     blocks: list[tuple[tuple[str, ...], Fraction]] = field(default_factory=list)
@@ -91,7 +91,7 @@ def sort_rows(
         label: starts messages.
 
     Raises:
-        PlatformError: where medians are asked for and not there, or the rows show a DLA's work
+        PlatformError: where medians are requested and not there, or the rows show a DLA's work
             and ``has_dla`` is false.
     """
     result = EngineTimes()

@@ -40,7 +40,7 @@ class NodeTime:
 
 @dataclass(frozen=True)
 class SessionProfile:
-    """The nodes in the order of their first execution, over so many runs."""
+    """The nodes in the order of their first execution, over this many runs."""
 
     nodes: tuple[NodeTime, ...]
     runs: int

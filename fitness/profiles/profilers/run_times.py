@@ -1,4 +1,4 @@
-"""Times of whole runs that trtexec prints: its summary in a log, or ``--exportTimes``."""
+"""Times of complete runs that trtexec prints: its summary in a log, or ``--exportTimes``."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ def import_tegrastats(
     subtracted as well.
 
     Raises:
-        PlatformError: where the log tells no load, or the group is none.
+        PlatformError: where the log has no load, or there is no such group.
     """
     report = ImportReport(flagged=[f"{label}: {text}" for text in log.warnings])
     name = group_name(group, network, "--group")

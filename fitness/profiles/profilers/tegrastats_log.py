@@ -39,7 +39,7 @@ BOARD_RAIL = "VDD_IN"
 
 @dataclass(frozen=True)
 class Sample:
-    """One line; None where it does not tell. Loads in percent, clocks in MHz."""
+    """One line; None where it has no values. Loads in percent, clocks in MHz."""
 
     emc_percent: int | None
     emc_mhz: int | None
@@ -71,7 +71,7 @@ class TegrastatsLog:
 
 @dataclass(frozen=True)
 class Quantity:
-    """Statistics of one quantity over the samples that tell it."""
+    """Statistics of one quantity over the samples that have it."""
 
     name: str
     unit: str
@@ -141,7 +141,7 @@ def _sample(body: str) -> Sample:
 
 
 def quantities(samples: Sequence[Sample]) -> list[Quantity]:
-    """Statistics of all that the samples tell, loads and clocks first, then rails."""
+    """Statistics of all quantities of the samples, loads and clocks first, then rails."""
     tables: list[tuple[str, str, Callable[[Sample], float | int | None]]] = [
         ("EMC load", "%", lambda sample: sample.emc_percent),
         ("EMC clock", "MHz", lambda sample: sample.emc_mhz),
@@ -170,7 +170,7 @@ def emc_percent(log: TegrastatsLog, label: str) -> Fraction:
     """The memory controller's load: the median, which short idle times at both ends do not move.
 
     Raises:
-        PlatformError: where no sample tells it.
+        PlatformError: where no sample has it.
     """
     values = [sample.emc_percent for sample in log.samples if sample.emc_percent is not None]
     if not values:

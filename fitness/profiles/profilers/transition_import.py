@@ -23,7 +23,7 @@ from sdf.grouping.groups import GroupedNetwork
 
 COLUMNS = ("after", "from", "to", "base", "run")
 ERRORS = 2
-"""A difference of fewer standard errors is told."""
+"""A difference of fewer standard errors is reported."""
 
 
 def import_transitions(
@@ -40,7 +40,7 @@ def import_transitions(
         PlatformError: on a row that names what is not there, or measures something twice.
     """
     report = ImportReport()
-    whole: dict[tuple[str, str, str], Fraction] = {}
+    measured_whole: dict[tuple[str, str, str], Fraction] = {}
     parts: dict[tuple[str, str, str], Fraction] = {}
     notes: dict[tuple[str, str, str], str] = {}
     for row in read_table(path, COLUMNS, optional=("from", "to")):
@@ -53,14 +53,14 @@ def import_transitions(
             continue
         keys = [(after, u, v) for u in sources or [""] for v in targets or [""] if u != v]
         for key in keys:
-            table = whole if sources and targets else parts
+            table = measured_whole if sources and targets else parts
             if key in table:
                 raise PlatformError(f"{row.where}: measures again what a row before measured")
             table[key] = cost
             notes[key] = f"{row.cells['run']} less {row.cells['base']}"
     document = new_document(platform, subject, source)
-    used = _sums(parts, whole, notes)
-    measured = whole | {key: cost for key, (cost, _) in used.items()}
+    used = _sums(parts, measured_whole, notes)
+    measured = measured_whole | {key: cost for key, (cost, _) in used.items()}
     for key in sorted(measured, key=lambda key: (_place(network, key[0]), key[1:])):
         note = used[key][1] if key in used else notes[key]
         document["networks"][0]["transitions"].append(
@@ -124,7 +124,7 @@ def _difference(row: TableRow, folder: Path, report: ImportReport) -> Fraction |
 
 def _sums(
     parts: dict[tuple[str, str, str], Fraction],
-    whole: dict[tuple[str, str, str], Fraction],
+    measured_whole: dict[tuple[str, str, str], Fraction],
     notes: dict[tuple[str, str, str], str],
 ) -> dict[tuple[str, str, str], tuple[Fraction, str]]:
     """Transitions as tau_out + tau_in, where they were not measured as a whole."""
@@ -134,7 +134,7 @@ def _sums(
             key = (first[0], first[1], second[2])
             if first[0] == second[0] and first[1] and second[2] and first[1] != second[2]:
                 note = f"out: {notes[first]}; in: {notes[second]}"
-                if key not in whole:
+                if key not in measured_whole:
                     result[key] = (out + into, note)
     return result
 

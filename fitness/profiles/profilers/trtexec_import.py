@@ -65,7 +65,7 @@ def import_trtexec(
 def _matched(
     times: EngineTimes, names: LayerNames, label: str, report: ImportReport
 ) -> tuple[list[LayerTime], list[LayerTime]]:
-    """Plain rows and DLA parts by the layers that they stand for."""
+    """Plain rows and DLA parts by the layers that they denote."""
     found = [(row, names.find(row.name)) for row in times.layers]
     # A range names its ends only; what other rows name is not in it.
     named = {name for _, item in found if not item.is_range for name in item.layers}

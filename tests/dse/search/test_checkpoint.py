@@ -112,7 +112,7 @@ def test_a_larger_budget_goes_on_as_if_it_had_been_so_large_from_the_start(tmp_p
 
 
 def front_of(checkpoint=None):
-    """Of an exploration that goes on from the checkpoint, if there is one."""
+    """Of an exploration that resumes from the checkpoint, if there is one."""
     return explore(
         ["squeezenet", "bvlc_alexnet"],
         "jetson-agx-xavier",
@@ -279,7 +279,7 @@ def test_an_engine_that_cannot_be_resumed_says_so(tmp_path):
     space = small_space(0)
     file = checkpoint_at(tmp_path / "state", space)
     engine = make_engine(EngineName.PYMOO_NSGA2, space, 0)
-    with pytest.raises(WorkloadError, match="pymoo-nsga2 cannot go on"):
+    with pytest.raises(WorkloadError, match="pymoo-nsga2 cannot resume"):
         search(engine, make_outcomes(space.problem), Budget(100), checkpoint=file)
 
 

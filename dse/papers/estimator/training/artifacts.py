@@ -103,7 +103,7 @@ def _versions() -> dict[str, Json]:
 
 
 def write_learned(folder: Path, files: dict[str, bytes], *, overwrite: bool) -> None:
-    """Writes the folder whole or not at all.
+    """Writes the folder atomically.
 
     Raises:
         ResultError: where it may not be replaced.

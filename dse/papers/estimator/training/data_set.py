@@ -52,7 +52,7 @@ class DataPlan:
     rows: int = 5
     """Design points of each workload."""
     networks: tuple[str, ...] = ()
-    """What workloads are drawn from; none: the whole catalogue, as it is then."""
+    """What workloads are drawn from; none: the entire catalogue, as it is then."""
     platform: str = PLATFORM
     groups: int = GROUPS
 
@@ -117,8 +117,8 @@ def make_data(
 
     Args:
         short_play: whether the tokens have one; the rest of the data is the same without.
-        jobs: processes; more than one are started anew, so callers need an importable main module.
-        on_progress: told how many workloads are done, and of how many.
+        jobs: processes; more than one are spawned, so callers need an importable main module.
+        on_progress: called with the numbers of finished and of all workloads.
 
     Raises:
         WorkloadError: where there is no workload that can be built.
@@ -216,7 +216,7 @@ _KNOWN: dict[Hashable, NetworkTables] = {}
 
 
 def _part(plan: DataPlan, pool: tuple[str, ...], short_play: bool, workload: int) -> _Part:
-    """Workload ``workload`` of the plan; it and each of its rows have generators of their own, so
+    """Workload ``workload`` of the plan; it and each of its rows have separate generators, so
     a plan with fewer rows or workloads has the first of these.
 
     A workload that is refused, because its figures would leave int64, is drawn again.

@@ -86,7 +86,7 @@ def examples_of(data: DataSet, chosen: IntArray, settings: EstimatorSettings) ->
 
 @dataclass(frozen=True)
 class HeadAccuracy:
-    """How well one quantity is told on design points of held-out workloads."""
+    """How well one quantity is predicted on design points of held-out workloads."""
 
     exact: float
     """Share whose class is the true one."""

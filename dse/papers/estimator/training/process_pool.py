@@ -21,10 +21,10 @@ def in_processes(
 ) -> list[Result]:
     """``work`` of every task, in the order of the tasks; with one job in this process.
 
-    Processes are started anew, not forked, so ``work`` must be a function of a module.
+    Processes are spawned, not forked, so ``work`` must be a function of a module.
 
     Args:
-        on_done: told how many tasks are done.
+        on_done: called with the number of finished tasks.
     """
     results: dict[int, Result] = {}
     if jobs == 1:

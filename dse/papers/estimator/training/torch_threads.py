@@ -1,4 +1,4 @@
-"""PyTorch on one thread, whatever it was told before."""
+"""Run PyTorch on one thread, whatever it was set to before."""
 
 from __future__ import annotations
 

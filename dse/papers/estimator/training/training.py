@@ -54,8 +54,8 @@ def train(
     whatever else it does.
 
     Args:
-        on_batch: told what share of all epochs is done.
-        stop: asked after each batch; True ends the training with the best epoch so far.
+        on_batch: called with the share of all epochs that is done.
+        stop: polled after each batch; True ends the training with the best epoch so far.
 
     Raises:
         KeyboardInterrupt: where it is stopped before the first epoch has ended.
@@ -106,7 +106,7 @@ def train(
 
 def _batches(rng: np.random.Generator, length: NDArray[np.int64]) -> list[IntArray]:
     """The examples in batches of sequences of like length, so that there is little padding; which
-    of them meet, and the order of the batches, is drawn anew."""
+    of them meet, and the order of the batches, is redrawn."""
     order = np.argsort(length + 3.0 * rng.random(len(length)), kind="stable")
     batches = [order[i : i + BATCH] for i in range(0, len(order), BATCH)]
     return [batches[i] for i in rng.permutation(len(batches)).tolist()]

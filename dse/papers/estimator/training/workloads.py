@@ -44,7 +44,7 @@ def random_workload(
     """From ``least`` to ``most`` of ``networks``, any number of them equally likely, none twice.
 
     Raises:
-        WorkloadError: where there are fewer networks than may be asked for.
+        WorkloadError: where there are fewer networks than a workload may have.
     """
     if not 1 <= least <= most <= len(networks):
         raise WorkloadError(

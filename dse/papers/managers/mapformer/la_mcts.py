@@ -5,7 +5,7 @@ Each iteration selects a region by
 and asks the predictor for their value (Eq. 1). Nothing runs on the board meanwhile: of the first
 random rows and of each iteration only the row that would be put there is proposed, the best of its
 batch, if it is predicted to keep the cap. So ``--max-evaluations`` counts these rows, and not what
-the predictor was asked. What the timeline makes of them is not looked at: the answer is the row
+the predictor was asked. The simulated outcome is not used: the answer is the row
 with the best predicted value of all.
 
 100 iterations are the paper's. It names no batch: 42 predictions a second (Table 2) for the 23 s of
@@ -38,7 +38,7 @@ ATTEMPTS = 4
 """Draws; what is still missing then is made up of the rows that came nearest to the leaf."""
 NEAR = 0.5
 """The share of draws that are mutations of the leaf's own samples, better ones more often: few
-random rows get through many boundaries. The rest is drawn from the whole space."""
+random rows get through many boundaries. The rest is drawn from the entire space."""
 
 
 class LaMctsEngine:
@@ -77,7 +77,7 @@ class LaMctsEngine:
 
     @property
     def predictions(self) -> int:
-        """Rows that the predictor was asked for."""
+        """Rows that were predicted."""
         return len(self._rows)
 
     @property
@@ -97,7 +97,7 @@ class LaMctsEngine:
         return self._rows[:0]
 
     def _next(self) -> IntArray:
-        """[n, width]: rows to look at; none where every row near the selected leaf is known."""
+        """[n, width]: rows to predict; none where every row near the selected leaf is known."""
         if len(self._rows) == 0:
             first = self._space.random(self._rng, FIRST)
             return first[unique_rows(first)]
@@ -106,7 +106,7 @@ class LaMctsEngine:
             return self._sampled(self._tree.select())
 
     def tell(self, rows: IntArray, outcomes: Outcomes) -> None:
-        """The predictor is all that it listens to."""
+        """No-op: only predictions guide the search."""
 
     def _judged(self, rows: IntArray) -> IntArray:
         """[1 or 0, width]: has rows predicted, adds them to the tree, and gives the best."""
@@ -129,7 +129,7 @@ class LaMctsEngine:
         return which[np.lexsort((self._ties[which], self._values[which]))[-1:]]
 
     def _sampled(self, leaf: Leaf) -> IntArray:
-        """[at most batch, width]: new rows inside the leaf, as far as these can be drawn."""
+        """[at most batch, width]: new rows inside the leaf, as many as can be drawn."""
         rows = np.zeros((0, self._space.width), dtype=np.int64)
         for _ in range(ATTEMPTS):
             rows = np.concatenate((rows, self._drawn(leaf)))

@@ -4,7 +4,7 @@ Wang, Fonseca, Tian: "Learning Search Space Partition for Black-box Optimization
 Tree Search", NeurIPS 2020. A node holds the samples that fell into its region. One that holds many
 is split: k-means with two clusters, on features and value together, says which of its samples are
 good and which bad; an SVM learns that boundary from the features alone and so extends it to rows
-that were never looked at. Its children are the good and the bad side. From the root down, UCB
+that were never sampled. Its children are the good and the bad side. From the root down, UCB
 chooses a leaf: the region to sample in.
 """
 
@@ -24,13 +24,13 @@ from results.problem.problem import BoolArray, IntArray
 LEAF_SIZE = 24
 """A node with more samples than this is split, where it can be."""
 DEEPEST = 8
-"""Splits on one path, at most: each halves what random draws from the whole space hit."""
+"""Splits on one path, at most: each halves what random draws from the entire space hit."""
 EXPLORATION = 0.1
 """UCB's C_p, as a share of the spread of all values (the paper advises a tenth of the best)."""
 RETRIED_AFTER = 1.25
-"""A leaf that could not be split is tried again when it holds so many times as many samples."""
+"""A leaf that could not be split is tried again when its samples have grown by this factor."""
 REBUILT_AFTER = 1.5
-"""The tree is learnt anew when there are so many times the samples there were at the last time."""
+"""The tree is relearnt when the samples have grown by this factor."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,7 +119,7 @@ class PartitionTree:
 
     def add(self, features: FloatArray, values: FloatArray) -> None:
         """More samples: features [n, d] and values [n]. They go to the leaves they fall into, and
-        leaves with too many are split; after many of them the whole tree is learnt anew."""
+        leaves with too many are split; after many of them the whole tree is relearnt."""
         before = len(self._values)
         self._features = np.concatenate(
             (self._features.reshape(before, features.shape[1]), features)

@@ -22,7 +22,7 @@ def default_predictor(problem: Problem) -> Predictor:
     """The learned one on what it was trained for, networks that run freely on its board; the
     timeline elsewhere.
 
-    The timeline knows more, but takes far longer where slow networks run beside fast ones
+    Simulation is more accurate, but takes far longer where slow networks run beside fast ones
     (``python -m examples.mapformer.equal_terms`` has the seconds of both).
     """
     if problem.free_running:

@@ -1,4 +1,4 @@
-"""What the partition tree sees of a row: few numbers that tell mappings apart.
+"""Features of a row for the partition tree: few numbers that distinguish mappings.
 
 A gene per group and unit would be 200 x 4 numbers for ten networks, in which two mappings whose
 transition points differ by one group are as near as two that have nothing in common. So a row is,
@@ -7,7 +7,7 @@ all between 0 and 1:
 * per network and unit, the share of the network's groups that are mapped there;
 * per network, its edges between different units, as a share of all its edges;
 * per network, the place of its first change of unit, as a share of its length (1: none);
-* per domain with a choice, where its clock stands on the ladder, and 0 where the domain is off;
+* per domain with a choice, its clock's place on the ladder, and 0 where the domain is off;
 * per unit, whether anything is mapped there.
 """
 

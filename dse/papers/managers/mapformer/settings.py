@@ -1,4 +1,4 @@
-"""What managers can be told besides the problem and the seed."""
+"""Settings of managers besides the problem and the seed."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class PredictorName(Enum):
 
 
 DEFAULT_MODE = Mode.PERFORMANCE_BOOST
-"""What the paper goes on with after 5.2."""
+"""The default of the paper after 5.2."""
 
 
 @dataclass(frozen=True)

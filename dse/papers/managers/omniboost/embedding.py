@@ -1,4 +1,4 @@
-"""What OmniBoost's estimator looks at: a mask of the mapping over profiled layer times.
+"""The input of OmniBoost's estimator: a mask of the mapping over profiled layer times.
 
 OmniBoost (Karatzas and Anagnostopoulos, DAC 2023) stacks, for every processor, a matrix of networks
 by layers with the profiled time of the layer there, and blanks what is mapped elsewhere. Here a row

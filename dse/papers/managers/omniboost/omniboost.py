@@ -145,7 +145,7 @@ def _promising(node: _Node, choices: list[int], low: float, high: float) -> int:
 
 
 class OmniBoostStar(OmniBoost):
-    """OmniBoost with the estimator of the power threshold at hand.
+    """OmniBoost with the estimator of the present power threshold.
 
     Raises:
         WorkloadError: where the power cap is none of those that it was trained for.

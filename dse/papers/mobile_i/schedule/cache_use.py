@@ -22,7 +22,7 @@ def overflowing(
     lies there longer than a period overlaps with that of the next frames. Empty if all fits.
     """
     period = placement.period_ps
-    # Per engine; until the changes are played, at the begin of the period.
+    # Per engine, at the begin of the period until the changes are applied.
     level: dict[int, int] = defaultdict(int)
     changes: list[tuple[int, int, int]] = []
     stays: list[tuple[int, int, int, int, int]] = []
@@ -36,7 +36,7 @@ def overflowing(
         engine, size, begin = placement.engine[edge.source], edge.size_bytes, end % period
         level[engine] += whole * size
         if part > 0:
-            # A stretch over the period's end is there from 0, too.
+            # An interval across the period's end starts at 0, too.
             level[engine] += size if begin + part >= period else 0
             changes += [(engine, begin, size), (engine, (begin + part) % period, -size)]
         stays.append((number, engine, begin, whole, part))

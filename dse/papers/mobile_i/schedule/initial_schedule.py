@@ -48,7 +48,7 @@ def initial_schedule(
     keep what the text promises, the least period and a utilisation above the limit: where one task
     is most of the work (AgeNet: two thirds), each copy begins with it on engines that are evenly
     loaded, and U_p stays near 0.7 for any number of copies. So line 1 sorts the tasks of all X_p
-    copies, as its result is "an initial schedule for X_p groups", anew for each X_p.
+    copies, as its result is "an initial schedule for X_p groups", for each X_p separately.
 
     Line 11: where X_lim is reached below the limit, the copies with the largest U_p, the fewest of
     them. The paper gives no X_lim; here it is the number of engines. With so many, a copy on each
@@ -81,6 +81,6 @@ def initial_schedule(
 
 
 def _utilisation_bound(graph: TaskGraph, engines: int, copies: int) -> Fraction:
-    """No schedule of so many copies has a larger U_p: its period is at least the longest task."""
+    """No schedule of this many copies has a larger U_p: its period is at least the longest task."""
     work = Fraction(graph.work_ps * copies, engines)
     return min(Fraction(1), work / graph.longest_ps)

@@ -15,7 +15,7 @@ ALPHA = Fraction(8, 10)
 
 @dataclass
 class _Interval:
-    """A stretch [l, r] of an engine's period and the tasks in it that have no place yet."""
+    """An interval [l, r] of an engine's period and the tasks in it that have no place yet."""
 
     left_ps: int
     right_ps: int
@@ -26,7 +26,7 @@ class Reallocation:
     """The state of Algorithm III.2: places found so far, the periods ahead, moving intervals.
 
     Every task stays on its engine, so the period does not change. The moving interval of a task is
-    the stretch between placed tasks in which it lies; its undetermined tasks always fit into it.
+    the interval between placed tasks in which it lies; its undetermined tasks always fit into it.
     """
 
     def __init__(self, graph: TaskGraph, placement: Placement) -> None:
@@ -73,7 +73,7 @@ class Reallocation:
                     heapq.heappush(waiting, -source)
 
     def _update_node(self, number: int) -> None:
-        """UpdateNode(T_i, T_j) for the placed successor T_j that asks for the earliest end.
+        """UpdateNode(T_i, T_j) for the placed successor T_j that needs the earliest end.
 
         The paper's text and pseudo-code exchange the cases. As in the text: where T_i fits in
         front of T_j, c_ij away (case 3), it ends there, as late as its neighbours allow, in the

@@ -41,7 +41,7 @@ def mobile_i(
     inferences: int = DEFAULT_INFERENCES,
     paper_only: bool = False,
 ) -> PeriodicSchedule:
-    """Mobile-I whole: Algorithm III.1, Algorithm III.2, caches, and a step of ours.
+    """The complete Mobile-I: Algorithm III.1, Algorithm III.2, caches, and a step of ours.
 
     The paper always takes the order of Algorithm III.2. It is a heuristic, and on some graphs the
     initial order needs a shorter prologue. Both placements leave long prologues; unless they are

@@ -6,7 +6,7 @@ graph has to jump from slot to slot. Decomposed software pipelining (Gasperoni a
 stage, the number of periods ahead, as if there were engines enough; then all tasks are scheduled as
 one list inside a period, which keeps the dependences within a stage; retiming keeps the others. The
 fewer stages, the shorter the prologue, and the harder a list with few gaps. So tasks count as
-longer than they are while stages are given out, by a stretch, and several stretches are tried.
+longer than they are while stages are assigned, by a percentage, and several of these are tried.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from results.periodic.task_graph import TaskGraph
 
 PERCENT = 100
 STRETCHES = (105, 120, 140, 170, 220, 300, 500)
-"""Percent by which tasks are stretched while stages are given out."""
+"""Percent by which tasks are lengthened while stages are assigned."""
 SHIFTS = (0, 50, 100)
 """Percent of a period over which the last tasks of the copies are spread while stages are given
 out."""
@@ -33,7 +33,7 @@ def stages_of(
     No task crosses the end of a period; one longer than it counts as long as it.
 
     Args:
-        stretch: tasks count as so many percent of their times.
+        stretch: percentage of their times that tasks count as.
         latest_ps: where the last tasks end, before the end of stage 0.
     """
     out: list[list[tuple[int, int]]] = [[] for _ in graph.tasks]
@@ -106,8 +106,8 @@ def staged_placement(
 def staged_placements(
     graph: TaskGraph, engines: int, copies: int, period_ps: int
 ) -> Iterator[Placement]:
-    """Placements for several stretches and shifts, each choice of stages once; ``period_ps``: what
-    the stages are made for."""
+    """Placements for several percentages and shifts, each choice of stages once; ``period_ps``:
+    what the stages are made for."""
     seen = set()
     for shift in SHIFTS if copies > 1 else SHIFTS[:1]:
         for stretch in STRETCHES:

@@ -77,7 +77,7 @@ def compare_campaigns(
 
 
 def inputs_changed(before: RunInputs, after: RunInputs) -> tuple[str, ...]:
-    """Which inputs of two runs that ask the same are not the same, in words."""
+    """Which inputs of two runs that ask the same are not the same, as text."""
     changed = []
     if before.program != after.program:
         changed.append(f"program: {before.program} and {after.program}")

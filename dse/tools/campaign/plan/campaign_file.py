@@ -53,7 +53,7 @@ def _check(plan: Plan) -> None:
     from results.problem.problem_check import OF_A_FRAME
 
     engines = {name.value for name in EngineName}
-    asked: dict[RunSettings, str] = {}
+    seen: dict[RunSettings, str] = {}
     objectives: dict[tuple[str, tuple[str, ...], bool, bool], str] = {}
     for run in plan.runs:
         settings = run.settings
@@ -65,13 +65,13 @@ def _check(plan: Plan) -> None:
         options = replace(
             settings, networks=(), platform="", engine="", max_evaluations=1, seed=0, profile=None
         )
-        asked.setdefault(options, run.name)
+        seen.setdefault(options, run.name)
         free_running = bool(settings.free_running) or run.workload.free_running
         rates = settings.min_rate_hz is not None
         objectives.setdefault(
             (settings.objectives, run.workload.members, free_running, rates), run.name
         )
-    for options, name in asked.items():
+    for options, name in seen.items():
         try:
             options_of(options)
         except WorkloadError as error:

@@ -1,4 +1,4 @@
-"""Files that are there whole or not at all, whatever ends the process or the power."""
+"""Files that are there atomically, whatever ends the process or the power."""
 
 from __future__ import annotations
 

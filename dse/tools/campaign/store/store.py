@@ -55,7 +55,7 @@ class Store:
             if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
                 raise ResultError(f"{folder}: is not empty, and not the folder of a campaign")
         self._owner: Owner | None = None
-        with self._told():
+        with self._store_errors():
             if create:
                 folder.mkdir(parents=True, exist_ok=True)
             self._database = connect(database, create=create)
@@ -87,7 +87,7 @@ class Store:
         self.close()
 
     @contextmanager
-    def _told(self) -> Iterator[None]:
+    def _store_errors(self) -> Iterator[None]:
         """Errors of the disk and the database as one that names the folder."""
         try:
             yield
@@ -98,7 +98,7 @@ class Store:
 
     @contextmanager
     def _transaction(self) -> Iterator[sqlite3.Connection]:
-        with self._told():
+        with self._store_errors():
             self._database.execute("BEGIN IMMEDIATE")
             try:
                 yield self._database
@@ -121,7 +121,7 @@ class Store:
             for position, (run, entry) in enumerate(zip(runs, inputs, strict=True))
         ]
         digest = content_sha256([title, [list(row) for row in rows]])
-        with self._told():
+        with self._store_errors():
             found = self._database.execute("SELECT value FROM meta WHERE key = 'plan'").fetchone()
         if found is not None and found[0] == digest:
             return
@@ -140,7 +140,7 @@ class Store:
     @property
     def title(self) -> str:
         """The campaign's title."""
-        with self._told():
+        with self._store_errors():
             row = self._database.execute("SELECT value FROM meta WHERE key = 'title'").fetchone()
         return "" if row is None else str(row[0])
 
@@ -157,7 +157,7 @@ class Store:
     def begin_work(self) -> None:
         """This process may claim runs from now on; what dead ones have left is cleared away."""
         locks = self.folder / "owners"
-        with self._told():
+        with self._store_errors():
             if self._owner is None:
                 self._owner = Owner(locks)
             forget_dead(locks)
@@ -199,7 +199,7 @@ class Store:
 
     def waiting(self) -> int:
         """Runs of the plan that are not done, claimed or not."""
-        with self._told():
+        with self._store_errors():
             (count,) = self._database.execute(
                 "SELECT count(*) FROM runs WHERE status = 'waiting' AND position IS NOT NULL"
             ).fetchone()
@@ -218,7 +218,7 @@ class Store:
             ResultError: where it cannot be written; the run is then as if it had never been done.
         """
         pack_sha256 = None
-        with self._told():
+        with self._store_errors():
             if outcome.problem is not None and outcome.problem_sha256 is not None:
                 path = self.problem_path(outcome.problem_sha256)
                 if not path.exists():
@@ -271,7 +271,7 @@ class Store:
 
     def counts(self) -> dict[RunStatus, tuple[int, float]]:
         """Runs of the plan, and the sum of their seconds, by status."""
-        with self._told():
+        with self._store_errors():
             rows = self._database.execute(
                 "SELECT status, count(*), total(seconds) FROM runs WHERE position IS NOT NULL "
                 "GROUP BY status"
@@ -281,7 +281,7 @@ class Store:
 
     def at_work(self) -> int:
         """Runs that some living process has claimed."""
-        with self._told():
+        with self._store_errors():
             rows = self._database.execute(
                 "SELECT owner, count(*) FROM runs WHERE owner IS NOT NULL GROUP BY owner"
             ).fetchall()
@@ -296,7 +296,7 @@ class Store:
         where = "" if status is None else "AND status = ?"
         values: Iterable[Any] = () if status is None else (status.value,)
         limit = "" if most is None else f"LIMIT {int(most)}"
-        with self._told():
+        with self._store_errors():
             for row in self._database.execute(
                 f"SELECT {columns} FROM runs WHERE position IS NOT NULL {where} "
                 f"ORDER BY position {limit}",
@@ -310,7 +310,7 @@ class Store:
         Raises:
             ResultError: where there is none, or several.
         """
-        with self._told():
+        with self._store_errors():
             rows = self._database.execute(
                 "SELECT * FROM runs WHERE name = ? AND position IS NOT NULL", (text,)
             ).fetchall()
@@ -349,7 +349,7 @@ class Store:
         files = unpack(self._read(path, record.pack_sha256))
         if "front.json" in files and record.problem_sha256 is not None:
             path = self.problem_path(record.problem_sha256)
-            with self._told():
+            with self._store_errors():
                 problem = decompress(path.read_bytes())
             if sha256_of(problem) != record.problem_sha256:
                 raise ResultError(f"{path}: was changed after it was written")

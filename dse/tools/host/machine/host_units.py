@@ -1,4 +1,4 @@
-"""Units of the machine at hand: CPU cores, or groups of cores, that processes are pinned to."""
+"""Units of this machine: CPU cores, or groups of cores, that processes are pinned to."""
 
 from __future__ import annotations
 

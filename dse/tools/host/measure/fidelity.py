@@ -51,7 +51,7 @@ def measure_fidelity(
         frames: of each, in each of the passes.
         seed: of the sample.
         dispatch: what a free unit starts next.
-        say: told what is being done.
+        say: called with a line per step.
 
     Raises:
         ResultError: where the front is empty or the machine fails.
@@ -70,19 +70,19 @@ def measure_fidelity(
     claim = front.certificate
     points = []
     for k, (design, entry) in enumerate(zip(designs, runs, strict=True)):
-        told, without, ran = predict(problem, design), predict(plain, design), entry.result()
+        predicted, without, ran = predict(problem, design), predict(plain, design), entry.result()
         points.append(
             FidelityPoint(
                 name="fastest" if k == 0 else f"random {k}",
                 units=tuple(int(unit) for unit in design.units),
                 makespan_ms=Prediction(
-                    told.makespan_ms,
+                    predicted.makespan_ms,
                     without.makespan_ms,
                     ran.makespan.median_ns / 1e6,
                     ran.makespan.spread,
                 ),
                 frames_per_s=Prediction(
-                    told.frames_per_s,
+                    predicted.frames_per_s,
                     without.frames_per_s,
                     1e9 / ran.period.median_ns,
                     ran.period.spread,

@@ -64,14 +64,14 @@ UNKNOWN = HostFigures(100.0, 1.0, 0.5, None, 10.0, 10.0, "Before anything was me
 def platform_document(host: Host, units: Sequence[HostUnit], figures: HostFigures) -> Entry:
     """The platform file."""
 
-    def told(text: str, status: str = "measured") -> dict[str, str]:
+    def sourced(text: str, status: str = "measured") -> dict[str, str]:
         return {"source": text[:4000], "status": status}
 
     clock = {
         "may_be_off": False,
-        "voltage": {"unknown": True, **told("The system does not tell.", "assumed")},
+        "voltage": {"unknown": True, **sourced("The system does not tell.", "assumed")},
     }
-    zero = {"idle": {"mw": [0]}, "busy": {"mw": [0]}, **told(SOURCE_NO_POWER, "assumed")}
+    zero = {"idle": {"mw": [0]}, "busy": {"mw": [0]}, **sourced(SOURCE_NO_POWER, "assumed")}
     energy = (
         " The processor's energy counters could be read here; they are not used."
         if host.energy_readable
@@ -88,7 +88,7 @@ def platform_document(host: Host, units: Sequence[HostUnit], figures: HostFigure
                     "parked_mhz": host.mhz,
                     "ladder": {
                         "frequencies_mhz": [host.mhz],
-                        **told("As the system tells it; it is not controlled.", "assumed"),
+                        **sourced("As the system tells it; it is not controlled.", "assumed"),
                     },
                     **clock,
                 }
@@ -99,7 +99,7 @@ def platform_document(host: Host, units: Sequence[HostUnit], figures: HostFigure
                 "parked_mhz": MEMORY_MHZ,
                 "ladder": {
                     "frequencies_mhz": [MEMORY_MHZ],
-                    **told("A name: with it, bytes per cycle are GB/s.", "assumed"),
+                    **sourced("A name: with it, bytes per cycle are GB/s.", "assumed"),
                 },
                 **clock,
             },
@@ -116,17 +116,17 @@ def platform_document(host: Host, units: Sequence[HostUnit], figures: HostFigure
                         "bytes_per_element": 4,
                         "macs_per_cycle": MACS_PER_CYCLE * len(unit.cores),
                         "efficiency": {"default": figures.efficiency},
-                        **told(
+                        **sourced(
                             "Two vector units of eight lanes per core, assumed; the efficiency is "
                             f"that of the networks measured. {figures.source}",
                             "derived",
                         ),
                     }
                 ],
-                "bandwidth": {"share": figures.share, **told(figures.source)},
+                "bandwidth": {"share": figures.share, **sourced(figures.source)},
                 "fixed": {
                     "us_per_layer": 0,
-                    **told("In the groups' times already.", "assumed"),
+                    **sourced("In the groups' times already.", "assumed"),
                 },
                 "power": [{"domain": unit.name, **zero}],
                 "contention": figures.contention,
@@ -135,7 +135,7 @@ def platform_document(host: Host, units: Sequence[HostUnit], figures: HostFigure
                     "unsupported_operations": [],
                     "rules": [],
                     "max_segments": None,
-                    **told("ONNX Runtime's CPU provider.", "assumed"),
+                    **sourced("ONNX Runtime's CPU provider.", "assumed"),
                 },
             }
             for unit in units
@@ -144,7 +144,9 @@ def platform_document(host: Host, units: Sequence[HostUnit], figures: HostFigure
             "domain": "memory",
             "bytes_per_cycle": max(1, math.ceil(figures.peak_gbps)),
             "power": {"domain": "memory", **zero},
-            **told(f"What all units read at once, or ask for alone, rounded up. {figures.source}"),
+            **sourced(
+                f"What all units read at once, or ask for alone, rounded up. {figures.source}"
+            ),
         },
         "transitions": [
             {
@@ -153,14 +155,14 @@ def platform_document(host: Host, units: Sequence[HostUnit], figures: HostFigure
                 "out_us": figures.fixed_us,
                 "in_gbps": 10_000,
                 "in_us": 0,
-                **told(
+                **sourced(
                     "The whole hand-over counts as the giver's; a line through those measured. "
                     + figures.source
                 ),
             }
             for unit in units
         ],
-        "board": {"mw": 0, **told(SOURCE_NO_POWER + energy, "assumed")},
+        "board": {"mw": 0, **sourced(SOURCE_NO_POWER + energy, "assumed")},
     }
 
 

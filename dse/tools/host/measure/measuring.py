@@ -78,7 +78,7 @@ def measure(
         machine: executes plans of the problem.
         problem: its groups can run on each unit.
         frames: how often each is measured.
-        say: told what is being done.
+        say: called with a line per step.
     """
     bench = _Bench(machine, problem, frames)
     units = range(len(problem.units))

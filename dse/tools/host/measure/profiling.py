@@ -1,4 +1,4 @@
-"""From networks and the machine at hand to a platform file and a profile."""
+"""From networks and this machine to a platform file and a profile."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def profile_host(
         dimensions: gives the workload's dynamic dimensions their sizes.
         frames: how often each group is measured in each setting.
         seed: of random weights.
-        say: told what is being done.
+        say: called with a line per step.
 
     Raises:
         WorkloadError, GraphError, PlatformError, ResultError: on input that cannot be used, or
