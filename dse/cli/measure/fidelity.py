@@ -124,8 +124,8 @@ def _print(found: Fidelity) -> None:
     lost = sum(point.lost_share for point in found.points) / len(found.points)
     if lost > MAX_LOST:
         print(
-            f"dse: other processes took the cores for {lost:.0%} of the time, so errors are not the "
-            "model's alone; measure on a quiet machine",
+            f"dse: other processes took the cores for {lost:.0%} of the time, so errors are not "
+            "the model's alone; measure on a quiet machine",
             file=sys.stderr,
         )
     console.print("pred.: predicted; no cont.: with contention switched off; meas.: measured\n")

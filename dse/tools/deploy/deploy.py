@@ -122,8 +122,8 @@ def deploy(
 
     Raises:
         ResultError, GraphError: where the format cannot serve the platform or a unit, a model
-            cannot be found or is not that of the search, sub-models differ from the uncut model, or the
-            folder cannot be written.
+            cannot be found or is not that of the search, sub-models differ from the uncut model, or
+            the folder cannot be written.
     """
     check_platform(deployment)
     check_deployment_folder(folder, overwrite=overwrite)
@@ -238,8 +238,8 @@ def _write_models(
             found = check_equality(model.data, model.folder, written, label=names[n])
             equality = asdict(found)
             notes.append(
-                f"{count}, {found.tensors} of their tensors compared with the uncut model on random "
-                f"input by {found.runtime}: "
+                f"{count}, {found.tensors} of their tensors compared with the uncut model on "
+                f"random input by {found.runtime}: "
                 + (
                     "equal to the last bit."
                     if found.largest_difference == 0
