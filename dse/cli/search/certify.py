@@ -105,7 +105,7 @@ class ProofProgress:
         self._bar = Progress(
             TextColumn("proving"),
             SpinnerColumn(),
-            TextColumn("{task.fields[told]}"),
+            TextColumn("{task.fields[text]}"),
             TimeElapsedColumn(),
             console=Console(stderr=True),
             disable=quiet,

@@ -67,7 +67,7 @@ def test_operators_that_only_detection_needs_are_declared(monkeypatch: pytest.Mo
 def test_a_line_has_the_distance_from_what_is_published() -> None:
     table = tables()["vit_b_32"]
     published = torchvision_export._Published(224, "X", table.macs / 1e9 / 1.5, table.parameters)
-    assert torchvision_export._told(table, 400, published) == (
+    assert torchvision_export._describe(table, 400, published) == (
         "vit_b_32: 224 x 224, 400 layers, 4.4092 GMAC (+50.00%), 88.224 M parameters (+0.00%)"
     )
 

@@ -173,7 +173,7 @@ def test_one_unit_knows_no_contention(networks, tmp_path):
 def test_what_cannot_be_measured_is_said(dse, networks, tmp_path):
     other = dse("profile", networks[0], "-p", "jetson-tx2", "-o", tmp_path / "new")
     assert (other.status, len(other.lines)) == (2, 1)
-    assert "--platform: 'host' is required" in other.err
+    assert "--platform: 'host' (this machine) is required" in other.err
     twice = dse("profile", networks[0], networks[0], "-o", tmp_path / "new")
     assert twice.status == 2
     assert "each is measured once" in twice.err or "twice" in twice.err
