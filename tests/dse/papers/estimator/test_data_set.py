@@ -124,7 +124,7 @@ def test_files_that_are_no_data_are_refused(data: DataSet, tmp_path: Path, broke
         path.write_text("no archive")
     if broken == "format":
         path.with_suffix(".json").write_text('{"format": "other"}')
-    with pytest.raises(WorkloadError, match="cannot be read|is no data set of the estimator"):
+    with pytest.raises(WorkloadError, match=r"cannot be read|is no data set of the estimator"):
         load_data(path)
 
 
@@ -134,7 +134,7 @@ def test_archives_that_are_cut_off_are_refused(data: DataSet, tmp_path: Path, ke
     path = tmp_path / "data.npz"
     content = path.read_bytes()
     path.write_bytes(content[: int(kept * len(content)) if kept < 1 else int(kept)])
-    with pytest.raises(WorkloadError, match="cannot be read|is no data set of the estimator"):
+    with pytest.raises(WorkloadError, match=r"cannot be read|is no data set of the estimator"):
         load_data(path)
 
 
