@@ -45,7 +45,7 @@ class SearchProgress:
     epsilon_ppm: int | None
     seconds: float
     objectives: int
-    """How many count; with one of them the search is for the best member in that."""
+    """How many objectives count; with one the search is for the best member in it."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,12 +59,11 @@ class Incumbents:
 
 @dataclass(frozen=True, eq=False)
 class ExactResult:
-    """The front of the requested objectives as far as it is known, and the lemmas, if they
-    were kept.
+    """The front of the requested objectives as far as it is known, and the lemmas, if kept.
 
-    ``complete``: for every feasible design point there is a member that is at least as good, or
-    (with a tolerance) by no more than that. ``open_bounds``: whatever is not looked at yet is
-    nowhere below one of them.
+    ``complete``: for every feasible design point some member is at least as good or, with a
+    tolerance, worse by no more than that. ``open_bounds``: every design point that the search has
+    not covered is at or above one of them in all objectives.
     """
 
     complete: bool
@@ -78,13 +77,13 @@ class ExactResult:
     """[open, objectives]"""
     epsilon_ppm: int | None
     rates_mw: tuple[int, ...]
-    """Rates of exchange that lemmas rest on."""
+    """Multipliers of the Lagrangian bound that lemmas rest on."""
     lemmas: LemmaTable
     lemma_count: int
     nodes: int
     seconds: float
     snapshot: Snapshot
-    """Where the search stands, for :func:`find_front` to resume from."""
+    """The state of the search, for :func:`find_front` to resume from."""
 
 
 def find_front(
@@ -102,13 +101,13 @@ def find_front(
 ) -> ExactResult:
     """Finds the Pareto front over all units, operating points and rules of the problem.
 
-    The timeline is not monotone, so nothing is cut but by a bound that holds for every completion:
-    see :mod:`fitness.branch_and_bound.bounds`.
+    The timeline is not monotone, so a node is fathomed only by a bound that holds for every
+    completion: see :mod:`fitness.branch_and_bound.bounds`.
 
     Args:
         objectives: positions of the problem's objectives that count; None: all. With one of them
             the front is its best design point.
-        known: what is known already; only what these do not dominate is looked for.
+        known: incumbents; only design points that these do not dominate are searched for.
         tolerance_ppm: what is better than a member by no more than this many millionths in any
             objective need not be found (see :mod:`results.front.epsilon`).
         max_lemmas: more are counted, but not kept.
@@ -128,15 +127,15 @@ def find_front(
     if resume_from is not None:
         search.restore(resume_from)
     elif known is not None:
-        search.learn(known)
+        search.add_incumbents(known)
     first_node = search.nodes
     while True:
         left = SLICE_NODES
         if max_nodes is not None:
             left = min(left, first_node + max_nodes - search.nodes)
-        done = search.go_on(left, max_lemmas)
+        done = search.advance(left, max_lemmas)
         if on_progress is not None:
-            on_progress(search.proof())
+            on_progress(search.progress())
         late = time_limit_s is not None and search.seconds >= time_limit_s
         late |= max_nodes is not None and search.nodes - first_node >= max_nodes
         if done or late or interrupted():
@@ -145,7 +144,7 @@ def find_front(
 
 @dataclass
 class _Lemmas:
-    """What the search has closed, in parts."""
+    """The lemmas found so far, in parts."""
 
     units: list[NDArray[np.int16]] = field(default_factory=list)
     points: list[IntArray] = field(default_factory=list)
@@ -198,12 +197,13 @@ class _Search:
     def seconds(self) -> float:
         return time.monotonic() - self._began
 
-    def learn(self, known: Incumbents) -> None:
-        """Takes members in."""
+    def add_incumbents(self, known: Incumbents) -> None:
+        """Add known solutions to the archive."""
         from fitness.branch_and_bound.archive import is_closed, join
 
         width = self._plan.groups + self._plan.domains
         rows = np.full((len(known.objectives), width), -1) if known.rows is None else known.rows
+        # The kernel inserts the present choice: each row takes its place, the start comes back.
         start = self._branching.units.copy(), self._branching.points.copy()
         for vector, row in zip(known.objectives, rows, strict=True):
             b = self._branching
@@ -216,12 +216,14 @@ class _Search:
         self._branching.progress.members_found = 0
         self._branching.units[:], self._branching.points[:] = start
 
-    def go_on(self, nodes: int, max_lemmas: int) -> bool:
-        """Whether the search has come to its end."""
+    def advance(self, nodes: int, max_lemmas: int) -> bool:
+        """Search at most ``nodes`` more nodes; whether the search is complete."""
         from fitness.branch_and_bound.search import search_on
 
         stop = self.nodes + nodes
         while True:
+            # The kernel allocates nothing: where a buffer is full it returns, and is called again
+            # with the lemmas taken out and twice the room for members.
             b = self._branching
             ended = search_on(
                 self._plan, self._space, self._chosen, self._state, b, stop - self.nodes
@@ -238,7 +240,7 @@ class _Search:
         if self._branching.progress.members == len(self._branching.objectives):
             self._branching = with_more_room(self._branching)
 
-    def proof(self) -> SearchProgress:
+    def progress(self) -> SearchProgress:
         return SearchProgress(
             nodes=self.nodes,
             lemmas=self._lemmas.count,
@@ -285,8 +287,11 @@ class _Search:
         return None if still_open is None else max(still_open, self._tolerance_ppm)
 
     def _open_bounds(self) -> IntArray:
-        """Of levels that have options left, and of the present choice; a level's bounds hold for
-        all levels below it."""
+        """[open, objectives]: bounds of all subtrees not covered yet.
+
+        These are the untried options of every level and the present choice. A level's bounds hold
+        for all levels below it, so the largest on the path counts.
+        """
         b = self._branching
         vectors = []
         highest = np.full(b.bound.shape[1], -INT64_MAX)

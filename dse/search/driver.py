@@ -1,4 +1,4 @@
-"""The driver: asks an engine, evaluates, keeps the front, and stops when it must."""
+"""The loop of a search: ask an engine, evaluate, keep the front, stop within the budget."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ MIN_GROWTH = 1e-4
 """A hypervolume that grew by a smaller share than this has stalled."""
 MAX_SNAPSHOTS = 400
 MIN_PART, PART_SECONDS = 2, 0.25
-"""With a time limit a batch is evaluated in parts that take about so long each, beginning with the
-least, and none is begun that would end too late: so the limit is kept where a batch takes long.
-Networks that run freely can take a second for a few rows."""
+"""Rows and seconds: with a time limit a batch is evaluated in parts of about this many seconds,
+starting with the minimum of rows, and none is started that would end too late. Free-running
+networks can take a second for a few rows."""
 FORGOTTEN = 0.9
-"""How slow rows have been counts for so much less with every part: slow ones may come again."""
+"""Decay, per part, of the largest time per row so far: slow rows may come again."""
 
 
 class StoppedBy(Enum):
@@ -111,6 +111,8 @@ def search(
                 raise ResultError(f"{checkpoint.path}: {error}") from None
     with deferred_interrupt() as interrupt:
         while True:
+            # Rows are proposed before the checkpoint is written, which therefore holds them: a
+            # resumed search evaluates the same rows, whatever the engine would propose next.
             run.propose()
             stopped_by = run.reason_to_stop(interrupted=interrupt.requested)
             run.keep(last=stopped_by is not None)
@@ -187,6 +189,7 @@ class _Run:
             self._mark = now
         if self._evaluations - self._mark.evaluations < span:
             return False
+        # One reference point for both: volumes up to different points cannot be compared.
         reference = reference_point(np.concatenate((self._mark.objectives, now.objectives)))
         before = hypervolume(self._mark.objectives, reference)
         if hypervolume(now.objectives, reference) <= before * (1.0 + MIN_GROWTH):
@@ -217,7 +220,7 @@ class _Run:
         )
 
     def restore(self, state: SearchState) -> None:
-        """Goes on from there."""
+        """Restore the state of a checkpoint."""
         assert isinstance(self._engine, ResumableEngine)
         self._engine.restore(state.engine)
         self._began -= state.seconds
@@ -228,8 +231,11 @@ class _Run:
         self._mark = state.mark
 
     def advance(self) -> None:
-        """Evaluate the proposal within the budget; the engine receives complete
-        batches only, as a part would change what it does with a larger budget."""
+        """Evaluate the proposal within the budget.
+
+        The engine receives complete batches only: a part would change what it proposes next, and so
+        the result with a larger budget.
+        """
         assert self._pending is not None
         rows = self._pending[: self._left]
         outcomes = self._evaluated(rows)
@@ -258,6 +264,8 @@ class _Run:
             took = (time.monotonic() - began) / len(part.possible)
             parts.append(part)
             done += len(part.possible)
+            # The slowest recent part decides the size of the next: too small costs little, too
+            # large passes the limit.
             self._row_seconds = max(FORGOTTEN * self._row_seconds, took, 1e-7)
             self._part = max(round(PART_SECONDS / self._row_seconds), MIN_PART)
         return _joined(parts)
@@ -271,6 +279,7 @@ class _Run:
             return
         self._snapshots.append(Snapshot(self._evaluations, self._archive.objectives))
         if len(self._snapshots) > MAX_SNAPSHOTS:
+            # Every second one, the last among them: the curve keeps its ends and even spacing.
             self._snapshots = self._snapshots[(len(self._snapshots) - 1) % 2 :: 2]
 
     def _progress(self) -> Progress:

@@ -35,7 +35,7 @@ class PeriodicResult:
 
 
 def undominated(schedules: list[PeriodicSchedule], inferences: int) -> list[PeriodicSchedule]:
-    """The schedules that no other one is at least as good as in latency, engines and energy."""
+    """The non-dominated schedules in latency, engines and energy."""
 
     def figures(schedule: PeriodicSchedule) -> tuple[int, int, int]:
         engines = schedule.array.engines

@@ -82,7 +82,8 @@ def make_lower_bounds(problem: Problem) -> OutcomeFunction:
 
 def make_filter(problem: Problem) -> Filter:
     """A function from objectives of feasible members [m, objectives] and rows [n, groups + domains]
-    to whether a row cannot join them [n]: it breaks a limit, or some member is at least as good."""
+    to whether a row cannot join them [n]: it breaks a limit, or some member is at least as good as
+    its bounds."""
     from dse.search.surrogate.lower_bounds_jit import beaten_rows
 
     # Times and powers alone are bounded here; transitions and segments count with the evaluation.
