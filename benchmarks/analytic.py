@@ -22,11 +22,11 @@ from benchmarks.timing import best_seconds, timed
 from fitness.closed_form import make_load_evaluator
 from fitness.reference import closed_form as plain_analytic
 from fitness.simulate import design_of
-from results.problem.pipeline_model import ThroughputModel
+from results.problem.execution import ChannelUse
 from results.problem.problem import Problem
 
 COLUMNS = (
-    Column("model", "throughput model"),
+    Column("counted", "channels counted"),
     Column("actors", "actors", in_table=False),
     Column("channels", "channels", in_table=False),
     Column("units", "units", in_table=False),
@@ -45,7 +45,7 @@ SEED = 1
 class Speed:
     """Design points per second."""
 
-    model: str
+    counted: str
     actors: int
     channels: int
     units: int
@@ -56,7 +56,7 @@ class Speed:
     fulfilled: bool
 
 
-def example(model: ThroughputModel) -> Problem:
+def example(channels: ChannelUse) -> Problem:
     """23 actors in a chain with two branches past a part of it, six units, twelve points each."""
     rng = np.random.default_rng(SEED)
     shape = RandomShape(
@@ -71,16 +71,16 @@ def example(model: ThroughputModel) -> Problem:
     chain = random_problem(rng, shape)
     edges = (*chain.edges, (2, 5), (2, 13))
     zeros = np.zeros((len(edges), 6, 6), dtype=np.int64)
-    return random_pipeline(rng, replace(chain, edges=edges, transition_ps=zeros), model)
+    return random_pipeline(rng, replace(chain, edges=edges, transition_ps=zeros), channels)
 
 
-def measure(model: ThroughputModel, *, rows: int, plain_rows: int, repetitions: int) -> Speed:
+def measure(channels: ChannelUse, *, rows: int, plain_rows: int, repetitions: int) -> Speed:
     """The compiled evaluator on ``rows`` design points, the plain one on the first of them.
 
     Raises:
         AssertionError: where the two disagree.
     """
-    problem = example(model)
+    problem = example(channels)
     population = random_rows(problem, rows)
     evaluate = make_load_evaluator(problem)
     first = evaluate(population[:plain_rows])
@@ -98,9 +98,9 @@ def measure(model: ThroughputModel, *, rows: int, plain_rows: int, repetitions: 
             first.energy_fj[index],
         )
         if not same:
-            raise AssertionError(f"{model.value}: they disagree on design point {index}")
+            raise AssertionError(f"{channels.value}: they disagree on design point {index}")
     return Speed(
-        model=model.value,
+        counted=channels.value,
         actors=problem.group_count,
         channels=len(problem.edges),
         units=len(problem.units),
@@ -118,8 +118,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         "benchmarks.analytic", "Design points per second of the closed form, one core."
     ).parse_args(arguments)
     speeds = [
-        measure(model, rows=50_000, plain_rows=200, repetitions=20)
-        for model in (ThroughputModel.ANALYTIC, ThroughputModel.ANALYTIC_ALL_CHANNELS)
+        measure(channels, rows=50_000, plain_rows=200, repetitions=20) for channels in ChannelUse
     ]
     show(
         "phi_1 and phi_2 of 23 actors and 24 channels, design points per second on one core",

@@ -21,21 +21,15 @@ from benchmarks.job_shop import has_solver, solve_job_shop
 from benchmarks.reference_problem import DLA_CONTENTION, GPU_CONTENTION, reference_problem
 from benchmarks.report import Column, show
 from benchmarks.timing import best_seconds, timed
+from common.units import PS_PER_MS
 from dse.certificate.cover import cover_smtlib, prove_cover
 from dse.certificate.fastest import FastestResult, find_fastest
 from fitness.contention import contention_table
 from fitness.lemma_checker.check import check_lemmas
 from fitness.lemma_checker.claim import LemmaTarget
-from results.problem.problem import (
-    Objective,
-    ObjectiveKind,
-    Problem,
-    ProblemDomain,
-    ProblemNetwork,
-    ProblemUnit,
-)
+from results.problem.objectives import Objective, ObjectiveKind
+from results.problem.problem import Problem, ProblemDomain, ProblemNetwork, ProblemUnit
 
-PS_PER_MS = 10**9
 SEED = 1
 TIME_LIMIT_S = 30.0
 MAX_LEMMAS = 200_000

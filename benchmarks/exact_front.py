@@ -16,6 +16,7 @@ from benchmarks.instances import measure_chosen
 from benchmarks.reference_problem import reference_problem
 from benchmarks.report import Column, show
 from benchmarks.timing import timed
+from common.units import PPM
 from dse.certificate.branch_and_bound import ExactResult, Incumbents, find_front
 from dse.certificate.certify import Limits
 from dse.certificate.strategy import TOLERANCES_PPM
@@ -27,7 +28,6 @@ from dse.workload.options import Options
 from dse.workload.workload import workload_of
 from fitness.objectives import make_outcomes
 from platforms.platform_file import load_platform
-from results.front.epsilon import PPM
 from results.problem.problem import Problem
 
 TIME_LIMIT_S = 30.0

@@ -23,7 +23,9 @@ from benchmarks.timing import best_seconds, timed
 from fitness.reference.long_run import PlainLongRun, play_long_run
 from fitness.simulate import design_of
 from fitness.simulate_long_run import make_long_run_evaluator
-from results.problem.problem import EnergyUse, Objective, ObjectiveKind, Problem
+from results.problem.execution import FreeRunning, Pipeline
+from results.problem.objectives import Objective, ObjectiveKind
+from results.problem.problem import Problem
 
 COLUMNS = (
     *SIZE_COLUMNS,
@@ -57,9 +59,7 @@ def ten_networks(*, graphs: bool) -> Problem:
     return replace(
         contended_problem(10, 20, 4, graphs=graphs),
         objectives=(Objective(ObjectiveKind.THROUGHPUT), Objective(ObjectiveKind.POWER)),
-        energy_use=EnergyUse.PIPELINE,
-        frames_in_flight=2,
-        free_running=True,
+        execution=FreeRunning(frames_in_flight=2),
     )
 
 
@@ -109,7 +109,7 @@ def executions_in(problem: Problem, run: PlainLongRun) -> float:
     """About how many executions the window holds."""
     window = run.window_ps[1] - run.window_ps[0]
     counts = [network.repeats * len(network.groups) for network in problem.networks]
-    if not problem.free_running:
+    if problem.execution.has_frame:
         counts = [sum(counts)]
     return sum(n * window / period for n, period in zip(counts, run.periods_ps, strict=True))
 
@@ -135,7 +135,7 @@ def run() -> list[Speed]:
         ),
         measure(
             "pipeline of 2 networks",
-            replace(reference_problem(), energy_use=EnergyUse.PIPELINE, frames_in_flight=2),
+            replace(reference_problem(), execution=Pipeline(frames_in_flight=2)),
             required=None,
             rows=100,
             plain_rows=10,

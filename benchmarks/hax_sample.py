@@ -16,14 +16,8 @@ import numpy as np
 
 from benchmarks.reference_problem import DLA_CONTENTION, GPU_CONTENTION, PEAK_KBPS
 from fitness.contention import contention_table, round_half_up
-from results.problem.problem import (
-    Objective,
-    ObjectiveKind,
-    Problem,
-    ProblemDomain,
-    ProblemNetwork,
-    ProblemUnit,
-)
+from results.problem.objectives import Objective, ObjectiveKind
+from results.problem.problem import Problem, ProblemDomain, ProblemNetwork, ProblemUnit
 
 DATA = Path(__file__).parent / "data" / "hax_sample.json"
 KNOWN_BEST_MAKESPAN_PS: dict[tuple[bool, int | None], int] = {

@@ -15,9 +15,8 @@ from typing import Any
 
 import numpy as np
 
+from common.units import PS_PER_NS
 from results.problem.problem import Problem
-
-PS_PER_NS = 1000
 
 
 @dataclass(frozen=True)

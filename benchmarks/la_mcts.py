@@ -10,6 +10,7 @@ import argparse
 import time
 from collections.abc import Sequence
 
+from common.arrays import IntArray
 from dse.papers.estimator.predictor import Prediction, Predictor
 from dse.papers.managers.mapformer.la_mcts import LaMctsEngine
 from dse.papers.managers.mapformer.predictors import make_predictor
@@ -19,7 +20,7 @@ from dse.space.design_space import DesignSpace
 from dse.workload.options import Options
 from dse.workload.workload_file import workload_from
 from platforms.platform_file import load_platform
-from results.problem.problem import IntArray, Problem
+from results.problem.problem import Problem
 
 NETWORKS = [
     "vgg16",

@@ -7,25 +7,21 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import numpy as np
-from numpy.typing import NDArray
 
+from common.arrays import IntArray
 from fitness.contention import contention_table
 from platforms.platform import Contention, Source, Status
-from results.problem.pipeline_model import PipelineTime, ThroughputModel
+from results.problem.execution import ChannelUse, ClosedForm, IdleTime
+from results.problem.objectives import Objective, ObjectiveKind
 from results.problem.problem import (
     ChannelCosts,
     ContentionTable,
     DesignPoint,
-    EnergyUse,
-    Objective,
-    ObjectiveKind,
     Problem,
     ProblemDomain,
     ProblemNetwork,
     ProblemUnit,
 )
-
-IntArray = NDArray[np.int64]
 
 _SOURCE = Source(Status.ASSUMED, "drawn at random")
 
@@ -131,11 +127,11 @@ def random_problem(rng: np.random.Generator, shape: RandomShape) -> Problem:
 def random_pipeline(
     rng: np.random.Generator,
     problem: Problem,
-    model: ThroughputModel,
-    time: PipelineTime = PipelineTime.PERIOD,
+    channels: ChannelUse,
+    idle_time: IdleTime = IdleTime.PERIOD,
 ) -> Problem:
-    """The problem as an analytic pipeline with throughput and energy as objectives; what its
-    channels take is drawn."""
+    """The problem in closed form with throughput and energy as objectives; what its channels take
+    is drawn."""
     units = []
     for unit in problem.units:
         clock = int(rng.choice(unit.clocks))
@@ -147,9 +143,7 @@ def random_pipeline(
         units=tuple(units),
         edge_tokens=rng.integers(0, 10**6, len(problem.edges)),
         objectives=(Objective(ObjectiveKind.THROUGHPUT), Objective(ObjectiveKind.ENERGY)),
-        energy_use=EnergyUse.PIPELINE,
-        throughput_model=model,
-        pipeline_time=time,
+        execution=ClosedForm(channels, idle_time),
     )
 
 

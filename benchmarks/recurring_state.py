@@ -9,7 +9,8 @@ import numpy as np
 
 from benchmarks.random_problem import RandomShape, random_design, random_problem
 from fitness.reference.long_run import Account, Play
-from results.problem.problem import DesignPoint, EnergyUse, Problem
+from results.problem.execution import FreeRunning, Pipeline
+from results.problem.problem import DesignPoint, Problem
 
 MAX_ROUNDS = 2000
 FAR_APART = 64
@@ -58,12 +59,8 @@ def random_stream(seed: int, *, free_running: bool) -> tuple[Problem, DesignPoin
     rng = np.random.default_rng(seed)
     shape = RandomShape(ties=seed % 4 == 0, contention=seed % 8 not in (0, 1), copies=seed % 3 == 0)
     problem = random_problem(rng, shape)
-    problem = replace(
-        problem,
-        energy_use=EnergyUse.PIPELINE,
-        free_running=free_running,
-        frames_in_flight=seed % 8 + 1,
-    )
+    model = FreeRunning if free_running else Pipeline
+    problem = replace(problem, execution=model(frames_in_flight=seed % 8 + 1))
     if free_running:
         alone = tuple(replace(n, waits_for=(), arrival_ps=0) for n in problem.networks)
         problem = replace(problem, networks=alone)

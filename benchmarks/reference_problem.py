@@ -15,14 +15,8 @@ import numpy as np
 
 from fitness.contention import contention_table, round_half_up
 from platforms.platform import Contention, Source, Status
-from results.problem.problem import (
-    Objective,
-    ObjectiveKind,
-    Problem,
-    ProblemDomain,
-    ProblemNetwork,
-    ProblemUnit,
-)
+from results.problem.objectives import Objective, ObjectiveKind
+from results.problem.problem import Problem, ProblemDomain, ProblemNetwork, ProblemUnit
 
 DATA = Path(__file__).parent / "data" / "reference_problem.json"
 PEAK_KBPS = 136_500_000

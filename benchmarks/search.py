@@ -25,6 +25,7 @@ import numpy as np
 
 from benchmarks.report import Column, Value, parser, show
 from benchmarks.search_problems import PROBLEMS, SearchProblem, reference_front
+from common.arrays import IntArray
 from dse.certificate.branch_and_bound import find_front
 from dse.search.base import Engine
 from dse.search.driver import Budget, search
@@ -37,7 +38,7 @@ from dse.search.optimizers.random_search import RandomEngine
 from dse.space.design_space import DesignSpace
 from fitness.objectives import OutcomeFunction, Outcomes, make_outcomes
 from results.front.dominance import hypervolume, non_dominated, reference_point
-from results.problem.problem import IntArray, Problem
+from results.problem.problem import Problem
 
 JOBS = 2
 COLUMNS = (

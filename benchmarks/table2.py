@@ -25,6 +25,7 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.report import Column, parser, show
+from common.arrays import FloatArray
 from fitness.calibration.csv_table import read_table
 from fitness.calibration.dvfs import (
     Calibrated,
@@ -34,7 +35,7 @@ from fitness.calibration.dvfs import (
     time_errors,
 )
 from fitness.calibration.dvfs_table import ClockMeasurement
-from fitness.cost_model.dvfs_forms import FloatArray, PowerForm, TimeForm, point_at
+from fitness.cost_model.dvfs_forms import PowerForm, TimeForm, point_at
 from platforms.errors import PlatformError
 from platforms.platform import Platform
 from platforms.platform_file import load_platform

@@ -1,1 +1,1 @@
-"""What every package uses: the base of all errors, files, strict JSON, and printable texts."""
+"""What every package uses: errors, files, strict JSON, printable texts, array types, units."""

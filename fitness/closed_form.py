@@ -14,15 +14,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from common.arrays import BoolArray, IntArray
 from fitness.simulator.layout import make_plan
 from fitness.simulator.tables import Tables
-from results.problem.pipeline_model import PipelineTime, ThroughputModel
-from results.problem.problem import (
-    BoolArray,
-    ChannelCosts,
-    IntArray,
-    Problem,
-)
+from results.problem.execution import ChannelUse, ClosedForm, IdleTime
+from results.problem.problem import ChannelCosts, Problem
 
 MAX_UNITS = 63
 """The units that a design point uses are the bits of one integer."""
@@ -37,7 +33,7 @@ class Loads:
     period_ps: IntArray
     """[n]: the largest load of a unit, 1 / phi_1 (Eq. 2)."""
     idle_time_ps: IntArray
-    """[n]: T, by the problem's ``pipeline_time``."""
+    """[n]: T, by the problem's ``idle_time``."""
     energy_fj: IntArray
     """[n]: phi_2, of one frame."""
 
@@ -91,19 +87,20 @@ def make_load_evaluator(problem: Problem, *, jobs: int = 1) -> LoadEvaluator:
     Rows are shared out over ``jobs`` threads; their number changes nothing but the time taken.
 
     Raises:
-        ValueError: where the problem's throughput model is not analytic, or it has more units than
-            bits in an integer.
+        ValueError: where the problem's execution model is not the closed form, or it has more units
+            than bits in an integer.
     """
     from fitness.simulator.closed_form import evaluate_loads
 
-    if not problem.is_analytic:
-        raise ValueError("the throughput model must be analytic, got timeline")
+    execution = problem.execution
+    if not isinstance(execution, ClosedForm):
+        raise ValueError(f"the execution model must be closed-form, got {execution.model}")
     if len(problem.units) > MAX_UNITS:
         raise ValueError(f"at most {MAX_UNITS} units, got {len(problem.units)}")
-    plan = make_load_plan(problem)
+    plan = make_load_plan(problem, every_channel=execution.channels is ChannelUse.ALL)
     scratch = np.zeros((jobs, 4, plan.units), dtype=np.int64)
     pool = ThreadPoolExecutor(jobs) if jobs > 1 else None
-    by_sum = problem.pipeline_time is PipelineTime.SUM_OF_LOADS
+    by_sum = execution.idle_time is IdleTime.SUM_OF_LOADS
 
     def evaluate(rows: IntArray) -> Loads:
         rows = np.ascontiguousarray(rows, dtype=np.int64)
@@ -126,7 +123,7 @@ def make_load_evaluator(problem: Problem, *, jobs: int = 1) -> LoadEvaluator:
     return evaluate
 
 
-def make_load_plan(problem: Problem) -> LoadPlan:
+def make_load_plan(problem: Problem, *, every_channel: bool) -> LoadPlan:
     """Lays the problem out."""
     plan = make_plan(problem)
     repeats = repeats_of_groups(problem)
@@ -142,7 +139,7 @@ def make_load_plan(problem: Problem) -> LoadPlan:
         units=plan.units,
         domains=plan.domains,
         edges=len(problem.edges),
-        every_channel=problem.throughput_model is ThroughputModel.ANALYTIC_ALL_CHANNELS,
+        every_channel=every_channel,
         clock=plan.clock,
         clock_stride=plan.clock_stride,
         table_start=plan.table_start,
@@ -184,7 +181,7 @@ def channel_ps(tokens: IntArray, femtoseconds: int | IntArray) -> IntArray:
 
 
 def _channels(channels: ChannelCosts | None) -> ChannelCosts:
-    assert channels is not None, "check_problem: an analytic model has channels on every unit"
+    assert channels is not None, "check_problem: the closed form has channels on every unit"
     return channels
 
 

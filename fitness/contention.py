@@ -18,12 +18,13 @@ from fractions import Fraction
 
 import numpy as np
 
+from common.units import KBPS_PER_GBPS
 from platforms.platform import Contention
 from results.errors import ResultError
-from results.problem.problem import LOSS_LIMIT, WORK_PER_PS, ContentionTable
+from results.problem.arithmetic import LOSS_LIMIT, WORK_PER_PS
+from results.problem.problem import ContentionTable
 
 LIMIT = 1 << 63
-KBPS_PER_GBPS = 1_000_000
 COARSE_KBPS = (1_000, 10_000, 100_000)
 """Scaled thresholds are multiples of the first of these with which the fractions stay small enough
 for int64; the published ones have a tenth of a GB/s at best."""

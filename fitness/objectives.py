@@ -1,23 +1,21 @@
 """Objectives and constraint violations of whole populations, in integers.
 
-Every objective is minimised and has the name and unit that :mod:`results.problem.objectives` gives
-it:
+Every objective is minimised and has the name and unit of its spec
+(:mod:`results.problem.objectives`):
 
 * latency: the makespan of one frame alone (Eq. 11 of HaX-CoNN), or one network's latency, ps;
 * inverse-latency: -sum over networks of floor(10^18 ps / T_n), in uHz (Eq. 10);
 * throughput: the time from frame to frame in the long run, ps (:mod:`fitness.simulate_long_run`);
-  of an analytic pipeline (Tang Eq. 1-7) the largest load;
-* energy: fJ over the whole time W of the energy use: idle power x W + dynamic energy. *frame*: one
-  frame, W its makespan; *periodic*: one frame, W the period; *pipeline*: mean power in the long run
-  times the frame period; of an analytic pipeline one frame, W by its ``pipeline_time`` (Tang Eq.
-  8-13);
-* power: that energy over that time, in uW, rounded down; of a pipeline that is simulated the mean
-  in the long run;
+  in closed form (Tang Eq. 1-7) the largest load;
+* energy: fJ over a time W: idle power x W + dynamic energy. *frame*: one frame, W its makespan;
+  *periodic*: one frame, W the period; *pipeline*: mean power in the long run times the frame
+  period; *closed-form*: one frame, W by its ``idle_time`` (Tang Eq. 8-13);
+* power: that energy over that time, in uW, rounded down; in the long run the mean;
 * efficiency: that energy over the networks, fJ: energy of an inference, rounded down;
 * stretch: what contention adds to the time that units are busy, ppm, rounded down;
 * fairness: minus the smallest relative rate of a network (:mod:`results.problem.rates`), ppm.
 
-Where networks run freely, throughput is the period that belongs to the mean of their rates, energy
+Of free-running networks, throughput is the period that belongs to the mean of their rates, energy
 and efficiency both the mean power over the sum of their rates.
 """
 
@@ -29,11 +27,13 @@ from enum import Enum
 
 import numpy as np
 
-from fitness.closed_form import make_load_evaluator
-from fitness.simulate import BoolArray, Evaluation, Evaluator, IntArray, make_evaluator
-from fitness.simulate_long_run import make_long_run_evaluator
-from results.problem.problem import EnergyUse, Objective, ObjectiveKind, Problem
-from results.problem.rates import UHZ_PS, relative_rates_ppm
+from common.arrays import BoolArray, IntArray
+from common.units import PPM, UHZ_PS, UW_PER_MW
+from fitness.execution import EnergyAccount, rules_of
+from fitness.simulate import Evaluation, Evaluator, make_evaluator
+from results.problem.objectives import Objective, ObjectiveKind
+from results.problem.problem import Problem
+from results.problem.rates import relative_rates_ppm
 
 
 class ConstraintKind(Enum):
@@ -54,14 +54,15 @@ class Constraint:
 
     Of a rate, which must be at least something, figure and limit are negative.
 
-    ``network``: the index of the one whose transitions, latency or rate are limited.
+    ``index``: of the network whose transitions, latency or rate are limited, or of the unit whose
+    segments are.
     """
 
     kind: ConstraintKind
     name: str
     limit: int
     unit: str
-    network: int | None = None
+    index: int | None = None
 
     @property
     def is_least(self) -> bool:
@@ -100,8 +101,8 @@ def constraints_of(problem: Problem) -> tuple[Constraint, ...]:
         if network.max_transitions is not None
     ]
     limits += [
-        Constraint(ConstraintKind.SEGMENTS, f"segments on {unit.name}", unit.max_segments, "")
-        for unit in problem.units
+        Constraint(ConstraintKind.SEGMENTS, f"segments on {unit.name}", unit.max_segments, "", u)
+        for u, unit in enumerate(problem.units)
         if unit.max_segments is not None
     ]
     limits += [
@@ -116,11 +117,11 @@ def constraints_of(problem: Problem) -> tuple[Constraint, ...]:
         for n, network in enumerate(problem.networks)
         if network.min_rate_uhz is not None
     ]
-    if problem.period_ps is not None:
-        name = "makespan within the period"
-        limits.append(Constraint(ConstraintKind.PERIOD, name, problem.period_ps, "ps"))
+    period = problem.execution.period_ps
+    if period is not None:
+        limits.append(Constraint(ConstraintKind.PERIOD, "makespan within the period", period, "ps"))
     if problem.power_cap_mw is not None:
-        cap = problem.power_cap_mw * 1000
+        cap = problem.power_cap_mw * UW_PER_MW
         limits.append(Constraint(ConstraintKind.POWER, "power", cap, "uW"))
     if problem.energy_budget_fj is not None:
         limits.append(Constraint(ConstraintKind.ENERGY, "energy", problem.energy_budget_fj, "fJ"))
@@ -128,21 +129,27 @@ def constraints_of(problem: Problem) -> tuple[Constraint, ...]:
 
 
 @dataclass(frozen=True, eq=False)
-class EnergyAccount:
-    """What a frame takes and draws over the whole time W of the energy use, arrays [n]."""
+class Evaluated:
+    """What objectives and constraints of n design points are computed from."""
 
-    possible: BoolArray
-    frame_period_ps: IntArray
-    """From frame to frame of the pipeline, of networks that run freely in the mean; 0 where there
-    is neither."""
-    time_ps: IntArray
-    """W, at least 1."""
-    energy_fj: IntArray
-    """Over W; of an inference where networks run freely."""
-    power_uw: tuple[IntArray, IntArray]
-    """Mean power, rounded down and rounded up."""
-    stream_period_ps: IntArray | None = None
-    """[n, networks]: from frame to frame, of networks that run freely."""
+    problem: Problem
+    rows: IntArray
+    """[n, groups + domains]"""
+    account: EnergyAccount
+    one_frame: Evaluation | None
+    """None where none is needed."""
+
+    @property
+    def frame(self) -> Evaluation:
+        """One frame alone."""
+        assert self.one_frame is not None, "needs_frame"
+        return self.one_frame
+
+    @property
+    def stream_period_ps(self) -> IntArray:
+        """[n, networks]: of free-running networks."""
+        assert self.account.stream_period_ps is not None, "check_problem"
+        return self.account.stream_period_ps
 
 
 def make_outcomes(
@@ -152,183 +159,113 @@ def make_outcomes(
 
     ``play``: what one frame gives, where that is not to come from the timeline.
     """
-    if play is None and _needs_frame(problem):
+    if play is None and needs_frame(problem):
         play = make_evaluator(problem, jobs=jobs)
-    energy_account = make_energy_account(problem, jobs=jobs)
-    limits = np.array([entry.limit for entry in constraints_of(problem)], dtype=np.int64)
+    account = rules_of(problem).make_account(problem, jobs)
+    constraints = constraints_of(problem)
+    limits = np.array([entry.limit for entry in constraints], dtype=np.int64)
     count_segments = make_segment_counter(problem)
 
     def evaluate(rows: IntArray) -> Outcomes:
         rows = np.asarray(rows, dtype=np.int64)
         frame = None if play is None else play(rows)
-        whole = energy_account(rows, frame)
-        energy = whole.energy_fj
-        columns = [_objective(problem, entry, rows, frame, whole) for entry in problem.objectives]
-        figures: list[IntArray] = []
-        if any(entry.kind in _COUNTED for entry in constraints_of(problem)):
-            transitions, segments = count_segments(rows)
-            figures += [
-                transitions[:, n]
-                for n, network in enumerate(problem.networks)
-                if network.max_transitions is not None
-            ]
-            figures += [
-                segments[:, u]
-                for u, unit in enumerate(problem.units)
-                if unit.max_segments is not None
-            ]
-        if frame is not None:
-            figures += [
-                frame.latency_ps[:, n]
-                for n, network in enumerate(problem.networks)
-                if network.deadline_ps is not None
-            ]
-        if whole.stream_period_ps is not None:
-            figures += [
-                -(UHZ_PS // whole.stream_period_ps[:, n])
-                for n, network in enumerate(problem.networks)
-                if network.min_rate_uhz is not None
-            ]
-        if problem.period_ps is not None and frame is not None:
-            figures.append(frame.makespan_ps)
-        if problem.power_cap_mw is not None:
-            # Rounded up: a power just above the cap must not pass for the cap.
-            figures.append(whole.power_uw[1])
-        if problem.energy_budget_fj is not None:
-            figures.append(energy)
+        found = Evaluated(problem, rows, account(rows, frame), frame)
+        columns = [OBJECTIVE_VALUES[entry.kind](found, entry) for entry in problem.objectives]
+        counts = None
+        if any(entry.kind in _COUNTED for entry in constraints):
+            counts = count_segments(rows)
+        figures = [_figure(found, entry, counts) for entry in constraints]
         table = np.stack(figures, axis=1) if figures else np.zeros((len(rows), 0), dtype=np.int64)
+        possible = found.account.possible
         return Outcomes(
-            possible=whole.possible,
+            possible=possible,
             objectives=np.stack(columns, axis=1),
             figures=table,
-            feasible=whole.possible & (table <= limits).all(axis=1),
+            feasible=possible & (table <= limits).all(axis=1),
         )
 
     return evaluate
 
 
-_COUNTED = (ConstraintKind.TRANSITIONS, ConstraintKind.SEGMENTS)
-_OF_NO_FRAME = (
-    ObjectiveKind.THROUGHPUT,
-    ObjectiveKind.ENERGY,
-    ObjectiveKind.POWER,
-    ObjectiveKind.EFFICIENCY,
-    ObjectiveKind.FAIRNESS,
-)
-
-
-def _needs_frame(problem: Problem) -> bool:
-    """Whether a frame must be simulated: always, but for pipelines where nothing asked for looks at
-    one frame."""
+def needs_frame(problem: Problem) -> bool:
+    """Whether one frame must be simulated: always, but for overlapping frames where nothing asked
+    for looks at one frame."""
     return (
-        problem.energy_use is not EnergyUse.PIPELINE
-        or problem.period_ps is not None
+        rules_of(problem).needs_frame
         or any(network.deadline_ps is not None for network in problem.networks)
-        or any(objective.kind not in _OF_NO_FRAME for objective in problem.objectives)
+        or any(objective.kind.spec.needs_frame for objective in problem.objectives)
     )
 
 
-EnergyAccountFunction = Callable[[IntArray, Evaluation | None], EnergyAccount]
+_COUNTED = (ConstraintKind.TRANSITIONS, ConstraintKind.SEGMENTS)
 
 
-def make_energy_account(problem: Problem, *, jobs: int = 1) -> EnergyAccountFunction:
-    """A function from rows, and what one frame alone gives, to time and energy; pipelines do not
-    look at the frame."""
-    if problem.is_analytic:
-        load = make_load_evaluator(problem, jobs=jobs)
-
-        def closed_form(rows: IntArray, frame: Evaluation | None) -> EnergyAccount:
-            del frame
-            loads = load(rows)
-            return _whole_time(
-                loads.possible,
-                loads.period_ps,
-                np.maximum(loads.idle_time_ps, 1),
-                loads.energy_fj,
-            )
-
-        return closed_form
-    if problem.energy_use is EnergyUse.PIPELINE:
-        return _make_long_run(problem, jobs)
-
-    def played(rows: IntArray, frame: Evaluation | None) -> EnergyAccount:
-        assert frame is not None, "only a pipeline needs no frame"
-        none = np.zeros(len(rows), dtype=np.int64)
-        if problem.energy_use is EnergyUse.PERIODIC:
-            period = np.full(len(rows), problem.period_ps, dtype=np.int64)
-            energy = frame.idle_mw * period + frame.dynamic_fj
-            return _whole_time(frame.possible, none, period, energy)
-        return _whole_time(frame.possible, none, np.maximum(frame.makespan_ps, 1), frame.energy_fj)
-
-    return played
-
-
-def _whole_time(
-    possible: BoolArray, period: IntArray, time: IntArray, energy: IntArray
-) -> EnergyAccount:
-    power = (energy // time) * 1000 + (energy % time) * 1000 // time
-    power_up = power + ((energy % time) * 1000 % time != 0)
-    return EnergyAccount(possible, period, time, energy, (power, power_up))
-
-
-def _make_long_run(problem: Problem, jobs: int) -> EnergyAccountFunction:
-    """The same of pipelines and networks that run freely."""
-    play_on = make_long_run_evaluator(problem, jobs=jobs)
-
-    def run(rows: IntArray, frame: Evaluation | None) -> EnergyAccount:
-        del frame
-        runs = play_on(rows)
-        figures = np.array(runs.energies(), dtype=np.int64).reshape(len(rows), 3)
-        return EnergyAccount(
-            possible=runs.possible,
-            frame_period_ps=runs.frame_period_ps,
-            time_ps=np.maximum(runs.frame_period_ps, 1),
-            energy_fj=figures[:, 0],
-            power_uw=(figures[:, 1], figures[:, 2]),
-            stream_period_ps=runs.stream_period_ps if problem.free_running else None,
-        )
-
-    return run
-
-
-def _objective(
-    problem: Problem,
-    objective: Objective,
-    rows: IntArray,
-    frame: Evaluation | None,
-    whole: EnergyAccount,
+def _figure(
+    found: Evaluated, constraint: Constraint, counts: tuple[IntArray, IntArray] | None
 ) -> IntArray:
-    match objective.kind:
-        case ObjectiveKind.THROUGHPUT:
-            return whole.frame_period_ps
-        case ObjectiveKind.ENERGY:
-            return whole.energy_fj
-        case ObjectiveKind.POWER:
-            return whole.power_uw[0]
-        case ObjectiveKind.EFFICIENCY:
-            if problem.free_running:
-                return whole.energy_fj
-            return whole.energy_fj // len(problem.networks)
-        case ObjectiveKind.FAIRNESS:
-            assert whole.stream_period_ps is not None, "check_problem"
-            shares = relative_rates_ppm(problem, whole.stream_period_ps)
-            return -np.asarray(shares.min(axis=1))
-    assert frame is not None, "_needs_frame"
-    match objective.kind:
-        case ObjectiveKind.LATENCY:
-            if objective.network is None:
-                return frame.makespan_ps
-            return frame.latency_ps[:, objective.network]
-        case ObjectiveKind.INVERSE_LATENCY:
-            rates: IntArray = (UHZ_PS // np.maximum(frame.latency_ps, 1)).sum(axis=1)
-            return -rates
-        case ObjectiveKind.STRETCH:
-            alone = np.maximum(alone_times(problem, rows), 1)
-            ratio, rest = np.divmod(frame.busy_ps - alone, alone)
-            # A thousand twice: a million times 9.3 s of picoseconds would leave int64.
-            thousandths, rest = np.divmod(rest * 1000, alone)
-            stretch: IntArray = ratio * 10**6 + thousandths * 1000 + rest * 1000 // alone
-            return stretch
+    """[n]: what a constraint limits; ``counts``: of :func:`make_segment_counter`, where asked."""
+    account, index = found.account, constraint.index
+    match constraint.kind:
+        case ConstraintKind.TRANSITIONS | ConstraintKind.SEGMENTS:
+            assert counts is not None, "_COUNTED"
+            return counts[_COUNTED.index(constraint.kind)][:, index]
+        case ConstraintKind.DEADLINE:
+            return found.frame.latency_ps[:, index]
+        case ConstraintKind.RATE:
+            return -(UHZ_PS // found.stream_period_ps[:, index])
+        case ConstraintKind.PERIOD:
+            return found.frame.makespan_ps
+        case ConstraintKind.POWER:
+            # Rounded up: a power just above the cap must not pass for the cap.
+            return account.power_uw[1]
+        case ConstraintKind.ENERGY:
+            return account.energy_fj
+
+
+def _latency(found: Evaluated, objective: Objective) -> IntArray:
+    frame, network = found.frame, objective.network
+    return frame.makespan_ps if network is None else frame.latency_ps[:, network]
+
+
+def _rate_sum(found: Evaluated, objective: Objective) -> IntArray:
+    del objective
+    rates: IntArray = (UHZ_PS // np.maximum(found.frame.latency_ps, 1)).sum(axis=1)
+    return -rates
+
+
+def _efficiency(found: Evaluated, objective: Objective) -> IntArray:
+    del objective
+    inferences = len(found.problem.networks) if found.problem.execution.has_frame else 1
+    return found.account.energy_fj // inferences
+
+
+def _stretch(found: Evaluated, objective: Objective) -> IntArray:
+    del objective
+    alone = np.maximum(alone_times(found.problem, found.rows), 1)
+    ratio, rest = np.divmod(found.frame.busy_ps - alone, alone)
+    # A thousand twice: a million times 9.3 s of picoseconds would leave int64.
+    thousandths, rest = np.divmod(rest * 1000, alone)
+    stretch: IntArray = ratio * PPM + thousandths * 1000 + rest * 1000 // alone
+    return stretch
+
+
+def _fairness(found: Evaluated, objective: Objective) -> IntArray:
+    del objective
+    shares = relative_rates_ppm(found.problem, found.stream_period_ps)
+    return -np.asarray(shares.min(axis=1))
+
+
+OBJECTIVE_VALUES: dict[ObjectiveKind, Callable[[Evaluated, Objective], IntArray]] = {
+    ObjectiveKind.LATENCY: _latency,
+    ObjectiveKind.INVERSE_LATENCY: _rate_sum,
+    ObjectiveKind.THROUGHPUT: lambda found, _: found.account.frame_period_ps,
+    ObjectiveKind.ENERGY: lambda found, _: found.account.energy_fj,
+    ObjectiveKind.POWER: lambda found, _: found.account.power_uw[0],
+    ObjectiveKind.EFFICIENCY: _efficiency,
+    ObjectiveKind.STRETCH: _stretch,
+    ObjectiveKind.FAIRNESS: _fairness,
+}
+"""[n]: the integer of each kind of objective."""
 
 
 def alone_times(problem: Problem, rows: IntArray) -> IntArray:

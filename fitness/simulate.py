@@ -9,6 +9,7 @@ from enum import Enum, auto
 import numpy as np
 from numpy.typing import NDArray
 
+from common.arrays import BoolArray, IntArray
 from fitness.simulator.chains.chain_lanes import MAX_UNITS, make_chain_lanes
 from fitness.simulator.chains.chain_tables import SLOTS, are_chains, make_chains, make_lanes
 from fitness.simulator.layout import Plan, make_plan
@@ -16,9 +17,6 @@ from fitness.simulator.state import Chosen, make_chosen, make_state
 from fitness.simulator.threads import RowPlayer, share_rows
 from results.front.schedule import Schedule, ScheduledGroup
 from results.problem.problem import DesignPoint, Problem
-
-IntArray = NDArray[np.int64]
-BoolArray = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)

@@ -31,7 +31,8 @@ from functools import cached_property
 
 import numpy as np
 
-from fitness.simulate import BoolArray, IntArray, chosen_of, row_of, scheduled_groups
+from common.arrays import BoolArray, IntArray
+from fitness.simulate import chosen_of, row_of, scheduled_groups
 from fitness.simulator.chains.chain_lanes import MAX_UNITS, make_chain_lanes
 from fitness.simulator.chains.chain_tables import are_chains, make_chains
 from fitness.simulator.layout import Plan, make_plan
@@ -40,6 +41,7 @@ from fitness.simulator.threads import RowPlayer, share_rows
 from results.front.front import FreeRun
 from results.front.schedule import Schedule
 from results.io.canonical_json import INT64_MAX
+from results.problem.execution import frames_in_flight
 from results.problem.problem import DesignPoint, Problem
 from results.problem.rates import frame_period_ps, rate_uhz
 
@@ -146,8 +148,8 @@ LongRunEvaluator = Callable[[IntArray], LongRuns]
 
 
 def stream_count(problem: Problem) -> int:
-    """Streams: one for each network where they run freely, else one."""
-    return len(problem.networks) if problem.free_running else 1
+    """Streams: one for each network where these are free-running, else one."""
+    return 1 if problem.execution.has_frame else len(problem.networks)
 
 
 def make_long_run_evaluator(
@@ -158,6 +160,9 @@ def make_long_run_evaluator(
 
     Several streams that are chains have a separate kernel that is faster for many rows;
     ``as_chains`` selects it or the general one whatever their number. Both give the same.
+
+    Raises:
+        ValueError: where the execution model has no long run.
     """
     plan = make_plan(problem)
     streams = stream_count(problem)
@@ -200,7 +205,8 @@ def frame_loads(problem: Problem, rows: IntArray) -> IntArray:
         time = unit.time_ps[(np.arange(groups)[:, None], *points)]
         here = np.where((mapping == u) & (time > 0), time, 0)
         of_network = np.add.reduceat(here, first, axis=0) * repeats[:, None]
-        result[:, :, u] = (of_network if problem.free_running else of_network.sum(axis=0)[None]).T
+        one_stream = problem.execution.has_frame
+        result[:, :, u] = (of_network.sum(axis=0)[None] if one_stream else of_network).T
     return result
 
 
@@ -226,9 +232,10 @@ def _chain_players(problem: Problem, plan: Plan, jobs: int) -> list[RowPlayer]:
     from fitness.simulator.chains.chains import play_many_chains
 
     chains = make_chains(problem, plan)
+    in_flight = frames_in_flight(problem.execution)
 
     def player() -> RowPlayer:
-        lanes = make_chain_lanes(plan, in_flight=problem.frames_in_flight, streams=True)
+        lanes = make_chain_lanes(plan, in_flight=in_flight, streams=True)
         return lambda rows, *out: play_many_chains(plan, chains, rows, lanes, *out)
 
     return [player() for _ in range(jobs)]
@@ -238,12 +245,14 @@ def _stream_players(problem: Problem, plan: Plan, jobs: int) -> list[RowPlayer]:
     """Play anything."""
     from fitness.simulator.long_run import evaluate_streams
 
+    in_flight = frames_in_flight(problem.execution)
+
     def player() -> RowPlayer:
         chosen = make_chosen(plan)
         state = make_state(
             plan,
             frames=0,
-            in_flight=problem.frames_in_flight,
+            in_flight=in_flight,
             streams=stream_count(problem),
         )
         return lambda rows, *out: evaluate_streams(plan, rows, chosen, state, *out)
@@ -270,7 +279,7 @@ def play_shown(
     state = make_state(
         plan,
         frames=0,
-        in_flight=problem.frames_in_flight,
+        in_flight=frames_in_flight(problem.execution),
         streams=stream_count(problem),
         log=True,
         log_rows=most + 3 * len(problem.units),

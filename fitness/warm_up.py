@@ -13,13 +13,11 @@ from fitness.simulate import Kernel, make_evaluator, play
 from fitness.simulate_long_run import make_long_run_evaluator, play_shown
 from fitness.simulator.layout import make_plan
 from fitness.simulator.state import make_chosen, make_state
-from results.problem.pipeline_model import ThroughputModel
+from results.problem.execution import ChannelUse, ClosedForm, IdleTime, Pipeline
+from results.problem.objectives import Objective, ObjectiveKind
 from results.problem.problem import (
     ChannelCosts,
     DesignPoint,
-    EnergyUse,
-    Objective,
-    ObjectiveKind,
     Problem,
     ProblemDomain,
     ProblemNetwork,
@@ -73,8 +71,7 @@ def smallest_pipeline() -> Problem:
     return replace(
         problem,
         units=(replace(unit, channels=ChannelCosts(0, one, one, one)),),
-        energy_use=EnergyUse.PIPELINE,
-        throughput_model=ThroughputModel.ANALYTIC,
+        execution=ClosedForm(ChannelUse.BETWEEN_UNITS, IdleTime.PERIOD),
     )
 
 
@@ -97,7 +94,7 @@ def warm_up_frames() -> None:
 
 def warm_up_long_run() -> None:
     """The same for the long run of pipelines and free-running networks."""
-    pipeline = replace(smallest_problem(), energy_use=EnergyUse.PIPELINE)
+    pipeline = replace(smallest_problem(), execution=Pipeline(frames_in_flight=1))
     row = np.zeros((1, 2), dtype=np.int64)
     for as_chains in (True, False):
         make_long_run_evaluator(pipeline, as_chains=as_chains)(row)

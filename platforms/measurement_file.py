@@ -8,6 +8,7 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
+from common.units import PS_PER_MS
 from platforms.errors import PlatformError
 from platforms.exact_json import rounded_half_up
 from platforms.measurement import (
@@ -21,7 +22,6 @@ from platforms.measurement import (
 from platforms.platform import Domain, Memory, Unit
 from platforms.source import Source, Status
 
-PS_PER_MS = 10**9
 _FIGURES = ("ms", "demand_gbps", "demand_percent", "power_mw")
 """What a part gives by unit."""
 

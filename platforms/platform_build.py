@@ -7,6 +7,7 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import Any
 
+from common.units import KBPS_PER_GBPS
 from platforms.deployment_file import read_deployment
 from platforms.errors import PlatformError
 from platforms.exact_json import rounded_half_up
@@ -31,7 +32,6 @@ from platforms.platform import (
 )
 from platforms.power_model import power_mw, voltages_mv
 
-KBPS_PER_GBPS = 10**6
 MAX_BANDWIDTH_KBPS = 10**10
 """10 TB/s: demand x power then stays in 64 bits."""
 

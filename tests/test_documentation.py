@@ -14,15 +14,8 @@ import yaml
 from fitness import simulate as timeline
 from fitness.reference import timeline as plain_timeline
 from results.export.result_folder import read_results
-from results.problem.problem import (
-    DesignPoint,
-    Objective,
-    ObjectiveKind,
-    Problem,
-    ProblemDomain,
-    ProblemNetwork,
-    ProblemUnit,
-)
+from results.problem.objectives import Objective, ObjectiveKind
+from results.problem.problem import DesignPoint, Problem, ProblemDomain, ProblemNetwork, ProblemUnit
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").glob("*.md"))]

@@ -17,7 +17,7 @@ from examples.hax.published import METHODS, experiments, pairs, standalone_ms
 from examples.tang import fronts
 from results.export.result_folder import read_results, write_results
 from results.front.front import Front
-from results.problem.pipeline_model import PipelineTime
+from results.problem.execution import ChannelUse, ClosedForm, IdleTime
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 
@@ -118,7 +118,7 @@ def test_two_instances_slowdown_and_cpu_time() -> None:
 
 
 def test_a_front_of_tang_beats_tensorrt_where_t_is_the_period(tmp_path: Path) -> None:
-    result, front = fronts.explored("bvlc_alexnet", PipelineTime.PERIOD, generations=3)
+    result, front = fronts.explored("bvlc_alexnet", IdleTime.PERIOD, generations=3)
     assert result.idle_time == "T = period"
     assert result.tensorrt_beaten == result.tensorrt_points > 10
     assert result.tensorrt_equalled == 0
@@ -131,15 +131,15 @@ def test_a_front_of_tang_beats_tensorrt_where_t_is_the_period(tmp_path: Path) ->
 
 
 def test_tang_by_eq_12_as_printed_beats_few_points_and_takes_more_energy() -> None:
-    result, front = fronts.explored("bvlc_alexnet", PipelineTime.SUM_OF_LOADS, generations=3)
-    assert front.problem.pipeline_time is PipelineTime.SUM_OF_LOADS
+    result, front = fronts.explored("bvlc_alexnet", IdleTime.SUM_OF_LOADS, generations=3)
+    assert front.problem.execution == ClosedForm(ChannelUse.BETWEEN_UNITS, IdleTime.SUM_OF_LOADS)
     assert result.idle_time == "T = sum of loads"
     assert result.tensorrt_beaten < result.tensorrt_points / 2 < result.tensorrt_equalled
     # Fig. 6: more than 100 images/s, but at more energy than TensorRT's fastest point.
     assert result.most_fps > 100
     assert result.mj_at_most_fps > result.tensorrt_mj_at_most_fps
     # One unit's load is the sum of all loads.
-    by_period, other = fronts.explored("bvlc_alexnet", PipelineTime.PERIOD, generations=1)
+    by_period, other = fronts.explored("bvlc_alexnet", IdleTime.PERIOD, generations=1)
     assert by_period.tensorrt_mj_at_most_fps == result.tensorrt_mj_at_most_fps
     both = [
         {b.member.objectives for b in f.baselines if b.name == "tensorrt-style"}
@@ -173,6 +173,6 @@ def test_the_command_for_tang_names_t_in_table_and_pictures(
         "ours, T = sum of loads",
         "TensorRT-style, either T",
     ]
-    for time in PipelineTime:
+    for time in IdleTime:
         front = read_results(tmp_path / "tang" / f"bvlc_alexnet-{time.value}")
-        assert front.problem.pipeline_time is time
+        assert front.problem.execution == ClosedForm(ChannelUse.BETWEEN_UNITS, time)

@@ -19,7 +19,7 @@ from examples.mapformer.mixes import CAPS_W, SIZES, Mix, mixes, problem_of
 from examples.mapformer.predicted_outcomes import predicted_outcomes
 from fitness import simulate_long_run as long_run
 from fitness.objectives import make_outcomes
-from results.problem.problem import ObjectiveKind
+from results.problem.objectives import ObjectiveKind
 from sdf.catalogue.catalogue import torchvision_networks
 
 
@@ -44,7 +44,7 @@ def test_mixes_are_the_same_every_time_and_all_different():
 
 def test_a_mix_is_free_running_under_its_cap():
     problem = problem_of(Mix(("squeezenet1_1", "alexnet"), 15, 0), {})
-    assert problem.free_running
+    assert not problem.execution.has_frame
     assert problem.power_cap_mw == 15_000
     kinds = [objective.kind for objective in problem.objectives]
     assert kinds == [ObjectiveKind.THROUGHPUT, ObjectiveKind.POWER, ObjectiveKind.EFFICIENCY]

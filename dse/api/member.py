@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from common.units import FJ_PER_MJ, PS_PER_MS
 from results.front.front import Member as NumericMember
 from results.problem.objectives import objective_label, objective_value
 from results.problem.problem import Problem as NumericProblem
@@ -13,9 +14,6 @@ from results.text.member_diff import clocks_mhz, transition_count
 
 if TYPE_CHECKING:
     from pandas import DataFrame
-
-PS_PER_MS = 10**9
-FJ_PER_MJ = 10**12
 
 
 @dataclass(frozen=True, eq=False)

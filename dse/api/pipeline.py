@@ -8,6 +8,7 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
+from common.arrays import IntArray
 from dse.api.front import Front
 from dse.api.problem import Networks, Problem
 from dse.certificate.branch_and_bound import SearchProgress
@@ -22,13 +23,13 @@ from dse.errors import WorkloadError
 from dse.papers.mobile_i.verify import verify_periodic
 from dse.search.driver import Progress
 from dse.search.names import EngineName
+from fitness.execution import rules_of
 from platforms.platform import Platform
 from results.errors import ResultError
 from results.export.result_folder import check_output_folder
 from results.front.certificate import CertificateStatus
 from results.front.front import Front as NumericFront
 from results.periodic.file import holds_periodic
-from results.problem.problem import IntArray
 
 ProgressBar = AbstractContextManager[Callable[[Progress], None] | None]
 ProofBar = AbstractContextManager[Callable[[SearchProgress], None] | None]
@@ -190,14 +191,15 @@ def explore_to_folder(
     settings = settings or SearchSettings()
     optimizer = optimizer or Named(name=EngineName.AUTO)
     check_output_folder(output, overwrite=overwrite)
-    # Nothing can be proved of free-running networks, which is known at once.
-    if prove and not problem.built.problem.free_running:
+    # Of free-running networks nothing can be proved, which is known at once.
+    provable = prove and bool(rules_of(problem.numeric).provable)
+    if provable:
         compile_proof_code_aside()
     with search_bar or nullcontext() as on_progress:
         front = search_front(problem, optimizer, settings, command=command, on_progress=on_progress)
     interrupted = front.numeric.provenance.stopped_by == "interrupt"
     prove = prove and not interrupted
-    written = prove and not front.problem.free_running
+    written = provable and not interrupted
     if written:
         front.save(output, overwrite=overwrite, pictures=False)
     not_certified = not_proved = None

@@ -8,9 +8,10 @@ from typing import ClassVar
 
 import numpy as np
 
+from common.arrays import IntArray
 from dse.space.design_space import DesignSpace
 from fitness.objectives import Outcomes
-from results.problem.problem import IntArray, Problem
+from results.problem.problem import Problem
 
 GPU = "gpu"
 

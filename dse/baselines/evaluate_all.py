@@ -8,6 +8,7 @@ from functools import lru_cache
 
 import numpy as np
 
+from common.arrays import IntArray
 from dse.baselines.axonn import AxoNN
 from dse.baselines.base import Baseline
 from dse.baselines.gpu_and_dsa import GpuAndDsa
@@ -22,7 +23,8 @@ from fitness.objectives import constraints_of, make_outcomes
 from fitness.simulate import row_of
 from results.front.dominance import non_dominated
 from results.front.front import BaselinePoint
-from results.problem.problem import IntArray, ObjectiveKind, Problem
+from results.problem.objectives import ObjectiveKind
+from results.problem.problem import Problem
 
 BASELINES: tuple[type[Baseline], ...] = (
     GpuOnly,

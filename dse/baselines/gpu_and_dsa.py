@@ -7,8 +7,8 @@ import itertools
 
 import numpy as np
 
+from common.arrays import IntArray
 from dse.baselines.base import Baseline, at_fastest_clocks, gpu_of, whole_networks
-from results.problem.problem import IntArray
 
 MAX_ASSIGNMENTS = 4096
 MAX_FREE_ASSIGNMENTS = 256
@@ -34,8 +34,8 @@ class GpuAndDsa(Baseline):
         units, networks = len(space.problem.units), len(space.size)
         if units < 2:
             return self._nothing()
-        free = space.problem.free_running
-        if units**networks > (MAX_FREE_ASSIGNMENTS if free else MAX_ASSIGNMENTS):
+        has_frame = space.problem.execution.has_frame
+        if units**networks > (MAX_ASSIGNMENTS if has_frame else MAX_FREE_ASSIGNMENTS):
             assignments = [self._longest_first()]
         else:
             gpu = gpu_of(space)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from common.arrays import IntArray
 from dse.baselines.base import Baseline, gpu_of, whole_networks
-from results.problem.problem import IntArray
 
 
 class GpuOnly(Baseline):

@@ -7,13 +7,13 @@ from dataclasses import replace
 
 import numpy as np
 
+from common.arrays import IntArray
 from dse.baselines.base import Baseline, at_fastest_clocks
 from dse.baselines.herald import balanced_mapping
 from dse.space.design_space import DesignSpace
-from fitness.closed_form import make_load_evaluator
+from fitness.execution import rules_of
 from fitness.simulate import make_evaluator
-from fitness.simulate_long_run import make_long_run_evaluator
-from results.problem.problem import EnergyUse, IntArray, Problem
+from results.problem.problem import Problem
 
 MAX_GROUP_PLAYS = 2_000_000
 """Moves are tried until this many groups were simulated: under a second, also for large
@@ -55,12 +55,9 @@ class H2h(Baseline):
 def cost_without_contention(space: DesignSpace) -> Callable[[IntArray], IntArray]:
     """A function from mappings [n, groups] to what H2H minimises, [n] ps."""
     problem = without_contention(space.problem)
-    if problem.is_analytic:
-        load = make_load_evaluator(problem)
-        return lambda mappings: load(at_fastest_clocks(space, mappings)).period_ps
-    if problem.energy_use is EnergyUse.PIPELINE:
-        play_on = make_long_run_evaluator(problem)
-        return lambda mappings: play_on(at_fastest_clocks(space, mappings)).frame_period_ps
+    if problem.execution.frames_overlap:
+        account = rules_of(problem).make_account(problem, 1)
+        return lambda mappings: account(at_fastest_clocks(space, mappings), None).frame_period_ps
     play = make_evaluator(problem)
     return lambda mappings: play(at_fastest_clocks(space, mappings)).makespan_ps
 

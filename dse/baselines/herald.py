@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from itertools import zip_longest
 
+from common.arrays import IntArray
 from dse.baselines.base import Baseline, costs_of
 from dse.space.design_space import DesignSpace
-from results.problem.problem import IntArray
 
 
 class Herald(Baseline):

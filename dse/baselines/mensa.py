@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from common.arrays import IntArray
 from dse.baselines.base import Baseline, costs_of
-from results.problem.problem import IntArray
 
 
 class Mensa(Baseline):

@@ -6,11 +6,12 @@ from dataclasses import replace
 
 import numpy as np
 
+from common.arrays import IntArray
 from dse.baselines.base import whole_networks
 from dse.errors import WorkloadError
 from dse.problem.int64_bounds import check_magnitudes
 from dse.space.design_space import DesignSpace
-from results.problem.problem import IntArray, Problem
+from results.problem.problem import Problem
 
 MAX_REPEATS = 1000
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from common.arrays import IntArray
 from dse.baselines.base import Baseline, at_fastest_clocks, gpu_of, whole_networks
-from results.problem.problem import IntArray, ObjectiveKind
+from results.problem.objectives import ObjectiveKind
 
 
 class TensorRtStyle(Baseline):

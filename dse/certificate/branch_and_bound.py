@@ -9,9 +9,11 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from common.arrays import IntArray
 from dse.certificate.preconditions import check_provable
 from dse.certificate.snapshot import Snapshot, fill_in, kept_arrays, play_levels, with_more_room
-from fitness.branch_and_bound.choices import SearchSpace, exchange_rates, make_search_space
+from fitness.branch_and_bound.choices import exchange_rates, make_search_space
+from fitness.branch_and_bound.search_space import SearchSpace
 from fitness.branch_and_bound.search_state import (
     DONE,
     LEMMAS_FULL,
@@ -20,7 +22,7 @@ from fitness.branch_and_bound.search_state import (
     Branching,
     make_branching,
 )
-from fitness.simulator.layout import IntArray, Plan, make_plan
+from fitness.simulator.layout import Plan, make_plan
 from fitness.simulator.state import Chosen, State, make_chosen, make_state
 from results.front.certificate import LemmaTable
 from results.front.epsilon import epsilon_ppm

@@ -9,6 +9,7 @@ from functools import partial
 
 import numpy as np
 
+from common.arrays import IntArray
 from dse.certificate.branch_and_bound import ExactResult, Incumbents, SearchProgress, find_front
 from dse.certificate.cover import cover_smtlib, prove_cover
 from dse.certificate.snapshot import Snapshot
@@ -22,8 +23,8 @@ from results.errors import ResultError
 from results.front.certificate import Certificate, CertificateStatus, LemmaTable, ProofArtifacts
 from results.front.dominance import non_dominated
 from results.front.front import CertificateSummary, Front
-from results.problem.objectives import objective_names
-from results.problem.problem import IntArray, ObjectiveKind, Problem
+from results.problem.objectives import ObjectiveKind, objective_names
+from results.problem.problem import Problem
 from results.problem.problem_file import problem_sha256
 from results.text.space_description import describe_space
 

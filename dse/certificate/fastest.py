@@ -12,7 +12,8 @@ from dse.certificate.snapshot import Snapshot
 from fitness.simulate import design_of
 from results.front.certificate import LemmaTable
 from results.io.canonical_json import INT64_MAX
-from results.problem.problem import DesignPoint, Objective, ObjectiveKind, Problem
+from results.problem.objectives import Objective, ObjectiveKind
+from results.problem.problem import DesignPoint, Problem
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from common.arrays import IntArray
 from dse.search.driver import StoppedBy
 from dse.space.members import make_members
 from dse.version import program_version
 from fitness.objectives import make_outcomes
 from results.front.dominance import non_dominated, reference_point
 from results.front.front import BaselinePoint, Front, Provenance
-from results.problem.problem import IntArray, Problem
+from results.problem.problem import Problem
 
 
 def seed_front(

@@ -8,14 +8,15 @@ from typing import Any
 
 import numpy as np
 
+from common.arrays import IntArray
 from dse.certificate.preconditions import MAX_POINTS
-from fitness.branch_and_bound.choices import SearchSpace
+from fitness.branch_and_bound.search_space import SearchSpace
 from fitness.branch_and_bound.search_state import (
     SLOWER_FIRST,
     UNIT_CHOICE,
     Branching,
 )
-from fitness.simulator.layout import IntArray, Plan
+from fitness.simulator.layout import Plan
 from fitness.simulator.state import Chosen, State
 from fitness.simulator.tables import RecordArray, words_of
 from results.errors import ResultError

@@ -4,12 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from common.units import PPM
 from results.front.certificate import CertificateStatus
-from results.front.epsilon import PPM, least_within, percent
+from results.front.epsilon import least_within, percent
 from results.front.front import CertificateSummary, Front
 from results.io.plural import pluralize
-from results.problem.objectives import objective_names, objective_unit, objective_value
-from results.problem.problem import Objective, ObjectiveKind, Problem
+from results.problem.objectives import (
+    Objective,
+    ObjectiveKind,
+    objective_names,
+    objective_unit,
+    objective_value,
+)
+from results.problem.problem import Problem
 
 
 def describe_claims(front: Front) -> list[str]:

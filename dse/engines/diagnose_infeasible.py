@@ -6,12 +6,15 @@ from dataclasses import replace
 
 import numpy as np
 
+from common.arrays import IntArray
 from dse.problem.constraint_status import limit_and_figure, shown
 from dse.search.driver import Budget, SearchResult, StoppedBy, search
 from dse.space.design_space import DesignSpace
 from fitness.objectives import Constraint, ConstraintKind, constraints_of, make_outcomes
 from results.io.plural import pluralize
-from results.problem.problem import EnergyUse, IntArray, Objective, ObjectiveKind, Problem
+from results.problem.execution import OneFrame, Periodic
+from results.problem.objectives import Objective, ObjectiveKind
+from results.problem.problem import Problem
 from results.problem.rates import rate_uhz, times_alone_ps
 
 PROBE_EVALUATIONS = 5_000
@@ -48,7 +51,7 @@ def explain_infeasible(
     least = [int(value) for value in result.least_figures]
     for index, constraint in enumerate(constraints):
         if probe and least[index] > constraint.limit and constraint.kind in _PROBES:
-            alone = _least_alone(_probe(problem, constraint.kind, constraint.network), seed, jobs)
+            alone = _least_alone(_probe(problem, constraint), seed, jobs)
             least[index] = min([least[index], *alone])
     lines = []
     for entry, value in zip(constraints, least, strict=True):
@@ -82,25 +85,24 @@ def explain_infeasible(
 
 def _alone(problem: Problem, constraint: Constraint) -> str:
     """Behind the highest rate found: the rate that the network reaches alone on its best unit."""
-    if constraint.kind is not ConstraintKind.RATE or constraint.network is None:
+    if constraint.kind is not ConstraintKind.RATE or constraint.index is None:
         return ""
-    rate = rate_uhz(times_alone_ps(problem)[constraint.network])
+    rate = rate_uhz(times_alone_ps(problem)[constraint.index])
     return f"; alone on its best unit it reaches {shown(rate, constraint.unit)}"
 
 
-def _probe(problem: Problem, kind: ConstraintKind, network: int | None) -> Problem:
+def _probe(problem: Problem, constraint: Constraint) -> Problem:
     """The problem with one value to minimise and only the limits on mappings.
 
     Over a fixed period power and energy mean something only where the makespan fits into it.
     """
-    timed = problem.energy_use is EnergyUse.PERIODIC
-    over_period = timed and kind in _OVER_THE_PERIOD
-    use = EnergyUse.FRAME if timed and not over_period else problem.energy_use
+    execution = problem.execution
+    if isinstance(execution, Periodic) and constraint.kind not in _OVER_THE_PERIOD:
+        execution = OneFrame()
     return replace(
         problem,
-        objectives=(Objective(_PROBES[kind], network),),
-        energy_use=use,
-        period_ps=problem.period_ps if over_period else None,
+        objectives=(Objective(_PROBES[constraint.kind], constraint.index),),
+        execution=execution,
         power_cap_mw=None,
         energy_budget_fj=None,
         networks=tuple(
@@ -114,7 +116,8 @@ def _least_alone(problem: Problem, seed: int, jobs: int) -> list[int]:
     from dse.search.optimizers.nsga2 import Nsga2Engine
 
     engine = Nsga2Engine(DesignSpace(problem), seed=seed)
-    evaluations = FREE_RUNNING_PROBE_EVALUATIONS if problem.free_running else PROBE_EVALUATIONS
+    has_frame = problem.execution.has_frame
+    evaluations = PROBE_EVALUATIONS if has_frame else FREE_RUNNING_PROBE_EVALUATIONS
     result = search(engine, make_outcomes(problem, jobs=jobs), Budget(evaluations))
     values: IntArray = result.objectives[:, 0]
     return [int(np.min(values))] if len(values) else []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from common.arrays import IntArray
 from dse.certificate.branch_and_bound import find_front
 from dse.certificate.certify import default_nodes
 from dse.certificate.preconditions import check_provable
@@ -11,7 +12,6 @@ from dse.compile.load import load_proof_code
 from dse.search.optimizers.initial_population import heuristic_seeds
 from dse.space.design_space import DesignSpace, unique_rows
 from fitness.objectives import Outcomes
-from results.problem.problem import IntArray
 
 
 class ExactEngine:

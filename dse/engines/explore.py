@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
+from common.arrays import IntArray
 from dse.baselines.evaluate_all import baseline_points
 from dse.compile.load import load_search_code
 from dse.engines.diagnose_infeasible import explain_infeasible
@@ -27,7 +28,7 @@ from fitness.objectives import constraints_of, make_outcomes
 from fitness.simulate import row_of
 from results.front.dominance import hypervolume, non_dominated, reference_point
 from results.front.front import BaselinePoint, Front, HypervolumePoint, Provenance
-from results.problem.problem import IntArray, Problem
+from results.problem.problem import Problem
 from results.problem.problem_check import check_problem
 from results.problem.problem_file import problem_sha256
 
@@ -41,7 +42,7 @@ MAX_SNAPSHOTS = 200
 
 def default_evaluations(problem: Problem) -> int:
     """Default number of evaluated design points."""
-    return FREE_RUNNING_EVALUATIONS if problem.free_running else DEFAULT_EVALUATIONS
+    return DEFAULT_EVALUATIONS if problem.execution.has_frame else FREE_RUNNING_EVALUATIONS
 
 
 def explore_problem(

@@ -11,7 +11,7 @@ from dse.papers.managers.mapformer.settings import DEFAULT_MODE, ManagerSettings
 from dse.search.base import Engine
 from dse.search.names import EngineName
 from dse.space.design_space import DesignSpace
-from results.problem.problem import ObjectiveKind
+from results.problem.objectives import ObjectiveKind
 
 
 @dataclass(frozen=True)

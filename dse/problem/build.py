@@ -9,16 +9,13 @@ from math import ceil
 
 import numpy as np
 
+from common.arrays import IntArray
+from common.units import FJ_PER_MJ, PS_PER_MS, UHZ_PER_HZ
 from dse.errors import WorkloadError
 from dse.problem.domains import problem_domains
+from dse.problem.execution import choose_execution
 from dse.problem.int64_bounds import check_magnitudes
 from dse.problem.mapping_constraints import allowed_units
-from dse.problem.validate_objectives import (
-    check_frames_in_flight,
-    check_free_running,
-    check_rates,
-    check_throughput_model,
-)
 from dse.workload.options import Options, parse_objective
 from dse.workload.workload import Workload, WorkloadNetwork
 from dse.workload.workload_check import check_workload
@@ -35,25 +32,12 @@ from platforms.platform import Platform, Unit
 from results.front.cost_origins import NetworkSource
 from results.front.front import InputFile
 from results.io.canonical_json import INT64_MAX
-from results.problem.pipeline_model import ThroughputModel
-from results.problem.problem import (
-    ChannelCosts,
-    EnergyUse,
-    IntArray,
-    Objective,
-    ObjectiveKind,
-    Problem,
-    ProblemNetwork,
-    ProblemUnit,
-)
+from results.problem.execution import ClosedForm
+from results.problem.problem import ChannelCosts, Problem, ProblemNetwork, ProblemUnit
 from sdf.catalogue.catalogue import load_network
 from sdf.grouping.grouping import group_network
 from sdf.grouping.groups import GroupedNetwork
 from sdf.onnx.importer import ImportedNetwork
-
-PS_PER_MS = 10**9
-FJ_PER_MJ = 10**12
-UHZ_PER_HZ = 10**6
 
 
 @dataclass(frozen=True, eq=False)
@@ -257,7 +241,11 @@ def _assemble(
     domains = problem_domains(platform, units, options.fixed)
     index = {domain.name: d for d, domain in enumerate(domains)}
     memory = index[platform.memory.domain]
-    timeline = options.throughput_model is ThroughputModel.TIMELINE
+    objectives = tuple(parse_objective(text, names) for text in options.objectives)
+    if len(set(objectives)) != len(objectives):
+        raise WorkloadError(f"objectives: each at most once, got {', '.join(options.objectives)}")
+    execution = choose_execution(workload, options, objectives)
+    closed_form = isinstance(execution, ClosedForm)
     problem_units = tuple(
         _unit(
             platform,
@@ -266,20 +254,10 @@ def _assemble(
             [table.units[u].demand_kbps for table in costs],
             [table.units[u].dynamic_mw for table in costs],
             index,
-            None if timeline else channel_costs(platform, unit, precision, index),
+            channel_costs(platform, unit, precision, index) if closed_form else None,
         )
         for u, unit in enumerate(units)
     )
-    objectives = tuple(parse_objective(text, names) for text in options.objectives)
-    if len(set(objectives)) != len(objectives):
-        raise WorkloadError(f"objectives: each at most once, got {', '.join(options.objectives)}")
-    rate = options.frames_per_second or workload.frames_per_second
-    check_throughput_model(options, objectives)
-    free_running = options.free_running or workload.free_running
-    check_rates(workload, options, objectives, free_running=free_running)
-    if free_running:
-        check_free_running(workload, options, objectives)
-    check_frames_in_flight(options, objectives, free_running=free_running)
     deadlines = _of_networks("--deadline", options.deadlines_ms, names, min)
     rates = _of_networks("--min-rate", options.min_rates_hz, names, max)
     return Problem(
@@ -307,15 +285,10 @@ def _assemble(
         board_mw=board_mw,
         allowed=allowed_units(workload, options.pins, networks, problem_units),
         objectives=objectives,
-        energy_use=EnergyUse.PIPELINE if free_running else _energy_use(objectives, rate),
-        free_running=free_running,
-        frames_in_flight=options.frames_in_flight or workload.frames_in_flight,
-        period_ps=None if rate is None else round_half_up(1000 * PS_PER_MS / rate),
+        execution=execution,
         power_cap_mw=_scaled(options.power_cap_w, 1000),
         energy_budget_fj=_scaled(options.energy_budget_mj, FJ_PER_MJ),
         edge_tokens=_edge_tokens(networks),
-        throughput_model=options.throughput_model,
-        pipeline_time=options.pipeline_time,
     )
 
 
@@ -323,14 +296,6 @@ def _edge_tokens(networks: Sequence[GroupedNetwork]) -> IntArray | None:
     """[edges]: tokens are tensor elements; None where there is no edge."""
     tokens = [edge.elements for network in networks for edge in network.edges]
     return np.array(tokens, dtype=np.int64) if tokens else None
-
-
-def _energy_use(objectives: Sequence[Objective], rate: Fraction | None) -> EnergyUse:
-    if any(objective.kind is ObjectiveKind.THROUGHPUT for objective in objectives):
-        if rate is not None:
-            raise WorkloadError("a frame rate and the objective throughput exclude each other")
-        return EnergyUse.PIPELINE
-    return EnergyUse.FRAME if rate is None else EnergyUse.PERIODIC
 
 
 def _scaled(value: Fraction | None, factor: int) -> int | None:

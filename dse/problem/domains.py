@@ -6,11 +6,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from common.arrays import IntArray
 from dse.errors import WorkloadError
 from dse.workload.options import parse_number
 from fitness.cost_model.power import domain_static_mw, unit_idle_mw
 from platforms.platform import Platform, Unit
-from results.problem.problem import IntArray, Problem, ProblemDomain
+from results.problem.problem import Problem, ProblemDomain
 
 
 def problem_domains(

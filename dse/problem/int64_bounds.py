@@ -4,23 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 
+from common.arrays import FloatArray, IntArray
+from common.units import UHZ_PS
 from fitness.branch_and_bound.choices import largest_power_mw
 from fitness.contention import largest_products
 from fitness.simulator.state import HIGH_FJ, OF_ONE_STREAM
 from results.errors import ResultError
-from results.front.dominance import FloatArray
-from results.problem.problem import (
-    LOSS_LIMIT,
-    TIME_LIMIT_PS,
-    WORK_PER_PS,
-    EnergyUse,
-    IntArray,
-    ObjectiveKind,
-    Problem,
-    ProblemNetwork,
-    ProblemUnit,
-)
-from results.problem.rates import UHZ_PS
+from results.problem.arithmetic import LOSS_LIMIT, TIME_LIMIT_PS, WORK_PER_PS
+from results.problem.execution import LongRun, frames_in_flight
+from results.problem.objectives import ObjectiveKind
+from results.problem.problem import Problem, ProblemNetwork, ProblemUnit
 
 INT64_LIMIT = 1 << 63
 TIME_FACTOR = 1000
@@ -70,9 +63,9 @@ def check_magnitudes(problem: Problem) -> None:
             if source in network.groups
         )
         horizon += network.arrival_ps + network.repeats * (work + passing + copying)
-    if problem.energy_use is EnergyUse.PIPELINE and not problem.is_analytic:
+    if isinstance(problem.execution, LongRun):
         _check_long_run(problem, slowest, horizon, power)
-    horizon = max(horizon, float(problem.period_ps or 0))
+    horizon = max(horizon, float(problem.execution.period_ps or 0))
     # The sums are floats; a margin keeps their rounding on the safe side.
     horizon *= 1.001
     if horizon * power >= INT64_LIMIT:
@@ -137,12 +130,13 @@ def _check_long_run(problem: Problem, slowest: FloatArray, frame_ps: float, powe
     executions have ended something always runs, is in transition or has yet to arrive.
     """
     counts = [network.repeats * len(network.groups) for network in problem.networks]
-    executions = max(counts) if problem.free_running else sum(counts)
-    queued = problem.frames_in_flight * sum(
+    executions = sum(counts) if problem.execution.has_frame else max(counts)
+    in_flight = frames_in_flight(problem.execution)
+    queued = in_flight * sum(
         float(times.max() if _is_chain(problem, network) else times.sum())
         for network, times in ((n, slowest[list(n.groups)]) for n in problem.networks)
     )
-    rounds = 2 * problem.frames_in_flight + 9
+    rounds = 2 * in_flight + 9
     arrival = max(network.arrival_ps for network in problem.networks)
     each = float(slowest.max()) + max(float(problem.transition_ps.max(initial=0)), arrival)
     window = rounds * (executions * queued + frame_ps)

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from common.arrays import BoolArray
 from dse.errors import WorkloadError
 from dse.workload.workload import Workload
-from results.problem.problem import BoolArray, ProblemUnit
+from results.problem.problem import ProblemUnit
 from sdf.grouping.groups import GroupedNetwork
 
 

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from common.arrays import BoolArray, IntArray
 from dse.search.base import EngineState
 from dse.space.design_space import DesignSpace
 from fitness.objectives import Outcomes
 from results.front.dominance import non_dominated
-from results.problem.problem import BoolArray, IntArray
 
 
 class Archive:

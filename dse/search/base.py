@@ -8,10 +8,10 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
+from common.arrays import FloatArray, IntArray
 from dse.space.design_space import DesignSpace
 from fitness.objectives import Outcomes, constraints_of
-from results.front.dominance import FloatArray
-from results.problem.problem import IntArray, Problem
+from results.problem.problem import Problem
 
 
 class Engine(Protocol):

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from common.arrays import IntArray
 from common.errors import DseError
 from common.files import read_file
 from common.strict_json import parse_json
@@ -26,7 +27,6 @@ from dse.search.archive import Archive
 from dse.search.base import EngineState, checked_rows
 from dse.space.design_space import DesignSpace
 from results.errors import ResultError
-from results.problem.problem import IntArray
 
 FORMAT = "paretosoc-checkpoint/1"
 SECONDS_BETWEEN = 10.0

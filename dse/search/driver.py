@@ -9,6 +9,7 @@ from enum import Enum
 
 import numpy as np
 
+from common.arrays import FloatArray, IntArray
 from dse.errors import WorkloadError
 from dse.inputs.interrupts import deferred_interrupt
 from dse.search.archive import Archive
@@ -16,8 +17,7 @@ from dse.search.base import Engine, ResumableEngine
 from dse.search.checkpoint import CheckpointFile, SearchState, Snapshot
 from fitness.objectives import OutcomeFunction, Outcomes
 from results.errors import ResultError
-from results.front.dominance import FloatArray, hypervolume, reference_point
-from results.problem.problem import IntArray
+from results.front.dominance import hypervolume, reference_point
 
 MIN_GROWTH = 1e-4
 """A hypervolume that grew by a smaller share than this has stalled."""

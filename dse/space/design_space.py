@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from common.arrays import BoolArray, IntArray
 from dse.space.tables import Scratch, make_scratch, make_tables
 from fitness.simulator.layout import Plan, make_plan
-from results.problem.problem import BoolArray, IntArray, Problem
+from results.problem.problem import Problem
 
 if TYPE_CHECKING:
     from dse.space.operators_jit import SpaceTables

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from common.arrays import IntArray
 from dse.problem.constraint_status import ConstraintState, constraint_states
 from dse.space.members import make_members
 from fitness.objectives import make_outcomes
 from results.front.front import Member
 from results.front.front_document import member_to_document
 from results.problem.objectives import objective_label, objective_unit, objective_value
-from results.problem.problem import IntArray, Problem
+from results.problem.problem import Problem
 
 
 @dataclass(frozen=True, eq=False)

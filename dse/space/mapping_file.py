@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from common.arrays import IntArray
 from dse.errors import WorkloadError
 from dse.inputs.documents import read_input
 from dse.problem.domains import ladder_point
@@ -20,7 +21,7 @@ from results.front.front import Member
 from results.front.front_document import member_to_document
 from results.io.canonical_json import Json, parse
 from results.io.schema import check_against_schema
-from results.problem.problem import IntArray, Problem, ProblemDomain, ProblemNetwork
+from results.problem.problem import Problem, ProblemDomain, ProblemNetwork
 
 MAX_BYTES = 16 << 20
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from common.arrays import IntArray
 from dse.space.design_space import DesignSpace, Random
-from results.problem.problem import IntArray
 
 STEPS = (-2, -1, 1, 2)
 """Operating points that one clock is moved by, besides going to either end."""

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from common.arrays import IntArray
 from dse.space.design_space import DesignSpace, Random, drawn_seed
-from results.problem.problem import IntArray
 
 
 def segment_crossover(

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from common.arrays import IntArray
 from fitness.simulator.jit import jit
 from fitness.simulator.tables import Tables
-from results.problem.problem import IntArray
 
 TRANSITION, STRETCH, GROUP, STEP, DRAW = range(5)
 """Kinds of mutation: a transition point moves, a stretch or a single group goes to another unit, a

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from results.problem.problem import IntArray
+from common.arrays import IntArray
 
 if TYPE_CHECKING:
     from dse.space.design_space import DesignSpace

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from common.arrays import IntArray
 from dse.errors import WorkloadError
 from dse.space.design_space import DesignSpace, unique_rows
-from results.problem.problem import IntArray
 
 
 def starting_rows(space: DesignSpace, rows: IntArray) -> IntArray:

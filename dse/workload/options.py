@@ -6,16 +6,28 @@ import difflib
 import re
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
+from enum import Enum
 from fractions import Fraction
 
 from dse.errors import WorkloadError
-from results.problem.pipeline_model import PipelineTime, ThroughputModel
-from results.problem.problem import Objective, ObjectiveKind
+from results.problem.execution import IdleTime
+from results.problem.objectives import Objective, ObjectiveKind
 
 MIN_NUMBER, MAX_NUMBER = Fraction(1, 10**9), 10**9
 """Bounds of all quantities that a user gives, in the unit of the option."""
 
 _SIMPLE = {kind.value: kind for kind in ObjectiveKind}
+
+
+class ThroughputModel(Enum):
+    """What the throughput of a pipeline is; values are the names on the command line."""
+
+    TIMELINE = "timeline"
+    """Simulated: contention, transitions and a limited number of frames in flight."""
+    ANALYTIC = "analytic"
+    """In closed form, with the channels between units."""
+    ANALYTIC_ALL_CHANNELS = "analytic-all-channels"
+    """In closed form, with all channels."""
 
 
 @dataclass(frozen=True)
@@ -42,7 +54,7 @@ class Options:
     frames_per_second: Fraction | None = None
     pins: tuple[tuple[str, int, int, str], ...] = ()
     throughput_model: ThroughputModel = ThroughputModel.TIMELINE
-    pipeline_time: PipelineTime = PipelineTime.PERIOD
+    pipeline_time: IdleTime = IdleTime.PERIOD
     free_running: bool = False
     frames_in_flight: int | None = None
 
@@ -54,7 +66,7 @@ def parse_objective(text: str, network_names: tuple[str, ...]) -> Objective:
         WorkloadError: on a name that is none; the nearest are suggested.
     """
     kind, colon, network = text.partition(":")
-    if kind not in _SIMPLE or (colon and kind != ObjectiveKind.LATENCY.value):
+    if kind not in _SIMPLE or (colon and not _SIMPLE[kind].spec.of_one_network):
         near = difflib.get_close_matches(kind, list(_SIMPLE), n=2)
         hint = f"did you mean {' or '.join(near)}?" if near else f"known: {', '.join(_SIMPLE)}"
         raise WorkloadError(f"objective {text!r} is not known ({hint}; latency takes :NETWORK)")
@@ -65,7 +77,7 @@ def parse_objective(text: str, network_names: tuple[str, ...]) -> Objective:
             f"objective {text!r}: there is no network {network!r} in the workload "
             f"(there are {', '.join(network_names)})"
         )
-    return Objective(ObjectiveKind.LATENCY, network_names.index(network))
+    return Objective(_SIMPLE[kind], network_names.index(network))
 
 
 def parse_fixed(text: str, option: str = "--fix") -> tuple[str, str]:

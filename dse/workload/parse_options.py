@@ -9,6 +9,7 @@ from dataclasses import replace
 from dse.errors import WorkloadError
 from dse.workload.options import (
     Options,
+    ThroughputModel,
     parse_deadline,
     parse_fixed,
     parse_min_rate,
@@ -16,7 +17,7 @@ from dse.workload.options import (
     parse_positive,
 )
 from dse.workload.workload import Workload
-from results.problem.pipeline_model import PipelineTime, ThroughputModel
+from results.problem.execution import IdleTime
 
 
 def make_options(
@@ -36,7 +37,7 @@ def make_options(
     pin: Sequence[str] | None,
     min_rate: Sequence[str] | None = None,
     throughput_model: ThroughputModel = ThroughputModel.TIMELINE,
-    pipeline_time: PipelineTime = PipelineTime.PERIOD,
+    pipeline_time: IdleTime = IdleTime.PERIOD,
     free_running: bool = False,
     frames_in_flight: int | None = None,
     least_objectives: int = 2,

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from common.arrays import IntArray
 from dse.papers.estimator.predictor import Predictor
 from dse.papers.managers.base import DecidingEngine
 from dse.papers.managers.kang_ga import KangGa
@@ -23,8 +24,8 @@ from dse.search.optimizers.nsga2 import POPULATION, Nsga2Engine
 from dse.space.design_space import DesignSpace
 from examples.mapformer.predicted_outcomes import predicted_outcomes
 from fitness.objectives import ConstraintKind, OutcomeFunction, constraints_of, make_outcomes
-from results.problem.objectives import objective_value
-from results.problem.problem import IntArray, Objective, ObjectiveKind, Problem
+from results.problem.objectives import Objective, ObjectiveKind, objective_value
+from results.problem.problem import Problem
 
 OURS = "paretosoc"
 MIN_RATE_HZ = 1

@@ -20,6 +20,7 @@ from statistics import mean
 from rich.console import Console
 from rich.table import Table
 
+from common.arrays import IntArray
 from dse.papers.estimator.predictor import Prediction, Predictor
 from dse.papers.managers.mapformer.predictors import make_predictor
 from dse.papers.managers.mapformer.settings import PredictorName
@@ -29,7 +30,7 @@ from examples.mapformer.figure_options import mix_count
 from examples.mapformer.mixes import CAPS_W, SIZES, Mix, mixes, problem_of
 from examples.mapformer.wide_console import wide_console
 from fitness.warm_up import warm_up
-from results.problem.problem import IntArray, Problem
+from results.problem.problem import Problem
 
 MIXES = 3
 """Of each size: the timeline as a predictor takes long."""

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from common.arrays import IntArray
 from dse.papers.estimator.predictor import Predictor
 from fitness.objectives import (
     ConstraintKind,
@@ -14,7 +15,8 @@ from fitness.objectives import (
     constraints_of,
     make_segment_counter,
 )
-from results.problem.problem import IntArray, ObjectiveKind, Problem
+from results.problem.objectives import ObjectiveKind
+from results.problem.problem import Problem
 
 PS_PER_S, FJ_PER_J, UW_PER_W = 1e12, 1e15, 1e6
 

@@ -23,6 +23,7 @@ from pathlib import Path
 import numpy as np
 from rich.table import Table
 
+from common.arrays import FloatArray, IntArray
 from dse.papers.estimator.estimator_file import shipped_estimator
 from dse.papers.estimator.predictor import Bins
 from dse.papers.estimator.tokens import TokenMaker
@@ -40,8 +41,6 @@ from dse.problem.build import NetworkTables
 from dse.space.design_space import DesignSpace
 from examples.mapformer.published import ACCURACY_PERCENT
 from examples.mapformer.wide_console import wide_console
-from results.front.dominance import FloatArray
-from results.problem.problem import IntArray
 
 DATA = Path(__file__).parent / "data.npz"
 """What the estimator that comes with the program was trained on."""

@@ -22,6 +22,7 @@ from statistics import geometric_mean
 from rich.box import SIMPLE
 from rich.table import Table
 
+from common.arrays import IntArray
 from dse.engines.optimizer_registry import make_engine
 from dse.papers.mobile_i.period_problem import period_problem
 from dse.papers.mobile_i.pipeline import PeriodicPipeline, periodic_pipeline
@@ -39,7 +40,8 @@ from fitness.simulate import row_of
 from fitness.simulate_long_run import make_long_run_evaluator
 from platforms.platform_file import load_platform
 from results.periodic.check import broken_rule
-from results.problem.problem import DesignPoint, IntArray, Problem
+from results.problem.execution import Pipeline
+from results.problem.problem import DesignPoint, Problem
 
 PLATFORM = "jetson-agx-xavier"
 WORKLOADS = (
@@ -81,8 +83,8 @@ class Row:
 
 def long_run(problem: Problem, design: DesignPoint, frames: int) -> float:
     """Frames per second, self-timed."""
-    pluralize = replace(problem, frames_in_flight=frames)
-    runs = make_long_run_evaluator(pluralize)(row_of(design)[None])
+    pipeline = replace(problem, execution=Pipeline(frames))
+    runs = make_long_run_evaluator(pipeline)(row_of(design)[None])
     return 1e12 / int(runs.frame_period_ps[0])
 
 
@@ -90,9 +92,9 @@ def self_timed(
     problem: Problem, engine: EngineName, frames: int, evaluations: int
 ) -> tuple[float, DesignPoint]:
     """The fastest of the front that an engine finds, and its design point."""
-    pluralize = replace(problem, frames_in_flight=frames)
-    space = DesignSpace(pluralize)
-    result = search(make_engine(engine, space, 0), make_outcomes(pluralize), Budget(evaluations))
+    pipeline = replace(problem, execution=Pipeline(frames))
+    space = DesignSpace(pipeline)
+    result = search(make_engine(engine, space, 0), make_outcomes(pipeline), Budget(evaluations))
     fastest = result.objectives[:, 0].argmin()
     return 1e12 / int(result.objectives[fastest, 0]), _design(space, result.rows[fastest])
 

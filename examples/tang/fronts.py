@@ -27,6 +27,7 @@ from rich.box import SIMPLE
 from rich.console import Console
 from rich.table import Table
 
+from common.arrays import IntArray
 from dse.baselines.evaluate_all import baseline_points
 from dse.baselines.tensorrt_style import TensorRtStyle
 from dse.certificate.seed_front import seed_front
@@ -34,7 +35,7 @@ from dse.problem.build import build_problem
 from dse.search.driver import Budget, search
 from dse.search.optimizers.nsga2 import Nsga2Engine
 from dse.space.design_space import DesignSpace
-from dse.workload.options import Options
+from dse.workload.options import Options, ThroughputModel
 from dse.workload.workload_file import workload_from
 from fitness.calibration.dvfs import calibrate_rows, subjects
 from fitness.calibration.dvfs_profile import Subject, clock_profile_document
@@ -49,9 +50,9 @@ from results.front.front import Front
 from results.io.canonical_json import canonical_bytes
 from results.plots.fronts import draw_fronts
 from results.plots.style import PICTURE_MAKERS, picture_settings
+from results.problem.execution import IdleTime
 from results.problem.objectives import idle_time_name, objective_value
-from results.problem.pipeline_model import PipelineTime, ThroughputModel
-from results.problem.problem import IntArray, Problem
+from results.problem.problem import Problem
 from sdf.catalogue.catalogue import load_network
 
 if TYPE_CHECKING:
@@ -115,7 +116,7 @@ def calibrated(platform: Platform) -> Profile:
 
 
 def explored(
-    network: str, pipeline_time: PipelineTime, *, generations: int = GENERATIONS
+    network: str, idle_time: IdleTime, *, generations: int = GENERATIONS
 ) -> tuple[Result, Front]:
     """The front of one network with one T, and what it says against TensorRT."""
     platform = load_platform(PLATFORM)
@@ -123,7 +124,7 @@ def explored(
         objectives=("throughput", "energy"),
         fixed=(("emc", "max"),),
         throughput_model=ThroughputModel.ANALYTIC,
-        pipeline_time=pipeline_time,
+        pipeline_time=idle_time,
     )
     workload = workload_from([network])
     problem = build_problem(workload, platform, options, profile=calibrated(platform)).problem
@@ -245,11 +246,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
     options.output.mkdir(parents=True, exist_ok=True)
     results: list[Result] = []
     fronts: dict[str, list[Front]] = {network: [] for network in PAPER}
-    for network, pipeline_time in product(PAPER, PipelineTime):
-        result, front = explored(network, pipeline_time, generations=options.generations)
+    for network, idle_time in product(PAPER, IdleTime):
+        result, front = explored(network, idle_time, generations=options.generations)
         results.append(result)
         fronts[network].append(front)
-        folder = options.output / f"{network}-{pipeline_time.value}"
+        folder = options.output / f"{network}-{idle_time.value}"
         write_results(folder, front, overwrite=True)
     for network, both in fronts.items():
         with picture_settings():

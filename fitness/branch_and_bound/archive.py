@@ -7,10 +7,9 @@ most. One objective has one member; two are kept in order, a staircase; more are
 
 import numpy as np
 
+from common.units import PPM
 from fitness.simulator.jit import jit
 from fitness.simulator.state import NEVER
-
-PPM = 10**6
 
 
 @jit

@@ -7,13 +7,13 @@ still to go and the work still to do, in the smallest stand-alone times over the
 
 import numpy as np
 
+from common.units import UHZ_PS
 from fitness.simulator.jit import jit
 from fitness.simulator.state import (
     NEVER,
 )
-from results.problem.problem import WORK_PER_PS
+from results.problem.arithmetic import WORK_PER_PS
 
-UHZ_PS = 10**18
 POINT_BITS = 63
 
 

@@ -1,92 +1,34 @@
-"""What a branch and bound search may choose, laid out in flat arrays for the kernels."""
+"""The choices of a problem laid out for branch and bound, and rates that are worth trying."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from graphlib import TopologicalSorter
 
 import numpy as np
 
-from fitness.simulator.layout import IntArray
-from fitness.simulator.tables import Tables
-from results.problem.problem import EnergyUse, ObjectiveKind, Problem
+from common.arrays import IntArray
+from fitness.branch_and_bound.search_space import (
+    ENERGY,
+    MAKESPAN,
+    NETWORK_LATENCY,
+    POWER,
+    RATE_SUM,
+    UNLIMITED,
+    SearchSpace,
+)
+from results.problem.objectives import ObjectiveKind
+from results.problem.problem import Problem
 
-UNLIMITED = -1
 RATES = 8
 """Exchange rates that are tried: four times the largest power of all, and halves of it."""
 RATE_TIMES_TIME = 1 << 61
-# What is minimised, entries of SearchSpace.objective.
-MAKESPAN, NETWORK_LATENCY, RATE_SUM, ENERGY, POWER = range(5)
 _OBJECTIVES = {
     ObjectiveKind.LATENCY: MAKESPAN,
     ObjectiveKind.INVERSE_LATENCY: RATE_SUM,
     ObjectiveKind.ENERGY: ENERGY,
     ObjectiveKind.POWER: POWER,
 }
-
-
-@dataclass(frozen=True, eq=False)
-class SearchSpace(Tables):
-    """The mapping rules and the shape of the networks; all int64.
-
-    Lists of lists are flat, entry i between ``X_start[i]`` and ``X_start[i + 1]``.
-    """
-
-    allowed: IntArray
-    """[groups x units]: 1 where a group may be on a unit."""
-    network: IntArray
-    """[groups]"""
-    in_start: IntArray
-    in_group: IntArray
-    in_edge: IntArray
-    """Groups that feed a group, and where the edge begins in ``Plan.transition_ps``."""
-    out_start: IntArray
-    out_group: IntArray
-    out_edge: IntArray
-    """Groups that a group feeds, and where the edge begins in ``Plan.transition_ps``."""
-    first: IntArray
-    """[networks]: first group."""
-    size: IntArray
-    repeats: IntArray
-    first_job: IntArray
-    first_instance: IntArray
-    order: IntArray
-    """[networks]: every network after those that it waits for."""
-    wait_start: IntArray
-    wait_network: IntArray
-    is_chain: IntArray
-    """[networks]: 1 where group i feeds group i + 1 and nothing else."""
-    limit: IntArray
-    """[networks]: most transitions, or ``UNLIMITED``."""
-    segments: IntArray
-    """[units]: most segments, or ``UNLIMITED``."""
-    deadline: IntArray
-    """[networks]: most latency in ps, or ``UNLIMITED``."""
-    ladder: IntArray
-    """[domains]: operating points."""
-    objective: IntArray
-    """[objectives]: what is minimised, such as ``MAKESPAN``."""
-    objective_network: IntArray
-    """[objectives]: whose latency, or -1."""
-    needs_power: int
-    """1 where power or energy is minimised or limited."""
-    rate_mw: IntArray
-    """[rates]: what time may be exchanged for in energy, see
-    :mod:`fitness.branch_and_bound.trade_off`; none where makespan and energy are not the two
-    objectives."""
-    trade_time: int
-    """Which of the two is the makespan."""
-    trade_longest: int
-    """Larger makespans times rates could leave int64."""
-    tolerance_ppm: int
-    """What is near enough to a member to be closed."""
-    power_cap_mw: int
-    energy_budget_fj: int
-    period_ps: int
-    """``UNLIMITED`` where there is none."""
-    is_periodic: int
-    """1 where energy and power are counted over the period."""
 
 
 def make_search_space(
@@ -151,8 +93,7 @@ def make_search_space(
         tolerance_ppm=tolerance_ppm,
         power_cap_mw=_power_cap(problem),
         energy_budget_fj=_limit(problem.energy_budget_fj),
-        period_ps=_limit(problem.period_ps),
-        is_periodic=int(problem.energy_use is EnergyUse.PERIODIC),
+        period_ps=_limit(problem.execution.period_ps),
     )
 
 
@@ -167,7 +108,7 @@ def exchange_rates(problem: Problem, objectives: Sequence[int]) -> tuple[int, ..
         (ObjectiveKind.ENERGY, None),
     }:
         return ()
-    if problem.energy_use is EnergyUse.PIPELINE:
+    if problem.execution.frames_overlap:
         return ()
     power = largest_power_mw(problem)
     rates = {(power << 2) >> halvings for halvings in range(RATES)}

@@ -16,7 +16,7 @@ from fitness.simulator.jit import jit
 from fitness.simulator.state import (
     NEVER,
 )
-from results.problem.problem import WORK_PER_PS
+from results.problem.arithmetic import WORK_PER_PS
 
 
 @jit
@@ -81,7 +81,7 @@ def breaks_power_limits(space, idle, energy, makespan, is_complete, closing_ps):
     at least ``energy`` breaks a limit, or has a makespan of ``closing_ps`` or more."""
     cap, budget, period = space.power_cap_mw, space.energy_budget_fj, space.period_ps
     if cap >= 0:
-        if space.is_periodic:
+        if period >= 0:
             if energy > (cap - idle) * period:
                 return True
         elif is_complete:
@@ -90,6 +90,6 @@ def breaks_power_limits(space, idle, energy, makespan, is_complete, closing_ps):
         elif closing_ps < NEVER and energy >= (cap - idle) * closing_ps and energy > 0:
             return True
     if budget >= 0:
-        time = period if space.is_periodic else makespan
+        time = period if period >= 0 else makespan
         return idle * time + energy > budget
     return False

@@ -18,13 +18,13 @@ from fitness.branch_and_bound.bounds import (
     makespan_bound,
     rate_sum_bound,
 )
-from fitness.branch_and_bound.choices import ENERGY, MAKESPAN, NETWORK_LATENCY, POWER
 from fitness.branch_and_bound.limits import (
     breaks_power_limits,
     fill_static,
     least_dynamic_energy,
     least_idle_power,
 )
+from fitness.branch_and_bound.search_space import ENERGY, MAKESPAN, NETWORK_LATENCY, POWER
 from fitness.branch_and_bound.search_state import (
     DONE,
     FASTER_FIRST,
@@ -209,7 +209,7 @@ def _objective_bounds(plan, space, b, makespan, idle, energy):
     """Fills ``b.vector`` from the bounds of the makespan and of the ends of networks, and the least
     idle power and dynamic energy; where it is the makespan's, or -1."""
     column = -1
-    time = space.period_ps if space.is_periodic else makespan
+    time = space.period_ps if space.period_ps >= 0 else makespan
     for j in range(b.vector.shape[0]):
         kind = space.objective[j]
         if kind == MAKESPAN:
@@ -245,7 +245,7 @@ def _bound_here(plan, space, chosen, state, b):
     if space.power_cap_mw >= 0 or space.energy_budget_fj >= 0:
         complete = state.run.frames_left == 0
         closing = NEVER
-        if space.power_cap_mw >= 0 and not space.is_periodic:
+        if space.power_cap_mw >= 0 and space.period_ps < 0:
             closing = closing_makespan(b, b.vector, column)
         if breaks_power_limits(space, idle, energy, makespan, complete, closing):
             return CLOSED

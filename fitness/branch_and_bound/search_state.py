@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fitness.simulator.layout import IntArray, Plan
+from common.arrays import IntArray
+from fitness.simulator.layout import Plan
 from fitness.simulator.state import JOB_STATE, RUN, UNIT
 from fitness.simulator.tables import RecordArray, Tables, record, records
-from results.problem.problem import Problem
+
+if TYPE_CHECKING:
+    # Only for annotations: compiled code does not depend on the problem's classes.
+    from results.problem.problem import Problem
 
 PROGRESS = record(
     *("depth", "nodes", "lemmas", "backtracking", "members", "members_found", "last_member")

@@ -99,7 +99,7 @@ def is_traded_off(plan, space, b, idle, energy):
     if count == 0:
         return False
     power, fixed = idle, energy
-    if space.is_periodic:
+    if space.period_ps >= 0:
         power, fixed = np.int64(0), energy + idle * space.period_ps
     # Members are in the order of the first objective, whichever that is.
     for step in range(count + 1):
@@ -112,7 +112,7 @@ def is_traded_off(plan, space, b, idle, energy):
         most = b.closing[slow, 1 - time]
         if 0 <= fast < count:
             longest = b.closing[fast, time]
-        elif space.is_periodic:
+        elif space.period_ps >= 0:
             longest = space.period_ps + 1
         elif power > 0:
             # Idle power alone makes the energy too large from there on.

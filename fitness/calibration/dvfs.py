@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from common.arrays import FloatArray
 from fitness.calibration.dvfs_table import ClockMeasurement, point_table
 from fitness.calibration.least_squares import (
     RESAMPLES,
@@ -18,7 +19,6 @@ from fitness.calibration.least_squares import (
 from fitness.cost_model.dvfs_forms import (
     HELD_OVERLAP,
     Clocks,
-    FloatArray,
     PowerForm,
     TimeForm,
     clocks_of,

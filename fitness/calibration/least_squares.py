@@ -8,7 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fitness.cost_model.dvfs_forms import FULL_OVERLAP, FloatArray
+from common.arrays import FloatArray
+from fitness.cost_model.dvfs_forms import FULL_OVERLAP
 from platforms.errors import PlatformError
 
 Predict = Callable[[dict[str, float]], FloatArray]

@@ -9,13 +9,15 @@ from typing import Any
 
 import numpy as np
 
+from common.arrays import FloatArray
+from common.units import KBPS_PER_GBPS
 from fitness.calibration.pccs_fit import ContentionFit, FittedParameter
-from fitness.calibration.pccs_sweep import FloatArray, Sweep
+from fitness.calibration.pccs_sweep import Sweep
 from fitness.contention import contention_table, lost_rate
 from platforms.platform import Contention
 from platforms.source import Source, Status
 from results.errors import ResultError
-from results.problem.problem import WORK_PER_PS
+from results.problem.arithmetic import WORK_PER_PS
 
 BANDWIDTH_DECIMALS = (2, 1)
 """Of GB/s; what fits better is taken."""
@@ -28,7 +30,6 @@ DENOMINATORS = tuple(
 fractions one is near any value."""
 MARGIN = Fraction(5, 4)
 """Own demands up to so much above the sweep's can be computed with, too."""
-KBPS_PER_GBPS = 10**6
 
 
 @dataclass(frozen=True, eq=False)

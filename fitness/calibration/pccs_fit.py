@@ -18,7 +18,8 @@ from itertools import pairwise
 
 import numpy as np
 
-from fitness.calibration.pccs_sweep import MIN_GBPS, FloatArray, Sweep
+from common.arrays import FloatArray
+from fitness.calibration.pccs_sweep import MIN_GBPS, Sweep
 from platforms.errors import PlatformError
 
 PARAMETERS = (

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
+from common.arrays import FloatArray
 from fitness.calibration.csv_table import TableRow, read_table
 from platforms.errors import PlatformError
 
@@ -21,8 +21,6 @@ MAX_GBPS = 10_000
 MAX_SLOWDOWN = 100
 NOISE = 0.8
 """A slowdown below this is no noise: columns were swapped, or the clocks were not held."""
-
-FloatArray = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -20,10 +20,9 @@ from enum import Enum
 import numpy as np
 from numpy.typing import NDArray
 
+from common.arrays import FloatArray
 from platforms.errors import PlatformError
 from platforms.platform import Platform, Unit
-
-FloatArray = NDArray[np.float64]
 
 FULL_OVERLAP = 64.0
 """A p-norm with this p is the largest part to within 2 %."""

@@ -13,8 +13,8 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
+from common.arrays import IntArray
 from fitness.cost_model.roofline import TimeParts
-from fitness.cost_model.tables import IntArray
 from platforms.errors import PlatformError
 from platforms.exact_json import rounded_half_up
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from fitness.cost_model.tables import IntArray
+from common.arrays import IntArray
 from platforms.platform import Platform, Unit
 
 

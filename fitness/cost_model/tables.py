@@ -4,14 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-from numpy.typing import NDArray
-
+from common.arrays import IntArray
 from results.front.cost_origins import CostOrigin
 
 __all__ = ["CostOrigin", "IntArray", "NetworkCosts", "UnitCosts"]
-
-IntArray = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)

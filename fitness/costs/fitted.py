@@ -7,26 +7,18 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from common.arrays import FloatArray, IntArray
+from common.units import PS_PER_MS
 from fitness.calibration.dvfs_profile import ClockProfile
-from fitness.cost_model.dvfs_forms import (
-    Clocks,
-    FloatArray,
-    clocks_of,
-    parts_norm,
-    power_mw,
-    time_ms,
-)
+from fitness.cost_model.dvfs_forms import Clocks, clocks_of, parts_norm, power_mw, time_ms
 from fitness.cost_model.frequency_scaling import LIMIT_PS
 from fitness.cost_model.fusion import Launch
 from fitness.cost_model.power import alone_idle_mw, ladder_shape
 from fitness.cost_model.roofline import TimeParts
-from fitness.cost_model.tables import IntArray
 from platforms.errors import PlatformError
 from platforms.measurement import is_same_network
 from platforms.platform import Platform, Unit
 from sdf.grouping.groups import GroupedNetwork
-
-PS_PER_MS = 10**9
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,12 +9,13 @@ from fractions import Fraction
 
 import numpy as np
 
+from common.arrays import IntArray
 from fitness.cost_model.frequency_scaling import ladder_costs
 from fitness.cost_model.fusion import Launch, network_launches
 from fitness.cost_model.power import busy_above_idle_mw, ladder_shape, traffic_mw
 from fitness.cost_model.roofline import TimeParts, group_parts, unit_model
 from fitness.cost_model.support import Support, layer_support
-from fitness.cost_model.tables import CostOrigin, IntArray, NetworkCosts, UnitCosts
+from fitness.cost_model.tables import CostOrigin, NetworkCosts, UnitCosts
 from fitness.costs.fitted import ModelledGroup, modelled_groups, models_for
 from fitness.costs.measured import MeasuredGroup, measured_groups, profiles_for
 from fitness.costs.scale_to_measured import calibrate, clock_ratios, network_record

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from fractions import Fraction
 
+from common.units import PS_PER_NS
 from fitness.costs.network_costs import choose_precision, network_costs
-from fitness.costs.transitions import PS_PER_NS, TRAFFIC_PER_BYTE
+from fitness.costs.transitions import TRAFFIC_PER_BYTE
 from fitness.profiles.profile_file import Profile
 from platforms.errors import PlatformError
 from platforms.exact_json import rounded_half_up

@@ -7,14 +7,14 @@ from fractions import Fraction
 
 import numpy as np
 
-from fitness.cost_model.tables import IntArray
+from common.arrays import IntArray
+from common.units import PS_PER_NS
 from fitness.costs.measured import last_groups
 from platforms.exact_json import rounded_half_up
 from platforms.measurement import NetworkProfile
 from platforms.platform import Platform, Unit
 from sdf.grouping.groups import GroupedNetwork
 
-PS_PER_NS = 1000
 TRAFFIC_PER_BYTE = 10**9
 """bytes / (kB/s) = 10^9 ps."""
 

@@ -49,6 +49,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from graphlib import TopologicalSorter
 
+from common.arrays import IntArray
+from common.units import UHZ_PS
 from fitness.lemma_checker.claim import LemmaTarget
 from fitness.lemma_checker.costs import LemmaCosts, LemmaCostTables, Points
 from fitness.lemma_checker.power import LeastPower, LemmaPower, power_must_break
@@ -56,12 +58,11 @@ from fitness.lemma_checker.simulate import Instance, LemmaPlay, State, group_ins
 from fitness.lemma_checker.trade_off import LemmaTrades, TradeOff
 from results.errors import ResultError
 from results.front.certificate import NOT_NAMED, LemmaTable, MaskArray
-from results.problem.objectives import objective_names
-from results.problem.problem import WORK_PER_PS, EnergyUse, IntArray, ObjectiveKind, Problem
+from results.problem.arithmetic import WORK_PER_PS
+from results.problem.objectives import ObjectiveKind, objective_names
+from results.problem.problem import Problem
 
 MASK_BITS = 64
-UHZ_PS = 10**18
-"""1 / (1 ps) in uHz."""
 _TRADED = {ObjectiveKind.LATENCY, ObjectiveKind.ENERGY}
 
 
@@ -111,10 +112,8 @@ class LemmaBound:
         return energy * 1000 // self._whole_time(problem)
 
     def _whole_time(self, problem: Problem) -> int:
-        if problem.energy_use is EnergyUse.PERIODIC:
-            assert problem.period_ps is not None, "periodic energy goes with a period"
-            return problem.period_ps
-        return self.makespan_ps
+        period = problem.execution.period_ps
+        return self.makespan_ps if period is None else period
 
 
 def check_lemmas(problem: Problem, lemmas: LemmaTable, claim: LemmaTarget) -> list[LemmaFailure]:
@@ -206,7 +205,8 @@ def _shortfall(problem: Problem, bound: LemmaBound, claim: LemmaTarget) -> str |
 
 def _constraint_must_break(problem: Problem, bound: LemmaBound) -> bool:
     """Whether the bounds of time are above a deadline or the period."""
-    if problem.period_ps is not None and bound.makespan_ps > problem.period_ps:
+    period = problem.execution.period_ps
+    if period is not None and bound.makespan_ps > period:
         return True
     return any(
         network.deadline_ps is not None and latency > network.deadline_ps
@@ -319,18 +319,14 @@ class _LemmaChecker:
         power = None if self._power is None else self._power.least(state, units, points)
         trade = None
         if self._trades is not None and power is not None:
-            whole_fj = 0
-            periodic = self._problem.energy_use is EnergyUse.PERIODIC
-            if periodic:
-                assert self._problem.period_ps is not None, "periodic energy goes with a period"
-                whole_fj = power.idle_mw * self._problem.period_ps
+            period = self._problem.execution.period_ps
             trade = self._trades.of(
                 state,
                 units,
                 points,
                 network_end,
-                fixed_fj=whole_fj + power.dynamic_fj,
-                power_mw=0 if periodic else power.idle_mw,
+                fixed_fj=power.dynamic_fj + (0 if period is None else power.idle_mw * period),
+                power_mw=power.idle_mw if period is None else 0,
             )
         return LemmaBound(
             makespan_ps=max(*network_end, now + max(on_units)),

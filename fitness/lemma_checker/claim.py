@@ -17,7 +17,8 @@ from functools import cached_property
 from fitness.lemma_checker.trade_off import TradeOff
 from results.errors import ResultError
 from results.front.epsilon import least_within
-from results.problem.problem import EnergyUse, ObjectiveKind, Problem
+from results.problem.objectives import ObjectiveKind
+from results.problem.problem import Problem
 
 ABOVE_INT64 = 1 << 63
 
@@ -86,9 +87,8 @@ class LemmaTarget:
                 continue
             if later is not None:
                 longest = later[0]
-            elif problem.energy_use is EnergyUse.PERIODIC:
-                assert problem.period_ps is not None, "periodic energy goes with a period"
-                longest = problem.period_ps + 1
+            elif problem.execution.period_ps is not None:
+                longest = problem.execution.period_ps + 1
             elif trade.power_mw > 0:
                 longest = wanted // trade.power_mw + 1
             else:
@@ -103,27 +103,24 @@ class LemmaTarget:
         Raises:
             ResultError: on an objective or a limit without bounds, or members of another width.
         """
-        periodic = problem.energy_use is EnergyUse.PERIODIC
-        pipeline = problem.energy_use is EnergyUse.PIPELINE
+        execution = problem.execution
+        known = {ObjectiveKind.LATENCY, ObjectiveKind.INVERSE_LATENCY}
+        if not execution.frames_overlap:
+            known.add(ObjectiveKind.ENERGY)
+        if execution.period_ps is not None:
+            known.add(ObjectiveKind.POWER)
         for column in self.objectives:
             kind = problem.objectives[column].kind
-            known = kind in (ObjectiveKind.LATENCY, ObjectiveKind.INVERSE_LATENCY)
-            known |= kind is ObjectiveKind.ENERGY and not pipeline
-            known |= kind is ObjectiveKind.POWER and periodic
-            if not known:
+            if kind not in known:
                 raise ResultError(f"lemmas: no bound on {kind.value} is known here")
         if any(len(row) != len(self.objectives) for row in self.members):
             raise ResultError(f"lemmas: members need {len(self.objectives)} values each")
         for name in ("power_cap_mw", "energy_budget_fj"):
             limit = getattr(problem, name)
-            if limit is not None and pipeline:
+            if limit is not None and execution.frames_overlap:
                 raise ResultError(
-                    f"{name}: lemmas need an energy use without a pipeline (no bound on its power "
-                    f"is known) or no limit, got {limit}"
-                )
-            if limit is not None and periodic and problem.period_ps is None:
-                raise ResultError(
-                    f"period_ps: periodic energy with {name} needs a period, got none"
+                    f"{name}: lemmas need frames that do not overlap (no bound on the power of "
+                    f"others is known) or no limit, got {limit}"
                 )
 
     def _position(self, problem: Problem, kind: ObjectiveKind) -> int | None:

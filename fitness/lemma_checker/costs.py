@@ -13,7 +13,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from results.problem.problem import ContentionTable, IntArray, Problem
+from common.arrays import IntArray
+from results.problem.problem import ContentionTable, Problem
 
 Points = tuple[int, ...]
 """Operating points of one domain."""

@@ -20,10 +20,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from common.arrays import IntArray
 from fitness.lemma_checker.costs import Points
 from fitness.lemma_checker.simulate import Instance, State
 from results.front.certificate import NOT_NAMED
-from results.problem.problem import WORK_PER_PS, EnergyUse, IntArray, Problem
+from results.problem.arithmetic import WORK_PER_PS
+from results.problem.problem import Problem
 
 
 @dataclass(frozen=True)
@@ -149,20 +151,17 @@ def power_must_break(
     * budget: where P' times the period, or the bound of the makespan, + E' > budget.
 
     Args:
-        problem: whose energy use is *frame* or *periodic*.
+        problem: whose execution model is *frame* or *periodic*.
         least: P' and E'.
         makespan_ps: the lemma's bound of the makespan.
         optimum_ps: T*; None where something else is certified.
     """
     idle, energy = least.idle_mw, least.dynamic_fj
-    periodic = problem.energy_use is EnergyUse.PERIODIC
-    time = makespan_ps
-    if periodic:
-        assert problem.period_ps is not None, "periodic energy goes with a period"
-        time = problem.period_ps
+    period = problem.execution.period_ps
+    time = makespan_ps if period is None else period
     cap, budget = problem.power_cap_mw, problem.energy_budget_fj
     if cap is not None:
-        if periodic or least.is_complete:
+        if period is not None or least.is_complete:
             if energy > (cap - idle) * time:
                 return True
         elif optimum_ps is not None and energy > 0 and energy >= (cap - idle) * optimum_ps:

@@ -25,7 +25,8 @@ from typing import NamedTuple
 from fitness.contention import lost_rate
 from fitness.lemma_checker.costs import CertainCost, LemmaCosts
 from results.front.certificate import NOT_NAMED
-from results.problem.problem import WORK_PER_PS, Problem
+from results.problem.arithmetic import WORK_PER_PS
+from results.problem.problem import Problem
 
 
 class Input(NamedTuple):

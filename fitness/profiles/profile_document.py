@@ -10,6 +10,7 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
+from common.units import PS_PER_MS
 from fitness.profiles.layer_names import LayerNames
 from fitness.profiles.measured_layers import LayerTime, combined
 from platforms.errors import PlatformError
@@ -20,7 +21,6 @@ from results.io.canonical_json import canonical_bytes
 
 Document = dict[str, Any]
 FIGURES = ("ms", "demand_gbps", "demand_percent", "power_mw", "notes")
-PS_PER_MS = 10**9
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from results.problem.pipeline_model import PipelineTime, ThroughputModel
+from results.problem.execution import ChannelUse, ClosedForm, IdleTime
 from results.problem.problem import DesignPoint, Problem
 
 
@@ -31,11 +31,12 @@ def plain_loads(problem: Problem, design: DesignPoint) -> PlainLoads:
     """Adds up, group by group and channel by channel.
 
     Raises:
-        ValueError: where the design puts a group on a unit that cannot run it, or the throughput
-            model is not analytic.
+        ValueError: where the design puts a group on a unit that cannot run it, or the execution
+            model is not the closed form.
     """
-    if problem.throughput_model is ThroughputModel.TIMELINE:
-        raise ValueError("the throughput model must be analytic, got timeline")
+    execution = problem.execution
+    if not isinstance(execution, ClosedForm):
+        raise ValueError(f"the execution model must be closed-form, got {execution.model}")
     units = design.units.tolist()
     load = [0] * len(problem.units)
     busy_fj = [0] * len(problem.units)
@@ -54,7 +55,7 @@ def plain_loads(problem: Problem, design: DesignPoint) -> PlainLoads:
         load[u] += passing
         busy_fj[u] += passing * int(channels.busy_mw[int(design.operating_points[channels.clock])])
     period = max(load)
-    time = period if problem.pipeline_time is PipelineTime.PERIOD else sum(load)
+    time = period if execution.idle_time is IdleTime.PERIOD else sum(load)
     used = {clock for u in set(units) for clock in problem.units[u].clocks}
     on = [not domain.may_be_off or d in used for d, domain in enumerate(problem.domains)]
     by_unit = [
@@ -91,7 +92,8 @@ def channel_executions(problem: Problem, design: DesignPoint) -> list[tuple[int,
 def channel_times(problem: Problem, design: DesignPoint, e: int) -> tuple[int, int] | None:
     """(ps of writing, ps of reading) of edge ``e`` once; None where it is free of charge."""
     source, target = (int(design.units[group]) for group in problem.edges[e])
-    if source == target and problem.throughput_model is ThroughputModel.ANALYTIC:
+    assert isinstance(problem.execution, ClosedForm)
+    if source == target and problem.execution.channels is ChannelUse.BETWEEN_UNITS:
         return None
     writer, reader = problem.units[source].channels, problem.units[target].channels
     assert writer is not None

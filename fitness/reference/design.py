@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from fitness.contention import lost_rate
-from results.problem.problem import WORK_PER_PS, DesignPoint, Problem
+from results.problem.arithmetic import WORK_PER_PS
+from results.problem.problem import DesignPoint, Problem
 
 
 @dataclass(frozen=True)

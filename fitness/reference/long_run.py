@@ -36,7 +36,9 @@ from fitness.reference.design import look_up
 from fitness.reference.timeline import Execution
 from results.front.front import FreeRun
 from results.front.schedule import Schedule, ScheduledGroup
-from results.problem.problem import WORK_PER_PS, DesignPoint, Problem
+from results.problem.arithmetic import WORK_PER_PS
+from results.problem.execution import frames_in_flight
+from results.problem.problem import DesignPoint, Problem
 from results.problem.rates import frame_period_ps
 
 OF_ONE_STREAM, OF_SEVERAL = (2048, 8192), (768, 3072)
@@ -96,7 +98,9 @@ class Play:
         self.problem = problem
         self.chosen = look_up(problem, design)
         everything = tuple(range(len(problem.networks)))
-        self.streams = tuple((n,) for n in everything) if problem.free_running else (everything,)
+        self.in_flight = frames_in_flight(problem.execution)
+        one_stream = problem.execution.has_frame
+        self.streams = (everything,) if one_stream else tuple((n,) for n in everything)
         self.stream_of = {n: s for s, networks in enumerate(self.streams) for n in networks}
         self.powers = []
         for group, u in enumerate(design.units):
@@ -131,7 +135,7 @@ class Play:
         self.drawn = [0 for _ in problem.units]
         self._rates: dict[frozenset[int], dict[int, int]] = {}
         for stream in range(len(self.streams)):
-            for frame in range(1, problem.frames_in_flight + 1):
+            for frame in range(1, self.in_flight + 1):
                 self._release(stream, frame)
         self._join_queues()
 
@@ -180,7 +184,7 @@ class Play:
         if self.left[stream, frame] == 0:
             del self.left[stream, frame], self.released[stream, frame]
             self.ended[stream] += 1
-            self._release(stream, frame + self.problem.frames_in_flight)
+            self._release(stream, frame + self.in_flight)
 
     def _release(self, stream: int, frame: int) -> None:
         networks = [self.problem.networks[n] for n in self.streams[stream]]
@@ -300,10 +304,11 @@ def play_long_run(problem: Problem, design: DesignPoint, *, most: int = MAX_SHOW
         most: what is shown ends when this many executions have ended, if not before.
 
     Raises:
-        ValueError: where the design puts a group on a unit that cannot run it.
+        ValueError: where the design puts a group on a unit that cannot run it, or the execution
+            model has no long run.
     """
     play = Play(problem, design)
-    in_flight = problem.frames_in_flight
+    in_flight = play.in_flight
     few, many = OF_ONE_STREAM if len(play.streams) == 1 else OF_SEVERAL
     kept: tuple[int, Form, Account] | None = None
     begin: Account | None = None

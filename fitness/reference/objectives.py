@@ -5,17 +5,20 @@ uses; the definitions are those of :mod:`fitness.objectives`."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 
 from fitness.reference.closed_form import plain_loads
-from fitness.reference.long_run import play_long_run
+from fitness.reference.long_run import PlainLongRun, play_long_run
 from fitness.reference.timeline import PlainTimeline, play
 from results.front.front import FreeRun
 from results.front.schedule import Schedule
 from results.io.canonical_json import INT64_MAX
 from results.io.plural import pluralize
-from results.problem.problem import DesignPoint, EnergyUse, ObjectiveKind, Problem
+from results.problem.execution import ClosedForm, FreeRunning, OneFrame, Periodic, Pipeline
+from results.problem.objectives import Objective, ObjectiveKind
+from results.problem.problem import DesignPoint, Problem
 
 
 @dataclass(frozen=True)
@@ -47,86 +50,167 @@ class PlainOutcome:
     """First rules, then limits: transitions, segments, deadlines, period, power, energy."""
 
 
+@dataclass(frozen=True)
+class PlainAccount:
+    """What a design point takes and draws under the execution model of its problem."""
+
+    problem: Problem
+    frame: PlainTimeline
+    """One frame alone."""
+    period_ps: int
+    """From frame to frame where frames overlap; else 0."""
+    time_ps: int
+    """What ``drawn_fj`` is drawn in, at least 1."""
+    drawn_fj: int
+    energy_fj: int
+    """Of a frame; of free-running networks of an inference."""
+    energy_by_unit_fj: tuple[int, ...]
+    run: PlainLongRun | None = None
+    """Of free-running networks."""
+
+    @property
+    def stream_periods_ps(self) -> tuple[int, ...]:
+        """[networks]: of free-running networks."""
+        return () if self.run is None else self.run.periods_ps
+
+
+def plain_account(problem: Problem, design: DesignPoint) -> PlainAccount:
+    """Plays a design point and adds up energy.
+
+    Raises:
+        ValueError: where the design puts a group on a unit that cannot run it.
+    """
+    frame = play(problem, design)
+    match problem.execution:
+        case OneFrame():
+            return _frame_account(problem, design, frame, frame.frame_end_ps[0])
+        case Periodic(period):
+            return _frame_account(problem, design, frame, period)
+        case Pipeline() | FreeRunning():
+            return _long_run_account(problem, design, frame)
+        case ClosedForm():
+            loads = plain_loads(problem, design)
+            time, energy = max(loads.idle_time_ps, 1), loads.energy_fj
+            by_unit = loads.energy_by_unit_fj
+            return PlainAccount(problem, frame, loads.period_ps, time, energy, energy, by_unit)
+
+
+def _frame_account(
+    problem: Problem, design: DesignPoint, frame: PlainTimeline, span_ps: int
+) -> PlainAccount:
+    """One frame, and idle power over ``span_ps``."""
+    time = max(span_ps, 1)
+    idle_of_unit, idle_of_rest = _idle_mw(problem, design)
+    dynamic = _dynamic_by_unit_fj(problem, design, frame)
+    energy = (sum(idle_of_unit) + idle_of_rest) * time + sum(dynamic)
+    by_unit = tuple(mw * time + fj for mw, fj in zip(idle_of_unit, dynamic, strict=True))
+    return PlainAccount(problem, frame, 0, time, energy, energy, by_unit)
+
+
+def _long_run_account(problem: Problem, design: DesignPoint, frame: PlainTimeline) -> PlainAccount:
+    """The mean over the window of the long run."""
+    run = play_long_run(problem, design)
+    idle_of_unit, idle_of_rest = _idle_mw(problem, design)
+    streams, period = len(run.periods_ps), run.frame_period_ps
+    time = run.window_ps[1] - run.window_ps[0]
+    drawn = (sum(idle_of_unit) + idle_of_rest) * time + sum(run.dynamic_fj)
+    return PlainAccount(
+        problem=problem,
+        frame=frame,
+        period_ps=period,
+        time_ps=time,
+        drawn_fj=drawn,
+        energy_fj=min(drawn * period // (streams * time), INT64_MAX),
+        energy_by_unit_fj=tuple(
+            (mw * time + fj) * period // (streams * time)
+            for mw, fj in zip(idle_of_unit, run.dynamic_fj, strict=True)
+        ),
+        run=None if problem.execution.has_frame else run,
+    )
+
+
 def plain_outcome(problem: Problem, design: DesignPoint) -> PlainOutcome:
     """Simulates a design point and adds up.
 
     Raises:
         ValueError: where the design puts a group on a unit that cannot run it.
     """
-    frame = play(problem, design)
-    makespan = frame.frame_end_ps[0]
-    latency = frame.latency_ps[0]
-    idle_of_unit, idle_of_rest = _idle_mw(problem, design)
-    idle = sum(idle_of_unit) + idle_of_rest
-    period = 0
-    schedule, free_run = frame.schedule, None
-    periods: tuple[int, ...] = ()
-    if problem.is_analytic:
-        loads = plain_loads(problem, design)
-        period, energy = loads.period_ps, loads.energy_fj
-        time = max(loads.idle_time_ps, 1)
-        drawn, by_unit = energy, loads.energy_by_unit_fj
-    elif problem.energy_use is EnergyUse.PIPELINE:
-        run = play_long_run(problem, design)
-        streams, period = len(run.periods_ps), run.frame_period_ps
-        time = run.window_ps[1] - run.window_ps[0]
-        drawn = idle * time + sum(run.dynamic_fj)
-        energy = min(drawn * period // (streams * time), INT64_MAX)
-        by_unit = tuple(
-            (mw * time + fj) * period // (streams * time)
-            for mw, fj in zip(idle_of_unit, run.dynamic_fj, strict=True)
-        )
-        if problem.free_running:
-            schedule, free_run, periods = run.schedule, run.free_run, run.periods_ps
-    else:
-        time = makespan if problem.energy_use is EnergyUse.FRAME else problem.period_ps or 0
-        time = max(time, 1)
-        dynamic = _dynamic_by_unit_fj(problem, design, frame)
-        energy = drawn = idle * time + sum(dynamic)
-        by_unit = tuple(mw * time + fj for mw, fj in zip(idle_of_unit, dynamic, strict=True))
-    power = drawn * 1000 // time
-    alone = sum(row.alone_ps for row in frame.schedule.groups)
-    busy = sum(row.end_ps - row.start_ps for row in frame.schedule.groups)
-    values = []
-    for objective in problem.objectives:
-        match objective.kind:
-            case ObjectiveKind.LATENCY:
-                n = objective.network
-                values.append(makespan if n is None else latency[n])
-            case ObjectiveKind.INVERSE_LATENCY:
-                values.append(-sum(10**18 // max(value, 1) for value in latency))
-            case ObjectiveKind.THROUGHPUT:
-                values.append(period)
-            case ObjectiveKind.ENERGY:
-                values.append(energy)
-            case ObjectiveKind.POWER:
-                values.append(power)
-            case ObjectiveKind.EFFICIENCY:
-                inferences = 1 if problem.free_running else len(problem.networks)
-                values.append(energy // inferences)
-            case ObjectiveKind.STRETCH:
-                values.append((busy - alone) * 10**6 // max(alone, 1))
-            case ObjectiveKind.FAIRNESS:
-                values.append(-min(_relative_rates_ppm(problem, periods)))
-    broken = _broken_rules(problem, design)
-    for n, network in enumerate(problem.networks):
-        if network.deadline_ps is not None and latency[n] > network.deadline_ps:
-            why = f"latency of {network.name} is {latency[n]} ps, above {network.deadline_ps} ps"
+    account = plain_account(problem, design)
+    run = account.run
+    return PlainOutcome(
+        timeline=account.frame,
+        schedule=account.frame.schedule if run is None else run.schedule,
+        free_run=None if run is None else run.free_run,
+        objectives=tuple(
+            PLAIN_OBJECTIVES[objective.kind](account, objective) for objective in problem.objectives
+        ),
+        energy_fj=account.energy_fj,
+        energy_by_unit_fj=account.energy_by_unit_fj,
+        broken=(*_broken_rules(problem, design), *_broken_limits(account)),
+    )
+
+
+def _latency(account: PlainAccount, objective: Objective) -> int:
+    network = objective.network
+    frame = account.frame
+    return frame.frame_end_ps[0] if network is None else frame.latency_ps[0][network]
+
+
+def _stretch(account: PlainAccount, objective: Objective) -> int:
+    del objective
+    rows = account.frame.schedule.groups
+    alone = sum(row.alone_ps for row in rows)
+    busy = sum(row.end_ps - row.start_ps for row in rows)
+    return (busy - alone) * 10**6 // max(alone, 1)
+
+
+def _efficiency(account: PlainAccount, objective: Objective) -> int:
+    del objective
+    inferences = len(account.problem.networks) if account.run is None else 1
+    return account.energy_fj // inferences
+
+
+PLAIN_OBJECTIVES: dict[ObjectiveKind, Callable[[PlainAccount, Objective], int]] = {
+    ObjectiveKind.LATENCY: _latency,
+    ObjectiveKind.INVERSE_LATENCY: lambda account, _: (
+        -sum(10**18 // max(latency, 1) for latency in account.frame.latency_ps[0])
+    ),
+    ObjectiveKind.THROUGHPUT: lambda account, _: account.period_ps,
+    ObjectiveKind.ENERGY: lambda account, _: account.energy_fj,
+    ObjectiveKind.POWER: lambda account, _: account.drawn_fj * 1000 // account.time_ps,
+    ObjectiveKind.EFFICIENCY: _efficiency,
+    ObjectiveKind.STRETCH: _stretch,
+    ObjectiveKind.FAIRNESS: lambda account, _: (
+        -min(_relative_rates_ppm(account.problem, account.stream_periods_ps))
+    ),
+}
+"""The integer of each kind of objective."""
+
+
+def _broken_limits(account: PlainAccount) -> list[Broken]:
+    problem, frame = account.problem, account.frame
+    broken = []
+    for network, latency in zip(problem.networks, frame.latency_ps[0], strict=True):
+        if network.deadline_ps is not None and latency > network.deadline_ps:
+            why = f"latency of {network.name} is {latency} ps, above {network.deadline_ps} ps"
             broken.append(Broken(f"latency of {network.name}", why))
-    for network, each in zip(problem.networks, periods, strict=problem.free_running):
+    # None where networks share a frame.
+    for network, each in zip(problem.networks, account.stream_periods_ps, strict=False):
         rate, least = 10**18 // each, network.min_rate_uhz
         if least is not None and rate < least:
             why = f"rate of {network.name} is {rate} uHz, at least {least} asked for"
             broken.append(Broken(f"rate of {network.name}", why))
-    if problem.period_ps is not None and makespan > problem.period_ps:
-        why = f"the makespan is {makespan} ps, above the period of {problem.period_ps}"
+    makespan, period = frame.frame_end_ps[0], problem.execution.period_ps
+    if period is not None and makespan > period:
+        why = f"the makespan is {makespan} ps, above the period of {period}"
         broken.append(Broken("makespan within the period", why))
-    if problem.power_cap_mw is not None and drawn > problem.power_cap_mw * time:
-        broken.append(Broken("power", f"power is above the cap of {problem.power_cap_mw} mW"))
-    if problem.energy_budget_fj is not None and energy > problem.energy_budget_fj:
-        why = f"energy is {energy} fJ, at most {problem.energy_budget_fj} allowed"
+    cap, budget = problem.power_cap_mw, problem.energy_budget_fj
+    if cap is not None and account.drawn_fj > cap * account.time_ps:
+        broken.append(Broken("power", f"power is above the cap of {cap} mW"))
+    if budget is not None and account.energy_fj > budget:
+        why = f"energy is {account.energy_fj} fJ, at most {budget} allowed"
         broken.append(Broken("energy", why))
-    return PlainOutcome(frame, schedule, free_run, tuple(values), energy, by_unit, tuple(broken))
+    return broken
 
 
 def _relative_rates_ppm(problem: Problem, periods: tuple[int, ...]) -> list[int]:

@@ -16,7 +16,8 @@ from dataclasses import dataclass
 
 from fitness.reference.design import PlainDesign, look_up
 from results.front.schedule import Schedule, ScheduledGroup
-from results.problem.problem import WORK_PER_PS, DesignPoint, Problem
+from results.problem.arithmetic import WORK_PER_PS
+from results.problem.problem import DesignPoint, Problem
 
 Execution = tuple[int, int, int, int]
 """(frame, network, repeat, group): frame and repeat counted from 1, the others indices."""

@@ -6,7 +6,7 @@ from fitness.simulator.jit import jit
 from fitness.simulator.state import (
     NEVER,
 )
-from results.problem.problem import LOSS_LIMIT, WORK_PER_PS
+from results.problem.arithmetic import LOSS_LIMIT, WORK_PER_PS
 
 MAX_LOSS = float(1 << 40)
 """Beyond every limit, and exact in floating point."""

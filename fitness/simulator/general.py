@@ -22,7 +22,7 @@ from fitness.simulator.state import (
     NEVER,
 )
 from fitness.simulator.streams import begin_streams, count_execution, end_stream_frame
-from results.problem.problem import WORK_PER_PS
+from results.problem.arithmetic import WORK_PER_PS
 
 
 @jit

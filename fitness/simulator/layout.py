@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from common.arrays import IntArray
 from fitness.simulator.tables import RecordArray, Tables, record, records
-from results.problem.problem import Problem
 
-IntArray = NDArray[np.int64]
+if TYPE_CHECKING:
+    # Only for annotations: compiled code does not depend on the problem's classes.
+    from results.problem.problem import Problem
 
 INSTANCE = record("group", "job", "incoming", "out_start", "out_end")
 """A group in one repeat of its network: its group, its job, edges it waits for, and its rows in

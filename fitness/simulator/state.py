@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fitness.simulator.layout import CONTENTION, IntArray, Plan
+from common.arrays import IntArray
+from fitness.simulator.layout import CONTENTION, Plan
 from fitness.simulator.tables import RecordArray, Tables, record, records, words_of
 
 NEVER = np.int64((1 << 63) - 1)

@@ -13,7 +13,7 @@ from fitness.simulator.state import (
     OF_SEVERAL,
     SO_FAR,
 )
-from results.problem.problem import WORK_PER_PS
+from results.problem.arithmetic import WORK_PER_PS
 
 
 @jit

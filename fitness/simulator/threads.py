@@ -8,7 +8,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from fitness.simulator.layout import IntArray
+from common.arrays import IntArray
 
 RowPlayer = Callable[..., object]
 """Simulates rows [n, groups + domains]; takes them and arrays [n, ...] to fill."""

@@ -30,6 +30,7 @@ from results.problem.rates import member_relative_ppm
 from results.text.free_running import describe_shown_part
 from results.text.member_diff import describe_front, varying_domains
 from results.text.power_bandwidth_trace import activity
+from results.text.space_description import describe_execution
 
 
 def report_data(
@@ -80,7 +81,7 @@ def report_data(
             for objective in problem.objectives
         ],
         "varying_domains": list(varying_domains(front)),
-        "energy_use": problem.energy_use.value,
+        "execution": describe_execution(problem.execution),
         "marks": {str(index): list(names) for index, names in marks.items()},
         "sentences": [f"{text[0].upper()}{text[1:]}." for text in describe_front(front)],
         "group_costs": [[list(cost) for cost in seen] for seen in costs_seen],

@@ -11,6 +11,7 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
+from common.units import PS_PER_US
 from results.front.front import FreeRun, Member
 from results.problem.problem import Problem
 from results.text.free_running import describe_shown_part
@@ -20,7 +21,6 @@ TICKS_PER_US = 1 << 10
 """Instants are rounded to 1/1024 us, less than a nanosecond. Readers keep them as binary fractions
 and turn them into integer nanoseconds; thirds of a decimal would make the end of one event pass the
 start of the next, which events on one track must not. The exact picoseconds are arguments."""
-_PS_PER_US = 10**6
 
 Event = dict[str, Any]
 
@@ -43,7 +43,7 @@ def trace_bytes(problem: Problem, members: Sequence[tuple[str, Member]]) -> byte
 
 def ticks(ps: int) -> int:
     """The nearest multiple of 1/1024 us."""
-    return (ps * TICKS_PER_US + _PS_PER_US // 2) // _PS_PER_US
+    return (ps * TICKS_PER_US + PS_PER_US // 2) // PS_PER_US
 
 
 def microseconds(ps: int) -> float:

@@ -8,7 +8,7 @@ from enum import Enum
 import numpy as np
 from numpy.typing import NDArray
 
-from results.problem.problem import IntArray
+from common.arrays import IntArray
 
 MaskArray = NDArray[np.uint64]
 

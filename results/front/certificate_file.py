@@ -12,11 +12,12 @@ from typing import Any
 
 import numpy as np
 
+from common.arrays import IntArray
 from results.errors import ResultError
 from results.front.certificate import NOT_NAMED, Certificate, CertificateStatus, LemmaTable
 from results.io.canonical_json import Json, canonical_bytes, content_sha256, parse
 from results.io.schema import check_against_schema
-from results.problem.problem import IntArray, Problem
+from results.problem.problem import Problem
 from results.problem.problem_file import problem_sha256
 
 CERTIFICATE_FORMAT = "paretosoc-certificate/2"

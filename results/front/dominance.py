@@ -8,9 +8,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from results.problem.problem import IntArray
-
-FloatArray = NDArray[np.float64]
+from common.arrays import FloatArray, IntArray
 
 _BLOCK = 256
 """Rows that are compared with the archive at once: bounds the memory taken."""

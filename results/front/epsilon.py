@@ -9,9 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from results.problem.problem import IntArray
-
-PPM = 10**6
+from common.arrays import IntArray
+from common.units import PPM
 
 
 def epsilon_ppm(members: IntArray, bounds: IntArray) -> int | None:

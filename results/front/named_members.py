@@ -7,25 +7,15 @@ from functools import lru_cache
 from results.front.dominance import knee
 from results.front.front import Front
 from results.front.front_check import objective_array
-from results.problem.problem import Objective, ObjectiveKind, Problem
+from results.problem.objectives import Objective
+from results.problem.problem import Problem
 
 KNEE = "knee"
-
-_BEST = {
-    ObjectiveKind.LATENCY: "fastest",
-    ObjectiveKind.INVERSE_LATENCY: "best rate",
-    ObjectiveKind.THROUGHPUT: "most frames/s",
-    ObjectiveKind.ENERGY: "lowest energy",
-    ObjectiveKind.POWER: "least power",
-    ObjectiveKind.EFFICIENCY: "most efficient",
-    ObjectiveKind.STRETCH: "least stretch",
-    ObjectiveKind.FAIRNESS: "fairest",
-}
 
 
 def mark_of_best(problem: Problem, objective: Objective) -> str:
     """Name of the member that is best at ``objective``: ``fastest``, ``lowest energy``, ..."""
-    name = _BEST[objective.kind]
+    name = objective.kind.spec.best
     if objective.network is None:
         return name
     return f"{name} {problem.networks[objective.network].name}"

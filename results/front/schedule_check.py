@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from results.errors import ResultError
 from results.front.front import FreeRun, Member
 from results.front.schedule import ScheduledGroup
+from results.problem.execution import frames_in_flight
 from results.problem.problem import Problem
 
 Key = tuple[int, int, int, int]
@@ -30,11 +31,10 @@ def check_schedule(problem: Problem, member: Member, path: str) -> None:
     """
     rows = member.schedule.groups
     require(bool(rows) and rows[-1].frame >= 1, f"{path}.schedule", "must not be empty")
-    free = problem.free_running
     require(
-        (member.free_run is not None) == free,
+        (member.free_run is None) == problem.execution.has_frame,
         f"{path}.free_run",
-        "must be there where networks run freely" if free else "must be null: there is a frame",
+        "must be null where networks share a frame, and there where they are free-running",
     )
     if member.free_run is None:
         _check_frames(problem, member, path)
@@ -129,7 +129,7 @@ def _before(problem: Problem, key: Key, sources: list[int] | None) -> Iterator[K
     if sources is not None:
         yield from ((frame, n, repeat, source) for source in sources)
         return
-    network, earlier = problem.networks[n], frame - problem.frames_in_flight
+    network, earlier = problem.networks[n], frame - frames_in_flight(problem.execution)
     if repeat > 1:
         yield from ((frame, n, repeat - 1, other) for other in network.groups)
     elif earlier >= 1:

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from results.errors import ResultError
 from results.front.front import Front
 from results.front.named_members import mark_members
-from results.problem.problem import ObjectiveKind
+from results.problem.objectives import ObjectiveKind
 
 FASTEST, LOWEST_ENERGY = "fastest", "lowest-energy"
 
@@ -49,7 +49,7 @@ def choose_member(front: Front, text: str) -> int:
 def _slowness(front: Front) -> Callable[[int], int]:
     """Of a member by its index: the less, the faster."""
     kinds = [objective.kind for objective in front.problem.objectives]
-    if front.problem.free_running and ObjectiveKind.THROUGHPUT in kinds:
+    if not front.problem.execution.has_frame and ObjectiveKind.THROUGHPUT in kinds:
         column = kinds.index(ObjectiveKind.THROUGHPUT)
         return lambda index: front.members[index].objectives[column]
     return lambda index: front.members[index].makespan_ps

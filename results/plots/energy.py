@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from common.units import FJ_PER_MJ
 from results.front.front import Member
 from results.plots.style import COLOURS, COLUMN_INCHES, INK, LIGHT, ink_on
 from results.problem.objectives import format_number
@@ -14,7 +15,6 @@ from results.text.energy_breakdown import REST, energy_parts_fj
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-_FJ_PER_MJ = 1e12
 _ROW_INCHES = 0.3
 _SHARE_WITH_ROOM = 0.11
 """A part at least this share of the longest bar has room for its figure."""
@@ -25,7 +25,7 @@ def draw_energy(members: Sequence[tuple[str, Problem, Member]]) -> Figure:
     from matplotlib.figure import Figure
 
     all_parts = [
-        {name: value / _FJ_PER_MJ for name, value in energy_parts_fj(problem, member).items()}
+        {name: value / FJ_PER_MJ for name, value in energy_parts_fj(problem, member).items()}
         for _, problem, member in members
     ]
     names = [

@@ -28,6 +28,7 @@ from results.plots.style import (
     use_log_scale,
 )
 from results.problem.objectives import (
+    Objective,
     format_number,
     larger_is_better,
     objective_label,
@@ -35,7 +36,7 @@ from results.problem.objectives import (
     objective_value,
     unit_heading,
 )
-from results.problem.problem import Objective, Problem
+from results.problem.problem import Problem
 from results.text.member_diff import clocks_mhz, groups_by_unit, varying_domains
 
 if TYPE_CHECKING:

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from common.units import PS_PER_MS
 from results.front.front import FreeRun, Member
 from results.plots.style import (
     COLOURS,
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-_PS_PER_MS = 1e9
 _ROW_INCHES = 0.42
 _BAR = 0.62
 _NUMBER_SHARE = 0.018
@@ -72,7 +72,7 @@ def draw_gantts(schedules: Sequence[tuple[str, Problem, Member]]) -> Figure:
     )[:, 0]
     networks = {network.name: None for _, problem, _ in schedules for network in problem.networks}
     colours = {name: COLOURS[n % len(COLOURS)] for n, name in enumerate(networks)}
-    span = max(_shown_ps(member) for _, _, member in schedules) / _PS_PER_MS
+    span = max(_shown_ps(member) for _, _, member in schedules) / PS_PER_MS
     for axes, used, (title, problem, member) in zip(places, rows, schedules, strict=True):
         row_of = {unit: row for row, unit in enumerate(used)}
         axes.grid(True, axis="x")
@@ -101,7 +101,7 @@ def _shown_ps(member: Member) -> int:
 
 def _draw_window(axes: Axes, run: FreeRun) -> None:
     """Shades what is shown of the window that throughput and power are counted in."""
-    begin, end = run.window_ps[0] / _PS_PER_MS, run.shown_ps / _PS_PER_MS
+    begin, end = run.window_ps[0] / PS_PER_MS, run.shown_ps / PS_PER_MS
     if begin < end:
         axes.axvspan(begin, end, color=GREY, alpha=0.18, linewidth=0, zorder=0)
 
@@ -119,8 +119,8 @@ def _draw_bars(
         network = problem.networks[execution.network]
         colour = colours[network.name]
         row = row_of[execution.unit]
-        start, end = execution.start_ps / _PS_PER_MS, execution.end_ps / _PS_PER_MS
-        alone = execution.alone_ps / _PS_PER_MS
+        start, end = execution.start_ps / PS_PER_MS, execution.end_ps / PS_PER_MS
+        alone = execution.alone_ps / PS_PER_MS
         axes.barh(row, alone, _BAR, start, color=colour, linewidth=0)
         if end > start + alone:
             axes.barh(
@@ -167,8 +167,8 @@ def _draw_transitions(axes: Axes, problem: Problem, member: Member, row_of: dict
             begin = end_ps[frame, repeat, group]
             axes.annotate(
                 "",
-                xy=((begin + delay) / _PS_PER_MS, below - side * _BAR / 2),
-                xytext=(begin / _PS_PER_MS, above + side * _BAR / 2),
+                xy=((begin + delay) / PS_PER_MS, below - side * _BAR / 2),
+                xytext=(begin / PS_PER_MS, above + side * _BAR / 2),
                 arrowprops={
                     "arrowstyle": "-|>,head_width=0.14,head_length=0.28",
                     "linewidth": 0.7,

@@ -3,13 +3,25 @@
 From here on nothing refers to networks or platforms.
 """
 
-from results.problem.objectives import objective_names, objective_unit, objective_value
-from results.problem.pipeline_model import PipelineTime, ThroughputModel
-from results.problem.problem import (
-    DesignPoint,
-    EnergyUse,
+from results.problem.execution import (
+    ChannelUse,
+    ClosedForm,
+    ExecutionModel,
+    FreeRunning,
+    IdleTime,
+    OneFrame,
+    Periodic,
+    Pipeline,
+)
+from results.problem.objectives import (
     Objective,
     ObjectiveKind,
+    objective_names,
+    objective_unit,
+    objective_value,
+)
+from results.problem.problem import (
+    DesignPoint,
     Problem,
     ProblemDomain,
     ProblemNetwork,
@@ -18,16 +30,21 @@ from results.problem.problem import (
 from results.problem.problem_file import problem_sha256
 
 __all__ = [
+    "ChannelUse",
+    "ClosedForm",
     "DesignPoint",
-    "EnergyUse",
+    "ExecutionModel",
+    "FreeRunning",
+    "IdleTime",
     "Objective",
     "ObjectiveKind",
-    "PipelineTime",
+    "OneFrame",
+    "Periodic",
+    "Pipeline",
     "Problem",
     "ProblemDomain",
     "ProblemNetwork",
     "ProblemUnit",
-    "ThroughputModel",
     "objective_names",
     "objective_unit",
     "objective_value",

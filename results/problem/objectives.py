@@ -1,64 +1,184 @@
-"""Objectives as files and people see them: names with units, values in ms, mJ, W, per second.
+"""Objectives: what can be optimised, as files and people see it, and which models have it.
 
 In files every objective is an integer that is minimised; what people maximise (throughput, rates)
-is turned back for display.
+is turned back for display. A new objective has a kind and a spec here, its integer in
+:mod:`fitness.objectives`, the same once more in :mod:`fitness.reference.objectives`, and its
+definition in ``docs/result_files.md``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from enum import Enum
+from typing import TYPE_CHECKING
 
-from results.problem.pipeline_model import PipelineTime
-from results.problem.problem import Objective, ObjectiveKind, Problem
+from common.units import (
+    FJ_PER_J,
+    FJ_PER_MJ,
+    PPM_PER_PERCENT,
+    PS_PER_MS,
+    PS_PER_S,
+    UHZ_PER_HZ,
+    UW_PER_W,
+)
+from results.problem.execution import (
+    EXECUTION_MODELS,
+    ClosedForm,
+    ExecutionModel,
+    FreeRunning,
+    IdleTime,
+)
 
-FILE_NAMES = {
-    ObjectiveKind.LATENCY: "latency_ps",
-    ObjectiveKind.INVERSE_LATENCY: "negative_rate_sum_uhz",
-    ObjectiveKind.THROUGHPUT: "frame_period_ps",
-    ObjectiveKind.ENERGY: "energy_fj",
-    ObjectiveKind.POWER: "power_uw",
-    ObjectiveKind.EFFICIENCY: "energy_per_inference_fj",
-    ObjectiveKind.STRETCH: "stretch_ppm",
-    ObjectiveKind.FAIRNESS: "negative_fairness_ppm",
-}
+if TYPE_CHECKING:
+    from results.problem.problem import Problem
+
+
+class ObjectiveKind(Enum):
+    """What can be optimised; values are the names on the command line."""
+
+    LATENCY = "latency"
+    INVERSE_LATENCY = "inverse-latency"
+    THROUGHPUT = "throughput"
+    ENERGY = "energy"
+    POWER = "power"
+    EFFICIENCY = "efficiency"
+    STRETCH = "stretch"
+    FAIRNESS = "fairness"
+
+    @property
+    def spec(self) -> ObjectiveSpec:
+        """Its names, units and models."""
+        return OBJECTIVES[self]
 
 
 @dataclass(frozen=True)
-class _Display:
+class Objective:
+    """One objective; ``network`` (an index) narrows latency to one network."""
+
+    kind: ObjectiveKind
+    network: int | None = None
+
+
+@dataclass(frozen=True)
+class ObjectiveSpec:
+    """One kind of objective."""
+
+    file_name: str
+    """Key in ``front.json``, unit included."""
     label: str
+    """For people, without the unit."""
     unit: str
+    """Of the displayed value."""
+    best: str
+    """Name of the member that is best at it."""
+    display: Callable[[int], float]
+    """From the file's integer to the displayed value."""
+    models: tuple[type[ExecutionModel], ...] = EXECUTION_MODELS
+    """Execution models that have it."""
     larger_is_better: bool = False
+    """Whether people maximise the displayed value."""
+    needs_frame: bool = False
+    """Whether one frame alone must be simulated for it."""
+    of_one_network: bool = False
+    """Whether it can be narrowed to one network."""
 
 
-_DISPLAYS = {
-    ObjectiveKind.LATENCY: _Display("latency", "ms"),
-    ObjectiveKind.INVERSE_LATENCY: _Display("rate", "inferences/s", larger_is_better=True),
-    ObjectiveKind.THROUGHPUT: _Display("throughput", "frames/s", larger_is_better=True),
-    ObjectiveKind.ENERGY: _Display("energy", "mJ"),
-    ObjectiveKind.POWER: _Display("power", "W"),
-    ObjectiveKind.EFFICIENCY: _Display("efficiency", "inferences/J", larger_is_better=True),
-    ObjectiveKind.STRETCH: _Display("stretch", "%"),
-    ObjectiveKind.FAIRNESS: _Display("fairness", "%", larger_is_better=True),
+def _divided(by: int) -> Callable[[int], float]:
+    return lambda value: value / by
+
+
+def _negated(by: int) -> Callable[[int], float]:
+    return lambda value: -value / by
+
+
+def _inverted(of: int) -> Callable[[int], float]:
+    """Infinite where the value is 0."""
+    return lambda value: of / value if value else float("inf")
+
+
+_WITH_FRAME = tuple(model for model in EXECUTION_MODELS if model.has_frame)
+_WITH_OVERLAP = tuple(model for model in EXECUTION_MODELS if model.frames_overlap)
+
+OBJECTIVES = {
+    ObjectiveKind.LATENCY: ObjectiveSpec(
+        file_name="latency_ps",
+        label="latency",
+        unit="ms",
+        best="fastest",
+        display=_divided(PS_PER_MS),
+        models=_WITH_FRAME,
+        needs_frame=True,
+        of_one_network=True,
+    ),
+    ObjectiveKind.INVERSE_LATENCY: ObjectiveSpec(
+        file_name="negative_rate_sum_uhz",
+        label="rate",
+        unit="inferences/s",
+        best="best rate",
+        display=_negated(UHZ_PER_HZ),
+        models=_WITH_FRAME,
+        larger_is_better=True,
+        needs_frame=True,
+    ),
+    ObjectiveKind.THROUGHPUT: ObjectiveSpec(
+        file_name="frame_period_ps",
+        label="throughput",
+        unit="frames/s",
+        best="most frames/s",
+        display=_inverted(PS_PER_S),
+        models=_WITH_OVERLAP,
+        larger_is_better=True,
+    ),
+    ObjectiveKind.ENERGY: ObjectiveSpec(
+        file_name="energy_fj",
+        label="energy",
+        unit="mJ",
+        best="lowest energy",
+        display=_divided(FJ_PER_MJ),
+    ),
+    ObjectiveKind.POWER: ObjectiveSpec(
+        file_name="power_uw",
+        label="power",
+        unit="W",
+        best="least power",
+        display=_divided(UW_PER_W),
+    ),
+    ObjectiveKind.EFFICIENCY: ObjectiveSpec(
+        file_name="energy_per_inference_fj",
+        label="efficiency",
+        unit="inferences/J",
+        best="most efficient",
+        display=_inverted(FJ_PER_J),
+        larger_is_better=True,
+    ),
+    ObjectiveKind.STRETCH: ObjectiveSpec(
+        file_name="stretch_ppm",
+        label="stretch",
+        unit="%",
+        best="least stretch",
+        display=_divided(PPM_PER_PERCENT),
+        models=_WITH_FRAME,
+        needs_frame=True,
+    ),
+    ObjectiveKind.FAIRNESS: ObjectiveSpec(
+        file_name="negative_fairness_ppm",
+        label="fairness",
+        unit="%",
+        best="fairest",
+        display=_negated(PPM_PER_PERCENT),
+        models=(FreeRunning,),
+        larger_is_better=True,
+    ),
 }
+"""Every kind of objective."""
 
-_IDLE_TIMES = {
-    PipelineTime.PERIOD: "T = period",
-    PipelineTime.SUM_OF_LOADS: "T = sum of loads",
-}
-
-_PS_PER_MS = 10**9
-_FJ_PER_MJ = 10**12
-_FJ_PER_J = 10**15
-_UW_PER_W = 10**6
-_PPM_PER_PERCENT = 10**4
-_UHZ_PER_HZ = 10**6
-_PS_PER_S = 10**12
+_IDLE_TIMES = {IdleTime.PERIOD: "T = period", IdleTime.SUM_OF_LOADS: "T = sum of loads"}
 
 
 def objective_name(problem: Problem, objective: Objective) -> str:
     """Name in ``front.json``, unit included: ``latency_ps``, ``latency_ps:NETWORK``, ..."""
-    name = FILE_NAMES[objective.kind]
+    name = objective.kind.spec.file_name
     if objective.network is None:
         return name
     return f"{name}:{problem.networks[objective.network].name}"
@@ -71,7 +191,7 @@ def objective_names(problem: Problem) -> tuple[str, ...]:
 
 def objective_label(problem: Problem, objective: Objective) -> str:
     """Name for people, without the unit: ``latency``, ``latency of NETWORK``."""
-    label = _DISPLAYS[objective.kind].label
+    label = objective.kind.spec.label
     if objective.network is None:
         return label
     return f"{label} of {problem.networks[objective.network].name}"
@@ -79,17 +199,18 @@ def objective_label(problem: Problem, objective: Objective) -> str:
 
 def objective_unit(objective: Objective) -> str:
     """Unit of :func:`objective_value`."""
-    return _DISPLAYS[objective.kind].unit
+    return objective.kind.spec.unit
 
 
 def idle_time_name(problem: Problem) -> str:
-    """Which T the energy of an analytic pipeline has (Tang, Eq. 9-12); empty on the timeline."""
-    return _IDLE_TIMES[problem.pipeline_time] if problem.is_analytic else ""
+    """Which T the energy of the closed form has (Tang, Eq. 9-12); empty under other models."""
+    execution = problem.execution
+    return _IDLE_TIMES[execution.idle_time] if isinstance(execution, ClosedForm) else ""
 
 
 def unit_heading(objective: Objective, *problems: Problem) -> str:
-    """Unit for the head of a column or an axis with figures of ``problems``. An analytic energy
-    names its T, where all have the same: ``mJ, T = period``."""
+    """Unit for the head of a column or an axis with figures of ``problems``. An energy in
+    closed form names its T, where all have the same: ``mJ, T = period``."""
     unit, names = objective_unit(objective), {idle_time_name(problem) for problem in problems}
     if objective.kind is not ObjectiveKind.ENERGY or len(names) > 1 or names == {""}:
         return unit
@@ -98,7 +219,7 @@ def unit_heading(objective: Objective, *problems: Problem) -> str:
 
 def larger_is_better(objective: Objective) -> bool:
     """Whether people maximise :func:`objective_value`."""
-    return _DISPLAYS[objective.kind].larger_is_better
+    return objective.kind.spec.larger_is_better
 
 
 def objective_value(objective: Objective, value: int) -> float:
@@ -107,23 +228,7 @@ def objective_value(objective: Objective, value: int) -> float:
     A throughput is one over the frame period, an efficiency 1 J over the energy of an inference
     (infinite where that is nothing).
     """
-    match objective.kind:
-        case ObjectiveKind.LATENCY:
-            return value / _PS_PER_MS
-        case ObjectiveKind.ENERGY:
-            return value / _FJ_PER_MJ
-        case ObjectiveKind.POWER:
-            return value / _UW_PER_W
-        case ObjectiveKind.STRETCH:
-            return value / _PPM_PER_PERCENT
-        case ObjectiveKind.FAIRNESS:
-            return -value / _PPM_PER_PERCENT
-        case ObjectiveKind.INVERSE_LATENCY:
-            return -value / _UHZ_PER_HZ
-        case ObjectiveKind.EFFICIENCY:
-            return _FJ_PER_J / value if value else float("inf")
-        case ObjectiveKind.THROUGHPUT:
-            return _PS_PER_S / value if value else float("inf")
+    return objective.kind.spec.display(value)
 
 
 def format_objectives(objective: Objective, values: Sequence[int]) -> list[str]:

@@ -7,49 +7,10 @@ read-only. Written to ``problem.json`` as it stands; :mod:`results.problem.probl
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import Enum
 
-import numpy as np
-from numpy.typing import NDArray
-
-from results.problem.pipeline_model import PipelineTime, ThroughputModel
-
-IntArray = NDArray[np.int64]
-BoolArray = NDArray[np.bool_]
-
-WORK_PER_PS = 1 << 16
-"""Work units in a picosecond of stand-alone time; also the rate of a group that nobody slows."""
-TIME_LIMIT_PS = 1 << 47
-"""Stand-alone times stay below this, so that the work left in a group stays below 2**63."""
-
-
-class ObjectiveKind(Enum):
-    """What can be optimised; values are the names on the command line."""
-
-    LATENCY = "latency"
-    INVERSE_LATENCY = "inverse-latency"
-    THROUGHPUT = "throughput"
-    ENERGY = "energy"
-    POWER = "power"
-    EFFICIENCY = "efficiency"
-    STRETCH = "stretch"
-    FAIRNESS = "fairness"
-
-
-@dataclass(frozen=True)
-class Objective:
-    """One objective; ``network`` (an index) narrows latency to one network."""
-
-    kind: ObjectiveKind
-    network: int | None = None
-
-
-class EnergyUse(Enum):
-    """The whole time over which idle power is drawn."""
-
-    FRAME = "frame"
-    PIPELINE = "pipeline"
-    PERIODIC = "periodic"
+from common.arrays import BoolArray, IntArray
+from results.problem.execution import ExecutionModel, OneFrame
+from results.problem.objectives import Objective
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,7 +18,7 @@ class ContentionTable:
     """Slowdown parameters of one unit at every operating point of the memory, arrays [M].
 
     The loss of rate of a group with own demand x beside others' demand y, in 1/65536, is the larger
-    of two ceilings, at most ``LOSS_LIMIT``, and 0 where y is 0:
+    of two ceilings, at most ``LOSS_LIMIT`` (:mod:`results.problem.arithmetic`), and 0 where y is 0:
 
     * ``minor``: ceil(min(y, peak) * num / den);
     * where x >= normal, with a = x + balance - total > 0: for x < total
@@ -75,10 +36,6 @@ class ContentionTable:
     proportional_den: IntArray
     intensive_num: IntArray
     intensive_den: IntArray
-
-
-LOSS_LIMIT = -(-95 * WORK_PER_PS // 100)
-"""A slowdown never takes more than 95 % of the rate."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,7 +90,7 @@ class ProblemUnit:
     contention: ContentionTable | None
     max_segments: int | None = None
     channels: ChannelCosts | None = None
-    """Given where the throughput model is analytic."""
+    """Given for the closed form."""
 
 
 @dataclass(frozen=True)
@@ -151,12 +108,15 @@ class ProblemNetwork:
     max_transitions: int | None = None
     deadline_ps: int | None = None
     min_rate_uhz: int | None = None
-    """Least frames of its own in 10^6 s; only where networks run freely."""
+    """Least frames of its own in 10^6 s; only where they are free-running."""
 
     @property
     def groups(self) -> range:
         """Its groups, as indices over all networks."""
         return range(self.first_group, self.first_group + len(self.group_names))
+
+
+_ONE_FRAME = OneFrame()
 
 
 @dataclass(frozen=True, eq=False)
@@ -165,8 +125,7 @@ class Problem:
 
     ``edges``: (source, target) group indices; ``transition_ps`` [edges, units, units].
     ``allowed`` [groups, units]: what the search may choose (support, pins, ``--units``).
-    ``free_running``: no common frame; every network is a stream of its own (see
-    :mod:`fitness.simulate_long_run`). Goes with energy use *pipeline*.
+    ``execution``: how frames follow each other, and over which time energy is counted.
     ``edge_tokens`` [edges]: tokens (tensor elements) that pass an edge in one inference; None where
     they are not known.
     """
@@ -180,20 +139,10 @@ class Problem:
     board_mw: int
     allowed: BoolArray
     objectives: tuple[Objective, ...]
-    energy_use: EnergyUse = EnergyUse.FRAME
-    frames_in_flight: int = 1
-    period_ps: int | None = None
+    execution: ExecutionModel = _ONE_FRAME
     power_cap_mw: int | None = None
     energy_budget_fj: int | None = None
     edge_tokens: IntArray | None = None
-    throughput_model: ThroughputModel = ThroughputModel.TIMELINE
-    pipeline_time: PipelineTime = PipelineTime.PERIOD
-    free_running: bool = False
-
-    @property
-    def is_analytic(self) -> bool:
-        """Whether throughput and energy follow Tang's closed form instead of the timeline."""
-        return self.throughput_model is not ThroughputModel.TIMELINE
 
     @property
     def group_count(self) -> int:

@@ -7,17 +7,23 @@ from itertools import pairwise
 
 import numpy as np
 
+from common.arrays import IntArray
 from common.text import has_control_characters
 from results.errors import ResultError
-from results.problem.pipeline_model import PipelineTime
+from results.problem.arithmetic import TIME_LIMIT_PS
+from results.problem.execution import (
+    ClosedForm,
+    ExecutionModel,
+    FreeRunning,
+    OneFrame,
+    Periodic,
+    Pipeline,
+)
 from results.problem.problem import (
-    TIME_LIMIT_PS,
     ChannelCosts,
     ContentionTable,
-    EnergyUse,
-    IntArray,
-    ObjectiveKind,
     Problem,
+    ProblemNetwork,
     ProblemUnit,
 )
 
@@ -28,8 +34,8 @@ def check_problem(problem: Problem) -> None:
     Raises:
         ResultError: names that are not unique, indices that lead nowhere, tables of a wrong shape
             or type, times below 1 ps or too long, support that depends on clocks, waiting in a
-            circle, choices that are allowed but not supported, a period or objective that is
-            missing.
+            circle, choices that are allowed but not supported, an objective that the execution
+            model does not have.
     """
     _check_names("$.networks", [network.name for network in problem.networks])
     _check_names("$.domains", [domain.name for domain in problem.domains])
@@ -41,8 +47,7 @@ def check_problem(problem: Problem) -> None:
         _check_unit(problem, unit, f"$.units[{u}]")
     _check_allowed(problem)
     _check_objectives(problem)
-    _check_throughput_model(problem)
-    _check_free_running(problem)
+    _check_execution(problem)
 
 
 def _require(condition: bool, path: str, requirement: str) -> None:
@@ -250,86 +255,63 @@ def _check_channels(problem: Problem, channels: ChannelCosts, path: str) -> None
     _check_range(channels.busy_mw, 0, np.iinfo(np.int64).max, f"{path}.busy_mw")
 
 
-def _check_throughput_model(problem: Problem) -> None:
-    if not problem.is_analytic:
+def _check_execution(problem: Problem) -> None:
+    """Everything that the execution model needs is there, and nothing that it does not have."""
+    execution = problem.execution
+    match execution:
+        case Periodic():
+            _check_number(execution.period_ps, "$.execution.period_ps")
+        case Pipeline() | FreeRunning():
+            _check_number(execution.frames_in_flight, "$.execution.frames_in_flight")
+        case ClosedForm():
+            _check_closed_form(problem)
+        case OneFrame():
+            pass
+    for i, objective in enumerate(problem.objectives):
+        models = objective.kind.spec.models
         _require(
-            problem.pipeline_time is PipelineTime.PERIOD,
-            "$.pipeline_time",
-            'must be "period" where the throughput model is "timeline"',
+            type(execution) in models,
+            f"$.objectives[{i}]",
+            f"{objective.kind.value} is an objective of the execution models "
+            f"{', '.join(model.model for model in models)} only; the model is {execution.model}",
         )
-        return
-    _require(
-        problem.energy_use is EnergyUse.PIPELINE,
-        "$.energy_use",
-        'must be "pipeline" where the throughput model is analytic',
-    )
+    for n, network in enumerate(problem.networks):
+        _check_frame_of(network, execution, f"$.networks[{n}]")
+
+
+def _check_number(value: int, path: str) -> None:
+    _require(value >= 1, path, f"must be >= 1, got {value}")
+
+
+def _check_closed_form(problem: Problem) -> None:
     _require(
         problem.edge_tokens is not None or not problem.edges,
         "$.edges[*].tokens",
-        "must be given where the throughput model is analytic",
+        "must be given where the execution model is closed-form",
     )
     for u, unit in enumerate(problem.units):
         _require(
             unit.channels is not None,
             f"$.units[{u}].channels",
-            "must be given where the throughput model is analytic",
+            "must be given where the execution model is closed-form",
         )
 
 
-def _check_free_running(problem: Problem) -> None:
-    """Reject what refers to a common frame where there is none."""
-    if not problem.free_running:
-        _check_frame(problem)
-        return
-    _require(
-        problem.energy_use is EnergyUse.PIPELINE,
-        "$.energy_use",
-        'must be "pipeline" where networks run freely',
-    )
-    _require(
-        not problem.is_analytic,
-        "$.throughput_model",
-        'must be "timeline" where networks run freely',
-    )
-    _require(problem.period_ps is None, "$.period_ps", "must be null where networks run freely")
-    for i, objective in enumerate(problem.objectives):
-        _require(
-            objective.kind not in OF_A_FRAME,
-            f"$.objectives[{i}]",
-            f"{objective.kind.value} is of a common frame, and networks that run freely have none",
-        )
-    for n, network in enumerate(problem.networks):
-        path = f"$.networks[{n}]"
-        _require(not network.waits_for, f"{path}.waits_for", "must be empty where it runs freely")
-        _require(network.arrival_ps == 0, f"{path}.arrival_ps", "must be 0 where it runs freely")
-        _require(
-            network.deadline_ps is None, f"{path}.deadline_ps", "must be null where it runs freely"
-        )
-        _require(
-            network.min_rate_uhz is None or network.min_rate_uhz >= 1,
-            f"{path}.min_rate_uhz",
-            f"must be >= 1, got {network.min_rate_uhz}",
-        )
-
-
-def _check_frame(problem: Problem) -> None:
-    """Where there is a common frame, all networks have its rate."""
-    for i, objective in enumerate(problem.objectives):
-        _require(
-            objective.kind is not ObjectiveKind.FAIRNESS,
-            f"$.objectives[{i}]",
-            "fairness is of networks that run freely; in a common frame all have one rate",
-        )
-    for n, network in enumerate(problem.networks):
+def _check_frame_of(network: ProblemNetwork, execution: ExecutionModel, path: str) -> None:
+    """What a network asks of a common frame, or of a rate of its own, needs that there is one."""
+    if execution.has_frame:
         _require(
             network.min_rate_uhz is None,
-            f"$.networks[{n}].min_rate_uhz",
+            f"{path}.min_rate_uhz",
             "must be null where networks share a frame",
         )
-
-
-OF_A_FRAME = (ObjectiveKind.LATENCY, ObjectiveKind.INVERSE_LATENCY, ObjectiveKind.STRETCH)
-"""Objectives that mean nothing where networks run freely."""
+        return
+    why = "where networks are free-running"
+    _require(not network.waits_for, f"{path}.waits_for", f"must be empty {why}")
+    _require(network.arrival_ps == 0, f"{path}.arrival_ps", f"must be 0 {why}")
+    _require(network.deadline_ps is None, f"{path}.deadline_ps", f"must be null {why}")
+    if network.min_rate_uhz is not None:
+        _check_number(network.min_rate_uhz, f"{path}.min_rate_uhz")
 
 
 def _check_allowed(problem: Problem) -> None:
@@ -353,20 +335,12 @@ def _check_objectives(problem: Problem) -> None:
         _require(objective not in problem.objectives[:i], path, "stands twice")
         if objective.network is not None:
             _require(
-                objective.kind is ObjectiveKind.LATENCY, path, "only latency is of one network"
+                objective.kind.spec.of_one_network,
+                path,
+                f"{objective.kind.value} is never of one network",
             )
             _require(
                 0 <= objective.network < len(problem.networks),
                 path,
                 f"must name a network of this problem, got {objective.network}",
             )
-    _require(
-        problem.frames_in_flight >= 1,
-        "$.frames_in_flight",
-        f"must be >= 1, got {problem.frames_in_flight}",
-    )
-    _require(
-        problem.energy_use is not EnergyUse.PERIODIC or problem.period_ps is not None,
-        "$.period_ps",
-        'must be given where energy_use is "periodic"',
-    )

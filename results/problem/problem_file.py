@@ -5,25 +5,31 @@ The SHA-256 of the file's bytes is the problem's identity.
 
 from __future__ import annotations
 
+from enum import Enum
 from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
 
+from common.arrays import BoolArray, IntArray
 from common.files import read_file
 from results.errors import ResultError
 from results.io.canonical_json import Json, canonical_bytes, parse, sha256_of
 from results.io.schema import check_against_schema
-from results.problem.objectives import objective_name
-from results.problem.pipeline_model import PipelineTime, ThroughputModel
+from results.problem.execution import (
+    ChannelUse,
+    ClosedForm,
+    ExecutionModel,
+    FreeRunning,
+    IdleTime,
+    OneFrame,
+    Periodic,
+    Pipeline,
+)
+from results.problem.objectives import Objective, ObjectiveKind, objective_name
 from results.problem.problem import (
-    BoolArray,
     ChannelCosts,
     ContentionTable,
-    EnergyUse,
-    IntArray,
-    Objective,
-    ObjectiveKind,
     Problem,
     ProblemDomain,
     ProblemNetwork,
@@ -101,12 +107,7 @@ def problem_to_document(problem: Problem) -> dict[str, Json]:
             }
             for objective in problem.objectives
         ],
-        "energy_use": problem.energy_use.value,
-        "period_ps": problem.period_ps,
-        "throughput_model": problem.throughput_model.value,
-        "pipeline_time": problem.pipeline_time.value,
-        "frames_in_flight": problem.frames_in_flight,
-        "free_running": problem.free_running,
+        "execution": _execution_to_document(problem.execution),
         "power_cap_mw": problem.power_cap_mw,
         "energy_budget_fj": problem.energy_budget_fj,
         "board_mw": problem.board_mw,
@@ -153,6 +154,29 @@ def problem_to_document(problem: Problem) -> dict[str, Json]:
             for unit in problem.units
         ],
     }
+
+
+def _execution_to_document(execution: ExecutionModel) -> Json:
+    """The model's name and its fields."""
+    fields = {
+        name: value.value if isinstance(value, Enum) else value
+        for name, value in vars(execution).items()
+    }
+    return {"model": execution.model, **fields}
+
+
+def _execution_from_document(document: Any) -> ExecutionModel:
+    match document["model"]:
+        case OneFrame.model:
+            return OneFrame()
+        case Periodic.model:
+            return Periodic(document["period_ps"])
+        case Pipeline.model:
+            return Pipeline(document["frames_in_flight"])
+        case ClosedForm.model:
+            return ClosedForm(ChannelUse(document["channels"]), IdleTime(document["idle_time"]))
+        case _:
+            return FreeRunning(document["frames_in_flight"])
 
 
 def _domain_to_document(domain: ProblemDomain) -> Json:
@@ -238,22 +262,17 @@ def problem_from_document(document: Json) -> Problem:
         allowed=_booleans(content["allowed"], "$.allowed"),
         objectives=tuple(
             Objective(
-                ObjectiveKind(objective["kind"]),
+                _kind(objective["kind"], f"$.objectives[{i}].kind"),
                 None
                 if objective["network"] is None
                 else _look_up(networks, objective["network"], f"$.objectives[{i}].network"),
             )
             for i, objective in enumerate(content["objectives"])
         ),
-        energy_use=EnergyUse(content["energy_use"]),
-        frames_in_flight=content["frames_in_flight"],
-        free_running=content["free_running"],
-        period_ps=content["period_ps"],
+        execution=_execution_from_document(content["execution"]),
         power_cap_mw=content["power_cap_mw"],
         energy_budget_fj=content["energy_budget_fj"],
         edge_tokens=_tokens(edges),
-        throughput_model=ThroughputModel(content["throughput_model"]),
-        pipeline_time=PipelineTime(content["pipeline_time"]),
     )
     check_problem(problem)
     for i, objective in enumerate(problem.objectives):
@@ -304,6 +323,13 @@ def _unit_from_document(unit: Any, domains: dict[str, int], path: str) -> Proble
         ),
         **tables,
     )
+
+
+def _kind(text: str, path: str) -> ObjectiveKind:
+    kinds = {kind.value: kind for kind in ObjectiveKind}
+    if text not in kinds:
+        raise ResultError(f"{path}: must be one of {', '.join(kinds)}; got {text!r}")
+    return kinds[text]
 
 
 def _tokens(edges: list[Any]) -> IntArray | None:

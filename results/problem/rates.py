@@ -9,15 +9,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from common.arrays import IntArray
+from common.units import PPM, UHZ_PS
 from results.io.canonical_json import INT64_MAX
-from results.problem.problem import TIME_LIMIT_PS, IntArray, Problem, ProblemUnit
+from results.problem.arithmetic import TIME_LIMIT_PS
+from results.problem.problem import Problem, ProblemUnit
 
 if TYPE_CHECKING:
     from results.front.front import Member
-
-UHZ_PS = 10**18
-"""1 / (1 ps) in uHz."""
-PPM = 10**6
 
 
 def rate_uhz(period_ps: int) -> int:

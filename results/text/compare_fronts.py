@@ -9,15 +9,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from common.arrays import BoolArray, IntArray
 from results.errors import ResultError
 from results.front.dominance import hypervolume, reference_point
 from results.front.front import Front
 from results.front.front_check import objective_array
 from results.io.plural import pluralize
-from results.problem.objectives import idle_time_name, objective_names
-from results.problem.problem import BoolArray, IntArray, Problem
+from results.problem.objectives import objective_names
+from results.problem.problem import Problem
 from results.problem.problem_file import problem_sha256
 from results.problem.rates import member_relative_ppm
+from results.text.space_description import describe_execution
 
 
 @dataclass(frozen=True)
@@ -123,7 +125,7 @@ def _side(front: Front, mine: IntArray, theirs: IntArray, volume: float, total: 
 
 
 def _fairness(front: Front) -> tuple[int, int] | None:
-    if not front.problem.free_running:
+    if front.problem.execution.has_frame:
         return None
     smallest = [min(member_relative_ppm(front.problem, member)) for member in front.members]
     return min(smallest), max(smallest)
@@ -153,12 +155,7 @@ def problem_differences(first: Front, second: Front) -> list[str]:
     note("networks", _networks(a), _networks(b))
     note("units", ", ".join(u.name for u in a.units), ", ".join(u.name for u in b.units))
     _note_clocks(differences, a, b)
-    note("energy use", a.energy_use.value, b.energy_use.value)
-    note("throughput model", a.throughput_model.value, b.throughput_model.value)
-    note("time of idle power", *(idle_time_name(p) or "timeline" for p in (a, b)))
-    note("period", _of(a.period_ps, 10**9, "ms"), _of(b.period_ps, 10**9, "ms"))
-    note("free-running", _yes(a.free_running), _yes(b.free_running))
-    note("frames in flight", a.frames_in_flight, b.frames_in_flight)
+    note("execution", *(describe_execution(problem.execution) for problem in (a, b)))
     note("power cap", _of(a.power_cap_mw, 1000, "W"), _of(b.power_cap_mw, 1000, "W"))
     note(
         "energy budget",
@@ -215,10 +212,6 @@ def _ladder(khz: tuple[int, ...] | None) -> str:
     if len(khz) == 1:
         return f"{khz[0] / 1000:g} MHz"
     return f"{len(khz)} from {khz[0] / 1000:g} to {khz[-1] / 1000:g} MHz"
-
-
-def _yes(value: bool) -> str:
-    return "yes" if value else "no"
 
 
 def _of(value: int | None, factor: int, unit: str) -> str:

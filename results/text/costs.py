@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
+from common.arrays import IntArray
+from common.units import KBPS_PER_GBPS, PS_PER_MS
 from results.front.cost_origins import CostOrigin, CostOrigins, UnitOrigin
 from results.problem.objectives import format_number
-from results.problem.problem import IntArray, Problem, ProblemNetwork, ProblemUnit
+from results.problem.problem import Problem, ProblemNetwork, ProblemUnit
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -28,9 +30,6 @@ _MEANINGS = {
 }
 FIGURES = {"time": "ms", "demand": "GB/s", "power": "W"}
 """What a table may show, with its unit."""
-
-_PS_PER_MS = 10**9
-_KBPS_PER_GBPS = 10**6
 
 
 def cost_rows(problem: Problem, origins: CostOrigins | None, points: IntArray) -> list[Row]:
@@ -165,8 +164,8 @@ def _cell(figures: tuple[int, int, int] | None, source: UnitOrigin | None, figur
 def _shown(figures: tuple[int, int, int], figure: str) -> float:
     time, demand, power = figures
     if figure == "time":
-        return time / _PS_PER_MS
-    return demand / _KBPS_PER_GBPS if figure == "demand" else power / 1000
+        return time / PS_PER_MS
+    return demand / KBPS_PER_GBPS if figure == "demand" else power / 1000
 
 
 def _footer(column: list[tuple[int, int, int]], groups: int, figure: str) -> str:

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from common.units import PPM_PER_PERCENT, PS_PER_MS, UHZ_PER_HZ
 from results.front.front import FreeRun, Member
 from results.problem.objectives import format_number
 from results.problem.problem import Problem
 from results.problem.rates import member_relative_ppm
-
-_PS_PER_MS = 10**9
-UHZ_PER_HZ, PPM_PER_PERCENT = 10**6, 10**4
 
 
 @dataclass(frozen=True)
@@ -45,8 +43,8 @@ def free_run_lines(problem: Problem, member: Member) -> list[str]:
         return []
     begin, end = run.window_ps
     lines = [
-        f"window: {format_number((end - begin) / _PS_PER_MS)} ms, from "
-        f"{format_number(begin / _PS_PER_MS)} to {format_number(end / _PS_PER_MS)} ms"
+        f"window: {format_number((end - begin) / PS_PER_MS)} ms, from "
+        f"{format_number(begin / PS_PER_MS)} to {format_number(end / PS_PER_MS)} ms"
     ]
     shares = member_relative_ppm(problem, member)
     for network, uhz, ppm in zip(problem.networks, run.rates_uhz, shares, strict=True):
@@ -57,7 +55,7 @@ def free_run_lines(problem: Problem, member: Member) -> list[str]:
 
 def describe_shown_part(run: FreeRun) -> str:
     """How much of a free run its schedule shows."""
-    until = format_number(run.shown_ps / _PS_PER_MS)
+    until = format_number(run.shown_ps / PS_PER_MS)
     if run.shows_window:
         return f"free-running, to the window's end at {until} ms"
     where = "before the window begins" if run.shown_ps <= run.window_ps[0] else "inside the window"

@@ -13,6 +13,7 @@ import numpy as np
 from results.front.front import Front, Member
 from results.front.named_members import mark_members
 from results.problem.objectives import (
+    ObjectiveKind,
     format_number,
     format_objectives,
     objective_label,
@@ -21,7 +22,7 @@ from results.problem.objectives import (
     objective_value,
     unit_heading,
 )
-from results.problem.problem import ObjectiveKind, Problem
+from results.problem.problem import Problem
 from results.problem.rates import member_relative_ppm
 from results.text.free_running import slowest_network
 from results.text.member_diff import clocks_mhz, describe_front, groups_by_unit, transition_count

@@ -6,12 +6,14 @@ from itertools import groupby
 
 from results.front.front import Member
 from results.problem.objectives import (
+    Objective,
+    ObjectiveKind,
     format_number,
     format_objectives,
     objective_label,
     objective_unit,
 )
-from results.problem.problem import Objective, ObjectiveKind, Problem
+from results.problem.problem import Problem
 from results.text.energy_breakdown import REST, energy_parts_fj
 from results.text.free_running import free_run_lines
 from results.text.member_diff import clocks_mhz, transition_count

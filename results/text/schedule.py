@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from common.units import PS_PER_MS
 from results.front.schedule import Schedule, ScheduledGroup
 from results.io.plural import pluralize
 from results.problem.problem import Problem
@@ -12,7 +13,6 @@ from results.problem.problem import Problem
 if TYPE_CHECKING:
     from rich.table import Table
 
-_PS_PER_MS = 10**9
 FREE_RUN_ROWS = 40
 """Rows printed of the schedule of a free-running member, which has up to 1000 executions."""
 
@@ -116,7 +116,7 @@ def schedule_table(
             name,
             str(begin) if begin == end else f"{begin}-{end}",
             problem.units[first.unit].name,
-            *(f"{time / _PS_PER_MS:.4f}" for time in times),
+            *(f"{time / PS_PER_MS:.4f}" for time in times),
         )
     if len(shown) < len(found):
         table.caption = f"{pluralize(len(found) - len(shown), 'more row')}: {rest}"

@@ -8,7 +8,16 @@ from itertools import groupby
 import numpy as np
 
 from results.io.plural import pluralize
-from results.problem.problem import EnergyUse, Problem, ProblemDomain, ProblemNetwork, ProblemUnit
+from results.problem.execution import (
+    ChannelUse,
+    ClosedForm,
+    ExecutionModel,
+    FreeRunning,
+    OneFrame,
+    Periodic,
+    Pipeline,
+)
+from results.problem.problem import Problem, ProblemDomain, ProblemNetwork, ProblemUnit
 
 
 def describe_space(problem: Problem) -> str:
@@ -17,16 +26,38 @@ def describe_space(problem: Problem) -> str:
     networks = ", ".join(_network(problem, network) for network in problem.networks)
     units = ", ".join(_unit(unit) for unit in problem.units)
     parts = [f"{networks} on {units}", *(_domain(domain) for domain in problem.domains)]
-    if problem.energy_use is EnergyUse.PIPELINE:
-        whose = "of each network, which run freely" if problem.free_running else "in flight"
-        parts.append(f"at most {pluralize(problem.frames_in_flight, 'frame')} {whose}")
-    if problem.period_ps is not None:
-        parts.append(f"makespan at most the period, {_decimal(problem.period_ps, 9)} ms")
+    match problem.execution:
+        case Periodic(period):
+            parts.append(f"makespan at most the period, {_decimal(period, 9)} ms")
+        case Pipeline(frames):
+            parts.append(f"at most {pluralize(frames, 'frame')} in flight")
+        case FreeRunning(frames):
+            frames_of = f"{pluralize(frames, 'frame')} of each network"
+            parts.append(f"at most {frames_of}, which run freely")
     if problem.power_cap_mw is not None:
         parts.append(f"mean power at most {_decimal(problem.power_cap_mw, 3)} W")
     if problem.energy_budget_fj is not None:
         parts.append(f"energy at most {_decimal(problem.energy_budget_fj, 12)} mJ")
     return "; ".join(parts)
+
+
+def describe_execution(execution: ExecutionModel) -> str:
+    """How frames follow each other: ``a pipeline, 2 frames in flight``."""
+    match execution:
+        case OneFrame():
+            return "one frame alone"
+        case Periodic(period):
+            return f"a frame every {_decimal(period, 9)} ms"
+        case Pipeline(frames):
+            return f"a pipeline, {pluralize(frames, 'frame')} in flight"
+        case ClosedForm(channels, idle_time):
+            time = idle_time.value.replace("-", " ")
+            return f"a pipeline in closed form, {_CHANNELS[channels]}, T = {time}"
+        case FreeRunning(frames):
+            return f"free-running networks, {pluralize(frames, 'frame')} of each in flight"
+
+
+_CHANNELS = {ChannelUse.BETWEEN_UNITS: "channels between units", ChannelUse.ALL: "all channels"}
 
 
 def _network(problem: Problem, network: ProblemNetwork) -> str:

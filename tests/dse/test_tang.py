@@ -14,7 +14,7 @@ from dse.certificate.verify.verify import FAILED, exit_status, verify
 from dse.cli.main import run
 from results.export.result_folder import read_results
 from results.plots.front import draw_front
-from results.problem.pipeline_model import PipelineTime, ThroughputModel
+from results.problem.execution import ChannelUse, ClosedForm, IdleTime
 from results.text.compare_fronts import problem_differences
 
 RECOMPUTE = Path(__file__).parents[1] / "support" / "recompute_front.py"
@@ -49,8 +49,7 @@ def test_the_other_variants_hold_too(tmp_path):
         tmp_path / "run",
         *("--throughput-model", "analytic-all-channels", "--pipeline-time", "sum-of-loads"),
     )
-    assert front.problem.throughput_model is ThroughputModel.ANALYTIC_ALL_CHANNELS
-    assert front.problem.pipeline_time is PipelineTime.SUM_OF_LOADS
+    assert front.problem.execution == ClosedForm(ChannelUse.ALL, IdleTime.SUM_OF_LOADS)
     assert exit_status(list(verify(tmp_path / "run"))) == 0
     done = subprocess.run(
         [sys.executable, RECOMPUTE, tmp_path / "run"], capture_output=True, text=True, check=False
@@ -85,14 +84,18 @@ def test_the_tensorrt_front_is_in_the_file_the_picture_and_the_table(dse, folder
 
 def test_fronts_of_another_t_or_model_are_not_of_the_same_problem(folder):
     front = read_results(folder)
-    by_sum = replace(front.problem, pipeline_time=PipelineTime.SUM_OF_LOADS)
-    every = replace(front.problem, throughput_model=ThroughputModel.ANALYTIC_ALL_CHANNELS)
-    assert problem_differences(front, replace(front, problem=by_sum)) == [
-        "time of idle power: T = period and T = sum of loads"
-    ]
-    assert problem_differences(front, replace(front, problem=every)) == [
-        "throughput model: analytic and analytic-all-channels"
-    ]
+    for other, words in (
+        (
+            ClosedForm(ChannelUse.BETWEEN_UNITS, IdleTime.SUM_OF_LOADS),
+            "channels between units, T = sum of loads",
+        ),
+        (ClosedForm(ChannelUse.ALL, IdleTime.PERIOD), "all channels, T = period"),
+    ):
+        changed = replace(front, problem=replace(front.problem, execution=other))
+        assert problem_differences(front, changed) == [
+            "execution: a pipeline in closed form, channels between units, T = period and "
+            f"a pipeline in closed form, {words}"
+        ]
 
 
 @pytest.mark.parametrize(

@@ -22,13 +22,11 @@ from fitness.reference.objectives import plain_outcome
 from fitness.simulate import row_of
 from results.errors import ResultError
 from results.io.canonical_json import canonical_bytes
-from results.problem.pipeline_model import PipelineTime, ThroughputModel
+from results.problem.execution import ChannelUse, ClosedForm, IdleTime, OneFrame
+from results.problem.objectives import Objective, ObjectiveKind
 from results.problem.problem import (
     ChannelCosts,
     DesignPoint,
-    EnergyUse,
-    Objective,
-    ObjectiveKind,
     Problem,
     ProblemDomain,
     ProblemNetwork,
@@ -37,12 +35,11 @@ from results.problem.problem import (
 from results.problem.problem_check import check_problem
 from results.problem.problem_file import problem_from_bytes, problem_to_document
 
-ANALYTIC = ThroughputModel.ANALYTIC
-ALL = ThroughputModel.ANALYTIC_ALL_CHANNELS
+BETWEEN, ALL = ChannelUse.BETWEEN_UNITS, ChannelUse.ALL
 SHAPE = RandomShape(networks=(1, 3), groups=(1, 8), units=(1, 5), points=(1, 4))
 
 
-def two_cores(model: ThroughputModel, time: PipelineTime = PipelineTime.PERIOD) -> Problem:
+def two_cores(channels: ChannelUse, time: IdleTime = IdleTime.PERIOD) -> Problem:
     """Three actors a -> b -> c on two cores with a clock each; every figure is easy to add up."""
     one = np.ones(1, dtype=np.int64)
 
@@ -80,10 +77,8 @@ def two_cores(model: ThroughputModel, time: PipelineTime = PipelineTime.PERIOD) 
         board_mw=100,
         allowed=np.ones((3, 2), dtype=np.bool_),
         objectives=(Objective(ObjectiveKind.THROUGHPUT), Objective(ObjectiveKind.ENERGY)),
-        energy_use=EnergyUse.PIPELINE,
+        execution=ClosedForm(channels, time),
         edge_tokens=np.array([10, 1], dtype=np.int64),
-        throughput_model=model,
-        pipeline_time=time,
     )
 
 
@@ -92,19 +87,19 @@ def design(*units: int) -> DesignPoint:
 
 
 @pytest.mark.parametrize(
-    ("model", "time", "loads", "idle_time", "energy"),
+    ("channels", "time", "loads", "idle_time", "energy"),
     [
         # a on core0 writes 10 tokens (20 ps), b on core1 reads them (30 ps); b -> c stays inside.
         (
-            ANALYTIC,
-            PipelineTime.PERIOD,
+            BETWEEN,
+            IdleTime.PERIOD,
             (120, 160),
             160,
             160 * (100 + 6 + 10) + 100 * 10 + 20 * 7 + 130 * 20 + 30 * 7,
         ),
         (
-            ANALYTIC,
-            PipelineTime.SUM_OF_LOADS,
+            BETWEEN,
+            IdleTime.SUM_OF_LOADS,
             (120, 160),
             280,
             280 * (100 + 6 + 10) + 100 * 10 + 20 * 7 + 130 * 20 + 30 * 7,
@@ -112,15 +107,15 @@ def design(*units: int) -> DesignPoint:
         # Eq. 7 as printed charges b -> c as well: 2 + 3 ps on core1.
         (
             ALL,
-            PipelineTime.PERIOD,
+            IdleTime.PERIOD,
             (120, 165),
             165,
             165 * (100 + 6 + 10) + 100 * 10 + 20 * 7 + 130 * 20 + 35 * 7,
         ),
     ],
 )
-def test_by_hand(model, time, loads, idle_time, energy):
-    problem = two_cores(model, time)
+def test_by_hand(channels, time, loads, idle_time, energy):
+    problem = two_cores(channels, time)
     result = plain_loads(problem, design(0, 1, 1))
     assert (result.load_ps, result.idle_time_ps, result.energy_fj) == (loads, idle_time, energy)
     assert result.period_ps == max(loads)
@@ -130,20 +125,20 @@ def test_by_hand(model, time, loads, idle_time, energy):
 
 def test_a_core_without_actors_draws_nothing():
     """Its clock is off; Tang's Eq. 8 would let it idle, ours (5) switches it off."""
-    result = plain_loads(two_cores(ANALYTIC), design(1, 1, 1))
+    result = plain_loads(two_cores(BETWEEN), design(1, 1, 1))
     assert result.load_ps == (0, 180)
     assert result.energy_by_unit_fj[0] == 0
     assert result.energy_fj == 180 * (100 + 3 + 5) + 180 * 20
 
 
-@pytest.mark.parametrize("model", [ANALYTIC, ALL])
-@pytest.mark.parametrize("time", list(PipelineTime))
-def test_compiled_is_plain(model, time):
+@pytest.mark.parametrize("channels", ChannelUse)
+@pytest.mark.parametrize("time", list(IdleTime))
+def test_compiled_is_plain(channels, time):
     """Equal to the last integer on 400 random problems, possible or not."""
     possible = 0
     for seed in range(100):
         rng = np.random.default_rng(seed)
-        problem = random_pipeline(rng, random_problem(rng, SHAPE), model, time)
+        problem = random_pipeline(rng, random_problem(rng, SHAPE), channels, time)
         check_problem(problem)
         designs = [random_design(rng, problem) for _ in range(5)]
         rows = np.stack([row_of(entry) for entry in designs])
@@ -169,7 +164,7 @@ def test_compiled_is_plain(model, time):
 
 
 def test_threads_change_nothing():
-    problem = benchmark.example(ANALYTIC)
+    problem = benchmark.example(BETWEEN)
     rows = random_rows(problem, 1001)
     one, three = (make_load_evaluator(problem, jobs=jobs)(rows) for jobs in (1, 3))
     for name, values in asdict(one).items():
@@ -181,7 +176,7 @@ def test_other_objectives_still_play_the_timeline():
     timeline = random_problem(rng, SHAPE)
     kinds = (ObjectiveKind.LATENCY, ObjectiveKind.STRETCH, ObjectiveKind.THROUGHPUT)
     pipeline = replace(
-        random_pipeline(rng, timeline, ANALYTIC), objectives=tuple(map(Objective, kinds))
+        random_pipeline(rng, timeline, BETWEEN), objectives=tuple(map(Objective, kinds))
     )
     alone = replace(timeline, objectives=tuple(map(Objective, kinds[:2])))
     rows = random_rows(pipeline, 20)
@@ -193,8 +188,8 @@ def test_other_objectives_still_play_the_timeline():
 def test_more_channels_never_help():
     for seed in range(50):
         rng = np.random.default_rng(seed)
-        few = random_pipeline(rng, random_problem(rng, SHAPE), ANALYTIC)
-        every = replace(few, throughput_model=ALL)
+        few = random_pipeline(rng, random_problem(rng, SHAPE), BETWEEN)
+        every = replace(few, execution=ClosedForm(ALL, IdleTime.PERIOD))
         rows = random_rows(few, 20)
         assert (
             make_load_evaluator(few)(rows).period_ps <= make_load_evaluator(every)(rows).period_ps
@@ -202,7 +197,7 @@ def test_more_channels_never_help():
 
 
 def test_limits_count_as_on_the_timeline():
-    problem = two_cores(ANALYTIC)
+    problem = two_cores(BETWEEN)
     limited = replace(
         problem, networks=(replace(problem.networks[0], max_transitions=0),), power_cap_mw=10**6
     )
@@ -214,43 +209,38 @@ def test_limits_count_as_on_the_timeline():
 
 def test_problem_file_round_trip():
     rng = np.random.default_rng(3)
-    problem = random_pipeline(rng, random_problem(rng, SHAPE), ALL, PipelineTime.SUM_OF_LOADS)
+    problem = random_pipeline(rng, random_problem(rng, SHAPE), ALL, IdleTime.SUM_OF_LOADS)
     document = problem_to_document(problem)
     data = canonical_bytes(document)
     again = problem_from_bytes(data)
-    assert again.throughput_model is ALL
-    assert again.pipeline_time is PipelineTime.SUM_OF_LOADS
+    assert again.execution == ClosedForm(ALL, IdleTime.SUM_OF_LOADS)
     assert canonical_bytes(problem_to_document(again)) == data
 
 
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"energy_use": EnergyUse.FRAME}, r"\$\.energy_use: must be \"pipeline\""),
-        ({"edge_tokens": None}, r"\$\.edges\[\*\]\.tokens: must be given"),
         (
-            {
-                "throughput_model": ThroughputModel.TIMELINE,
-                "pipeline_time": PipelineTime.SUM_OF_LOADS,
-            },
-            r"\$\.pipeline_time: must be \"period\"",
+            {"execution": OneFrame()},
+            r"objectives\[0\]: throughput is an objective of .*closed-form.*; the model is frame",
         ),
+        ({"edge_tokens": None}, r"\$\.edges\[\*\]\.tokens: must be given"),
     ],
 )
 def test_what_does_not_fit_is_refused(change, message):
     with pytest.raises(ResultError, match=message):
-        check_problem(replace(two_cores(ANALYTIC), **change))
+        check_problem(replace(two_cores(BETWEEN), **change))
 
 
 def test_a_unit_without_channels_is_refused():
-    problem = two_cores(ANALYTIC)
+    problem = two_cores(BETWEEN)
     units = (problem.units[0], replace(problem.units[1], channels=None))
     with pytest.raises(ResultError, match=r"\$\.units\[1\]\.channels: must be given"):
         check_problem(replace(problem, units=units))
 
 
 def test_a_channel_that_takes_too_long_is_refused():
-    problem = two_cores(ANALYTIC)
+    problem = two_cores(BETWEEN)
     tokens = np.array([1 << 58, 0], dtype=np.int64)
     with pytest.raises(ResultError, match=r"channels\.write_fs: one channel must take less"):
         check_problem(replace(problem, edge_tokens=tokens))
@@ -258,12 +248,12 @@ def test_a_channel_that_takes_too_long_is_refused():
 
 def test_the_timeline_has_no_loads():
     problem = random_problem(np.random.default_rng(0), SHAPE)
-    with pytest.raises(ValueError, match="must be analytic, got timeline"):
+    with pytest.raises(ValueError, match="must be closed-form, got frame"):
         make_load_evaluator(problem)
 
 
 def test_a_measurement():
-    speed = benchmark.measure(ANALYTIC, rows=50, plain_rows=20, repetitions=1)
+    speed = benchmark.measure(BETWEEN, rows=50, plain_rows=20, repetitions=1)
     assert (speed.actors, speed.channels, speed.units) == (23, 24, 6)
     assert {column.key for column in benchmark.COLUMNS} == set(asdict(speed))
     assert speed.compiled_per_second > 0
@@ -277,4 +267,4 @@ def test_disagreement_is_an_error(monkeypatch):
 
     monkeypatch.setattr(benchmark.plain_analytic, "plain_loads", wrong)
     with pytest.raises(AssertionError, match="they disagree on design point 0"):
-        benchmark.measure(ANALYTIC, rows=5, plain_rows=1, repetitions=1)
+        benchmark.measure(BETWEEN, rows=5, plain_rows=1, repetitions=1)

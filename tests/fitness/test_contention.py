@@ -9,14 +9,15 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from common.units import KBPS_PER_GBPS
 from fitness.contention import contention_table, lost_rate
 from platforms.platform import Contention
 from results.errors import ResultError
-from results.problem.problem import LOSS_LIMIT, WORK_PER_PS, ContentionTable
+from results.problem.arithmetic import LOSS_LIMIT, WORK_PER_PS
+from results.problem.problem import ContentionTable
 from tests.support.small_problems import parameters
 
 MAX_KBPS = 100_000_000
-KBPS_PER_GBPS = 1_000_000
 XAVIER_GPU = parameters(
     normal_kbps=38_100_000,
     total_kbps=87_200_000,

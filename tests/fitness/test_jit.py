@@ -8,6 +8,7 @@ import os
 import shutil
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -20,12 +21,13 @@ from benchmarks.random_problem import RandomShape, random_problem
 from benchmarks.reference_problem import reference_problem
 from fitness.simulate import make_evaluator
 from fitness.simulate_long_run import make_long_run_evaluator
+from results.problem.execution import Pipeline
 from results.problem.problem import Problem
 
 ROOT = Path(__file__).parents[2]
 COMPILER = [fitness.simulator.jit.HERE / name for name in ("jit.py", "table_types.py")]
 """What all machine code depends on."""
-PACKAGES = ("sdf", "platforms", "results", "fitness", "dse")
+PACKAGES = ("common", "sdf", "platforms", "results", "fitness", "dse")
 
 INNER = """
 from fitness.simulator.jit import jit
@@ -158,7 +160,8 @@ def test_threads_change_no_bit(stated: Problem, jobs: int) -> None:
     for name in ("possible", "makespan_ps", "latency_ps", "dynamic_fj", "busy_ps", "idle_mw"):
         assert np.array_equal(getattr(one, name), getattr(several, name)), name
     assert (one.makespan_ps[one.possible] > 0).all()
-    piped, shared = make_long_run_evaluator(stated), make_long_run_evaluator(stated, jobs=jobs)
+    endless = replace(stated, execution=Pipeline(1))
+    piped, shared = make_long_run_evaluator(endless), make_long_run_evaluator(endless, jobs=jobs)
     alone, together = piped(rows), shared(rows)
     for name, values in vars(alone).items():
         assert np.array_equal(values, getattr(together, name)), name

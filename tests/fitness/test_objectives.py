@@ -12,7 +12,8 @@ from fitness.objectives import ConstraintKind, constraints_of, make_outcomes
 from fitness.reference.long_run import play_long_run
 from fitness.reference.timeline import play
 from fitness.simulate import row_of
-from results.problem.problem import EnergyUse, Objective, ObjectiveKind
+from results.problem.execution import OneFrame, Periodic, Pipeline
+from results.problem.objectives import Objective, ObjectiveKind
 
 SHAPE = RandomShape(networks=(1, 3), groups=(1, 4), units=(1, 3), points=(1, 3))
 
@@ -50,7 +51,7 @@ def expected(problem, design):
     makespan, latencies = frame.frame_end_ps[0], frame.latency_ps[0]
     idle = idle_power_mw(problem, design)
     values = {}
-    if problem.energy_use is EnergyUse.PIPELINE:
+    if problem.execution.frames_overlap:
         run = play_long_run(problem, design)
         window = run.window_ps[1] - run.window_ps[0]
         (time,) = run.periods_ps
@@ -59,7 +60,8 @@ def expected(problem, design):
         power = Fraction(1000 * drawn, window)
         values[ObjectiveKind.THROUGHPUT] = time
     else:
-        time = problem.period_ps if problem.energy_use is EnergyUse.PERIODIC else makespan
+        period = problem.execution.period_ps
+        time = makespan if period is None else period
         energy = idle * time + dynamic_fj(problem, design, frame.schedule.groups)
         power = Fraction(1000 * energy, time)
     busy = sum(row.end_ps - row.start_ps for row in frame.schedule.groups)
@@ -83,10 +85,7 @@ def problems(count, **changes):
 
 def check(rng, problem):
     objectives = [
-        Objective(kind)
-        for kind in ObjectiveKind
-        if kind is not ObjectiveKind.FAIRNESS
-        and (kind is not ObjectiveKind.THROUGHPUT or problem.energy_use is EnergyUse.PIPELINE)
+        Objective(kind) for kind in ObjectiveKind if type(problem.execution) in kind.spec.models
     ]
     objectives += [Objective(ObjectiveKind.LATENCY, n) for n in range(len(problem.networks))]
     problem = replace(problem, objectives=tuple(objectives))
@@ -108,20 +107,22 @@ def test_objectives_of_a_frame():
 
 
 def test_objectives_over_a_period():
-    for rng, problem in problems(40, energy_use=EnergyUse.PERIODIC, period_ps=12_345_678_901):
+    for rng, problem in problems(40, execution=Periodic(12_345_678_901)):
         check(rng, problem)
 
 
 @pytest.mark.parametrize("in_flight", [1, 2, 5])
 def test_objectives_of_a_pipeline(in_flight):
-    for rng, problem in problems(12, energy_use=EnergyUse.PIPELINE, frames_in_flight=in_flight):
+    for rng, problem in problems(12, execution=Pipeline(in_flight)):
         check(rng, problem)
 
 
-@pytest.mark.parametrize("use", list(EnergyUse))
-def test_figures_of_constraints_and_what_is_feasible(use):
+@pytest.mark.parametrize(
+    "execution", [OneFrame(), Periodic(4 * 10**9), Pipeline(1)], ids=lambda model: model.model
+)
+def test_figures_of_constraints_and_what_is_feasible(execution):
     """A limit at exactly the figure is met, one below it is not."""
-    for rng, problem in problems(10, energy_use=use, period_ps=4 * 10**9):
+    for rng, problem in problems(10, execution=execution):
         design = random_design(rng, problem)
         rows = row_of(design)[None, :]
         _, latencies, energy, power = expected(problem, design)
@@ -148,7 +149,6 @@ def test_figures_of_constraints_and_what_is_feasible(use):
             units=tuple(
                 replace(unit, max_segments=segments[u]) for u, unit in enumerate(problem.units)
             ),
-            period_ps=max(makespan, 1) if use is not EnergyUse.PERIODIC else 4 * 10**9,
             power_cap_mw=-(-power_uw // 1000),
             energy_budget_fj=energy,
         )
@@ -157,7 +157,7 @@ def test_figures_of_constraints_and_what_is_feasible(use):
             ConstraintKind.SEGMENTS: segments,
             ConstraintKind.DEADLINE: list(latencies),
             ConstraintKind.RATE: [],
-            ConstraintKind.PERIOD: [makespan],
+            ConstraintKind.PERIOD: [] if execution.period_ps is None else [makespan],
             ConstraintKind.POWER: [power_uw],
             ConstraintKind.ENERGY: [energy],
         }
@@ -166,7 +166,7 @@ def test_figures_of_constraints_and_what_is_feasible(use):
         wanted = [value for kind in ConstraintKind for value in figures[kind]]
         assert kinds == [kind for kind in ConstraintKind for _ in figures[kind]]
         assert outcomes.figures[0].tolist() == wanted
-        in_time = makespan <= limited.period_ps
+        in_time = execution.period_ps is None or makespan <= execution.period_ps
         assert bool(outcomes.feasible[0]) == in_time
         if energy > 1 and in_time:
             tighter = replace(limited, energy_budget_fj=energy - 1)

@@ -26,7 +26,9 @@ from fitness.simulate_long_run import (
 )
 from fitness.simulator.chains.chain_tables import are_chains
 from results.front.front import FreeRun
-from results.problem.problem import DesignPoint, EnergyUse, Objective, ObjectiveKind, Problem
+from results.problem.execution import FreeRunning, Pipeline, frames_in_flight
+from results.problem.objectives import Objective, ObjectiveKind
+from results.problem.problem import DesignPoint, Problem
 from results.problem.rates import frame_period_ps, rate_uhz
 from tests.support.features import compare_all
 from tests.support.small_problems import design, flat_loss, network, problem
@@ -69,8 +71,7 @@ def piped(of: Problem, in_flight: int) -> Problem:
     return replace(
         of,
         objectives=tuple(Objective(kind) for kind in KINDS),
-        energy_use=EnergyUse.PIPELINE,
-        frames_in_flight=in_flight,
+        execution=Pipeline(in_flight),
     )
 
 
@@ -79,7 +80,7 @@ def freely(of: Problem, in_flight: int) -> Problem:
         piped(of, in_flight),
         networks=tuple(replace(entry, waits_for=(), arrival_ps=0) for entry in of.networks),
         objectives=(*(Objective(kind) for kind in KINDS), Objective(ObjectiveKind.FAIRNESS)),
-        free_running=True,
+        execution=FreeRunning(in_flight),
     )
 
 
@@ -145,7 +146,7 @@ def compare_outcomes(case: Problem, point: DesignPoint, plain: PlainLongRun, see
     """Objectives and, of networks that run freely, least rates: about half of them must have just
     the rate that they have, some of these one uHz more."""
     rng = np.random.default_rng(seed)
-    if case.free_running:
+    if not case.execution.has_frame:
         rates = [rate_uhz(period) + int(rng.integers(4) == 0) for period in plain.periods_ps]
         networks = tuple(
             replace(entry, min_rate_uhz=rate) if rng.integers(2) else entry
@@ -155,7 +156,7 @@ def compare_outcomes(case: Problem, point: DesignPoint, plain: PlainLongRun, see
     outcomes = make_outcomes(case)(row_of(point)[None])
     told = plain_outcome(case, point)
     assert tuple(outcomes.objectives[0].tolist()) == told.objectives, f"seed {seed}"
-    limited = [entry.network for entry in constraints_of(case) if entry.is_least]
+    limited = [entry.index for entry in constraints_of(case) if entry.is_least]
     assert limited == [n for n, entry in enumerate(case.networks) if entry.min_rate_uhz]
     figures = [-rate_uhz(plain.periods_ps[n]) for n in limited]
     least = [entry.is_least for entry in constraints_of(case)]
@@ -171,7 +172,7 @@ def features(case: Problem, plain: PlainLongRun) -> set[str]:
     begin, end = plain.window_ps
     return {
         f"{len(case.networks)} networks",
-        f"{case.frames_in_flight} in flight",
+        f"{frames_in_flight(case.execution)} in flight",
         *(
             name
             for name, holds in {
@@ -213,21 +214,20 @@ def test_rates_times_loads_are_at_most_1(in_flight: int) -> None:
                     sum(Fraction(load, period) for load, period in zip(loads, found, strict=True))
                     for loads in loads_of(case, row)
                 ]
-                assert max(shares) <= 1, (seed, case.free_running)
+                assert max(shares) <= 1, (seed, case.execution)
                 tight += max(shares) > Fraction(999, 1000)
     assert tight > 100
 
 
 def loads_of(case: Problem, row: np.ndarray) -> list[list[int]]:
     """[units][streams]: stand-alone time of a frame."""
-    loads = [[0] * (len(case.networks) if case.free_running else 1) for _ in case.units]
+    alone = not case.execution.has_frame
+    loads = [[0] * (len(case.networks) if alone else 1) for _ in case.units]
     for n, entry in enumerate(case.networks):
         for group in entry.groups:
             unit = case.units[row[group]]
             at = (group, *(row[case.group_count + clock] for clock in unit.clocks))
-            loads[row[group]][n if case.free_running else 0] += entry.repeats * int(
-                unit.time_ps[at]
-            )
+            loads[row[group]][n if alone else 0] += entry.repeats * int(unit.time_ps[at])
     return loads
 
 
@@ -435,7 +435,7 @@ def test_one_network_that_runs_freely_is_a_pipeline(seed: int) -> None:
     case = random_problem(rng, RandomShape(networks=(1, 1), ties=seed % 2 == 0))
     case = freely(case, seed % 8 + 1)
     rows = np.stack([row_of(random_design(rng, case)) for _ in range(3)])
-    pipeline = make_long_run_evaluator(replace(case, free_running=False))(rows)
+    pipeline = make_long_run_evaluator(replace(case, execution=Pipeline(seed % 8 + 1)))(rows)
     assert_equal_runs(make_long_run_evaluator(case)(rows), pipeline)
 
 

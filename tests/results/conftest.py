@@ -11,12 +11,10 @@ from results.export.result_folder import write_results
 from results.front.dominance import non_dominated, reference_point
 from results.front.front import Front, HypervolumePoint, InputFile, Member, Provenance
 from results.front.schedule import Schedule, ScheduledGroup
-from results.problem.objectives import objective_names
+from results.problem.objectives import Objective, ObjectiveKind, objective_names
 from results.problem.problem import (
     ContentionTable,
     DesignPoint,
-    Objective,
-    ObjectiveKind,
     Problem,
     ProblemDomain,
     ProblemNetwork,

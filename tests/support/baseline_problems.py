@@ -10,7 +10,8 @@ from benchmarks.random_problem import RandomShape, random_problem
 from dse.space.design_space import DesignSpace
 from fitness.reference import timeline as plain_timeline
 from fitness.simulate import design_of
-from results.problem.problem import Objective, ObjectiveKind, Problem
+from results.problem.objectives import Objective, ObjectiveKind
+from results.problem.problem import Problem
 
 CHAINS = RandomShape(networks=(1, 3), groups=(1, 4), units=(2, 3), points=(1, 2), graphs=False)
 ALONE = RandomShape(

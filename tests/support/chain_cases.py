@@ -12,7 +12,8 @@ from benchmarks.random_problem import RandomShape, random_problem
 from fitness.reference import timeline as plain_timeline
 from fitness.simulate import Evaluation, Kernel, design_of, make_evaluator
 from fitness.simulator.chains.chain_tables import LANES, are_chains
-from results.problem.problem import TIME_LIMIT_PS, Problem
+from results.problem.arithmetic import TIME_LIMIT_PS
+from results.problem.problem import Problem
 
 ROWS = 2 * LANES + 3
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from dse.space.design_space import DesignSpace
-from results.problem.problem import EnergyUse, Objective, ObjectiveKind
+from results.problem.execution import Pipeline
+from results.problem.objectives import Objective, ObjectiveKind
 
 
 def with_throughput(space: DesignSpace) -> DesignSpace:
@@ -15,7 +16,6 @@ def with_throughput(space: DesignSpace) -> DesignSpace:
         replace(
             space.problem,
             objectives=tuple(Objective(kind) for kind in kinds),
-            energy_use=EnergyUse.PIPELINE,
-            frames_in_flight=2,
+            execution=Pipeline(2),
         )
     )

@@ -9,9 +9,11 @@ from itertools import product
 import numpy as np
 
 from benchmarks.random_problem import RandomShape, random_problem
+from common.arrays import IntArray
 from fitness.lemma_checker.claim import LemmaTarget
 from results.front.certificate import NOT_NAMED, LemmaTable
-from results.problem.problem import IntArray, Objective, ObjectiveKind, Problem, ProblemUnit
+from results.problem.objectives import Objective, ObjectiveKind
+from results.problem.problem import Problem, ProblemUnit
 
 MAX_DESIGNS = 10_000
 

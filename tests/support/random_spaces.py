@@ -8,10 +8,13 @@ from functools import cached_property
 import numpy as np
 
 from benchmarks.random_problem import RandomShape, random_problem
+from common.arrays import IntArray
 from dse.space.design_space import DesignSpace
 from fitness.objectives import make_outcomes
 from results.front.certificate import LemmaTable
-from results.problem.problem import EnergyUse, IntArray, Objective, ObjectiveKind, Problem
+from results.problem.execution import Periodic
+from results.problem.objectives import Objective, ObjectiveKind
+from results.problem.problem import Problem
 
 MAX_ROWS = 60_000
 NOTHING = np.iinfo(np.int64).max
@@ -136,7 +139,7 @@ def random_power_problem(rng: np.random.Generator, objective: ObjectiveKind) -> 
         return max(1, int(np.quantile(figures, rng.random())))
 
     if rng.integers(3) == 0:
-        problem = replace(problem, energy_use=EnergyUse.PERIODIC, period_ps=drawn(3))
+        problem = replace(problem, execution=Periodic(drawn(3)))
     if rng.integers(2):
         problem = replace(problem, power_cap_mw=max(1, drawn(2) // 1000))
     if rng.integers(2):

@@ -56,7 +56,7 @@ def replay(problem, unit_of, point, endless=False):
     incoming = {g: [e for e in problem["edges"] if e["target"] == g] for g in range(len(unit_of))}
     streams = streams_of(problem)
     stream_of = {n: s for s, members in enumerate(streams) for n in members}
-    in_flight = problem["frames_in_flight"] if endless else 1
+    in_flight = problem["execution"]["frames_in_flight"] if endless else 1
 
     def awaited(frame, n, repeat, g):
         """Executions that must end first, each with the delay after it."""
@@ -165,7 +165,8 @@ def replay(problem, unit_of, point, endless=False):
 def streams_of(problem):
     """The networks of each stream."""
     everything = list(range(len(problem["networks"])))
-    return [[n] for n in everything] if problem["free_running"] else [everything]
+    free = problem["execution"]["model"] == "free-running"
+    return [[n] for n in everything] if free else [everything]
 
 
 def figures(problem, unit_of, point, rows, played=None):
@@ -185,27 +186,29 @@ def figures(problem, unit_of, point, rows, played=None):
     busy = sum(end - start for _, start, end in rows.values())
     result["stretch_ppm"] = (busy - alone) * 10**6 // alone
 
-    pluralize, idle_ps, per = rows, makespan, (1, 1)
+    counted, idle_ps, per = rows, makespan, (1, 1)
     spent = dict.fromkeys(units, 0)
-    if problem["energy_use"] == "periodic":
-        idle_ps = problem["period_ps"]
-    if problem["throughput_model"] != "timeline":
+    execution = problem["execution"]
+    free = execution["model"] == "free-running"
+    if execution["model"] == "periodic":
+        idle_ps = execution["period_ps"]
+    if execution["model"] == "closed-form":
         load, spent = closed_form(problem, unit_of, point)
         result["frame_period_ps"] = max(load.values())
-        pluralize = {}
+        counted = {}
         idle_ps = max(load.values())
-        if problem["pipeline_time"] == "sum-of-loads":
+        if execution["idle_time"] == "sum-of-loads":
             idle_ps = sum(load.values())
-    elif problem["energy_use"] == "pipeline":
+    elif played is not None:
         (begin, _), (last, _) = played[1]
         periods = stream_periods(problem, unit_of, point, *played)
         mean = len(periods) / sum(Fraction(1, period) for period in periods)
         result["frame_period_ps"], idle_ps = math.ceil(mean), last - begin
-        if problem["free_running"]:
+        if free:
             pairs = zip(times_alone(problem), periods, strict=True)
             result["negative_fairness_ppm"] = -min(10**6 * time // each for time, each in pairs)
         per = math.ceil(mean), len(periods) * idle_ps
-        pluralize = {
+        counted = {
             key: (ready, max(start, begin), last if end is None else min(last, end))
             for key, (ready, start, end) in played[0].items()
             if start < last and (end is None or end > begin)
@@ -226,7 +229,7 @@ def figures(problem, unit_of, point, rows, played=None):
             + idle * idle_ps
             + sum(
                 at(unit["dynamic_mw"][key[3]], index) * (end - start)
-                for key, (_, start, end) in pluralize.items()
+                for key, (_, start, end) in counted.items()
                 if unit_of[key[3]] == unit["name"]
             )
         )
@@ -235,7 +238,7 @@ def figures(problem, unit_of, point, rows, played=None):
     result["energy_fj"] = energy
     result["power_uw"] = 1000 * whole // max(1, idle_ps)
     result["energy_per_inference_fj"] = energy // len(problem["networks"])
-    if problem["free_running"]:
+    if free:
         result["energy_per_inference_fj"] = energy
     return result, {name: value * per[0] // per[1] for name, value in by_unit.items()}
 
@@ -322,7 +325,7 @@ def closed_form(problem, unit_of, point):
         busy(name, time, at(units[name]["dynamic_mw"][g], index))
     for e in problem["edges"]:
         ends = unit_of[e["source"]], unit_of[e["target"]]
-        if ends[0] == ends[1] and problem["throughput_model"] == "analytic":
+        if ends[0] == ends[1] and problem["execution"]["channels"] == "between-units":
             continue
         for name, rate in zip(ends, ("write_fs", "read_fs"), strict=True):
             channels = units[name]["channels"]
@@ -358,9 +361,10 @@ def main(folder):
         point = {d: p["index"] if p else 0 for d, p in member["operating_points"].items()}
         shown = rows = replay(problem, unit_of, point)
         said = played = None
-        if problem["energy_use"] == "pipeline" and problem["throughput_model"] == "timeline":
+        model = problem["execution"]["model"]
+        if model in ("pipeline", "free-running"):
             played = replay(problem, unit_of, point, endless=True)
-        if problem["free_running"]:
+        if model == "free-running":
             said, shown = beginning(problem, unit_of, point, *played)
         if member["free_run"] != said:
             wrong.append(f"member {i}: free_run")

@@ -8,7 +8,8 @@ from itertools import pairwise, product
 from fitness.contention import lost_rate
 from fitness.reference import timeline as plain_timeline
 from results.front.certificate import NOT_NAMED
-from results.problem.problem import WORK_PER_PS, DesignPoint, Problem
+from results.problem.arithmetic import WORK_PER_PS
+from results.problem.problem import DesignPoint, Problem
 
 Instance = tuple[int, int, int]
 """(network, repeat, group)"""

@@ -9,11 +9,10 @@ import numpy as np
 
 from fitness.contention import contention_table
 from platforms.platform import Contention, Source, Status
+from results.problem.objectives import Objective, ObjectiveKind
 from results.problem.problem import (
     ContentionTable,
     DesignPoint,
-    Objective,
-    ObjectiveKind,
     Problem,
     ProblemDomain,
     ProblemNetwork,
@@ -49,7 +48,6 @@ def problem(
     edges: Mapping[tuple[int, int], int] | None = None,
     demands_kbps: Sequence[int] | None = None,
     contention: ContentionTable | None = None,
-    frames_in_flight: int = 1,
 ) -> Problem:
     """One clock, one operating point, no power.
 
@@ -59,7 +57,6 @@ def problem(
         edges: (source, target) -> transition time between any two different units.
         demands_kbps: of every group, on all units alike.
         contention: of all units alike.
-        frames_in_flight: of the pipeline.
     """
     edges = edges or {}
     time = np.array(times_ps, dtype=np.int64)
@@ -98,7 +95,6 @@ def problem(
         board_mw=0,
         allowed=time >= 0,
         objectives=(Objective(ObjectiveKind.LATENCY), Objective(ObjectiveKind.ENERGY)),
-        frames_in_flight=frames_in_flight,
     )
 
 

@@ -9,7 +9,8 @@ from benchmarks.random_problem import RandomShape, random_problem
 from dse.space.design_space import DesignSpace
 from fitness.objectives import make_outcomes
 from results.front.dominance import non_dominated
-from results.problem.problem import EnergyUse, Objective, ObjectiveKind
+from results.problem.execution import Pipeline
+from results.problem.objectives import Objective, ObjectiveKind
 
 SHAPE = RandomShape(networks=(1, 2), groups=(1, 4), units=(2, 3), points=(1, 2))
 
@@ -45,6 +46,5 @@ def pipeline_space(seed):
     return small_space(
         seed,
         objectives=tuple(Objective(kind) for kind in kinds),
-        energy_use=EnergyUse.PIPELINE,
-        period_ps=None,
+        execution=Pipeline(1),
     )

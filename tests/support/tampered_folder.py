@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from common.arrays import IntArray
 from dse.baselines.evaluate_all import baseline_points
 from dse.certificate.cover import cover_smtlib
 from dse.certificate.strategy import prove_front
@@ -39,7 +40,7 @@ from results.front.front import Front, Member
 from results.front.front_document import front_from_document, member_to_document
 from results.io.canonical_json import canonical_bytes, content_sha256, sha256_of
 from results.problem.objectives import objective_names
-from results.problem.problem import IntArray, Problem
+from results.problem.problem import Problem
 from results.problem.problem_file import problem_from_document
 from tests.support.random_spaces import Space, space_of
 

@@ -6,7 +6,8 @@ from __future__ import annotations
 from fractions import Fraction
 
 from results.front.front import Member
-from results.problem.problem import DesignPoint, ObjectiveKind, Problem
+from results.problem.objectives import ObjectiveKind
+from results.problem.problem import DesignPoint, Problem
 
 
 def claimed_periods_ps(problem: Problem, member: Member) -> tuple[int, ...]:
@@ -54,4 +55,4 @@ def _loads(problem: Problem, design: DesignPoint, u: int) -> list[int]:
         * sum(int(unit.time_ps[(g, *points)]) for g in network.groups if design.units[g] == u)
         for network in problem.networks
     ]
-    return loads if problem.free_running else [sum(loads)]
+    return [sum(loads)] if problem.execution.has_frame else loads

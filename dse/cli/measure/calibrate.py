@@ -11,6 +11,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from common.arrays import FloatArray
 from dse.cli.measure.import_options import Replace, Source, source_text
 from dse.cli.shared.options import AsJson, Dimensions, PlatformName, Precision, check_number
 from dse.errors import WorkloadError
@@ -19,7 +20,7 @@ from dse.workload.parse_options import parse_dimensions
 from fitness.calibration.dvfs import calibrate_rows, power_errors, subjects, time_errors
 from fitness.calibration.dvfs_profile import Subject, clock_profile_document
 from fitness.calibration.dvfs_table import read_measurements
-from fitness.cost_model.dvfs_forms import FloatArray, PowerForm, TimeForm
+from fitness.cost_model.dvfs_forms import PowerForm, TimeForm
 from fitness.costs.network_costs import choose_precision
 from platforms.errors import PlatformError
 from platforms.platform_file import load_platform

@@ -36,8 +36,12 @@ from dse.tools.analysis.compare_baselines import COMPARED, compare, rate_sum, tw
 from dse.workload.parse_options import make_options
 from dse.workload.scenarios import scenario_objectives
 from platforms.platform_file import load_platform
-from results.problem.objectives import format_objectives, objective_label, objective_names
-from results.problem.problem import ObjectiveKind
+from results.problem.objectives import (
+    ObjectiveKind,
+    format_objectives,
+    objective_label,
+    objective_names,
+)
 from results.text.member_diff import groups_by_unit, transition_count
 from results.text.space_description import describe_space
 

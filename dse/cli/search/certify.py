@@ -10,12 +10,13 @@ import typer
 from rich.console import Console
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
+from common.units import PPM
 from dse.api.front import Front
 from dse.api.pipeline import prove
 from dse.api.pipeline import verify as checks_of
 from dse.certificate.verify.verify import Verdict, exit_status, summary
 from dse.cli.shared.options import MAX_COUNT, AsJson, Folder, TimeLimit
-from results.front.epsilon import PPM, percent
+from results.front.epsilon import percent
 from results.io.plural import pluralize
 
 if TYPE_CHECKING:

@@ -11,9 +11,10 @@ import typer
 
 from dse.papers.managers.mapformer.modes import Mode
 from dse.papers.managers.mapformer.settings import PredictorName
+from dse.workload.options import ThroughputModel
 from dse.workload.scenarios import Scenario
 from dse.workload.workload_check import MAX_FRAMES_IN_FLIGHT
-from results.problem.pipeline_model import PipelineTime, ThroughputModel
+from results.problem.execution import IdleTime
 
 MAX_SIZE = 1_000_000
 """Of every option that says how large or how many something is: above all that a network has."""
@@ -167,7 +168,7 @@ ThroughputModelName = Annotated[
     ),
 ]
 PipelineTimeName = Annotated[
-    PipelineTime,
+    IdleTime,
     typer.Option(
         help="Interval of idle power in the closed form: the period, or the sum of loads "
         "(Tang's Eq. 12).",
@@ -215,6 +216,6 @@ class GoalOptions:
     min_rate: MinRates = None
     fps: FrameRate = None
     throughput_model: ThroughputModelName = ThroughputModel.TIMELINE
-    pipeline_time: PipelineTimeName = PipelineTime.PERIOD
+    pipeline_time: PipelineTimeName = IdleTime.PERIOD
     free_running: FreeRunning = False
     frames_in_flight: FramesInFlight = None

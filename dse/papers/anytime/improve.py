@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from common.arrays import IntArray
 from dse.baselines.gpu_and_dsa import GpuAndDsa
 from dse.baselines.gpu_only import GpuOnly
 from dse.certificate.certify import Limits, certified_column, default_nodes, prove
@@ -20,8 +21,8 @@ from fitness.simulate import design_of, row_of
 from results.errors import ResultError
 from results.front.certificate import Certificate, CertificateStatus
 from results.front.epsilon import epsilon_ppm
-from results.problem.objectives import objective_names
-from results.problem.problem import DesignPoint, IntArray, ObjectiveKind, Problem
+from results.problem.objectives import ObjectiveKind, objective_names
+from results.problem.problem import DesignPoint, Problem
 from results.problem.problem_file import problem_sha256
 
 START = (GpuOnly, GpuAndDsa)

@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 
+from common.units import PS_PER_S
 from dse.certificate.certify import default_nodes
 from dse.certificate.fastest import find_fastest
 from dse.errors import InfeasibleError
@@ -23,7 +24,6 @@ from results.front.certificate import CertificateStatus
 from results.problem.problem import Problem
 from results.replay.replay import Replay, ReplayFrame, ReplayPhase, ReplaySchedule
 
-PS_PER_S = 10**12
 MAX_FRAMES = 1_000_000
 
 

@@ -8,9 +8,10 @@ from functools import cached_property
 
 import numpy as np
 
+from common.arrays import FloatArray, IntArray
 from dse.space.design_space import DesignSpace
-from results.front.dominance import FloatArray
-from results.problem.problem import WORK_PER_PS, IntArray, Problem
+from results.problem.arithmetic import WORK_PER_PS
+from results.problem.problem import Problem
 
 
 @dataclass(frozen=True, eq=False)

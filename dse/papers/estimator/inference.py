@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from common.arrays import IntArray
 from dse.errors import WorkloadError
 from dse.papers.estimator.inputs import Inputs, inputs_of
 from dse.papers.estimator.predictor import Prediction
@@ -21,7 +22,7 @@ from dse.papers.estimator.settings import (
 from dse.papers.estimator.tokens import Float32Array, TokenMaker
 from dse.papers.managers.mapformer.settings import PredictorName
 from results.io.optional import optional_import
-from results.problem.problem import IntArray, Problem
+from results.problem.problem import Problem
 
 EPSILON = np.float32(1e-5)
 """As in PyTorch's layer normalisation."""
@@ -134,7 +135,7 @@ class LearnedPredictor:
                 that it was trained for.
         """
         if self._tokens is None or self._problem is not problem:
-            if not problem.free_running:
+            if problem.execution.has_frame:
                 raise WorkloadError(
                     f"--predictor {self.name}: --free-running is required; it was trained on "
                     "networks without a common frame"

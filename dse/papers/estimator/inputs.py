@@ -8,10 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from common.arrays import BoolArray, FloatArray, IntArray
 from dse.papers.estimator.settings import MAX_POSITIONS, EstimatorSettings, Scaling, places, spread
 from dse.papers.estimator.tokens import Float32Array, Tokens
-from results.front.dominance import FloatArray
-from results.problem.problem import BoolArray, IntArray
 
 MAX_DEVIATIONS = 6.0
 """Figures are cut off so far from the mean: what was never seen must not drown the rest."""

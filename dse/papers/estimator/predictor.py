@@ -8,11 +8,11 @@ from typing import Protocol
 
 import numpy as np
 
+from common.arrays import FloatArray, IntArray
 from fitness.objectives import OutcomeFunction, make_outcomes
 from results.errors import ResultError
-from results.front.dominance import FloatArray
-from results.problem.objectives import objective_value
-from results.problem.problem import IntArray, ObjectiveKind, Problem
+from results.problem.objectives import ObjectiveKind, objective_value
+from results.problem.problem import Problem
 
 CLASSES = 16
 """Classes of throughput and of power (MapFormer 5.1)."""

@@ -11,10 +11,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from common.arrays import FloatArray, IntArray
 from dse.papers.estimator.features import Figures
 from dse.space.design_space import DesignSpace
-from results.front.dominance import FloatArray
-from results.problem.problem import IntArray
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,10 +6,10 @@ from dataclasses import asdict, dataclass, fields
 
 import numpy as np
 
+from common.arrays import FloatArray
 from dse.errors import WorkloadError
 from dse.papers.estimator.predictor import CLASSES, Bins
 from dse.papers.estimator.tokens import PLAYED_FIGURES, STATIC_FIGURES, Float32Array
-from results.front.dominance import FloatArray
 from results.io.canonical_json import Json
 from results.problem.problem import Problem
 

@@ -17,12 +17,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from common.arrays import FloatArray, IntArray
 from dse.papers.estimator.features import FigureReader, Figures, loss_parameters
 from dse.papers.estimator.segments import Stretches, stretches_of
 from dse.papers.estimator.truncated_simulation import ShortPlay, play_shortly
 from dse.space.design_space import DesignSpace
-from results.front.dominance import FloatArray
-from results.problem.problem import IntArray, Problem
+from results.problem.execution import frames_in_flight
+from results.problem.problem import Problem
 
 Float32Array = NDArray[np.float32]
 
@@ -77,7 +78,12 @@ class TokenMaker:
         if losses is not None:
             mapping = rows[:, : space.groups]
             played = play_shortly(
-                figures, mapping, space.first, space.size, losses, problem.frames_in_flight
+                figures,
+                mapping,
+                space.first,
+                space.size,
+                losses,
+                frames_in_flight(problem.execution),
             )
         return tokens_of(problem, space, figures, played, rows)
 

@@ -14,9 +14,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from common.arrays import FloatArray, IntArray
 from dse.papers.estimator.features import Figures
-from results.front.dominance import FloatArray
-from results.problem.problem import IntArray
 
 EVENTS, WARM_UP = 2500, 1000
 """Simulated events, and those before averages start."""

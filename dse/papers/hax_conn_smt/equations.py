@@ -15,7 +15,8 @@ from typing import Any
 
 from dse.papers.hax_conn_smt.instance import Choice, Layers
 from dse.papers.hax_conn_smt.rate_sum import RateBound
-from results.problem.problem import WORK_PER_PS, Problem
+from results.problem.arithmetic import WORK_PER_PS
+from results.problem.problem import Problem
 
 Term = Any
 """A Z3 expression; z3 has no types."""
@@ -285,8 +286,8 @@ class WholeEquations:
                 ]
                 if begins:
                     self._add(z3.AtMost(*begins, unit.max_segments))
-        if problem.period_ps is not None:
-            self._add(self.makespan <= problem.period_ps)
+        if problem.execution.period_ps is not None:
+            self._add(self.makespan <= problem.execution.period_ps)
 
     def _rivals(self) -> list[tuple[int, int]]:
         """Pairs of layers, the smaller position first, that could need one unit at the same

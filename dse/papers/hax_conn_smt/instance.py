@@ -10,7 +10,8 @@ from functools import cached_property
 from itertools import combinations, product
 
 from fitness.contention import lost_rate
-from results.problem.problem import WORK_PER_PS, Problem
+from results.problem.arithmetic import WORK_PER_PS
+from results.problem.problem import Problem
 
 
 @dataclass(frozen=True)

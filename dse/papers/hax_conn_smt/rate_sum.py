@@ -11,8 +11,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from typing import Any
 
-UHZ_PS = 10**18
-"""A rate in uHz times a latency in ps."""
+from common.units import UHZ_PS
 
 Term = Any
 """A Z3 expression; z3 has no types."""

@@ -14,11 +14,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from common.arrays import FloatArray, IntArray
+from common.units import PS_PER_S
 from dse.space.design_space import DesignSpace
-from results.front.dominance import FloatArray
-from results.problem.problem import IntArray
 
-PS_PER_S = 1e12
 BYTES_PER_KB = 1e3
 LADDER_PLACES = 4
 """Operating points of a domain that are profiled."""

@@ -15,12 +15,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from common.arrays import FloatArray, IntArray
 from dse.papers.managers.base import Manager, cpu_and_gpu, whole_row
 from dse.papers.managers.layer_times import LayerTimes, fit_layer_times
 from dse.papers.managers.power_mode import power_mode
 from dse.space.design_space import DesignSpace
-from results.front.dominance import FloatArray
-from results.problem.problem import IntArray
 
 NEIGHBOURS = 5
 

@@ -13,8 +13,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from common.arrays import IntArray
 from dse.space.design_space import DesignSpace
-from results.problem.problem import IntArray
 
 STEPS = 30
 """How finely all ladders are walked together."""

@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from results.front.dominance import FloatArray
-from results.problem.problem import IntArray, Problem
+from common.arrays import FloatArray, IntArray
+from results.problem.problem import Problem
 
 NEIGHBOURS = 5
 

@@ -6,8 +6,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from results.problem.pipeline_model import PipelineTime, ThroughputModel
-from results.problem.problem import EnergyUse, Objective, ObjectiveKind, Problem, ProblemNetwork
+from results.problem.execution import OneFrame
+from results.problem.objectives import Objective, ObjectiveKind
+from results.problem.problem import Problem, ProblemNetwork
 
 
 def period_problem(problem: Problem) -> Problem:
@@ -37,9 +38,5 @@ def period_problem(problem: Problem) -> Problem:
         transition_ps=np.zeros((0, units, units), dtype=np.int64),
         units=tuple(replace(unit, max_segments=None) for unit in problem.units),
         objectives=(Objective(ObjectiveKind.LATENCY), Objective(ObjectiveKind.ENERGY)),
-        energy_use=EnergyUse.FRAME,
-        throughput_model=ThroughputModel.TIMELINE,
-        pipeline_time=PipelineTime.PERIOD,
-        period_ps=None,
-        free_running=False,
+        execution=OneFrame(),
     )

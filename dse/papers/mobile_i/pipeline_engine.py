@@ -6,14 +6,13 @@ from typing import Any
 
 import numpy as np
 
+from common.arrays import FloatArray, IntArray
 from dse.search.archive import Archive
 from dse.search.base import EngineState
 from dse.search.optimizers.dedup import SeenRows
 from dse.search.rng_state import generator_from, state_of
 from dse.space.design_space import DesignSpace
 from fitness.objectives import Outcomes, constraints_of
-from results.front.dominance import FloatArray
-from results.problem.problem import IntArray
 
 BATCH = 200
 ATTEMPTS = 20

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from common.arrays import BoolArray, FloatArray, IntArray
 from dse.search.archive import Archive
 from dse.search.base import EngineState, Violation
 from dse.search.optimizers.initial_population import initial_population
@@ -18,8 +19,6 @@ from dse.search.rng_state import generator_from, state_of
 from dse.space.design_space import DesignSpace
 from dse.space.operators import mutate
 from fitness.objectives import Outcomes, constraints_of
-from results.front.dominance import FloatArray
-from results.problem.problem import BoolArray, IntArray
 
 WALKERS = 200
 HOT, COLD = 0.1, 1e-4

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from results.problem.problem import BoolArray, IntArray
+from common.arrays import BoolArray, IntArray
 
 Hashes = NDArray[np.uint64]
 

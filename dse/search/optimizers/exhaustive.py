@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from common.arrays import IntArray
 from dse.errors import WorkloadError
 from dse.search.base import EngineState
 from dse.space.design_space import DesignSpace
 from fitness.objectives import Outcomes
-from results.problem.problem import IntArray
 
 MAX_COMBINATIONS = 100_000_000
 """About a minute and a half for two small networks on one core, much longer for larger ones."""

@@ -6,11 +6,11 @@ import itertools
 
 import numpy as np
 
+from common.arrays import IntArray
 from dse.baselines.evaluate_all import baseline_rows
 from dse.search.surrogate.free_running_seeds import free_running_seeds
 from dse.search.surrogate.load_balancing import balanced_rows
 from dse.space.design_space import DesignSpace, Random, unique_rows
-from results.problem.problem import IntArray
 
 BALANCED = 60
 """Balanced rows, at most."""
@@ -49,7 +49,7 @@ def initial_population(space: DesignSpace, rng: Random, size: int) -> IntArray:
     Baselines come as they are, and once more with what constraints on the mapping make of them.
     """
     known = baseline_rows(space)
-    if space.problem.free_running:
+    if not space.problem.execution.has_frame:
         known = np.concatenate((free_running_seeds(space, rng), known))
     if space.start is not None:
         known = np.concatenate((space.start, known))

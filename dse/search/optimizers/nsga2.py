@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from common.arrays import FloatArray, IntArray
 from dse.search.archive import Archive
 from dse.search.base import EngineState, Violation
 from dse.search.optimizers.dedup import SeenRows
@@ -17,8 +18,6 @@ from dse.space.design_space import DesignSpace
 from dse.space.neighbourhood import neighbours
 from dse.space.operators import breed
 from fitness.objectives import Outcomes, constraints_of
-from results.front.dominance import FloatArray
-from results.problem.problem import IntArray
 
 POPULATION = 200
 NEIGHBOURS = 200

@@ -28,12 +28,12 @@ from pymoo.operators.sampling.rnd import IntegerRandomSampling
 from pymoo.problems.static import StaticProblem
 from pymoo.util.ref_dirs import get_reference_directions
 
+from common.arrays import IntArray
 from dse.search.base import Engine, Violation
 from dse.search.optimizers.initial_population import initial_population
 from dse.space.design_space import DesignSpace, unique_rows
 from dse.space.operators import mutate, segment_crossover
 from fitness.objectives import Outcomes, constraints_of, make_outcomes
-from results.problem.problem import IntArray
 
 POPULATION = 200
 SMS_POPULATION = 100

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from common.arrays import IntArray
 from dse.search.base import EngineState
 from dse.search.optimizers.dedup import SeenRows
 from dse.search.rng_state import generator_from, state_of
 from dse.space.design_space import DesignSpace
 from fitness.objectives import Outcomes
-from results.problem.problem import IntArray
 
 BATCH = 1000
 ATTEMPTS = 20

@@ -12,9 +12,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from common.arrays import FloatArray, IntArray
 from dse.space.design_space import Random
-from results.front.dominance import FloatArray
-from results.problem.problem import IntArray
 
 
 @dataclass(frozen=True, eq=False)

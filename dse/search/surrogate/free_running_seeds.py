@@ -13,6 +13,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from common.arrays import FloatArray, IntArray
+from common.units import UHZ_PS
 from dse.search.surrogate.mean_value_analysis import (
     ClockTables,
     Work,
@@ -21,9 +23,8 @@ from dse.search.surrogate.mean_value_analysis import (
     work_of_rows,
 )
 from dse.space.design_space import DesignSpace, Random, unique_rows
-from results.front.dominance import FloatArray
-from results.problem.problem import IntArray, ObjectiveKind
-from results.problem.rates import UHZ_PS, times_alone_ps
+from results.problem.objectives import ObjectiveKind
+from results.problem.rates import times_alone_ps
 
 BEGINNINGS = 24
 DRAWS = 8

@@ -17,9 +17,9 @@ from typing import Any
 
 import numpy as np
 
+from common.arrays import FloatArray, IntArray
 from dse.space.design_space import DesignSpace, Random
-from results.front.dominance import FloatArray
-from results.problem.problem import IntArray, ProblemUnit
+from results.problem.problem import ProblemUnit
 
 ROUNDS = 6
 FIRST_ENTRY = 0.01

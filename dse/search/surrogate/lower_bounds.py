@@ -13,33 +13,21 @@ from graphlib import TopologicalSorter
 
 import numpy as np
 
+from common.arrays import BoolArray, IntArray
+from fitness.execution import rules_of
 from fitness.objectives import OutcomeFunction, make_outcomes
 from fitness.simulate import Evaluation, Evaluator
 from fitness.simulator.layout import make_plan
 from fitness.simulator.state import make_chosen
-from results.problem.problem import BoolArray, EnergyUse, IntArray, ObjectiveKind, Problem
+from results.problem.problem import Problem
 
 Filter = Callable[[IntArray, IntArray], BoolArray]
 
-_BOUNDED = (
-    ObjectiveKind.LATENCY,
-    ObjectiveKind.INVERSE_LATENCY,
-    ObjectiveKind.ENERGY,
-    ObjectiveKind.STRETCH,
-)
-
 
 def has_lower_bounds(problem: Problem) -> bool:
-    """Whether every objective is known to be no better than what stand-alone times give: not of a
-    pipeline, and mean power over a given period only."""
-    kinds: tuple[ObjectiveKind, ...] = _BOUNDED
-    if problem.energy_use is EnergyUse.PERIODIC:
-        kinds = (*kinds, ObjectiveKind.POWER)
-    return (
-        not problem.is_analytic
-        and problem.energy_use is not EnergyUse.PIPELINE
-        and all(objective.kind in kinds for objective in problem.objectives)
-    )
+    """Whether every objective is known to be no better than what stand-alone times give."""
+    bounded = rules_of(problem).bounded
+    return all(objective.kind in bounded for objective in problem.objectives)
 
 
 def make_lower_bound_evaluator(problem: Problem) -> Evaluator:
@@ -93,7 +81,7 @@ def make_filter(problem: Problem) -> Filter:
         units=tuple(replace(unit, max_segments=None) for unit in problem.units),
     )
     play = make_lower_bound_evaluator(problem)
-    cap = None if problem.energy_use is EnergyUse.PERIODIC else problem.power_cap_mw
+    cap = problem.power_cap_mw if problem.execution.period_ps is None else None
 
     def capped(rows: IntArray) -> Evaluation:
         frame = play(rows)

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from common.arrays import IntArray
 from fitness.simulator.jit import jit
 from fitness.simulator.lookup import choose, idle_power
 from fitness.simulator.tables import Tables
-from results.problem.problem import IntArray
 
 NEVER = np.iinfo(np.int64).max
 

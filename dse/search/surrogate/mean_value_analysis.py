@@ -14,9 +14,9 @@ from functools import cached_property
 
 import numpy as np
 
+from common.arrays import BoolArray, FloatArray, IntArray
 from dse.space.design_space import DesignSpace
-from results.front.dominance import FloatArray
-from results.problem.problem import BoolArray, IntArray
+from results.problem.execution import frames_in_flight
 
 ROUNDS = 8
 """Rounds of the fixed point."""
@@ -147,7 +147,7 @@ def estimate(
     space: DesignSpace, work: Work, tables: ClockTables, which: IntArray | slice
 ) -> Estimate:
     """What n pieces of work are expected to give, at the clocks ``which`` of the tables."""
-    rate = rates_of(work, space.problem.frames_in_flight)
+    rate = rates_of(work, frames_in_flight(space.problem.execution))
     used: BoolArray = np.asarray((work.visits > 0.0).any(axis=1))
     on = space.domains_on(used)
     idle = space.problem.board_mw + np.where(on, tables.static[which], 0.0).sum(axis=1)

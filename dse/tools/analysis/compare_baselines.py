@@ -15,7 +15,8 @@ from dse.space.design_space import DesignSpace
 from fitness.simulate import row_of
 from platforms.platform import Platform
 from results.front.front import BaselinePoint, CertificateSummary, Front, Member
-from results.problem.problem import Objective, ObjectiveKind, Problem
+from results.problem.objectives import Objective, ObjectiveKind
+from results.problem.problem import Problem
 from results.problem.rates import rate_uhz
 
 DEFAULT_EVALUATIONS = 5_000

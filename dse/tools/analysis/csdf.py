@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from fitness.reference.closed_form import channel_times
+from results.problem.execution import ClosedForm
 from results.problem.problem import DesignPoint, Problem
 from sdf.analysis.throughput import execution_times, self_timed_throughput
 from sdf.graph import Actor, Channel, SdfGraph
@@ -87,7 +88,7 @@ class _Placed:
 def _phases(problem: Problem, design: DesignPoint) -> dict[int, list[_Placed]]:
     """Unit -> its phases in order."""
     spent = [0] * problem.group_count
-    if problem.is_analytic:
+    if isinstance(problem.execution, ClosedForm):
         for e, (source, target) in enumerate(problem.edges):
             times = channel_times(problem, design, e)
             if times is not None:

@@ -8,12 +8,13 @@ from math import log
 
 import numpy as np
 
+from common.arrays import IntArray
 from dse.problem.constraint_status import constraint_states
 from fitness.objectives import make_outcomes
 from platforms.deployment import PowerMode, PowerModes
 from results.deploy.deployment import Deployment
 from results.deploy.nvpmodel_section import ModeCost
-from results.problem.problem import IntArray, Objective, ObjectiveKind
+from results.problem.objectives import Objective, ObjectiveKind
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,21 +13,15 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from common.arrays import IntArray
+from common.units import PPM
 from dse.errors import WorkloadError
 from dse.problem.int64_bounds import check_magnitudes
 from fitness.objectives import Outcomes, make_outcomes
 from results.errors import ResultError
-from results.problem.problem import (
-    ContentionTable,
-    IntArray,
-    Objective,
-    ObjectiveKind,
-    Problem,
-    ProblemDomain,
-    ProblemUnit,
-)
+from results.problem.objectives import Objective, ObjectiveKind
+from results.problem.problem import ContentionTable, Problem, ProblemDomain, ProblemUnit
 
-PPM = 10**6
 ERRORS_PERCENT = (5, 10, 20)
 MAX_ERROR_PERCENT = 90
 WORST_GROUPS = 3
@@ -118,7 +112,7 @@ def robustness(
             run freely: there is no frame whose makespan could be told.
         ResultError: where figures with errors would leave int64.
     """
-    if problem.free_running:
+    if not problem.execution.has_frame:
         raise WorkloadError(
             "networks with frames in common are required, got free-running ones, which have no "
             "makespan"

@@ -16,9 +16,9 @@ from fractions import Fraction
 from typing import Any
 
 from common.text import printable
+from common.units import PS_PER_US
 from platforms.errors import PlatformError
 
-PS_PER_US = 10**6
 _NODE = re.compile(r"(.*)_kernel_time")
 _RUN = "model_run"
 _MAX_US = 10**15

@@ -8,10 +8,10 @@ from fractions import Fraction
 from math import sqrt
 from statistics import stdev
 
+from common.units import PS_PER_MS
 from platforms.errors import PlatformError
 from platforms.exact_json import exact_decimal, parse_exact
 
-PS_PER_MS = 10**9
 _TITLE = "GPU Compute"
 _MEAN = re.compile(r"mean(?: =|:) ([0-9.]+) ms")
 

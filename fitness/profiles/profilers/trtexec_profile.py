@@ -13,11 +13,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from common.units import PS_PER_MS
 from fitness.profiles.import_report import short_name
 from platforms.errors import PlatformError
 from platforms.exact_json import exact_decimal, parse_exact
 
-PS_PER_MS = 10**9
 _NUMBER = r"-?[0-9][0-9.eE+-]*|-?nan|-?inf"
 _ENTRY = re.compile(
     r'\{\s*"name"\s*:\s*"(?P<name>.*)"\s*,\s*"timeMs"\s*:\s*(?P<timeMs>' + _NUMBER + r")"

@@ -5,13 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from fitness.simulator.layout import IntArray, Plan
+from common.arrays import IntArray
+from fitness.simulator.layout import Plan
 from fitness.simulator.state import NEVER
 from fitness.simulator.tables import RecordArray, Tables, columns, ones, record, records
-
-FloatArray = NDArray[np.float64]
 
 LANES = 16
 """Design points that are played at the same time: what two vector registers hold. With one, the

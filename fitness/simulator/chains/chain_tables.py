@@ -4,15 +4,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
-from fitness.simulator.layout import IntArray, Plan
+from common.arrays import FloatArray, IntArray
+from fitness.simulator.layout import Plan
 from fitness.simulator.tables import RecordArray, Tables, columns, ones, record, records
-from results.problem.problem import Problem
 
-FloatArray = NDArray[np.float64]
+if TYPE_CHECKING:
+    # Only for annotations: compiled code does not depend on the problem's classes.
+    from results.problem.problem import Problem
 
 LANES = 16
 """Design points that are played at the same time. A multiple of what a vector register holds; with

@@ -23,7 +23,7 @@ from fitness.simulator.jit import jit
 from fitness.simulator.lookup import clock_index, idle_power, switch_domains
 from fitness.simulator.state import HIGH_FJ, NEVER
 from fitness.simulator.streams import least_executions, least_rounds
-from results.problem.problem import WORK_PER_PS
+from results.problem.arithmetic import WORK_PER_PS
 
 
 @jit

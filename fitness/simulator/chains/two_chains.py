@@ -27,7 +27,7 @@ from fitness.simulator.contention import (
 from fitness.simulator.jit import jit
 from fitness.simulator.lookup import clock_index, idle_power, switch_domains
 from fitness.simulator.state import NEVER
-from results.problem.problem import WORK_PER_PS
+from results.problem.arithmetic import WORK_PER_PS
 
 
 @jit

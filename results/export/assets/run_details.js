@@ -63,7 +63,7 @@ function provenanceDetails(page) {
     ["Search", `${source.engine}, seed ${source.seed}: ${count(source.evaluations)} design points in ${number(source.seconds)} s, stopped by ${source.stopped_by}`],
     ["Platform", source.platform],
     ...(source.precision ? [["Precision", source.precision]] : []),
-    ["Energy is counted over", { frame: "one frame", pipeline: "a period of the running pipeline", periodic: "the given period" }[page.data.energy_use]],
+    ["Execution", page.data.execution],
     ...source.inputs.map(([name, hash]) => [`Input ${name}`, el("span", { class: "hash" }, `sha256 ${hash}`)]),
     ["problem.json", el("span", { class: "hash" }, `sha256 ${source.problem_sha256}`)],
     ["front.json, content", el("span", { class: "hash" }, `sha256 ${source.front_sha256}`)],

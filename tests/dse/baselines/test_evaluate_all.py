@@ -18,7 +18,8 @@ from fitness.objectives import make_outcomes
 from results.export.result_folder import read_results, write_results
 from results.plots.baselines import baseline_marks
 from results.plots.front import draw_front
-from results.problem.problem import EnergyUse, Objective, ObjectiveKind
+from results.problem.execution import Pipeline
+from results.problem.objectives import Objective, ObjectiveKind
 from tests.support.baseline_problems import CHAINS, problems
 from tests.support.random_spaces import random_limited_problem
 
@@ -36,8 +37,7 @@ def test_a_pipeline_is_judged_as_a_pipeline():
         piped = replace(
             problem,
             objectives=(Objective(ObjectiveKind.THROUGHPUT), Objective(ObjectiveKind.ENERGY)),
-            energy_use=EnergyUse.PIPELINE,
-            frames_in_flight=2,
+            execution=Pipeline(2),
         )
         space = DesignSpace(piped)
         rows = GpuAndDsa(space).ask()

@@ -18,7 +18,7 @@ from dse.baselines.mensa import Mensa
 from dse.search.driver import Budget, search
 from dse.space.design_space import DesignSpace
 from fitness.objectives import make_outcomes
-from results.problem.problem import Objective, ObjectiveKind
+from results.problem.objectives import Objective, ObjectiveKind
 from tests.support.baseline_problems import CHAINS, mapping_of, plain_makespan, problems
 from tests.support.random_spaces import (
     assert_inside,

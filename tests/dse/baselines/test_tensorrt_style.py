@@ -12,7 +12,8 @@ from dse.baselines.evaluate_all import baseline_points
 from dse.baselines.tensorrt_style import TensorRtStyle
 from dse.space.design_space import DesignSpace
 from fitness.objectives import make_outcomes
-from results.problem.problem import EnergyUse, Objective, ObjectiveKind
+from results.problem.execution import Pipeline
+from results.problem.objectives import Objective, ObjectiveKind
 from tests.support.baseline_problems import CHAINS, problems
 
 
@@ -27,7 +28,7 @@ def test_tensorrt_style_is_the_exhaustive_front_over_the_gpus_clocks():
         piped = replace(
             problem,
             objectives=(Objective(ObjectiveKind.THROUGHPUT), Objective(ObjectiveKind.ENERGY)),
-            energy_use=EnergyUse.PIPELINE,
+            execution=Pipeline(1),
         )
         space, points = tensorrt_front(piped)
         gpu = gpu_of(space)

@@ -17,7 +17,9 @@ from fitness.objectives import make_outcomes
 from fitness.reference import timeline as plain_timeline
 from fitness.simulate import row_of
 from results.errors import ResultError
-from results.problem.problem import EnergyUse, ObjectiveKind, Problem, ProblemDomain
+from results.problem.execution import Pipeline
+from results.problem.objectives import ObjectiveKind
+from results.problem.problem import Problem, ProblemDomain
 from tests.support.random_spaces import (
     NOTHING,
     Space,
@@ -186,8 +188,8 @@ def test_progress(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("limit", ["power_cap_mw", "energy_budget_fj"])
 def test_a_pipeline_under_a_power_limit_is_refused(limit: str) -> None:
-    problem = replace(reference_problem(), energy_use=EnergyUse.PIPELINE, **{limit: 10**6})
-    with pytest.raises(ResultError, match="power cap or energy budget holds for a"):
+    problem = replace(reference_problem(), execution=Pipeline(1), **{limit: 10**6})
+    with pytest.raises(ResultError, match=r"holds: no bound on power .* model pipeline"):
         find_fastest(problem)
 
 

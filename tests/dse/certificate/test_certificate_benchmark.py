@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from benchmarks import certificate as benchmark
-from benchmarks.job_shop import PS_PER_NS, has_solver, solve_job_shop
+from benchmarks.job_shop import has_solver, solve_job_shop
+from common.units import PS_PER_NS
 from tests.support.random_spaces import random_limited_problem, space_of
 
 SMALL = benchmark.Instance(

@@ -37,7 +37,7 @@ from results.front.dominance import non_dominated
 from results.front.epsilon import least_within
 from results.front.front import Front
 from results.front.front_check import check_front
-from results.problem.problem import Objective, ObjectiveKind
+from results.problem.objectives import Objective, ObjectiveKind
 from results.text.space_description import describe_space
 from tests.support.explored import explore
 from tests.support.random_spaces import NOTHING, space_of

@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 
 from benchmarks.reference_problem import reference_problem
+from common.arrays import IntArray
+from common.units import PPM
 from dse.certificate import branch_and_bound as exact_search
 from dse.certificate.branch_and_bound import ExactResult, Incumbents, find_front
 from fitness.lemma_checker.check import check_lemmas
@@ -16,8 +18,9 @@ from fitness.lemma_checker.claim import LemmaTarget
 from fitness.objectives import make_outcomes
 from results.errors import ResultError
 from results.front.dominance import non_dominated
-from results.front.epsilon import PPM
-from results.problem.problem import EnergyUse, IntArray, Objective, ObjectiveKind, Problem
+from results.problem.execution import ExecutionModel, OneFrame, Pipeline
+from results.problem.objectives import Objective, ObjectiveKind
+from results.problem.problem import Problem
 from tests.support.random_spaces import (
     NOTHING,
     Space,
@@ -37,7 +40,7 @@ def with_objectives(problem: Problem, rng: np.random.Generator) -> Problem:
         return replace(problem, objectives=tuple(pair[:: rng.choice([1, -1])]))
     pool = [Objective(kind) for kind in KINDS]
     pool += [Objective(ObjectiveKind.LATENCY, n) for n in range(len(problem.networks))]
-    if problem.energy_use is EnergyUse.PERIODIC:
+    if problem.execution.period_ps is not None:
         pool.append(Objective(ObjectiveKind.POWER))
     count = min(int(rng.integers(1, 5)), len(pool))
     chosen = rng.choice(len(pool), count, replace=False).tolist()
@@ -144,7 +147,7 @@ def test_the_sample_is_varied() -> None:
             seen["rates"] += ObjectiveKind.INVERSE_LATENCY in kinds
             seen["cap"] += problem.power_cap_mw is not None
             seen["budget"] += problem.energy_budget_fj is not None
-            seen["periodic"] += problem.energy_use is EnergyUse.PERIODIC
+            seen["periodic"] += problem.execution.period_ps is not None
             seen["repeats"] += any(n.repeats > 1 for n in problem.networks)
             seen["transitions"] += any(n.max_transitions is not None for n in problem.networks)
             seen["segments"] += any(u.max_segments is not None for u in problem.units)
@@ -210,17 +213,19 @@ def test_reference_problem(most: int | None, members: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("kind", "use"),
+    ("kind", "execution"),
     [
-        (ObjectiveKind.THROUGHPUT, EnergyUse.PIPELINE),
-        (ObjectiveKind.ENERGY, EnergyUse.PIPELINE),
-        (ObjectiveKind.POWER, EnergyUse.FRAME),
-        (ObjectiveKind.STRETCH, EnergyUse.FRAME),
+        (ObjectiveKind.THROUGHPUT, Pipeline(1)),
+        (ObjectiveKind.ENERGY, Pipeline(1)),
+        (ObjectiveKind.POWER, OneFrame()),
+        (ObjectiveKind.STRETCH, OneFrame()),
     ],
 )
-def test_objectives_without_bounds_are_refused(kind: ObjectiveKind, use: EnergyUse) -> None:
+def test_objectives_without_bounds_are_refused(
+    kind: ObjectiveKind, execution: ExecutionModel
+) -> None:
     objectives = (Objective(ObjectiveKind.LATENCY), Objective(kind))
-    problem = replace(reference_problem(points=False), objectives=objectives, energy_use=use)
+    problem = replace(reference_problem(points=False), objectives=objectives, execution=execution)
     with pytest.raises(ResultError, match="nothing can be proved about it"):
         find_front(problem)
     assert find_front(problem, objectives=(0,)).complete

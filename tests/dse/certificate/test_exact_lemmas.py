@@ -10,7 +10,8 @@ import pytest
 from dse.certificate.fastest import find_fastest
 from fitness.lemma_checker.check import check_lemmas
 from fitness.lemma_checker.claim import LemmaTarget
-from results.problem.problem import ObjectiveKind, Problem
+from results.problem.objectives import ObjectiveKind
+from results.problem.problem import Problem
 from tests.support.random_spaces import random_power_problem, size_of
 
 CHUNKS, CHUNK = 5, 30

@@ -8,20 +8,16 @@ import numpy as np
 import pytest
 
 from benchmarks.random_problem import RandomShape, random_design, random_pipeline, random_problem
+from common.arrays import IntArray
 from dse.certificate.branch_and_bound import find_front
 from dse.problem.int64_bounds import check_magnitudes
 from fitness.objectives import ConstraintKind, constraints_of, make_outcomes
 from fitness.reference.objectives import plain_outcome
 from fitness.simulate import row_of
 from results.errors import ResultError
-from results.problem.pipeline_model import ThroughputModel
-from results.problem.problem import (
-    EnergyUse,
-    IntArray,
-    Objective,
-    ObjectiveKind,
-    Problem,
-)
+from results.problem.execution import ChannelUse, FreeRunning, Periodic, Pipeline
+from results.problem.objectives import Objective, ObjectiveKind
+from results.problem.problem import Problem
 from tests.support.random_spaces import NOTHING, random_power_problem, space_of
 
 SHAPE = RandomShape(networks=(1, 3), groups=(1, 3), units=(1, 3), points=(1, 2))
@@ -44,7 +40,7 @@ def scaled(table: IntArray, factor: float, most: int) -> IntArray:
 
 
 def extreme_problem(rng: np.random.Generator) -> Problem:
-    """Times from 1 ps to 140 s, powers from nothing to a megawatt, in every energy use."""
+    """Times from 1 ps to 140 s, powers from nothing to a megawatt, in every execution model."""
     problem = random_problem(rng, SHAPE)
     time = 10.0 ** rng.uniform(-8, 5.2)
     power = 10.0 ** rng.uniform(-4, 5)
@@ -74,25 +70,23 @@ def extreme_problem(rng: np.random.Generator) -> Problem:
     use = int(rng.integers(5))
     if use == 1:
         period = int(10 ** rng.uniform(3, 18.9))
-        return replace(problem, energy_use=EnergyUse.PERIODIC, period_ps=period)
+        return replace(problem, execution=Periodic(period))
     if use == 2:
         flying = int(rng.integers(1, 14))
         return replace(
             problem,
-            energy_use=EnergyUse.PIPELINE,
+            execution=Pipeline(flying),
             objectives=OF_A_PIPELINE,
-            frames_in_flight=flying,
         )
     if use == 3:
-        return random_pipeline(rng, problem, ThroughputModel.ANALYTIC)
+        return random_pipeline(rng, problem, ChannelUse.BETWEEN_UNITS)
     if use == 4:
         alone = tuple(replace(n, waits_for=(), arrival_ps=0) for n in problem.networks)
         return replace(
             problem,
             networks=alone,
-            free_running=True,
+            execution=FreeRunning(1),
             objectives=FREE,
-            energy_use=EnergyUse.PIPELINE,
         )
     return problem
 
@@ -181,8 +175,7 @@ def powerless(problem: Problem, period_ps: int) -> Problem:
         units=units,
         domains=domains,
         board_mw=0,
-        energy_use=EnergyUse.PERIODIC,
-        period_ps=period_ps,
+        execution=Periodic(period_ps),
     )
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from results.export.result_folder import read_results
-from results.problem.problem import EnergyUse
+from results.problem.execution import OneFrame, Periodic, Pipeline
 
 SCRIPT = Path(__file__).parents[2] / "support" / "recompute_front.py"
 NETWORKS = ("inception_v1", "squeezenet")
@@ -53,8 +53,8 @@ OBJECTIVES = [
 def test_objectives_are_recomputed_from_the_files(explored, platform, objectives):
     front = explored(platform, *(x for name in objectives for x in ("--objective", name)))
     assert front.members
-    use = EnergyUse.PIPELINE if "throughput" in objectives else EnergyUse.FRAME
-    assert front.problem.energy_use is use
+    expected = Pipeline(2) if "throughput" in objectives else OneFrame()
+    assert front.problem.execution == expected
 
 
 @pytest.mark.parametrize("platform", PLATFORMS)
@@ -63,12 +63,12 @@ def test_period_and_limits_hold(explored, platform):
         platform, "--fps", "4", "--power-cap", "20", "--deadline", "240", "--max-transitions", "2"
     )
     problem = front.problem
-    assert problem.energy_use is EnergyUse.PERIODIC
-    assert problem.period_ps == 250 * 10**9
+    period_ps = 250 * 10**9
+    assert problem.execution == Periodic(period_ps)
     for member in front.members:
-        assert member.makespan_ps <= problem.period_ps
+        assert member.makespan_ps <= period_ps
         assert max(member.latencies_ps) <= 240 * 10**9
-        assert member.energy_fj <= 20_000 * problem.period_ps
+        assert member.energy_fj <= 20_000 * period_ps
         units = member.design.units
         for network in problem.networks:
             inside = [e for e in problem.edges if e[0] in network.groups]

@@ -16,7 +16,7 @@ from dse.cli.main import run
 from dse.engines.explore import default_evaluations
 from dse.errors import WorkloadError
 from dse.problem.build import build_problem
-from dse.workload.options import Options, parse_deadline
+from dse.workload.options import Options, ThroughputModel, parse_deadline
 from dse.workload.workload import workload_of
 from dse.workload.workload_file import read_workload
 from platforms.platform_file import load_platform
@@ -25,7 +25,7 @@ from results.export.report import report_html
 from results.export.result_folder import read_results
 from results.plots.gantt import draw_gantt
 from results.plots.style import picture_settings
-from results.problem.pipeline_model import ThroughputModel
+from results.problem.execution import FreeRunning, Pipeline
 from results.text.free_running import describe_shown_part
 from results.text.power_bandwidth_trace import activity
 from results.text.schedule import stretches
@@ -240,8 +240,7 @@ def test_the_page_draws_the_free_run(alone: Path, open_page) -> None:
 def test_a_workload_file_says_it_too() -> None:
     text = b"free_running: true\nnetworks: [{network: alexnet}, {network: squeezenet}]\n"
     problem = built(read_workload(text, "a.yaml"), free_running=False)
-    assert problem.free_running
-    assert problem.frames_in_flight == 2
+    assert problem.execution == FreeRunning(2)
     with pytest.raises(WorkloadError, match="free_running"):
         read_workload(b"free_running: 1\nnetworks: [{network: alexnet}]\n", "a.yaml")
 
@@ -279,11 +278,10 @@ def test_keys_of_a_common_frame_are_refused_by_name(extra, words) -> None:
 
 def test_frames_in_flight_win_over_the_file() -> None:
     text = b"free_running: true\nframes_in_flight: 4\nnetworks: [{network: alexnet}]\n"
-    assert built(read_workload(text, "a.yaml")).frames_in_flight == 4
-    assert built(read_workload(text, "a.yaml"), frames_in_flight=3).frames_in_flight == 3
+    assert built(read_workload(text, "a.yaml")).execution == FreeRunning(4)
+    assert built(read_workload(text, "a.yaml"), frames_in_flight=3).execution == FreeRunning(3)
     pipeline = built(objectives=("throughput", "energy"), free_running=False, frames_in_flight=1)
-    assert pipeline.frames_in_flight == 1
-    assert not pipeline.free_running
+    assert pipeline.execution == Pipeline(1)
 
 
 @pytest.mark.parametrize(
@@ -304,7 +302,7 @@ def test_frames_in_flight_on_the_command_line(dse, tmp_path: Path) -> None:
     words += ["--objective", "throughput", "--objective", "energy", "--engine", "mobile-i"]
     words += ["--max-evaluations", "40", "--no-certify"]
     assert dse(*words, "--frames-in-flight", "5", "-o", tmp_path / "run").status == 0
-    assert read_results(tmp_path / "run").problem.frames_in_flight == 5
+    assert read_results(tmp_path / "run").problem.execution == Pipeline(5)
     outcome = dse(*words, "--frames-in-flight", "9", "-o", tmp_path / "other")
     assert outcome.status == 2
     assert "--frames-in-flight" in outcome.err
@@ -321,7 +319,7 @@ def test_balance_is_refused(dse, tmp_path: Path) -> None:
 
 
 def test_nothing_is_proved_about_them() -> None:
-    with pytest.raises(ResultError, match="throughput of free-running networks"):
+    with pytest.raises(ResultError, match="under the execution model free-running"):
         check_provable(built(), [0])
 
 

@@ -36,7 +36,7 @@ from results.export.report import report_html
 from results.export.result_folder import read_results
 from results.front.dominance import non_dominated
 from results.io.canonical_json import canonical_bytes
-from results.problem.problem import Objective, ObjectiveKind
+from results.problem.objectives import Objective, ObjectiveKind
 from results.problem.rates import member_relative_ppm, times_alone_ps
 from results.text.compare_fronts import compare_fronts
 from results.text.front import table_rows
@@ -129,8 +129,8 @@ CHANGES: dict[str, tuple[Change, str]] = {
     ),
     "periods that have moved": (another_period, "periods_ps"),
     "a limit in a common frame": (
-        lambda front, problem: problem.update(free_running=False),
-        "fairness is of networks that run freely",
+        lambda front, problem: problem["execution"].update(model="pipeline"),
+        "fairness is an objective of the execution models free-running only",
     ),
     "no limit at all": (
         lambda front, problem: problem["networks"][2].pop("min_rate_uhz"),
@@ -286,7 +286,7 @@ networks:
 def test_rates_need_networks_that_run_freely(options, words) -> None:
     with pytest.raises(WorkloadError, match=words):
         built(free_running=False, **options)
-    assert built(**options).free_running
+    assert not built(**options).execution.has_frame
 
 
 def test_a_workload_file_with_rates_in_a_common_frame_is_refused() -> None:

@@ -13,7 +13,7 @@ from fitness.reference.timeline import frame_energy_fj, play
 from fitness.simulate import row_of
 from fitness.simulate_long_run import make_long_run_evaluator
 from results.export.result_folder import read_results
-from results.problem.problem import EnergyUse
+from results.problem.execution import Periodic, Pipeline
 
 NETWORKS = """\
 networks:
@@ -140,20 +140,19 @@ def test_copies_may_have_mappings_of_their_own(front):
 
 def test_a_frame_rate_holds_idle_power_for_the_whole_period(place):
     front = explored(place, "periodic", "frames_per_second: 99.9\n")
-    assert front.problem.energy_use is EnergyUse.PERIODIC
-    assert front.problem.period_ps == 10_010_010_010
+    assert front.problem.execution == Periodic(10_010_010_010)
     for member in front.members:
         timeline = play(front.problem, member.design)
         makespan = timeline.frame_end_ps[0]
-        whole = replace(timeline, frame_end_ps=(front.problem.period_ps,))
+        whole = replace(timeline, frame_end_ps=(10_010_010_010,))
         energy = frame_energy_fj(front.problem, member.design, whole)
         assert member.objectives == (makespan, energy)
-        assert makespan <= front.problem.period_ps
+        assert makespan <= 10_010_010_010
 
 
 def test_the_command_line_wins_over_the_frame_rate_of_the_file(place):
     front = explored(place, "faster", "frames_per_second: 20\n", "--fps", "100")
-    assert front.problem.period_ps == 10_000_000_000
+    assert front.problem.execution == Periodic(10_000_000_000)
 
 
 @pytest.mark.parametrize("frames", [1, 3])
@@ -161,7 +160,7 @@ def test_frames_in_flight_reach_the_pipeline(place, frames):
     head = f"frames_in_flight: {frames}\n"
     objectives = ("--objective", "throughput", "--objective", "energy")
     front = explored(place, f"flight{frames}", head, *objectives, "--max-evaluations", "600")
-    assert front.problem.frames_in_flight == frames
+    assert front.problem.execution == Pipeline(frames)
     for member in front.members[:4]:
         period = make_long_run_evaluator(front.problem)(row_of(member.design)[None])
         assert member.objectives[0] == period.frame_period_ps[0]

@@ -13,7 +13,9 @@ from fitness.objectives import make_outcomes
 from fitness.simulate import make_evaluator
 from results.errors import ResultError
 from results.front.certificate import NOT_NAMED, LemmaTable
-from results.problem.problem import EnergyUse, Objective, ObjectiveKind, Problem, ProblemDomain
+from results.problem.execution import OneFrame, Periodic, Pipeline
+from results.problem.objectives import Objective, ObjectiveKind
+from results.problem.problem import Problem, ProblemDomain
 from tests.support.random_lemmas import (
     all_designs,
     fastest,
@@ -51,10 +53,8 @@ def limited_problem(rng: np.random.Generator, seed: int, objective: ObjectiveKin
         figures = make_outcomes(chip)(rows).objectives[:, column]
         return max(1, int(np.quantile(figures, rng.random())))
 
-    if rng.integers(3) == 0:
-        chip = replace(chip, period_ps=drawn(3), energy_use=EnergyUse.PERIODIC)
-    elif rng.integers(4) == 0:
-        chip = replace(chip, period_ps=drawn(3))
+    if rng.integers(2) == 0:
+        chip = replace(chip, execution=Periodic(drawn(3)))
     if rng.integers(2):
         chip = replace(chip, power_cap_mw=max(1, drawn(2) // 1000))
     if rng.integers(2):
@@ -92,8 +92,8 @@ def test_nothing_feasible_is_better_where_a_lemma_holds(chunk: int) -> None:
 def without_each_limit(chip: Problem) -> dict[str, Problem]:
     """The problem without one of its limits, by the name of that limit."""
     without = {}
-    if chip.period_ps is not None and chip.energy_use is EnergyUse.FRAME:
-        without["period"] = replace(chip, period_ps=None)
+    if (chip.power_cap_mw, chip.energy_budget_fj) == (None, None):
+        without["period"] = replace(chip, execution=OneFrame())
     if chip.power_cap_mw is not None:
         without["cap"] = replace(chip, power_cap_mw=None)
     if chip.energy_budget_fj is not None:
@@ -230,7 +230,7 @@ def test_idle_power_alone_above_the_cap_needs_energy() -> None:
 
 
 def test_cap_and_budget_in_a_period() -> None:
-    periodic = replace(powered(), energy_use=EnergyUse.PERIODIC, period_ps=60)
+    periodic = replace(powered(), execution=Periodic(60))
     # 60 fJ in 60 ps above 121 mW, and 80 above 361.
     assert not holds(replace(periodic, power_cap_mw=122), [ANY, ANY], 1000)
     assert holds(replace(periodic, power_cap_mw=121), [ANY, ANY], 1000)
@@ -248,11 +248,9 @@ def test_budget_of_one_frame() -> None:
     assert holds(replace(powered(), energy_budget_fj=least - 1), [1, ANY], 1000)
 
 
-@pytest.mark.parametrize("use", list(EnergyUse))
-def test_period(use: EnergyUse) -> None:
-    chip = replace(powered(), energy_use=use)
-    assert not holds(replace(chip, period_ps=20), [ANY, ANY], 1000)
-    assert holds(replace(chip, period_ps=19), [ANY, ANY], 1000)
+def test_period() -> None:
+    assert not holds(replace(powered(), execution=Periodic(20)), [ANY, ANY], 1000)
+    assert holds(replace(powered(), execution=Periodic(19)), [ANY, ANY], 1000)
 
 
 def test_sums_of_rates() -> None:
@@ -279,12 +277,6 @@ def test_energies_above_64_bits() -> None:
 
 @pytest.mark.parametrize("name", ["power_cap_mw", "energy_budget_fj"])
 def test_pipelines_with_limits_are_refused(name: str) -> None:
-    chip = replace(powered(), energy_use=EnergyUse.PIPELINE, **{name: 1000})
-    with pytest.raises(ResultError, match=f"{name}: .*pipeline.*got 1000"):
-        holds(chip, [ANY, ANY], 20)
-
-
-def test_periodic_energy_without_a_period_is_refused() -> None:
-    chip = replace(powered(), energy_use=EnergyUse.PERIODIC, power_cap_mw=1000)
-    with pytest.raises(ResultError, match=r"period_ps: .*got none"):
+    chip = replace(powered(), execution=Pipeline(1), **{name: 1000})
+    with pytest.raises(ResultError, match=f"{name}: .* do not overlap .*got 1000"):
         holds(chip, [ANY, ANY], 20)

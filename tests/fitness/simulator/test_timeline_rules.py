@@ -5,6 +5,7 @@ Every case is played by the compiled and by the plain timeline.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise
 
@@ -19,7 +20,9 @@ from fitness.contention import contention_table, lost_rate
 from fitness.reference import timeline as plain_timeline
 from fitness.simulate_long_run import make_long_run_evaluator
 from results.front.schedule import ScheduledGroup
-from results.problem.problem import WORK_PER_PS, Problem
+from results.problem.arithmetic import WORK_PER_PS
+from results.problem.execution import Pipeline
+from results.problem.problem import Problem
 from tests.support.small_problems import (
     NO_LIMIT_KBPS,
     design,
@@ -236,10 +239,10 @@ class TestFrames:
             [network("a", 0, 2)],
             [[100, 1], [1, 60]],
             edges={(0, 1): transition},
-            frames_in_flight=in_flight,
         )
         row = timeline.row_of(design([0, 1]))[None]
-        assert make_long_run_evaluator(stated)(row).frame_period_ps.tolist() == [period]
+        pipeline = replace(stated, execution=Pipeline(in_flight))
+        assert make_long_run_evaluator(pipeline)(row).frame_period_ps.tolist() == [period]
         played = play(stated, [0, 1], frames=12, in_flight=in_flight)
         assert played.frame_end_ps[11] - played.frame_end_ps[3] == 8 * period
 

@@ -14,8 +14,7 @@ from results.front.certificate import CertificateStatus
 from results.front.epsilon import least_within
 from results.front.front import BaselinePoint, CertificateSummary
 from results.front.named_members import KNEE, marked_member
-from results.problem.objectives import format_number, objective_names
-from results.problem.problem import Objective, ObjectiveKind
+from results.problem.objectives import Objective, ObjectiveKind, format_number, objective_names
 from results.text.member_diff import clocks_mhz, groups_by_unit
 from results.text.power_bandwidth_trace import activity
 from tests.support.fresh_process import outputs

@@ -14,7 +14,8 @@ from results.errors import ResultError
 from results.export.result_folder import read_results, write_results
 from results.front.front_document import front_to_document
 from results.io.schema import schema
-from results.problem.problem import Objective, ObjectiveKind
+from results.problem.execution import Pipeline
+from results.problem.objectives import Objective, ObjectiveKind
 from tests.support.result_folders import files
 
 SUPPORT = Path(__file__).parents[2] / "support"
@@ -104,6 +105,7 @@ def test_pipelines_keep_several_frames(front, tmp_path):
     problem = dataclasses.replace(
         front.problem,
         objectives=(Objective(ObjectiveKind.THROUGHPUT), Objective(ObjectiveKind.ENERGY)),
+        execution=Pipeline(2),
     )
     member = front.members[0]
     later = tuple(

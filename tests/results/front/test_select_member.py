@@ -7,7 +7,8 @@ import pytest
 
 from results.errors import ResultError
 from results.front.select_member import FASTEST, LOWEST_ENERGY, choose_member
-from results.problem.problem import EnergyUse, Objective, ObjectiveKind
+from results.problem.execution import FreeRunning
+from results.problem.objectives import Objective, ObjectiveKind
 
 
 def test_the_fastest_and_the_most_frugal_are_there_whatever_the_objectives(front):
@@ -23,8 +24,7 @@ def test_of_networks_that_run_freely_the_fastest_has_the_most_throughput(front, 
     problem = dataclasses.replace(
         front.problem,
         objectives=tuple(Objective(ObjectiveKind[kind]) for kind in kinds),
-        energy_use=EnergyUse.PIPELINE,
-        free_running=True,
+        execution=FreeRunning(1),
     )
     members = tuple(
         dataclasses.replace(front.members[0], objectives=values, makespan_ps=makespan)

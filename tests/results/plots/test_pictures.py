@@ -13,7 +13,7 @@ from results.plots.front import MARKERS, draw_front, front_png, front_svg
 from results.plots.gantt import draw_gantt, gantt_png, gantt_svg
 from results.plots.labels import overlap, place_labels, staircase_boxes
 from results.plots.style import ink_on, picture_settings
-from results.problem.problem import Objective, ObjectiveKind
+from results.problem.objectives import Objective, ObjectiveKind
 from tests.support.fresh_process import outputs
 
 PNG = b"\x89PNG\r\n\x1a\n"

@@ -11,7 +11,7 @@ from results.plots.front import draw_front
 from results.plots.fronts import draw_fronts
 from results.plots.gantt import draw_gantts
 from results.plots.style import PICTURE_MAKERS, picture_settings, use_log_scale
-from results.problem.pipeline_model import PipelineTime, ThroughputModel
+from results.problem.execution import ChannelUse, ClosedForm, IdleTime
 from results.text.energy_breakdown import REST, energy_parts_fj
 
 HEADS = {".svg": b"<?xml", ".pdf": b"%PDF", ".png": b"\x89PNG"}
@@ -53,10 +53,10 @@ def test_fronts_with_several_t_name_it_in_the_legend_and_one_t_on_the_axis(front
         dataclasses.replace(
             front,
             problem=dataclasses.replace(
-                front.problem, throughput_model=ThroughputModel.ANALYTIC, pipeline_time=time
+                front.problem, execution=ClosedForm(ChannelUse.BETWEEN_UNITS, time)
             ),
         )
-        for time in PipelineTime
+        for time in IdleTime
     )
     with picture_settings():
         both = draw_fronts([("one", period), ("two", by_sum)])

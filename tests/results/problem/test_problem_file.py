@@ -9,14 +9,9 @@ from jsonschema import Draft202012Validator
 
 from results.errors import ResultError
 from results.io.schema import schema
-from results.problem.problem import (
-    ContentionTable,
-    EnergyUse,
-    Objective,
-    ObjectiveKind,
-    Problem,
-    ProblemUnit,
-)
+from results.problem.execution import FreeRunning, Periodic, Pipeline
+from results.problem.objectives import Objective, ObjectiveKind
+from results.problem.problem import ContentionTable, Problem, ProblemUnit
 from results.problem.problem_check import check_problem
 from results.problem.problem_file import (
     problem_bytes,
@@ -51,14 +46,15 @@ def variants(make_problem):
     every = tuple(Objective(kind) for kind in ObjectiveKind if kind is not ObjectiveKind.FAIRNESS)
     yield base
     yield make_problem(seed=1, groups=(1,))
-    yield make_problem(
-        seed=2, groups=(3, 4, 2), objectives=(*every, Objective(ObjectiveKind.LATENCY, 2))
+    yield dataclasses.replace(
+        make_problem(
+            seed=2, groups=(3, 4, 2), objectives=(*every, Objective(ObjectiveKind.LATENCY, 2))
+        ),
+        execution=Pipeline(3),
     )
     yield dataclasses.replace(
         base,
-        energy_use=EnergyUse.PERIODIC,
-        period_ps=10**12,
-        frames_in_flight=2,
+        execution=Periodic(10**12),
         power_cap_mw=15_000,
         energy_budget_fj=2**62,
         networks=tuple(
@@ -68,8 +64,7 @@ def variants(make_problem):
     yield dataclasses.replace(
         base,
         objectives=(Objective(ObjectiveKind.FAIRNESS), Objective(ObjectiveKind.POWER)),
-        energy_use=EnergyUse.PIPELINE,
-        free_running=True,
+        execution=FreeRunning(2),
         networks=tuple(
             dataclasses.replace(n, waits_for=(), arrival_ps=0, min_rate_uhz=10**6 + i)
             for i, n in enumerate(base.networks)
@@ -220,9 +215,20 @@ UNSOUND = {
     ),
     "energy of a network": (
         lambda p: dataclasses.replace(p, objectives=(Objective(ObjectiveKind.ENERGY, 0),)),
-        "only latency",
+        "energy is never of one network",
     ),
-    "no period": (lambda p: dataclasses.replace(p, energy_use=EnergyUse.PERIODIC), "period_ps"),
+    "no time in the period": (
+        lambda p: dataclasses.replace(p, execution=Periodic(0)),
+        r"execution\.period_ps: must be >= 1, got 0",
+    ),
+    "no frame in flight": (
+        lambda p: dataclasses.replace(p, execution=Pipeline(0)),
+        r"execution\.frames_in_flight: must be >= 1, got 0",
+    ),
+    "fairness of a common frame": (
+        lambda p: dataclasses.replace(p, objectives=(Objective(ObjectiveKind.FAIRNESS),)),
+        r"objectives\[0\]: fairness is an objective of the execution models free-running only",
+    ),
 }
 
 
@@ -246,6 +252,11 @@ def test_unsound_problems_are_refused(problem, name):
         (("units", 1, "clocks", 0), "npu", r"must be one of cpu, gpu, dla, emc; got 'npu'"),
         (("objectives", 0, "name"), "latency_ms", r"must be 'latency_ps'"),
         (("memory_domain",), "ram", r"\$\.memory_domain"),
+        (("objectives", 0, "kind"), "speed", r"kind: must be one of latency, .*; got 'speed'"),
+        (("execution", "model"), "batch", r"\$\.execution\.model"),
+        (("execution", "period_ps"), 5, r"\$\.execution: .*'period_ps' was unexpected"),
+        (("execution",), {"model": "periodic"}, r"\$\.execution: 'period_ps' is a required"),
+        (("execution",), {"model": "pipeline", "frames_in_flight": 0}, r"frames_in_flight: 0 is"),
         (("format",), "paretosoc-problem/9", r"\$\.format"),
         (("extra",), 1, "extra"),
     ],

@@ -14,7 +14,8 @@ from dse.workload.workload import workload_of
 from fitness.simulate_long_run import make_long_run_evaluator
 from platforms.platform_file import load_platform
 from results.io.canonical_json import INT64_MAX
-from results.problem.problem import Objective, ObjectiveKind, Problem
+from results.problem.objectives import Objective, ObjectiveKind
+from results.problem.problem import Problem
 from results.problem.rates import relative_rates_ppm, times_alone_ps
 from tests.support.small_problems import network, problem
 
@@ -99,7 +100,7 @@ def test_a_rate_of_a_network_in_a_common_frame_is_refused(make_problem) -> None:
 
     base = make_problem()
     fair = replace(base, objectives=(Objective(ObjectiveKind.FAIRNESS),))
-    with pytest.raises(ResultError, match=r"\$\.objectives\[0\]: fairness is of networks that run"):
+    with pytest.raises(ResultError, match=r"\$\.objectives\[0\]: fairness is an objective of"):
         problem_bytes(fair)
     limited = replace(base.networks[1], min_rate_uhz=1)
     with pytest.raises(ResultError, match=r"\$\.networks\[1\]\.min_rate_uhz: must be null"):

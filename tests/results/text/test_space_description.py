@@ -10,14 +10,23 @@ import numpy as np
 import pytest
 
 from benchmarks.random_problem import RandomShape, random_problem
+from results.problem.execution import (
+    ChannelUse,
+    ClosedForm,
+    ExecutionModel,
+    FreeRunning,
+    IdleTime,
+    OneFrame,
+    Periodic,
+    Pipeline,
+)
 from results.problem.problem import (
-    EnergyUse,
     Problem,
     ProblemDomain,
     ProblemNetwork,
     ProblemUnit,
 )
-from results.text.space_description import describe_space
+from results.text.space_description import describe_execution, describe_space
 from tests.support.random_spaces import narrowed_problem
 
 Change = tuple[Callable[[Problem], Problem], str]
@@ -31,9 +40,6 @@ COSTS = {
         "edge_tokens",
         # What figures mean, not which design points there are.
         "objectives",
-        "energy_use",
-        "throughput_model",
-        "pipeline_time",
     },
     ProblemNetwork: {"first_group"},
     ProblemUnit: {"clocks", "time_ps", "demand_kbps", "dynamic_mw", "idle_mw", "contention"}
@@ -69,10 +75,6 @@ def fixed(*points: int) -> Callable[[Problem], Problem]:
     return of("domains", 1, allowed=np.isin(np.arange(4), points))
 
 
-def pipelined(problem: Problem, **changes: Any) -> Problem:
-    return dataclasses.replace(problem, energy_use=EnergyUse.PIPELINE, **changes)
-
-
 def first_network(problem: Problem) -> Problem:
     return dataclasses.replace(problem, networks=problem.networks[:1])
 
@@ -102,19 +104,11 @@ NARROWS: dict[type, dict[str, Change]] = {
             pinned,
             "first (4 groups, groups 1 to 2 on unit2 only, group 3 on unit0 or unit2 only)",
         ),
-        "period_ps": (whole(period_ps=33_333_333_333), "at most the period, 33.333333333 ms"),
+        "execution": (whole(execution=FreeRunning(1)), "at most 1 frame of each network, which"),
         "power_cap_mw": (whole(power_cap_mw=17_001), "mean power at most 17.001 W"),
         "energy_budget_fj": (
             whole(energy_budget_fj=123_456_789_012_345),
             "energy at most 123.456789012345 mJ",
-        ),
-        "frames_in_flight": (
-            lambda p: pipelined(p, frames_in_flight=3),
-            "at most 3 frames in flight",
-        ),
-        "free_running": (
-            lambda p: pipelined(p, free_running=True),
-            "at most 1 frame of each network, which run freely",
         ),
     },
     ProblemNetwork: {
@@ -220,3 +214,33 @@ def test_different_sets_of_clocks_and_pins_have_different_descriptions() -> None
             other = narrowed_problem(rng, problem)
             choices = other.allowed.tobytes() + b"".join(d.allowed.tobytes() for d in other.domains)
             assert seen.setdefault(describe_space(other), choices) == choices
+
+
+@pytest.mark.parametrize(
+    ("execution", "of_the_space", "words"),
+    [
+        (OneFrame(), None, "one frame alone"),
+        (
+            Periodic(33_333_333_333),
+            "makespan at most the period, 33.333333333 ms",
+            "a frame every 33.333333333 ms",
+        ),
+        (Pipeline(3), "at most 3 frames in flight", "a pipeline, 3 frames in flight"),
+        (
+            ClosedForm(ChannelUse.ALL, IdleTime.SUM_OF_LOADS),
+            None,
+            "a pipeline in closed form, all channels, T = sum of loads",
+        ),
+        (
+            FreeRunning(1),
+            "at most 1 frame of each network, which run freely",
+            "free-running networks, 1 frame of each in flight",
+        ),
+    ],
+)
+def test_execution_models(execution: ExecutionModel, of_the_space: str | None, words: str) -> None:
+    problem = random_problem(np.random.default_rng(0), RandomShape())
+    before = describe_space(problem)
+    after = describe_space(dataclasses.replace(problem, execution=execution))
+    assert after == (before if of_the_space is None else f"{before}; {of_the_space}")
+    assert describe_execution(execution) == words

@@ -11,7 +11,10 @@ from rich.console import Console
 
 from results.front.front import Front
 from results.front.named_members import mark_members
+from results.problem.execution import ChannelUse, ClosedForm, IdleTime
 from results.problem.objectives import (
+    Objective,
+    ObjectiveKind,
     format_number,
     format_objectives,
     objective_label,
@@ -19,8 +22,7 @@ from results.problem.objectives import (
     objective_value,
     unit_heading,
 )
-from results.problem.pipeline_model import PipelineTime, ThroughputModel
-from results.problem.problem import DesignPoint, Objective, ObjectiveKind
+from results.problem.problem import DesignPoint
 from results.text.front import MIN_APART, _apart, front_table, table_rows
 from results.text.member_diff import describe_difference, describe_front, transition_count
 
@@ -163,8 +165,10 @@ def test_objectives_for_files_and_people(problem, kind, value, name, label, show
 
 def test_an_energy_in_closed_form_names_its_t(problem):
     energy, throughput = Objective(ObjectiveKind.ENERGY), Objective(ObjectiveKind.THROUGHPUT)
-    period = dataclasses.replace(problem, throughput_model=ThroughputModel.ANALYTIC)
-    by_sum = dataclasses.replace(period, pipeline_time=PipelineTime.SUM_OF_LOADS)
+    period, by_sum = (
+        dataclasses.replace(problem, execution=ClosedForm(ChannelUse.BETWEEN_UNITS, time))
+        for time in (IdleTime.PERIOD, IdleTime.SUM_OF_LOADS)
+    )
     assert unit_heading(energy, problem) == "mJ"
     assert unit_heading(energy, period) == "mJ, T = period"
     assert unit_heading(energy, by_sum, by_sum) == "mJ, T = sum of loads"

@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from common.arrays import FloatArray, IntArray
 from common.files import read_file
 from dse.errors import WorkloadError
 from dse.papers.estimator.inputs import joined
@@ -34,9 +35,8 @@ from dse.papers.estimator.training.workloads import (
 )
 from dse.problem.build import NetworkTables
 from results.errors import ResultError
-from results.front.dominance import FloatArray
 from results.io.canonical_json import Json, canonical_bytes, parse
-from results.problem.problem import IntArray, Problem
+from results.problem.problem import Problem
 from sdf.catalogue.catalogue import catalogue
 
 FORMAT = "paretosoc estimator data 1"

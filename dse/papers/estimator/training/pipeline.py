@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from common.arrays import IntArray
 from dse.errors import WorkloadError
 from dse.papers.estimator.inference import NumpyEstimator
 from dse.papers.estimator.inputs import Examples, inputs_of, scaling_of, take_tokens
@@ -15,7 +16,6 @@ from dse.papers.estimator.tokens import Float32Array
 from dse.papers.estimator.training.data_set import DataSet
 from dse.papers.estimator.training.workloads import build
 from results.io.canonical_json import Json
-from results.problem.problem import IntArray
 
 TRAINING_SHARE = 0.8
 """Of the workloads (MapFormer 5.1); the rest is held out."""

@@ -11,6 +11,7 @@ import torch
 from numpy.typing import NDArray
 from torch.nn import functional
 
+from common.arrays import IntArray
 from dse.errors import WorkloadError
 from dse.papers.estimator.inputs import Examples
 from dse.papers.estimator.settings import EstimatorSettings
@@ -18,7 +19,6 @@ from dse.papers.estimator.tokens import Float32Array
 from dse.papers.estimator.training.loss_plot import Epoch
 from dse.papers.estimator.training.torch_threads import one_torch_thread
 from dse.papers.estimator.transformer import Estimator, TorchInputs, parameter_count
-from results.problem.problem import IntArray
 
 EPOCHS = 100
 LEARNING_RATE = 1e-4

@@ -12,6 +12,7 @@ from functools import lru_cache
 
 import numpy as np
 
+from common.arrays import FloatArray, IntArray
 from dse.errors import WorkloadError
 from dse.papers.estimator.predictor import Predictor, TimelinePredictor
 from dse.problem.build import NetworkTables, build_problem
@@ -21,8 +22,7 @@ from dse.workload.options import Options
 from dse.workload.workload_file import workload_from
 from platforms.platform import Platform
 from platforms.platform_file import load_platform
-from results.front.dominance import FloatArray
-from results.problem.problem import IntArray, Problem
+from results.problem.problem import Problem
 
 PLATFORM = "jetson-agx-xavier"
 GROUPS = 20

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from common.arrays import FloatArray, IntArray
 from dse.papers.estimator.predictor import Predictor
 from dse.papers.managers.mapformer.modes import Mode
 from dse.papers.managers.mapformer.partition_tree import Leaf, PartitionTree, one_thread
@@ -24,9 +25,7 @@ from dse.papers.managers.mapformer.value import tie_break, value_of
 from dse.space.design_space import DesignSpace, unique_rows
 from dse.space.operators import mutate
 from fitness.objectives import Outcomes
-from results.front.dominance import FloatArray
 from results.io.optional import optional_import
-from results.problem.problem import IntArray
 
 ITERATIONS = 100
 BATCH = 10

@@ -17,9 +17,8 @@ from typing import Any, cast
 
 import numpy as np
 
+from common.arrays import BoolArray, FloatArray, IntArray
 from dse.space.design_space import Random
-from results.front.dominance import FloatArray
-from results.problem.problem import BoolArray, IntArray
 
 LEAF_SIZE = 24
 """A node with more samples than this is split, where it can be."""

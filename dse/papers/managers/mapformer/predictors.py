@@ -25,7 +25,7 @@ def default_predictor(problem: Problem) -> Predictor:
     Simulation is more accurate, but takes far longer where slow networks run beside fast ones
     (``python -m examples.mapformer.equal_terms`` has the seconds of both).
     """
-    if problem.free_running:
+    if not problem.execution.has_frame:
         from dse.papers.estimator.estimator_file import shipped_estimator
         from dse.papers.estimator.settings import BoardShape
 

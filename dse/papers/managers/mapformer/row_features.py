@@ -15,9 +15,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from common.arrays import FloatArray, IntArray
 from dse.space.design_space import DesignSpace
-from results.front.dominance import FloatArray
-from results.problem.problem import IntArray
 
 
 def row_features(space: DesignSpace, rows: IntArray) -> FloatArray:

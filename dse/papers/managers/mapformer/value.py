@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from common.arrays import FloatArray
 from dse.papers.estimator.predictor import Prediction
 from dse.papers.managers.mapformer.modes import Mode
-from results.front.dominance import FloatArray
 
 
 def value_of(mode: Mode, prediction: Prediction, threshold_w: float = np.inf) -> FloatArray:

@@ -12,15 +12,15 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from common.arrays import IntArray
+from common.units import PS_PER_US
 from dse.errors import WorkloadError
 from dse.space.design_space import DesignSpace
-from results.problem.problem import IntArray
 
 UNITS = 4
 NETWORKS = 10
 GROUPS = 32
 """Cells of the matrices; what is not there is 0."""
-PS_PER_US = 1e6
 
 
 class Embedding:

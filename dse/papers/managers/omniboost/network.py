@@ -16,9 +16,9 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
+from common.arrays import FloatArray
 from dse.papers.managers.omniboost.embedding import UNITS
 from results.errors import ResultError
-from results.front.dominance import FloatArray
 from results.io.optional import optional_import
 
 Singles = NDArray[np.float32]

@@ -26,6 +26,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from common.arrays import IntArray
 from dse.errors import WorkloadError
 from dse.papers.managers.base import Manager, cpu_and_gpu, whole_row
 from dse.papers.managers.omniboost.embedding import Embedding
@@ -33,7 +34,6 @@ from dse.papers.managers.omniboost.network import OmniBoostNetwork, read_omniboo
 from dse.papers.managers.power_mode import power_mode
 from dse.space.design_space import DesignSpace
 from results.io.optional import optional_import
-from results.problem.problem import IntArray
 
 PLAYOUTS = 500
 EXPLORATION = math.sqrt(2.0)

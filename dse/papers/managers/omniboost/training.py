@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from common.arrays import BoolArray, FloatArray
 from dse.papers.estimator.training.data_set import DataSet, load_data, stacked_rows
 from dse.papers.estimator.training.pipeline import split_of
 from dse.papers.estimator.training.torch_threads import one_torch_thread
@@ -25,9 +26,7 @@ from dse.papers.managers.omniboost.network import CHANNELS, HIDDEN, Singles
 from dse.papers.managers.omniboost.omniboost import THRESHOLDS_W, weights_name
 from dse.problem.build import NetworkTables
 from dse.space.design_space import DesignSpace
-from results.front.dominance import FloatArray
 from results.io.optional import optional_import
-from results.problem.problem import BoolArray
 
 EPOCHS = 60
 BATCH = 128

@@ -15,14 +15,13 @@ from dse.tools.campaign.store.run import RunStatus
 from dse.tools.campaign.store.run_record import RunRecord
 from dse.tools.campaign.store.store import Store
 from results.io.optional import optional_import
-from results.problem.objectives import FILE_NAMES, objective_unit, objective_value
-from results.problem.problem import Objective
+from results.problem.objectives import Objective, ObjectiveKind, objective_unit, objective_value
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
 SUFFIXES = (".csv", ".parquet")
-_KIND_OF = {name: kind for kind, name in FILE_NAMES.items()}
+_KIND_OF = {kind.spec.file_name: kind for kind in ObjectiveKind}
 _NUMBERS = ("seconds", "cpu_seconds", "evaluations", "members", "attempts")
 
 

@@ -20,12 +20,12 @@ from dse.tools.campaign.store.stored_front import stored_front
 from results.export.html import fill, html_page, read_asset
 from results.export.report import report_html
 from results.io.plural import pluralize
-from results.problem.objectives import FILE_NAMES, format_number
+from results.problem.objectives import ObjectiveKind, format_number
 
 REPORT = "report.html"
 FRONTS = "fronts"
 MAX_FAILURES = 100
-_KIND_OF = {name: kind.value for kind, name in FILE_NAMES.items()}
+_KIND_OF = {kind.spec.file_name: kind.value for kind in ObjectiveKind}
 
 
 @dataclass(frozen=True)

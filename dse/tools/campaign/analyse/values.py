@@ -8,18 +8,19 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from common.arrays import IntArray
 from dse.errors import WorkloadError
 from dse.tools.campaign.store.run import BaselineFigures, FrontFigures
 from dse.tools.campaign.store.run_record import RunRecord
 from dse.workload.options import parse_number
 from results.front.dominance import hypervolume, non_dominated, reference_point
 from results.problem.objectives import (
-    FILE_NAMES,
+    Objective,
+    ObjectiveKind,
     larger_is_better,
     objective_unit,
     objective_value,
 )
-from results.problem.problem import IntArray, Objective, ObjectiveKind
 
 Figure = Callable[[RunRecord], float | None]
 
@@ -98,7 +99,7 @@ def _limit(condition: str, whole: str) -> _Limit:
 def _column(figures: FrontFigures, name: str) -> int | None:
     """The place of an objective among those of a front."""
     kind, colon, network = name.partition(":")
-    file_name = FILE_NAMES[ObjectiveKind(kind)] + (f":{network}" if colon else "")
+    file_name = ObjectiveKind(kind).spec.file_name + (f":{network}" if colon else "")
     return figures.names.index(file_name) if file_name in figures.names else None
 
 

@@ -47,10 +47,9 @@ def _check(plan: Plan) -> None:
     Raises:
         WorkloadError: on the first that cannot be used.
     """
+    from dse.problem.execution import check_objectives
     from dse.search.names import EngineName
     from dse.workload.options import parse_objective
-    from results.problem.problem import ObjectiveKind
-    from results.problem.problem_check import OF_A_FRAME
 
     engines = {name.value for name in EngineName}
     seen: dict[RunSettings, str] = {}
@@ -80,15 +79,9 @@ def _check(plan: Plan) -> None:
         try:
             if rates and not free_running:
                 raise WorkloadError("min_rate_hz: free_running is required")
-            for part in listed(text):
-                kind = parse_objective(part, members).kind
-                if kind in OF_A_FRAME and free_running:
-                    raise WorkloadError(
-                        f"the objective {part} is of a common frame, and networks "
-                        "that run freely have none"
-                    )
-                if kind is ObjectiveKind.FAIRNESS and not free_running:
-                    raise WorkloadError(f"the objective {part}: free_running is required")
+            parts = listed(text)
+            asked_for = [parse_objective(part, members) for part in parts]
+            check_objectives(parts, asked_for, free_running=free_running, option="free_running")
         except WorkloadError as error:
             raise WorkloadError(f"run {name!r}: {error}") from None
 

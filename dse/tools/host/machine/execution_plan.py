@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from common.units import PS_PER_NS
 from fitness.simulate import play
 from results.problem.problem import DesignPoint, Problem
-
-PS_PER_NS = 1000
 
 
 @dataclass(frozen=True)

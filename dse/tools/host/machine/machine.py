@@ -14,6 +14,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from common.arrays import IntArray
 from dse.tools.host.machine.dispatch import Dispatch
 from dse.tools.host.machine.execution_plan import ExecutionPlan
 from dse.tools.host.machine.host_units import HostUnit
@@ -32,8 +33,6 @@ from dse.tools.host.machine.unit_process import (
     serve,
 )
 from results.errors import ResultError
-
-IntArray = NDArray[np.int64]
 
 MAX_INSTANCES = 1 << 17
 _HEAD_START_NS = 1_000_000

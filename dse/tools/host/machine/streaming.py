@@ -7,7 +7,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
+
+from common.arrays import IntArray
 
 CHUNK = 1 << 18
 """Bytes between two looks at the clock."""
@@ -16,8 +17,6 @@ BUFFER = 1 << 27
 
 FEWEST_CHUNKS = 8
 """However short the time, so that there is a rate."""
-
-IntArray = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,12 +11,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from common.arrays import FloatArray, IntArray
 from dse.tools.host.machine.streaming import CHUNK, StreamLog
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 
 RESOLVED = 0.1
 """The probe must lose this share of its rate beside the fastest reader for demands to be told,"""

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from common.arrays import IntArray
 from dse.space.design_space import DesignSpace, unique_rows
 from dse.tools.host.machine.dispatch import Dispatch
 from dse.tools.host.machine.machine import Machine
@@ -15,7 +16,6 @@ from fitness.simulate import design_of, row_of
 from results.front.certificate import CertificateStatus
 from results.front.front import Front
 from results.front.select_member import FASTEST, choose_member
-from results.problem.problem import IntArray
 from results.replay.fidelity import Fidelity, FidelityPoint, Prediction
 
 PASSES = 3

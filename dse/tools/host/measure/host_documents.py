@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from common.units import PS_PER_NS
 from dse.tools.host.machine.host_units import Host, HostUnit
 from dse.tools.host.measure.measuring import CoRun, Measured
 from fitness.calibration.pccs_document import contention_entry, used_fit
@@ -36,7 +37,6 @@ MACS_PER_CYCLE = 16
 """Of one core: two vector units of eight lanes. Only estimates of networks that were not measured
 use it, and with an efficiency that was."""
 SOURCE_NO_POWER = "Not known: no power is measured; energy and power mean nothing here."
-PS_PER_NS = 1000
 FEWEST_SAMPLES = 8
 MIN_DEMAND_GBPS = 1e-3
 Entry = dict[str, Any]

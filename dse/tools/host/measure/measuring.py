@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dse.tools.host.machine.execution_plan import ExecutionPlan, make_execution_plan
 from dse.tools.host.machine.machine import Execution, Machine
@@ -19,8 +18,6 @@ from dse.tools.host.measure.demand_probe import (
 from dse.tools.host.measure.execution_times import Spread, occupation, spread_of
 from dse.tools.host.measure.memory_rates import STREAM_S, together_gbps
 from results.problem.problem import DesignPoint, Problem
-
-FloatArray = NDArray[np.float64]
 
 WARM_UP = 2
 """Frames that are run and not counted."""

@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
+from common.arrays import FloatArray
 from dse.tools.host.machine.dispatch import Dispatch
 from dse.tools.host.machine.execution_plan import ExecutionPlan, make_execution_plan
 from dse.tools.host.machine.host_units import unit_named
@@ -27,14 +27,14 @@ from dse.tools.host.measure.execution_times import (
 from fitness.simulate import play, row_of
 from fitness.simulate_long_run import make_long_run_evaluator
 from results.front.cost_origins import CostOrigins
+from results.problem.execution import LongRun, Pipeline
 from results.problem.problem import DesignPoint, Problem
 
-FloatArray = NDArray[np.float64]
-
 WARM_UP = 2
+FRAMES_IN_FLIGHT = 2
+"""Of a pipeline whose problem does not say how many there are."""
 PIPELINE_WINDOW = 4
 """Least frames of a measured pipeline that are left out, and of which a period is taken."""
-PS_PER_NS = 1000
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,14 +78,15 @@ def host_machine(
     units = [unit_named(unit.name) for unit in problem.units]
     with tempfile.TemporaryDirectory() as folder:
         parts = write_sub_models(problem, origins, Path(folder), models=models, seed=seed)
-        with HostMachine(units, parts, slots=max(problem.frames_in_flight, 1)) as machine:
+        with HostMachine(units, parts, slots=_in_flight(problem)) as machine:
             yield machine
 
 
 def predict(problem: Problem, design: DesignPoint) -> Predicted:
-    """Makespan of one frame alone, and frames per second with the problem's frames in flight."""
+    """Makespan of one frame alone, and frames per second of a pipeline."""
     frame = play(problem, design)
-    pipeline = make_long_run_evaluator(problem)(row_of(design)[None])
+    streamed = replace(problem, execution=Pipeline(_in_flight(problem)))
+    pipeline = make_long_run_evaluator(streamed)(row_of(design)[None])
     groups = {e.group: e for e in frame.schedule.groups if e.repeat == 1}
     return Predicted(
         makespan_ms=frame.frame_end_ps[0] / 1e9,
@@ -93,6 +94,11 @@ def predict(problem: Problem, design: DesignPoint) -> Predicted:
         group_ms=tuple((groups[g].end_ps - groups[g].start_ps) / 1e9 for g in sorted(groups)),
         frames_per_s=1e12 / int(pipeline.frame_period_ps[0]),
     )
+
+
+def _in_flight(problem: Problem) -> int:
+    execution = problem.execution
+    return execution.frames_in_flight if isinstance(execution, LongRun) else FRAMES_IN_FLIGHT
 
 
 def without_contention(problem: Problem) -> Problem:
@@ -118,7 +124,7 @@ class DesignRuns:
         plan, execution = self._execute(machine, frames + WARM_UP, in_flight=1)
         self._frames.append(frame_times(plan, execution, networks))
         self._groups.append(self._group_times(plan, execution)[WARM_UP:])
-        in_flight = self._problem.frames_in_flight
+        in_flight = _in_flight(self._problem)
         more = 2 * _window(in_flight) + in_flight - 1
         plan, execution = self._execute(machine, frames + more, in_flight=in_flight)
         self._pipelines.append(frame_times(plan, execution, networks))
@@ -130,7 +136,7 @@ class DesignRuns:
             for name in ("makespan", "lost", "latency")
         )
         kept = undisturbed(span, lost)
-        in_flight = self._problem.frames_in_flight
+        in_flight = _in_flight(self._problem)
         periods = [
             period_of(times, _window(in_flight), drained=in_flight - 1) for times in self._pipelines
         ]

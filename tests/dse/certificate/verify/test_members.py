@@ -15,7 +15,9 @@ from dse.space.members import make_members
 from fitness.objectives import constraints_of, make_outcomes
 from fitness.simulate import row_of
 from results.front.front import Member
-from results.problem.problem import EnergyUse, Objective, ObjectiveKind, Problem
+from results.problem.execution import ExecutionModel, FreeRunning, OneFrame, Periodic, Pipeline
+from results.problem.objectives import Objective, ObjectiveKind
+from results.problem.problem import Problem
 from tests.support.random_spaces import random_power_problem
 
 SHAPE = RandomShape(networks=(1, 3), groups=(1, 3), units=(1, 3), points=(1, 3))
@@ -32,19 +34,17 @@ def member_of(problem: Problem, rng: np.random.Generator) -> tuple[Member, tuple
     return member, tuple(constraint.name for constraint, value in pairs if value > constraint.limit)
 
 
-@pytest.mark.parametrize("use", ["frame", "periodic", "pipeline", "free"])
-def test_energy_by_unit_is_what_the_members_have(use: str) -> None:
-    changes = {
-        "frame": {},
-        "periodic": {"energy_use": EnergyUse.PERIODIC, "period_ps": 12_345_678_901},
-        "pipeline": {"energy_use": EnergyUse.PIPELINE, "frames_in_flight": 2},
-        "free": {"energy_use": EnergyUse.PIPELINE, "frames_in_flight": 2, "free_running": True},
-    }[use]
-    shape = replace(SHAPE, waiting=False) if use == "free" else SHAPE
+@pytest.mark.parametrize(
+    "execution",
+    [OneFrame(), Periodic(12_345_678_901), Pipeline(2), FreeRunning(2)],
+    ids=lambda execution: execution.model,
+)
+def test_energy_by_unit_is_what_the_members_have(execution: ExecutionModel) -> None:
+    shape = SHAPE if execution.has_frame else replace(SHAPE, waiting=False)
     drawing = 0
     for seed in range(25):
         rng = np.random.default_rng(seed)
-        problem = replace(random_problem(rng, shape), objectives=ENERGY, **changes)
+        problem = replace(random_problem(rng, shape), objectives=ENERGY, execution=execution)
         member, _ = member_of(problem, rng)
         assert what_is_wrong(problem, member, ()) is None
         for u, energy in enumerate(member.energy_by_unit_fj):
@@ -81,8 +81,7 @@ def test_so_are_least_rates() -> None:
         problem = replace(
             random_problem(rng, replace(SHAPE, waiting=False)),
             objectives=ENERGY,
-            energy_use=EnergyUse.PIPELINE,
-            free_running=True,
+            execution=FreeRunning(1),
         )
         networks = [
             replace(network, min_rate_uhz=1 if n % 2 else 10**18)

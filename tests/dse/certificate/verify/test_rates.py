@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from common.arrays import IntArray
 from dse.certificate.verify.rates import overloaded_unit
 from dse.certificate.verify.verify import Verdict, exit_status, verify
 from dse.cli.main import run
@@ -19,7 +20,8 @@ from dse.workload.workload import workload_of
 from fitness.simulate_long_run import make_long_run_evaluator
 from platforms.platform_file import load_platform
 from results.export.result_folder import read_results
-from results.problem.problem import IntArray, Problem
+from results.problem.execution import FreeRunning, Pipeline
+from results.problem.problem import Problem
 
 
 def on_one_gpu(networks: list[str], platform: str, **options: object) -> tuple[Problem, IntArray]:
@@ -44,7 +46,7 @@ def test_one_unit_makes_one_frame_in_the_sum_of_its_times(
     networks: list[str], platform: str, most_hz: float, in_flight: int
 ) -> None:
     problem, rows = on_one_gpu(networks, platform)
-    runs = make_long_run_evaluator(replace(problem, frames_in_flight=in_flight))(rows)
+    runs = make_long_run_evaluator(replace(problem, execution=Pipeline(in_flight)))(rows)
     (period,) = runs.frame_period_ps.tolist()
     assert period == runs.load_ps[0, 0, 0]
     assert most_hz - 0.3 < 1e12 / period < most_hz
@@ -55,7 +57,7 @@ def test_a_network_that_runs_freely_on_one_unit_too(in_flight: int) -> None:
     problem, rows = on_one_gpu(
         ["vgg19"], "jetson-agx-xavier", objectives=("throughput", "power"), free_running=True
     )
-    runs = make_long_run_evaluator(replace(problem, frames_in_flight=in_flight))(rows)
+    runs = make_long_run_evaluator(replace(problem, execution=FreeRunning(in_flight)))(rows)
     assert runs.stream_period_ps.tolist() == runs.load_ps[:, :, 0].tolist()
 
 
@@ -63,7 +65,7 @@ def test_a_stream_of_three_networks_is_within_its_loads() -> None:
     workload = apply_scenario(workload_of(["vgg19", "resnet50", "googlenet"]), Scenario.STREAM)
     options = Options(objectives=("throughput", "latency"), units=("gpu", "dla0"))
     problem = build_problem(workload, load_platform("jetson-agx-xavier"), options).problem
-    assert problem.frames_in_flight == 3
+    assert problem.execution == Pipeline(3)
     rng = np.random.default_rng(1)
     units = np.where(problem.allowed.all(axis=1), rng.integers(0, 2, (200, problem.group_count)), 0)
     points = [len(domain.frequencies_khz) - 1 for domain in problem.domains]

@@ -8,8 +8,8 @@ from fractions import Fraction
 
 import pytest
 
+from common.units import PPM
 from dse.certificate.cover import cover_smtlib
-from results.front.epsilon import PPM
 from results.io.canonical_json import canonical_bytes
 from tests.support.tampered_folder import Files
 

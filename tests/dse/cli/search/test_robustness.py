@@ -9,15 +9,17 @@ import numpy as np
 import pytest
 
 from benchmarks.random_problem import RandomShape, random_design, random_problem
+from common.units import PPM
 from dse.errors import WorkloadError
 from dse.space.design_space import DesignSpace
-from dse.tools.analysis.robustness import PPM, at_clocks_of, robustness, with_cost_errors
+from dse.tools.analysis.robustness import at_clocks_of, robustness, with_cost_errors
 from fitness.objectives import make_outcomes
 from fitness.reference.timeline import frame_energy_fj, play
 from fitness.simulate import design_of, row_of
 from results.errors import ResultError
 from results.export.result_folder import read_results
-from results.problem.problem import EnergyUse, Objective, ObjectiveKind
+from results.problem.execution import FreeRunning, OneFrame, Periodic, Pipeline
+from results.problem.objectives import Objective, ObjectiveKind
 
 SHAPE = RandomShape(networks=(1, 2), groups=(1, 4), units=(2, 3), points=(2, 4))
 
@@ -81,8 +83,10 @@ def test_no_error_changes_nothing():
         assert np.array_equal(before.objectives, after.objectives)
 
 
-@pytest.mark.parametrize("use", list(EnergyUse))
-def test_fewer_clocks_give_the_same(use):
+@pytest.mark.parametrize(
+    "execution", [OneFrame(), Periodic(10**10), Pipeline(1)], ids=lambda model: model.model
+)
+def test_fewer_clocks_give_the_same(execution):
     objectives = (
         Objective(ObjectiveKind.LATENCY),
         Objective(ObjectiveKind.ENERGY),
@@ -90,7 +94,7 @@ def test_fewer_clocks_give_the_same(use):
     )
     for seed in range(20):
         _, problem, rows = problem_and_rows(seed)
-        problem = replace(problem, objectives=objectives, energy_use=use, period_ps=10**10)
+        problem = replace(problem, objectives=objectives, execution=execution)
         fewer, fewer_rows = at_clocks_of(problem, rows)
         whole = make_outcomes(problem)(rows)
         small = make_outcomes(fewer)(fewer_rows)
@@ -172,7 +176,7 @@ def test_a_front_of_one_member_stays_the_fastest():
 def test_constraints_are_held_against_the_errors():
     _, problem, rows = problem_and_rows(6)
     makespan = int(make_outcomes(problem)(rows).objectives[0, 0])
-    timed = replace(problem, period_ps=makespan)
+    timed = replace(problem, execution=Periodic(makespan))
     (level,) = robustness(timed, rows, 0, samples=60, errors_percent=[20]).levels
     assert 0 < level.feasible_ppm < PPM
 
@@ -189,7 +193,7 @@ def test_arguments_that_are_refused(wrong):
 
 def test_networks_without_a_common_frame_are_refused():
     _, problem, rows = problem_and_rows(0)
-    free = replace(problem, energy_use=EnergyUse.PIPELINE, free_running=True)
+    free = replace(problem, execution=FreeRunning(1))
     with pytest.raises(WorkloadError, match="frames in common are required, got free-running"):
         robustness(free, rows, 0, samples=1)
 

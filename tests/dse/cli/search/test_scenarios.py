@@ -20,7 +20,8 @@ from dse.workload.workload_file import read_workload
 from fitness.reference import timeline as plain_timeline
 from fitness.simulate import design_of
 from platforms.platform_file import load_platform
-from results.problem.problem import Objective, ObjectiveKind
+from results.problem.execution import frames_in_flight
+from results.problem.objectives import Objective, ObjectiveKind
 from results.problem.problem_file import problem_sha256
 
 BY_HAND = {
@@ -90,7 +91,8 @@ def test_in_a_stream_network_2_of_frame_k_runs_beside_network_1_of_frame_k_plus_
     fallback = np.where(problem.allowed[np.arange(6), units], units, 0)
     points = np.array([len(domain.frequencies_khz) - 1 for domain in problem.domains])
     design = design_of(problem, np.concatenate((fallback, points)))
-    timeline = plain_timeline.play(problem, design, frames=5, in_flight=problem.frames_in_flight)
+    in_flight = frames_in_flight(problem.execution)
+    timeline = plain_timeline.play(problem, design, frames=5, in_flight=in_flight)
     spans: dict[tuple[int, int], tuple[int, int]] = {}
     for row in timeline.schedule.groups:
         start, end = spans.get((row.frame, row.network), (row.start_ps, row.end_ps))

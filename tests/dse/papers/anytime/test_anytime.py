@@ -24,7 +24,8 @@ from fitness.reference.objectives import plain_outcome
 from fitness.simulate import row_of
 from results.errors import ResultError
 from results.front.certificate import CertificateStatus
-from results.problem.problem import Objective, ObjectiveKind, Problem
+from results.problem.objectives import Objective, ObjectiveKind
+from results.problem.problem import Problem
 from results.replay.file import replay_csv, replay_json
 from tests.support.random_spaces import assert_inside, random_limited_problem, space_of
 

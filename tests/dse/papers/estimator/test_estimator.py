@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from common.arrays import IntArray
 from dse.errors import WorkloadError
 from dse.papers.estimator import tokens as tokens_module
 from dse.papers.estimator.estimator_file import (
@@ -35,7 +36,8 @@ from dse.papers.managers.mapformer.predictors import make_predictor
 from dse.papers.managers.mapformer.settings import PredictorName
 from dse.space.design_space import DesignSpace
 from fitness import simulate_long_run as long_run
-from results.problem.problem import IntArray, Problem
+from results.problem.execution import Pipeline
+from results.problem.problem import Problem
 
 NETWORKS = ("bvlc_alexnet", "squeezenet", "resnet18", "mobilenet_v1", "zfnet512", "googlenet")
 
@@ -252,7 +254,7 @@ def test_networks_with_a_common_frame_are_refused(
     shipped: EstimatorFile, problem: Problem, rows: IntArray
 ) -> None:
     with pytest.raises(WorkloadError, match="--free-running is required"):
-        shipped.predictor.predict(replace(problem, free_running=False), rows)
+        shipped.predictor.predict(replace(problem, execution=Pipeline(2)), rows)
 
 
 def test_a_network_that_repeats_has_so_many_fewer_frames() -> None:

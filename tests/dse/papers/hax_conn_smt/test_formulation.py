@@ -14,7 +14,8 @@ from fitness.reference import timeline as plain_timeline
 from fitness.reference.design import look_up
 from fitness.simulate import design_of
 from results.errors import ResultError
-from results.problem.problem import Objective, ObjectiveKind
+from results.problem.execution import Periodic
+from results.problem.objectives import Objective, ObjectiveKind
 
 CHAINS = RandomShape(
     networks=(1, 2), groups=(1, 3), units=(2, 2), points=(1, 1), graphs=False, waiting=False
@@ -170,9 +171,9 @@ def test_limits(seed):
 def test_nothing_meets_the_period():
     problem = limited(0)
     optimum = int(best_rows(problem)[1].min())
-    kept = solve_whole(replace(problem, period_ps=optimum), Setting.DISPATCH)
+    kept = solve_whole(replace(problem, execution=Periodic(optimum)), Setting.DISPATCH)
     assert kept.value == optimum
-    missed = solve_whole(replace(problem, period_ps=optimum - 1), Setting.DISPATCH)
+    missed = solve_whole(replace(problem, execution=Periodic(optimum - 1)), Setting.DISPATCH)
     assert missed.status is WholeStatus.INFEASIBLE
     assert missed.schedule is None
 

@@ -18,6 +18,7 @@ from dse.search.driver import Budget, StoppedBy, search
 from dse.search.names import EngineName
 from dse.space.design_space import DesignSpace
 from fitness.objectives import make_outcomes
+from results.problem.execution import Pipeline
 from tests.support.small_spaces import enumerated, pipeline_space, small_space
 
 
@@ -80,7 +81,6 @@ def test_a_hundred_iterations_of_a_batch_each():
 def replace_groups(space):
     """A space too large to be looked at whole in a thousand rows."""
     from benchmarks.random_problem import RandomShape, random_problem
-    from results.problem.problem import EnergyUse
 
     shape = RandomShape(networks=(3, 3), groups=(6, 8), units=(3, 3), unsupported=0.1)
     problem = random_problem(np.random.default_rng(5), shape)
@@ -88,8 +88,7 @@ def replace_groups(space):
         replace(
             problem,
             objectives=space.problem.objectives,
-            energy_use=EnergyUse.PIPELINE,
-            period_ps=None,
+            execution=Pipeline(1),
         )
     )
 

@@ -12,11 +12,12 @@ import numpy as np
 import pytest
 
 from benchmarks.random_problem import RandomShape, random_problem
+from common.units import PS_PER_S
 from dse.engines.optimizer_registry import make_engine
 from dse.errors import InfeasibleError, WorkloadError
 from dse.papers.managers.base import cpu_and_gpu
 from dse.papers.managers.kang_ga import GENERATIONS, POPULATION, KangGa
-from dse.papers.managers.layer_times import PS_PER_S, fit_layer_times
+from dse.papers.managers.layer_times import fit_layer_times
 from dse.papers.managers.mosaic import Mosaic, _least_latency
 from dse.papers.managers.odmdef import Odmdef
 from dse.papers.managers.omniboost.embedding import Embedding
@@ -32,8 +33,8 @@ from fitness.objectives import make_outcomes
 from fitness.simulate import row_of
 from platforms.platform_file import load_platform
 from results.errors import ResultError
-from results.problem.objectives import objective_value
-from results.problem.problem import Objective, ObjectiveKind, Problem
+from results.problem.objectives import Objective, ObjectiveKind, objective_value
+from results.problem.problem import Problem
 from tests.support.explored import explore
 
 CHAINS = RandomShape(

@@ -19,7 +19,7 @@ from fitness.objectives import make_outcomes
 from fitness.reference.periodic import PeriodPlayer
 from fitness.reference.timeline import play
 from results.periodic.check import broken_rule
-from results.problem.pipeline_model import PipelineTime, ThroughputModel
+from results.problem.execution import ChannelUse, IdleTime
 from results.problem.problem import DesignPoint
 from results.problem.problem_check import check_problem
 from tests.support.pipeline_spaces import with_throughput
@@ -100,13 +100,13 @@ def test_the_problem_of_a_period_has_it_as_its_makespan() -> None:
         assert PeriodPlayer(problem, design).play(lists).period_ps == makespan
 
 
-@pytest.mark.parametrize("model", ThroughputModel)
-def test_the_problem_of_a_period_is_sound(model: ThroughputModel) -> None:
+@pytest.mark.parametrize("channels", [None, *ChannelUse])
+def test_the_problem_of_a_period_is_sound(channels: ChannelUse | None) -> None:
     rng = np.random.default_rng(3)
     for _ in range(10):
         problem = random_problem(rng, SHAPE)
-        if model is not ThroughputModel.TIMELINE:
-            problem = random_pipeline(rng, problem, model, PipelineTime.SUM_OF_LOADS)
+        if channels is not None:
+            problem = random_pipeline(rng, problem, channels, IdleTime.SUM_OF_LOADS)
         check_problem(problem)
         check_problem(period_problem(problem))
 

@@ -23,7 +23,8 @@ from dse.space.design_space import DesignSpace
 from dse.space.warm_start import starting_rows
 from fitness.objectives import make_outcomes
 from results.front.dominance import hypervolume, non_dominated, reference_point
-from results.problem.problem import EnergyUse, Objective, ObjectiveKind
+from results.problem.execution import Pipeline
+from results.problem.objectives import Objective, ObjectiveKind
 from tests.support.random_spaces import assert_inside, narrowed_problem
 from tests.support.small_spaces import exact_front, small_space
 
@@ -43,9 +44,7 @@ def asked_for(name, problem):
         return with_three_objectives(problem)
     if info.required:
         objectives = tuple(Objective(kind) for kind in info.required)
-        return replace(
-            problem, objectives=objectives, energy_use=EnergyUse.PIPELINE, period_ps=None
-        )
+        return replace(problem, objectives=objectives, execution=Pipeline(1))
     return problem
 
 

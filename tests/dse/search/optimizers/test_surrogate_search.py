@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from common.arrays import IntArray
 from dse.search.optimizers.surrogate_search import surrogate_search
 from fitness.objectives import Outcomes
-from results.problem.problem import IntArray
 
 
 class Counting:

@@ -18,7 +18,8 @@ from dse.search.surrogate.mean_value_analysis import (
 from dse.space.design_space import DesignSpace, unique_rows
 from fitness.objectives import make_outcomes
 from fitness.simulate_long_run import make_long_run_evaluator
-from results.problem.problem import EnergyUse, Objective, ObjectiveKind
+from results.problem.execution import FreeRunning
+from results.problem.objectives import Objective, ObjectiveKind
 from tests.support.small_spaces import enumerated
 
 EFFICIENCY = (Objective(ObjectiveKind.EFFICIENCY), Objective(ObjectiveKind.POWER))
@@ -47,10 +48,7 @@ def free_space(seed, *, contention=False, repeats=1, **shape):
             networks=networks,
             units=units,
             objectives=EFFICIENCY,
-            energy_use=EnergyUse.PIPELINE,
-            period_ps=None,
-            frames_in_flight=2,
-            free_running=True,
+            execution=FreeRunning(2),
         )
     )
 

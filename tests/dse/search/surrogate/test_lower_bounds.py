@@ -18,7 +18,8 @@ from dse.space.design_space import DesignSpace
 from fitness.objectives import make_outcomes
 from fitness.simulate import make_evaluator
 from results.front.dominance import hypervolume, non_dominated, reference_point
-from results.problem.problem import EnergyUse, Objective, ObjectiveKind
+from results.problem.execution import Periodic, Pipeline
+from results.problem.objectives import Objective, ObjectiveKind
 
 SHAPE = RandomShape(networks=(1, 3), groups=(1, 7), units=(1, 4), points=(1, 4))
 
@@ -89,8 +90,8 @@ def test_there_are_none_for_pipelines_and_mean_power():
     assert has_lower_bounds(problem)
     assert not has_lower_bounds(replace(problem, objectives=power))
     assert not has_lower_bounds(replace(problem, objectives=throughput))
-    assert not has_lower_bounds(replace(problem, energy_use=EnergyUse.PIPELINE))
-    periodic = replace(problem, energy_use=EnergyUse.PERIODIC, period_ps=10**11)
+    assert not has_lower_bounds(replace(problem, execution=Pipeline(1)))
+    periodic = replace(problem, execution=Periodic(10**11))
     assert has_lower_bounds(replace(periodic, objectives=power))
 
 

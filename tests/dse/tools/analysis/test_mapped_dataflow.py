@@ -12,19 +12,19 @@ from benchmarks.random_problem import RandomShape, random_design, random_pipelin
 from dse.cli.main import run
 from dse.tools.analysis.csdf import mapped_dataflow
 from fitness.reference.closed_form import plain_loads
-from results.problem.pipeline_model import ThroughputModel
+from results.problem.execution import ChannelUse
 from sdf.analysis.throughput import execution_times, self_timed_throughput
 from sdf.formats.graph_file import read_graph
 
 SHAPE = RandomShape(networks=(1, 2), groups=(1, 6), units=(1, 4), points=(1, 2))
 
 
-@pytest.mark.parametrize("model", [ThroughputModel.ANALYTIC, ThroughputModel.ANALYTIC_ALL_CHANNELS])
-def test_pipelined_with_its_buffers_it_runs_at_phi_1(model):
+@pytest.mark.parametrize("channels", ChannelUse)
+def test_pipelined_with_its_buffers_it_runs_at_phi_1(channels):
     slower = 0
     for seed in range(60):
         rng = np.random.default_rng(seed)
-        problem = random_pipeline(rng, random_problem(rng, SHAPE), model)
+        problem = random_pipeline(rng, random_problem(rng, SHAPE), channels)
         for _ in range(3):
             design = random_design(rng, problem)
             loads = plain_loads(problem, design)
@@ -46,7 +46,7 @@ def test_initial_tokens_say_what_is_pipelined():
     shape = RandomShape(
         networks=(1, 1), groups=(3, 3), units=(2, 2), graphs=False, waiting=False, unsupported=0.0
     )
-    problem = random_pipeline(rng, random_problem(rng, shape), ThroughputModel.ANALYTIC)
+    problem = random_pipeline(rng, random_problem(rng, shape), ChannelUse.BETWEEN_UNITS)
     problem = replace(problem, edge_tokens=np.array([10, 20], dtype=np.int64))
     design = random_design(rng, problem)
     design = replace(design, units=np.array([0, 1, 0], dtype=np.int64))

@@ -29,6 +29,7 @@ from dse.tools.campaign.store.store import Store
 from dse.workload.options import Options
 from fitness.simulate import row_of
 from results.export.result_folder import read_results
+from results.problem.execution import FreeRunning
 from tests.support.explored import explore
 
 ROOT = Path(__file__).parents[4]
@@ -113,8 +114,7 @@ def test_free_running_is_an_input(tmp_path):
         max_evaluations=30,
         jobs=1,
     )
-    assert front.problem.free_running
-    assert front.problem.frames_in_flight == 3
+    assert front.problem.execution == FreeRunning(3)
     assert outcome.figures.objectives == tuple(member.objectives for member in front.members)
 
 

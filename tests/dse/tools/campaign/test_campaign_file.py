@@ -98,7 +98,7 @@ def test_a_workload_file_that_runs_freely_may_have_rates(tmp_path):
     (tmp_path / "c.json").write_text(json.dumps(base | {"objectives": ["fairness, power"]}))
     assert len(load_plan(tmp_path / "c.json").runs) == 2
     (tmp_path / "c.json").write_text(json.dumps(base | {"objectives": ["latency, power"]}))
-    with pytest.raises(WorkloadError, match="latency is of a common frame"):
+    with pytest.raises(WorkloadError, match="the objective latency exclude each other"):
         load_plan(tmp_path / "c.json")
 
 
@@ -252,7 +252,7 @@ def test_every_input_counts(tmp_path):
         ({"warm_start": ["platform"]}, "$.warm_start"),
         ({"speed": 1}, "speed"),
         ({"free_running": [1]}, "$.free_running"),
-        ({"free_running": [True]}, "the objective latency is of a common frame"),
+        ({"free_running": [True]}, "the objective latency exclude each other"),
         ({"frames_in_flight": [9]}, "$.frames_in_flight"),
         ({"min_rates_hz": [5]}, "min_rate_hz: free_running is required"),
         ({"min_rates_hz": [0]}, "$.min_rates_hz"),

@@ -19,7 +19,7 @@ from fitness.contention import lost_rate
 from fitness.cost_model.tables import CostOrigin
 from fitness.profiles.profile_file import load_profile
 from platforms.platform_file import load_platform
-from results.problem.problem import WORK_PER_PS
+from results.problem.arithmetic import WORK_PER_PS
 from tests.support.host_machines import SerialMachine, tiny_model
 
 HOST = Host("a processor", 2445.432, energy_readable=False)

@@ -1,0 +1,17 @@
+"""Conversions between the integers of tables and files and the units that people read."""
+
+PS_PER_NS = 10**3
+PS_PER_US = 10**6
+PS_PER_MS = 10**9
+PS_PER_S = 10**12
+UHZ_PS = 10**18
+"""1 / (1 ps) in uHz."""
+UHZ_PER_HZ = 10**6
+KBPS_PER_GBPS = 10**6
+FJ_PER_MJ = 10**12
+FJ_PER_J = 10**15
+MW_PER_W = 10**3
+UW_PER_MW = 10**3
+UW_PER_W = 10**6
+PPM = 10**6
+PPM_PER_PERCENT = 10**4

@@ -1,0 +1,166 @@
+"""From the options of a user to the execution model; options that mean nothing under it are
+refused by name."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from common.units import PS_PER_S
+from dse.errors import WorkloadError
+from dse.workload.options import Options, ThroughputModel
+from dse.workload.workload import Workload
+from dse.workload.workload_check import MAX_FRAMES_IN_FLIGHT
+from fitness.contention import round_half_up
+from results.problem.execution import (
+    ChannelUse,
+    ClosedForm,
+    ExecutionModel,
+    FreeRunning,
+    IdleTime,
+    OneFrame,
+    Periodic,
+    Pipeline,
+)
+from results.problem.objectives import Objective, ObjectiveKind
+
+_CHANNELS = {
+    ThroughputModel.ANALYTIC: ChannelUse.BETWEEN_UNITS,
+    ThroughputModel.ANALYTIC_ALL_CHANNELS: ChannelUse.ALL,
+}
+
+
+def choose_execution(
+    workload: Workload, options: Options, objectives: Sequence[Objective]
+) -> ExecutionModel:
+    """Free-running networks where asked for; a pipeline for throughput; a period with a frame rate;
+    else one frame.
+
+    Args:
+        objectives: ``options.objectives``, parsed.
+
+    Raises:
+        WorkloadError: on an option or objective that means nothing under that model.
+    """
+    free_running = options.free_running or workload.free_running
+    throughput = any(objective.kind is ObjectiveKind.THROUGHPUT for objective in objectives)
+    rate = options.frames_per_second or workload.frames_per_second
+    _check_closed_form(options, throughput=throughput)
+    check_objectives(options.objectives, objectives, free_running=free_running)
+    if free_running:
+        _check_free_running(workload, options)
+    else:
+        _check_common_frame(workload, options)
+    overlap = throughput or free_running
+    _check_frames_in_flight(options, overlap=overlap)
+    frames = options.frames_in_flight or workload.frames_in_flight
+    if free_running:
+        return FreeRunning(frames)
+    if throughput:
+        if rate is not None:
+            raise WorkloadError("a frame rate and the objective throughput exclude each other")
+        if options.throughput_model is ThroughputModel.TIMELINE:
+            return Pipeline(frames)
+        return ClosedForm(_CHANNELS[options.throughput_model], options.pipeline_time)
+    return OneFrame() if rate is None else Periodic(round_half_up(PS_PER_S / rate))
+
+
+def check_objectives(
+    texts: Sequence[str],
+    objectives: Sequence[Objective],
+    *,
+    free_running: bool,
+    option: str = "--free-running",
+) -> None:
+    """Accepts objectives that mean something with or without a common frame.
+
+    Args:
+        texts: the objectives as they were given.
+        option: what asks for free-running networks.
+
+    Raises:
+        WorkloadError: on the first that does not.
+    """
+    for text, objective in zip(texts, objectives, strict=True):
+        models = objective.kind.spec.models
+        if free_running and FreeRunning not in models:
+            others = [kind.value for kind in ObjectiveKind if FreeRunning in kind.spec.models]
+            raise _excluded(
+                f"the objective {text}",
+                f"there is no common frame ({', '.join(others)} are possible)",
+            )
+        if not free_running and models == (FreeRunning,):
+            raise _needs_free_running(f"the objective {text}", option)
+
+
+def _check_closed_form(options: Options, *, throughput: bool) -> None:
+    """A closed form is of throughput, and its kind of period of a closed form."""
+    model = options.throughput_model
+    if model is ThroughputModel.TIMELINE:
+        if options.pipeline_time is not IdleTime.PERIOD:
+            raise WorkloadError(
+                f"--pipeline-time {options.pipeline_time.value} needs an analytic "
+                "--throughput-model, got timeline"
+            )
+    elif not throughput:
+        raise WorkloadError(
+            f"--throughput-model {model.value} needs the objective throughput, got "
+            f"{', '.join(options.objectives)}"
+        )
+
+
+def _check_frames_in_flight(options: Options, *, overlap: bool) -> None:
+    """A number of frames in flight is of frames that overlap on the timeline."""
+    frames = options.frames_in_flight
+    if frames is None:
+        return
+    if not 1 <= frames <= MAX_FRAMES_IN_FLIGHT:
+        raise WorkloadError(
+            f"--frames-in-flight: from 1 to {MAX_FRAMES_IN_FLIGHT} is required, got {frames}"
+        )
+    if not overlap or options.throughput_model is not ThroughputModel.TIMELINE:
+        raise WorkloadError(
+            f"--frames-in-flight {frames}: the objective throughput, on the timeline, or "
+            "--free-running is required"
+        )
+
+
+def _check_common_frame(workload: Workload, options: Options) -> None:
+    """Networks of a common frame have no rates of their own."""
+    for network in workload.networks:
+        if network.min_rate_hz is not None:
+            raise _needs_free_running(f"min_rate_hz (of {network.name!r})")
+    if options.min_rates_hz:
+        raise _needs_free_running("--min-rate")
+
+
+def _needs_free_running(what: str, option: str = "--free-running") -> WorkloadError:
+    return WorkloadError(
+        f"{what}: {option} is required; in a common frame all networks have one rate "
+        "(--fps and --deadline limit that)"
+    )
+
+
+def _check_free_running(workload: Workload, options: Options) -> None:
+    """Nothing is asked of a common frame."""
+    for network in workload.networks:
+        if network.waits_for:
+            raise _excluded(
+                f"waits_for ({network.name!r} waits for {network.waits_for[0]!r})",
+                "every network is a stream of its own",
+            )
+        if network.arrival_ms:
+            raise _excluded(f"arrival_ms (of {network.name!r})", "there is no common frame")
+        if network.deadline_ms is not None:
+            raise _excluded(f"deadline_ms (of {network.name!r})", "there is no common frame")
+    if options.deadlines_ms:
+        raise _excluded("--deadline", "there is no common frame")
+    if options.frames_per_second is not None or workload.frames_per_second is not None:
+        raise _excluded("a frame rate (--fps)", "a network begins a frame when one of its own ends")
+    if options.throughput_model is not ThroughputModel.TIMELINE:
+        raise _excluded(
+            f"--throughput-model {options.throughput_model.value}", "they need the timeline"
+        )
+
+
+def _excluded(what: str, why: str) -> WorkloadError:
+    return WorkloadError(f"free-running networks and {what} exclude each other: {why}")

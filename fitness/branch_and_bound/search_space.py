@@ -1,0 +1,75 @@
+"""What a branch and bound search may choose, as flat arrays for the kernels;
+:mod:`fitness.branch_and_bound.choices` fills them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from common.arrays import IntArray
+from fitness.simulator.tables import Tables
+
+UNLIMITED = -1
+# What is minimised, entries of SearchSpace.objective.
+MAKESPAN, NETWORK_LATENCY, RATE_SUM, ENERGY, POWER = range(5)
+
+
+@dataclass(frozen=True, eq=False)
+class SearchSpace(Tables):
+    """The mapping rules and the shape of the networks; all int64.
+
+    Lists of lists are flat, entry i between ``X_start[i]`` and ``X_start[i + 1]``.
+    """
+
+    allowed: IntArray
+    """[groups x units]: 1 where a group may be on a unit."""
+    network: IntArray
+    """[groups]"""
+    in_start: IntArray
+    in_group: IntArray
+    in_edge: IntArray
+    """Groups that feed a group, and where the edge begins in ``Plan.transition_ps``."""
+    out_start: IntArray
+    out_group: IntArray
+    out_edge: IntArray
+    """Groups that a group feeds, and where the edge begins in ``Plan.transition_ps``."""
+    first: IntArray
+    """[networks]: first group."""
+    size: IntArray
+    repeats: IntArray
+    first_job: IntArray
+    first_instance: IntArray
+    order: IntArray
+    """[networks]: every network after those that it waits for."""
+    wait_start: IntArray
+    wait_network: IntArray
+    is_chain: IntArray
+    """[networks]: 1 where group i feeds group i + 1 and nothing else."""
+    limit: IntArray
+    """[networks]: most transitions, or ``UNLIMITED``."""
+    segments: IntArray
+    """[units]: most segments, or ``UNLIMITED``."""
+    deadline: IntArray
+    """[networks]: most latency in ps, or ``UNLIMITED``."""
+    ladder: IntArray
+    """[domains]: operating points."""
+    objective: IntArray
+    """[objectives]: what is minimised, such as ``MAKESPAN``."""
+    objective_network: IntArray
+    """[objectives]: whose latency, or -1."""
+    needs_power: int
+    """1 where power or energy is minimised or limited."""
+    rate_mw: IntArray
+    """[rates]: what time may be exchanged for in energy, see
+    :mod:`fitness.branch_and_bound.trade_off`; none where makespan and energy are not the two
+    objectives."""
+    trade_time: int
+    """Which of the two is the makespan."""
+    trade_longest: int
+    """Larger makespans times rates could leave int64."""
+    tolerance_ppm: int
+    """What is near enough to a member to be closed."""
+    power_cap_mw: int
+    energy_budget_fj: int
+    period_ps: int
+    """Energy and power are counted over it; ``UNLIMITED`` where there is none: over the makespan.
+    """

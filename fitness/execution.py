@@ -1,0 +1,270 @@
+"""What can be computed and proved under each execution model, said once.
+
+==============  ========================================  ==================================
+model           simulated by                              plain oracle
+==============  ========================================  ==================================
+frame           :mod:`fitness.simulate`                   :mod:`fitness.reference.timeline`
+periodic        :mod:`fitness.simulate`                   :mod:`fitness.reference.timeline`
+pipeline        :mod:`fitness.simulate_long_run`          :mod:`fitness.reference.long_run`
+free-running    :mod:`fitness.simulate_long_run`          :mod:`fitness.reference.long_run`
+closed-form     :mod:`fitness.closed_form`                :mod:`fitness.reference.closed_form`
+==============  ========================================  ==================================
+
+Which objectives a model has, their specs say (:mod:`results.problem.objectives`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+
+from common.arrays import BoolArray, IntArray
+from fitness.closed_form import make_load_evaluator
+from fitness.reference.closed_form import plain_loads
+from fitness.simulate import Evaluation, Timeline, design_of, make_evaluator
+from fitness.simulate_long_run import free_run_of, make_long_run_evaluator
+from results.front.front import FreeRun
+from results.front.schedule import Schedule
+from results.problem.execution import (
+    ClosedForm,
+    ExecutionModel,
+    FreeRunning,
+    OneFrame,
+    Periodic,
+    Pipeline,
+)
+from results.problem.objectives import ObjectiveKind
+from results.problem.problem import DesignPoint, Problem
+
+
+@dataclass(frozen=True, eq=False)
+class EnergyAccount:
+    """What a frame takes and draws over the time W that energy is counted over, arrays [n]."""
+
+    possible: BoolArray
+    frame_period_ps: IntArray
+    """From frame to frame where frames overlap, of free-running networks in the mean; else 0."""
+    time_ps: IntArray
+    """W, at least 1."""
+    energy_fj: IntArray
+    """Over W; of free-running networks of an inference."""
+    power_uw: tuple[IntArray, IntArray]
+    """Mean power, rounded down and rounded up."""
+    stream_period_ps: IntArray | None = None
+    """[n, networks]: from frame to frame, of free-running networks."""
+
+
+AccountFunction = Callable[[IntArray, Evaluation | None], EnergyAccount]
+
+
+@dataclass(frozen=True, eq=False)
+class MemberRun:
+    """What a member shows and draws."""
+
+    schedule: Schedule
+    """One frame alone, or the beginning of a free run."""
+    free_run: FreeRun | None
+    energy_fj: int
+    energy_by_unit_fj: tuple[int, ...]
+    """Per unit, idle and busy."""
+
+
+MemberFunction = Callable[
+    [Problem, IntArray, BoolArray, Sequence[Timeline], int], Sequence[MemberRun]
+]
+
+
+@dataclass(frozen=True)
+class ModelRules:
+    """One model's part."""
+
+    make_account: Callable[[Problem, int], AccountFunction]
+    """From a problem and a number of threads to a function from rows [n, groups + domains], and
+    what one frame alone gives, to time and energy."""
+    needs_frame: bool
+    """Whether that function looks at the frame."""
+    run_members: MemberFunction
+    """From a problem, rows [n, groups + domains], which domains are on [n, domains], one frame of
+    each and a number of threads to what members show."""
+    bounded: frozenset[ObjectiveKind] = frozenset()
+    """Objectives that are known to be no better than stand-alone times give."""
+    provable: frozenset[ObjectiveKind] = frozenset()
+    """Objectives that the exact search has bounds for, and its check."""
+    limits_provable: bool = False
+    """Whether the same holds for a power cap and an energy budget."""
+
+
+def rules_of(problem: Problem) -> ModelRules:
+    """The part of the problem's model."""
+    return RULES[type(problem.execution)]
+
+
+def _make_frame_account(problem: Problem, jobs: int) -> AccountFunction:
+    del jobs
+    period_ps = problem.execution.period_ps
+
+    def account(rows: IntArray, frame: Evaluation | None) -> EnergyAccount:
+        assert frame is not None, "needs_frame"
+        none = np.zeros(len(rows), dtype=np.int64)
+        span = frame.makespan_ps if period_ps is None else none + period_ps
+        energy = frame.idle_mw * span + frame.dynamic_fj
+        return _account(frame.possible, none, np.maximum(span, 1), energy)
+
+    return account
+
+
+def _make_closed_form_account(problem: Problem, jobs: int) -> AccountFunction:
+    load = make_load_evaluator(problem, jobs=jobs)
+
+    def account(rows: IntArray, frame: Evaluation | None) -> EnergyAccount:
+        del frame
+        loads = load(rows)
+        time = np.maximum(loads.idle_time_ps, 1)
+        return _account(loads.possible, loads.period_ps, time, loads.energy_fj)
+
+    return account
+
+
+def _account(
+    possible: BoolArray, period: IntArray, time: IntArray, energy: IntArray
+) -> EnergyAccount:
+    power = (energy // time) * 1000 + (energy % time) * 1000 // time
+    power_up = power + ((energy % time) * 1000 % time != 0)
+    return EnergyAccount(possible, period, time, energy, (power, power_up))
+
+
+def _make_long_run_account(problem: Problem, jobs: int) -> AccountFunction:
+    run = make_long_run_evaluator(problem, jobs=jobs)
+
+    def account(rows: IntArray, frame: Evaluation | None) -> EnergyAccount:
+        del frame
+        runs = run(rows)
+        figures = np.array(runs.energies(), dtype=np.int64).reshape(len(rows), 3)
+        return EnergyAccount(
+            possible=runs.possible,
+            frame_period_ps=runs.frame_period_ps,
+            time_ps=np.maximum(runs.frame_period_ps, 1),
+            energy_fj=figures[:, 0],
+            power_uw=(figures[:, 1], figures[:, 2]),
+            stream_period_ps=None if problem.execution.has_frame else runs.stream_period_ps,
+        )
+
+    return account
+
+
+def _run_frames(
+    problem: Problem, rows: IntArray, on: BoolArray, timelines: Sequence[Timeline], jobs: int
+) -> list[MemberRun]:
+    account = _make_frame_account(problem, jobs)(rows, make_evaluator(problem)(rows))
+    members = []
+    for i, row in enumerate(rows):
+        idle = _idle_of_units(problem, design_of(problem, row), on[i])
+        dynamic = _dynamic_of_units(problem, row, timelines[i])
+        time = int(account.time_ps[i])
+        by_unit = tuple(a * time + b for a, b in zip(idle, dynamic, strict=True))
+        members.append(MemberRun(timelines[i].schedule, None, int(account.energy_fj[i]), by_unit))
+    return members
+
+
+def _run_closed_form(
+    problem: Problem, rows: IntArray, on: BoolArray, timelines: Sequence[Timeline], jobs: int
+) -> list[MemberRun]:
+    del on
+    energies = make_load_evaluator(problem, jobs=jobs)(rows).energy_fj.tolist()
+    return [
+        MemberRun(
+            timeline.schedule,
+            None,
+            energy,
+            plain_loads(problem, design_of(problem, row)).energy_by_unit_fj,
+        )
+        for row, timeline, energy in zip(rows, timelines, energies, strict=True)
+    ]
+
+
+def _run_on(
+    problem: Problem, rows: IntArray, on: BoolArray, timelines: Sequence[Timeline], jobs: int
+) -> list[MemberRun]:
+    """Energies of one frame, in the mean over the window."""
+    runs = make_long_run_evaluator(problem, jobs=jobs)(rows)
+    designs = [design_of(problem, row) for row in rows]
+    shown: list[tuple[Schedule, FreeRun | None]] = [(t.schedule, None) for t in timelines]
+    if not problem.execution.has_frame:
+        with ThreadPoolExecutor(jobs) as pool:
+            shown = list(pool.map(partial(free_run_of, problem), designs, runs.stream_period_ps))
+    dynamic = runs.dynamic_energies()
+    members = []
+    for i, (energy, _, _) in enumerate(runs.energies()):
+        idle = _idle_of_units(problem, designs[i], on[i])
+        window = int(runs.window_ps[i])
+        by_unit = tuple(
+            runs.per_frame(i, a * window + b) for a, b in zip(idle, dynamic[i], strict=True)
+        )
+        members.append(MemberRun(*shown[i], energy, by_unit))
+    return members
+
+
+def _idle_of_units(problem: Problem, design: DesignPoint, on: BoolArray) -> tuple[int, ...]:
+    """Per unit, in mW; 0 where it is off."""
+    return tuple(
+        int(unit.idle_mw[tuple(int(design.operating_points[clock]) for clock in unit.clocks)])
+        if on[unit.clocks[0]]
+        else 0
+        for unit in problem.units
+    )
+
+
+def _dynamic_of_units(problem: Problem, row: IntArray, frame: Timeline) -> tuple[int, ...]:
+    """Per unit: dynamic energy of one frame, fJ."""
+    result = [0] * len(problem.units)
+    for entry in frame.schedule.groups:
+        unit = problem.units[entry.unit]
+        points = tuple(int(row[problem.group_count + clock]) for clock in unit.clocks)
+        power = int(unit.dynamic_mw[(entry.group, *points)])
+        result[entry.unit] += power * (entry.end_ps - entry.start_ps)
+    return tuple(result)
+
+
+_LATENCIES = frozenset({ObjectiveKind.LATENCY, ObjectiveKind.INVERSE_LATENCY})
+_OF_A_FRAME = _LATENCIES | {ObjectiveKind.ENERGY}
+
+RULES: dict[type[ExecutionModel], ModelRules] = {
+    OneFrame: ModelRules(
+        make_account=_make_frame_account,
+        needs_frame=True,
+        run_members=_run_frames,
+        bounded=_OF_A_FRAME | {ObjectiveKind.STRETCH},
+        provable=_OF_A_FRAME,
+        limits_provable=True,
+    ),
+    # Mean power is bounded over a given time only: where a longer makespan draws more energy, its
+    # mean power may still be less.
+    Periodic: ModelRules(
+        make_account=_make_frame_account,
+        needs_frame=True,
+        run_members=_run_frames,
+        bounded=_OF_A_FRAME | {ObjectiveKind.STRETCH, ObjectiveKind.POWER},
+        provable=_OF_A_FRAME | {ObjectiveKind.POWER},
+        limits_provable=True,
+    ),
+    # Of a pipeline, what one frame alone takes can still be proved.
+    Pipeline: ModelRules(
+        make_account=_make_long_run_account,
+        needs_frame=False,
+        run_members=_run_on,
+        provable=_LATENCIES,
+    ),
+    ClosedForm: ModelRules(
+        make_account=_make_closed_form_account,
+        needs_frame=False,
+        run_members=_run_closed_form,
+        provable=_LATENCIES,
+    ),
+    FreeRunning: ModelRules(
+        make_account=_make_long_run_account, needs_frame=False, run_members=_run_on
+    ),
+}
