@@ -39,6 +39,11 @@ from sdf.grouping.grouping import group_network
 from sdf.grouping.groups import GroupedNetwork
 from sdf.onnx.importer import ImportedNetwork
 
+MAX_GROUPS = 4_000
+"""Of a problem: a search takes about half a megabyte for each."""
+MAX_EDGES = 400_000
+"""Between them: each has a table of transition times."""
+
 
 @dataclass(frozen=True, eq=False)
 class BuiltProblem:
@@ -104,6 +109,7 @@ def build_problem(
         tables[key] = known[under]
     keys = [(network.source, network.dimensions) for network in workload.networks]
     groups = tuple(tables[key].grouped for key in keys)
+    _check_size(groups)
     costs = tuple(tables[key].costs for key in keys)
     board = platform.board_mw if profile is None or profile.board_mw is None else profile.board_mw
     problem = _assemble(workload, platform, options, units, groups, costs, precision, board)
@@ -188,6 +194,7 @@ def _tables(
 ) -> NetworkTables:
     imported = load_network(network.source, dimensions=dict(network.dimensions))
     grouped = _grouped(imported, platform, units, precision, options)
+    _check_size([grouped])
     costs = network_costs(
         grouped,
         platform,
@@ -196,6 +203,17 @@ def _tables(
         profile=profile,
     )
     return NetworkTables(imported, grouped, costs)
+
+
+def _check_size(networks: Sequence[GroupedNetwork]) -> None:
+    groups = sum(len(network.groups) for network in networks)
+    edges = sum(len(network.edges) for network in networks)
+    if groups > MAX_GROUPS or edges > MAX_EDGES:
+        names = ", ".join(dict.fromkeys(network.name for network in networks))
+        raise WorkloadError(
+            f"{names}: at most {MAX_GROUPS} groups and {MAX_EDGES} edges between them can be "
+            f"searched, got {groups} and {edges}; --groups joins groups"
+        )
 
 
 def _grouped(

@@ -10,10 +10,14 @@ import numpy as np
 
 from sdf.errors import GraphError
 
+MAX_TABLE = 1_000_000
+"""Parts times elements; a few seconds of work, and far more than networks in use need."""
+
 
 def balanced_parts(work: Sequence[int], parts: int, reach: Sequence[int]) -> list[int]:
     """Starts of ``parts`` consecutive parts: the largest is as small as it can be, and among those
-    the sum of the squared sizes.
+    the sum of the squared sizes. Where that would take a table of more than ``MAX_TABLE`` entries,
+    parts instead start where equal ones would, as far as the largest and ``reach`` allow.
 
     Args:
         work: of each element, at least 0.
@@ -38,7 +42,8 @@ def balanced_parts(work: Sequence[int], parts: int, reach: Sequence[int]) -> lis
             high = middle
         else:
             low = middle + 1
-    return _most_even(sums, parts, reach, low)
+    even = _most_even if parts * count <= MAX_TABLE else _nearest_to_even
+    return even(sums, parts, reach, low)
 
 
 def _greedy(sums: Sequence[int], reach: Sequence[int], limit: int) -> int:
@@ -52,17 +57,44 @@ def _greedy(sums: Sequence[int], reach: Sequence[int], limit: int) -> int:
     return parts
 
 
+def _nearest_to_even(
+    sums: Sequence[int], parts: int, reach: Sequence[int], limit: int
+) -> list[int]:
+    """Takes each start where equal parts would have it, or the nearest one from which the parts
+    that are left can reach the end."""
+    count = len(reach)
+    earliest = _earliest_starts(sums, reach, limit)
+    # By part, the first start from which the parts that are left reach the end.
+    least = [count]
+    for _ in range(parts):
+        least.append(earliest[least[-1] - 1] if least[-1] else 0)
+    starts = [0]
+    for part in range(1, parts):
+        stop = bisect_left(sums, sums[starts[-1]] + limit + 1) - 1
+        low = max(least[parts - part], starts[-1] + 1)
+        high = min(stop, reach[starts[-1]], count - parts + part)
+        wanted = bisect_left(sums, sums[-1] * part // parts)
+        starts.append(min(max(low, wanted), high))
+    return starts
+
+
+def _earliest_starts(sums: Sequence[int], reach: Sequence[int], limit: int) -> list[int]:
+    """For each element the first one that may begin a part that it ends."""
+    earliest = []
+    start = 0
+    for end in range(1, len(reach) + 1):
+        while sums[end] - sums[start] > limit or reach[start] < end:
+            start += 1
+        earliest.append(start)
+    return earliest
+
+
 def _most_even(sums: Sequence[int], parts: int, reach: Sequence[int], limit: int) -> list[int]:
     """Dynamic programme over (number of parts, end): least sum of squares within the limit."""
     count = len(reach)
     prefix = np.array(sums, dtype=np.float64)
     prefix /= max(1.0, prefix[-1])
-    earliest = []
-    start = 0
-    for end in range(1, count + 1):
-        while sums[end] - sums[start] > limit or reach[start] < end:
-            start += 1
-        earliest.append(start)
+    earliest = _earliest_starts(sums, reach, limit)
     best = np.full(count + 1, np.inf)
     best[0] = 0.0
     choices = np.zeros((parts + 1, count + 1), dtype=np.int64)

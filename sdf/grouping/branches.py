@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from heapq import heappop, heappush
 
 from sdf.grouping.cuts import TensorUse
 from sdf.layer import Layer, LayerKind
 
+_MAX_LOOKED_AT = 10_000
+"""Tensors followed to see whether one part comes before another. Far fewer lie between the ends of
+a shortcut; without a limit a network of layers that read all before them takes quadratic time."""
+
 
 def split_layers(
-    members: Sequence[int], layers: Sequence[Layer], tensors: Sequence[TensorUse]
+    members: Sequence[int], layers: Sequence[Layer], tensors: Iterable[TensorUse]
 ) -> list[list[int]]:
     """Splits a stretch of layers into single ones; zero-cost layers stay with a neighbour.
 
@@ -19,7 +24,7 @@ def split_layers(
 
 
 def split_branches(
-    members: Sequence[int], layers: Sequence[Layer], tensors: Sequence[TensorUse]
+    members: Sequence[int], layers: Sequence[Layer], tensors: Iterable[TensorUse]
 ) -> list[list[int]]:
     """Splits a stretch of layers into its parallel branches and what joins them.
 
@@ -30,14 +35,13 @@ def split_branches(
     Args:
         members: indices of the layers, ascending.
         layers: of the whole network, in order of execution.
-        tensors: of the whole network.
+        tensors: of the whole network, or at least those that the members make.
 
     Returns:
         Parts in an order of execution, each with its layers ascending.
     """
     parts = _Parts(members, layers, tensors)
-    while parts.join_once():
-        pass
+    parts.join()
     return parts.in_order()
 
 
@@ -48,16 +52,17 @@ class _Parts:
     """
 
     def __init__(
-        self, members: Sequence[int], layers: Sequence[Layer], tensors: Sequence[TensorUse]
+        self, members: Sequence[int], layers: Sequence[Layer], tensors: Iterable[TensorUse]
     ) -> None:
         self._members = {index: [index] for index in members}
         self._predecessors: dict[int, set[int]] = {index: set() for index in members}
         self._successors: dict[int, set[int]] = {index: set() for index in members}
         for tensor in tensors:
             if tensor.source in self._members:
-                for reader in self._members.keys() & tensor.readers:
-                    self._predecessors[reader].add(tensor.source)
-                    self._successors[tensor.source].add(reader)
+                for reader in tensor.readers:
+                    if reader in self._members:
+                        self._predecessors[reader].add(tensor.source)
+                        self._successors[tensor.source].add(reader)
         free = [index for index in members if layers[index].kind is LayerKind.RESHAPE]
         for index in free:
             # A zero-cost layer has one producer, so that nothing can lie between the two.
@@ -69,23 +74,51 @@ class _Parts:
                 self._absorb(min(self._successors[index]), index)
 
     def in_order(self) -> list[list[int]]:
-        return [self._members[part] for part in sorted(self._members)]
+        return [sorted(self._members[part]) for part in sorted(self._members)]
 
-    def join_once(self) -> bool:
-        """Joins what can be joined in one pass; says whether anything was."""
-        ancestors: dict[int, set[int]] = {}
-        before = len(self._members)
-        for index in sorted(self._members):
-            own = self._predecessors[index]
-            ancestors[index] = own.union(*(ancestors[part] for part in own))
-            for part in sorted(own):
-                if self._successors[part] == {index} and own - {part} <= ancestors[part]:
-                    self._absorb(part, index)
-                    break
-        return len(self._members) < before
+    def join(self) -> None:
+        """Joins what can be joined, in ascending order, until there is nothing left."""
+        due = sorted(self._members)
+        while due:
+            grown: set[int] = set()
+            while due:
+                index = heappop(due)
+                part = self._part_before(index) if index in self._members else None
+                if part is None:
+                    continue
+                # Only those that read the two, and the part itself, may now be joined.
+                for reader in self._successors[index]:
+                    heappush(due, reader)
+                self._absorb(part, index)
+                grown.add(part)
+            due = sorted(grown)
+
+    def _part_before(self, index: int) -> int | None:
+        """The part that a part can be joined to, if there is one."""
+        if not self._predecessors[index]:
+            return None
+        # What the part reads otherwise comes before its last predecessor, or else that one waits.
+        part = max(self._predecessors[index])
+        if len(self._successors[part]) > 1:
+            return None
+        missing = self._predecessors[index] - {part}
+        first = min(missing, default=part)
+        rest, seen, looked_at = [part], {part}, 0
+        while rest and missing:
+            for earlier in self._predecessors[rest.pop()]:
+                missing.discard(earlier)
+                if earlier > first and earlier not in seen:
+                    seen.add(earlier)
+                    rest.append(earlier)
+                looked_at += 1
+            if looked_at > _MAX_LOOKED_AT:
+                return None
+        return None if missing else part
 
     def _absorb(self, part: int, other: int) -> None:
-        self._members[part] = sorted(self._members[part] + self._members.pop(other))
+        small, large = sorted((self._members.pop(other), self._members[part]), key=len)
+        large += small
+        self._members[part] = large
         for links, back in (
             (self._predecessors, self._successors),
             (self._successors, self._predecessors),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from itertools import pairwise
 
@@ -126,7 +127,7 @@ def _chain(graph: SdfGraph, view: NetworkView) -> list[_Part]:
         if view.units_of(whole).any():
             chain.append(whole)
             continue
-        inner = [cut for cut in legal if start < cut < end]
+        inner = legal[bisect_right(legal, start) : bisect_left(legal, end)]
         pieces = [range(*ends) for ends in pairwise((start, *inner, end))]
         reach = _reach(view, pieces)
         first = 0
@@ -155,6 +156,7 @@ def _joined_islands(view: NetworkView, chain: list[_Part]) -> list[_Part]:
     work = [view.work_of(part) for part in chain]
     follows = [False] * len(chain)
     """Whether a part is joined to the one before it."""
+    total = sum(work)
     for index in range(len(chain)):
         beside = [other for other in (index - 1, index + 1) if 0 <= other < len(chain)]
         island = beside and all(
@@ -165,16 +167,18 @@ def _joined_islands(view: NetworkView, chain: list[_Part]) -> list[_Part]:
         )
         if island:
             lighter = min(beside, key=lambda other: work[other])
-            if work[lighter] * _SACRIFICE <= sum(work):
+            if work[lighter] * _SACRIFICE <= total:
                 follows[max(index, lighter)] = True
-    joined: list[_Part] = []
-    for part, follow in zip(chain, follows, strict=True):
-        both = [*joined[-1], *part] if follow else list(part)
-        if follow and view.units_of(both).any():
-            joined[-1] = both
+    joined: list[list[int]] = []
+    shared = units[0]
+    for part, own, follow in zip(chain, units, follows, strict=True):
+        if follow and (shared & own).any():
+            joined[-1] += part
+            shared = shared & own
         else:
-            joined.append(part)
-    return joined
+            joined.append(list(part))
+            shared = own
+    return list(joined)
 
 
 def _balanced(view: NetworkView, chain: Sequence[_Part], groups: int) -> list[_Part]:
@@ -188,7 +192,7 @@ def _balanced(view: NetworkView, chain: Sequence[_Part], groups: int) -> list[_P
 
 def _branched(view: NetworkView, chain: Sequence[_Part], groups: int | None) -> list[_Part]:
     """Splits the chain's parts into branches, those first that gain most from it."""
-    split = [split_branches(part, view.layers, view.tensors) for part in chain]
+    split = [split_branches(part, view.layers, view.tensors_of(part)) for part in chain]
     if groups is None or sum(map(len, split)) <= groups:
         return [part for parts in split for part in parts]
     if len(chain) >= groups:
@@ -216,13 +220,19 @@ def _without_idle_parts(view: NetworkView, parts: list[_Part]) -> list[list[int]
     for number, part in enumerate(parts):
         if len(parts) == 1 or any(view.layers[i].kind is not LayerKind.RESHAPE for i in part):
             continue
-        read = {owner[t.source] for t in view.tensors if {owner[r] for r in t.readers} & {number}}
-        feeds = {owner[r] for t in view.tensors if owner[t.source] == number for r in t.readers}
+        read: set[int] = set()
+        feeds: set[int] = set()
+        for index in merged[number]:
+            for tensor in (view.tensors[n] for n in view.tensors_at[index]):
+                if tensor.source == index:
+                    feeds.update(owner[reader] for reader in tensor.readers)
+                else:
+                    read.add(owner[tensor.source])
         others = sorted(read - {number}) or sorted(feeds - {number})
         if others and (len(read - {number}) <= 1):
             target = others[0]
+            owner.update(dict.fromkeys(merged[number], target))
             merged[target] = sorted(merged[target] + merged.pop(number))
-            owner.update(dict.fromkeys(merged[target], target))
     return list(merged.values())
 
 

@@ -42,17 +42,20 @@ class NetworkView:
         An input of the network counts for every layer that reads it: a graph does not say which
         layers read the same one.
         """
-        inside = set(part)
         read = dict.fromkeys(part, 0)
         passed_on = dict.fromkeys(part, 0)
         leaving = dict.fromkeys(part, 0)
+        users: dict[int, list[int]] = {}
+        for index in part:
+            for number in self.tensors_at[index]:
+                users.setdefault(number, []).append(index)
         entering = 0
-        for number in sorted({number for index in inside for number in self._tensors_at[index]}):
+        for number, inside in users.items():
             tensor = self.tensors[number]
-            readers = inside.intersection(tensor.readers)
+            readers = [index for index in inside if index != tensor.source]
             for reader in readers:
                 read[reader] += tensor.elements
-            if tensor.source not in inside:
+            if len(readers) == len(inside):
                 entering += tensor.elements
                 continue
             passed_on[tensor.source] += tensor.elements
@@ -67,8 +70,17 @@ class NetworkView:
             results += min(max(layer.output_elements, leaving[index]), leaving[index] + kept)
         return entering, results
 
+    def tensors_of(self, part: Sequence[int]) -> list[TensorUse]:
+        """What the part's layers make."""
+        return [
+            self.tensors[number]
+            for index in part
+            for number in self.tensors_at[index]
+            if self.tensors[number].source == index
+        ]
+
     @cached_property
-    def _tensors_at(self) -> list[list[int]]:
+    def tensors_at(self) -> list[list[int]]:
         """By layer, the numbers of the tensors that it makes or reads."""
         numbers: list[list[int]] = [[] for _ in self.layers]
         for number, tensor in enumerate(self.tensors):

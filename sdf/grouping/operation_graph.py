@@ -49,11 +49,16 @@ def fused_groups(graph: SdfGraph) -> GroupedNetwork:
     """Every layer a group of its own, except that an activation, a batch normalisation or an
     element-wise layer joins the only layer that it reads, where nothing else reads that one."""
     layers, tensors = layers_of(graph), tensors_of(graph)
-    home = {
-        index: number
-        for number, part in enumerate(split_layers(range(len(layers)), layers, tensors))
-        for index in part
-    }
+    split = split_layers(range(len(layers)), layers, tensors)
+    home = {index: number for number, part in enumerate(split) for index in part}
+    joined_to = list(range(len(split)))
+
+    def part_of(index: int) -> int:
+        part = home[index]
+        while joined_to[part] != part:
+            part = joined_to[part] = joined_to[joined_to[part]]
+        return part
+
     sources: dict[int, set[int]] = {index: set() for index in range(len(layers))}
     readers: dict[int, set[int]] = {index: set() for index in range(len(layers))}
     for tensor in tensors:
@@ -73,11 +78,10 @@ def fused_groups(graph: SdfGraph) -> GroupedNetwork:
             and feeder.output_elements == layer.output_elements
             and feeder.kind not in _NO_BASE
         ):
-            left, joined = home[index], home[source]
-            home = {key: joined if value == left else value for key, value in home.items()}
+            joined_to[part_of(index)] = part_of(source)
     parts: dict[int, list[int]] = {}
     for index in range(len(layers)):
-        parts.setdefault(home[index], []).append(index)
+        parts.setdefault(part_of(index), []).append(index)
     return group_parts(graph, list(parts.values()))
 
 

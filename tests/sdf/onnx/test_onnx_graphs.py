@@ -9,6 +9,7 @@ from onnx import FunctionProto, defs, helper
 from sdf.errors import GraphError
 from sdf.layer import LayerKind
 from sdf.onnx.importer import import_onnx
+from tests.support.growth import LINEAR, growth
 from tests.support.onnx_models import Shapes, integers, layers, model, node, only, read, shape_only
 
 NEWEST = defs.onnx_opset_version()
@@ -241,6 +242,18 @@ def test_thousands_of_nodes() -> None:
     network = read(proto)
     assert len(network.graph.actors) == 3000
     assert sum(layer.macs for layer in layers(network)) == 1000 * 4 * 64 * 36
+
+
+def test_a_long_model_is_read_in_linear_time() -> None:
+    def run(proto: Any) -> None:
+        names = [actor.name for actor in read(proto).graph.actors]
+        assert names[:3] == ["same", "same#2", "same#3"]
+
+    def make(size: int) -> Any:
+        nodes = [node("Relu", [f"t{n}"], f"t{n + 1}", name="same") for n in range(size)]
+        return model(nodes, {"t0": (1, 4)}, [f"t{size}"])
+
+    assert growth(run, make, 1500) < LINEAR
 
 
 def test_names_cannot_break_a_line() -> None:

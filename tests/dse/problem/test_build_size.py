@@ -1,0 +1,29 @@
+"""Problems that are too large to be searched are refused before they are costed."""
+
+import pytest
+
+from dse.errors import WorkloadError
+from dse.problem import build
+from dse.workload.options import Options
+from dse.workload.workload import workload_of
+from platforms.platform_file import load_platform
+
+XAVIER = load_platform("jetson-agx-xavier")
+
+
+@pytest.mark.parametrize(("limit", "most"), [("MAX_GROUPS", 9), ("MAX_EDGES", 8)])
+def test_a_network_of_too_many_groups_is_refused_before_it_is_costed(monkeypatch, limit, most):
+    costed = []
+    monkeypatch.setattr(build, limit, most)
+    monkeypatch.setattr(build, "network_costs", lambda *_, **__: costed.append(1))
+    with pytest.raises(WorkloadError, match=rf"^squeezenet: at most .*{most}.*--groups joins"):
+        build.build_problem(workload_of(["squeezenet"]), XAVIER, Options(each_layer=True))
+    assert costed == []
+
+
+def test_copies_count(monkeypatch):
+    workload = workload_of(["squeezenet*3"])
+    monkeypatch.setattr(build, "MAX_GROUPS", 9)
+    assert build.build_problem(workload, XAVIER, Options(groups=3)).problem.group_count == 9
+    with pytest.raises(WorkloadError, match=r"at most 9 groups .* got 12"):
+        build.build_problem(workload, XAVIER, Options(groups=4))
