@@ -1,0 +1,81 @@
+"""Predicted against measured: a picture of each set, a panel for each protocol."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from benchmarks.validation.scores import Comparison
+from results.plots.style import (
+    COLOURS,
+    GREY,
+    PAGE_INCHES,
+    picture_settings,
+    svg_bytes,
+    use_log_scale,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+MARKERS = "ox+^"
+PANEL_INCHES = PAGE_INCHES / 3
+
+
+def write_pictures(found: Sequence[Comparison], folder: Path) -> list[Path]:
+    """A file for each set, in their order."""
+    folder.mkdir(parents=True, exist_ok=True)
+    paths = []
+    for data in dict.fromkeys(one.data for one in found):
+        path = folder / picture_name(data)
+        path.write_bytes(picture([one for one in found if one.data == data]))
+        paths.append(path)
+    return paths
+
+
+def picture_name(data: str) -> str:
+    """The file of a set: letters, digits and underscores."""
+    return f"{re.sub(r'[^a-z0-9]+', '_', data.lower()).strip('_')}.svg"
+
+
+def picture(found: Sequence[Comparison]) -> bytes:
+    """SVG of one set."""
+    from matplotlib.figure import Figure
+
+    protocols = list(dict.fromkeys(one.fitted for one in found))
+    with picture_settings():
+        figure = Figure(figsize=(PANEL_INCHES * len(protocols), PANEL_INCHES), layout="constrained")
+        for axes, fitted in zip(
+            figure.subplots(1, len(protocols), squeeze=False)[0], protocols, strict=True
+        ):
+            _draw(axes, [one for one in found if one.fitted == fitted])
+        return svg_bytes(figure)
+
+
+def _draw(axes: Axes, found: Sequence[Comparison]) -> None:
+    """A mark for each point held out, by its law; on the line both agree."""
+    values = np.concatenate([values for one in found for values in (one.measured, one.predicted)])
+    ends = [values.min(), values.max()]
+    axes.plot(ends, ends, color=GREY, linewidth=0.6)
+    for place, one in enumerate(found):
+        axes.scatter(
+            one.measured,
+            one.predicted,
+            s=7,
+            c=COLOURS[place],
+            marker=MARKERS[place],
+            linewidths=0.6,
+            label=one.law,
+        )
+    use_log_scale(axes.xaxis)
+    use_log_scale(axes.yaxis)
+    axes.tick_params(which="both", labelsize=5)
+    unit = f" [{found[0].unit}]" if found[0].unit else ""
+    axes.set_xlabel(f"measured{unit}")
+    axes.set_ylabel(f"predicted{unit}")
+    axes.set_title(found[0].fitted, fontsize=6)
+    axes.legend(fontsize=5)
