@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-
-import networkx as nx
+from typing import TYPE_CHECKING
 
 from sdf.errors import GraphError
 from sdf.layer import Layer
 from sdf.rates import PerPhase
+
+if TYPE_CHECKING:
+    import networkx as nx
 
 
 @dataclass(frozen=True)
@@ -142,6 +144,8 @@ class SdfGraph:
     @cached_property
     def multigraph(self) -> nx.MultiDiGraph[str]:
         """The same graph for networkx: nodes carry ``actor``, edges carry ``channel``."""
+        import networkx as nx
+
         graph: nx.MultiDiGraph[str] = nx.MultiDiGraph(name=self.name)
         for actor in self.actors:
             graph.add_node(actor.name, actor=actor)

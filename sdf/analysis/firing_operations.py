@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import networkx as nx
-
 from sdf.analysis.repetition import repetition_vector
 from sdf.errors import GraphError
 from sdf.graph import Actor, SdfGraph
@@ -44,6 +42,8 @@ def firing_operations(graph: SdfGraph) -> tuple[tuple[Firing, ...], tuple[Firing
         GraphError: where the graph is inconsistent, has a cycle (iterations would depend on each
             other), more than ``MAX_FIRINGS`` firings, or an actor without an execution time.
     """
+    import networkx as nx
+
     try:
         cycle = nx.find_cycle(graph.multigraph)
     except nx.NetworkXNoCycle:

@@ -8,8 +8,6 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from math import gcd, lcm
 
-import networkx as nx
-
 from sdf.errors import GraphError
 from sdf.graph import Channel, SdfGraph
 from sdf.rates import PerPhase, cycle_total
@@ -98,6 +96,8 @@ def iterations_of_part(graph: SdfGraph, part: Sequence[str], repetitions: Mappin
 
 def strongly_connected_components(graph: SdfGraph) -> list[list[str]]:
     """Actors that reach each other along channels; parts and members in the graph's order."""
+    import networkx as nx
+
     position = {actor.name: index for index, actor in enumerate(graph.actors)}
     parts = [
         sorted(part, key=position.__getitem__)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
+from graphlib import TopologicalSorter
+from heapq import heappop, heappush
 from itertools import pairwise
 
-import networkx as nx
 import numpy as np
 from numpy.typing import NDArray
 
@@ -239,21 +240,34 @@ def _without_idle_parts(view: NetworkView, parts: list[_Part]) -> list[list[int]
 def _assembled(graph: SdfGraph, view: NetworkView, parts: list[list[int]]) -> GroupedNetwork:
     """Numbers the parts in an order of execution and works out what passes between them."""
     owner = {index: number for number, part in enumerate(parts) for index in part}
-    order: nx.DiGraph[int] = nx.DiGraph()
-    order.add_nodes_from(range(len(parts)))
+    order = TopologicalSorter[int](dict.fromkeys(range(len(parts)), ()))
     elements: dict[tuple[int, int], int] = {}
     for tensor in view.tensors:
         source = owner[tensor.source]
         for target in {owner[reader] for reader in tensor.readers} - {source}:
             elements[source, target] = elements.get((source, target), 0) + tensor.elements
-            order.add_edge(source, target)
-    sequence = list(nx.lexicographical_topological_sort(order, key=lambda part: parts[part][0]))
+            order.add(target, source)
+    sequence = _first_layers_first(order, parts)
     position = {part: index for index, part in enumerate(sequence)}
     groups = tuple(_group(view, parts[part]) for part in sequence)
     edges = sorted(
         (position[source], position[target], count) for (source, target), count in elements.items()
     )
     return GroupedNetwork(graph.name, graph, groups, tuple(GroupEdge(*edge) for edge in edges))
+
+
+def _first_layers_first(order: TopologicalSorter[int], parts: list[list[int]]) -> list[int]:
+    """The parts after all that they read; of those that could be next, the one with the first
+    layer."""
+    order.prepare()
+    ready: list[tuple[int, int]] = []
+    sequence = []
+    while order.is_active():
+        for part in order.get_ready():
+            heappush(ready, (parts[part][0], part))
+        sequence.append(heappop(ready)[1])
+        order.done(sequence[-1])
+    return sequence
 
 
 def _group(view: NetworkView, part: _Part) -> Group:
