@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from dse.api.member import Member as Member
     from dse.api.pipeline import certify as certify
     from dse.api.pipeline import explore as explore
-    from dse.api.pipeline import verify as verify
     from dse.api.problem import Problem as Problem
+    from dse.api.verification import verify as verify
     from dse.engines.optimizers import NSGA2 as NSGA2
     from dse.engines.optimizers import Optimizer as Optimizer
     from dse.engines.optimizers import Pymoo as Pymoo
@@ -47,8 +47,8 @@ _EXPORTS = {
     "Member": "dse.api.member",
     "certify": "dse.api.pipeline",
     "explore": "dse.api.pipeline",
-    "verify": "dse.api.pipeline",
     "Problem": "dse.api.problem",
+    "verify": "dse.api.verification",
     "NSGA2": "dse.engines.optimizers",
     "Optimizer": "dse.engines.optimizers",
     "Pymoo": "dse.engines.optimizers",

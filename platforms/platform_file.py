@@ -54,8 +54,11 @@ def load_platform(name_or_path: str | Path) -> Platform:
         PlatformError: where there is none (the nearest names are suggested), or the file does not
             fit the schema ``platforms/data/platform.schema.json`` or contradicts itself.
     """
-    document, label = _resolved(str(name_or_path), None, ())
-    check_against_schema(document, "platform", label)
+    reference = str(name_or_path)
+    document, label = _resolved(reference, None, ())
+    # Those with a name are checked by the tests.
+    if reference not in platform_names():
+        check_against_schema(document, "platform", label)
     digest = hashlib.sha256(canonical_json(document)).hexdigest()
     try:
         return build_platform(document, digest)

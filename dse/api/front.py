@@ -12,7 +12,7 @@ from dse.api.member import Member
 from dse.api.result import check_plot
 from dse.certificate.summary import describe_claims
 from dse.inputs.output import check_output_file, write_output_file
-from dse.tools.deploy.deploy import deployment_texts, fitting_targets
+from dse.tools.deploy.texts import deployment_texts, fitting_targets
 from platforms.errors import PlatformError
 from platforms.platform_file import load_platform
 from results.deploy.deployment import Deployment

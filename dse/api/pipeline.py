@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,13 +14,10 @@ from dse.api.problem import Networks, Problem
 from dse.certificate.branch_and_bound import SearchProgress
 from dse.certificate.certify import MAX_LEMMAS, Limits, certified_column
 from dse.certificate.strategy import FRONT_LEMMAS, Goal, ProofOutcome, prove_front
-from dse.certificate.verify.verify import Check
-from dse.certificate.verify.verify import verify as verify_front
 from dse.compile.load import announce_compilation, compile_proof_code_aside
 from dse.engines.explore import explore_problem
 from dse.engines.optimizers import Named, Optimizer, goal_of
 from dse.errors import WorkloadError
-from dse.papers.mobile_i.verify import verify_periodic
 from dse.search.driver import Progress
 from dse.search.names import EngineName
 from fitness.execution import rules_of
@@ -29,7 +26,6 @@ from results.errors import ResultError
 from results.export.result_folder import check_output_folder
 from results.front.certificate import CertificateStatus
 from results.front.front import Front as NumericFront
-from results.periodic.file import holds_periodic
 
 ProgressBar = AbstractContextManager[Callable[[Progress], None] | None]
 ProofBar = AbstractContextManager[Callable[[SearchProgress], None] | None]
@@ -282,20 +278,6 @@ def _is_reached(front: NumericFront, goal: Goal) -> bool:
     if claim is None or claim.status is CertificateStatus.GAP:
         return False
     return goal is Goal.FASTEST or len(claim.objectives) == len(front.problem.objectives)
-
-
-def verify(folder: str | Path, *, ignore_hashes: bool = False) -> Iterator[Check]:
-    """Check a result folder without trusting what wrote it; ends with the first failed check.
-
-    Args:
-        ignore_hashes: check the claims of files that were changed.
-
-    Example:
-        >>> [check.name for check in dse.verify("runs/demo") if check.verdict.value != "holds"]
-    """
-    path = Path(folder)
-    checks = verify_periodic if holds_periodic(path) else verify_front
-    return checks(path, ignore_hashes=ignore_hashes)
 
 
 def command_line() -> tuple[str, ...]:

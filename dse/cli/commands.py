@@ -41,7 +41,7 @@ COMMANDS = (
     Entry("report", "Write a front as one HTML page.", "dse.cli.results.report", _MAIN),
     Entry("plot", "Draw fronts, schedules, energies.", "dse.cli.results.plot", _MAIN),
     Entry("certify", "Prove a front, or continue a proof.", "dse.cli.search.certify", _MAIN),
-    Entry("verify", "Check a result folder independently.", "dse.cli.search.certify", _MAIN),
+    Entry("verify", "Check a result folder independently.", "dse.cli.results.verify", _MAIN),
     Entry("compare", "Compare two fronts.", "dse.cli.results.compare", _MAIN),
     Entry("evaluate", "Simulate a mapping of your own.", "dse.cli.search.evaluate", _MAIN),
     Entry("baselines", "Compare other schedulers' mappings.", "dse.cli.search.baselines", _MAIN),

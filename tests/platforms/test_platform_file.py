@@ -76,6 +76,12 @@ def test_every_platform_holds_together(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
+def test_every_platform_follows_the_schema(name: str, tmp_path: Path) -> None:
+    # By its name it is taken without that check, which would load a library for nothing.
+    assert load({"extends": name}, tmp_path) == load_platform(name)
+
+
+@pytest.mark.parametrize("name", NAMES)
 def test_every_figure_has_a_source_and_a_status(name: str) -> None:
     def walk(value: Any) -> int:
         if isinstance(value, dict):

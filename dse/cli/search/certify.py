@@ -1,8 +1,7 @@
-"""``dse certify`` and ``dse verify``: prove a front, and check the proof."""
+"""``dse certify``: prove a front, or continue a proof."""
 
 from __future__ import annotations
 
-import json
 import sys
 from typing import TYPE_CHECKING, Annotated
 
@@ -13,9 +12,7 @@ from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from common.units import PPM
 from dse.api.front import Front
 from dse.api.pipeline import prove
-from dse.api.pipeline import verify as checks_of
-from dse.certificate.verify.verify import Verdict, exit_status, summary
-from dse.cli.shared.options import MAX_COUNT, AsJson, Folder, TimeLimit
+from dse.cli.shared.options import MAX_COUNT, Folder, TimeLimit
 from results.front.epsilon import percent
 from results.io.plural import pluralize
 
@@ -34,9 +31,8 @@ MaxNodes = Annotated[
 
 
 def register(app: typer.Typer) -> None:
-    """Adds the commands."""
+    """Adds the command."""
     app.command("certify")(certify)
-    app.command("verify")(verify)
 
 
 def certify(
@@ -67,35 +63,6 @@ def certify(
     if not quiet:
         print("\n".join(front.claims))
     return 130 if proof is not None and proof.interrupted else 0
-
-
-def verify(
-    folder: Folder,
-    ignore_hashes: Annotated[
-        bool, typer.Option("--ignore-hashes", help="Check the claims even if hashes differ.")
-    ] = False,
-    as_json: AsJson = False,
-) -> int:
-    """Check what a result folder claims, without trusting it.
-
-    Exit status 0: all of it holds; 1: something does not; 4: something was not checked.
-    """
-    done = []
-    for check in checks_of(folder, ignore_hashes=ignore_hashes):
-        done.append(check)
-        if not as_json:
-            verdict = check.verdict.value
-            verdict = verdict if check.verdict is Verdict.HOLDS else verdict.upper()
-            print(f"{verdict:<11}  {check.name}: {check.detail}")
-    if as_json:
-        rows = [
-            {"check": check.name, "verdict": check.verdict.value, "detail": check.detail}
-            for check in done
-        ]
-        print(json.dumps(rows, indent=2))
-    else:
-        print(summary(done))
-    return exit_status(done)
 
 
 class ProofProgress:

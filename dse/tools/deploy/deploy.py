@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from pathlib import Path
 
@@ -11,6 +10,7 @@ from dse.tools.analysis.power_modes import mode_costs
 from dse.tools.deploy.check_onnx import WrittenPart, check_equality
 from dse.tools.deploy.find_models import check_models, searched_model
 from dse.tools.deploy.targets import Target
+from dse.tools.deploy.texts import engines_script, network_files
 from platforms.deployment import PowerModes
 from results.deploy.deployment import Deployment, check_platform
 from results.deploy.deployment_document import DeployedModel, deployment_to_document
@@ -24,7 +24,7 @@ from results.deploy.nvpmodel_section import (
     power_modes,
 )
 from results.deploy.sysfs_script import sysfs_script
-from results.deploy.trtexec_script import NetworkFiles, check_trtexec, trtexec_script
+from results.deploy.trtexec_script import check_trtexec
 from results.errors import ResultError
 from results.io.canonical_json import Json
 from sdf.onnx.parts import cut_model, save_part
@@ -32,68 +32,6 @@ from sdf.onnx.parts import cut_model, save_part
 NVPMODEL_FILE = "nvpmodel.conf"
 SYSFS_FILE = "set_clocks.sh"
 TRTEXEC_FILE = "engines.sh"
-
-
-def deployment_texts(deployments: Sequence[Deployment]) -> list[dict[str, str]]:
-    """For each member of one front the text of each format that is one text, by its name on the
-    command line; where a format cannot serve the platform or a unit, what to use instead.
-
-    Raises:
-        ResultError: where the platform is not that of the search.
-    """
-    if not deployments:
-        return []
-    check_platform(deployments[0])
-    try:
-        modes = power_modes(deployments[0])
-    except ResultError as error:
-        sections = [str(error)] * len(deployments)
-    else:
-        sections = [
-            nvpmodel_section(deployment, modes, costs, from_file=False)
-            for deployment, costs in zip(deployments, mode_costs(deployments, modes), strict=True)
-        ]
-    return [
-        {
-            Target.NVPMODEL.value: section,
-            Target.SYSFS.value: _text_or_reason(sysfs_script, deployment),
-            Target.TRTEXEC.value: _text_or_reason(_engines, deployment),
-        }
-        for deployment, section in zip(deployments, sections, strict=True)
-    ]
-
-
-def fitting_targets(deployment: Deployment) -> dict[str, str | None]:
-    """Every format by its name on the command line, and why it cannot serve the member; None where
-    it can."""
-    reasons: dict[str, str | None] = {}
-    checks: dict[Target, Callable[[Deployment], object]] = {
-        Target.NVPMODEL: power_modes,
-        Target.SYSFS: sysfs_script,
-        Target.TRTEXEC: check_trtexec,
-        Target.ONNX: lambda deployment: deployment.layers(deployment.segments(0)[0]),
-    }
-    for target in Target:
-        check = checks.get(target, check_platform)
-        try:
-            check_platform(deployment)
-            check(deployment)
-        except ResultError as error:
-            reasons[target.value] = str(error)
-        else:
-            reasons[target.value] = None
-    return reasons
-
-
-def _text_or_reason(make: Callable[[Deployment], str], deployment: Deployment) -> str:
-    try:
-        return make(deployment)
-    except ResultError as error:
-        return str(error)
-
-
-def _engines(deployment: Deployment) -> str:
-    return trtexec_script(deployment, network_files(deployment))
 
 
 def deploy(
@@ -141,7 +79,7 @@ def deploy(
         elif target is not Target.JSON:
             if target is Target.TRTEXEC:
                 check_trtexec(deployment)
-                _write_script(part / TRTEXEC_FILE, _engines(deployment))
+                _write_script(part / TRTEXEC_FILE, engines_script(deployment))
             parts = _write_models(
                 deployment, part, models or {}, notes, check=check, uncut=target is Target.TRTEXEC
             )
@@ -151,30 +89,6 @@ def deploy(
 
     write_deployment(folder, fill, overwrite=overwrite)
     return notes
-
-
-def network_files(deployment: Deployment) -> tuple[NetworkFiles, ...]:
-    """Names of the ONNX files of each network."""
-    taken: set[str] = set()
-    files = []
-    for n, network in enumerate(deployment.problem.networks):
-        stem = re.sub(r"[^A-Za-z0-9_.+-]", "_", network.name).lstrip("-.") or "network"
-        name, copy = stem, 2
-        while name in taken:
-            name, copy = f"{stem}_{copy}", copy + 1
-        taken.add(name)
-        segments = deployment.segments(n)
-        model_name = f"{name}.onnx"
-        units = [deployment.problem.units[segment.unit].name for segment in segments]
-        files.append(
-            NetworkFiles(
-                model_name,
-                (model_name,)
-                if len(segments) == 1
-                else tuple(f"{name}.{k}.{unit}.onnx" for k, unit in enumerate(units)),
-            )
-        )
-    return tuple(files)
 
 
 def _nvpmodel(deployment: Deployment, conf: Path | None) -> tuple[str, tuple[ModeCost, ...]]:

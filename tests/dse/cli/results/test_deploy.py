@@ -13,7 +13,7 @@ import pytest
 
 from dse.cli.main import run
 from dse.tools.analysis.power_modes import mode_costs
-from dse.tools.deploy.deploy import deployment_texts, fitting_targets, network_files
+from dse.tools.deploy.texts import deployment_texts, fitting_targets, network_files
 from platforms.platform_file import load_platform
 from results.deploy.deployment import Deployment
 from results.deploy.nvpmodel_conf import parse_nvpmodel_conf, power_modes_of

@@ -1,0 +1,46 @@
+"""``dse verify``: check a result folder without trusting what wrote it."""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated
+
+import typer
+
+from dse.api.verification import verify as checks_of
+from dse.certificate.verify.verify import Verdict, exit_status, summary
+from dse.cli.shared.options import AsJson, Folder
+
+
+def register(app: typer.Typer) -> None:
+    """Adds the command."""
+    app.command("verify")(verify)
+
+
+def verify(
+    folder: Folder,
+    ignore_hashes: Annotated[
+        bool, typer.Option("--ignore-hashes", help="Check the claims even if hashes differ.")
+    ] = False,
+    as_json: AsJson = False,
+) -> int:
+    """Check what a result folder claims, without trusting it.
+
+    Exit status 0: all of it holds; 1: something does not; 4: something was not checked.
+    """
+    done = []
+    for check in checks_of(folder, ignore_hashes=ignore_hashes):
+        done.append(check)
+        if not as_json:
+            said = check.verdict.value
+            said = said if check.verdict is Verdict.HOLDS else said.upper()
+            print(f"{said:<11}  {check.name}: {check.detail}")
+    if as_json:
+        rows = [
+            {"check": check.name, "verdict": check.verdict.value, "detail": check.detail}
+            for check in done
+        ]
+        print(json.dumps(rows, indent=2))
+    else:
+        print(summary(done))
+    return exit_status(done)
