@@ -31,9 +31,9 @@ def front_html(front: Front) -> str:
         return f"{head}<p>The front is empty: no design point met all constraints.</p>"
     picture = ""
     if len(front.problem.objectives) > 1:
-        from results.plots.front import front_svg
+        from results.plots.front import front_pictures
 
-        svg = front_svg(front).decode()
+        svg = front_pictures(front, ".svg")[".svg"].decode()
         picture = f'<div style="max-width:520px;background:white">{svg[svg.index("<svg") :]}</div>'
     words = "".join(
         f"<p>{escape(text[0].upper() + text[1:])}.</p>" for text in describe_front(front)

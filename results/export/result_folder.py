@@ -3,7 +3,7 @@ not at all."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Mapping
 from pathlib import Path
 
 from common.files import read_file
@@ -16,6 +16,7 @@ from results.front.front import Front
 from results.front.front_document import FRONT_FORMAT, front_from_document, front_to_document
 from results.io.atomic_folder import check_own_folder, remove_files, write_whole_folder
 from results.io.canonical_json import canonical_bytes, parse
+from results.plots.front import front_pictures
 from results.problem.problem import Problem
 from results.problem.problem_file import problem_bytes, problem_from_bytes
 
@@ -36,8 +37,6 @@ RESULT_FILES = frozenset(
     }
 )
 """All that a result folder may hold; a folder with anything else is never replaced."""
-
-FileMaker = Callable[[], bytes]
 
 
 def write_results(
@@ -63,23 +62,24 @@ def write_results(
             written.
     """
     check_output_folder(folder, overwrite=overwrite)
-    makers: dict[str, FileMaker] = {
-        FRONT_FILE: lambda: canonical_bytes(front_to_document(front)),
-        PROBLEM_FILE: lambda: problem_bytes(front.problem),
+    files = {
+        FRONT_FILE: canonical_bytes(front_to_document(front)),
+        PROBLEM_FILE: problem_bytes(front.problem),
     }
     if costs is not None:
-        makers[COSTS_FILE] = lambda: costs_bytes(costs, front.problem)
+        files[COSTS_FILE] = costs_bytes(costs, front.problem)
     for name, proof in ((CERTIFICATE, certificate), (EPSILON, epsilon)):
         if proof is not None:
-            makers |= _proof_makers(name, proof)
+            files[f"{name}.json"] = certificate_bytes(proof.certificate)
+            if proof.smtlib is not None:
+                files[f"{name}.smt2"] = proof.smtlib.encode()
     if pictures and front.members:
-        from results.plots.front import front_png, front_svg
+        for suffix, picture in front_pictures(front, ".svg", ".png").items():
+            files[f"front{suffix}"] = picture
+    write_folder(folder, files, overwrite=overwrite)
 
-        makers |= {"front.svg": lambda: front_svg(front), "front.png": lambda: front_png(front)}
-    write_folder(folder, makers, overwrite=overwrite)
 
-
-def write_folder(folder: Path, makers: dict[str, FileMaker], *, overwrite: bool) -> None:
+def write_folder(folder: Path, files: Mapping[str, bytes], *, overwrite: bool) -> None:
     """Writes files, all of them in ``RESULT_FILES``, as :func:`write_results` does.
 
     Raises:
@@ -87,8 +87,8 @@ def write_folder(folder: Path, makers: dict[str, FileMaker], *, overwrite: bool)
     """
 
     def fill(part: Path) -> None:
-        for name, make in makers.items():
-            (part / name).write_bytes(make())
+        for name, data in files.items():
+            (part / name).write_bytes(data)
 
     write_whole_folder(
         folder,
@@ -96,16 +96,6 @@ def write_folder(folder: Path, makers: dict[str, FileMaker], *, overwrite: bool)
         check=lambda: check_output_folder(folder, overwrite=overwrite),
         remove=lambda old: remove_files(old, RESULT_FILES),
     )
-
-
-def _proof_makers(name: str, proof: ProofArtifacts) -> dict[str, FileMaker]:
-    makers: dict[str, FileMaker] = {
-        f"{name}.json": lambda: certificate_bytes(proof.certificate),
-    }
-    text = proof.smtlib
-    if text is not None:
-        makers[f"{name}.smt2"] = lambda: text.encode()
-    return makers
 
 
 def check_output_folder(folder: Path, *, overwrite: bool) -> None:

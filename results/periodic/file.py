@@ -10,7 +10,6 @@ from results.errors import ResultError
 from results.export.result_folder import (
     PERIODIC_FILE,
     PERIODIC_FORMAT,
-    FileMaker,
     check_output_folder,
     write_folder,
 )
@@ -38,18 +37,15 @@ def write_periodic(folder: Path, result: PeriodicResult, *, overwrite: bool = Fa
     from results.periodic.picture import front_picture, schedule_picture
     from results.plots.style import picture_settings, png_bytes, svg_bytes
 
-    makers: dict[str, FileMaker] = {
-        PERIODIC_FILE: lambda: canonical_bytes(periodic_to_document(result))
-    }
+    files = {PERIODIC_FILE: canonical_bytes(periodic_to_document(result))}
     with picture_settings():
         for name, figure in (
             ("front", front_picture(result)),
             ("schedule", schedule_picture(result.members[0])),
         ):
-            pictures = (svg_bytes(figure), png_bytes(figure))
-            for ending, data in zip(("svg", "png"), pictures, strict=True):
-                makers[f"{name}.{ending}"] = lambda data=data: data  # type: ignore[misc]
-    write_folder(folder, makers, overwrite=overwrite)
+            files[f"{name}.svg"] = svg_bytes(figure)
+            files[f"{name}.png"] = png_bytes(figure)
+    write_folder(folder, files, overwrite=overwrite)
 
 
 def read_periodic(folder: Path, *, check_hashes: bool = True) -> PeriodicResult:

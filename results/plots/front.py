@@ -22,9 +22,8 @@ from results.plots.style import (
     GREY,
     INK,
     LIGHT,
+    PICTURE_MAKERS,
     picture_settings,
-    png_bytes,
-    svg_bytes,
     use_log_scale,
 )
 from results.problem.objectives import (
@@ -53,20 +52,17 @@ LOG_RATIO = 30
 """An axis whose values span more than this is logarithmic."""
 
 
-def front_svg(front: Front) -> bytes:
-    """``front.svg``; equal fronts give equal bytes.
+def front_pictures(front: Front, *suffixes: str) -> dict[str, bytes]:
+    """The picture in each format, by the ending of its file's name (``PICTURE_MAKERS``): drawn and
+    laid out once. Equal fronts give equal bytes.
 
     Raises:
         ValueError: where the front has no member or fewer than two objectives.
     """
     with picture_settings():
-        return svg_bytes(draw_front(front))
-
-
-def front_png(front: Front) -> bytes:
-    """``front.png``; as :func:`front_svg`."""
-    with picture_settings():
-        return png_bytes(draw_front(front))
+        figure = draw_front(front)
+        figure.set_layout_engine("none")
+        return {suffix: PICTURE_MAKERS[suffix](figure) for suffix in suffixes}
 
 
 def axis_title(objective: Objective, problem: Problem, *others: Problem) -> str:
@@ -248,8 +244,10 @@ def _annotate(
 ) -> None:
     """Names and figures of marked members, and names of baselines, each where it hides least."""
     units = [objective_unit(objective) for objective in front.problem.objectives[:2]]
-    # Fixes the layout, so that positions on the page are known; the labels do not change it.
-    figure.draw_without_rendering()
+    # So that positions on the page are known; the labels do not change the layout.
+    engine = figure.get_layout_engine()
+    assert engine is not None, "the figure has one"
+    engine.execute(figure)
     places = [*zip(xs, ys, strict=True), *((mark.x, mark.y) for mark in baselines)]
     on_page = [(float(x), float(y)) for x, y in axes.transData.transform(places)]
     points, crosses = on_page[: len(xs)], on_page[len(xs) :]

@@ -5,6 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise, product
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from results.front.dominance import FloatArray
 
 Point = tuple[float, float]
 Box = tuple[float, float, float, float]
@@ -12,6 +18,9 @@ Box = tuple[float, float, float, float]
 
 _DISTANCES = (10.0, 16.0, 24.0, 36.0, 54.0)
 _DIRECTIONS = ((1, 1), (-1, 1), (1, -1), (-1, -1), (0, 1), (0, -1), (1, 0), (-1, 0))
+_STEPS = np.array([(d, x, y) for d, (x, y) in product(_DISTANCES, _DIRECTIONS)]).T
+"""Distance and direction of each place that a label may take."""
+_DOTS = np.arange(1, 9)
 
 _COST_OF_COVERING = 20
 _COST_OF_LEADING_ACROSS = 15
@@ -31,18 +40,28 @@ class Placement:
     """Where the line from the point meets the box, as shares of its width and height."""
 
 
-def overlap(a: Box, b: Box) -> bool:
-    """Whether two boxes have a point in common."""
-    return a[0] <= b[2] and b[0] <= a[2] and a[1] <= b[3] and b[1] <= a[3]
+def overlap(a: ArrayLike, b: ArrayLike) -> NDArray[np.bool_]:
+    """Whether boxes [..., 4] have a point in common."""
+    (left, bottom, right, top), other = np.moveaxis(np.asarray(a), -1, 0), np.asarray(b)
+    result: NDArray[np.bool_] = (
+        (left <= other[..., 2])
+        & (other[..., 0] <= right)
+        & (bottom <= other[..., 3])
+        & (other[..., 1] <= top)
+    )
+    return result
 
 
-@dataclass(frozen=True)
-class _Candidate:
-    box: Box
-    leader: list[Box]
-    """Dots on the line that leads to the box."""
-    cost: float
-    """Whatever the other labels do."""
+@dataclass(frozen=True, eq=False)
+class _Places:
+    """Where a label may go."""
+
+    boxes: FloatArray
+    """[places, 4]"""
+    leaders: FloatArray
+    """[places, dots, 4]: dots on the line that leads to the box."""
+    costs: FloatArray
+    """[places], whatever the other labels do."""
 
 
 def place_labels(
@@ -59,91 +78,76 @@ def place_labels(
     are, until none does: an early label makes room for a later one.
     """
     weighted = list(obstacles)
+    boxes = np.array([box for box, _ in weighted]).reshape(-1, 4)
+    weights = np.array([weight for _, weight in weighted])
     choices = [
-        [
-            _candidate(point, size, frame, weighted, distance, *direction)
-            for distance, direction in product(_DISTANCES, _DIRECTIONS)
-        ]
+        _places(point, size, frame, boxes, weights)
         for point, size in zip(points, sizes, strict=True)
     ]
-    chosen: list[_Candidate] = []
-    for options in choices:
-        chosen.append(_cheapest(options, chosen))
+    chosen: list[int] = []
+    for i, places in enumerate(choices):
+        chosen.append(_cheapest(places, choices[:i], chosen))
     for _ in range(_MAX_ROUNDS):
-        moved = False
-        for i, options in enumerate(choices):
-            best = _cheapest(options, chosen[:i] + chosen[i + 1 :])
-            moved |= best is not chosen[i]
-            chosen[i] = best
-        if not moved:
+        before = list(chosen)
+        for i, places in enumerate(choices):
+            others = choices[:i] + choices[i + 1 :]
+            chosen[i] = _cheapest(places, others, chosen[:i] + chosen[i + 1 :])
+        if chosen == before:
             break
     return [
-        _placement(point, size, candidate)
-        for point, size, candidate in zip(points, sizes, chosen, strict=True)
+        _placement(point, size, places.boxes[k].tolist(), places.leaders[k, -1].tolist())
+        for point, size, places, k in zip(points, sizes, choices, chosen, strict=True)
     ]
 
 
-def _cheapest(options: Sequence[_Candidate], others: Sequence[_Candidate]) -> _Candidate:
-    """The first of equally cheap ones."""
-
-    def cost(candidate: _Candidate) -> float:
-        return candidate.cost + sum(
-            _COST_OF_COVERING * overlap(candidate.box, other.box)
-            + _COST_OF_LEADING_ACROSS * _leads_across(candidate.leader, other.box)
-            + _COST_OF_LEADING_ACROSS * _leads_across(other.leader, candidate.box)
-            for other in others
+def _cheapest(places: _Places, others: Sequence[_Places], chosen: Sequence[int]) -> int:
+    """The first of equally cheap ones, given what the others have chosen."""
+    if not others:
+        return int(np.argmin(places.costs))
+    boxes = np.array([other.boxes[k] for other, k in zip(others, chosen, strict=True)])
+    leaders = np.array([other.leaders[k] for other, k in zip(others, chosen, strict=True)])
+    own = places.boxes[:, None]
+    covered = overlap(own, boxes).sum(axis=1)
+    crossed = overlap(places.leaders[:, None], boxes[:, None]).any(axis=2).sum(axis=1)
+    crossing = overlap(leaders, own[:, None]).any(axis=2).sum(axis=1)
+    return int(
+        np.argmin(
+            places.costs
+            + (_COST_OF_COVERING * covered + _COST_OF_LEADING_ACROSS * (crossed + crossing))
         )
-
-    return min(options, key=cost)
-
-
-def _leads_across(leader: Iterable[Box], box: Box) -> bool:
-    return any(overlap(dot, box) for dot in leader)
+    )
 
 
-def _placement(point: Point, size: tuple[float, float], candidate: _Candidate) -> Placement:
-    box, end = candidate.box, candidate.leader[-1]
+def _placement(point: Point, size: tuple[float, float], box: Any, end: Any) -> Placement:
     nearest = (end[0] - box[0]) / (size[0] or 1.0), (end[1] - box[1]) / (size[1] or 1.0)
-    return Placement(box[0] - point[0], box[1] - point[1], box, nearest)
+    return Placement(box[0] - point[0], box[1] - point[1], tuple(box), nearest)
 
 
-def _candidate(
+def _places(
     point: Point,
     size: tuple[float, float],
     frame: Box,
-    obstacles: Sequence[tuple[Box, float]],
-    distance: float,
-    x: int,
-    y: int,
-) -> _Candidate:
+    obstacles: FloatArray,
+    weights: FloatArray,
+) -> _Places:
+    distance, x, y = _STEPS
     left = point[0] + x * distance + (x - 1) / 2 * size[0]
     bottom = point[1] + y * distance + (y - 1) / 2 * size[1]
-    if x == 0:  # Above or below, a label may slide along to stay inside.
-        left = max(frame[0], min(left, frame[2] - size[0]))
-    box = left, bottom, left + size[0], bottom + size[1]
-    leader = _leader(point, box)
-    outside = box[0] < frame[0] or box[1] < frame[1] or box[2] > frame[2] or box[3] > frame[3]
-    hidden = sum(weight * overlap(box, other) for other, weight in obstacles)
-    crossed = sum(
-        weight * _leads_across(leader, other)
-        for other, weight in obstacles
-        if not overlap((*point, *point), other)
-    )
-    length = max(abs(end - at) for end, at in zip(leader[-1], point * 2, strict=True))
-    return _Candidate(
-        box, leader, hidden + crossed + _COST_OF_LEAVING * outside + _COST_PER_DOT * length
-    )
-
-
-def _leader(point: Point, box: Box) -> list[Box]:
-    """Dots on the way from the point to the nearest point of the box."""
-    end = min(max(point[0], box[0]), box[2]), min(max(point[1], box[1]), box[3])
-    dots = []
-    for k in range(1, 9):
-        x = point[0] + (end[0] - point[0]) * k / 8
-        y = point[1] + (end[1] - point[1]) * k / 8
-        dots.append((x, y, x, y))
-    return dots
+    # Above or below, a label may slide along to stay inside.
+    inside = np.maximum(frame[0], np.minimum(left, frame[2] - size[0]))
+    left = np.where(x == 0, inside, left)
+    boxes = np.stack((left, bottom, left + size[0], bottom + size[1]), axis=1)
+    outside = (boxes[:, :2] < frame[:2]).any(axis=1) | (boxes[:, 2:] > frame[2:]).any(axis=1)
+    # The line leads to the nearest point of the box.
+    ends = np.minimum(np.maximum(point, boxes[:, :2]), boxes[:, 2:]) - point
+    dots = point + ends[:, None] * _DOTS[:, None] / len(_DOTS)
+    leaders = np.concatenate((dots, dots), axis=2)
+    hidden = overlap(boxes[:, None], obstacles) @ weights
+    apart = ~overlap((*point, *point), obstacles)
+    crossed = overlap(leaders[:, None], obstacles[apart, None]).any(axis=2) @ weights[apart]
+    length = np.abs(dots[:, -1] - point).max(axis=1)
+    costs = hidden + crossed + _COST_OF_LEAVING * outside + _COST_PER_DOT * length
+    return _Places(boxes, leaders, costs)
 
 
 def staircase_boxes(points: Sequence[Point], *, down_last: bool) -> list[Box]:

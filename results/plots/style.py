@@ -19,6 +19,8 @@ PAGE_INCHES = 2 * COLUMN_INCHES
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442", "#999999")
 """Okabe and Ito's palette for colour-blind readers."""
 
+_DOTS_PER_INCH = 300
+
 INK, GREY, LIGHT = "#222222", "#777777", "#DDDDDD"
 
 _SETTINGS: Any = {
@@ -87,24 +89,43 @@ def use_log_scale(axis: Axis) -> None:
 
 def svg_bytes(figure: Figure) -> bytes:
     """The figure as SVG without date; equal figures give equal bytes."""
-    buffer = io.BytesIO()
-    figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None})
-    return buffer.getvalue()
+    from matplotlib.backends.backend_svg import FigureCanvasSVG
+
+    return _printed(
+        figure, FigureCanvasSVG(figure).print_svg, metadata={"Date": None, "Creator": None}
+    )
 
 
 def pdf_bytes(figure: Figure) -> bytes:
     """The figure as PDF with its fonts in it; equal figures give equal bytes."""
-    buffer = io.BytesIO()
-    figure.savefig(
-        buffer, format="pdf", metadata={"CreationDate": None, "Creator": None, "Producer": None}
+    from matplotlib.backends.backend_pdf import FigureCanvasPdf
+
+    return _printed(
+        figure,
+        FigureCanvasPdf(figure).print_pdf,
+        metadata={"CreationDate": None, "Creator": None, "Producer": None},
     )
-    return buffer.getvalue()
 
 
 def png_bytes(figure: Figure) -> bytes:
     """The figure as PNG, 300 dots an inch; equal figures give equal bytes."""
-    buffer = io.BytesIO()
-    figure.savefig(buffer, format="png", dpi=300, metadata={"Software": None})
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+
+    return _printed(
+        figure, FigureCanvasAgg(figure).print_png, dpi=_DOTS_PER_INCH, metadata={"Software": None}
+    )
+
+
+def _printed(
+    figure: Figure, print_to: Callable[..., None], *, dpi: float | None = None, metadata: Any
+) -> bytes:
+    """What a canvas prints. ``Figure.savefig`` would draw twice, once for the layout alone."""
+    before, buffer = figure.dpi, io.BytesIO()
+    figure.dpi = dpi or before
+    try:
+        print_to(buffer, metadata=metadata)
+    finally:
+        figure.dpi = before
     return buffer.getvalue()
 
 

@@ -172,15 +172,11 @@ def extract(
     force: Force = False,
 ) -> None:
     """Write one run's result as a folder for dse show, report, verify and the others."""
-    from functools import partial
-
     check_output_folder(output, overwrite=force)
     with Store(folder) as store:
         record = store.find(run_name)
         files = store.files(record)
-    write_folder(
-        output, {name: partial(bytes, files[name]) for name in sorted(files)}, overwrite=force
-    )
+    write_folder(output, files, overwrite=force)
     print(f"Written to {output}: {', '.join(sorted(files))}")
 
 

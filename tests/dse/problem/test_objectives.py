@@ -27,8 +27,7 @@ def load_script():
 @pytest.fixture
 def explored(dse, tmp_path, capsys, monkeypatch):
     """Explores, lets the script recompute everything, and returns the front; no pictures."""
-    monkeypatch.setattr("results.plots.front.front_svg", lambda front: b"")
-    monkeypatch.setattr("results.plots.front.front_png", lambda front: b"")
+    monkeypatch.setattr("results.export.result_folder.front_pictures", lambda *_: {})
 
     def call(platform, *options):
         folder = tmp_path / "run"

@@ -89,11 +89,15 @@ def test_a_file_in_the_way_is_refused(front, tmp_path):
 
 
 def test_an_error_in_the_middle_leaves_nothing(front, folder, monkeypatch):
-    def fail(front):
-        raise KeyboardInterrupt
+    write = Path.write_bytes
+
+    def fail(self, data):
+        if self.name == "front.png":
+            raise KeyboardInterrupt
+        return write(self, data)
 
     before = files(folder)
-    monkeypatch.setattr("results.plots.front.front_png", fail)
+    monkeypatch.setattr(Path, "write_bytes", fail)
     with pytest.raises(KeyboardInterrupt):
         write_results(folder.parent / "other", front)
     with pytest.raises(KeyboardInterrupt):

@@ -1,6 +1,7 @@
 """Pictures: the same bytes each time, what stands in them, and where labels go."""
 
 import dataclasses
+from collections import Counter
 from xml.etree import ElementTree
 
 import pytest
@@ -9,7 +10,7 @@ from hypothesis import strategies as st
 
 from results.export.result_folder import write_results
 from results.front.front import BaselinePoint
-from results.plots.front import MARKERS, draw_front, front_png, front_svg
+from results.plots.front import MARKERS, draw_front, front_pictures
 from results.plots.gantt import draw_gantt, gantt_png, gantt_svg
 from results.plots.labels import overlap, place_labels, staircase_boxes
 from results.plots.style import ink_on, picture_settings
@@ -21,9 +22,10 @@ PRINT_HASHES = """
 import hashlib, sys
 from pathlib import Path
 from results.export.result_folder import read_results
-from results.plots.front import front_png, front_svg
+from results.plots.front import front_pictures
 front = read_results(Path(sys.argv[1]))
-print(*(hashlib.sha256(make(front)).hexdigest() for make in (front_svg, front_png)))
+pictures = front_pictures(front, ".svg", ".png").values()
+print(*(hashlib.sha256(picture).hexdigest() for picture in pictures))
 """
 
 
@@ -58,9 +60,11 @@ def test_more_kinds_than_forms_leave_the_legend_whole(front, monkeypatch):
 
 def test_files_are_pictures(front, three_objective_front, tmp_path):
     write_results(tmp_path / "run", front)
-    assert (tmp_path / "run" / "front.png").read_bytes() == front_png(front)
-    assert front_png(front).startswith(PNG)
-    for picture in (front_svg(front), front_svg(three_objective_front)):
+    pictures = front_pictures(front, ".svg", ".png")
+    for suffix, picture in pictures.items():
+        assert (tmp_path / "run" / f"front{suffix}").read_bytes() == picture
+    assert pictures[".png"].startswith(PNG)
+    for picture in (pictures[".svg"], front_pictures(three_objective_front, ".svg")[".svg"]):
         assert ElementTree.fromstring(picture).tag.endswith("svg")
         assert b"<dc:date>" not in picture
     member = front.members[0]
@@ -92,7 +96,29 @@ def test_a_single_member_and_too_little(front):
     with picture_settings():
         draw_front(dataclasses.replace(front, members=front.members[:1]))
     with pytest.raises(ValueError, match="needs a member"):
-        front_svg(dataclasses.replace(front, members=()))
+        front_pictures(dataclasses.replace(front, members=()), ".svg")
+
+
+def test_a_folder_with_two_pictures_has_drawn_one(front, tmp_path, monkeypatch):
+    from matplotlib.figure import Figure
+    from matplotlib.layout_engine import ConstrainedLayoutEngine
+
+    counts = Counter()
+
+    def count(owner, name):
+        original = getattr(owner, name)
+
+        def counted(*arguments, **options):
+            counts[name] += 1
+            return original(*arguments, **options)
+
+        monkeypatch.setattr(owner, name, counted)
+
+    count(Figure, "__init__")
+    count(Figure, "draw")
+    count(ConstrainedLayoutEngine, "execute")
+    write_results(tmp_path / "run", front)
+    assert counts == {"__init__": 1, "execute": 1, "draw": 2}
 
 
 def test_gantt_draws_every_execution_and_transition(front):
