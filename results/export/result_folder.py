@@ -63,8 +63,8 @@ def write_results(
     """
     check_output_folder(folder, overwrite=overwrite)
     files = {
-        FRONT_FILE: canonical_bytes(front_to_document(front)),
         PROBLEM_FILE: problem_bytes(front.problem),
+        FRONT_FILE: canonical_bytes(front_to_document(front)),
     }
     if costs is not None:
         files[COSTS_FILE] = costs_bytes(costs, front.problem)

@@ -29,11 +29,8 @@ from results.problem.problem_file import problem_sha256, read_only
 FRONT_FORMAT = "paretosoc-front/1"
 
 
-def front_to_document(front: Front, *, problem_digest: str | None = None) -> dict[str, Json]:
+def front_to_document(front: Front) -> dict[str, Json]:
     """The front as JSON content: networks, units and domains by name, ``null`` for what is off.
-
-    Args:
-        problem_digest: :func:`problem_sha256` of its problem, where that is known already.
 
     Raises:
         ResultError: where the front or its problem is not sound.
@@ -42,7 +39,7 @@ def front_to_document(front: Front, *, problem_digest: str | None = None) -> dic
     problem, provenance = front.problem, front.provenance
     document: dict[str, Json] = {
         "format": FRONT_FORMAT,
-        "problem_sha256": problem_digest or problem_sha256(problem),
+        "problem_sha256": problem_sha256(problem),
         "provenance": {
             "version": provenance.version,
             "command": provenance.command,

@@ -8,6 +8,7 @@ from __future__ import annotations
 from enum import Enum
 from pathlib import Path
 from typing import Any, TypeVar
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -42,18 +43,30 @@ PROBLEM_FORMAT = "paretosoc-problem/1"
 ArrayT = TypeVar("ArrayT", IntArray, BoolArray)
 
 
+_SHA256: WeakKeyDictionary[Problem, str] = WeakKeyDictionary()
+"""Of problems that were written out: several documents name the same one."""
+
+
 def problem_bytes(problem: Problem) -> bytes:
     """The bytes of ``problem.json``.
 
     Raises:
         ResultError: where the problem is not sound.
     """
-    return canonical_bytes(problem_to_document(problem))
+    data = canonical_bytes(problem_to_document(problem))
+    _SHA256[problem] = sha256_of(data)
+    return data
 
 
 def problem_sha256(problem: Problem) -> str:
-    """The problem's identity."""
-    return sha256_of(problem_bytes(problem))
+    """The problem's identity.
+
+    Raises:
+        ResultError: where the problem is not sound.
+    """
+    if problem not in _SHA256:
+        problem_bytes(problem)
+    return _SHA256[problem]
 
 
 def write_problem(path: Path, problem: Problem) -> None:

@@ -177,7 +177,7 @@ def _files(
 
     files: dict[str, bytes] = {}
     if "front" in inputs.keep:
-        document = front_to_document(front, problem_digest=prepared.sha256)
+        document = front_to_document(front)
         files |= {FRONT_FILE: canonical_bytes(document), **proofs}
     costs = cost_origins(prepared.built) if {"costs", "report"} & set(inputs.keep) else None
     if costs is not None and "costs" in inputs.keep:
