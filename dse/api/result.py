@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
 from results.errors import ResultError
-from results.periodic.file import holds_periodic
+from results.export.result_folder import holds_periodic
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -64,11 +64,14 @@ def open_result(folder: str | Path) -> Result:
     Raises:
         ResultError: where a file is missing, was changed, or does not belong to the others.
     """
-    from dse.api.front import Front
-    from dse.api.periodic import PeriodicFront
-
     path = Path(folder)
-    return PeriodicFront.load(path) if holds_periodic(path) else Front.load(path)
+    if holds_periodic(path):
+        from dse.api.periodic import PeriodicFront
+
+        return PeriodicFront.load(path)
+    from dse.api.front import Front
+
+    return Front.load(path)
 
 
 def check_plot(what: str) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from dse.certificate.verify.verify import Check
 from dse.certificate.verify.verify import verify as verify_front
 from dse.papers.mobile_i.verify import verify_periodic
-from results.periodic.file import holds_periodic
+from results.export.result_folder import holds_periodic
 
 
 def verify(folder: str | Path, *, ignore_hashes: bool = False) -> Iterator[Check]:

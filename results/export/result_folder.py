@@ -141,7 +141,7 @@ def read_results(folder: Path, *, check_hashes: bool = True) -> Front:
     """
     problem_path, front_path = folder / PROBLEM_FILE, folder / FRONT_FILE
     require_result_folder(folder)
-    if (folder / PERIODIC_FILE).is_file():
+    if holds_periodic(folder):
         raise ResultError(
             f"{folder}: a front is required, got periodic schedules (dse explore --pes); show, "
             "report, plot, trace and verify take these"
@@ -157,6 +157,11 @@ def read_results(folder: Path, *, check_hashes: bool = True) -> Front:
         return front_from_document(parse(front_data), problem, check_hashes=check_hashes)
     except ResultError as error:
         raise ResultError(f"{front_path}: {error}") from None
+
+
+def holds_periodic(folder: Path) -> bool:
+    """Whether a result folder holds periodic schedules, and not a front."""
+    return (folder / PERIODIC_FILE).is_file()
 
 
 def require_result_folder(folder: Path) -> None:

@@ -22,11 +22,6 @@ from results.periodic.task_graph import Task, TaskGraph, Transfer
 Place = tuple[EngineArray, TaskGraph]
 
 
-def holds_periodic(folder: Path) -> bool:
-    """Whether a result folder holds periodic schedules, and not a front."""
-    return (folder / PERIODIC_FILE).is_file()
-
-
 def write_periodic(folder: Path, result: PeriodicResult, *, overwrite: bool = False) -> None:
     """Writes the folder atomically, as :func:`results.export.result_folder.write_results`.
 

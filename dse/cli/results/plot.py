@@ -12,7 +12,7 @@ from dse.api.result import open_result
 from dse.cli.shared.options import Force
 from dse.errors import WorkloadError
 from dse.inputs.output import check_output_file, write_output_file
-from results.periodic.file import holds_periodic
+from results.export.result_folder import holds_periodic
 from results.plots.style import PICTURE_MAKERS, picture_settings
 
 

@@ -15,18 +15,12 @@ from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
 from dse.api.pipeline import SearchSettings, command_line, explore_to_folder
 from dse.certificate.summary import describe_claims
 from dse.cli.search.certify import MaxNodes, ProofProgress
-from dse.cli.search.periodic import (
-    Engines,
-    Inferences,
-    Split,
-    check_periodic_options,
-    explore_engines,
-)
 from dse.cli.shared.build import problem_from_texts
 from dse.cli.shared.option_groups import with_option_groups
 from dse.cli.shared.options import (
     MAX_COUNT,
     MAX_SEED,
+    MAX_SIZE,
     Balance,
     Dimensions,
     Force,
@@ -54,6 +48,29 @@ from results.front.front import Front
 from results.io.plural import pluralize
 from results.text.fixed_clocks import describe_fixed_clocks
 from results.text.front import front_table
+
+Engines = Annotated[
+    str | None,
+    typer.Option(
+        "--pes",
+        metavar="N,N...",
+        help="Find periodic schedules (Mobile-I) on these numbers of processing elements, "
+        "or all that the platform has.",
+    ),
+]
+Inferences = Annotated[
+    int | None,
+    typer.Option(min=1, max=MAX_SIZE, help="Number of inferences, with --pes. [default: 5000]"),
+]
+Split = Annotated[
+    int | None,
+    typer.Option(
+        "--split",
+        min=1,
+        max=MAX_SIZE,
+        help="Maximum number of operations per layer, with --pes. [default: 1]",
+    ),
+]
 
 
 def register(app: typer.Typer) -> None:
@@ -126,6 +143,9 @@ def explore(
     """Search for the Pareto front of networks that share a chip."""
 
     if pes is not None:
+        # Another command in all but its name, and imported when it runs, like all of them.
+        from dse.cli.search.periodic import explore_engines
+
         return explore_engines(
             context,
             networks,
@@ -141,7 +161,7 @@ def explore(
             quiet=quiet,
             force=force,
         )
-    check_periodic_options(inferences, split)
+    _check_periodic_options(inferences, split)
     objectives = scenario_objectives(scenario, goals.objective)
     goals = replace(goals, objective=None if objectives is None else list(objectives))
     options = make_options(**vars(space), **vars(goals))
@@ -186,6 +206,14 @@ def explore(
     if not quiet:
         _print_front(explored.front.numeric, output)
     return 130 if explored.interrupted else 0
+
+
+def _check_periodic_options(inferences: int | None, split: int | None) -> None:
+    """Refuses, without ``--pes``, what is only for it."""
+
+    for name, value in (("--inferences", inferences), ("--split", split)):
+        if value is not None:
+            raise WorkloadError(f"{name}: is for periodic schedules, with --pes")
 
 
 def _check_checkpoint(checkpoint: Path | None, *, resume: bool, force: bool) -> None:

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated
 
 import typer
 from rich.console import Console
 
 from dse.api.periodic import PeriodicFront
-from dse.cli.shared.options import MAX_SIZE
 from dse.errors import WorkloadError
 from dse.papers.mobile_i.explore import explore_periodic
 from dse.papers.mobile_i.schedule.schedulers import DEFAULT_INFERENCES
@@ -18,28 +16,6 @@ from dse.workload.parse_options import parse_dimensions
 from results.export.result_folder import check_output_folder
 from results.periodic.file import write_periodic
 
-Engines = Annotated[
-    str | None,
-    typer.Option(
-        "--pes",
-        metavar="N,N...",
-        help="Find periodic schedules (Mobile-I) on these numbers of processing elements, "
-        "or all that the platform has.",
-    ),
-]
-Inferences = Annotated[
-    int | None,
-    typer.Option(min=1, max=MAX_SIZE, help="Number of inferences, with --pes. [default: 5000]"),
-]
-Split = Annotated[
-    int | None,
-    typer.Option(
-        "--split",
-        min=1,
-        max=MAX_SIZE,
-        help="Maximum number of operations per layer, with --pes. [default: 1]",
-    ),
-]
 _ALLOWED = frozenset(
     {
         *("networks", "platform", "output", "objective", "pes", "inferences", "split"),
@@ -98,14 +74,6 @@ def explore_engines(
             console.print(view)
         print(f"Written to {output}: {', '.join(sorted(p.name for p in output.iterdir()))}")
     return 0
-
-
-def check_periodic_options(inferences: int | None, split: int | None) -> None:
-    """Refuses, without ``--pes``, what is only for it."""
-
-    for name, value in (("--inferences", inferences), ("--split", split)):
-        if value is not None:
-            raise WorkloadError(f"{name}: is for periodic schedules, with --pes")
 
 
 def parse_engines(text: str) -> tuple[int, ...] | None:
