@@ -10,9 +10,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from common.arrays import FloatArray
 from fitness.calibration.dvfs import DEFAULT_NOISE
 from fitness.calibration.least_squares import fit
-from fitness.cost_model.dvfs_forms import HELD_OVERLAP, Clocks, FloatArray, TimeForm, time_ms
+from fitness.cost_model.dvfs_forms import HELD_OVERLAP, Clocks, TimeForm, time_ms
 
 
 @dataclass(frozen=True)

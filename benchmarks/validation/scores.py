@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.stats import spearmanr
 
-from fitness.cost_model.dvfs_forms import FloatArray
+from common.arrays import FloatArray
 
 
 @dataclass(frozen=True, eq=False)

@@ -26,12 +26,12 @@ from benchmarks.validation.laws import (
 )
 from benchmarks.validation.published import DataSet, read_set
 from benchmarks.validation.scores import Comparison, joined
+from common.arrays import FloatArray
 from examples.hax import table6
 from examples.hax.published import METHODS, experiments
 from fitness.calibration.dvfs import DEFAULT_NOISE
 from fitness.calibration.least_squares import fit
 from fitness.cost_model.dvfs_forms import (
-    FloatArray,
     PowerForm,
     clocks_of,
     power_mw,

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from results.front.dominance import FloatArray
+from common.arrays import FloatArray
 
 Point = tuple[float, float]
 Box = tuple[float, float, float, float]

@@ -292,3 +292,27 @@ def test_help_loads_nothing_heavy():
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert "explore" in done.stdout
+
+
+def test_an_exploration_loads_only_what_it_needs(tmp_path):
+    """numba loads scipy and cffi, typer pydantic; the rest would be ours."""
+    command = ["explore", "alexnet", "-p", "jetson-tx2", "--groups", "2", "--no-certify", "-q"]
+    command += ["--max-evaluations", "10", "-o", str(tmp_path / "out")]
+    code = (
+        f"import sys; from dse.cli.main import run; status = run({command!r}); "
+        "third = {'networkx', 'jsonschema', 'pymoo', 'z3', 'pandas', 'onnxruntime'}; "
+        "own = {'dse.certificate.verify', 'dse.tools.deploy.deploy', 'dse.papers.mobile_i'}; "
+        "sys.exit(status or ' '.join(sorted((third | own) & set(sys.modules))) or 0)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+def test_showing_a_front_loads_no_compiler():
+    code = (
+        "import sys; import dse.cli.results.show, dse.api.front; "
+        "heavy = {'numba', 'scipy', 'onnx', 'matplotlib', 'networkx', 'jsonschema', 'pymoo', 'z3'};"
+        "sys.exit(' '.join(sorted(heavy & set(sys.modules))) or 0)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr

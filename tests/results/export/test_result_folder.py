@@ -14,6 +14,7 @@ from results.errors import ResultError
 from results.export.result_folder import read_results, write_results
 from results.front.front_document import front_to_document
 from results.io.schema import schema
+from results.problem import problem_file
 from results.problem.execution import Pipeline
 from results.problem.objectives import Objective, ObjectiveKind
 from tests.support.result_folders import files
@@ -33,6 +34,24 @@ def test_round_trip(front, folder):
         assert (one.design.operating_points == other.design.operating_points).all()
     write_results(folder.parent / "again", again, pictures=False)
     assert files(folder.parent / "again") == files(folder)
+
+
+def test_a_problem_is_written_out_once_for_all_that_name_it(front, tmp_path, monkeypatch):
+    written = []
+    original = problem_file.problem_to_document
+
+    def counted(problem):
+        written.append(problem)
+        return original(problem)
+
+    monkeypatch.setattr(problem_file, "problem_to_document", counted)
+    problem = dataclasses.replace(front.problem)
+    write_results(tmp_path / "run", dataclasses.replace(front, problem=problem), pictures=False)
+    assert written == [problem]
+    again = read_results(tmp_path / "run")
+    assert written == [problem, again.problem]
+    assert problem_file.problem_sha256(again.problem) == problem_file.problem_sha256(problem)
+    assert len(written) == 2
 
 
 def test_three_objectives_and_copies(three_objective_front, tmp_path):
