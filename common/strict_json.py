@@ -49,7 +49,10 @@ def parse_json(
         ) from None
     except RecursionError:
         raise DseError("must be JSON of moderate depth, got deeper") from None
-    except ValueError:
+    except ValueError as error:
+        # Errors of the callers' number makers are both.
+        if isinstance(error, DseError):
+            raise
         # Python converts no longer ones, for that takes quadratic time.
         raise DseError("must be JSON whose numbers have few digits, got thousands") from None
     if _ESCAPE.search(text) or printable(text) != text:
