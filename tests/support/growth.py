@@ -1,28 +1,41 @@
-"""How fast work grows with the size of its input, in CPU time: a ratio, whatever the machine."""
+"""How fast work grows with the size of its input: a ratio of counts, the same on every machine."""
 
 from __future__ import annotations
 
-import time
+import sys
 import tracemalloc
 from collections.abc import Callable
+from types import FrameType
 from typing import Any
 
 FACTOR = 4
-LINEAR = 9.0
-"""Four times the input may take so many times the time; work of quadratic time takes 16 times."""
+LINEAR = 6.0
+"""Four times the input may take so many times the steps; work of quadratic time takes 16 times."""
 
 
 def growth(run: Callable[[Any], object], make: Callable[[int], Any], size: int) -> float:
-    """CPU time of ``run`` on what ``make`` gives at four times the size, over that at the size; of
-    each the least of three."""
-    small, large = make(size), make(FACTOR * size)
-    return min(_cpu_s(run, large) for _ in range(3)) / min(_cpu_s(run, small) for _ in range(3))
+    """Python's instructions of ``run`` on what ``make`` gives at four times the size, over those at
+    the size. What a builtin does inside counts as one."""
+    run(make(size))  # What is imported or compiled once belongs to neither.
+    return _instructions(run, make(FACTOR * size)) / _instructions(run, make(size))
 
 
-def _cpu_s(run: Callable[[Any], object], value: Any) -> float:
-    start = time.process_time()
-    run(value)
-    return time.process_time() - start
+def _instructions(run: Callable[[Any], object], value: Any) -> int:
+    count = 0
+
+    def trace(frame: FrameType, event: str, _: Any) -> Any:
+        nonlocal count
+        frame.f_trace_lines, frame.f_trace_opcodes = False, True
+        count += event == "opcode"
+        return trace
+
+    before = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        run(value)
+    finally:
+        sys.settrace(before)
+    return count
 
 
 def memory_growth(run: Callable[[Any], object], make: Callable[[int], Any], size: int) -> float:

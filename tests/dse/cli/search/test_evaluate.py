@@ -195,10 +195,10 @@ MISFITS = [
     ('{"mapping": ', "must be JSON"),
     ("", "must be JSON"),
     ("[" * 100_000, "must be JSON"),
-    ('{"mapping": {}, "operating_points": {"gpu": 1e999}}', "too large for a number"),
+    ('{"mapping": {}, "operating_points": {"gpu": 1e999}}', "finite"),
     (
         json.dumps({"mapping": GPU})[:-1] + ', "operating_points": {"gpu": 1e999}}',
-        "too large for a number",
+        "finite",
     ),
 ]
 
