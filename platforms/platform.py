@@ -120,7 +120,8 @@ class Unit:
     """A processor that runs one group at a time.
 
     ``clocks``: names of its domains in order: its own, its host's (if it has one), the memory's.
-    ``bandwidth_share``: share of the memory's peak bandwidth that the unit alone can draw.
+    ``bandwidth_share``: share of the memory's peak bandwidth that the unit alone can draw; 0: it
+    works in memory of its own.
     What it can run: ``supported_kinds``, ``unsupported_operations`` and ``rules``; see
     :mod:`fitness.cost_model.support`.
     """

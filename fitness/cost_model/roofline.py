@@ -61,18 +61,21 @@ class UnitModel:
 
 
 def unit_model(unit: Unit, platform: Platform, peak: Peak) -> UnitModel:
-    """The figures of ``unit`` with ``peak`` at the fastest points of its own and the memory's."""
+    """The figures of ``unit`` with ``peak`` at the fastest points of its own and the memory's.
+
+    A unit without a share works in memory of its own: its elements have no bytes.
+    """
     own = platform.domain_by_name[unit.clocks[0]].operating_points[-1].frequency_khz
     memory = platform.domain_by_name[platform.memory.domain].operating_points[-1].frequency_khz
     return UnitModel(
         name=unit.name,
         macs_per_ps=peak.macs_per_cycle * own * CYCLES_PER_PS,
         efficiency=dict(peak.efficiency),
-        bytes_per_ps=unit.bandwidth_share
+        bytes_per_ps=(unit.bandwidth_share or 1)
         * platform.memory.bytes_per_cycle
         * memory
         * CYCLES_PER_PS,
-        bytes_per_element=peak.bytes_per_element,
+        bytes_per_element=peak.bytes_per_element if unit.bandwidth_share else 0,
         fixed_ps=unit.fixed_ns_per_layer * 1000,
     )
 

@@ -20,6 +20,7 @@ from platforms.platform_summary import platform_data, platform_lines
 NAMES = (
     "jetson-agx-orin",
     "jetson-agx-orin-32gb",
+    "jetson-agx-thor",
     "jetson-agx-xavier",
     "jetson-nano",
     "jetson-orin-nano-8gb",
@@ -27,7 +28,13 @@ NAMES = (
     "jetson-tx2",
     "jetson-xavier-nx",
     "neurocube",
+    "raspberry-pi-5-hailo-8",
+    "raspberry-pi-5-hailo-8l",
+    "rk3588",
+    "snapdragon-8-elite",
+    "snapdragon-8-gen-3",
     "snapdragon-865",
+    "snapdragon-x-elite",
 )
 
 
@@ -247,7 +254,7 @@ def edit(document: dict[str, Any], path: str, value: Any) -> dict[str, Any]:
         ("units/1/power/0/busy", {"constant_mw": 100}, "busy must be at least idle"),
         ("units/1/power/0/busy", {"capacitance_nf": 90000}, "must stay below 10000000 mW"),
         ("units/1/power/0/busy", {"mw": [1, 2]}, "one power per operating point (14), got 2"),
-        ("units/1/bandwidth/share", 0, "$.units[1].bandwidth.share must be at least"),
+        ("units/1/bandwidth/share", -1, "$.units[1].bandwidth.share must be at least"),
         ("units/1/peaks/1/precision", "fp32", "distinct precisions"),
         ("units/2/support/rules/0/limit", "colour", "rules[0].limit must be one of"),
         ("units/2/support/max_segments", 0, "max_segments must"),

@@ -159,6 +159,17 @@ def test_every_network_of_the_onnx_package_has_sound_costs(name: str) -> None:
         check_sound(costs)
 
 
+def test_a_unit_with_memory_of_its_own_moves_nothing_through_the_shared_one() -> None:
+    platform = load_platform("raspberry-pi-5-hailo-8")
+    graph = load_network("squeezenet").graph
+    layers = [actor.layer for actor in graph.actors if actor.layer]
+    costs = network_costs(group_network(graph, supported_layers(layers, platform)), platform)
+    cpu, hailo = costs.units
+    assert platform.unit_by_name["hailo"].bandwidth_share == 0
+    assert not hailo.demand_kbps.any()
+    assert (cpu.demand_kbps > 0).any()
+
+
 def check_sound(costs: NetworkCosts) -> None:
     for table in costs.units:
         assert table.time_ps.dtype == table.demand_kbps.dtype == table.dynamic_mw.dtype == np.int64
