@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from dse.cli.measure import import_tables as command_import_tables
+from dse.cli.measure import import_vendors as command_import_vendors
 from dse.cli.measure.import_options import (
     MeasuringOptions,
     Medians,
@@ -36,6 +37,7 @@ def register(app: typer.Typer) -> None:
     group.command("trtexec")(with_option_groups(trtexec))
     group.command("onnxruntime")(with_option_groups(onnxruntime))
     command_import_tables.register(group)
+    command_import_vendors.register(group)
     app.add_typer(group)
 
 
@@ -72,7 +74,7 @@ def trtexec(
         use_median=median,
         source=source_text(profile.source, "trtexec", files),
     )
-    finish(measured, document, profile, report)
+    finish([measured], document, profile, report)
 
 
 def onnxruntime(
@@ -117,4 +119,4 @@ def onnxruntime(
         use_median=median,
         source=source_text(profile.source, "ONNX Runtime profile", files),
     )
-    finish(measured, document, profile, report)
+    finish([measured], document, profile, report)

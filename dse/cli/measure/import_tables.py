@@ -87,7 +87,7 @@ def tegrastats(
         group=group,
         source=source_text(profile.source, "tegrastats", [file]),
     )
-    finish(measured, document, profile, report)
+    finish([measured], document, profile, report)
 
 
 def demand(
@@ -113,7 +113,7 @@ def demand(
         dla=dlas,
         source=source_text(profile.source, "table", [table]),
     )
-    finish(measured, document, profile, report)
+    finish([measured], document, profile, report)
 
 
 def transitions(
@@ -134,7 +134,7 @@ def transitions(
         measured.subject,
         source=source_text(profile.source, "pairs of runs", [table]),
     )
-    finish(measured, document, profile, report)
+    finish([measured], document, profile, report)
 
 
 def _show(found: list[Quantity], samples: int, warnings: tuple[str, ...], as_json: bool) -> None:

@@ -128,30 +128,36 @@ def _need_clocks(units: Sequence[Unit], platform: Platform, clocks: dict[str, in
 
 
 def finish(
-    measured: Measured,
+    measured: Sequence[Measured],
     document: Document,
     options: ProfileOptions,
     report: ImportReport,
 ) -> None:
     """Checks the profile by using it, writes it, and prints what it gives.
 
+    ``measured``: its networks, all on one platform.
+
     Raises:
         PlatformError: where the profile contradicts the file that it is to be merged with.
         WorkloadError: where the output exists and neither --merge nor --force says what then.
     """
 
+    platform = measured[0].platform
     output = options.output
     if output is not None and output.exists():
         if options.merge:
-            load_profile(output, measured.platform)
+            load_profile(output, platform)
             document = merged(parse_exact(output.read_bytes(), str(output)), document)
         elif not options.force:
             raise WorkloadError(
                 f"{output}: exists; --merge adds to it, --force replaces it, or name another file"
             )
     data = document_bytes(document)
-    profile = read_profile(data, measured.platform, "the profile made")
-    lines = [*report.lines, *_coverage(measured, profile)]
+    profile = read_profile(data, platform, "the profile made")
+    lines = list(report.lines)
+    for item in measured:
+        named = f"{item.subject.network}, {item.subject.precision}, " if len(measured) > 1 else ""
+        lines += [f"{named}{line}" for line in _coverage(item, profile)]
     if output is not None:
         output.write_bytes(data)
         lines.append(f"written: {output}")

@@ -187,3 +187,36 @@ def test_nodes_that_a_runtime_renamed_are_found_by_what_they_make():
     assert names.find("r1_nchwc").layers == names.find("node_of_r1").layers == ("n1",)
     assert names.find("n1").layers == ("n1",)
     assert names.find("r999_nchwc").layers == ()
+
+
+def test_a_vendors_table_reaches_the_costs(dse, tmp_path):
+    table, made = tmp_path / "README.md", tmp_path / "profile.json"
+    table.write_text(
+        "| model_name | dtype | RK3588 |\n| - | - | - |\n"
+        "| squeezenet | INT8 | 250 |\n| net | INT8 | 9 |\n| mine | INT8 | 500 |\n",
+        "utf-8",
+    )
+    chip = ("-p", "rk3588")
+    done = dse("import", "rknn", table, *chip, "-o", made, "--network", "mine=shufflenet")
+    assert done.status == 0, done.err
+    assert "net: not in the catalogue; --network net=FILE.onnx takes it" in done.err
+    assert "squeezenet, int8, npu2: " in done.out
+    assert "shufflenet, int8, npu0: " in done.out
+    run = dse(
+        "explore", "squeezenet", *chip, "--profile", made, "-o", tmp_path / "run",
+        "--max-evaluations", "50", "--no-certify", "-q",
+    )  # fmt: skip
+    assert run.status == 0, run.err
+    shown = json.loads(dse("analyze", "costs", tmp_path / "run", "--json").out)
+    units = [group["units"]["npu1"] for group in shown["groups"]]
+    assert sum(item["time_ps"] for item in units) == pytest.approx(4 * 10**9, rel=1e-9)
+
+
+def test_a_table_without_any_known_network_is_refused(dse, tmp_path):
+    table = tmp_path / "perf.yaml"
+    table.write_text("precisions: {}", "utf-8")
+    refused = dse("import", "qai-hub", table, "-p", "snapdragon-8-elite")
+    assert refused.status == 2
+    assert "must have the device 'Samsung Galaxy S25', got none" in refused.err
+    other = dse("import", "qai-hub", table, "-p", "rk3588")
+    assert "--device: a device of the table is required with rk3588" in other.err

@@ -1,0 +1,174 @@
+"""``dse import qai-hub``, ``hailo`` and ``rknn``: tables of networks that vendors publish."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from common.files import read_file
+from dse.cli.measure.import_options import MeasuringOptions, ProfileOptions, source_text
+from dse.cli.measure.imported_profile import Measured, finish, measured_network, unit_names
+from dse.cli.shared.option_groups import with_option_groups
+from dse.cli.shared.options import PlatformName
+from dse.errors import WorkloadError
+from dse.inputs.yaml_loader import parse_yaml
+from fitness.calibration.text_files import read_log
+from fitness.profiles.import_report import ImportReport, ms_text
+from fitness.profiles.layer_names import names_of
+from fitness.profiles.profile_document import merged
+from fitness.profiles.vendors.hailo import read_hailo
+from fitness.profiles.vendors.qai_hub import DEVICES, read_qai_hub
+from fitness.profiles.vendors.rknn import read_rknn
+from fitness.profiles.vendors.table import CATALOGUE_NAMES, VendorTable, network_document
+from platforms.errors import PlatformError
+from platforms.measurement import plain_name
+from sdf.catalogue.catalogue import catalogue
+
+if TYPE_CHECKING:
+    from fitness.profiles.profile_document import Document
+
+Networks = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--network", "-n", help="Network of a row: ROW=NAME or ROW=FILE.onnx. Repeatable."
+    ),
+]
+At = Annotated[
+    list[str] | None,
+    typer.Option("--at", help="Clocks of the table: DOMAIN=MHZ for each. [default: max]"),
+]
+
+
+def register(group: typer.Typer) -> None:
+    """Adds the subcommands."""
+    group.command("qai-hub")(with_option_groups(qai_hub))
+    group.command("hailo")(with_option_groups(hailo))
+    group.command("rknn")(with_option_groups(rknn))
+
+
+def qai_hub(
+    files: Annotated[
+        list[Path], typer.Argument(help="Qualcomm AI Hub's perf.yaml files.", metavar="FILE...")
+    ],
+    platform: PlatformName,
+    device: Annotated[
+        str | None, typer.Option(help="Device of the table. [default: one with this platform]")
+    ] = None,
+    runtime: Annotated[str, typer.Option(help="Runtime of the table.")] = "qnn_dlc",
+    unit: Annotated[str, typer.Option(help="Unit that ran the networks.")] = "npu",
+    network: Networks = None,
+    at: At = None,
+    *,
+    profile: ProfileOptions,
+) -> None:
+    """Take times of networks from Qualcomm AI Hub's tables."""
+    device = device or DEVICES.get(platform)
+    if device is None:
+        raise WorkloadError(f"--device: a device of the table is required with {platform}")
+    tables = [
+        read_qai_hub(
+            parse_yaml(read_file(file, PlatformError), str(file)),
+            device=device,
+            runtime=runtime,
+            label=str(file),
+        )
+        for file in files
+    ]
+    source = source_text(profile.source, f"Qualcomm AI Hub, {device}, {runtime}", files)
+    _import(tables, platform, unit, network, at, profile, source)
+
+
+def hailo(
+    files: Annotated[
+        list[Path],
+        typer.Argument(help="Tables of Hailo's model zoo (.rst).", metavar="FILE..."),
+    ],
+    platform: PlatformName,
+    unit: Annotated[str, typer.Option(help="Unit that ran the networks.")] = "hailo",
+    network: Networks = None,
+    at: At = None,
+    *,
+    profile: ProfileOptions,
+) -> None:
+    """Take times of networks from Hailo's tables: 1 / FPS at batch 1."""
+    tables = [read_hailo(read_log(file), label=str(file)) for file in files]
+    source = source_text(profile.source, "Hailo model zoo", files)
+    _import(tables, platform, unit, network, at, profile, source)
+
+
+def rknn(
+    files: Annotated[
+        list[Path], typer.Argument(help="README.md of Rockchip's model zoo.", metavar="FILE...")
+    ],
+    platform: PlatformName,
+    chip: Annotated[str, typer.Option(help="Chip whose column is taken.")] = "RK3588",
+    unit: Annotated[
+        str, typer.Option(help="Units that ran the networks. Comma-separated.")
+    ] = "npu0,npu1,npu2",
+    network: Networks = None,
+    at: At = None,
+    *,
+    profile: ProfileOptions,
+) -> None:
+    """Take times of networks from Rockchip's table: 1 / FPS on one NPU core."""
+    tables = [read_rknn(read_log(file), chip=chip, label=str(file)) for file in files]
+    source = source_text(profile.source, f"RKNN model zoo, {chip}", files)
+    _import(tables, platform, unit, network, at, profile, source)
+
+
+def _import(
+    tables: Sequence[VendorTable],
+    platform: str,
+    unit: str,
+    networks: Sequence[str] | None,
+    at: Sequence[str] | None,
+    options: ProfileOptions,
+    source: str,
+) -> None:
+    """One profile of all rows whose network is known."""
+    units = unit_names(unit)
+    given = _given(networks or ())
+    known = {plain_name(entry.name): entry.name for entry in catalogue()} | CATALOGUE_NAMES
+    report = ImportReport(flagged=[text for table in tables for text in table.flagged])
+    document: Document | None = None
+    measured: list[Measured] = []
+    for row in (row for table in tables for row in table.rows):
+        name = given.get(row.network) or known.get(plain_name(row.network))
+        if name is None:
+            report.flagged.append(
+                f"{row.network}: not in the catalogue; --network {row.network}=FILE.onnx takes it"
+            )
+            continue
+        clocks = list(at or ["max"])
+        item = measured_network(name, platform, units, MeasuringOptions(clocks, row.precision))
+        made = network_document(
+            row,
+            names_of(item.grouped),
+            item.platform,
+            item.subject,
+            units=units,
+            source=source,
+        )
+        document = made if document is None else merged(document, made)
+        measured.append(item)
+        report.lines.append(f"{row.network}, {row.precision}: {ms_text(row.time_ps)}")
+    if document is None:
+        raise WorkloadError(
+            "a row whose network is in the catalogue or given by --network is "
+            f"required, got {'; '.join(report.flagged[:3]) or 'no rows'}"
+        )
+    finish(measured, document, options, report)
+
+
+def _given(texts: Sequence[str]) -> dict[str, str]:
+    """Row to network."""
+    result: dict[str, str] = {}
+    for text in texts:
+        row, _, name = text.partition("=")
+        if not row or not name or row in result:
+            raise WorkloadError(f"--network: ROW=NAME, each row once, is required, got {text!r}")
+        result[row] = name
+    return result

@@ -1,0 +1,1 @@
+"""Readers of the tables of measured networks that vendors publish."""

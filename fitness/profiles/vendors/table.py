@@ -1,0 +1,98 @@
+"""A vendor's table: times of whole networks, and a profile made of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from fitness.profiles.layer_names import LayerNames
+from fitness.profiles.profile_document import Document, Subject, add_part, ms, new_document
+from platforms.errors import PlatformError
+from platforms.exact_json import exact_decimal
+from platforms.platform import Platform
+
+PS_PER_MS = 10**9
+_PS_PER_S = 10**12
+
+
+CATALOGUE_NAMES = {
+    "mobilenetv210": "mobilenet_v2",
+    "mobilenetv212": "mobilenet_v2",
+    "regnet": "regnet_x_3_2gf",
+    "resnet50v27": "resnet50",
+    "resnetv118": "resnet18",
+    "resnetv134": "resnet34",
+    "resnetv150": "resnet50",
+    "resnext101": "resnext101_32x8d",
+    "resnext50": "resnext50_32x4d",
+    "shufflenetv2": "shufflenet_v2_x0_5",
+    "squeezenetv11": "squeezenet1_1",
+    "swintiny": "swin_t",
+    "vit": "vit_b_16",
+    "vitbase": "vit_b_16",
+    "wideresnet50": "wide_resnet50_2",
+}
+"""What the vendors call networks of the catalogue (as :func:`plain_name` spells them)."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """One network of a table in one number format."""
+
+    network: str
+    precision: str
+    time_ps: Fraction
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class VendorTable:
+    """``rows``: what can be used; ``flagged``: what was left out, and why."""
+
+    rows: tuple[Row, ...]
+    flagged: tuple[str, ...]
+
+
+def positive(text: str, what: str) -> Fraction:
+    """A number above 0.
+
+    Raises:
+        PlatformError: where it is none; begins with ``what``.
+    """
+    try:
+        value = Fraction(exact_decimal(text))
+    except PlatformError as error:
+        raise PlatformError(f"{what}: {error}") from None
+    if value <= 0:
+        raise PlatformError(f"{what}: must be above 0, got {text}")
+    return value
+
+
+def time_at_rate(text: str, what: str) -> Fraction:
+    """The time of one image, ps, at ``text`` images per second.
+
+    Raises:
+        PlatformError: where that is no number above 0.
+    """
+    return _PS_PER_S / positive(text, what)
+
+
+def network_document(
+    row: Row,
+    names: LayerNames,
+    platform: Platform,
+    subject: Subject,
+    *,
+    units: Sequence[str],
+    source: str,
+) -> Document:
+    """A profile in which all layers of the network were measured together on each of ``units``."""
+    document = new_document(platform, subject, source)
+    figures: dict[str, dict[str, Any]] = {
+        "ms": dict.fromkeys(units, ms(row.time_ps)),
+        "notes": dict.fromkeys(units, row.note) if row.note else {},
+    }
+    add_part(document["networks"][0], "layers", names.layers, figures)
+    return document
