@@ -54,16 +54,24 @@ def load_platform(name_or_path: str | Path) -> Platform:
         PlatformError: where there is none (the nearest names are suggested), or the file does not
             fit the schema ``platforms/data/platform.schema.json`` or contradicts itself.
     """
-    reference = str(name_or_path)
-    document, label = _resolved(reference, None, ())
+    document, label = platform_document(name_or_path)
     # Those with a name are checked by the tests.
-    if reference not in platform_names():
+    if str(name_or_path) not in platform_names():
         check_against_schema(document, "platform", label)
     digest = hashlib.sha256(canonical_json(document)).hexdigest()
     try:
         return build_platform(document, digest)
     except PlatformError as error:
         raise PlatformError(f"{label}: {error}") from None
+
+
+def platform_document(name_or_path: str | Path) -> tuple[dict[str, Any], str]:
+    """The document of a platform with all that it extends merged in, and its label.
+
+    Raises:
+        PlatformError: where there is none, or no JSON object.
+    """
+    return _resolved(str(name_or_path), None, ())
 
 
 def _resolved(

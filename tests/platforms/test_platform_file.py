@@ -15,7 +15,9 @@ import pytest
 from platforms.errors import PlatformError
 from platforms.platform import Platform, Status
 from platforms.platform_file import load_platform, platform_names
+from platforms.platform_source import new_platform_source, platform_source
 from platforms.platform_summary import platform_data, platform_lines
+from platforms.source_counts import sources_by_topic
 
 NAMES = (
     "jetson-agx-orin",
@@ -192,6 +194,22 @@ def test_extending_changes_what_it_names_and_nothing_else(tmp_path: Path) -> Non
     assert mine.unit_by_name["cpu"] == base.unit_by_name["cpu"]
     assert mine.domain_by_name["emc"].parked == 0
     assert mine.sha256 != base.sha256
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_source_of_a_platform_is_a_file_that_gives_the_same(name: str, tmp_path: Path) -> None:
+    path = tmp_path / "copy.json"
+    path.write_text(platform_source(name), "utf-8")
+    assert load_platform(path) == load_platform(name)
+
+
+def test_the_file_to_start_from_is_complete_and_claims_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "new.json"
+    path.write_text(new_platform_source(), "utf-8")
+    chip = load_platform(path)
+    sources = [source for topic in sources_by_topic(chip).values() for source in topic]
+    assert {source.status for source in sources} == {Status.ASSUMED}
+    assert all(unit.contention is not None for unit in chip.units)
 
 
 def test_an_object_of_the_base_may_be_removed(tmp_path: Path) -> None:

@@ -9,7 +9,9 @@ import typer
 
 from dse.cli.shared.options import AsJson
 from dse.cli.shared.wrap import print_wrapped
+from dse.errors import WorkloadError
 from platforms.platform_file import load_platform
+from platforms.platform_source import new_platform_source, platform_source
 from platforms.platform_summary import platform_data, platform_lines
 
 
@@ -19,17 +21,31 @@ def register(app: typer.Typer) -> None:
 
 
 def platform(
-    source: Annotated[
-        str,
+    name: Annotated[
+        str | None,
         typer.Argument(
             help="Platform: a name (see 'dse platforms') or a JSON file.", metavar="NAME|FILE"
         ),
-    ],
+    ] = None,
     as_json: AsJson = False,
+    source: Annotated[
+        bool, typer.Option("--source", help="Print a complete file to edit instead.")
+    ] = False,
+    new: Annotated[
+        bool, typer.Option("--new", help="Print a file to start from instead; no NAME.")
+    ] = False,
 ) -> None:
     """Show a platform's clocks, units, power and measurements; sources with --json."""
 
-    chip = load_platform(source)
+    if new != (name is None) or as_json + source + new > 1:
+        raise WorkloadError("NAME with at most one of --json and --source, or --new, is required")
+    if name is None:
+        print(new_platform_source(), end="")
+        return
+    chip = load_platform(name)
+    if source:
+        print(platform_source(name), end="")
+        return
     if as_json:
         print(json.dumps(platform_data(chip), indent=2))
         return

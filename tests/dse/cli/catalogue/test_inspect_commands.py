@@ -105,6 +105,17 @@ def test_platform_of_a_file(output, tmp_path):
     assert output("platform", str(file)).startswith("own: Own board\n")
 
 
+def test_a_platform_as_a_file_to_edit(output, tmp_path):
+    file = tmp_path / "mine.json"
+    file.write_text(output("platform", "--new"), "utf-8")
+    assert output("platform", str(file)).startswith("my-board: My board\n")
+    file.write_text(output("platform", "jetson-xavier-nx", "--source"), "utf-8")
+    assert "extends" not in json.loads(file.read_text("utf-8"))
+    assert output("platform", str(file)) == output("platform", "jetson-xavier-nx")
+    for wrong in (["--new", "jetson-tx2"], [], ["jetson-tx2", "--json", "--source"]):
+        assert "NAME with at most one of" in output("platform", *wrong, status=2)
+
+
 @pytest.mark.parametrize("name", ["rate_converter", "block_video"])
 def test_sdf(output, name, monkeypatch):
     # Both forms of one analysis, which takes seconds.

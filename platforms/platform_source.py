@@ -1,0 +1,56 @@
+"""A platform as a file to edit: everything that it extends merged in, or one to start from."""
+
+from __future__ import annotations
+
+import json
+from decimal import Decimal
+from importlib import resources
+from typing import Any
+
+from platforms.platform_file import platform_document
+
+_LINE = 100
+"""Values without sources that fit are written on one line of so many characters."""
+
+
+def platform_source(name_or_path: str) -> str:
+    """The JSON text of a platform, complete and readable by :func:`load_platform`.
+
+    Raises:
+        PlatformError: as :func:`load_platform`, but for what the schema checks.
+    """
+    document, _ = platform_document(name_or_path)
+    return _text(document, 0) + "\n"
+
+
+def new_platform_source() -> str:
+    """The JSON text of a board of which nothing is known yet: every figure is assumed, and its
+    source says how to get a better one."""
+    return (resources.files("platforms.data") / "new_platform.txt").read_text("utf-8")
+
+
+def _text(value: Any, depth: int) -> str:
+    plain = _plain(value)
+    line = json.dumps(plain, ensure_ascii=False)
+    if not isinstance(value, dict | list) or not value:
+        return line
+    if "source" not in value and len(line) + depth <= _LINE:
+        return line
+    inner, outer = "\n" + " " * (depth + 1), "\n" + " " * depth
+    if isinstance(value, dict):
+        items = [f"{json.dumps(key)}: {_text(item, depth + 1)}" for key, item in value.items()]
+        return "{" + inner + f",{inner}".join(items) + outer + "}"
+    if not any(isinstance(item, dict | list) for item in value):
+        return line
+    return "[" + inner + f",{inner}".join(_text(item, depth + 1) for item in value) + outer + "]"
+
+
+def _plain(value: Any) -> Any:
+    """Decimals as JSON numbers that read back as the same."""
+    if isinstance(value, Decimal):
+        return int(value) if value == value.to_integral_value() else float(value)
+    if isinstance(value, dict):
+        return {key: _plain(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_plain(item) for item in value]
+    return value
