@@ -56,3 +56,17 @@ def forget_dead(folder: Path) -> None:
     for path in folder.glob("*.lock"):
         if not is_alive(folder, path.stem):
             path.unlink(missing_ok=True)
+    for path in folder.glob(".*"):
+        # Made, but not named yet: its process is about to do so, or was killed before.
+        if not _runs(int(path.name.split("-")[-2])):
+            path.unlink(missing_ok=True)
+
+
+def _runs(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True

@@ -21,6 +21,7 @@ from dse.tools.campaign.execute.workers import SameProcess
 from dse.tools.campaign.plan.plan import make_plan
 from dse.tools.campaign.plan.run_inputs import inputs_of
 from dse.tools.campaign.store import durable_file
+from dse.tools.campaign.store.liveness_lock import Owner, forget_dead
 from dse.tools.campaign.store.pack import compress
 from dse.tools.campaign.store.run import RunStatus
 from dse.tools.campaign.store.store import Store
@@ -211,6 +212,18 @@ def test_runs_of_a_process_that_has_ended_are_free_again(tmp_path):
         assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 3
         store.begin_work()
         assert len(store.claim(5)) == 5
+
+
+def test_locks_that_a_killed_process_had_not_named_yet_are_removed(tmp_path):
+    ended = subprocess.Popen([sys.executable, "-c", ""])
+    ended.wait()
+    left, begun = (tmp_path / f".my-host-{pid}-0a1b" for pid in (ended.pid, os.getpid()))
+    left.touch()
+    begun.touch()
+    owner = Owner(tmp_path)
+    forget_dead(tmp_path)
+    assert sorted(tmp_path.iterdir()) == sorted([begun, owner.path])
+    owner.close()
 
 
 def test_runs_of_a_process_at_work_are_left_to_it(tmp_path):
