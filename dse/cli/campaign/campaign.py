@@ -20,10 +20,11 @@ from dse.tools.campaign.execute.exploration import explore_run
 from dse.tools.campaign.execute.local_workers import LocalWorkers
 from dse.tools.campaign.execute.planning import plan_store, probe
 from dse.tools.campaign.execute.runner import do_missing
-from dse.tools.campaign.plan.campaign_file import load_plan
+from dse.tools.campaign.plan.campaign_file import load_plan, load_size
+from dse.tools.campaign.plan.plan import MAX_RUNS, PlanSize
 from dse.tools.campaign.plan.program import program_identity
 from dse.tools.campaign.plan.run_inputs import inputs_of
-from dse.tools.campaign.plan.settings import AXES, problem_key
+from dse.tools.campaign.plan.settings import AXES
 from dse.tools.campaign.store.store import Store
 from results.export.result_folder import check_output_folder, write_folder
 from results.io.plural import pluralize
@@ -59,20 +60,19 @@ def check(
 ) -> None:
     """Say how many runs a campaign file means, and how long they are likely to take."""
 
-    plan = load_plan(file)
+    size = PlanSize(load_plan(file), {}) if names else load_size(file)
+    plan = size.plan
     inputs = inputs_of(plan, program_identity())
-    tried = None if no_probe else probe(plan, inputs)
-    evaluations = sum(run.settings.max_evaluations for run in plan.runs)
-    problems = len({problem_key(run.settings) for run in plan.runs})
+    tried = None if no_probe else probe(size, inputs)
     workloads = len({run.workload.name for run in plan.runs})
     cores = os.cpu_count() or 1
     if as_json:
         document = {
             "title": plan.title,
-            "runs": len(plan.runs),
+            "runs": size.runs,
             "workloads": workloads,
-            "problems": problems,
-            "evaluations": evaluations,
+            "problems": size.problems,
+            "evaluations": size.evaluations,
             "core_seconds": None if tried is None else tried.core_seconds,
             "probe_errors": [] if tried is None else list(tried.errors),
         }
@@ -83,20 +83,22 @@ def check(
             print(planned.name)
     print(plan.title)
     print(
-        f"{pluralize(len(plan.runs), 'run')}, {pluralize(evaluations, 'evaluation')} in all; "
-        f"{pluralize(problems, 'different problem')}"
+        f"{pluralize(size.runs, 'run')}, {pluralize(size.evaluations, 'evaluation')} in all; "
+        f"{pluralize(size.problems, 'different problem')}"
     )
     print(f"  workload: {workloads}")
     for axis in AXES:
-        values = dict.fromkeys(getattr(run.settings, axis.name) for run in plan.runs)
+        values = size.values(axis.name)
         if len(values) > 1:
-            shown = ", ".join("none" if value is None else str(value) for value in values)
+            shown = ", ".join("none" if value is None else str(value) for value in values[:80])
             print(
                 f"  {axis.name}: {len(values)} ({shown if len(shown) < 80 else shown[:77] + '...'})"
             )
-    started = sum(run.after is not None for run in plan.runs)
+    started = size.times(sum(run.after is not None for run in plan.runs))
     if started:
         print(f"  {started:,} begin with the front of another one")
+    if size.runs > MAX_RUNS:
+        print(f"  more than {MAX_RUNS:,} are too many for 'dse campaign run'")
     if tried is not None:
         for error in tried.errors:
             print(f"dse: a short run failed: {error}", file=sys.stderr)

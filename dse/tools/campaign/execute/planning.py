@@ -8,10 +8,9 @@ from pathlib import Path
 
 from dse.tools.campaign.execute.workers import attempt
 from dse.tools.campaign.plan.campaign_file import load_plan
-from dse.tools.campaign.plan.plan import Plan
+from dse.tools.campaign.plan.plan import PlanSize
 from dse.tools.campaign.plan.program import program_identity
 from dse.tools.campaign.plan.run_inputs import RunInputs, inputs_of
-from dse.tools.campaign.plan.settings import problem_key
 from dse.tools.campaign.store.run import RunTask
 from dse.tools.campaign.store.store import Store
 
@@ -45,9 +44,9 @@ def plan_store(path: Path, folder: Path) -> Store:
     return store
 
 
-def probe(plan: Plan, inputs: Sequence[RunInputs]) -> Probe:
-    """Does a few runs short, twice each: what is left of the difference is the pace of the search,
-    the rest is spent once a run, and on building its problem once a problem.
+def probe(size: PlanSize, inputs: Sequence[RunInputs]) -> Probe:
+    """Does a few of the plan's runs short, twice each: what is left of the difference is the pace
+    of the search, the rest is spent once a run, and on building its problem once a problem.
 
     A proof is not probed.
     """
@@ -80,9 +79,7 @@ def probe(plan: Plan, inputs: Sequence[RunInputs]) -> Probe:
     if not pace:
         return Probe(len(samples), spent, None, tuple(errors))
     mean = [sum(values) / len(values) for values in (first, again, pace)]
-    problems = len({problem_key(run.settings) for run in plan.runs})
-    evaluations = sum(run.settings.max_evaluations for run in plan.runs)
-    total = mean[0] * problems + mean[1] * len(plan.runs) + mean[2] * evaluations
+    total = mean[0] * size.problems + mean[1] * size.runs + mean[2] * size.evaluations
     return Probe(len(samples), spent, total, tuple(errors))
 
 

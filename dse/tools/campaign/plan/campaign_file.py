@@ -4,15 +4,24 @@ from __future__ import annotations
 
 import itertools
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
+from math import comb
 from pathlib import Path
 from typing import Any
 
 from dse.errors import WorkloadError
 from dse.inputs.documents import parse_input, read_input
-from dse.tools.campaign.plan.plan import NamedWorkload, Plan, Rules, make_plan
+from dse.tools.campaign.plan.plan import (
+    MAX_RUNS,
+    NamedWorkload,
+    Plan,
+    PlanSize,
+    Rules,
+    make_plan,
+    size_plan,
+)
 from dse.tools.campaign.plan.settings import AXES, DEFAULTS, Choice, RunSettings, listed, options_of
 from dse.workload.workload import short_name, split_copies, workload_of
 from dse.workload.workload_file import is_workload_file, load_workload
@@ -30,17 +39,30 @@ def load_plan(path: str | Path) -> Plan:
             the file and the JSON path.
         PlatformError: on a platform that cannot be used.
     """
+    return _checked(path, lambda rules: PlanSize(make_plan(rules), {})).plan
+
+
+def load_size(path: str | Path) -> PlanSize:
+    """How many runs a campaign file means; they are not listed where there are very many.
+
+    Raises:
+        WorkloadError, PlatformError: as :func:`load_plan`.
+    """
+    return _checked(path, size_plan)
+
+
+def _checked(path: str | Path, make: Callable[[Rules], PlanSize]) -> PlanSize:
     file = os.fspath(path)
     rules = load_rules(file)
     try:
-        plan = make_plan(rules)
-        _check(plan)
-        return plan
+        size = make(rules)
+        _check(size)
+        return size
     except WorkloadError as error:
         raise WorkloadError(f"{file}: {error}") from None
 
 
-def _check(plan: Plan) -> None:
+def _check(size: PlanSize) -> None:
     """Looks at every text that means something, once; what only the networks' layers can tell, such
     as a deadline's network, each run finds out for itself.
 
@@ -54,7 +76,14 @@ def _check(plan: Plan) -> None:
     engines = {name.value for name in EngineName}
     seen: dict[RunSettings, str] = {}
     objectives: dict[tuple[str, tuple[str, ...], bool, bool], str] = {}
-    for run in plan.runs:
+    first = size.plan.runs[0]
+    others = (
+        replace(first, settings=replace(first.settings, **{name: value}))
+        for name in size.lists
+        if name not in ("max_evaluations", "seed")
+        for value in size.lists[name]
+    )
+    for run in itertools.chain(size.plan.runs, others):
         settings = run.settings
         if settings.engine not in engines:
             raise WorkloadError(
@@ -180,6 +209,11 @@ def _workloads(document: Mapping[str, Any], folder: str) -> tuple[NamedWorkload,
         if networks and size > len(networks):
             raise WorkloadError(
                 f"$.together: there are {len(networks)} networks to choose from, got {size}"
+            )
+        subsets = comb(len(networks), size)
+        if subsets > MAX_RUNS:
+            raise WorkloadError(
+                f"$.together: at most {MAX_RUNS:,} workloads can be listed, got {subsets:,}"
             )
         for chosen in itertools.combinations(networks, size) if networks else ():
             workloads.append(_workload(", ".join(chosen), "$.networks", folder))

@@ -5,15 +5,30 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from math import prod
 from typing import Any
 
 from dse.errors import WorkloadError
-from dse.tools.campaign.plan.settings import AXES, DEFAULTS, Choice, RunSettings
+from dse.tools.campaign.plan.settings import (
+    AXES,
+    DEFAULTS,
+    SEARCH_FIELDS,
+    Choice,
+    RunSettings,
+    problem_key,
+)
 
-MAX_RUNS = 5_000_000
+MAX_RUNS = 1_000_000
+"""Of a campaign whose runs are listed: each takes about a kilobyte."""
+MAX_COUNTED = 50_000
+"""Runs of a campaign that are listed to be counted; of more, only what rules tell apart."""
+_PATHS = frozenset({"platform", "profile"})
+"""Fields whose values are files, of which runs have the last part in their names."""
+_TOGETHER = frozenset({"objectives", "free_running", "min_rate_hz"})
+"""Fields whose values are looked at together."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class NamedWorkload:
     """Networks that run together, or one workload file."""
 
@@ -25,7 +40,7 @@ class NamedWorkload:
     """Whether the file says so."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class PlannedRun:
     """A run with its name and tags; ``after``: position of the run whose front it begins with."""
 
@@ -46,6 +61,45 @@ class Plan:
 
 
 @dataclass(frozen=True)
+class PlanSize:
+    """How many runs a campaign has: those of ``plan``, each with every value of ``lists``."""
+
+    plan: Plan
+    lists: Mapping[str, tuple[Choice, ...]]
+    """By field; the runs of the plan have the first of them."""
+
+    @property
+    def runs(self) -> int:
+        """How many in all."""
+        return self.times(len(self.plan.runs))
+
+    @property
+    def evaluations(self) -> int:
+        """Of all runs."""
+        counts: Any = self.lists.get("max_evaluations")
+        if counts is not None:
+            return self.times(len(self.plan.runs)) // len(counts) * sum(counts)
+        return self.times(sum(run.settings.max_evaluations for run in self.plan.runs))
+
+    @property
+    def problems(self) -> int:
+        """How many numeric problems they have."""
+        keys = {problem_key(run.settings) for run in self.plan.runs}
+        searched = [name for name in self.lists if name in SEARCH_FIELDS]
+        return self.times(len(keys)) // prod(len(self.lists[name]) for name in searched)
+
+    def times(self, count: int) -> int:
+        """How many runs there are in all for so many of the plan."""
+        return count * prod(map(len, self.lists.values()))
+
+    def values(self, name: str) -> tuple[Choice, ...]:
+        """The different values of a field."""
+        if name in self.lists:
+            return self.lists[name]
+        return tuple(dict.fromkeys(getattr(run.settings, name) for run in self.plan.runs))
+
+
+@dataclass(frozen=True)
 class Rules:
     """A campaign file, read: lists of values by field, and what changes their product."""
 
@@ -60,6 +114,35 @@ class Rules:
     warm_start: tuple[str, ...] = ()
 
 
+def size_plan(rules: Rules) -> PlanSize:
+    """How many runs there are, in memory and time that do not grow with lists that no rule names.
+
+    Raises:
+        WorkloadError: as :func:`make_plan`.
+    """
+    named = _TOGETHER.union(rules.warm_start, *rules.exclude)
+    named = named.union(*(rule.get("when", {}) for rule in rules.tags))
+    lists: dict[str, tuple[Choice, ...]] = {}
+    if _product_size(rules) > MAX_COUNTED and not rules.include:
+        lists = {
+            name: values
+            for name, values in rules.values.items()
+            if len(values) > 1 and name not in named
+        }
+    first = {name: values[:1] for name, values in lists.items()}
+    plan = make_plan(replace(rules, values={**rules.values, **first}))
+    settings = plan.runs[0].settings
+    for name in _PATHS & lists.keys():
+        spelt = {_spelt(replace(settings, **{name: value}), name) for value in lists[name]}
+        if len(spelt) < len(lists[name]):
+            raise WorkloadError(f"{name}: two values would have the same name in names of runs")
+    return PlanSize(plan, lists)
+
+
+def _product_size(rules: Rules) -> int:
+    return len(rules.workloads) * prod(len(rules.values[axis.name]) for axis in AXES)
+
+
 def make_plan(rules: Rules) -> Plan:
     """The runs; a run that is there twice is taken once.
 
@@ -67,11 +150,9 @@ def make_plan(rules: Rules) -> Plan:
         WorkloadError: on no run, more than :data:`MAX_RUNS`, two runs of one name, or an exclude
             or tag rule that fits nothing.
     """
-    count = len(rules.workloads)
-    for axis in AXES:
-        count *= len(rules.values[axis.name])
-    if count + len(rules.include) > MAX_RUNS:
-        raise WorkloadError(f"at most {MAX_RUNS:,} runs are possible, got {count:,}")
+    count = _product_size(rules) + len(rules.include)
+    if count > MAX_RUNS:
+        raise WorkloadError(f"at most {MAX_RUNS:,} runs can be listed, got {count:,}")
     used: set[int] = set()
     drafts: dict[RunSettings, PlannedRun] = {}
     for run in _product(rules):
@@ -167,7 +248,7 @@ def _spelt(settings: RunSettings, name: str) -> str:
     value = getattr(settings, name)
     if value is None:
         return ""
-    if name in ("platform", "profile"):
+    if name in _PATHS:
         return str(value).replace("\\", "/").rpartition("/")[2].removesuffix(".json")
     if name in ("objectives", "engine", "units", "precision", "fixed"):
         return str(value)

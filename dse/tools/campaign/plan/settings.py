@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 Choice = str | int | bool | None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class RunSettings:
     """One exploration; texts as the command line takes them, None where nothing is asked for.
 
