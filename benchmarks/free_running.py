@@ -20,7 +20,7 @@ from benchmarks.play_problems import SIZE_COLUMNS, contended_problem, random_row
 from benchmarks.reference_problem import reference_problem
 from benchmarks.report import Column, parser, show
 from benchmarks.timing import best_seconds, timed
-from fitness.reference.long_run import PlainLongRun, play_long_run
+from fitness.reference.long_run import PlainLongRun, simulate_long_run
 from fitness.simulate import design_of
 from fitness.simulate_long_run import make_long_run_evaluator
 from results.problem.execution import FreeRunning, Pipeline
@@ -82,7 +82,7 @@ def measure(
     first = evaluate(population[:plain_rows])
     compiled = rows / best_seconds(lambda: evaluate(population), repetitions=repetitions)
     designs = [design_of(problem, row) for row in population[:plain_rows]]
-    played, seconds = timed(lambda: [play_long_run(problem, design) for design in designs])
+    played, seconds = timed(lambda: [simulate_long_run(problem, design) for design in designs])
     plain = plain_rows / seconds
     for index, run in enumerate(played):
         begin, end = run.window_ps

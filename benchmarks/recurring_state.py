@@ -8,7 +8,7 @@ from fractions import Fraction
 import numpy as np
 
 from benchmarks.random_problem import RandomShape, random_design, random_problem
-from fitness.reference.long_run import Account, Play
+from fitness.reference.long_run import Account, LongRunSimulation
 from results.problem.execution import FreeRunning, Pipeline
 from results.problem.problem import DesignPoint, Problem
 
@@ -25,29 +25,33 @@ def recurring_periods(
 
     Every state at the end of a round is kept, so the first that recurs is found.
     """
-    play = Play(problem, design)
+    simulation = LongRunSimulation(problem, design)
     seen: dict[object, tuple[tuple[int, ...], Account]] = {}
-    while play.rounds < most:
-        if not play.advance():
+    while simulation.rounds < most:
+        if not simulation.advance():
             continue
-        oldest = [min(f for s, f in play.released if s == k) for k in range(len(play.streams))]
+        oldest = [
+            min(f for s, f in simulation.released if s == k) for k in range(len(simulation.streams))
+        ]
         apart = tuple(frame - oldest[0] for frame in oldest)
         near = tuple(max(-FAR_APART, min(FAR_APART, gap)) for gap in apart)
-        state = play.form(), near
+        state = simulation.form(), near
         if state not in seen:
-            seen[state] = apart, play.account()
+            seen[state] = apart, simulation.account()
             continue
         then, begin = seen[state]
         if all(abs(b) >= abs(a) for a, b in zip(then, apart, strict=True)):
-            return exact_periods(play, begin, play.account())
-        seen[state] = apart, play.account()
+            return exact_periods(simulation, begin, simulation.account())
+        seen[state] = apart, simulation.account()
     return None
 
 
-def exact_periods(play: Play, begin: Account, end: Account) -> tuple[Fraction, ...]:
+def exact_periods(
+    simulation: LongRunSimulation, begin: Account, end: Account
+) -> tuple[Fraction, ...]:
     """Between two equal states every unit executes the same number of frames of a stream."""
-    found: list[set[Fraction]] = [set() for _ in play.streams]
-    for (stream, unit), load in play.loads().items():
+    found: list[set[Fraction]] = [set() for _ in simulation.streams]
+    for (stream, unit), load in simulation.loads().items():
         done = end.executed_ps[stream, unit] - begin.executed_ps[stream, unit]
         found[stream].add(Fraction(load * (end.now_ps - begin.now_ps), done))
     assert all(len(values) == 1 for values in found)

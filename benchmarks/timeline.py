@@ -86,7 +86,7 @@ def measure(
     general = make_evaluator(problem, kernel=Kernel.GENERAL)
     for field in fields(Evaluation):
         if not np.array_equal(
-            *(getattr(play(population), field.name) for play in (evaluate, general))
+            *(getattr(simulate(population), field.name) for simulate in (evaluate, general))
         ):
             raise AssertionError(f"{name}: the compiled kernels disagree on {field.name}")
     fast, slow = best_of_each(
@@ -95,7 +95,7 @@ def measure(
     compiled = rows / fast
     designs = [design_of(problem, row) for row in population[:plain_rows]]
     played, seconds = timed(
-        lambda: [plain_timeline.play(problem, design) for design in designs],
+        lambda: [plain_timeline.simulate(problem, design) for design in designs],
         short_s=math.inf,
         repetitions=2,
     )

@@ -153,14 +153,14 @@ class Evaluated:
 
 
 def make_outcomes(
-    problem: Problem, *, jobs: int = 1, play: Evaluator | None = None
+    problem: Problem, *, jobs: int = 1, simulate: Evaluator | None = None
 ) -> OutcomeFunction:
     """A function from rows [n, groups + domains] to objectives and what constraints limit.
 
-    ``play``: what one frame gives, where that is not to come from the timeline.
+    ``simulate``: what one frame gives, where that is not to come from the timeline.
     """
-    if play is None and needs_frame(problem):
-        play = make_evaluator(problem, jobs=jobs)
+    if simulate is None and needs_frame(problem):
+        simulate = make_evaluator(problem, jobs=jobs)
     account = rules_of(problem).make_account(problem, jobs)
     constraints = constraints_of(problem)
     limits = np.array([entry.limit for entry in constraints], dtype=np.int64)
@@ -168,7 +168,7 @@ def make_outcomes(
 
     def evaluate(rows: IntArray) -> Outcomes:
         rows = np.asarray(rows, dtype=np.int64)
-        frame = None if play is None else play(rows)
+        frame = None if simulate is None else simulate(rows)
         found = Evaluated(problem, rows, account(rows, frame), frame)
         columns = [OBJECTIVE_VALUES[entry.kind](found, entry) for entry in problem.objectives]
         counts = None

@@ -14,7 +14,7 @@ from fitness.simulator.chains.chain_lanes import MAX_UNITS, make_chain_lanes
 from fitness.simulator.chains.chain_tables import SLOTS, are_chains, make_chains, make_lanes
 from fitness.simulator.layout import Plan, make_plan
 from fitness.simulator.state import Chosen, make_chosen, make_state
-from fitness.simulator.threads import RowPlayer, share_rows
+from fitness.simulator.threads import RowSimulator, share_rows
 from results.front.schedule import Schedule, ScheduledGroup
 from results.problem.problem import DesignPoint, Problem
 
@@ -97,50 +97,50 @@ def make_evaluator(problem: Problem, *, jobs: int = 1, kernel: Kernel | None = N
     result depends on that row alone, so the number of threads changes nothing but the time taken.
     """
     plan = make_plan(problem)
-    play = share_rows(_PLAYERS[kernel or fastest_kernel(problem)](problem, plan, jobs))
+    simulate = share_rows(_SIMULATORS[kernel or fastest_kernel(problem)](problem, plan, jobs))
 
     def evaluate(rows: IntArray) -> Evaluation:
         evaluation = Evaluation.unfilled(len(rows), plan.networks)
-        play(rows, *evaluation.columns)
+        simulate(rows, *evaluation.columns)
         return evaluation
 
     return evaluate
 
 
-def _general_player(problem: Problem, plan: Plan, jobs: int) -> list[RowPlayer]:
+def _general_simulators(problem: Problem, plan: Plan, jobs: int) -> list[RowSimulator]:
     """Simulates anything."""
     from fitness.simulator.general import evaluate_rows
 
-    def player() -> RowPlayer:
+    def simulator() -> RowSimulator:
         chosen, state = make_chosen(plan), make_state(plan, frames=1, in_flight=1)
         return lambda rows, *out: evaluate_rows(plan, rows, chosen, state, *out)
 
-    return [player() for _ in range(jobs)]
+    return [simulator() for _ in range(jobs)]
 
 
-def _two_chains_player(problem: Problem, plan: Plan, jobs: int) -> list[RowPlayer]:
+def _two_chains_simulators(problem: Problem, plan: Plan, jobs: int) -> list[RowSimulator]:
     """Simulates one or two chains."""
     from fitness.simulator.chains.two_chains import evaluate_chains
 
     chains = make_chains(problem, plan)
 
-    def player() -> RowPlayer:
+    def simulator() -> RowSimulator:
         lanes = make_lanes(plan)
         return lambda rows, *out: evaluate_chains(plan, chains, rows, lanes, *out)
 
-    return [player() for _ in range(jobs)]
+    return [simulator() for _ in range(jobs)]
 
 
-def _many_chains_player(problem: Problem, plan: Plan, jobs: int) -> list[RowPlayer]:
+def _many_chains_simulators(problem: Problem, plan: Plan, jobs: int) -> list[RowSimulator]:
     """Simulates any number of chains."""
-    from fitness.simulator.chains.chains import play_many_chains
+    from fitness.simulator.chains.chains import simulate_chains
 
     chains = make_chains(problem, plan)
 
-    def player() -> RowPlayer:
+    def simulator() -> RowSimulator:
         lanes = make_chain_lanes(plan)
 
-        def play(
+        def simulate(
             rows: IntArray,
             possible: BoolArray,
             makespan: IntArray,
@@ -150,33 +150,35 @@ def _many_chains_player(problem: Problem, plan: Plan, jobs: int) -> list[RowPlay
             idle: IntArray,
         ) -> None:
             out = (possible, makespan, latency, dynamic[:, None], busy[:, None], idle)
-            play_many_chains(plan, chains, rows, lanes, *out)
+            simulate_chains(plan, chains, rows, lanes, *out)
 
-        return play
+        return simulate
 
-    return [player() for _ in range(jobs)]
+    return [simulator() for _ in range(jobs)]
 
 
-_PLAYERS = {
-    Kernel.TWO_CHAINS: _two_chains_player,
-    Kernel.MANY_CHAINS: _many_chains_player,
-    Kernel.GENERAL: _general_player,
+_SIMULATORS = {
+    Kernel.TWO_CHAINS: _two_chains_simulators,
+    Kernel.MANY_CHAINS: _many_chains_simulators,
+    Kernel.GENERAL: _general_simulators,
 }
 
 
-def play(problem: Problem, design: DesignPoint, *, frames: int = 1, in_flight: int = 1) -> Timeline:
+def simulate(
+    problem: Problem, design: DesignPoint, *, frames: int = 1, in_flight: int = 1
+) -> Timeline:
     """Simulates ``frames`` frames, at most ``in_flight`` of them at a time, and keeps the schedule.
 
     Raises:
         ValueError: where the design puts a group on a unit that cannot run it.
     """
-    from fitness.simulator.general import play as play_kernel
+    from fitness.simulator.general import simulate as simulate_kernel
 
     plan = make_plan(problem)
     chosen = chosen_of(problem, plan, row_of(design))
     # No choice is open. With stops the state has the type that proofs have: compiled once for both.
     state = make_state(plan, frames=frames, in_flight=in_flight, log=True, stops=True)
-    play_kernel(plan, chosen, state)
+    simulate_kernel(plan, chosen, state)
     groups = scheduled_groups(problem, plan, chosen, range(len(state.log)), state.log)
     return Timeline(
         schedule=Schedule(tuple(groups)),

@@ -37,7 +37,7 @@ from fitness.simulator.chains.chain_lanes import MAX_UNITS, make_chain_lanes
 from fitness.simulator.chains.chain_tables import are_chains, make_chains
 from fitness.simulator.layout import Plan, make_plan
 from fitness.simulator.state import HIGH_FJ, make_chosen, make_state
-from fitness.simulator.threads import RowPlayer, share_rows
+from fitness.simulator.threads import RowSimulator, share_rows
 from results.front.front import FreeRun
 from results.front.schedule import Schedule
 from results.io.canonical_json import INT64_MAX
@@ -167,10 +167,10 @@ def make_long_run_evaluator(
     plan = make_plan(problem)
     streams = stream_count(problem)
     if as_chains is None and have_chain_kernel(problem):
-        players = _players_by_number(problem, plan, jobs)
+        simulators = _simulators_by_row_count(problem, plan, jobs)
     else:
-        players = (_chain_players if as_chains else _stream_players)(problem, plan, jobs)
-    play = share_rows(players)
+        simulators = (_chain_simulators if as_chains else _stream_simulators)(problem, plan, jobs)
+    simulate = share_rows(simulators)
 
     def evaluate(rows: IntArray) -> LongRuns:
         n = len(rows)
@@ -178,7 +178,7 @@ def make_long_run_evaluator(
         window, idle = (np.zeros(n, dtype=np.int64) for _ in range(2))
         executed = np.zeros((n, streams * plan.units), dtype=np.int64)
         dynamic, high = (np.zeros((n, plan.units), dtype=np.int64) for _ in range(2))
-        play(rows, possible, window, executed, dynamic, high, idle)
+        simulate(rows, possible, window, executed, dynamic, high, idle)
         return LongRuns(
             possible=possible,
             window_ps=window,
@@ -215,39 +215,39 @@ def have_chain_kernel(problem: Problem) -> bool:
     return stream_count(problem) > 1 and are_chains(problem) and len(problem.units) <= MAX_UNITS
 
 
-def _players_by_number(problem: Problem, plan: Plan, jobs: int) -> list[RowPlayer]:
+def _simulators_by_row_count(problem: Problem, plan: Plan, jobs: int) -> list[RowSimulator]:
     """Play chains by the kernel that is the faster one for their number."""
 
-    def player(few: RowPlayer, many: RowPlayer) -> RowPlayer:
+    def simulator(few: RowSimulator, many: RowSimulator) -> RowSimulator:
         return lambda rows, *out: (few if len(rows) < MANY_ROWS else many)(rows, *out)
 
     pairs = zip(
-        _stream_players(problem, plan, jobs), _chain_players(problem, plan, jobs), strict=True
+        _stream_simulators(problem, plan, jobs), _chain_simulators(problem, plan, jobs), strict=True
     )
-    return [player(*pair) for pair in pairs]
+    return [simulator(*pair) for pair in pairs]
 
 
-def _chain_players(problem: Problem, plan: Plan, jobs: int) -> list[RowPlayer]:
+def _chain_simulators(problem: Problem, plan: Plan, jobs: int) -> list[RowSimulator]:
     """Play chains."""
-    from fitness.simulator.chains.chains import play_many_chains
+    from fitness.simulator.chains.chains import simulate_chains
 
     chains = make_chains(problem, plan)
     in_flight = frames_in_flight(problem.execution)
 
-    def player() -> RowPlayer:
+    def simulator() -> RowSimulator:
         lanes = make_chain_lanes(plan, in_flight=in_flight, streams=True)
-        return lambda rows, *out: play_many_chains(plan, chains, rows, lanes, *out)
+        return lambda rows, *out: simulate_chains(plan, chains, rows, lanes, *out)
 
-    return [player() for _ in range(jobs)]
+    return [simulator() for _ in range(jobs)]
 
 
-def _stream_players(problem: Problem, plan: Plan, jobs: int) -> list[RowPlayer]:
+def _stream_simulators(problem: Problem, plan: Plan, jobs: int) -> list[RowSimulator]:
     """Play anything."""
     from fitness.simulator.long_run import evaluate_streams
 
     in_flight = frames_in_flight(problem.execution)
 
-    def player() -> RowPlayer:
+    def simulator() -> RowSimulator:
         chosen = make_chosen(plan)
         state = make_state(
             plan,
@@ -257,10 +257,10 @@ def _stream_players(problem: Problem, plan: Plan, jobs: int) -> list[RowPlayer]:
         )
         return lambda rows, *out: evaluate_streams(plan, rows, chosen, state, *out)
 
-    return [player() for _ in range(jobs)]
+    return [simulator() for _ in range(jobs)]
 
 
-def play_shown(
+def simulate_shown(
     problem: Problem, design: DesignPoint, *, most: int = MAX_SHOWN
 ) -> tuple[Schedule, tuple[int, int], int]:
     """What is shown of a design point of networks that run freely, their window, and until when is
@@ -272,7 +272,7 @@ def play_shown(
     Raises:
         ValueError: where the design puts a group on a unit that cannot run it.
     """
-    from fitness.simulator.long_run import play_shown as play_kernel
+    from fitness.simulator.long_run import simulate_shown as simulate_kernel
 
     plan = make_plan(problem)
     chosen = chosen_of(problem, plan, row_of(design))
@@ -285,7 +285,7 @@ def play_shown(
         log_rows=most + 3 * len(problem.units),
     )
     instants = np.zeros(3, dtype=np.int64)
-    play_kernel(plan, chosen, state, most, instants)
+    simulate_kernel(plan, chosen, state, most, instants)
     count = int(state.run.logged)
     executions = state.logged[:count].tolist()
     groups = scheduled_groups(problem, plan, chosen, executions, state.log[:count])
@@ -301,5 +301,5 @@ def free_run_of(
     Args:
         periods_ps: [networks], of the same design point.
     """
-    schedule, window, shown = play_shown(problem, design)
+    schedule, window, shown = simulate_shown(problem, design)
     return schedule, FreeRun(window, tuple(int(period) for period in periods_ps), shown)

@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from fitness.branch_and_bound.choices import make_search_space
-from fitness.branch_and_bound.search_state import make_branching
+from fitness.branch_and_bound.choices import make_branching_rules
+from fitness.branch_and_bound.search_tree import make_search_tree
 from fitness.closed_form import make_load_evaluator
-from fitness.simulate import Kernel, make_evaluator, play
-from fitness.simulate_long_run import make_long_run_evaluator, play_shown
+from fitness.simulate import Kernel, make_evaluator, simulate
+from fitness.simulate_long_run import make_long_run_evaluator, simulate_shown
 from fitness.simulator.layout import make_plan
 from fitness.simulator.state import make_chosen, make_state
 from results.problem.execution import ChannelUse, ClosedForm, IdleTime, Pipeline
@@ -89,7 +89,7 @@ def warm_up_frames() -> None:
     for kernel in Kernel:
         make_evaluator(problem, kernel=kernel)(row)
     make_load_evaluator(smallest_pipeline())(row)
-    play(problem, _DESIGN)
+    simulate(problem, _DESIGN)
 
 
 def warm_up_long_run() -> None:
@@ -98,21 +98,21 @@ def warm_up_long_run() -> None:
     row = np.zeros((1, 2), dtype=np.int64)
     for as_chains in (True, False):
         make_long_run_evaluator(pipeline, as_chains=as_chains)(row)
-    play_shown(pipeline, _DESIGN)
+    simulate_shown(pipeline, _DESIGN)
 
 
 def warm_up_branch_and_bound() -> None:
     """The same for proofs."""
-    from fitness.branch_and_bound.archive import is_closed, join
-    from fitness.branch_and_bound.search import keep_stop, search_on
+    from fitness.branch_and_bound.archive import insert_member, is_fathomed
+    from fitness.branch_and_bound.search import rebuild_snapshot, search_nodes
 
     problem = smallest_problem()
     plan = make_plan(problem)
     state = make_state(plan, frames=1, in_flight=1, log=True, stops=True)
-    branching = make_branching(problem, plan, objectives=2, rates=1, members=1, lemmas=1)
-    space = make_search_space(problem, objectives=(0, 1), rates_mw=(1,))
+    tree = make_search_tree(problem, plan, objectives=2, rates=1, members=1, lemmas=1)
+    space = make_branching_rules(problem, objectives=(0, 1), rates_mw=(1,))
     chosen = make_chosen(plan)
-    search_on(plan, space, chosen, state, branching, 1)
-    keep_stop(plan, space, chosen, state, branching, 0)
-    is_closed(branching, branching.closing, branching.vector)
-    join(branching, branching.vector, 0)
+    search_nodes(plan, space, chosen, state, tree, 1)
+    rebuild_snapshot(plan, space, chosen, state, tree, 0)
+    is_fathomed(tree, tree.closing, tree.vector)
+    insert_member(tree, tree.vector, 0)

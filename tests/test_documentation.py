@@ -145,8 +145,8 @@ def test_a_faster_group_makes_all_of_it_slower(first_ms: int, makespan_ms: int) 
     cpu, gpu, dla = range(3)
     design = DesignPoint(np.array([gpu, dla, cpu, dla, gpu]), np.array([0]))
     problem = queueing_problem(first_ms)
-    for play in (plain_timeline.play, timeline.play):
-        assert play(problem, design).frame_end_ps == (makespan_ms * MS,)
+    for simulate in (plain_timeline.simulate, timeline.simulate):
+        assert simulate(problem, design).frame_end_ps == (makespan_ms * MS,)
     section = text_of(ROOT / "docs/model.md").partition("### Why faster")[2].partition("\n## ")[0]
     assert f"**{first_ms} ms**" in section
     assert f"after {makespan_ms} ms" in section

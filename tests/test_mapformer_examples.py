@@ -222,12 +222,12 @@ def played(monkeypatch) -> list[int]:
     counts: list[int] = []
     share_rows = long_run.share_rows
 
-    def counting(players):
-        play = share_rows(players)
+    def counting(simulators):
+        simulate = share_rows(simulators)
 
         def played(rows, *out):
             counts.append(len(rows))
-            return play(rows, *out)
+            return simulate(rows, *out)
 
         return played
 

@@ -15,7 +15,7 @@ from fitness.execution import rules_of
 from fitness.simulate import make_evaluator
 from results.problem.problem import Problem
 
-MAX_GROUP_PLAYS = 2_000_000
+MAX_SIMULATED_GROUPS = 2_000_000
 """Moves are tried until this many groups were simulated: under a second, also for large
 workloads."""
 
@@ -26,8 +26,8 @@ class H2h(Baseline):
     Herald by the transition costs; Table 1: no contention).
 
     Assumed: it judges by the length of the frame (of the pipeline's window, where throughput is an
-    objective) on our timeline with hand-overs and without contention; ``MAX_GROUP_PLAYS`` ends it.
-    """
+    objective) on our timeline with hand-overs and without contention; ``MAX_SIMULATED_GROUPS`` ends
+    it."""
 
     name = "h2h"
     label = "H2H"
@@ -38,7 +38,7 @@ class H2h(Baseline):
         cost = cost_without_contention(space)
         mapping = np.array(balanced_mapping(space), dtype=np.int64)
         least = int(cost(mapping[None])[0])
-        left = MAX_GROUP_PLAYS // space.groups
+        left = MAX_SIMULATED_GROUPS // space.groups
         while left > 0:
             moves = data_local_moves(space, mapping)
             if len(moves) == 0:
@@ -58,8 +58,8 @@ def cost_without_contention(space: DesignSpace) -> Callable[[IntArray], IntArray
     if problem.execution.frames_overlap:
         account = rules_of(problem).make_account(problem, 1)
         return lambda mappings: account(at_fastest_clocks(space, mappings), None).frame_period_ps
-    play = make_evaluator(problem)
-    return lambda mappings: play(at_fastest_clocks(space, mappings)).makespan_ps
+    simulate = make_evaluator(problem)
+    return lambda mappings: simulate(at_fastest_clocks(space, mappings)).makespan_ps
 
 
 def without_contention(problem: Problem) -> Problem:

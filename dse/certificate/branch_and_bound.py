@@ -11,16 +11,22 @@ from numpy.typing import NDArray
 
 from common.arrays import IntArray
 from dse.certificate.preconditions import check_provable
-from dse.certificate.snapshot import Snapshot, fill_in, kept_arrays, play_levels, with_more_room
-from fitness.branch_and_bound.choices import exchange_rates, make_search_space
-from fitness.branch_and_bound.search_space import SearchSpace
-from fitness.branch_and_bound.search_state import (
+from dse.certificate.snapshot import (
+    Snapshot,
+    fill_in,
+    kept_arrays,
+    rebuild_snapshots,
+    with_more_room,
+)
+from fitness.branch_and_bound.branching_rules import BranchingRules
+from fitness.branch_and_bound.choices import exchange_rates, make_branching_rules
+from fitness.branch_and_bound.search_tree import (
     DONE,
     LEMMAS_FULL,
     MEMBERS_FULL,
     UNIT_CHOICE,
-    Branching,
-    make_branching,
+    SearchTree,
+    make_search_tree,
 )
 from fitness.simulator.layout import Plan, make_plan
 from fitness.simulator.state import Chosen, State, make_chosen, make_state
@@ -174,10 +180,10 @@ class _Search:
         self._problem = problem
         self._plan: Plan = make_plan(problem)
         self.rates_mw = exchange_rates(problem, columns)
-        self._space: SearchSpace = make_search_space(
+        self._space: BranchingRules = make_branching_rules(
             problem, objectives=columns, rates_mw=self.rates_mw, tolerance_ppm=tolerance_ppm
         )
-        self._branching: Branching = make_branching(
+        self._tree: SearchTree = make_search_tree(
             problem,
             self._plan,
             objectives=len(columns),
@@ -193,7 +199,7 @@ class _Search:
 
     @property
     def nodes(self) -> int:
-        return int(self._branching.progress.nodes)
+        return int(self._tree.progress.nodes)
 
     @property
     def seconds(self) -> float:
@@ -201,71 +207,73 @@ class _Search:
 
     def add_incumbents(self, known: Incumbents) -> None:
         """Add known solutions to the archive."""
-        from fitness.branch_and_bound.archive import is_closed, join
+        from fitness.branch_and_bound.archive import insert_member, is_fathomed
 
         width = self._plan.groups + self._plan.domains
         rows = np.full((len(known.objectives), width), -1) if known.rows is None else known.rows
         # The kernel inserts the present choice: each row takes its place, the start comes back.
-        start = self._branching.units.copy(), self._branching.points.copy()
+        start = self._tree.units.copy(), self._tree.points.copy()
         for vector, row in zip(known.objectives, rows, strict=True):
-            b = self._branching
-            if is_closed(b, b.objectives, vector):
+            tree = self._tree
+            if is_fathomed(tree, tree.objectives, vector):
                 continue
-            b.units[:] = row[: self._plan.groups]
-            b.points[:] = [1 << max(int(k), 0) for k in row[self._plan.groups :]]
-            join(b, vector, self._tolerance_ppm)
+            tree.units[:] = row[: self._plan.groups]
+            tree.points[:] = [1 << max(int(k), 0) for k in row[self._plan.groups :]]
+            insert_member(tree, vector, self._tolerance_ppm)
             self._make_room()
-        self._branching.progress.members_found = 0
-        self._branching.units[:], self._branching.points[:] = start
+        self._tree.progress.members_found = 0
+        self._tree.units[:], self._tree.points[:] = start
 
     def advance(self, nodes: int, max_lemmas: int) -> bool:
         """Search at most ``nodes`` more nodes; whether the search is complete."""
-        from fitness.branch_and_bound.search import search_on
+        from fitness.branch_and_bound.search import search_nodes
 
         stop = self.nodes + nodes
         while True:
             # The kernel allocates nothing: where a buffer is full it returns, and is called again
             # with the lemmas taken out and twice the room for members.
-            b = self._branching
-            ended = search_on(
-                self._plan, self._space, self._chosen, self._state, b, stop - self.nodes
+            tree = self._tree
+            ended = search_nodes(
+                self._plan, self._space, self._chosen, self._state, tree, stop - self.nodes
             )
-            part = slice(0, int(b.progress.lemmas))
-            self._lemmas.add(b.lemma_units[part], b.lemma_points[part], max_lemmas)
-            b.progress.lemmas = 0
+            part = slice(0, int(tree.progress.lemmas))
+            self._lemmas.add(tree.lemma_units[part], tree.lemma_points[part], max_lemmas)
+            tree.progress.lemmas = 0
             self._make_room()
             if ended not in (LEMMAS_FULL, MEMBERS_FULL):
                 self._done = bool(ended == DONE)
                 return self._done
 
     def _make_room(self) -> None:
-        if self._branching.progress.members == len(self._branching.objectives):
-            self._branching = with_more_room(self._branching)
+        if self._tree.progress.members == len(self._tree.objectives):
+            self._tree = with_more_room(self._tree)
 
     def progress(self) -> SearchProgress:
         return SearchProgress(
             nodes=self.nodes,
             lemmas=self._lemmas.count,
-            members=int(self._branching.progress.members),
+            members=int(self._tree.progress.members),
             epsilon_ppm=self._epsilon_ppm(),
             seconds=self.seconds,
-            objectives=self._branching.objectives.shape[1],
+            objectives=self._tree.objectives.shape[1],
         )
 
     def result(self, *, complete: bool) -> ExactResult:
-        b = self._branching
-        members = slice(0, int(b.progress.members))
+        tree = self._tree
+        members = slice(0, int(tree.progress.members))
         points = np.array(
-            [[_lowest_bit(int(mask)) for mask in row] for row in b.member_points[members]],
+            [[_lowest_bit(int(mask)) for mask in row] for row in tree.member_points[members]],
             dtype=np.int64,
         ).reshape(-1, self._plan.domains)
-        unknown = b.member_units[members, :1] < 0
+        unknown = tree.member_units[members, :1] < 0
         lemmas = self._lemmas.table(self._plan.groups, self._plan.domains)
         return ExactResult(
             complete=complete,
-            objectives=b.objectives[members].copy(),
-            rows=np.concatenate((b.member_units[members], np.where(unknown, -1, points)), axis=1),
-            found=int(b.progress.members_found),
+            objectives=tree.objectives[members].copy(),
+            rows=np.concatenate(
+                (tree.member_units[members], np.where(unknown, -1, points)), axis=1
+            ),
+            found=int(tree.progress.members_found),
             open_bounds=self._open_bounds(),
             epsilon_ppm=self._epsilon_ppm(),
             rates_mw=self.rates_mw,
@@ -274,7 +282,7 @@ class _Search:
             nodes=self.nodes,
             seconds=self.seconds,
             snapshot=Snapshot(
-                arrays=kept_arrays(b),
+                arrays=kept_arrays(tree),
                 lemmas=lemmas,
                 lemma_count=self._lemmas.count,
                 seconds=self.seconds,
@@ -282,7 +290,7 @@ class _Search:
         )
 
     def _epsilon_ppm(self) -> int | None:
-        members = self._branching.objectives[: int(self._branching.progress.members)]
+        members = self._tree.objectives[: int(self._tree.progress.members)]
         if len(members) == 0:
             return None
         still_open = epsilon_ppm(members, self._open_bounds())
@@ -294,17 +302,17 @@ class _Search:
         These are the untried options of every level and the present choice. A level's bounds hold
         for all levels below it, so the largest on the path counts.
         """
-        b = self._branching
+        tree = self._tree
         vectors = []
-        highest = np.full(b.bound.shape[1], -INT64_MAX)
-        for level in range(int(b.progress.depth)):
-            highest = np.maximum(highest, b.bound[level])
-            options = self._plan.units if b.kind[level] == UNIT_CHOICE else 2
-            if b.option[level] < options:
+        highest = np.full(tree.bound.shape[1], -INT64_MAX)
+        for level in range(int(tree.progress.depth)):
+            highest = np.maximum(highest, tree.bound[level])
+            options = self._plan.units if tree.kind[level] == UNIT_CHOICE else 2
+            if tree.option[level] < options:
                 vectors.append(highest)
-        if not self._done and not b.progress.backtracking:
+        if not self._done and not tree.progress.backtracking:
             vectors.append(highest)
-        return np.array(vectors, dtype=np.int64).reshape(-1, b.bound.shape[1])
+        return np.array(vectors, dtype=np.int64).reshape(-1, tree.bound.shape[1])
 
     def restore(self, snapshot: Snapshot) -> None:
         """Restores the state of an earlier search.
@@ -312,10 +320,10 @@ class _Search:
         Raises:
             ResultError: see :func:`dse.certificate.snapshot.fill_in`.
         """
-        while len(snapshot.arrays.get("objectives", ())) >= self._branching.objectives.size:
-            self._branching = with_more_room(self._branching)
-        fill_in(self._branching, snapshot.arrays, self._plan)
-        play_levels(self._plan, self._space, self._chosen, self._state, self._branching)
+        while len(snapshot.arrays.get("objectives", ())) >= self._tree.objectives.size:
+            self._tree = with_more_room(self._tree)
+        fill_in(self._tree, snapshot.arrays, self._plan)
+        rebuild_snapshots(self._plan, self._space, self._chosen, self._state, self._tree)
         self._lemmas.add(
             snapshot.lemmas.units, snapshot.lemmas.points.astype(np.int64), len(snapshot.lemmas)
         )

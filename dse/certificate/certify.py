@@ -31,15 +31,15 @@ from results.text.space_description import describe_space
 MAX_LEMMAS = 200_000
 """More lemmas are not given to a solver: what they prove is ``searched`` then."""
 COVER_SECONDS = 120.0
-DEFAULT_GROUP_PLAYS = 40_000_000
+DEFAULT_SIMULATED_GROUPS = 40_000_000
 """By default a search has this many nodes over the number of groups: a node simulates each group
 once at most, so that the time is about the same for small and large workloads."""
 
 
 @dataclass(frozen=True)
 class Limits:
-    """What one search may do: None for nodes is ``DEFAULT_GROUP_PLAYS`` over the number of groups
-    without a time limit, and no limit with one."""
+    """What one search may do: None for nodes is ``DEFAULT_SIMULATED_GROUPS`` over the number of
+    groups without a time limit, and no limit with one."""
 
     nodes: int | None = None
     seconds: float | None = None
@@ -213,7 +213,7 @@ def prove(
 
 def default_nodes(problem: Problem) -> int:
     """Default number of nodes of a search."""
-    return max(1, DEFAULT_GROUP_PLAYS // problem.group_count)
+    return max(1, DEFAULT_SIMULATED_GROUPS // problem.group_count)
 
 
 def with_rows(front: Front, rows: IntArray) -> Front:

@@ -53,11 +53,11 @@ def load_search_code(space: DesignSpace) -> None:
     fastest = np.array([points[-1] for points in space.points], dtype=np.int64)
     rows = np.concatenate([space.best_unit, fastest])[None, :]
 
-    def play() -> None:
+    def simulate() -> None:
         evaluate(rows)
         load_operators(space)
 
-    _in_a_thread(play)
+    _in_a_thread(simulate)
 
 
 def compile_proof_code_aside() -> None:
@@ -65,8 +65,8 @@ def compile_proof_code_aside() -> None:
 
     Does nothing where that has been compiled before, or there is only one core.
     """
-    search_on = Path(branch_and_bound.__file__).with_name("search.py")
-    if (os.cpu_count() or 1) > 1 and not cache_folder(search_on).exists():
+    search_nodes = Path(branch_and_bound.__file__).with_name("search.py")
+    if (os.cpu_count() or 1) > 1 and not cache_folder(search_nodes).exists():
         command = [sys.executable, "-m", "dse.compile", "proof"]
         _ASIDE.append(subprocess.Popen(command, stderr=subprocess.DEVNULL))
 

@@ -7,7 +7,7 @@ import numpy as np
 from common.arrays import IntArray
 from dse.space.design_space import DesignSpace
 from fitness.execution import rules_of
-from fitness.simulate import design_of, play
+from fitness.simulate import design_of, simulate
 from results.front.front import Member
 from results.problem.problem import Problem
 
@@ -24,7 +24,7 @@ def make_members(
     used = np.zeros((len(rows), len(problem.units)), dtype=np.bool_)
     np.put_along_axis(used, rows[:, : space.groups], True, axis=1)
     on = space.domains_on(used)
-    timelines = [play(problem, design_of(problem, row)) for row in rows]
+    timelines = [simulate(problem, design_of(problem, row)) for row in rows]
     runs = rules_of(problem).run_members(problem, rows, on, timelines, jobs)
     members = []
     for index in np.lexsort(objectives.T[::-1]).tolist():

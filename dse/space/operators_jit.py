@@ -13,8 +13,8 @@ from fitness.simulator.jit import jit
 from fitness.simulator.tables import Tables
 
 TRANSITION, STRETCH, GROUP, STEP, DRAW = range(5)
-"""Kinds of mutation: a transition point moves, a stretch or a single group goes to another unit, a
-clock steps, a clock is drawn anew."""
+"""Kinds of mutation: a transition point moves, a segment or a single group goes to another unit, a
+clock steps, a clock is redrawn."""
 WITH_CLOCKS = (0.25, 0.5, 0.6, 0.9)
 WITHOUT_CLOCKS = (0.4, 0.8, 1.0, 1.0)
 """How often each kind comes, where clocks can be chosen and where not, added up."""
@@ -104,7 +104,7 @@ def _mark_used(space, row, used):
 
 @jit
 def _cross(space, stream, a, b, used, used_b):
-    """Exchanges between ``a`` and ``b`` one stretch of each network, often none or all of it, and
+    """Exchanges between ``a`` and ``b`` one segment of each network, often none or all of it, and
     each clock with even odds; both keep the clock that only one has a use for."""
     _mark_used(space, a, used)
     _mark_used(space, b, used_b)
@@ -134,8 +134,8 @@ def _cross(space, stream, a, b, used, used_b):
 
 @jit
 def _remap(space, stream, row, kind):
-    """A stretch of groups on another unit, as far as these may run there. What is asked to move a
-    transition point and has none moves a stretch."""
+    """A segment on another unit, as far as its groups may run there. A mutation that should move a
+    transition point where there is none moves a segment."""
     n = _below(stream, space.networks)
     size = space.size[n]
     one, other = _below(stream, size), _below(stream, size)
@@ -174,7 +174,7 @@ def _remap(space, stream, row, kind):
 
 @jit
 def _reclock(space, stream, row, steps):
-    """One clock a point or two up or down where ``steps``, else drawn anew, its fastest point a
+    """One clock a point or two up or down where ``steps``, else redrawn, its fastest point a
     third of the time."""
     d = space.free[_below(stream, space.free.shape[0])]
     g, count = space.groups + d, space.point_count[d]
@@ -211,7 +211,7 @@ def _mutate(space, stream, row):
 
 @jit
 def _join(space, stream, row, n):
-    """Joins random neighbouring stretches of a network until its limit on transitions holds, as
+    """Joins random neighbouring segments of a network until its limit on transitions holds, as
     long as that is possible."""
     first, size = space.first[n], space.size[n]
     for _ in range(2 * size):
@@ -324,7 +324,7 @@ def repair_rows(space, plan, seed, rows, awake, used, stream):
 @jit
 def breed(space, plan, seed, rows, parents, crossover_rate, mutations, children, used, stream):
     """Fills ``children`` [n, width]: of each two, children of two of the ``parents`` [n, an even
-    number] in ``rows``, crossed at a rate, mutated so often, repaired."""
+    number] in ``rows``, crossed at a rate, mutated this often, repaired."""
     width = children.shape[1]
     for pair in range(children.shape[0] // 2):
         _begin_stream(stream, seed, pair)

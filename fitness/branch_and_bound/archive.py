@@ -1,9 +1,8 @@
-"""The members that a search knows: what they close, and how one joins; compiled.
+"""The archive of a branch and bound: what its members fathom, and how one is inserted; compiled.
 
-A bound vector is *closed* by a member that is nowhere above it: whatever lies below is no better in
-any objective. With a tolerance e, a member closes more: where it is above by a factor of 1 + e at
-most. One objective has one member; two are kept in order, a staircase; more are a list.
-"""
+A bound vector is *fathomed* by a member that is at least as good: no design point below is better
+in any objective. With a tolerance e, a member fathoms more: where it is worse by a factor of 1 + e
+at most. One objective has one member; two are kept in order, a staircase; more are a list."""
 
 import numpy as np
 
@@ -13,8 +12,8 @@ from fitness.simulator.state import NEVER
 
 
 @jit
-def closing_value(value, tolerance_ppm):
-    """The smallest bound that ``value`` closes: ceil(value / (1 + e)), e the tolerance. Where the
+def fathoming_value(value, tolerance_ppm):
+    """The smallest bound that ``value`` fathoms: ceil(value / (1 + e)), e the tolerance. Where the
     value is negative (a rate), ceil(value * (1 + e))."""
     if tolerance_ppm == 0:
         return value
@@ -47,74 +46,74 @@ def _is_below(values, row, vector):
 
 
 @jit
-def is_closed(b, values, vector):
-    """Whether a row of ``values`` (``b.closing``, or ``b.objectives``) is nowhere above
+def is_fathomed(tree, values, vector):
+    """Whether a row of ``values`` (``tree.closing`` or ``tree.objectives``) is at least as good as
     ``vector`` [objectives]."""
-    count = b.progress.members
+    count = tree.progress.members
     if vector.shape[0] == 2:
-        # The last step that begins at or before the first bound is the lowest one there.
+        # Two objectives form a staircase: of the steps up to the first bound the last is lowest.
         at = _steps_up_to(values, count, vector[0])
         return at > 0 and values[at - 1, 1] <= vector[1]
-    # What has closed last often closes again.
-    last = b.progress.last_member
+    # The member that fathomed last often does so again.
+    last = tree.progress.last_member
     if last < count and _is_below(values, last, vector):
         return True
     for row in range(count):
         if _is_below(values, row, vector):
-            b.progress.last_member = row
+            tree.progress.last_member = row
             return True
     return False
 
 
 @jit
-def closing_makespan(b, vector, column):
-    """The smallest makespan, column ``column``, of a member that closes the bounds of all other
+def fathoming_makespan(tree, vector, column):
+    """The smallest makespan, column ``column``, of a member that fathoms the bounds of all other
     objectives; NEVER where there is none, or the makespan is no objective (-1)."""
     smallest = NEVER
     if column >= 0:
-        for row in range(b.progress.members):
+        for row in range(tree.progress.members):
             closes = True
             for j in range(vector.shape[0]):
-                closes &= j == column or b.closing[row, j] <= vector[j]
+                closes &= j == column or tree.closing[row, j] <= vector[j]
             if closes:
-                smallest = min(smallest, b.closing[row, column])
+                smallest = min(smallest, tree.closing[row, column])
     return smallest
 
 
 @jit
-def _copy_member(b, source, target):
-    for j in range(b.objectives.shape[1]):
-        b.objectives[target, j] = b.objectives[source, j]
-        b.closing[target, j] = b.closing[source, j]
-    for g in range(b.member_units.shape[1]):
-        b.member_units[target, g] = b.member_units[source, g]
-    for d in range(b.member_points.shape[1]):
-        b.member_points[target, d] = b.member_points[source, d]
+def _copy_member(tree, source, target):
+    for j in range(tree.objectives.shape[1]):
+        tree.objectives[target, j] = tree.objectives[source, j]
+        tree.closing[target, j] = tree.closing[source, j]
+    for g in range(tree.member_units.shape[1]):
+        tree.member_units[target, g] = tree.member_units[source, g]
+    for d in range(tree.member_points.shape[1]):
+        tree.member_points[target, d] = tree.member_points[source, d]
 
 
 @jit
-def join(b, vector, tolerance_ppm):
-    """The present choice, with the objectives ``vector`` that no member is nowhere above, becomes a
-    member; what it dominates leaves."""
+def insert_member(tree, vector, tolerance_ppm):
+    """The present choice, with objectives ``vector`` that no member fathoms, becomes a
+    member; members that it dominates are removed."""
     kept = np.int64(0)
-    for row in range(b.progress.members):
+    for row in range(tree.progress.members):
         dominated = True
         for j in range(vector.shape[0]):
-            dominated &= vector[j] <= b.objectives[row, j]
+            dominated &= vector[j] <= tree.objectives[row, j]
         if not dominated:
             if kept < row:
-                _copy_member(b, row, kept)
+                _copy_member(tree, row, kept)
             kept += 1
     at = kept
-    while vector.shape[0] == 2 and at > 0 and b.objectives[at - 1, 0] > vector[0]:
-        _copy_member(b, at - 1, at)
+    while vector.shape[0] == 2 and at > 0 and tree.objectives[at - 1, 0] > vector[0]:
+        _copy_member(tree, at - 1, at)
         at -= 1
     for j in range(vector.shape[0]):
-        b.objectives[at, j] = vector[j]
-        b.closing[at, j] = closing_value(vector[j], tolerance_ppm)
-    for g in range(b.units.shape[0]):
-        b.member_units[at, g] = b.units[g]
-    for d in range(b.points.shape[0]):
-        b.member_points[at, d] = b.points[d]
-    b.progress.members = kept + 1
-    b.progress.members_found += 1
+        tree.objectives[at, j] = vector[j]
+        tree.closing[at, j] = fathoming_value(vector[j], tolerance_ppm)
+    for g in range(tree.units.shape[0]):
+        tree.member_units[at, g] = tree.units[g]
+    for d in range(tree.points.shape[0]):
+        tree.member_points[at, d] = tree.points[d]
+    tree.progress.members = kept + 1
+    tree.progress.members_found += 1

@@ -1,9 +1,8 @@
 """Lower bounds of the makespan where choices are open; compiled.
 
 Choices: ``units`` [groups], -1 where open, and ``points`` [domains], a mask of operating points.
-The timeline is played until a choice matters; from there on nothing counts but the longest path
-still to go and the work still to do, in the smallest stand-alone times over the choices.
-"""
+The choice is simulated until an open one matters; from there on only two things count: the longest
+path left and the work left, in the smallest stand-alone times over the choices."""
 
 import numpy as np
 
@@ -18,45 +17,45 @@ POINT_BITS = 63
 
 
 @jit
-def fill_unit(plan, space, u, b):
-    """Over the operating points in the masks ``b.points`` of the clocks of unit u: smallest
-    stand-alone times and dynamic energies of all groups, also the two together at every rate of
-    exchange, NEVER where a group may not be; and its smallest idle power."""
+def fill_unit(plan, rules, u, tree):
+    """Over the operating points in the masks ``tree.points`` of the clocks of unit u: smallest
+    stand-alone times and dynamic energies of all groups, also the two together at every multiplier
+    (``rate_mw``), NEVER where a group may not be; and its smallest idle power."""
     for g in range(plan.groups):
-        b.fastest[g * plan.units + u] = NEVER
-        b.min_energy[g * plan.units + u] = NEVER
-        for r in range(space.rate_mw.shape[0]):
-            b.mixed[(r * plan.groups + g) * plan.units + u] = NEVER
-    b.least_idle[u] = NEVER
+        tree.fastest[g * plan.units + u] = NEVER
+        tree.min_energy[g * plan.units + u] = NEVER
+        for r in range(rules.rate_mw.shape[0]):
+            tree.mixed[(r * plan.groups + g) * plan.units + u] = NEVER
+    tree.min_idle[u] = NEVER
     clocks = plan.clock.shape[1]
     for c in range(clocks):
-        b.digit[c] = 0
+        tree.digit[c] = 0
         if plan.clock[u, c] >= 0:
-            b.digit[c] = _next_point(b.points[plan.clock[u, c]], np.int64(0))
+            tree.digit[c] = _next_point(tree.points[plan.clock[u, c]], np.int64(0))
     while True:
         index = np.int64(0)
         for c in range(clocks):
-            index += b.digit[c] * plan.clock_stride[u, c]
-        b.least_idle[u] = min(b.least_idle[u], plan.idle_mw[plan.idle_start[u] + index])
+            index += tree.digit[c] * plan.clock_stride[u, c]
+        tree.min_idle[u] = min(tree.min_idle[u], plan.idle_mw[plan.idle_start[u] + index])
         row = plan.table_start[u] + index * plan.groups
         for g in range(plan.groups):
             at = g * plan.units + u
-            if space.allowed[at]:
+            if rules.allowed[at]:
                 time = plan.time_ps[row + g]
                 energy = time * plan.dynamic_mw[row + g]
-                b.fastest[at] = min(b.fastest[at], time)
-                b.min_energy[at] = min(b.min_energy[at], energy)
-                for r in range(space.rate_mw.shape[0]):
+                tree.fastest[at] = min(tree.fastest[at], time)
+                tree.min_energy[at] = min(tree.min_energy[at], energy)
+                for r in range(rules.rate_mw.shape[0]):
                     mixed = (r * plan.groups + g) * plan.units + u
-                    b.mixed[mixed] = min(b.mixed[mixed], space.rate_mw[r] * time + energy)
+                    tree.mixed[mixed] = min(tree.mixed[mixed], rules.rate_mw[r] * time + energy)
         c = clocks - 1
         while c >= 0:
             if plan.clock[u, c] >= 0:
-                mask = b.points[plan.clock[u, c]]
-                b.digit[c] = _next_point(mask, b.digit[c] + 1)
-                if b.digit[c] < POINT_BITS:
+                mask = tree.points[plan.clock[u, c]]
+                tree.digit[c] = _next_point(mask, tree.digit[c] + 1)
+                if tree.digit[c] < POINT_BITS:
                     break
-                b.digit[c] = _next_point(mask, np.int64(0))
+                tree.digit[c] = _next_point(mask, np.int64(0))
             c -= 1
         if c < 0:
             return
@@ -71,15 +70,15 @@ def _next_point(mask, k):
 
 
 @jit
-def fill_anywhere(plan, b):
+def fill_anywhere(plan, tree):
     """The smallest of what :func:`fill_unit` has found, over the units."""
     for g in range(plan.groups):
         time, energy = NEVER, NEVER
         for u in range(plan.units):
-            time = min(time, b.fastest[g * plan.units + u])
-            energy = min(energy, b.min_energy[g * plan.units + u])
-        b.fastest_anywhere[g] = time
-        b.frugal_anywhere[g] = energy
+            time = min(time, tree.fastest[g * plan.units + u])
+            energy = min(energy, tree.min_energy[g * plan.units + u])
+        tree.fastest_anywhere[g] = time
+        tree.min_energy_anywhere[g] = energy
 
 
 @jit
@@ -111,10 +110,10 @@ def choose_points(plan, points, chosen):
 
 
 @jit
-def choose_units(plan, space, units, n, chosen):
-    """Looks up the costs of the groups of network n that are named, after :func:`choose_points`; a
+def choose_units(plan, rules, units, n, chosen):
+    """Looks up the costs of the assigned groups of network n, after :func:`choose_points`; a
     stand-alone time of -1 where clocks are open."""
-    for g in range(space.first[n], space.first[n] + space.size[n]):
+    for g in range(rules.first[n], rules.first[n] + rules.size[n]):
         u = units[g]
         chosen.group[g].unit = u
         chosen.group[g].alone_ps = -1
@@ -127,75 +126,77 @@ def choose_units(plan, space, units, n, chosen):
 
 
 @jit
-def fill_paths(plan, space, n, b):
+def fill_paths(plan, rules, n, tree):
     """For network n: smallest times [groups], longest paths from a group on [groups], and through
     the network [networks]; the first open group, where it is a chain."""
-    b.first_open[n] = -1
+    tree.first_open[n] = -1
     longest = np.int64(0)
-    first = space.first[n]
-    for back in range(space.size[n]):
-        g = first + space.size[n] - 1 - back
-        u = b.units[g]
-        time = b.fastest[g * plan.units + u] if u >= 0 else b.fastest_anywhere[g]
+    first = rules.first[n]
+    for back in range(rules.size[n]):
+        g = first + rules.size[n] - 1 - back
+        u = tree.units[g]
+        time = tree.fastest[g * plan.units + u] if u >= 0 else tree.fastest_anywhere[g]
         after = np.int64(0)
-        for i in range(space.out_start[g], space.out_start[g + 1]):
-            h = space.out_group[i]
-            step = b.tail[h]
-            if u >= 0 and b.units[h] >= 0:
-                step += plan.transition_ps[space.out_edge[i] + u * plan.units + b.units[h]]
+        for i in range(rules.out_start[g], rules.out_start[g + 1]):
+            h = rules.out_group[i]
+            step = tree.tail[h]
+            if u >= 0 and tree.units[h] >= 0:
+                step += plan.transition_ps[rules.out_edge[i] + u * plan.units + tree.units[h]]
             after = max(after, step)
-        if u < 0 and space.is_chain[n]:
-            b.first_open[n] = g
-        b.least[g] = time
-        b.tail[g] = time + after
-        longest = max(longest, b.tail[g])
-    b.path[n] = longest
+        if u < 0 and rules.is_chain[n]:
+            tree.first_open[n] = g
+        tree.least[g] = time
+        tree.tail[g] = time + after
+        longest = max(longest, tree.tail[g])
+    tree.path[n] = longest
 
 
 @jit
-def makespan_bound(plan, space, units, state, least, tail, path, end, load):
-    """What no design point with these choices ends before, from where the timeline has stopped;
-    NEVER where a deadline or the period must be missed. ``least``, ``tail`` and ``path`` are those
-    of :func:`fill_paths`; work arrays: ``end`` [networks], ``load`` [units]."""
+def makespan_bound(plan, rules, units, state, least, tail, path, end, load):
+    """A lower bound of the makespan of all design points with these choices, from the present
+    state; NEVER where a deadline or the period must be missed. ``least``, ``tail`` and ``path`` are
+    those of :func:`fill_paths`; work arrays: ``end`` [networks], ``load`` [units]."""
     now = state.run.now
     for n in range(plan.networks):
         end[n] = -1
-    # What runs: by its work left, rounded up.
+    # Running groups: their work left, rounded up, then the path behind them.
     for u in range(plan.units):
         if state.unit[u].free == 0:
             place = state.unit[u].place
             g = state.place[place].group
             left = _work_left(state, u, now)
-            _raise_end(plan, space, state, place, now + left + tail[g] - least[g], path, end)
-    # What waits in a queue or for a transition.
+            _raise_end(plan, rules, state, place, now + left + tail[g] - least[g], path, end)
+    # Assigned groups that wait: no earlier than their ready time.
     for heap in range(plan.units):
         for i in range(state.unit[heap].queued):
             place = state.heap[heap, i].place
             ready = max(now, state.heap[heap, i].ready)
             g = state.place[place].group
-            _raise_end(plan, space, state, place, ready + tail[g], path, end)
-    # What waits for its unit to be named.
+            _raise_end(plan, rules, state, place, ready + tail[g], path, end)
+    # Unassigned groups whose inputs are there: no earlier than now.
     for i in range(state.run.open_count):
         place = state.open[i]
         g = state.place[place].group
-        arrival = plan.network[space.network[g]].arrival_ps
-        _raise_end(plan, space, state, place, max(now, arrival) + tail[g], path, end)
+        arrival = plan.network[rules.network[g]].arrival_ps
+        _raise_end(plan, rules, state, place, max(now, arrival) + tail[g], path, end)
+    # Networks in the order of their dependencies: one that has not started waits for the ends of
+    # others, whose bounds are known by then.
     bound = now
     for i in range(plan.networks):
-        n = space.order[i]
+        n = rules.order[i]
         arrival = plan.network[n].arrival_ps
         if end[n] < 0:
-            if _has_ended(plan, space, state, n):
+            if _has_ended(plan, rules, state, n):
                 end[n] = state.latency[0, n] + arrival
             else:
                 begin = max(now, arrival)
-                for w in range(space.wait_start[n], space.wait_start[n + 1]):
-                    begin = max(begin, end[space.wait_network[w]])
-                end[n] = begin + space.repeats[n] * path[n]
-        if space.deadline[n] >= 0 and end[n] - arrival > space.deadline[n]:
+                for w in range(rules.wait_start[n], rules.wait_start[n + 1]):
+                    begin = max(begin, end[rules.wait_network[w]])
+                end[n] = begin + rules.repeats[n] * path[n]
+        if rules.deadline[n] >= 0 and end[n] - arrival > rules.deadline[n]:
             return NEVER
         bound = max(bound, end[n])
-    if space.period_ps >= 0 and bound > space.period_ps:
+    if rules.period_ps >= 0 and bound > rules.period_ps:
         return NEVER
     return max(bound, _work_bound(plan, units, state, least, now, load))
 
@@ -208,26 +209,26 @@ def _work_left(state, u, now):
 
 
 @jit
-def _raise_end(plan, space, state, place, job_end, path, end):
+def _raise_end(plan, rules, state, place, job_end, path, end):
     """Raises the end of a network by what one of its groups still has before it."""
     instance = state.place[place].instance
     g = state.place[place].group
-    n = space.network[g]
-    repeat = plan.instance[instance].job - space.first_job[n]
-    end[n] = max(end[n], job_end + (space.repeats[n] - 1 - repeat) * path[n])
+    n = rules.network[g]
+    repeat = plan.instance[instance].job - rules.first_job[n]
+    end[n] = max(end[n], job_end + (rules.repeats[n] - 1 - repeat) * path[n])
 
 
 @jit
-def _has_ended(plan, space, state, n):
-    for i in range(space.repeats[n] * space.size[n]):
-        if state.log[space.first_instance[n] + i].end < 0:
+def _has_ended(plan, rules, state, n):
+    for i in range(rules.repeats[n] * rules.size[n]):
+        if state.log[rules.first_instance[n] + i].end < 0:
             return False
     return True
 
 
 @jit
 def _work_bound(plan, units, state, least, now, load):
-    """The work left shared out evenly, or on one unit that it is decided for."""
+    """The work left: shared out evenly over all units, or assigned to one unit."""
     total = np.int64(0)
     for u in range(plan.units):
         load[u] = 0
@@ -251,8 +252,9 @@ def _work_bound(plan, units, state, least, now, load):
 
 @jit
 def rate_sum_bound(plan, end):
-    """-sum of floor(10^18 ps / LB_n) in uHz (Eq. 10, minimised): what no design point is below,
-    after :func:`makespan_bound` has left the least ends of the networks in ``end``."""
+    """-sum of floor(10^18 ps / LB_n) in uHz (Eq. 10, minimised): the lower bound of all design
+    points, after :func:`makespan_bound` has filled ``end`` with the bounds of the networks'
+    ends."""
     total = np.int64(0)
     for n in range(plan.networks):
         latency = end[n] - plan.network[n].arrival_ps

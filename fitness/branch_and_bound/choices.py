@@ -8,14 +8,14 @@ from graphlib import TopologicalSorter
 import numpy as np
 
 from common.arrays import IntArray
-from fitness.branch_and_bound.search_space import (
+from fitness.branch_and_bound.branching_rules import (
     ENERGY,
     MAKESPAN,
     NETWORK_LATENCY,
     POWER,
     RATE_SUM,
     UNLIMITED,
-    SearchSpace,
+    BranchingRules,
 )
 from results.problem.objectives import ObjectiveKind
 from results.problem.problem import Problem
@@ -31,13 +31,13 @@ _OBJECTIVES = {
 }
 
 
-def make_search_space(
+def make_branching_rules(
     problem: Problem,
     *,
     objectives: Sequence[int],
     rates_mw: Sequence[int] = (),
     tolerance_ppm: int = 0,
-) -> SearchSpace:
+) -> BranchingRules:
     """Lays the choices of a problem out; ``objectives``: positions of those that count;
     ``rates_mw``: of :func:`exchange_rates`, or none."""
     units = len(problem.units)
@@ -62,7 +62,7 @@ def make_search_space(
         == {edge for edge in edges if edge[0] in network.groups}
         for network in networks
     ]
-    return SearchSpace(
+    return BranchingRules(
         allowed=problem.allowed.astype(np.int64).reshape(-1),
         network=_ints([n for n, network in enumerate(networks) for _ in network.groups]),
         in_start=_starts(incoming),

@@ -1,14 +1,13 @@
 """Branch and bound over units and operating points, with one objective or several; compiled.
 
-A node is a partial choice. Its timeline is played until a choice matters. If a member is nowhere
-above its bounds, it is closed, which makes a lemma; else the open choice is branched on: a group on
-each unit that it may have, or the operating points of a domain in two halves. A complete choice
-that no member closes becomes a member.
-"""
+A node is a partial choice. It is simulated until an open choice matters. If a member is at least as
+good as its bounds it is fathomed, which makes a lemma; else the open choice is branched on: a group
+on each unit that it may have, or the operating points of a domain in two halves. A complete choice
+that no member fathoms becomes a member."""
 
 import numpy as np
 
-from fitness.branch_and_bound.archive import closing_makespan, is_closed, join
+from fitness.branch_and_bound.archive import fathoming_makespan, insert_member, is_fathomed
 from fitness.branch_and_bound.bounds import (
     choose_points,
     choose_units,
@@ -18,14 +17,14 @@ from fitness.branch_and_bound.bounds import (
     makespan_bound,
     rate_sum_bound,
 )
+from fitness.branch_and_bound.branching_rules import ENERGY, MAKESPAN, NETWORK_LATENCY, POWER
 from fitness.branch_and_bound.limits import (
     breaks_power_limits,
     fill_static,
-    least_dynamic_energy,
-    least_idle_power,
+    min_dynamic_energy,
+    min_idle_power,
 )
-from fitness.branch_and_bound.search_space import ENERGY, MAKESPAN, NETWORK_LATENCY, POWER
-from fitness.branch_and_bound.search_state import (
+from fitness.branch_and_bound.search_tree import (
     DONE,
     FASTER_FIRST,
     LEMMAS_FULL,
@@ -34,334 +33,343 @@ from fitness.branch_and_bound.search_state import (
     SLOWER_FIRST,
     UNIT_CHOICE,
 )
-from fitness.branch_and_bound.snapshots import go_on, load_stop, named_since, save_stop
-from fitness.branch_and_bound.trade_off import fill_gains, is_traded_off
+from fitness.branch_and_bound.snapshots import assigned_since, load_snapshot, resume, save_snapshot
+from fitness.branch_and_bound.trade_off import fill_gains, is_fathomed_by_trade_off
 from fitness.simulator.general import advance, begin
 from fitness.simulator.jit import jit
 from fitness.simulator.state import (
     NEVER,
 )
 
-CLOSED, OPEN = range(2)
+FATHOMED, OPEN = range(2)
 
 
 @jit
-def _name(plan, space, b, g, u):
+def _assign(plan, rules, tree, g, u):
     """Puts group g on unit u; False where a rule forbids it. The caller undoes it either way."""
-    b.units[g] = u
-    b.named_on[u] += 1
-    n = space.network[g]
-    b.network_known[n] = 0
+    tree.units[g] = u
+    tree.named_on[u] += 1
+    n = rules.network[g]
+    tree.network_known[n] = 0
     begins = True
-    for i in range(space.in_start[g], space.in_start[g + 1]):
-        other = b.units[space.in_group[i]]
+    for i in range(rules.in_start[g], rules.in_start[g + 1]):
+        other = tree.units[rules.in_group[i]]
         if other == u:
             begins = False
         elif other >= 0:
-            b.transitions[n] += 1
-    for i in range(space.out_start[g], space.out_start[g + 1]):
-        other = b.units[space.out_group[i]]
+            tree.transitions[n] += 1
+    for i in range(rules.out_start[g], rules.out_start[g + 1]):
+        other = tree.units[rules.out_group[i]]
         if other >= 0 and other != u:
-            b.transitions[n] += 1
+            tree.transitions[n] += 1
     if begins:
-        b.segments[u] += 1
-    if space.limit[n] >= 0 and b.transitions[n] > space.limit[n]:
+        tree.segments[u] += 1
+    if rules.limit[n] >= 0 and tree.transitions[n] > rules.limit[n]:
         return False
-    return space.segments[u] < 0 or b.segments[u] <= space.segments[u]
+    return rules.segments[u] < 0 or tree.segments[u] <= rules.segments[u]
 
 
 @jit
-def _unname(plan, space, b, g):
-    u = b.units[g]
-    b.named_on[u] -= 1
-    n = space.network[g]
-    b.network_known[n] = 0
+def _unassign(plan, rules, tree, g):
+    u = tree.units[g]
+    tree.named_on[u] -= 1
+    n = rules.network[g]
+    tree.network_known[n] = 0
     begins = True
-    for i in range(space.in_start[g], space.in_start[g + 1]):
-        other = b.units[space.in_group[i]]
+    for i in range(rules.in_start[g], rules.in_start[g + 1]):
+        other = tree.units[rules.in_group[i]]
         if other == u:
             begins = False
         elif other >= 0:
-            b.transitions[n] -= 1
-    for i in range(space.out_start[g], space.out_start[g + 1]):
-        other = b.units[space.out_group[i]]
+            tree.transitions[n] -= 1
+    for i in range(rules.out_start[g], rules.out_start[g + 1]):
+        other = tree.units[rules.out_group[i]]
         if other >= 0 and other != u:
-            b.transitions[n] -= 1
+            tree.transitions[n] -= 1
     if begins:
-        b.segments[u] -= 1
-    b.units[g] = -1
+        tree.segments[u] -= 1
+    tree.units[g] = -1
 
 
 @jit
-def _take(plan, space, b, level):
-    """Makes the next choice of a level that the rules allow; False where none is left."""
-    if b.kind[level] != UNIT_CHOICE:
-        d = b.subject[level]
-        half = b.option[level]
-        b.option[level] += 1
+def _next_option(plan, rules, tree, level):
+    """Makes the next choice of a level that the rules allow; False if none is left."""
+    if tree.kind[level] != UNIT_CHOICE:
+        d = tree.subject[level]
+        half = tree.option[level]
+        tree.option[level] += 1
         if half > 1:
             return False
         # The faster half: bits above the middle of the set.
-        mask, count = b.saved[level], np.int64(0)
-        for k in range(space.ladder[d]):
+        mask, count = tree.saved[level], np.int64(0)
+        for k in range(rules.ladder[d]):
             count += (mask >> k) & 1
         upper, seen = np.int64(0), np.int64(0)
-        for k in range(space.ladder[d]):
+        for k in range(rules.ladder[d]):
             if (mask >> k) & 1:
                 seen += 1
                 if 2 * seen > count:
                     upper |= np.int64(1) << k
-        upper_now = (half == 0) == (b.kind[level] == FASTER_FIRST)
-        b.points[d] = upper if upper_now else mask ^ upper
-        b.clock_known[d] = 0
+        upper_now = (half == 0) == (tree.kind[level] == FASTER_FIRST)
+        tree.points[d] = upper if upper_now else mask ^ upper
+        tree.clock_known[d] = 0
         return True
-    g = b.subject[level]
-    while b.option[level] < plan.units:
-        u = b.option[level]
-        b.option[level] += 1
-        if space.allowed[g * plan.units + u] == 0:
+    g = tree.subject[level]
+    while tree.option[level] < plan.units:
+        u = tree.option[level]
+        tree.option[level] += 1
+        if rules.allowed[g * plan.units + u] == 0:
             continue
-        fits = _name(plan, space, b, g, u)
-        n = space.network[g]
-        if fits and space.is_chain[n] and b.transitions[n] == space.limit[n]:
+        fits = _assign(plan, rules, tree, g, u)
+        n = rules.network[g]
+        if fits and rules.is_chain[n] and tree.transitions[n] == rules.limit[n]:
             # No transition is left, so the rest of the chain stays here.
-            for h in range(g + 1, space.first[n] + space.size[n]):
-                if b.units[h] < 0 and fits:
-                    fits = space.allowed[h * plan.units + u] == 1
+            for h in range(g + 1, rules.first[n] + rules.size[n]):
+                if tree.units[h] < 0 and fits:
+                    fits = rules.allowed[h * plan.units + u] == 1
                     if fits:
-                        fits = _name(plan, space, b, h, u)
-                        b.forced[h] = level + 1
+                        fits = _assign(plan, rules, tree, h, u)
+                        tree.forced[h] = level + 1
         if fits:
             return True
-        _take_back(plan, space, b, level)
+        _undo_option(plan, rules, tree, level)
     return False
 
 
 @jit
-def _take_back(plan, space, b, level):
+def _undo_option(plan, rules, tree, level):
     """Undoes the choice of a level."""
-    if b.kind[level] != UNIT_CHOICE:
-        b.points[b.subject[level]] = b.saved[level]
-        b.clock_known[b.subject[level]] = 0
+    if tree.kind[level] != UNIT_CHOICE:
+        tree.points[tree.subject[level]] = tree.saved[level]
+        tree.clock_known[tree.subject[level]] = 0
         return
-    g = b.subject[level]
-    n = space.network[g]
-    last = space.first[n] + space.size[n] - 1
+    g = tree.subject[level]
+    n = rules.network[g]
+    last = rules.first[n] + rules.size[n] - 1
     for h in range(last, g, -1):
-        if b.forced[h] == level + 1:
-            _unname(plan, space, b, h)
-            b.forced[h] = 0
-    _unname(plan, space, b, g)
+        if tree.forced[h] == level + 1:
+            _unassign(plan, rules, tree, h)
+            tree.forced[h] = 0
+    _unassign(plan, rules, tree, g)
 
 
 @jit
-def _look_up(plan, space, chosen, b):
-    """Brings costs and paths up to the present choice, where it has changed."""
+def _update_costs(plan, rules, chosen, tree):
+    """Update costs and paths where the choice has changed since the last node."""
     changed = False
     for d in range(plan.domains):
-        if b.clock_known[d] == 0:
+        if tree.clock_known[d] == 0:
             changed = True
-            fill_static(plan, space, d, b)
+            fill_static(plan, rules, d, tree)
     if changed:
         for u in range(plan.units):
             known = True
             for c in range(plan.clock.shape[1]):
-                known &= plan.clock[u, c] < 0 or b.clock_known[plan.clock[u, c]] == 1
+                known &= plan.clock[u, c] < 0 or tree.clock_known[plan.clock[u, c]] == 1
             if not known:
-                fill_unit(plan, space, u, b)
-        fill_anywhere(plan, b)
-        fill_gains(plan, space, b)
-        choose_points(plan, b.points, chosen)
+                fill_unit(plan, rules, u, tree)
+        fill_anywhere(plan, tree)
+        fill_gains(plan, rules, tree)
+        choose_points(plan, tree.points, chosen)
         for n in range(plan.networks):
-            b.network_known[n] = 0
+            tree.network_known[n] = 0
         for d in range(plan.domains):
-            b.clock_known[d] = 1
+            tree.clock_known[d] = 1
     for n in range(plan.networks):
-        if b.network_known[n] == 0:
-            choose_units(plan, space, b.units, n, chosen)
-            fill_paths(plan, space, n, b)
-            b.network_known[n] = 1
+        if tree.network_known[n] == 0:
+            choose_units(plan, rules, tree.units, n, chosen)
+            fill_paths(plan, rules, n, tree)
+            tree.network_known[n] = 1
 
 
 @jit
-def _play_on(plan, space, chosen, state, b):
-    """Goes on from the stop at which the last choice was open, until another one matters."""
-    level = b.progress.depth - 1
+def _resume_simulation(plan, rules, chosen, state, tree):
+    """Resume from the snapshot at which the last choice was open, until another one matters."""
+    level = tree.progress.depth - 1
     if level < 0:
         begin(plan, chosen, state)
     else:
-        load_stop(plan, state, b.stop[level])
-        if b.kind[level] == UNIT_CHOICE:
-            g = b.subject[level]
-            named_since(plan, space, chosen, state, g)
-            n = space.network[g]
-            for h in range(g + 1, space.first[n] + space.size[n]):
-                if b.forced[h] == level + 1:
-                    named_since(plan, space, chosen, state, h)
-        go_on(plan, space, chosen, state)
+        load_snapshot(plan, state, tree.snapshot[level])
+        if tree.kind[level] == UNIT_CHOICE:
+            g = tree.subject[level]
+            assigned_since(plan, rules, chosen, state, g)
+            n = rules.network[g]
+            for h in range(g + 1, rules.first[n] + rules.size[n]):
+                if tree.forced[h] == level + 1:
+                    assigned_since(plan, rules, chosen, state, h)
+        resume(plan, rules, chosen, state)
     while state.run.frames_left > 0:
         if not advance(plan, chosen, state):
             break
 
 
 @jit
-def _objective_bounds(plan, space, b, makespan, idle, energy):
-    """Fills ``b.vector`` from the bounds of the makespan and of the ends of networks, and the least
-    idle power and dynamic energy; where it is the makespan's, or -1."""
+def _objective_bounds(plan, rules, tree, makespan, idle, energy):
+    """Fills ``tree.vector`` from the bounds of the makespan and of the ends of networks, and the
+    least idle power and dynamic energy; where it is the makespan's, or -1."""
     column = -1
-    time = space.period_ps if space.period_ps >= 0 else makespan
-    for j in range(b.vector.shape[0]):
-        kind = space.objective[j]
+    time = rules.period_ps if rules.period_ps >= 0 else makespan
+    for j in range(tree.vector.shape[0]):
+        kind = rules.objective[j]
         if kind == MAKESPAN:
-            b.vector[j] = makespan
+            tree.vector[j] = makespan
             column = j
         elif kind == NETWORK_LATENCY:
-            n = space.objective_network[j]
-            b.vector[j] = b.end[n] - plan.network[n].arrival_ps
+            n = rules.objective_network[j]
+            tree.vector[j] = tree.end[n] - plan.network[n].arrival_ps
         elif kind == ENERGY:
-            b.vector[j] = idle * time + energy
+            tree.vector[j] = idle * time + energy
         elif kind == POWER:
             whole = idle * time + energy
-            b.vector[j] = (whole // time) * 1000 + (whole % time) * 1000 // time
+            tree.vector[j] = (whole // time) * 1000 + (whole % time) * 1000 // time
         else:
-            b.vector[j] = rate_sum_bound(plan, b.end)
+            tree.vector[j] = rate_sum_bound(plan, tree.end)
     return column
 
 
 @jit
-def _bound_here(plan, space, chosen, state, b):
-    """Plays the present choice until another matters and bounds what lies below it: whether a
-    member or a limit closes it."""
-    _look_up(plan, space, chosen, b)
-    _play_on(plan, space, chosen, state, b)
-    makespan = makespan_bound(plan, space, b.units, state, b.least, b.tail, b.path, b.end, b.load)
+def _bound_here(plan, rules, chosen, state, tree):
+    """Simulates the present choice until another matters and bounds the subtree: whether a
+    member or a limit fathoms it."""
+    _update_costs(plan, rules, chosen, tree)
+    _resume_simulation(plan, rules, chosen, state, tree)
+    makespan = makespan_bound(
+        plan, rules, tree.units, state, tree.least, tree.tail, tree.path, tree.end, tree.load
+    )
     if makespan == NEVER:
-        return CLOSED
+        return FATHOMED
     idle, energy = np.int64(0), np.int64(0)
-    if space.needs_power:
-        idle = least_idle_power(plan, b, chosen)
-        energy = least_dynamic_energy(plan, b, chosen, state)
-    column = _objective_bounds(plan, space, b, makespan, idle, energy)
-    if space.power_cap_mw >= 0 or space.energy_budget_fj >= 0:
+    if rules.needs_power:
+        idle = min_idle_power(plan, tree, chosen)
+        energy = min_dynamic_energy(plan, tree, chosen, state)
+    column = _objective_bounds(plan, rules, tree, makespan, idle, energy)
+    if rules.power_cap_mw >= 0 or rules.energy_budget_fj >= 0:
         complete = state.run.frames_left == 0
         closing = NEVER
-        if space.power_cap_mw >= 0 and space.period_ps < 0:
-            closing = closing_makespan(b, b.vector, column)
-        if breaks_power_limits(space, idle, energy, makespan, complete, closing):
-            return CLOSED
-    if is_closed(b, b.closing, b.vector):
-        return CLOSED
-    if space.rate_mw.shape[0] == 0 or state.run.frames_left == 0:
+        if rules.power_cap_mw >= 0 and rules.period_ps < 0:
+            closing = fathoming_makespan(tree, tree.vector, column)
+        if breaks_power_limits(rules, idle, energy, makespan, complete, closing):
+            return FATHOMED
+    if is_fathomed(tree, tree.closing, tree.vector):
+        return FATHOMED
+    if rules.rate_mw.shape[0] == 0 or state.run.frames_left == 0:
         return OPEN
-    return CLOSED if is_traded_off(plan, space, b, idle, energy) else OPEN
+    return FATHOMED if is_fathomed_by_trade_off(plan, rules, tree, idle, energy) else OPEN
 
 
 @jit
-def _open_power_domain(plan, space, b, chosen):
+def _open_power_domain(plan, rules, tree, chosen):
     """A domain that is on, whose operating points are open although the timeline is complete; -1
     where there is none, or power does not count."""
-    if space.needs_power:
+    if rules.needs_power:
         for d in range(plan.domains):
-            if chosen.domain_on[d] and (b.points[d] & (b.points[d] - 1)) != 0:
+            if chosen.domain_on[d] and (tree.points[d] & (tree.points[d] - 1)) != 0:
                 return np.int64(d)
     return np.int64(-1)
 
 
 @jit
-def _open_level(plan, state, b, power_domain):
-    """The choice that the timeline has stopped at becomes a level, or the domain given."""
-    level = b.progress.depth
+def _open_level(plan, state, tree, power_domain):
+    """Opens a level for the choice that stopped the simulation, or for the domain given."""
+    level = tree.progress.depth
     if power_domain >= 0:
-        b.kind[level] = SLOWER_FIRST
-        b.subject[level] = power_domain
-        b.saved[level] = b.points[power_domain]
+        tree.kind[level] = SLOWER_FIRST
+        tree.subject[level] = power_domain
+        tree.saved[level] = tree.points[power_domain]
     elif state.run.open_count > 0:
-        b.kind[level] = UNIT_CHOICE
-        b.subject[level] = state.place[state.open[0]].group
+        tree.kind[level] = UNIT_CHOICE
+        tree.subject[level] = state.place[state.open[0]].group
     else:
         u = state.run.open_unit
         d = np.int64(plan.memory_domain)
         for c in range(plan.clock.shape[1]):
             clock = plan.clock[u, plan.clock.shape[1] - 1 - c]
-            if clock >= 0 and (b.points[clock] & (b.points[clock] - 1)) != 0:
+            if clock >= 0 and (tree.points[clock] & (tree.points[clock] - 1)) != 0:
                 d = clock
-        b.kind[level] = FASTER_FIRST
-        b.subject[level] = d
-        b.saved[level] = b.points[d]
-    b.option[level] = 0
-    for j in range(b.vector.shape[0]):
-        b.bound[level, j] = b.vector[j]
-    save_stop(plan, state, b.stop[level])
-    b.progress.depth = level + 1
+        tree.kind[level] = FASTER_FIRST
+        tree.subject[level] = d
+        tree.saved[level] = tree.points[d]
+    tree.option[level] = 0
+    for j in range(tree.vector.shape[0]):
+        tree.bound[level, j] = tree.vector[j]
+    save_snapshot(plan, state, tree.snapshot[level])
+    tree.progress.depth = level + 1
 
 
 @jit
-def _close(plan, b):
+def _add_lemma(plan, tree):
     """The present choice becomes a lemma."""
-    at = b.progress.lemmas
+    at = tree.progress.lemmas
     for g in range(plan.groups):
-        b.lemma_units[at, g] = b.units[g]
+        tree.lemma_units[at, g] = tree.units[g]
     for d in range(plan.domains):
-        b.lemma_points[at, d] = b.points[d]
-    b.progress.lemmas = at + 1
-    b.progress.backtracking = 1
+        tree.lemma_points[at, d] = tree.points[d]
+    tree.progress.lemmas = at + 1
+    tree.progress.backtracking = 1
 
 
 @jit
-def search_on(plan, space, chosen, state, b, nodes):
-    """Searches on for at most ``nodes`` nodes; why it ended: DONE, NODE_LIMIT, LEMMAS_FULL or
+def search_nodes(plan, rules, chosen, state, tree, nodes):
+    """Search at most ``nodes`` more nodes; why it ended: DONE, NODE_LIMIT, LEMMAS_FULL or
     MEMBERS_FULL.
 
     Lemmas say "no better than a member", and stay true when a better member takes its place.
     """
-    stop = b.progress.nodes + nodes
+    limit = tree.progress.nodes + nodes
     while True:
-        if b.progress.backtracking:
-            level = b.progress.depth - 1
+        # Backtrack: undo the deepest choice and take its next option, or go up a level.
+        if tree.progress.backtracking:
+            level = tree.progress.depth - 1
             if level < 0:
                 return DONE
-            _take_back(plan, space, b, level)
-            if _take(plan, space, b, level):
-                b.progress.backtracking = 0
+            _undo_option(plan, rules, tree, level)
+            if _next_option(plan, rules, tree, level):
+                tree.progress.backtracking = 0
             else:
-                b.progress.depth = level
-                # What is closed is closed: the level above goes on.
-                b.kind[level] = -1
+                tree.progress.depth = level
+                # All options are covered by lemmas: backtrack to the level above.
+                tree.kind[level] = -1
                 if level == 0:
                     return DONE
             continue
-        if b.progress.lemmas == b.lemma_units.shape[0]:
+        # Buffers are emptied and grown by the caller; nothing is allocated here.
+        if tree.progress.lemmas == tree.lemma_units.shape[0]:
             return LEMMAS_FULL
-        if b.progress.members == b.objectives.shape[0]:
+        if tree.progress.members == tree.objectives.shape[0]:
             return MEMBERS_FULL
-        if b.progress.nodes >= stop:
+        if tree.progress.nodes >= limit:
             return NODE_LIMIT
-        b.progress.nodes += 1
-        if _bound_here(plan, space, chosen, state, b) == CLOSED:
-            _close(plan, b)
+        # Bound the present choice; where it is fathomed, it is a lemma.
+        tree.progress.nodes += 1
+        if _bound_here(plan, rules, chosen, state, tree) == FATHOMED:
+            _add_lemma(plan, tree)
             continue
+        # Simulated to the end: either operating points are open that only the power depends on, or
+        # the choice is complete and becomes a member.
         power_domain = np.int64(-1)
         if state.run.frames_left == 0:
-            power_domain = _open_power_domain(plan, space, b, chosen)
+            power_domain = _open_power_domain(plan, rules, tree, chosen)
             if power_domain < 0:
-                # Near enough is closed already: what comes here is better than all members.
-                join(b, b.vector, space.tolerance_ppm)
-                _close(plan, b)
+                # Not fathomed, also within the tolerance: better than all members in some
+                # objective.
+                insert_member(tree, tree.vector, rules.tolerance_ppm)
+                _add_lemma(plan, tree)
                 continue
-        _open_level(plan, state, b, power_domain)
-        level = b.progress.depth - 1
-        if not _take(plan, space, b, level):
-            b.progress.depth = level
-            b.progress.backtracking = 1
+        # Branch on the choice that stopped the simulation.
+        _open_level(plan, state, tree, power_domain)
+        level = tree.progress.depth - 1
+        if not _next_option(plan, rules, tree, level):
+            tree.progress.depth = level
+            tree.progress.backtracking = 1
 
 
 @jit
-def keep_stop(plan, space, chosen, state, b, level):
-    """Plays the choice that was made before ``level`` was opened, and keeps its stop there; for a
-    search that goes on from a file."""
-    b.progress.depth = level
+def rebuild_snapshot(plan, rules, chosen, state, tree, level):
+    """Simulates the choice that was made before ``level`` was opened, and stores its snapshot
+    there; for a search that resumes from a file."""
+    tree.progress.depth = level
     for d in range(plan.domains):
-        b.clock_known[d] = 0
-    _look_up(plan, space, chosen, b)
-    _play_on(plan, space, chosen, state, b)
-    save_stop(plan, state, b.stop[level])
+        tree.clock_known[d] = 0
+    _update_costs(plan, rules, chosen, tree)
+    _resume_simulation(plan, rules, chosen, state, tree)
+    save_snapshot(plan, state, tree.snapshot[level])

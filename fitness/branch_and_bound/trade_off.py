@@ -1,7 +1,7 @@
-"""What a short makespan costs: a bound on makespan and energy together; compiled.
+"""A Lagrangian bound on makespan and energy together; compiled.
 
-The bounds of the two alone think of the fastest and of the lowest energy unit for every open group,
-though it has only one. With an exchange rate v (mW, that is fJ per ps) for every network that is a
+The separate bounds assume the fastest *and* the lowest-energy unit for every open group,
+although it runs on one. With a multiplier v (mW, that is fJ per ps) for every network that is a
 chain, every design point has for the open groups g of its networks n
 
     E + sum of v_n (T - end_n) >= E' + sum over n and g of gain(v_n, g),
@@ -21,52 +21,52 @@ MAX_CUTS = 8
 
 
 @jit
-def fill_gains(plan, space, b):
+def fill_gains(plan, rules, tree):
     """Gains of all groups of a chain from a group on, for every rate [rates, groups]; after
     :func:`fitness.branch_and_bound.bounds.fill_unit`."""
-    for r in range(space.rate_mw.shape[0]):
-        rate = space.rate_mw[r]
+    for r in range(rules.rate_mw.shape[0]):
+        rate = rules.rate_mw[r]
         for n in range(plan.networks):
             total = np.int64(0)
-            for back in range(space.size[n]):
-                g = space.first[n] + space.size[n] - 1 - back
+            for back in range(rules.size[n]):
+                g = rules.first[n] + rules.size[n] - 1 - back
                 at = (r * plan.groups + g) * plan.units
-                least = b.mixed[at]
+                least = tree.mixed[at]
                 for u in range(1, plan.units):
-                    least = min(least, b.mixed[at + u])
-                total += least - rate * b.fastest_anywhere[g] - b.frugal_anywhere[g]
-                b.gain[r * plan.groups + g] = total * space.repeats[n]
+                    least = min(least, tree.mixed[at + u])
+                total += least - rate * tree.fastest_anywhere[g] - tree.min_energy_anywhere[g]
+                tree.gain[r * plan.groups + g] = total * rules.repeats[n]
 
 
 @jit
-def _least_at(plan, space, b, energy, power, time):
-    """The least energy of the whole time at the makespan ``time``, and how it grows with that:
-    every network takes the rate that is best for it. As a function of the makespan it is convex."""
+def _min_energy_at(plan, rules, tree, energy, power, time):
+    """The least energy at the makespan ``time``, and its slope:
+    every network takes its best multiplier. As a function of the makespan it is convex."""
     least, growth = energy + power * time, power
     for n in range(plan.networks):
-        g = b.first_open[n]
+        g = tree.first_open[n]
         if g < 0:
             continue
         most, chosen = np.int64(0), np.int64(0)
-        for r in range(space.rate_mw.shape[0]):
-            value = b.gain[r * plan.groups + g] + space.rate_mw[r] * (b.end[n] - time)
+        for r in range(rules.rate_mw.shape[0]):
+            value = tree.gain[r * plan.groups + g] + rules.rate_mw[r] * (tree.end[n] - time)
             if value > most:
-                most, chosen = value, space.rate_mw[r]
+                most, chosen = value, rules.rate_mw[r]
         least += most
         growth -= chosen
     return least, growth
 
 
 @jit
-def _reaches(plan, space, b, energy, power, shortest, longest, wanted):
+def _reaches(plan, rules, tree, energy, power, shortest, longest, wanted):
     """Whether the least energy is at least ``wanted`` for every makespan from ``shortest`` to
     ``longest``: cutting planes from both sides."""
-    low, low_growth = _least_at(plan, space, b, energy, power, shortest)
+    low, low_growth = _min_energy_at(plan, rules, tree, energy, power, shortest)
     if low < wanted:
         return False
     if low_growth >= 0:
         return True
-    high, high_growth = _least_at(plan, space, b, energy, power, longest)
+    high, high_growth = _min_energy_at(plan, rules, tree, energy, power, longest)
     if high < wanted:
         return False
     if high_growth <= 0:
@@ -80,7 +80,7 @@ def _reaches(plan, space, b, energy, power, shortest, longest, wanted):
         right = high + high_growth * (min(at + 1, span) - span)
         if left >= wanted and right >= wanted:
             return True
-        least, growth = _least_at(plan, space, b, energy, power, shortest + at)
+        least, growth = _min_energy_at(plan, rules, tree, energy, power, shortest + at)
         if least < wanted:
             return False
         if growth < 0:
@@ -91,38 +91,38 @@ def _reaches(plan, space, b, energy, power, shortest, longest, wanted):
 
 
 @jit
-def is_traded_off(plan, space, b, idle, energy):
+def is_fathomed_by_trade_off(plan, rules, tree, idle, energy):
     """Whether no design point below the present choice has a makespan below that of one member and
     an energy below that of the member before it, in the order of makespans; after the bounds of the
-    two alone are in ``b.vector``."""
-    time, count = space.trade_time, b.progress.members
+    two alone are in ``tree.vector``."""
+    time, count = rules.trade_time, tree.progress.members
     if count == 0:
         return False
     power, fixed = idle, energy
-    if space.period_ps >= 0:
-        power, fixed = np.int64(0), energy + idle * space.period_ps
+    if rules.period_ps >= 0:
+        power, fixed = np.int64(0), energy + idle * rules.period_ps
     # Members are in the order of the first objective, whichever that is.
     for step in range(count + 1):
         fast, slow = (step, step - 1) if time == 0 else (step - 1, step)
         if not 0 <= slow < count:
-            if b.vector[time] < b.closing[fast, time]:
-                # Faster than all members: no energy closes that.
+            if tree.vector[time] < tree.closing[fast, time]:
+                # Faster than all members: no energy fathoms that.
                 return False
             continue
-        most = b.closing[slow, 1 - time]
+        most = tree.closing[slow, 1 - time]
         if 0 <= fast < count:
-            longest = b.closing[fast, time]
-        elif space.period_ps >= 0:
-            longest = space.period_ps + 1
+            longest = tree.closing[fast, time]
+        elif rules.period_ps >= 0:
+            longest = rules.period_ps + 1
         elif power > 0:
             # Idle power alone makes the energy too large from there on.
             longest = most // power + 1
         else:
             return False
-        if longest <= b.vector[time] or most <= b.vector[1 - time]:
+        if longest <= tree.vector[time] or most <= tree.vector[1 - time]:
             continue
-        if longest > space.trade_longest:
+        if longest > rules.trade_longest:
             return False
-        if not _reaches(plan, space, b, fixed, power, b.vector[time], longest, most):
+        if not _reaches(plan, rules, tree, fixed, power, tree.vector[time], longest, most):
             return False
     return True

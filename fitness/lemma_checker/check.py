@@ -54,7 +54,7 @@ from common.units import UHZ_PS
 from fitness.lemma_checker.claim import LemmaTarget
 from fitness.lemma_checker.costs import LemmaCosts, LemmaCostTables, Points
 from fitness.lemma_checker.power import LeastPower, LemmaPower, power_must_break
-from fitness.lemma_checker.simulate import Instance, LemmaPlay, State, group_instances
+from fitness.lemma_checker.simulate import Instance, LemmaSimulation, State, group_instances
 from fitness.lemma_checker.trade_off import LemmaTrades, TradeOff
 from results.errors import ResultError
 from results.front.certificate import NOT_NAMED, LemmaTable, MaskArray
@@ -183,13 +183,13 @@ def lemma_bound(problem: Problem, units_row: IntArray, point_masks: MaskArray) -
 def _shortfall(problem: Problem, bound: LemmaBound, claim: LemmaTarget) -> str | None:
     """Why the bound does not make the lemma hold; None where it does."""
     values = [bound.value(problem, column) for column in claim.objectives]
-    if claim.is_closed(values) or _constraint_must_break(problem, bound):
+    if claim.is_fathomed(values) or _constraint_must_break(problem, bound):
         return None
     if bound.power is not None:
-        closing_ps = claim.closing_makespan(problem, values)
+        closing_ps = claim.fathoming_makespan(problem, values)
         if power_must_break(problem, bound.power, bound.makespan_ps, closing_ps):
             return None
-    if bound.trade is not None and claim.is_traded_off(
+    if bound.trade is not None and claim.is_fathomed_by_trade_off(
         problem, bound.trade, bound.makespan_ps, bound.whole_energy_fj(problem)
     ):
         return None
@@ -221,7 +221,7 @@ class _LemmaChecker:
         self._problem = problem
         self._instances = group_instances(problem)
         self._order = _inputs_first(self._instances)
-        self._play = LemmaPlay(problem, self._instances)
+        self._play = LemmaSimulation(problem, self._instances)
         self._costs = LemmaCostTables(problem)
         needed = problem.power_cap_mw is not None or problem.energy_budget_fj is not None
         kinds = {problem.objectives[c].kind for c in (() if claim is None else claim.objectives)}

@@ -45,7 +45,7 @@ class LemmaTarget:
         """With two objectives: what closes most, by the first; the second falls."""
         return _staircase((row[0], row[1]) for row in self.closing)
 
-    def is_closed(self, bounds: Sequence[int]) -> bool:
+    def is_fathomed(self, bounds: Sequence[int]) -> bool:
         """Whether a member closes the bounds of all objectives."""
         if len(self.objectives) == 2:
             at = bisect_right(self._steps, (bounds[0], ABOVE_INT64)) - 1
@@ -55,7 +55,7 @@ class LemmaTarget:
             for row in self.closing
         )
 
-    def closing_makespan(self, problem: Problem, bounds: Sequence[int]) -> int | None:
+    def fathoming_makespan(self, problem: Problem, bounds: Sequence[int]) -> int | None:
         """The smallest makespan from which on a member closes everything with these bounds in the
         other objectives; None where there is none."""
         column = self._position(problem, ObjectiveKind.LATENCY)
@@ -68,7 +68,7 @@ class LemmaTarget:
         )
         return min(makespans, default=None)
 
-    def is_traded_off(
+    def is_fathomed_by_trade_off(
         self, problem: Problem, trade: TradeOff, makespan_ps: int, energy_fj: int
     ) -> bool:
         """Whether makespan and energy are the two objectives, and members close all that the

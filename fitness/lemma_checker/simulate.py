@@ -127,7 +127,7 @@ def group_instances(problem: Problem) -> tuple[Instance, ...]:
     return tuple(instances)
 
 
-class LemmaPlay:
+class LemmaSimulation:
     """Simulates lemmas of one problem."""
 
     def __init__(self, problem: Problem, instances: Sequence[Instance]) -> None:

@@ -86,7 +86,7 @@ class PlainLongRun:
         return FreeRun(self.window_ps, self.periods_ps, self.shown_ps)
 
 
-class Play:
+class LongRunSimulation:
     """A design point being simulated.
 
     ``streams``: the networks of each; ``now``, ``rounds``, ``executions``: the instant, rounds that
@@ -297,7 +297,9 @@ class Play:
         return tuple(periods)
 
 
-def play_long_run(problem: Problem, design: DesignPoint, *, most: int = MAX_SHOWN) -> PlainLongRun:
+def simulate_long_run(
+    problem: Problem, design: DesignPoint, *, most: int = MAX_SHOWN
+) -> PlainLongRun:
     """Simulates to the window's end, and until all has ended that is shown.
 
     Args:
@@ -307,45 +309,45 @@ def play_long_run(problem: Problem, design: DesignPoint, *, most: int = MAX_SHOW
         ValueError: where the design puts a group on a unit that cannot run it, or the execution
             model has no long run.
     """
-    play = Play(problem, design)
-    in_flight = play.in_flight
-    few, many = OF_ONE_STREAM if len(play.streams) == 1 else OF_SEVERAL
+    simulation = LongRunSimulation(problem, design)
+    in_flight = simulation.in_flight
+    few, many = OF_ONE_STREAM if len(simulation.streams) == 1 else OF_SEVERAL
     kept: tuple[int, Form, Account] | None = None
     begin: Account | None = None
     shown: int | None = None
     recurs = False
     while True:
-        is_over = play.advance()
-        if shown is None and len(play.runs) >= most:
-            shown = play.now
+        is_over = simulation.advance()
+        if shown is None and len(simulation.runs) >= most:
+            shown = simulation.now
         if not is_over:
             continue
-        if len(play.streams) == 1:
-            form = play.form()
+        if len(simulation.streams) == 1:
+            form = simulation.form()
             if kept is not None and kept[1] == form:
                 recurs, begin = True, kept[2]
                 break
-            if kept is None or play.rounds >= 2 * kept[0]:
-                kept = play.rounds, form, play.account()
+            if kept is None or simulation.rounds >= 2 * kept[0]:
+                kept = simulation.rounds, form, simulation.account()
         if begin is not None:
-            if play.rounds >= 2 * in_flight + 8 and len(play.runs) >= many:
+            if simulation.rounds >= 2 * in_flight + 8 and len(simulation.runs) >= many:
                 break
-        elif play.rounds >= in_flight + 2 and len(play.runs) >= few:
-            begin = play.account()
-    end = play.account()
+        elif simulation.rounds >= in_flight + 2 and len(simulation.runs) >= few:
+            begin = simulation.account()
+    end = simulation.account()
     until = end.now_ps if shown is None else shown
-    while any(play.start[execution] < until for execution, _ in play.running.values()):
-        play.advance()
+    while any(simulation.start[execution] < until for execution, _ in simulation.running.values()):
+        simulation.advance()
     rows = []
-    for execution, instants in play.runs.items():
+    for execution, instants in simulation.runs.items():
         if instants[1] < until:
             group = execution[3]
-            unit, alone = play.chosen.unit_of[group], play.chosen.alone_ps[group]
+            unit, alone = simulation.chosen.unit_of[group], simulation.chosen.alone_ps[group]
             rows.append(ScheduledGroup(*execution, unit, *instants, alone))
     return PlainLongRun(
         window_ps=(begin.now_ps, end.now_ps),
         recurs=recurs,
-        periods_ps=play.periods(begin, end),
+        periods_ps=simulation.periods(begin, end),
         dynamic_fj=tuple(b - a for a, b in zip(begin.drawn_fj, end.drawn_fj, strict=True)),
         schedule=Schedule(tuple(sorted(rows))),
         shown_ps=until,

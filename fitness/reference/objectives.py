@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from fitness.reference.closed_form import plain_loads
-from fitness.reference.long_run import PlainLongRun, play_long_run
-from fitness.reference.timeline import PlainTimeline, play
+from fitness.reference.long_run import PlainLongRun, simulate_long_run
+from fitness.reference.timeline import PlainTimeline, simulate
 from results.front.front import FreeRun
 from results.front.schedule import Schedule
 from results.io.canonical_json import INT64_MAX
@@ -80,7 +80,7 @@ def plain_account(problem: Problem, design: DesignPoint) -> PlainAccount:
     Raises:
         ValueError: where the design puts a group on a unit that cannot run it.
     """
-    frame = play(problem, design)
+    frame = simulate(problem, design)
     match problem.execution:
         case OneFrame():
             return _frame_account(problem, design, frame, frame.frame_end_ps[0])
@@ -109,7 +109,7 @@ def _frame_account(
 
 def _long_run_account(problem: Problem, design: DesignPoint, frame: PlainTimeline) -> PlainAccount:
     """The mean over the window of the long run."""
-    run = play_long_run(problem, design)
+    run = simulate_long_run(problem, design)
     idle_of_unit, idle_of_rest = _idle_mw(problem, design)
     streams, period = len(run.periods_ps), run.frame_period_ps
     time = run.window_ps[1] - run.window_ps[0]

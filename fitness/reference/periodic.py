@@ -18,7 +18,7 @@ from results.problem.problem import DesignPoint, Problem
 
 
 @dataclass(frozen=True)
-class PlayedPeriod:
+class SimulatedPeriod:
     """Per unit and place in its list: start and end, ps from the begin of the period."""
 
     start_ps: tuple[tuple[int, ...], ...]
@@ -30,7 +30,7 @@ class PlayedPeriod:
         return max((ends[-1] for ends in self.end_ps if ends), default=1)
 
 
-class PeriodPlayer:
+class PeriodSimulator:
     """Simulates lists of groups of one design point; costs and rates are looked up once.
 
     Raises:
@@ -62,7 +62,7 @@ class PeriodPlayer:
             self._rates[key] = WORK_PER_PS - lost
         return self._rates[key]
 
-    def play(self, lists: Sequence[Sequence[int]]) -> PlayedPeriod:
+    def simulate(self, lists: Sequence[Sequence[int]]) -> SimulatedPeriod:
         """``lists``: per unit its groups in order; one that runs twice a period is there twice."""
         start: list[list[int]] = [[] for _ in lists]
         end: list[list[int]] = [[] for _ in lists]
@@ -85,4 +85,4 @@ class PeriodPlayer:
             for u in busy:
                 left[u] -= rates[u] * step
             now += step
-        return PlayedPeriod(tuple(map(tuple, start)), tuple(map(tuple, end)))
+        return SimulatedPeriod(tuple(map(tuple, start)), tuple(map(tuple, end)))

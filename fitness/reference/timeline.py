@@ -40,7 +40,7 @@ class _Running:
     work_left: int
 
 
-def play(
+def simulate(
     problem: Problem, design: DesignPoint, *, frames: int = 1, in_flight: int = 1
 ) -> PlainTimeline:
     """Simulates ``frames`` frames, at most ``in_flight`` of them at a time.

@@ -1,4 +1,4 @@
-"""The timeline, compiled: self-timed execution under contention in int64.
+"""The compiled simulator: self-timed execution under contention in int64.
 
 One function, :func:`advance`, moves a state to its next event. The rules are those of the plain
 form in :mod:`fitness.reference.timeline`, which shares no code with this one. What makes it fast:
@@ -6,7 +6,7 @@ form in :mod:`fitness.reference.timeline`, which shares no code with this one. W
 * the groups of a unit wait in one binary heap by ready time, also those that are still in
   transition: an event costs the logarithm of what waits, and that something becomes ready for a
   busy unit is no event;
-* a running group's end is computed again only when its rate changes: with w the rate and d whole
+* a running group's end is recomputed only when its rate changes: with w the rate and d whole
   picoseconds, ceil((work - w d) / w) = ceil(work / w) - d, so an interval that leaves the rate as
   it is needs no arithmetic;
 * buffers are made once for a population.
@@ -242,6 +242,8 @@ def advance(plan, chosen, state):
     if state.stops and state.run.open_count:
         return False
     now = state.run.now
+    # Where a start depends on an open choice, nothing is dispatched: all completions share the past
+    # up to here.
     if state.stops:
         for u in range(plan.units):
             if _can_start(state, u, now):
@@ -249,6 +251,8 @@ def advance(plan, chosen, state):
                 if chosen.group[group].alone_ps < 0:
                     state.run.open_unit = u
                     return False
+    # Dispatch: each free unit takes the first of its queue. All starts of an instant come before
+    # the rates, which depend on everything that runs.
     demand = np.int64(0)
     first_ready = NEVER
     for u in range(plan.units):
@@ -257,8 +261,10 @@ def advance(plan, chosen, state):
         elif state.unit[u].free and state.unit[u].queued > 0:
             first_ready = min(first_ready, state.heap[u, 0].ready)
         demand += state.unit[u].demand
+    # A new contention interval only where the running set has changed.
     if state.run.running_changed:
         update_rates(plan, chosen, state, now, demand)
+    # The next event: the first end, or what becomes ready for a free unit before it.
     later = state.run.next_end
     if first_ready < later:
         # Nothing ends, and what becomes ready starts. Where its unit is busy, nothing happens.
@@ -266,6 +272,7 @@ def advance(plan, chosen, state):
         return True
     if later == NEVER:
         return False
+    # All ends of the instant are processed before anything starts: see the rules' order.
     state.run.now = later
     for u in range(plan.units):
         if state.unit[u].end == later:
@@ -274,8 +281,8 @@ def advance(plan, chosen, state):
 
 
 @jit
-def play(plan, chosen, state):
-    """Plays all frames from the start."""
+def simulate(plan, chosen, state):
+    """Simulates all frames from the start."""
     begin(plan, chosen, state)
     while state.run.frames_left > 0:
         if not advance(plan, chosen, state):
@@ -284,7 +291,7 @@ def play(plan, chosen, state):
 
 @jit
 def evaluate_rows(plan, rows, chosen, state, possible, makespan, latency, dynamic, busy, idle):
-    """Plays one frame alone for every row [groups + domains] and writes what it gave.
+    """Simulates one frame alone for every row [groups + domains] and writes what it gave.
 
     ``possible`` [rows] is 0 where a unit cannot run a group; the rest is then left as it is.
     """
@@ -293,7 +300,7 @@ def evaluate_rows(plan, rows, chosen, state, possible, makespan, latency, dynami
         possible[r] = choose(plan, row, chosen)
         if not possible[r]:
             continue
-        play(plan, chosen, state)
+        simulate(plan, chosen, state)
         makespan[r] = state.frame_end[0]
         for n in range(plan.networks):
             latency[r, n] = state.latency[0, n]

@@ -1,7 +1,7 @@
 """Frames that never run out, from rows to what their window holds; compiled.
 
 No other kernel takes anything from here, so this file is not among those that all machine code
-depends on (:mod:`fitness.simulator.jit`): numba looks at it by itself.
+depends on (:mod:`fitness.simulator.jit`).
 """
 
 import numpy as np
@@ -18,8 +18,8 @@ from fitness.simulator.streams import account_width, end_round, take_account
 
 @jit
 def evaluate_streams(plan, rows, chosen, state, possible, window, executed, dynamic, high, idle):
-    """Plays every row [groups + domains] to the end of its window, and writes that window, what is
-    executed in it [rows, streams x units], dynamic energy [rows, units] (``high`` in units of
+    """Simulates every row [groups + domains] to the end of its window, and writes that window, what
+    is executed in it [rows, streams x units], dynamic energy [rows, units] (``high`` in units of
     2**62 fJ) and idle power.
 
     ``possible`` [rows] is 0 where a unit cannot run a group; the rest is then left as it is.
@@ -49,8 +49,8 @@ def evaluate_streams(plan, rows, chosen, state, possible, window, executed, dyna
 
 
 @jit
-def play_shown(plan, chosen, state, most, instants):
-    """Plays to the window's end, and until all has ended that started before the first of
+def simulate_shown(plan, chosen, state, most, instants):
+    """Simulates to the window's end, and until all has ended that started before the first of
     ``instants``; only that is logged.
 
     Writes to ``instants`` [3] what is shown until (the window's end, or when ``most`` executions
@@ -59,8 +59,8 @@ def play_shown(plan, chosen, state, most, instants):
     begin(plan, chosen, state)
     instants[0] = NEVER
     kept = np.int64(0)
-    playing = True
-    while playing or _runs_from_before(plan, state, instants[0]):
+    running_on = True
+    while running_on or _runs_from_before(plan, state, instants[0]):
         if not advance(plan, chosen, state):
             break
         for i in range(kept, state.run.logged):
@@ -70,13 +70,13 @@ def play_shown(plan, chosen, state, most, instants):
                 kept += 1
         state.run.logged = kept
         since = np.int64(SO_FAR)
-        if playing and state.run.round_over:
+        if running_on and state.run.round_over:
             since = end_round(plan, chosen, state)
         ends = since != SO_FAR
         if instants[0] == NEVER and (kept >= most or ends):
             instants[0] = state.run.now
         if ends:
-            playing = False
+            running_on = False
             instants[1] = state.account[since * account_width(plan, state)]
             instants[2] = state.run.now
 

@@ -1,4 +1,4 @@
-"""What a design point chooses: its costs at its clocks, and its idle power; compiled."""
+"""The costs of a design point at its clocks, and its idle power; compiled."""
 
 import numpy as np
 
@@ -52,7 +52,7 @@ def choose(plan, row, chosen):
 
 @jit
 def idle_power(plan, row, domain_on):
-    """Power in mW that everything which is on draws for the whole time."""
+    """Idle power in mW of everything that is on."""
     power = np.int64(plan.board_mw)
     for d in range(plan.domains):
         if domain_on[d]:

@@ -1,6 +1,6 @@
-"""Whether a pipeline's state has been there before, relative to the instant; compiled.
+"""Whether a pipeline's state recurs, relative to the instant; compiled.
 
-The *form* of a state is what its future depends on, and nothing else: of every frame in flight, the
+The *form* of a state is all that its future depends on: of every frame in flight, the
 oldest first, its number and release; of every group in it when it becomes ready if it waits for
 that or for its unit, the work left if it runs, and, if it waits for inputs, how many and the latest
 one so far; of every repeat of a network what it waits for and how many of its last groups have not
@@ -72,7 +72,7 @@ def _write(plan, state, place, what, figure):
 
 @jit
 def keep_form(state):
-    """Keeps what was written."""
+    """Store the form."""
     half = state.form.shape[0] // 2
     for i in range(half):
         state.form[half + i] = state.form[i]
@@ -80,7 +80,7 @@ def keep_form(state):
 
 @jit
 def is_kept_form(state):
-    """Whether what was written is what was kept."""
+    """Whether the form is the stored one."""
     half = state.form.shape[0] // 2
     differ = np.int64(0)
     for i in range(half):

@@ -1,4 +1,4 @@
-"""The state of a timeline, and what a design point chooses, as tables for the kernels."""
+"""The state of a simulation, and a design point's costs, as tables for the kernels."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ NEVER = np.int64((1 << 63) - 1)
 HIGH_FJ = 1 << 62
 """Taken from the dynamic energy of streams where it has grown so far: they may run for long."""
 OF_ONE_STREAM, OF_SEVERAL = (2048, 8192), (768, 3072)
-"""A window where no state recurs begins and ends at the first rounds by whose ends so many
+"""Where no state recurs, a window begins and ends at the first rounds by whose ends this many
 executions have ended; see :mod:`fitness.simulate_long_run`. A single stream seldom gets there;
 several always do."""
 GROUP = record("unit", "alone_ps", "demand_kbps", "dynamic_mw")
@@ -67,7 +67,7 @@ WAITING, RUNNING, JOINING = range(1, 4)
 
 @dataclass(frozen=True, eq=False)
 class Chosen(Tables):
-    """What a design point chooses, looked up once."""
+    """The costs of a design point, looked up once."""
 
     group: RecordArray
     """[groups] of ``GROUP``"""
@@ -83,7 +83,7 @@ class Chosen(Tables):
 
 @dataclass(frozen=True, eq=False)
 class State(Tables):
-    """Where a timeline stands.
+    """The state of a simulation.
 
     A *place* is an instance in one of the F frames in flight, numbered ring x instances + instance.
     Frame k has the places of frame k - F, which has ended when k is released. A *slot* is a frame
@@ -113,7 +113,7 @@ class State(Tables):
     frame_end: IntArray
     """[frames]"""
     ended: IntArray
-    """[streams]: frames ended; nothing where a given number of frames is played."""
+    """[streams]: frames ended; nothing where a given number of frames is simulated."""
     account: IntArray
     """[ACCOUNTS, account_width]: the instant; per unit dynamic energy, then how often 2**62 fJ have
     been taken from it; per stream and unit the stand-alone time executed. The row SO_FAR leaves out
@@ -124,13 +124,14 @@ class State(Tables):
     open: IntArray
     """[places or 0]: places of the open groups, where the timeline stops at open choices."""
     log: RecordArray
-    """[frames x instances or 0] of ``EXECUTION``, if wanted."""
+    """[frames x instances or 0] of ``EXECUTION``, if executions are logged."""
     logged: IntArray
     """[rows of ``log``, or 0]: of streams, frame x instances + instance of each row; they are in
     the order of their ends."""
     stops: bool
-    """Whether the timeline stops at open choices. Like the next two part of the type: the compiler
-    leaves out what is not wanted, which cost 10 % of the time as a test at every event."""
+    """Whether the simulation stops at open choices. Like the next two part of the type: the
+    compiler leaves out code that is not needed; as a test at every event it cost 10 % of the
+    time."""
     logs: bool
     """Whether executions are logged."""
     streams: bool
@@ -148,9 +149,9 @@ def make_state(
     stops: bool = False,
     streams: int = 0,
 ) -> State:
-    """Buffers for one timeline after the other.
+    """Buffers for one simulation after the other.
 
-    With ``stops`` the timeline stops at open choices. With ``streams``, 1 or as many as networks,
+    With ``stops`` the simulation stops at open choices. With ``streams``, 1 or as many as networks,
     frames never run out, and ``frames`` means nothing; of them ``log_rows`` executions can be
     logged.
     """

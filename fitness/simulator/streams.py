@@ -1,4 +1,4 @@
-"""What is counted where frames never run out; compiled.
+"""Accounting of endless streams of frames; compiled.
 
 See :mod:`fitness.simulate_long_run`.
 """
@@ -17,20 +17,20 @@ from results.problem.arithmetic import WORK_PER_PS
 
 
 @jit
-def least_rounds(in_flight):
-    """Rounds that are over at least where a window begins, and where it ends."""
+def min_rounds(in_flight):
+    """Minimum of rounds that are over where a window begins, and where it ends."""
     return in_flight + 2, 2 * in_flight + 8
 
 
 @jit
-def least_executions(streams):
-    """Executions that have ended at least where a window begins, and where it ends."""
+def min_executions(streams):
+    """Minimum of executions that have ended where a window begins, and where it ends."""
     return OF_ONE_STREAM if streams == 1 else OF_SEVERAL
 
 
 @jit
 def begin_streams(plan, state):
-    """Nothing has ended yet."""
+    """Reset the counts."""
     state.run.rounds = 0
     state.run.behind = state.run.streams
     state.run.round_over = 0
@@ -71,7 +71,7 @@ def end_stream_frame(state, stream):
 
 @jit
 def count_execution(plan, chosen, state, u, group, stream, ran):
-    """A group has ended on unit ``u`` that ran so long."""
+    """Count a group that ended on unit ``u`` after running for ``ran``."""
     state.run.executions += 1
     state.account[1 + u] += chosen.group[group].dynamic_mw * ran
     if state.account[1 + u] >= HIGH_FJ:
@@ -84,7 +84,7 @@ def count_execution(plan, chosen, state, u, group, stream, ran):
 @jit
 def take_account(plan, chosen, state, row):
     """Writes to a row of the account what has been executed by this instant, what runs counted in
-    part, stand-alone times in whole ps, rounded down."""
+    part, stand-alone times in integer ps, rounded down."""
     now = state.run.now
     base = row * account_width(plan, state)
     for column in range(1, account_width(plan, state)):
@@ -108,7 +108,7 @@ def take_account(plan, chosen, state, row):
 @jit
 def end_round(plan, chosen, state):
     """A round is over at this instant, all ends of which have been counted. Returns the row of the
-    account at which the window begins that ends here, or SO_FAR where play goes on."""
+    account at which the window begins that ends here, or SO_FAR if the simulation continues."""
     state.run.round_over = 0
     over = state.run.rounds
     if state.form.shape[0]:
@@ -119,9 +119,9 @@ def end_round(plan, chosen, state):
             keep_form(state)
             take_account(plan, chosen, state, AT_KEPT)
             state.run.kept = over
-    before, enough = least_rounds(state.run.in_flight)
+    before, enough = min_rounds(state.run.in_flight)
     executions = state.run.executions
-    few, many = least_executions(state.run.streams)
+    few, many = min_executions(state.run.streams)
     if state.run.begun:
         if over >= enough and executions >= many:
             return AT_BEGIN

@@ -10,25 +10,25 @@ import numpy as np
 
 from common.arrays import IntArray
 
-RowPlayer = Callable[..., object]
+RowSimulator = Callable[..., object]
 """Simulates rows [n, groups + domains]; takes them and arrays [n, ...] to fill."""
 
 
-def share_rows(players: Sequence[RowPlayer]) -> RowPlayer:
+def share_rows(simulators: Sequence[RowSimulator]) -> RowSimulator:
     """A player that shares its rows out to others, each with buffers and a thread of its own."""
-    pool = ThreadPoolExecutor(len(players)) if len(players) > 1 else None
+    pool = ThreadPoolExecutor(len(simulators)) if len(simulators) > 1 else None
 
-    def play(rows: IntArray, *out: np.ndarray) -> None:
+    def simulate(rows: IntArray, *out: np.ndarray) -> None:
         rows = np.ascontiguousarray(rows, dtype=np.int64)
         if pool is None:
-            players[0](rows, *out)
+            simulators[0](rows, *out)
             return
-        bounds = [len(rows) * job // len(players) for job in range(len(players) + 1)]
+        bounds = [len(rows) * job // len(simulators) for job in range(len(simulators) + 1)]
         parts = [slice(*pair) for pair in pairwise(bounds)]
 
-        def play_part(player: RowPlayer, part: slice) -> None:
-            player(rows[part], *(array[part] for array in out))
+        def simulate_part(simulator: RowSimulator, part: slice) -> None:
+            simulator(rows[part], *(array[part] for array in out))
 
-        list(pool.map(play_part, players, parts))
+        list(pool.map(simulate_part, simulators, parts))
 
-    return play
+    return simulate

@@ -9,8 +9,8 @@ import pytest
 
 from benchmarks.random_problem import RandomShape, random_design, random_problem
 from fitness.objectives import ConstraintKind, constraints_of, make_outcomes
-from fitness.reference.long_run import play_long_run
-from fitness.reference.timeline import play
+from fitness.reference.long_run import simulate_long_run
+from fitness.reference.timeline import simulate
 from fitness.simulate import row_of
 from results.problem.execution import OneFrame, Periodic, Pipeline
 from results.problem.objectives import Objective, ObjectiveKind
@@ -47,12 +47,12 @@ def dynamic_fj(problem, design, executions):
 def expected(problem, design):
     """Objective to value, whole numbers from exact fractions; and latencies, energy of a frame,
     mean power in uW."""
-    frame = play(problem, design)
+    frame = simulate(problem, design)
     makespan, latencies = frame.frame_end_ps[0], frame.latency_ps[0]
     idle = idle_power_mw(problem, design)
     values = {}
     if problem.execution.frames_overlap:
-        run = play_long_run(problem, design)
+        run = simulate_long_run(problem, design)
         window = run.window_ps[1] - run.window_ps[0]
         (time,) = run.periods_ps
         drawn = idle * window + sum(run.dynamic_fj)
@@ -126,7 +126,7 @@ def test_figures_of_constraints_and_what_is_feasible(execution):
         design = random_design(rng, problem)
         rows = row_of(design)[None, :]
         _, latencies, energy, power = expected(problem, design)
-        makespan = play(problem, design).frame_end_ps[0]
+        makespan = simulate(problem, design).frame_end_ps[0]
         power_uw = ceil(power)
         mapping = design.units.tolist()
         crossings = [

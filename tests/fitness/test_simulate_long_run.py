@@ -13,7 +13,7 @@ import pytest
 from benchmarks.long_run import errors_of
 from benchmarks.random_problem import RandomShape, random_design, random_problem
 from fitness.objectives import constraints_of, make_outcomes
-from fitness.reference.long_run import PlainLongRun, play_long_run
+from fitness.reference.long_run import PlainLongRun, simulate_long_run
 from fitness.reference.objectives import plain_outcome
 from fitness.simulate import row_of
 from fitness.simulate_long_run import (
@@ -22,7 +22,7 @@ from fitness.simulate_long_run import (
     ceil_ratio,
     free_run_of,
     make_long_run_evaluator,
-    play_shown,
+    simulate_shown,
 )
 from fitness.simulator.chains.chain_tables import are_chains
 from results.front.front import FreeRun
@@ -129,14 +129,14 @@ def drawn(seed: int) -> tuple[Problem, DesignPoint, np.random.Generator]:
 def compare(case: Problem, point: DesignPoint, seed: int) -> set[str]:
     """Asserts that both agree; returns the features that the problem shows."""
     most = 1 + seed % 40 if seed % 3 == 0 else 1000
-    plain = play_long_run(case, point, most=most)
+    plain = simulate_long_run(case, point, most=most)
     runs = one(case, point)
     assert runs.window_ps.tolist() == [plain.window_ps[1] - plain.window_ps[0]], f"seed {seed}"
     assert runs.stream_period_ps.tolist() == [list(plain.periods_ps)], f"seed {seed}"
     assert runs.frame_period_ps.tolist() == [plain.frame_period_ps], f"seed {seed}"
     assert runs.dynamic_energies() == [list(plain.dynamic_fj)], f"seed {seed}"
     limits = compare_outcomes(case, point, plain, seed) if seed % 4 == 0 else set()
-    shown = play_shown(case, point, most=most)
+    shown = simulate_shown(case, point, most=most)
     assert shown == (plain.schedule, plain.window_ps, plain.shown_ps), f"seed {seed}"
     assert len(plain.schedule.groups) < most + 2 * len(case.units)
     return features(case, plain) | limits
@@ -238,7 +238,7 @@ def test_what_is_shown_of_a_pipeline_holds_what_is_claimed(seed: int) -> None:
     drawn = random_problem(rng, RandomShape(groups=(1, 4), contention=True, copies=True))
     case = piped(drawn, int(rng.integers(1, 4)))
     point = random_design(rng, case)
-    schedule, (begin, end), until = play_shown(case, point, most=10**5)
+    schedule, (begin, end), until = simulate_shown(case, point, most=10**5)
     assert until == end
     last: dict[int, int] = {}
     energy = [0] * len(case.units)
@@ -255,7 +255,7 @@ def test_what_is_shown_of_a_pipeline_holds_what_is_claimed(seed: int) -> None:
     runs = one(case, point)
     (period,) = runs.frame_period_ps.tolist()
     # Where no state recurs, the work of frames counts in part.
-    recurs = play_long_run(case, point).recurs
+    recurs = simulate_long_run(case, point).recurs
     assert period == pytest.approx((end - begin) / frames, rel=1e-9 if recurs else 1e-3)
     assert runs.dynamic_energies() == [energy]
 
@@ -320,7 +320,7 @@ def test_two_networks_that_never_meet() -> None:
     # 10 executions in 21 ps. The window begins with a round of the slow one when 768 have ended,
     # and ends with one when 3,072 have.
     begin, end = (next(t for t in range(7, 7000, 7) if t // 7 + t // 3 >= n) for n in (768, 3072))
-    plain = play_long_run(case, point)
+    plain = simulate_long_run(case, point)
     assert plain.window_ps == (begin, end)
     schedule, run = free_run_of(case, point, runs.stream_period_ps[0])
     # 1000 executions have ended at 2100 ps.
@@ -331,7 +331,7 @@ def test_two_networks_that_never_meet() -> None:
     fast = [(1, k, 3 * k - 3, 3 * k) for k in range(1, 701)]
     assert sorted(shown) == slow + fast
     # Five have ended at 9 ps: what starts before then, of the slow one until 14 ps.
-    schedule, _, until = play_shown(case, point, most=4)
+    schedule, _, until = simulate_shown(case, point, most=4)
     assert until == 9
     assert sorted((row.network, row.end_ps) for row in schedule.groups) == [
         *((0, 7), (0, 14)),
@@ -423,7 +423,7 @@ def test_a_pipeline_is_never_faster_than_its_largest_load(in_flight: int) -> Non
 def test_a_state_that_recurs_after_several_frames() -> None:
     """Two frames in flight, a way of 240 ps round: they end 100 and 140 ps apart in turn."""
     case = problem([network("a", 0, 2)], [[100, 1], [1, 60]], edges={(0, 1): 80})
-    plain = play_long_run(piped(case, 2), design([0, 1]))
+    plain = simulate_long_run(piped(case, 2), design([0, 1]))
     assert plain.recurs
     assert plain.window_ps == (340, 580)
     assert plain.periods_ps == (120,)

@@ -162,7 +162,7 @@ def domains_on(problem: Problem, units: np.ndarray) -> tuple[bool, ...]:
     return tuple(not d.may_be_off or i in needed for i, d in enumerate(problem.domains))
 
 
-def play_member(problem: Problem, document: dict, design: DesignPoint) -> Member:
+def simulate_member(problem: Problem, document: dict, design: DesignPoint) -> Member:
     recompute = load_recompute()
     names = [unit.name for unit in problem.units]
     unit_of = [names[unit] for unit in design.units]
@@ -191,7 +191,7 @@ def build_members(problem: Problem, count, seed=0) -> list[Member]:
     """So many random design points."""
     rng = np.random.default_rng(seed)
     document = problem_to_document(problem)
-    return [play_member(problem, document, random_design(problem, rng)) for _ in range(count)]
+    return [simulate_member(problem, document, random_design(problem, rng)) for _ in range(count)]
 
 
 def build_front(problem: Problem, samples=250, seed=0) -> Front:

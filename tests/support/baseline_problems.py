@@ -39,4 +39,4 @@ def plain_makespan(problem: Problem, space: DesignSpace, mapping, *, contention:
         problem = replace(problem, units=units)
     row = np.array([*mapping, *(points[-1] for points in space.points)], dtype=np.int64)
     row = space.canonical(row[None])[0]
-    return plain_timeline.play(problem, design_of(problem, row)).frame_end_ps[0]
+    return plain_timeline.simulate(problem, design_of(problem, row)).frame_end_ps[0]

@@ -73,7 +73,7 @@ def compare(seed: int, networks: tuple[int, int], kernel: Kernel) -> set[str]:
     slowed = tie = False
     if fast.possible[index]:
         design = design_of(problem, rows[index])
-        played = plain_timeline.play(problem, design)
+        played = plain_timeline.simulate(problem, design)
         groups = played.schedule.groups
         assert fast.makespan_ps[index] == played.schedule.makespan_ps, f"seed {seed}"
         assert fast.latency_ps[index].tolist() == list(played.latency_ps[0]), f"seed {seed}"

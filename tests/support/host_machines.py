@@ -10,7 +10,7 @@ from onnx import TensorProto, helper
 from dse.tools.host.machine.machine import Execution
 from dse.tools.host.machine.streaming import CHUNK, StreamLog
 from dse.tools.host.measure.execution_times import occupation
-from fitness.simulate import play
+from fitness.simulate import simulate
 from results.problem.problem import DesignPoint, Problem
 
 
@@ -33,7 +33,7 @@ class ModelledMachine:
         for instance in plan.instances:
             units[instance.group] = instance.unit
         points = np.zeros(len(self.problem.domains), dtype=np.int64)
-        schedule = play(
+        schedule = simulate(
             self.problem, DesignPoint(units, points), frames=plan.frames, in_flight=plan.in_flight
         ).schedule
         start, end = (

@@ -8,7 +8,7 @@ import numpy as np
 
 from fitness.lemma_checker.check import LemmaBound, lemma_bounds
 from fitness.lemma_checker.costs import LemmaCostTables
-from fitness.lemma_checker.simulate import LemmaPlay, group_instances
+from fitness.lemma_checker.simulate import LemmaSimulation, group_instances
 from results.front.certificate import NOT_NAMED, LemmaTable
 from results.problem.problem import Problem
 
@@ -21,7 +21,7 @@ def lemma_tree(problem: Problem, optimum_ps: int) -> LemmaTable:
     allowed operating points and deadlines count as constraints.
     """
     instances = group_instances(problem)
-    play = LemmaPlay(problem, instances)
+    simulate = LemmaSimulation(problem, instances)
     tables = LemmaCostTables(problem)
     groups = [instance.group for instance in instances]
     leaves: list[tuple[list[int], list[tuple[int, ...]]]] = []
@@ -38,7 +38,7 @@ def lemma_tree(problem: Problem, optimum_ps: int) -> LemmaTable:
     def branches(
         units: list[int], points: list[tuple[int, ...]]
     ) -> Iterator[tuple[list[int], list[tuple[int, ...]]]]:
-        [(state, _)] = play.stops([units], [tables.over(tuple(points))])
+        [(state, _)] = simulate.stops([units], [tables.over(tuple(points))])
         for group in [groups[i] for i in state.fresh]:
             if units[group] == NOT_NAMED:
                 for unit in np.flatnonzero(problem.allowed[group]).tolist():

@@ -29,7 +29,7 @@ def bound_from_schedule(
     """
     rows = {
         (row.network, row.repeat, row.group): row
-        for row in plain_timeline.play(problem, design).schedule.groups
+        for row in plain_timeline.simulate(problem, design).schedule.groups
     }
 
     def values(group: int, unit: int, table: str) -> set[int]:

@@ -122,7 +122,7 @@ class Files:
         if not outcomes.feasible.all():
             return "a member is not feasible"
         for member in (*front.members, *(point.member for point in front.baselines)):
-            if not is_as_played(problem, member):
+            if not is_as_simulated(problem, member):
                 return "a figure of a member or baseline is another one"
         for point in front.baselines:
             if list(point.breaks) != broken_limits(problem, point.member):
@@ -147,7 +147,7 @@ class Files:
         return false_lemma(space, lemmas, better) or left_over(space, lemmas)
 
 
-def is_as_played(problem: Problem, member: Member) -> bool:
+def is_as_simulated(problem: Problem, member: Member) -> bool:
     """Whether all that is said of a design point is what the compiled timeline gives."""
     row = row_of(member.design)[None]
     (played,) = make_members(problem, row, make_outcomes(problem)(row).objectives)

@@ -51,7 +51,7 @@ def play_shortly(
 ) -> ShortPlay:
     """Simulates rows with ``mapping`` [n, G] of networks that begin at ``first`` and have ``size``
     groups; ``losses`` as :func:`dse.papers.estimator.features.loss_parameters` has them."""
-    from dse.papers.estimator.truncated_simulation_kernel import play_rows
+    from dse.papers.estimator.truncated_simulation_kernel import simulate_rows
 
     n, groups = mapping.shape
     networks, units = len(first), losses.shape[0]
@@ -60,7 +60,7 @@ def play_shortly(
     power, late_power = np.zeros(n), np.zeros(n)
     busy, loss = np.zeros((n, units)), np.zeros((n, units))
     residence = np.zeros((n, groups))
-    play_rows(
+    simulate_rows(
         np.ascontiguousarray(mapping),
         figures.time_s,
         figures.demand_kbps,

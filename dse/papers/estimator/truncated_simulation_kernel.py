@@ -1,7 +1,7 @@
 """The short play of networks that run freely; compiled. See
 :mod:`dse.papers.estimator.truncated_simulation`.
 
-Everything is in this file: the cache of machine code does not look at others in this package.
+Everything is in this file: the cache of machine code ignores others in this package.
 """
 
 import numpy as np
@@ -31,7 +31,7 @@ def _lost(own, others, parameters, u, m):
 
 
 @jit
-def play_rows(
+def simulate_rows(
     unit,
     time,
     demand,
@@ -57,7 +57,7 @@ def play_rows(
     loss,
     residence,
 ):
-    """Plays ``events`` events of every row and averages over those after ``warm_up``.
+    """Simulates ``events`` events of every row and averages over those after ``warm_up``.
 
     An event is an end, or a frame that becomes ready after a transition.
 

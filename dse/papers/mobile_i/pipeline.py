@@ -15,7 +15,7 @@ from graphlib import TopologicalSorter
 
 from dse.papers.mobile_i.schedule.placement import Placement
 from dse.papers.mobile_i.schedule.retiming import distances, least_ahead
-from fitness.reference.periodic import PeriodPlayer, PlayedPeriod
+from fitness.reference.periodic import PeriodSimulator, SimulatedPeriod
 from results.periodic.periodic import EngineArray, PeriodicSchedule
 from results.periodic.task_graph import Task, TaskGraph, Transfer
 from results.problem.problem import DesignPoint, Problem
@@ -127,8 +127,8 @@ class _Pipeline:
     def __init__(self, problem: Problem, design: DesignPoint) -> None:
         self.problem = problem
         self.frame = frame_graph(problem)
-        self.player = PeriodPlayer(problem, design)
-        unit_of = self.player.unit_of
+        self.simulator = PeriodSimulator(problem, design)
+        unit_of = self.simulator.unit_of
         self.unit = [unit_of[execution.group] for execution in self.frame.executions]
         self.delay = [
             0
@@ -146,11 +146,11 @@ class _Pipeline:
             orders[unit].append(number)
         return orders
 
-    def play(self, orders: Sequence[Sequence[int]]) -> PlayedPeriod:
+    def simulate(self, orders: Sequence[Sequence[int]]) -> SimulatedPeriod:
         executions = self.frame.executions
-        return self.player.play([[executions[n].group for n in order] for order in orders])
+        return self.simulator.simulate([[executions[n].group for n in order] for order in orders])
 
-    def retimed(self, orders: Sequence[Sequence[int]], played: PlayedPeriod) -> PeriodicSchedule:
+    def retimed(self, orders: Sequence[Sequence[int]], played: SimulatedPeriod) -> PeriodicSchedule:
         """The schedule with the least periods ahead."""
         start, end = [0] * len(self.unit), [0] * len(self.unit)
         for order, starts, ends in zip(orders, played.start_ps, played.end_ps, strict=True):
@@ -194,7 +194,7 @@ class _Pipeline:
     def loads(self) -> tuple[int, ...]:
         loads = [0] * len(self.problem.units)
         for at, unit in zip(self.frame.executions, self.unit, strict=True):
-            loads[unit] += self.player.alone_ps[at.group]
+            loads[unit] += self.simulator.alone_ps[at.group]
         return tuple(loads)
 
 
@@ -213,7 +213,7 @@ def periodic_pipeline(
     pipeline = _Pipeline(problem, design)
     draw = random.Random(seed)
     best = pipeline.in_order()
-    schedule = pipeline.retimed(best, pipeline.play(best))
+    schedule = pipeline.retimed(best, pipeline.simulate(best))
     frames = pipeline.frames_in_flight(schedule)
     movable = [u for u, order in enumerate(best) if len(order) > 1]
     for _ in range(orders if movable else 0):
@@ -222,7 +222,7 @@ def periodic_pipeline(
         moved = order.pop(draw.randrange(len(order)))
         order.insert(draw.randrange(len(order) + 1), moved)
         tried = [order if u == unit else other for u, other in enumerate(best)]
-        played = pipeline.play(tried)
+        played = pipeline.simulate(tried)
         if played.period_ps > schedule.period_ps:
             continue
         found = pipeline.retimed(tried, played)

@@ -65,7 +65,7 @@ def make_lower_bound_evaluator(problem: Problem) -> Evaluator:
 
 def make_lower_bounds(problem: Problem) -> OutcomeFunction:
     """Objectives and figures as they would be if nothing contended or queued."""
-    return make_outcomes(problem, play=make_lower_bound_evaluator(problem))
+    return make_outcomes(problem, simulate=make_lower_bound_evaluator(problem))
 
 
 def make_filter(problem: Problem) -> Filter:
@@ -80,11 +80,11 @@ def make_filter(problem: Problem) -> Filter:
         networks=tuple(replace(network, max_transitions=None) for network in problem.networks),
         units=tuple(replace(unit, max_segments=None) for unit in problem.units),
     )
-    play = make_lower_bound_evaluator(problem)
+    simulate = make_lower_bound_evaluator(problem)
     cap = problem.power_cap_mw if problem.execution.period_ps is None else None
 
     def capped(rows: IntArray) -> Evaluation:
-        frame = play(rows)
+        frame = simulate(rows)
         if cap is None:
             return frame
         # What keeps the cap draws at most cap x T, of which idle power x T is gone already.
@@ -93,7 +93,7 @@ def make_filter(problem: Problem) -> Filter:
         time = np.where(room > 0, np.maximum(time, frame.makespan_ps), frame.makespan_ps)
         return replace(frame, makespan_ps=time)
 
-    outcomes_of = make_outcomes(problem, play=capped)
+    outcomes_of = make_outcomes(problem, simulate=capped)
 
     def cannot_join(members: IntArray, rows: IntArray) -> BoolArray:
         outcomes = outcomes_of(rows)

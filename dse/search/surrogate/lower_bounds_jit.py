@@ -36,7 +36,7 @@ class Precedence(Tables):
 
 @dataclass(frozen=True, eq=False)
 class Scratch(Tables):
-    """Figures of the row at hand, in ps."""
+    """Values of the present row, in ps."""
 
     end: IntArray
     """[groups]: within its repeat."""
@@ -105,7 +105,7 @@ def least_rows(
 @jit
 def beaten_rows(members, objectives, beaten):
     """Sets ``beaten`` [n] where one of ``members`` [m, objectives], rising in the first objective,
-    is nowhere above the row of ``objectives`` [n, objectives]."""
+    is at least as good as the row of ``objectives`` [n, objectives]."""
     for r in range(objectives.shape[0]):
         beaten[r] = False
         for m in range(members.shape[0]):

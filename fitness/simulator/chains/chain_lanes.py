@@ -1,4 +1,4 @@
-"""Buffers of the timeline for any number of chains, for :mod:`fitness.simulator.chains.chains`."""
+"""Buffers for simulating any number of chains, for :mod:`fitness.simulator.chains.chains`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from fitness.simulator.state import NEVER
 from fitness.simulator.tables import RecordArray, Tables, columns, ones, record, records
 
 LANES = 16
-"""Design points that are played at the same time: what two vector registers hold. With one, the
+"""Design points that are simulated at the same time: what two vector registers hold. With one, the
 processor waits for each division."""
 MAX_UNITS = 8
 PLACES = MAX_UNITS * LANES
@@ -38,7 +38,7 @@ FIGURES = columns(
     minor_inverse=(PLACES, np.float64),
 )
 """For each unit in each lane, at unit x LANES + lane: the instant, and the one before; what all
-others ask for; 1 where a group runs; when it ends, or else the first in the queue is ready, or
+others demand; 1 where a group runs; when it ends, or else the first in the queue is ready, or
 NEVER; work left at the instant before; rate since then; demand; slope in the others' demand; minor
 slope and its cap; group; token; start; dynamic power; first entry and length of the queue; where
 the costs at the chosen clocks begin; 1 where something ran; work of the group when it started;
@@ -54,7 +54,7 @@ TOKEN = record("network", "frame", "repeats")
 
 @dataclass(frozen=True, eq=False)
 class ChainLanes(Tables):
-    """Where the timelines stand that are being played.
+    """The state of the simulations in progress.
 
     A *token* is one of the frames in flight of one network: at each instant it has one group, which
     runs, waits, or is in transition.

@@ -1,5 +1,5 @@
-"""Costs of chains, and buffers of the timeline for two; compiled into
-:mod:`fitness.simulator.chains.two_chains` and :mod:`fitness.many_chains_play`."""
+"""Costs of chains, and buffers for simulating two; compiled into
+:mod:`fitness.simulator.chains.two_chains` and :mod:`fitness.simulator.chains.chains`."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from results.problem.problem import Problem
 
 LANES = 16
-"""Design points that are played at the same time. A multiple of what a vector register holds; with
-more, their tables leave the nearest cache."""
+"""Design points that are simulated at the same time. A multiple of what a vector register holds;
+with more, their tables leave the nearest cache."""
 SLOTS = 2
 """Networks that can run at the same time."""
 MAX_COSTS = 1 << 20
@@ -78,7 +78,7 @@ class Chains(Tables):
 
 @dataclass(frozen=True, eq=False)
 class Lanes(Tables):
-    """Where the timelines stand that are being played."""
+    """The state of the simulations in progress."""
 
     figure: RecordArray
     """One ``FIGURES``"""

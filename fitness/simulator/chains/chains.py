@@ -1,4 +1,4 @@
-"""The timeline of any number of chains, for several design points at a time; compiled.
+"""Simulation of any number of chains, for several design points at a time; compiled.
 
 One frame of all networks, by the rules of :mod:`fitness.reference.timeline`, or networks that run
 freely, by those of :mod:`fitness.reference.long_run`. A frame of a chain has one group at a time
@@ -10,7 +10,7 @@ has been delivered. What makes it fast, as in :mod:`fitness.simulator.chains.two
 * what differs from lane to lane, which group has ended and what starts, is listed first, without a
   branch either, and then done one by one;
 * each unit has one short queue, in order, of all that will run there next, transitions included:
-  nobody looks at an instant at which something only joins a queue.
+  instants at which something only joins a queue are skipped.
 """
 
 import numpy as np
@@ -22,7 +22,7 @@ from fitness.simulator.chains.chains_step import enqueue, start, step
 from fitness.simulator.jit import jit
 from fitness.simulator.lookup import clock_index, idle_power, switch_domains
 from fitness.simulator.state import HIGH_FJ, NEVER
-from fitness.simulator.streams import least_executions, least_rounds
+from fitness.simulator.streams import min_executions, min_rounds
 from results.problem.arithmetic import WORK_PER_PS
 
 
@@ -158,8 +158,8 @@ def _end_group(plan, chains, rows, lanes, lane, u, latency):
 
 @jit
 def _running(plan, lanes, lane, u):
-    """What runs on the unit has executed (whole ps of stand-alone time, rounded down) and drawn by
-    this instant, and its network."""
+    """Stand-alone time executed by the running group (ps, rounded down), energy drawn by this
+    instant, and its network."""
     figure = lanes.figure
     unit = u * LANES + lane
     since = figure.now[lane] - figure.before[lane]
@@ -174,8 +174,8 @@ def _end_round(plan, lanes, lane):
     """A round is over: here the window may begin or end."""
     figure = lanes.figure
     figure.round_over[lane] = 0
-    before, enough = least_rounds(lanes.in_flight)
-    few, many = least_executions(plan.networks)
+    before, enough = min_rounds(lanes.in_flight)
+    few, many = min_executions(plan.networks)
     over, executions = figure.rounds[lane], figure.executions[lane]
     if figure.begun_ps[lane] >= 0:
         if over >= enough and executions >= many:
@@ -238,9 +238,9 @@ def _take_next(plan, chains, rows, lanes, lane, ahead):
 
 
 @jit
-def play_many_chains(plan, chains, rows, lanes, possible, span, shared, dynamic, other, idle):
-    """Plays every row [groups + domains] and writes what it gave, for one frame of all networks or
-    networks that run freely.
+def simulate_chains(plan, chains, rows, lanes, possible, span, shared, dynamic, other, idle):
+    """Simulates every row [groups + domains] and writes what it gave, for one frame of all networks
+    or networks that run freely.
 
     ``possible`` [rows] is 0 where a unit cannot run a group; the rest is then 0. ``span``: the
     makespan, or the window; ``shared``: latency [rows, networks], or what is executed in the window
@@ -254,8 +254,9 @@ def play_many_chains(plan, chains, rows, lanes, possible, span, shared, dynamic,
         ahead = _take_next(plan, chains, rows, lanes, lane, ahead)
         running += figure.row[lane] >= 0
     while running > 0:
+        # Every lane moves to its next instant.
         step(plan.units, figure)
-        # Listed first, without a branch: where a group ends cannot be predicted.
+        # Ends first. They are listed without a branch, since where one happens cannot be predicted.
         count = np.int64(0)
         for i in range(plan.units * LANES):
             lanes.event[count] = i
@@ -266,6 +267,7 @@ def play_many_chains(plan, chains, rows, lanes, possible, span, shared, dynamic,
             u, lane = place // LANES, place % LANES
             _end_group(plan, chains, rows, lanes, lane, u, shared)
             is_over |= (figure.left[lane] == 0) | (figure.round_over[lane] != 0)
+        # A round or a row is over in some lane. A lane whose row has ended takes the next at once.
         if is_over:
             for lane in range(LANES):
                 if lanes.streams and figure.round_over[lane]:
@@ -274,6 +276,7 @@ def play_many_chains(plan, chains, rows, lanes, possible, span, shared, dynamic,
                     _finish(plan, rows, lanes, lane, possible, span, shared, dynamic, other, idle)
                     ahead = _take_next(plan, chains, rows, lanes, lane, ahead)
                     running -= figure.row[lane] < 0
+        # Starts come after all ends of the instant: what an end has made ready competes too.
         count = 0
         for i in range(plan.units * LANES):
             lanes.event[count] = i
@@ -283,6 +286,7 @@ def play_many_chains(plan, chains, rows, lanes, possible, span, shared, dynamic,
             u, lane = place // LANES, place % LANES
             if figure.left[lane] < 0 or start(plan, chains, lanes, lane, u):
                 continue
+            # The unit cannot run the group: the row is impossible, the lane takes another one.
             figure.left[lane] = -1
             is_over = True
         if is_over:

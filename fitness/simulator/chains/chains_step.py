@@ -1,4 +1,4 @@
-"""How units of many chains' lanes go on: to the next instant, into a queue, out of it; compiled.
+"""The steps of many chains' lanes: to the next instant, into a queue, out of it; compiled.
 
 See :mod:`fitness.simulator.chains.chains`.
 """
@@ -17,12 +17,14 @@ from fitness.simulator.state import NEVER
 @jit
 def step(units, figure):
     """Rates of all that runs, and to the next instant of every lane."""
+    # Contention: each unit sees the demand of all others in its lane.
     for lane in range(LANES):
         total = np.int64(0)
         for u in range(MAX_UNITS):
             total += figure.demand[u * LANES + lane]
         for u in range(MAX_UNITS):
             figure.others[u * LANES + lane] = total - figure.demand[u * LANES + lane]
+    # Rates and ends of all units of all lanes, without a branch; idle units keep their ready time.
     for i in range(units * LANES):
         minor, heavy = lost_products(
             figure.others[i],
@@ -44,6 +46,7 @@ def step(units, figure):
         figure.work[i] = work
         figure.rate[i] = rate if runs else np.int64(0)
         figure.when[i] = end if runs else when
+    # The next instant of a lane is the first end or ready time over its units.
     for lane in range(LANES):
         # So that what is never ready is not ready in a lane where nothing is left either.
         later = NEVER - 1

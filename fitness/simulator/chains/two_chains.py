@@ -1,11 +1,11 @@
-"""The timeline of one frame of two chains, for many design points at a time; compiled.
+"""Simulation of one frame of two chains, for many design points at a time; compiled.
 
 The rules are those of :mod:`fitness.reference.timeline`. Two chains need no queues: each has
 exactly one group that runs, waits or is in transition. What makes it fast:
 
 * :func:`_step` moves all lanes, a design point in each, to their next instant without a single
   branch. So the compiler makes vector instructions of it, and nothing is mispredicted, which
-  otherwise is half of the time: what happens next in a timeline cannot be predicted;
+  otherwise is half of the time: what happens next in a simulation cannot be predicted;
 * quotients are rounded from floating point and then corrected by their exact remainder, since
   vectors have no integer division;
 * a lane whose design point has ended takes the next one at once.
@@ -97,6 +97,8 @@ def _step(figure):
         same_unit = figure.unit[lane] == figure.unit[LANES + lane]
         waits_0, waits_1 = not runs_0, not runs_1
 
+        # Starts: nothing starts before all ends of the instant; of two that are ready for one
+        # unit the earlier ready time wins, then the first network.
         all_ended = (waits_0 | (when_0 > now)) & (waits_1 | (when_1 > now))
         starts_0 = all_ended & waits_0 & (when_0 <= now) & (waits_1 | (not same_unit))
         starts_1 = all_ended & waits_1 & (when_1 <= now) & (waits_0 | (not same_unit))
@@ -108,6 +110,7 @@ def _step(figure):
         started_1 = _chosen(starts_1, now, started_1)
         runs_0, runs_1 = runs_0 | starts_0, runs_1 | starts_1
 
+        # Rates in this contention interval, and the ends that they give.
         others_0, others_1 = _chosen(runs_1, demand_1, zero), _chosen(runs_0, demand_0, zero)
         rate_0 = _rate(figure, lane, others_0)
         rate_1 = _rate(figure, LANES + lane, others_1)
@@ -115,7 +118,7 @@ def _step(figure):
         end_1 = now + ceil_near(work_1, rate_1, np.float64(work_1) / np.float64(rate_1))
         when_0, when_1 = _chosen(runs_0, end_0, when_0), _chosen(runs_1, end_1, when_1)
 
-        # What waits for the other's unit has no instant of its own.
+        # A group that waits for the other's unit starts at the other's end, not at an own instant.
         queued_0 = (not runs_0) & ((when_0 <= now) | (runs_1 & same_unit))
         queued_1 = (not runs_1) & ((when_1 <= now) | (runs_0 & same_unit))
         later = min(_chosen(queued_0, NEVER, when_0), _chosen(queued_1, NEVER, when_1))
@@ -227,7 +230,7 @@ def _next_group(plan, chains, row, lanes, lane, slot, latency):
 
 @jit
 def evaluate_chains(plan, chains, rows, lanes, possible, makespan, latency, dynamic, busy, idle):
-    """Plays one frame alone for every row [groups + domains] and writes what it gave.
+    """Simulates one frame alone for every row [groups + domains] and writes what it gave.
 
     ``possible`` [rows] is 0 where a unit cannot run a group; the rest is then 0.
     """
@@ -241,7 +244,7 @@ def evaluate_chains(plan, chains, rows, lanes, possible, makespan, latency, dyna
         running += figure.row[lane] >= 0
     while running > 0:
         _step(figure)
-        # Listed first, without a branch: in which lanes a group ends cannot be predicted.
+        # Listed without a branch, since in which lanes a group ends cannot be predicted.
         count = np.int64(0)
         for lane in range(LANES):
             lanes.ending[count] = lane

@@ -67,7 +67,7 @@ def test_optimum_and_lemmas_against_enumeration(chunk: int) -> None:
             found = make_outcomes(problem)(row_of(result.best)[None])
             assert found.feasible[0]
             assert int(found.objectives[0, 0]) == space.best
-            assert plain_timeline.play(problem, result.best).frame_end_ps[0] == space.best
+            assert plain_timeline.simulate(problem, result.best).frame_end_ps[0] == space.best
             assert result.bound == space.best
         require_proof(space, result, space.best)
         if space.best is not None:
@@ -127,7 +127,7 @@ def test_reference_problem(most: int | None, points: bool) -> None:
     assert found.complete
     assert (found.best_value, found.bound) == (REFERENCE[most], REFERENCE[most])
     assert found.best is not None
-    assert plain_timeline.play(problem, found.best).frame_end_ps[0] == REFERENCE[most]
+    assert plain_timeline.simulate(problem, found.best).frame_end_ps[0] == REFERENCE[most]
     proved = find_fastest(problem, known=REFERENCE[most])
     assert proved.complete
     assert proved.best is None

@@ -38,7 +38,7 @@ def test_the_optimum_is_certified(contention, limit):
     found = find_fastest(problem)
     assert found.complete
     assert found.best_value == best_ps
-    assert plain_timeline.play(problem, found.best).frame_end_ps == (best_ps,)
+    assert plain_timeline.simulate(problem, found.best).frame_end_ps == (best_ps,)
     assert check_lemmas(problem, found.lemmas, LemmaTarget((0,), ((best_ps,),))) == []
     text = cover_smtlib(problem, found.lemmas)
     assert prove_cover(text).verdict == "unsat"
@@ -76,7 +76,7 @@ def test_the_printed_schedule_is_infeasible():
 def test_the_printed_mapping_is_slower_than_the_certified_optimum():
     """15 % below what that mapping takes by the dispatch rule, which is below what was printed."""
     problem = hax_sample(max_transitions=1)
-    (played,) = plain_timeline.play(problem, printed_design(problem)).frame_end_ps
+    (played,) = plain_timeline.simulate(problem, printed_design(problem)).frame_end_ps
     assert played == 3_931_283_378
     assert KNOWN_BEST_MAKESPAN_PS[True, 1] < played < _ps(printed_schedule()["objective_ms"])
 

@@ -10,7 +10,7 @@ from benchmarks.reference_problem import reference_problem
 from dse.certificate import branch_and_bound as exact_search
 from dse.certificate.fastest import find_fastest
 from dse.certificate.snapshot import STATE_FIELDS, Snapshot
-from fitness.branch_and_bound.search_state import PROGRESS
+from fitness.branch_and_bound.search_tree import PROGRESS
 from fitness.simulate import row_of
 from results.errors import ResultError
 from results.front.certificate import LemmaTable

@@ -63,11 +63,12 @@ def test_nothing_more_is_loaded_for_a_proof():
 from benchmarks.reference_problem import reference_problem
 from dse.compile.load import load_proof_code
 from dse.certificate.branch_and_bound import Incumbents, find_front
-from fitness.branch_and_bound.search import keep_stop, search_on
-from fitness.branch_and_bound.archive import is_closed, join
+from fitness.branch_and_bound.search import rebuild_snapshot, search_nodes
+from fitness.branch_and_bound.archive import is_fathomed, insert_member
 
 def loaded():
-    return [len(kernel.signatures) for kernel in (search_on, keep_stop, is_closed, join)]
+    return [len(kernel.signatures) for kernel in (search_nodes, rebuild_snapshot, is_fathomed,
+    insert_member)]
 
 load_proof_code()
 before = loaded()

@@ -9,7 +9,7 @@ import pytest
 from onnx import TensorProto, helper
 
 from dse.cli.main import run
-from fitness.reference.timeline import frame_energy_fj, play
+from fitness.reference.timeline import frame_energy_fj, simulate
 from fitness.simulate import row_of
 from fitness.simulate_long_run import make_long_run_evaluator
 from results.export.result_folder import read_results
@@ -100,7 +100,7 @@ def test_the_problem_is_what_the_file_says(front):
 def test_every_member_is_what_the_plain_evaluator_says(front):
     assert len(front.members) > 5
     for member in front.members:
-        timeline = play(front.problem, member.design)
+        timeline = simulate(front.problem, member.design)
         assert member.schedule == timeline.schedule
         assert member.latencies_ps == timeline.latency_ps[0]
         energy = frame_energy_fj(front.problem, member.design, timeline)
@@ -142,7 +142,7 @@ def test_a_frame_rate_holds_idle_power_for_the_whole_period(place):
     front = explored(place, "periodic", "frames_per_second: 99.9\n")
     assert front.problem.execution == Periodic(10_010_010_010)
     for member in front.members:
-        timeline = play(front.problem, member.design)
+        timeline = simulate(front.problem, member.design)
         makespan = timeline.frame_end_ps[0]
         whole = replace(timeline, frame_end_ps=(10_010_010_010,))
         energy = frame_energy_fj(front.problem, member.design, whole)
@@ -164,7 +164,7 @@ def test_frames_in_flight_reach_the_pipeline(place, frames):
     for member in front.members[:4]:
         period = make_long_run_evaluator(front.problem)(row_of(member.design)[None])
         assert member.objectives[0] == period.frame_period_ps[0]
-        ends = play(front.problem, member.design, frames=60, in_flight=frames).frame_end_ps
+        ends = simulate(front.problem, member.design, frames=60, in_flight=frames).frame_end_ps
         mean = (ends[50] - ends[20]) / 30
         assert member.objectives[0] == pytest.approx(mean, rel=0.02)
 

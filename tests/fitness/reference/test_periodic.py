@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from benchmarks.random_problem import RandomShape, random_design, random_problem
-from fitness.reference.periodic import PeriodPlayer
-from fitness.reference.timeline import play
+from fitness.reference.periodic import PeriodSimulator
+from fitness.reference.timeline import simulate
 from results.problem.problem import ProblemNetwork
 
 
@@ -35,8 +35,8 @@ def test_groups_that_wait_for_nothing_are_played_as_the_timeline_plays_them():
         problem = random_problem(rng, RandomShape(groups=(1, 6)))
         design = random_design(rng, problem)
         lists = [np.flatnonzero(design.units == u).tolist() for u in range(len(problem.units))]
-        played = PeriodPlayer(problem, design).play(lists)
-        plain = play(alone(problem), design)
+        played = PeriodSimulator(problem, design).simulate(lists)
+        plain = simulate(alone(problem), design)
         rows = {row.group: row for row in plain.schedule.groups}
         for groups, starts, ends in zip(lists, played.start_ps, played.end_ps, strict=True):
             assert [rows[g].start_ps for g in groups] == list(starts)
@@ -54,11 +54,11 @@ def test_without_contention_the_period_is_the_largest_load_in_any_order():
     for _ in range(100):
         problem = random_problem(rng, RandomShape(contention=False, groups=(1, 6)))
         design = random_design(rng, problem)
-        player = PeriodPlayer(problem, design)
+        simulator = PeriodSimulator(problem, design)
         lists = [np.flatnonzero(design.units == u) for u in range(len(problem.units))]
         shuffled = [rng.permutation(groups).tolist() for groups in lists]
-        largest = max(sum(player.alone_ps[g] for g in groups) for groups in shuffled)
-        assert player.play(shuffled).period_ps == largest
+        largest = max(sum(simulator.alone_ps[g] for g in groups) for groups in shuffled)
+        assert simulator.simulate(shuffled).period_ps == largest
 
 
 def test_a_unit_that_cannot_run_a_group_is_named():
@@ -71,4 +71,4 @@ def test_a_unit_that_cannot_run_a_group_is_named():
     group, unit = np.argwhere(~problem.allowed)[0]
     design.units[group] = unit
     with pytest.raises(ValueError, match=f"group {group} cannot run on unit"):
-        PeriodPlayer(problem, design)
+        PeriodSimulator(problem, design)

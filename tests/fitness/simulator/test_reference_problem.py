@@ -71,7 +71,7 @@ def test_the_best_mappings_replay(best: dict[int, tuple[int, NDArray[np.int64]]]
     """The plain timeline gives the same makespans, and the switches are as counted."""
     problem = reference_problem(points=False)
     for limit, (makespan, row) in best.items():
-        assert plain_timeline.play(problem, design_of(problem, row)).frame_end_ps == (makespan,)
+        assert plain_timeline.simulate(problem, design_of(problem, row)).frame_end_ps == (makespan,)
         switches = [
             int((np.diff(row[network.groups.start : network.groups.stop]) != 0).sum())
             for network in problem.networks

@@ -59,13 +59,13 @@ def compare(seed: int) -> set[str]:
     in_flight = int(rng.integers(1, 5))
     frames = int(rng.integers(1, 5))
 
-    plain = plain_timeline.play(problem, design, frames=frames, in_flight=in_flight)
-    compiled = timeline.play(problem, design, frames=frames, in_flight=in_flight)
+    plain = plain_timeline.simulate(problem, design, frames=frames, in_flight=in_flight)
+    compiled = timeline.simulate(problem, design, frames=frames, in_flight=in_flight)
     assert compiled.schedule == plain.schedule, f"seed {seed}"
     assert compiled.frame_end_ps == plain.frame_end_ps, f"seed {seed}"
     assert compiled.latency_ps == plain.latency_ps, f"seed {seed}"
 
-    alone = plain if frames == 1 else plain_timeline.play(problem, design)
+    alone = plain if frames == 1 else plain_timeline.simulate(problem, design)
     row = timeline.row_of(design)
     result = timeline.make_evaluator(problem)(row[None])
     assert result.possible.tolist() == [True], f"seed {seed}"

@@ -42,7 +42,7 @@ def test_a_measurement() -> None:
 
 
 def test_disagreement_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    honest = plain_timeline.play
+    honest = plain_timeline.simulate
 
     def late(*arguments: object) -> plain_timeline.PlainTimeline:
         played = honest(*arguments)  # type: ignore[arg-type]

@@ -36,11 +36,11 @@ BUSY_KBPS = 100
 """A demand that slows co-runners in full under ``flat_loss``."""
 
 
-def play(
+def simulate(
     stated: Problem, units: list[int], *, frames: int = 1, in_flight: int = 1
 ) -> timeline.Timeline:
-    compiled = timeline.play(stated, design(units), frames=frames, in_flight=in_flight)
-    plain = plain_timeline.play(stated, design(units), frames=frames, in_flight=in_flight)
+    compiled = timeline.simulate(stated, design(units), frames=frames, in_flight=in_flight)
+    plain = plain_timeline.simulate(stated, design(units), frames=frames, in_flight=in_flight)
     assert compiled.schedule == plain.schedule
     assert compiled.frame_end_ps == plain.frame_end_ps
     assert compiled.latency_ps == plain.latency_ps
@@ -62,7 +62,7 @@ def start_order(played: timeline.Timeline) -> list[tuple[int, int, int, int]]:
 
 class TestQueue:
     def test_one_group(self) -> None:
-        played = play(problem([network("a", 0, 1)], [[70]]), [0])
+        played = simulate(problem([network("a", 0, 1)], [[70]]), [0])
         assert played.schedule.groups == (
             ScheduledGroup(1, 0, 1, 0, unit=0, ready_ps=0, start_ps=0, end_ps=70, alone_ps=70),
         )
@@ -70,13 +70,13 @@ class TestQueue:
         assert played.latency_ps == ((70,),)
 
     def test_a_unit_runs_one_group_at_a_time(self) -> None:
-        played = play(problem([network("a", 0, 1), network("b", 1, 1)], [[70], [50]]), [0, 0])
+        played = simulate(problem([network("a", 0, 1), network("b", 1, 1)], [[70], [50]]), [0, 0])
         assert spans(played) == [(0, 70), (70, 120)]
         assert played.latency_ps == ((70, 120),)
 
     def test_two_units_run_at_the_same_time(self) -> None:
         stated = problem([network("a", 0, 1), network("b", 1, 1)], [[70, 1], [1, 50]])
-        assert spans(play(stated, [0, 1])) == [(0, 70), (0, 50)]
+        assert spans(simulate(stated, [0, 1])) == [(0, 70), (0, 50)]
 
     def test_first_ready_goes_first_whatever_its_number(self) -> None:
         networks = [
@@ -84,31 +84,31 @@ class TestQueue:
             network("early", 1, 1, arrival_ps=20),
             network("running", 2, 1),
         ]
-        played = play(problem(networks, [[5], [7], [100]]), [0, 0, 0])
+        played = simulate(problem(networks, [[5], [7], [100]]), [0, 0, 0])
         assert spans(played) == [(107, 112), (100, 107), (0, 100)]
 
     def test_ties_go_by_network(self) -> None:
         networks = [network(name, g, 1) for g, name in enumerate("abc")]
-        played = play(problem(networks, [[3], [2], [1]]), [0, 0, 0])
+        played = simulate(problem(networks, [[3], [2], [1]]), [0, 0, 0])
         assert spans(played) == [(0, 3), (3, 5), (5, 6)]
 
     def test_ties_go_by_group(self) -> None:
         """Three groups without edges between them are all ready at once."""
-        played = play(problem([network("a", 0, 3)], [[3], [2], [1]]), [0, 0, 0])
+        played = simulate(problem([network("a", 0, 3)], [[3], [2], [1]]), [0, 0, 0])
         assert spans(played) == [(0, 3), (3, 5), (5, 6)]
 
     def test_ties_go_by_frame_before_network(self) -> None:
         networks = [network("a", 0, 1), network("b", 1, 1)]
-        played = play(problem(networks, [[10], [10]]), [0, 0], frames=2, in_flight=2)
+        played = simulate(problem(networks, [[10], [10]]), [0, 0], frames=2, in_flight=2)
         assert start_order(played) == [(1, 0, 1, 0), (1, 1, 1, 1), (2, 0, 1, 0), (2, 1, 1, 1)]
 
     def test_ties_go_by_network_before_repeat(self) -> None:
         """At 10, the second repeat of the first network and the second network become ready."""
         networks = [network("a", 0, 1, repeats=2), network("b", 1, 1, arrival_ps=10)]
-        played = play(problem(networks, [[10], [10]]), [0, 0])
+        played = simulate(problem(networks, [[10], [10]]), [0, 0])
         assert start_order(played) == [(1, 0, 1, 0), (1, 0, 2, 0), (1, 1, 1, 1)]
         swapped = [network("b", 0, 1, arrival_ps=10), network("a", 1, 1, repeats=2)]
-        played = play(problem(swapped, [[10], [10]]), [0, 0])
+        played = simulate(problem(swapped, [[10], [10]]), [0, 0])
         assert start_order(played) == [(1, 1, 1, 1), (1, 0, 1, 0), (1, 1, 2, 1)]
 
 
@@ -119,7 +119,7 @@ class TestOneInstant:
         """At 10 the second network's first group ends and frees the unit for its second; the first
         network arrives, and goes first."""
         networks = [network("arrives", 0, 1, arrival_ps=10), network("runs", 1, 2)]
-        played = play(problem(networks, [[5], [10], [5]], edges={(1, 2): 0}), [0, 0, 0])
+        played = simulate(problem(networks, [[5], [10], [5]], edges={(1, 2): 0}), [0, 0, 0])
         assert spans(played) == [(10, 15), (0, 10), (15, 20)]
 
     def test_all_ends_come_before_any_start(self) -> None:
@@ -128,7 +128,7 @@ class TestOneInstant:
         networks = [network("a", 0, 2), network("b", 2, 2)]
         edges = {(0, 1): 0, (2, 3): 0}
         times = [[1, 10], [5, 1], [10, 1], [5, 1]]
-        played = play(problem(networks, times, edges=edges), [1, 0, 0, 0])
+        played = simulate(problem(networks, times, edges=edges), [1, 0, 0, 0])
         assert spans(played) == [(0, 10), (10, 15), (0, 10), (15, 20)]
 
     def test_what_ends_its_transition_joins_before_starts(self) -> None:
@@ -136,7 +136,7 @@ class TestOneInstant:
         networks = [network("a", 0, 2), network("b", 2, 2)]
         edges = {(0, 1): 4, (2, 3): 0}
         times = [[1, 6], [5, 1], [10, 1], [5, 1]]
-        played = play(problem(networks, times, edges=edges), [1, 0, 0, 0])
+        played = simulate(problem(networks, times, edges=edges), [1, 0, 0, 0])
         assert spans(played) == [(0, 6), (10, 15), (0, 10), (15, 20)]
 
     def test_a_unit_without_work_does_not_wait_for_better(self) -> None:
@@ -144,7 +144,7 @@ class TestOneInstant:
         networks = [network("a", 0, 2), network("b", 2, 2)]
         edges = {(0, 1): 5, (2, 3): 0}
         times = [[1, 6], [5, 1], [10, 1], [5, 1]]
-        played = play(problem(networks, times, edges=edges), [1, 0, 0, 0])
+        played = simulate(problem(networks, times, edges=edges), [1, 0, 0, 0])
         assert spans(played) == [(0, 6), (15, 20), (0, 10), (10, 15)]
 
 
@@ -152,18 +152,18 @@ class TestWaiting:
     def test_a_transition_delays_and_occupies_no_unit(self) -> None:
         networks = [network("a", 0, 2), network("b", 2, 1), network("c", 3, 1)]
         stated = problem(networks, [[10, 1], [1, 10], [20, 1], [1, 40]], edges={(0, 1): 30})
-        played = play(stated, [0, 1, 0, 1])
+        played = simulate(stated, [0, 1, 0, 1])
         assert spans(played) == [(0, 10), (40, 50), (10, 30), (0, 40)]
 
     def test_no_transition_on_the_same_unit(self) -> None:
         stated = problem([network("a", 0, 2)], [[10, 1], [20, 1]], edges={(0, 1): 30})
-        assert spans(play(stated, [0, 0])) == [(0, 10), (10, 30)]
+        assert spans(simulate(stated, [0, 0])) == [(0, 10), (10, 30)]
 
     def test_a_join_is_ready_at_the_latest_of_end_plus_transition(self) -> None:
         """The input that ends first arrives last."""
         edges = {(0, 2): 100, (1, 2): 5}
         stated = problem([network("a", 0, 3)], [[10, 1, 1], [1, 60, 1], [1, 1, 7]], edges=edges)
-        played = play(stated, [0, 1, 2])
+        played = simulate(stated, [0, 1, 2])
         assert spans(played) == [(0, 10), (0, 60), (110, 117)]
         assert played.schedule.groups[2].ready_ps == 110
 
@@ -171,14 +171,14 @@ class TestWaiting:
         """Two branches on two units: the short one waits for the long one, and passes no
         transition."""
         stated = problem([network("a", 0, 2, repeats=3)], [[10, 1], [1, 60]])
-        played = play(stated, [0, 1])
+        played = simulate(stated, [0, 1])
         assert spans(played) == [(0, 10), (0, 60), (60, 70), (60, 120), (120, 130), (120, 180)]
         assert played.latency_ps == ((180,),)
 
     def test_a_network_waits_for_the_last_repeat_of_another(self) -> None:
         networks = [network("a", 0, 2, repeats=2), network("b", 2, 1, waits_for=(0,))]
         stated = problem(networks, [[10, 1], [20, 1], [1, 5]], edges={(0, 1): 500})
-        played = play(stated, [0, 0, 1])
+        played = simulate(stated, [0, 0, 1])
         assert spans(played)[-1] == (60, 65)
         assert played.latency_ps == ((60, 65),)
 
@@ -188,7 +188,7 @@ class TestWaiting:
             network("b", 1, 1),
             network("c", 2, 1),
         ]
-        played = play(problem(networks, [[5, 1], [30, 1], [1, 40]]), [0, 0, 1])
+        played = simulate(problem(networks, [[5, 1], [30, 1], [1, 40]]), [0, 0, 1])
         assert spans(played) == [(40, 45), (0, 30), (0, 40)]
 
     def test_latency_counts_from_the_arrival_which_waiting_does_not_move(self) -> None:
@@ -197,18 +197,18 @@ class TestWaiting:
             network("b", 1, 1, waits_for=(0,), arrival_ps=40),
             network("c", 2, 1, waits_for=(0,), arrival_ps=130),
         ]
-        played = play(problem(networks, [[100, 1], [7, 1], [1, 9]]), [0, 0, 1])
+        played = simulate(problem(networks, [[100, 1], [7, 1], [1, 9]]), [0, 0, 1])
         assert spans(played) == [(0, 100), (100, 107), (130, 139)]
         assert played.latency_ps == ((100, 67, 9),)
         assert played.frame_end_ps == (139,)
 
     def test_arrival_is_an_offset_from_each_frames_release(self) -> None:
         networks = [network("a", 0, 1, arrival_ps=25)]
-        played = play(problem(networks, [[10]]), [0], frames=3)
+        played = simulate(problem(networks, [[10]]), [0], frames=3)
         assert spans(played) == [(25, 35), (60, 70), (95, 105)]
         assert played.latency_ps == ((10,), (10,), (10,))
 
-    @pytest.mark.parametrize("evaluator", [timeline.play, plain_timeline.play])
+    @pytest.mark.parametrize("evaluator", [timeline.simulate, plain_timeline.simulate])
     def test_a_group_on_a_unit_that_cannot_run_it(self, evaluator: object) -> None:
         stated = problem([network("a", 0, 2)], [[1, 1], [1, -1]])
         assert callable(evaluator)
@@ -243,12 +243,12 @@ class TestFrames:
         row = timeline.row_of(design([0, 1]))[None]
         pipeline = replace(stated, execution=Pipeline(in_flight))
         assert make_long_run_evaluator(pipeline)(row).frame_period_ps.tolist() == [period]
-        played = play(stated, [0, 1], frames=12, in_flight=in_flight)
+        played = simulate(stated, [0, 1], frames=12, in_flight=in_flight)
         assert played.frame_end_ps[11] - played.frame_end_ps[3] == 8 * period
 
     def test_a_frame_is_released_when_the_one_two_before_it_ends(self) -> None:
         stated = problem([network("a", 0, 2)], [[100, 1], [1, 60]], edges={(0, 1): 80})
-        played = play(stated, [0, 1], frames=4, in_flight=2)
+        played = simulate(stated, [0, 1], frames=4, in_flight=2)
         assert spans(played) == [
             *((0, 100), (180, 240)),
             *((100, 200), (280, 340)),
@@ -260,7 +260,7 @@ class TestFrames:
 
     def test_a_frame_ends_when_all_its_networks_have(self) -> None:
         networks = [network("a", 0, 1), network("b", 1, 1)]
-        played = play(problem(networks, [[10, 1], [1, 50]]), [0, 1], frames=2)
+        played = simulate(problem(networks, [[10, 1], [1, 50]]), [0, 1], frames=2)
         assert spans(played) == [(0, 10), (0, 50), (50, 60), (50, 100)]
         assert played.frame_end_ps == (50, 100)
 
@@ -268,7 +268,7 @@ class TestFrames:
         """With two frames in flight, frame 3 begins when frame 1 has ended, and its first network
         runs beside frame 2's second."""
         networks = [network("a", 0, 1), network("b", 1, 1, arrival_ps=5)]
-        played = play(problem(networks, [[10, 1], [1, 50]]), [0, 1], frames=3, in_flight=2)
+        played = simulate(problem(networks, [[10, 1], [1, 50]]), [0, 1], frames=3, in_flight=2)
         assert spans(played) == [(0, 10), (5, 55), (10, 20), (55, 105), (55, 65), (105, 155)]
         assert played.frame_end_ps == (55, 105, 155)
 
@@ -282,7 +282,7 @@ class TestContention:
             demands_kbps=[BUSY_KBPS] * 2,
             contention=flat_loss("50"),
         )
-        assert spans(play(stated, [0, 1])) == [(0, 1300), (0, 600)]
+        assert spans(simulate(stated, [0, 1])) == [(0, 1300), (0, 600)]
 
     def test_the_end_is_rounded_up(self) -> None:
         """10 %: w = 65536 - ceil(6553.6) = 58982; 1000 ps take ceil(1111.12) = 1112."""
@@ -298,7 +298,7 @@ class TestContention:
         rest = 5000 * WORK_PER_PS - rate * first_end
         second_end = first_end + -(-rest // WORK_PER_PS)
         assert second_end == 5112
-        assert spans(play(stated, [0, 1])) == [(0, first_end), (0, second_end)]
+        assert spans(simulate(stated, [0, 1])) == [(0, first_end), (0, second_end)]
 
     def test_a_co_runner_without_demand_slows_nobody(self) -> None:
         stated = problem(
@@ -307,7 +307,7 @@ class TestContention:
             demands_kbps=[BUSY_KBPS, 0],
             contention=flat_loss("50"),
         )
-        assert spans(play(stated, [0, 1])) == [(0, 1000), (0, 600)]
+        assert spans(simulate(stated, [0, 1])) == [(0, 1000), (0, 600)]
 
     def test_the_demands_of_all_others_add_up(self) -> None:
         """Three units, 40 kB/s each: everybody sees 80 of 100, so loses 40 %."""
@@ -320,7 +320,7 @@ class TestContention:
         rate = WORK_PER_PS - -(-WORK_PER_PS * 2 // 5)
         end = -(-600 * WORK_PER_PS // rate)
         assert end == 1001
-        assert spans(play(stated, [0, 1, 2])) == [(0, end)] * 3
+        assert spans(simulate(stated, [0, 1, 2])) == [(0, end)] * 3
 
     def test_a_transition_demands_nothing(self) -> None:
         stated = problem(
@@ -331,7 +331,7 @@ class TestContention:
             contention=flat_loss("50"),
         )
         # Group 2 runs alone from 100 to 400, then beside group 1, which takes 200.
-        assert spans(play(stated, [0, 1, 0])) == [(0, 100), (400, 600), (100, 1200)]
+        assert spans(simulate(stated, [0, 1, 0])) == [(0, 100), (400, 600), (100, 1200)]
 
     def test_the_most_that_can_be_lost(self) -> None:
         """95 %, rounded up: at the rate 3276, 1000 ps take 20005."""
@@ -348,7 +348,7 @@ class TestContention:
             demands_kbps=[BUSY_KBPS] * 2,
             contention=table,
         )
-        assert spans(play(stated, [0, 1])) == [(0, 20005)] * 2
+        assert spans(simulate(stated, [0, 1])) == [(0, 20005)] * 2
 
 
 @pytest.mark.parametrize("units", [(2, 2), (3, 4)])
@@ -362,7 +362,7 @@ def test_time_is_stand_alone_time_plus_what_overlap_costs(
     rng = np.random.default_rng(seed)
     stated = random_problem(rng, RandomShape(networks=(2, 4), units=units))
     chosen = random_design(rng, stated)
-    groups = timeline.play(stated, chosen, frames=2, in_flight=2).schedule.groups
+    groups = timeline.simulate(stated, chosen, frames=2, in_flight=2).schedule.groups
     memory = stated.memory_domain
     assert memory is not None
     demand = [
@@ -395,7 +395,7 @@ def test_units_run_one_group_at_a_time_in_order_and_never_idle(seed: int, ties: 
     rng = np.random.default_rng(seed)
     stated = random_problem(rng, RandomShape(networks=(2, 4), ties=ties, copies=True))
     chosen = random_design(rng, stated)
-    groups = timeline.play(stated, chosen, frames=3, in_flight=2).schedule.groups
+    groups = timeline.simulate(stated, chosen, frames=3, in_flight=2).schedule.groups
     for unit in range(len(stated.units)):
         runs = sorted(
             (group for group in groups if group.unit == unit), key=lambda group: group.start_ps

@@ -98,7 +98,7 @@ def test_a_stranger_recomputes_every_objective(folder):
 
 
 def test_the_stranger_agrees_with_the_plain_evaluator(make_problem, make_design, recompute):
-    from fitness.reference.timeline import frame_energy_fj, play
+    from fitness.reference.timeline import frame_energy_fj, simulate
     from results.problem.problem_file import problem_to_document
 
     rng = np.random.default_rng(11)
@@ -112,7 +112,7 @@ def test_the_stranger_agrees_with_the_plain_evaluator(make_problem, make_design,
             )
             unit_of = [problem.units[unit].name for unit in design.units]
             rows = recompute.replay(document, unit_of, point)
-            timeline = play(problem, design)
+            timeline = simulate(problem, design)
             values, _ = recompute.figures(document, unit_of, point, rows)
             assert values["energy_fj"] == frame_energy_fj(problem, design, timeline)
             schedule = timeline.schedule.groups

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from common.units import PS_PER_NS
-from fitness.simulate import play
+from fitness.simulate import simulate
 from results.problem.problem import DesignPoint, Problem
 
 
@@ -45,7 +45,7 @@ def make_execution_plan(
     Raises:
         ValueError: where the design puts a group on a unit that cannot run it.
     """
-    schedule = play(problem, design, frames=frames, in_flight=in_flight).schedule
+    schedule = simulate(problem, design, frames=frames, in_flight=in_flight).schedule
     place = {(e.frame, e.network, e.repeat, e.group): i for i, e in enumerate(schedule.groups)}
     feeding: dict[int, list[int]] = {}
     for source, target in problem.edges:

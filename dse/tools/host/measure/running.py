@@ -24,7 +24,7 @@ from dse.tools.host.measure.execution_times import (
     spread_of,
     undisturbed,
 )
-from fitness.simulate import play, row_of
+from fitness.simulate import row_of, simulate
 from fitness.simulate_long_run import make_long_run_evaluator
 from results.front.cost_origins import CostOrigins
 from results.problem.execution import LongRun, Pipeline
@@ -84,7 +84,7 @@ def host_machine(
 
 def predict(problem: Problem, design: DesignPoint) -> Predicted:
     """Makespan of one frame alone, and frames per second of a pipeline."""
-    frame = play(problem, design)
+    frame = simulate(problem, design)
     streamed = replace(problem, execution=Pipeline(_in_flight(problem)))
     pipeline = make_long_run_evaluator(streamed)(row_of(design)[None])
     groups = {e.group: e for e in frame.schedule.groups if e.repeat == 1}

@@ -9,7 +9,7 @@ import pytest
 
 from dse.problem.constraint_status import ConstraintState, shown_apart
 from fitness.objectives import Constraint, ConstraintKind
-from fitness.reference.timeline import frame_energy_fj, play
+from fitness.reference.timeline import frame_energy_fj, simulate
 from results.export.result_folder import read_results
 from results.front.select_member import choose_member
 from results.io.canonical_json import parse
@@ -52,7 +52,7 @@ def test_json_is_what_the_plain_timeline_gives(mapped, pair_folder):
         ]
     )
     design = DesignPoint(units, points)
-    timeline = play(problem, design)
+    timeline = simulate(problem, design)
     assert document["makespan_ps"] == timeline.frame_end_ps[0]
     assert list(document["latencies_ps"].values()) == list(timeline.latency_ps[0])
     assert document["energy_fj"] == frame_energy_fj(problem, design, timeline)

@@ -14,7 +14,7 @@ from dse.errors import WorkloadError
 from dse.space.design_space import DesignSpace
 from dse.tools.analysis.robustness import at_clocks_of, robustness, with_cost_errors
 from fitness.objectives import make_outcomes
-from fitness.reference.timeline import frame_energy_fj, play
+from fitness.reference.timeline import frame_energy_fj, simulate
 from fitness.simulate import design_of, row_of
 from results.errors import ResultError
 from results.export.result_folder import read_results
@@ -114,7 +114,7 @@ def test_against_plain_recomputation():
         designs = [design_of(problem, row) for row in rows]
 
         def plain(changed, designs=designs):
-            timelines = [play(changed, design) for design in designs]
+            timelines = [simulate(changed, design) for design in designs]
             energies = [
                 frame_energy_fj(changed, d, t) for d, t in zip(designs, timelines, strict=True)
             ]
@@ -152,7 +152,7 @@ def test_against_plain_recomputation():
             for factor in (1_200_000, 800_000):
                 factors = np.full(shape, PPM, dtype=np.int64)
                 factors[group] = factor
-                worst.append(play(with_cost_errors(problem, factors), designs[member]))
+                worst.append(simulate(with_cost_errors(problem, factors), designs[member]))
         assert level.worst_groups[0].makespan_ps == max(t.frame_end_ps[0] for t in worst)
         assert len({entry.group for entry in level.worst_groups}) == len(level.worst_groups)
 

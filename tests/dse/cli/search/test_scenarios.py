@@ -92,7 +92,7 @@ def test_in_a_stream_network_2_of_frame_k_runs_beside_network_1_of_frame_k_plus_
     points = np.array([len(domain.frequencies_khz) - 1 for domain in problem.domains])
     design = design_of(problem, np.concatenate((fallback, points)))
     in_flight = frames_in_flight(problem.execution)
-    timeline = plain_timeline.play(problem, design, frames=5, in_flight=in_flight)
+    timeline = plain_timeline.simulate(problem, design, frames=5, in_flight=in_flight)
     spans: dict[tuple[int, int], tuple[int, int]] = {}
     for row in timeline.schedule.groups:
         start, end = spans.get((row.frame, row.network), (row.start_ps, row.end_ps))

@@ -126,9 +126,9 @@ def test_what_an_estimator_simulates(
         simulated.append("short")
         return short(*given)
 
-    def long(players: Any) -> Any:
+    def long(simulators: Any) -> Any:
         simulated.append("timeline")
-        return timeline(players)
+        return timeline(simulators)
 
     monkeypatch.setattr(tokens_module, "play_shortly", shortly)
     monkeypatch.setattr(long_run, "share_rows", long)

@@ -92,7 +92,7 @@ def check_settings(problem):
     optimum = int(makespans.min())
     assert dispatch.status is WholeStatus.OPTIMAL
     assert dispatch.value == dispatch.bound == optimum
-    replayed = plain_timeline.play(problem, dispatch.design)
+    replayed = plain_timeline.simulate(problem, dispatch.design)
     assert sums_rates or replayed.frame_end_ps == (optimum,)
     assert dispatch.schedule == replayed.schedule
 
@@ -102,7 +102,7 @@ def check_settings(problem):
         for row, makespan in zip(rows, makespans.tolist(), strict=True)
         if all(
             group.start_ps == group.ready_ps
-            for group in plain_timeline.play(problem, design_of(problem, row)).schedule.groups
+            for group in plain_timeline.simulate(problem, design_of(problem, row)).schedule.groups
         )
     ]
     assert paper.value == min(nothing_waits, default=None)

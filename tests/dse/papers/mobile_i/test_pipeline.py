@@ -16,8 +16,8 @@ from dse.papers.mobile_i.schedule.exact import least_largest_load
 from dse.search.driver import Budget, search
 from dse.space.design_space import DesignSpace
 from fitness.objectives import make_outcomes
-from fitness.reference.periodic import PeriodPlayer
-from fitness.reference.timeline import play
+from fitness.reference.periodic import PeriodSimulator
+from fitness.reference.timeline import simulate
 from results.periodic.check import broken_rule
 from results.problem.execution import ChannelUse, IdleTime
 from results.problem.problem import DesignPoint
@@ -65,7 +65,7 @@ def test_every_wait_of_the_timeline_is_in_the_frame_graph() -> None:
         design = random_design(rng, problem)
         rows = {
             Execution(row.network, row.repeat - 1, row.group): row
-            for row in play(problem, design).schedule.groups
+            for row in simulate(problem, design).schedule.groups
         }
         graph = frame_graph(problem)
         assert set(graph.executions) == set(rows)
@@ -96,8 +96,8 @@ def test_the_problem_of_a_period_has_it_as_its_makespan() -> None:
             continue
         once += 1
         lists = [np.flatnonzero(design.units == u).tolist() for u in range(len(problem.units))]
-        (makespan,) = play(period_problem(problem), design).frame_end_ps
-        assert PeriodPlayer(problem, design).play(lists).period_ps == makespan
+        (makespan,) = simulate(period_problem(problem), design).frame_end_ps
+        assert PeriodSimulator(problem, design).simulate(lists).period_ps == makespan
 
 
 @pytest.mark.parametrize("channels", [None, *ChannelUse])

@@ -30,7 +30,7 @@ from dse.tools.host.measure.execution_times import (
     spread_of,
     undisturbed,
 )
-from fitness.reference.timeline import play
+from fitness.reference.timeline import simulate
 from results.errors import ResultError
 
 FRAMES, IN_FLIGHT = 4, 2
@@ -47,7 +47,7 @@ def planned(seed):
 @pytest.mark.parametrize("seed", range(40))
 def test_an_instance_waits_for_what_the_plain_timeline_waits_for(seed):
     problem, design, plan = planned(seed)
-    rows = play(problem, design, frames=FRAMES, in_flight=IN_FLIGHT).schedule.groups
+    rows = simulate(problem, design, frames=FRAMES, in_flight=IN_FLIGHT).schedule.groups
     keys = [(i.frame, i.network, i.repeat, i.group, i.unit) for i in plan.instances]
     assert keys == [(r.frame, r.network, r.repeat, r.group, r.unit) for r in rows]
     edges = {edge: k for k, edge in enumerate(problem.edges)}

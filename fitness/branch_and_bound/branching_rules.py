@@ -1,4 +1,4 @@
-"""What a branch and bound search may choose, as flat arrays for the kernels;
+"""The choices that a branch and bound may make, as flat arrays for the kernels;
 :mod:`fitness.branch_and_bound.choices` fills them."""
 
 from __future__ import annotations
@@ -9,12 +9,12 @@ from common.arrays import IntArray
 from fitness.simulator.tables import Tables
 
 UNLIMITED = -1
-# What is minimised, entries of SearchSpace.objective.
+# What is minimised, entries of BranchingRules.objective.
 MAKESPAN, NETWORK_LATENCY, RATE_SUM, ENERGY, POWER = range(5)
 
 
 @dataclass(frozen=True, eq=False)
-class SearchSpace(Tables):
+class BranchingRules(Tables):
     """The mapping rules and the shape of the networks; all int64.
 
     Lists of lists are flat, entry i between ``X_start[i]`` and ``X_start[i + 1]``.
@@ -45,11 +45,11 @@ class SearchSpace(Tables):
     is_chain: IntArray
     """[networks]: 1 where group i feeds group i + 1 and nothing else."""
     limit: IntArray
-    """[networks]: most transitions, or ``UNLIMITED``."""
+    """[networks]: maximum number of transitions, or ``UNLIMITED``."""
     segments: IntArray
-    """[units]: most segments, or ``UNLIMITED``."""
+    """[units]: maximum number of segments, or ``UNLIMITED``."""
     deadline: IntArray
-    """[networks]: most latency in ps, or ``UNLIMITED``."""
+    """[networks]: maximum latency in ps, or ``UNLIMITED``."""
     ladder: IntArray
     """[domains]: operating points."""
     objective: IntArray
@@ -59,7 +59,7 @@ class SearchSpace(Tables):
     needs_power: int
     """1 where power or energy is minimised or limited."""
     rate_mw: IntArray
-    """[rates]: what time may be exchanged for in energy, see
+    """[rates]: multipliers of the Lagrangian bound, see
     :mod:`fitness.branch_and_bound.trade_off`; none where makespan and energy are not the two
     objectives."""
     trade_time: int
@@ -67,7 +67,7 @@ class SearchSpace(Tables):
     trade_longest: int
     """Larger makespans times rates could leave int64."""
     tolerance_ppm: int
-    """What is near enough to a member to be closed."""
+    """Bounds within this of a member are fathomed."""
     power_cap_mw: int
     energy_budget_fj: int
     period_ps: int

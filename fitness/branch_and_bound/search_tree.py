@@ -1,4 +1,4 @@
-"""Where a branch and bound search stands, as flat arrays for the kernels."""
+"""The state of a branch and bound, as flat arrays for the kernels."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 PROGRESS = record(
     *("depth", "nodes", "lemmas", "backtracking", "members", "members_found", "last_member")
 )
-"""Levels; nodes so far; lemmas in the buffer; 1 where the present choice is closed; members; how
-often one has joined; the member that closed last."""
+"""Levels; nodes so far; lemmas in the buffer; 1 where the present choice is fathomed; members; how
+often one was inserted; the member that fathomed last."""
 # Why a slice of the search ended.
 DONE, NODE_LIMIT, LEMMAS_FULL, MEMBERS_FULL = range(4)
 # What a level chooses: a unit; operating points, the faster or the slower half first.
@@ -28,23 +28,23 @@ UNIT_CHOICE, FASTER_FIRST, SLOWER_FIRST = range(3)
 
 
 @dataclass(frozen=True, eq=False)
-class Branching(Tables):
-    """Where a search stands. A level is a choice that has been made."""
+class SearchTree(Tables):
+    """The state of a branch and bound. A level is a choice that has been made."""
 
     progress: RecordArray
     """One ``PROGRESS``"""
     units: IntArray
-    """[groups]: named units, or -1."""
+    """[groups]: assigned units, or -1."""
     points: IntArray
     """[domains]: masks."""
     forced: IntArray
-    """[groups]: 1 + the level that named a group because no transition was left, or 0."""
+    """[groups]: 1 + the level that assigned a group because no transition was left, or 0."""
     transitions: IntArray
     """[networks]"""
     segments: IntArray
     """[units]"""
     named_on: IntArray
-    """[units]: named groups."""
+    """[units]: assigned groups."""
     kind: IntArray
     """[levels]"""
     subject: IntArray
@@ -54,14 +54,14 @@ class Branching(Tables):
     saved: IntArray
     """[levels]: the mask before the choice."""
     bound: IntArray
-    """[levels, objectives]: what no design point below the choice is below."""
-    stop: IntArray
-    """[levels, words]: the timeline's state where the choice became open."""
+    """[levels, objectives]: lower bounds of the subtree."""
+    snapshot: IntArray
+    """[levels, words]: the simulation's state where the choice became open."""
     objectives: IntArray
-    """[members, objectives]: what is known, non-dominated; by the first objective where there are
+    """[members, objectives]: the archive, non-dominated; by the first objective where there are
     two."""
     closing: IntArray
-    """[members, objectives]: from where on a bound is closed: ``objectives``, or what is near
+    """[members, objectives]: from where on a bound is fathomed: ``objectives``, or what is near
     enough to them."""
     member_units: IntArray
     """[members, groups]: -1 where only the objectives are known."""
@@ -75,7 +75,7 @@ class Branching(Tables):
     """[groups]: the smallest of them."""
     min_energy: IntArray
     """[groups x units]: smallest dynamic energies alone."""
-    frugal_anywhere: IntArray
+    min_energy_anywhere: IntArray
     """[groups]"""
     mixed: IntArray
     """[rates x groups x units]: smallest rate x time + energy."""
@@ -83,9 +83,9 @@ class Branching(Tables):
     """[rates x groups]: see :mod:`fitness.branch_and_bound.trade_off`."""
     first_open: IntArray
     """[networks]: the first open group of a chain, or -1."""
-    least_idle: IntArray
+    min_idle: IntArray
     """[units]"""
-    least_static: IntArray
+    min_static: IntArray
     """[domains]"""
     least: IntArray
     tail: IntArray
@@ -95,7 +95,7 @@ class Branching(Tables):
     digit: IntArray
     """[clocks]: work array."""
     clock_known: IntArray
-    """[domains]: 1 where what was looked up for units of this domain belongs to ``points``."""
+    """[domains]: 1 where the costs of units of this domain are those of ``points``."""
     network_known: IntArray
     """[networks]: 1 where ``least``, ``tail``, ``path`` and the costs chosen belong to ``units``
     and ``points``."""
@@ -105,16 +105,16 @@ class Branching(Tables):
     """[buffer, domains]"""
 
 
-def make_branching(
+def make_search_tree(
     problem: Problem, plan: Plan, *, objectives: int, rates: int, members: int, lemmas: int
-) -> Branching:
-    """A search that has not begun, with room for so many members and lemmas; ``rates``: as many as
+) -> SearchTree:
+    """An empty search, with room for this many members and lemmas; ``rates``: as many as
     the search space has."""
     groups, domains = plan.groups, plan.domains
     # A set of points can be halved until one is left: at most once for every point.
     levels = groups + sum(int(domain.allowed.sum()) for domain in problem.domains) + 1
     masks = [sum(1 << int(k) for k in np.flatnonzero(d.allowed)) for d in problem.domains]
-    return Branching(
+    return SearchTree(
         progress=records(PROGRESS),
         units=np.full(groups, -1, dtype=np.int64),
         points=np.array(masks, dtype=np.int64),
@@ -127,7 +127,7 @@ def make_branching(
         option=_zeros(levels),
         saved=_zeros(levels),
         bound=_zeros(levels, objectives),
-        stop=_zeros(levels, _stop_words(plan)),
+        snapshot=_zeros(levels, _snapshot_words(plan)),
         objectives=_zeros(members, objectives),
         closing=_zeros(members, objectives),
         member_units=_zeros(members, groups),
@@ -136,12 +136,12 @@ def make_branching(
         fastest=_zeros(groups * plan.units),
         fastest_anywhere=_zeros(groups),
         min_energy=_zeros(groups * plan.units),
-        frugal_anywhere=_zeros(groups),
+        min_energy_anywhere=_zeros(groups),
         mixed=_zeros(rates * groups * plan.units),
         gain=_zeros(rates * groups),
         first_open=_zeros(plan.networks),
-        least_idle=_zeros(plan.units),
-        least_static=_zeros(domains),
+        min_idle=_zeros(plan.units),
+        min_static=_zeros(domains),
         least=_zeros(groups),
         tail=_zeros(groups),
         path=_zeros(plan.networks),
@@ -155,8 +155,8 @@ def make_branching(
     )
 
 
-def _stop_words(plan: Plan) -> int:
-    """Upper bound of what :func:`fitness.branch_and_bound.snapshots.save_stop` writes: scalars,
+def _snapshot_words(plan: Plan) -> int:
+    """Upper bound of what :func:`fitness.branch_and_bound.snapshots.save_snapshot` writes: scalars,
     units, what waits (each place once), places with their ends, jobs, the frame, latencies, open
     places."""
     places = plan.instances
