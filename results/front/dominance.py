@@ -8,8 +8,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from common.arrays import FloatArray, IntArray
+from common.arrays import BoolArray, FloatArray, IntArray
 
+RankArray = NDArray[np.unsignedinteger]
 _BLOCK = 256
 """Rows that are compared with the archive at once: bounds the memory taken."""
 
@@ -41,34 +42,34 @@ def _lowest_so_far(values: IntArray) -> NDArray[np.intp]:
 
 def _survivors(rows: IntArray) -> NDArray[np.intp]:
     """Positions of non-dominated rows; rows are different and sorted, so none is dominated by a
-    later one."""
-    archive = np.empty_like(rows)
+    later one, and the first column need not be compared."""
+    # Ranks compare as the values do, and many fit into a vector register.
+    ranks = [np.unique(column, return_inverse=True)[1] for column in rows.T[1:]]
+    columns = np.array(ranks, dtype=np.min_scalar_type(len(rows)))
+    archive = np.empty_like(columns)
     positions: list[NDArray[np.intp]] = []
     size = 0
     for begin in range(0, len(rows), _BLOCK):
-        block = rows[begin : begin + _BLOCK]
-        open_ = np.flatnonzero(~_dominated(block, archive[:size]))
-        block = block[open_]
+        block = columns[:, begin : begin + _BLOCK]
+        open_ = np.flatnonzero(~_no_larger(archive[:, :size], block).any(axis=1))
+        block = block[:, open_]
         # Within the block a dominated row may still rule out others, but whatever it rules out,
         # the one that dominates it rules out too.
-        inside = ~_dominated(block, block)
+        inside = ~np.tril(_no_larger(block, block), -1).any(axis=1)
         kept = open_[inside]
-        archive[size : size + len(kept)] = block[inside]
+        archive[:, size : size + len(kept)] = block[:, inside]
         size += len(kept)
         positions.append(begin + kept)
     return np.concatenate(positions)
 
 
-def _dominated(rows: IntArray, by: IntArray) -> NDArray[np.bool_]:
-    """Whether some other row of ``by`` is not larger in any column; equal rows count as one."""
-    nowhere_larger = np.ones((len(rows), len(by)), dtype=np.bool_)
-    equal = np.ones_like(nowhere_larger)
-    for column in range(rows.shape[1]):
-        mine, theirs = rows[:, column, None], by[None, :, column]
-        nowhere_larger &= theirs <= mine
-        equal &= theirs == mine
-    dominated: NDArray[np.bool_] = np.any(nowhere_larger & ~equal, axis=1)
-    return dominated
+def _no_larger(those: RankArray, rows: RankArray) -> BoolArray:
+    """[rows, those]: which of ``those`` are nowhere larger than each of ``rows``. Both come as
+    [columns, n]."""
+    result = np.ones((rows.shape[1], those.shape[1]), dtype=np.bool_)
+    for mine, theirs in zip(rows, those, strict=True):
+        result &= theirs <= mine[:, None]
+    return result
 
 
 def knee(objectives: IntArray) -> int:

@@ -1,15 +1,20 @@
 """Check of a front without simulation: mapping rules, schedules that
-are consistent, objectives that agree with the other values, no member dominated."""
+are consistent, objectives that agree with the other values, no member dominated.
+
+Each rule is checked of all members at once: a front may have thousands.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
-from common.arrays import IntArray
+from common.arrays import BoolArray, IntArray
 from results.errors import ResultError
 from results.front.dominance import non_dominated
 from results.front.front import Front, Member
-from results.front.schedule_check import check_schedule, require
+from results.front.schedule_check import Executions, Members, check_schedules, require_all
 from results.problem.objectives import Objective, ObjectiveKind, objective_names
 from results.problem.problem import Problem
 from results.problem.problem_check import check_problem
@@ -24,13 +29,18 @@ def check_front(front: Front) -> None:
             itself, members that are dominated or not in order.
     """
     check_problem(front.problem)
-    for i, member in enumerate(front.members):
-        _check_member(front.problem, member, f"$.members[{i}]")
-    for i, point in enumerate(front.baselines):
-        _check_member(front.problem, point.member, f"$.baselines[{i}].point")
+    _check_members(
+        front.problem,
+        [*front.members, *(point.member for point in front.baselines)],
+        [
+            *(f"$.members[{i}]" for i in range(len(front.members))),
+            *(f"$.baselines[{i}].point" for i in range(len(front.baselines))),
+        ],
+    )
     values = objective_array(front)
-    if len(non_dominated(values)) != len(values):
-        dominated = sorted(set(range(len(values))) - set(non_dominated(values).tolist()))
+    kept = non_dominated(values)
+    if len(kept) != len(values):
+        dominated = np.setdiff1d(np.arange(len(values)), kept)
         raise ResultError(f"$.members[{dominated[0]}]: is dominated by, or equal to, another")
     if len(values) and (np.diff(values[:, 0]) < 0).any():
         raise ResultError("$.members: must be in the order of the first objective")
@@ -51,96 +61,160 @@ def objective_array(front: Front) -> IntArray:
     return values
 
 
-def _check_member(problem: Problem, member: Member, path: str) -> None:
-    for name, values, count in (
-        ("objectives", member.objectives, len(problem.objectives)),
-        ("latencies_ps", member.latencies_ps, len(problem.networks)),
-        ("energy_by_unit_fj", member.energy_by_unit_fj, len(problem.units)),
-        ("operating_points", member.domain_on, len(problem.domains)),
-    ):
-        require(len(values) == count, f"{path}.{name}", f"must be {count}, got {len(values)}")
-    _check_mapping(problem, member, path)
-    _check_points(problem, member, path)
-    check_schedule(problem, member, path)
-    _check_figures(problem, member, path)
-
-
-def _check_mapping(problem: Problem, member: Member, path: str) -> None:
-    units = member.design.units
-    require(
-        units.shape == (problem.group_count,) and units.dtype == np.int64,
-        f"{path}.mapping",
-        f"must be {problem.group_count} units (int64), one per group",
-    )
-    require(
-        bool(((units >= 0) & (units < len(problem.units))).all()),
-        f"{path}.mapping",
-        "must be units of the problem",
-    )
-    forbidden = np.flatnonzero(~problem.allowed[np.arange(len(units)), units])
-    for group in forbidden:
-        network = next(n for n in problem.networks if group in n.groups)
-        require(
-            False,
-            f"{path}.mapping[{network.name!r}][{group - network.first_group}]",
-            f"{problem.units[units[group]].name!r} is not allowed for this group",
-        )
-
-
-def _check_points(problem: Problem, member: Member, path: str) -> None:
-    points = member.design.operating_points
-    require(
-        points.shape == (len(problem.domains),) and points.dtype == np.int64,
-        f"{path}.operating_points",
-        f"must be {len(problem.domains)} indices (int64), one per domain",
-    )
-    used = set(member.design.units.tolist())
-    needed = {clock for unit in used for clock in problem.units[unit].clocks}
-    for d, domain in enumerate(problem.domains):
-        here = f"{path}.operating_points[{domain.name!r}]"
-        on = not domain.may_be_off or d in needed
-        require(
-            member.domain_on[d] == on, here, f"the domain must be {'on' if on else 'off (null)'}"
-        )
-        point = int(points[d])
-        require(0 <= point < len(domain.frequencies_khz), here, f"no operating point {point}")
-        require(bool(domain.allowed[point]), here, f"operating point {point} is not allowed")
-        require(
-            on or point == domain.point_when_off,
-            here,
-            f"must be {domain.point_when_off}, as the domain is off, got {point}",
-        )
-
-
-def _check_figures(problem: Problem, member: Member, path: str) -> None:
-    names = objective_names(problem)
-    for objective, name, value in zip(problem.objectives, names, member.objectives, strict=True):
-        expected = _expected(problem, member, objective)
-        require(
-            expected is None or value == expected,
-            f"{path}.objectives[{name!r}]",
-            f"must be {expected}, by the figures beside it, got {value}",
-        )
-    require(
-        min(member.energy_by_unit_fj) >= 0 and sum(member.energy_by_unit_fj) <= member.energy_fj,
-        f"{path}.energy_by_unit_fj",
-        f"must be positive and at most energy_fj, {member.energy_fj}, together",
-    )
-    rows = member.schedule.groups
-    if member.free_run is not None or rows[-1].frame > 1:
+def _check_members(problem: Problem, members: Sequence[Member], paths: Sequence[str]) -> None:
+    if not members:
         return
-    require(
-        member.makespan_ps == member.schedule.makespan_ps,
-        f"{path}.makespan_ps",
-        f"must be {member.schedule.makespan_ps}, the end of the schedule",
+    for name, counts, count in (
+        ("objectives", [len(m.objectives) for m in members], len(problem.objectives)),
+        ("latencies_ps", [len(m.latencies_ps) for m in members], len(problem.networks)),
+        ("energy_by_unit_fj", [len(m.energy_by_unit_fj) for m in members], len(problem.units)),
+        ("operating_points", [len(m.domain_on) for m in members], len(problem.domains)),
+    ):
+        if set(counts) != {count}:
+            i = next(i for i, got in enumerate(counts) if got != count)
+            raise ResultError(f"{paths[i]}.{name}: must be {count}, got {counts[i]}")
+    units = _check_mappings(problem, members, paths)
+    points = _check_points(problem, members, units, paths)
+    executions = check_schedules(Members(problem, members, paths, units, points))
+    _check_figures(problem, members, paths)
+    if problem.execution.has_frame:
+        _check_ends(problem, members, executions, paths)
+
+
+def _check_mappings(problem: Problem, members: Sequence[Member], paths: Sequence[str]) -> IntArray:
+    """[members, groups]: the units."""
+    shape = (problem.group_count,)
+    mappings = [member.design.units for member in members]
+    require_all(
+        [units.shape == shape and units.dtype == np.int64 for units in mappings],
+        lambda i: (
+            f"{paths[i]}.mapping",
+            f"must be {problem.group_count} units (int64), one per group",
+        ),
     )
-    for n, network in enumerate(problem.networks):
-        latency = max(row.end_ps for row in rows if row.network == n) - network.arrival_ps
-        require(
-            member.latencies_ps[n] == latency,
-            f"{path}.latencies_ps[{network.name!r}]",
-            f"must be {latency}, got {member.latencies_ps[n]}",
+    table = np.array(mappings)
+    require_all(
+        ((table >= 0) & (table < len(problem.units))).all(axis=1),
+        lambda i: (f"{paths[i]}.mapping", "must be units of the problem"),
+    )
+    allowed = problem.allowed[np.arange(problem.group_count), table]
+
+    def complaint(i: int) -> tuple[str, str]:
+        group = int(np.argmin(allowed[i]))
+        network = next(n for n in problem.networks if group in n.groups)
+        return (
+            f"{paths[i]}.mapping[{network.name!r}][{group - network.first_group}]",
+            f"{problem.units[table[i, group]].name!r} is not allowed for this group",
         )
+
+    require_all(allowed.all(axis=1), complaint)
+    return table
+
+
+def _check_points(
+    problem: Problem, members: Sequence[Member], units: IntArray, paths: Sequence[str]
+) -> IntArray:
+    """[members, domains]: the operating points."""
+    shape = (len(problem.domains),)
+    chosen = [member.design.operating_points for member in members]
+    require_all(
+        [points.shape == shape and points.dtype == np.int64 for points in chosen],
+        lambda i: (
+            f"{paths[i]}.operating_points",
+            f"must be {len(problem.domains)} indices (int64), one per domain",
+        ),
+    )
+    table = np.array(chosen)
+    clocked = np.zeros((len(problem.units), len(problem.domains)), dtype=np.bool_)
+    for u, unit in enumerate(problem.units):
+        clocked[u, list(unit.clocks)] = True
+    used = np.zeros((len(members), len(problem.units)), dtype=np.bool_)
+    np.put_along_axis(used, units, True, axis=1)
+    on = used @ clocked | [not domain.may_be_off for domain in problem.domains]
+    said_on = np.array([member.domain_on for member in members], dtype=np.bool_)
+    for d in range(len(problem.domains)):
+        _check_points_of(problem, d, table[:, d], on[:, d], said_on[:, d], paths)
+    return table
+
+
+def _check_points_of(
+    problem: Problem,
+    d: int,
+    points: IntArray,
+    on: BoolArray,
+    said_on: BoolArray,
+    paths: Sequence[str],
+) -> None:
+    """[members] each: of one domain."""
+    domain = problem.domains[d]
+
+    def here(i: int) -> str:
+        return f"{paths[i]}.operating_points[{domain.name!r}]"
+
+    require_all(
+        on == said_on, lambda i: (here(i), f"the domain must be {'on' if on[i] else 'off (null)'}")
+    )
+    require_all(
+        (points >= 0) & (points < len(domain.frequencies_khz)),
+        lambda i: (here(i), f"no operating point {points[i]}"),
+    )
+    require_all(
+        domain.allowed[points], lambda i: (here(i), f"operating point {points[i]} is not allowed")
+    )
+    off = domain.point_when_off
+    require_all(
+        on | (points == off),
+        lambda i: (here(i), f"must be {off}, as the domain is off, got {points[i]}"),
+    )
+
+
+def _check_figures(problem: Problem, members: Sequence[Member], paths: Sequence[str]) -> None:
+    names = objective_names(problem)
+    for member, path in zip(members, paths, strict=True):
+        for k, objective in enumerate(problem.objectives):
+            expected, value = _expected(problem, member, objective), member.objectives[k]
+            if expected is not None and value != expected:
+                raise ResultError(
+                    f"{path}.objectives[{names[k]!r}]: must be {expected}, by the figures beside "
+                    f"it, got {value}"
+                )
+        by_unit = member.energy_by_unit_fj
+        if min(by_unit) < 0 or sum(by_unit) > member.energy_fj:
+            raise ResultError(
+                f"{path}.energy_by_unit_fj: must be positive and at most energy_fj, "
+                f"{member.energy_fj}, together"
+            )
+
+
+def _check_ends(
+    problem: Problem, members: Sequence[Member], executions: Executions, paths: Sequence[str]
+) -> None:
+    """Makespan and latencies of schedules with one frame."""
+    single = [i for i, m in enumerate(members) if m.schedule.groups[-1].frame == 1]
+    if not single:
+        return
+    ends = executions.end_ps[np.isin(executions.member, single)].reshape(len(single), -1)
+    makespans = ends.max(axis=1)
+    require_all(
+        makespans == [members[m].makespan_ps for m in single],
+        lambda i: (
+            f"{paths[single[i]]}.makespan_ps",
+            f"must be {makespans[i]}, the end of the schedule",
+        ),
+    )
+    counts = np.array([network.repeats * len(network.groups) for network in problem.networks])
+    latencies = np.maximum.reduceat(ends, np.cumsum(counts) - counts, axis=1)
+    latencies -= [network.arrival_ps for network in problem.networks]
+    claimed = np.array([members[m].latencies_ps for m in single])
+
+    def complaint(i: int) -> tuple[str, str]:
+        m, n = divmod(i, len(counts))
+        return (
+            f"{paths[single[m]]}.latencies_ps[{problem.networks[n].name!r}]",
+            f"must be {latencies[m, n]}, got {claimed[m, n]}",
+        )
+
+    require_all((claimed == latencies).reshape(-1), complaint)
 
 
 def _expected(problem: Problem, member: Member, objective: Objective) -> int | None:

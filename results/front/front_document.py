@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -170,13 +172,14 @@ def front_from_document(document: Json, problem: Problem, *, check_hashes: bool 
     content: Any = document
     if check_hashes and content["problem_sha256"] != problem_sha256(problem):
         raise ResultError("$.problem_sha256: is not that of problem.json")
-    names = objective_names(problem)
-    if tuple(content["objectives"]) != names:
-        raise ResultError(f"$.objectives: must be those of the problem: {', '.join(names)}")
+    names = _Names.of(problem)
+    if tuple(content["objectives"]) != names.objectives:
+        wanted = ", ".join(names.objectives)
+        raise ResultError(f"$.objectives: must be those of the problem: {wanted}")
     front = Front(
         problem=problem,
         members=tuple(
-            _member_from_document(problem, member, f"$.members[{i}]")
+            _member_from_document(names, member, f"$.members[{i}]")
             for i, member in enumerate(content["members"])
         ),
         provenance=_provenance_from_document(content["provenance"]),
@@ -186,7 +189,7 @@ def front_from_document(document: Json, problem: Problem, *, check_hashes: bool 
             BaselinePoint(
                 name=entry["name"],
                 label=entry["label"],
-                member=_member_from_document(problem, entry["point"], f"$.baselines[{i}].point"),
+                member=_member_from_document(names, entry["point"], f"$.baselines[{i}].point"),
                 breaks=tuple(entry["breaks"]),
             )
             for i, entry in enumerate(content["baselines"])
@@ -218,96 +221,137 @@ def _provenance_from_document(content: Any) -> Provenance:
     )
 
 
-def _member_from_document(problem: Problem, content: Any, path: str) -> Member:
-    network_index = {network.name: n for n, network in enumerate(problem.networks)}
-    unit_index = {unit.name: u for u, unit in enumerate(problem.units)}
-    objectives = _values(content, "objectives", objective_names(problem), path)
-    mapping = _values(content, "mapping", tuple(network_index), path)
-    units = []
-    for network, names in zip(problem.networks, mapping, strict=True):
-        here = f"{path}.mapping[{network.name!r}]"
-        if len(names) != len(network.group_names):
-            raise ResultError(
-                f"{here}: must name {len(network.group_names)} units, one per group, "
-                f"got {len(names)}"
-            )
-        units += [_index(unit_index, name, f"{here}[{g}]") for g, name in enumerate(names)]
-    points = _values(
-        content, "operating_points", tuple(domain.name for domain in problem.domains), path
-    )
+@dataclass(frozen=True, eq=False)
+class _Names:
+    """What the names in a document stand for."""
+
+    problem: Problem
+    objectives: tuple[str, ...]
+    networks: dict[str, int]
+    units: dict[str, int]
+    ladders: dict[str, list[dict[str, int | None]]]
+    """Per domain its operating points, as they stand in documents."""
+
+    @classmethod
+    def of(cls, problem: Problem) -> _Names:
+        """Those of the problem."""
+        return cls(
+            problem,
+            objective_names(problem),
+            {network.name: n for n, network in enumerate(problem.networks)},
+            {unit.name: u for u, unit in enumerate(problem.units)},
+            {
+                domain.name: [
+                    {"index": i, "frequency_khz": khz, "voltage_mv": mv}
+                    for i, (khz, mv) in enumerate(
+                        zip(domain.frequencies_khz, domain.voltages_mv, strict=True)
+                    )
+                ]
+                for domain in problem.domains
+            },
+        )
+
+
+def _member_from_document(names: _Names, content: Any, path: str) -> Member:
+    points = _values(content, "operating_points", names.ladders, path)
     return Member(
         design=DesignPoint(
-            units=read_only(np.array(units, dtype=np.int64)),
+            units=read_only(np.array(_mapping(names, content, path), dtype=np.int64)),
             operating_points=read_only(
                 np.array(
                     [
-                        _operating_point(problem, d, point, f"{path}.operating_points")
+                        _operating_point(names, d, point, f"{path}.operating_points")
                         for d, point in enumerate(points)
                     ],
                     dtype=np.int64,
                 )
             ),
         ),
-        objectives=tuple(objectives),
+        objectives=tuple(_values(content, "objectives", names.objectives, path)),
         domain_on=tuple(point is not None for point in points),
-        schedule=Schedule(
-            tuple(
-                ScheduledGroup(
-                    frame=row["frame"],
-                    network=_index(network_index, row["network"], f"{path}.schedule[{i}].network"),
-                    repeat=row["repeat"],
-                    group=row["group"],
-                    unit=_index(unit_index, row["unit"], f"{path}.schedule[{i}].unit"),
-                    ready_ps=row["ready_ps"],
-                    start_ps=row["start_ps"],
-                    end_ps=row["end_ps"],
-                    alone_ps=row["alone_ps"],
-                )
-                for i, row in enumerate(content["schedule"])
-            )
-        ),
-        latencies_ps=tuple(_values(content, "latencies_ps", tuple(network_index), path)),
+        schedule=_schedule(names, content["schedule"], f"{path}.schedule"),
+        latencies_ps=tuple(_values(content, "latencies_ps", names.networks, path)),
         makespan_ps=content["makespan_ps"],
         energy_fj=content["energy_fj"],
-        energy_by_unit_fj=tuple(_values(content, "energy_by_unit_fj", tuple(unit_index), path)),
-        free_run=_free_run(content["free_run"], tuple(network_index), f"{path}.free_run"),
+        energy_by_unit_fj=tuple(_values(content, "energy_by_unit_fj", names.units, path)),
+        free_run=_free_run(content["free_run"], names, f"{path}.free_run"),
     )
 
 
-def _free_run(content: Any, networks: tuple[str, ...], path: str) -> FreeRun | None:
+def _mapping(names: _Names, content: Any, path: str) -> list[int]:
+    """The unit of each group."""
+    units: list[int] = []
+    mapping = _values(content, "mapping", names.networks, path)
+    for network, chosen in zip(names.problem.networks, mapping, strict=True):
+        here = f"{path}.mapping[{network.name!r}]"
+        if len(chosen) != len(network.group_names):
+            raise ResultError(
+                f"{here}: must name {len(network.group_names)} units, one per group, "
+                f"got {len(chosen)}"
+            )
+        units += _indices(names.units, chosen, here)
+    return units
+
+
+def _schedule(names: _Names, rows: Any, path: str) -> Schedule:
+    networks = _indices(names.networks, [row["network"] for row in rows], path, ".network")
+    units = _indices(names.units, [row["unit"] for row in rows], path, ".unit")
+    return Schedule(
+        tuple(
+            ScheduledGroup(
+                row["frame"],
+                network,
+                row["repeat"],
+                row["group"],
+                unit,
+                row["ready_ps"],
+                row["start_ps"],
+                row["end_ps"],
+                row["alone_ps"],
+            )
+            for row, network, unit in zip(rows, networks, units, strict=True)
+        )
+    )
+
+
+def _free_run(content: Any, names: _Names, path: str) -> FreeRun | None:
     if content is None:
         return None
     begin, end = content["window_ps"]
-    periods = _values(content, "frame_periods_ps", networks, path)
+    periods = _values(content, "frame_periods_ps", names.networks, path)
     return FreeRun((begin, end), tuple(periods), content["shown_ps"])
 
 
-def _values(content: Any, key: str, names: tuple[str, ...], path: str) -> list[Any]:
+def _values(content: Any, key: str, names: Collection[str], path: str) -> list[Any]:
     """Values of an object that must have exactly these keys, in the order of ``names``."""
     values = content[key]
-    if set(values) != set(names):
+    if len(values) != len(names) or not all(name in values for name in names):
         raise ResultError(
             f"{path}.{key}: must have the keys {', '.join(names)}; got {', '.join(values)}"
         )
     return [values[name] for name in names]
 
 
-def _index(indices: dict[str, int], name: str, path: str) -> int:
-    if name not in indices:
-        raise ResultError(f"{path}: must be one of {', '.join(indices)}; got {name!r}")
-    return indices[name]
+def _indices(
+    indices: dict[str, int], names: Sequence[str], path: str, field: str = ""
+) -> list[int]:
+    """What the entries of a list name."""
+    try:
+        return [indices[name] for name in names]
+    except KeyError:
+        i = next(i for i, name in enumerate(names) if name not in indices)
+        raise ResultError(
+            f"{path}[{i}]{field}: must be one of {', '.join(indices)}; got {names[i]!r}"
+        ) from None
 
 
-def _operating_point(problem: Problem, d: int, point: Any, path: str) -> int:
+def _operating_point(names: _Names, d: int, point: Any, path: str) -> int:
     """Index of the operating point; ``point_when_off`` where the domain is off."""
-    domain = problem.domains[d]
+    domain = names.problem.domains[d]
     if point is None:
         return domain.point_when_off
     index: int = point["index"]
-    ladder = [
-        {"index": i, "frequency_khz": khz, "voltage_mv": mv}
-        for i, (khz, mv) in enumerate(zip(domain.frequencies_khz, domain.voltages_mv, strict=True))
-    ]
+    ladder = names.ladders[domain.name]
     if index >= len(ladder) or ladder[index] != point:
         raise ResultError(f"{path}[{domain.name!r}]: no such operating point: {point}")
     return index

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -11,9 +11,11 @@ if TYPE_CHECKING:
     from results.problem.problem import Problem
 
 
-@dataclass(frozen=True, order=True)
-class ScheduledGroup:
-    """One execution of a group: indices into the problem, and instants in picoseconds."""
+class ScheduledGroup(NamedTuple):
+    """One execution of a group: indices into the problem, and instants in picoseconds.
+
+    A tuple, since fronts have millions: quick to make, and read as rows of a table.
+    """
 
     frame: int
     """Counted from 1."""

@@ -8,9 +8,9 @@ from itertools import pairwise, product
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from common.arrays import FloatArray
+from common.arrays import BoolArray, FloatArray
 
 Point = tuple[float, float]
 Box = tuple[float, float, float, float]
@@ -40,10 +40,10 @@ class Placement:
     """Where the line from the point meets the box, as shares of its width and height."""
 
 
-def overlap(a: ArrayLike, b: ArrayLike) -> NDArray[np.bool_]:
+def overlap(a: ArrayLike, b: ArrayLike) -> BoolArray:
     """Whether boxes [..., 4] have a point in common."""
     (left, bottom, right, top), other = np.moveaxis(np.asarray(a), -1, 0), np.asarray(b)
-    result: NDArray[np.bool_] = (
+    result: BoolArray = (
         (left <= other[..., 2])
         & (other[..., 0] <= right)
         & (bottom <= other[..., 3])

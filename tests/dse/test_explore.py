@@ -316,3 +316,12 @@ def test_showing_a_front_loads_no_compiler():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
+
+
+def test_the_collector_has_nothing_to_look_at_in_the_end():
+    code = (
+        "import atexit, gc, sys; from dse.cli.main import main; sys.argv = ['dse', 'platforms']; "
+        "atexit.register(lambda: print(len(gc.get_objects()) < gc.get_freeze_count())); main()"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "True"

@@ -6,7 +6,6 @@ import multiprocessing
 import os
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import fields
 from functools import partial
 
 from fitness.reference.objectives import plain_outcome
@@ -99,9 +98,9 @@ def _schedule_difference(problem: Problem, claimed: Schedule, played: Schedule) 
     different = [(stated, is_so) for stated, is_so in pairs if stated != is_so]
     stated, is_so = different[0]
     parts = [
-        f"{entry.name} is {getattr(is_so, entry.name)}, not {getattr(stated, entry.name)}"
-        for entry in fields(ScheduledGroup)
-        if getattr(stated, entry.name) != getattr(is_so, entry.name)
+        f"{name} is {value}, not {claim}"
+        for name, value, claim in zip(ScheduledGroup._fields, is_so, stated, strict=True)
+        if value != claim
     ]
     network = problem.networks[is_so.network]
     more = f"; {len(different) - 1} more differ" if len(different) > 1 else ""

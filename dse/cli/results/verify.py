@@ -32,9 +32,9 @@ def verify(
     for check in checks_of(folder, ignore_hashes=ignore_hashes):
         done.append(check)
         if not as_json:
-            said = check.verdict.value
-            said = said if check.verdict is Verdict.HOLDS else said.upper()
-            print(f"{said:<11}  {check.name}: {check.detail}")
+            verdict = check.verdict.value
+            verdict = verdict if check.verdict is Verdict.HOLDS else verdict.upper()
+            print(f"{verdict:<11}  {check.name}: {check.detail}")
     if as_json:
         rows = [
             {"check": check.name, "verdict": check.verdict.value, "detail": check.detail}

@@ -88,12 +88,12 @@ def network_files(deployment: Deployment) -> tuple[NetworkFiles, ...]:
             name, copy = f"{stem}_{copy}", copy + 1
         taken.add(name)
         segments = deployment.segments(n)
-        whole = f"{name}.onnx"
+        model_name = f"{name}.onnx"
         units = [deployment.problem.units[segment.unit].name for segment in segments]
         files.append(
             NetworkFiles(
-                whole,
-                (whole,)
+                model_name,
+                (model_name,)
                 if len(segments) == 1
                 else tuple(f"{name}.{k}.{unit}.onnx" for k, unit in enumerate(units)),
             )

@@ -128,8 +128,7 @@ def test_pipelines_keep_several_frames(front, tmp_path):
     )
     member = front.members[0]
     later = tuple(
-        dataclasses.replace(
-            row,
+        row._replace(
             frame=2,
             **{
                 key: getattr(row, key) + member.makespan_ps

@@ -12,6 +12,7 @@ from results.front.front_document import front_to_document
 from results.io.schema import check_against_schema, schema
 from results.problem.problem_file import problem_to_document
 
+SCHEMAS = ("certificate", "costs", "deployment", "front", "mapping", "periodic", "problem")
 WRONG = (None, -2, -1, 0, 1 << 63, 1.5, "", "x", True, [], [1], [[1, 2, 3]], {}, {"name": 1})
 
 
@@ -48,6 +49,47 @@ def test_quick_check_agrees_with_the_plain_validator(make_problem, front, name):
             with pytest.raises(ResultError, match=r"^\$"):
                 check_against_schema(spoiled, name)
     assert 0 < accepted < 120
+
+
+@pytest.mark.parametrize("name", SCHEMAS)
+def test_entries_of_lists_are_limited_as_the_quick_check_needs_it(name):
+    """By bounds, lengths and kinds; no entry by another, no property by another."""
+    document = schema(name)
+    allowed = {"type", "properties", "additionalProperties", "required", "items", "description"}
+    allowed |= {
+        "minItems",
+        "maxItems",
+        "minimum",
+        "maximum",
+        "minLength",
+        "pattern",
+        "enum",
+        "$ref",
+    }
+    todo = [entries for part in subschemas(document) if (entries := part.get("items"))]
+    seen = []
+    while todo:
+        part = todo.pop()
+        if part in seen:
+            continue
+        seen.append(part)
+        assert set(part) <= allowed, part
+        assert all(isinstance(value, str) for value in part.get("enum", ()))
+        if "$ref" in part:
+            todo.append(document["$defs"][part["$ref"].removeprefix("#/$defs/")])
+        todo += [*part.get("properties", {}).values()]
+        todo += [part[key] for key in ("items", "additionalProperties") if part.get(key)]
+    assert seen
+
+
+def subschemas(part):
+    if isinstance(part, dict):
+        yield part
+        for child in part.values():
+            yield from subschemas(child)
+    elif isinstance(part, list):
+        for child in part:
+            yield from subschemas(child)
 
 
 def test_only_whole_numbers_are_integers(front):

@@ -151,7 +151,7 @@ def test_what_differs_in_a_schedule_is_named(files: Files) -> None:
     problem = files.read_problem
     member = front_from_document(parse(json.dumps(files.front).encode()), problem).members[0]
     *others, last = member.schedule.groups
-    changed = Schedule((*others, replace(last, ready_ps=last.ready_ps - 7, unit=1 - last.unit)))
+    changed = Schedule((*others, last._replace(ready_ps=last.ready_ps - 7, unit=1 - last.unit)))
     told = _schedule_difference(problem, changed, member.schedule)
     network = problem.networks[last.network]
     assert told == (
