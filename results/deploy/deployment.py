@@ -76,7 +76,7 @@ class Deployment:
     def segments(self, network: int) -> tuple[Segment, ...]:
         """The segments of a network, in order of execution."""
         groups = self.problem.networks[network].groups
-        units = [int(self.member.design.units[group]) for group in groups]
+        units = self.member.design.units[groups.start : groups.stop].tolist()
         segments: list[Segment] = []
         first = 0
         for unit, run in groupby(units):

@@ -8,20 +8,21 @@ from math import log
 
 import numpy as np
 
-from common.arrays import IntArray
 from dse.problem.constraint_status import constraint_states
 from fitness.objectives import make_outcomes
 from platforms.deployment import PowerMode, PowerModes
 from results.deploy.deployment import Deployment
 from results.deploy.nvpmodel_section import ModeCost
 from results.problem.objectives import Objective, ObjectiveKind
+from results.problem.problem import Problem
 
 
 @dataclass(frozen=True, eq=False)
 class _Mapped:
     """A member's mapping at the clocks of a mode; ``missing``: domains that the mode turns off."""
 
-    row: IntArray
+    points: tuple[int, ...]
+    """The operating point of each domain."""
     clocks_khz: tuple[tuple[str, int | None], ...]
     distance: float
     missing: tuple[str, ...]
@@ -36,8 +37,11 @@ def mode_costs(deployments: Sequence[Deployment], modes: PowerModes) -> list[tup
             little more than one.
     """
     problem = deployments[0].problem
-    mapped = [[_mapped(d, mode) for mode in modes.modes] for d in deployments]
-    rows = np.stack([entry.row for entries in mapped for entry in entries])
+    points_at_caps = [_points_at_caps(problem, mode) for mode in modes.modes]
+    mapped = [_mapped(deployment, points_at_caps) for deployment in deployments]
+    units = np.array([deployment.member.design.units for deployment in deployments])
+    points = np.array([entry.points for entries in mapped for entry in entries])
+    rows = np.hstack([units.repeat(len(points_at_caps), axis=0), points])
     figures = (Objective(ObjectiveKind.LATENCY), Objective(ObjectiveKind.ENERGY))
     outcomes = make_outcomes(replace(problem, objectives=figures))(rows)
     costs = []
@@ -52,8 +56,10 @@ def mode_costs(deployments: Sequence[Deployment], modes: PowerModes) -> list[tup
                 continue
             index = d * len(entries) + m
             makespan, energy = outcomes.objectives[index].tolist()
-            states = constraint_states(problem, outcomes, index)
-            broken = [state.in_words() for state in states if not state.met]
+            broken = []
+            if not outcomes.feasible[index]:
+                states = constraint_states(problem, outcomes, index)
+                broken = [state.in_words() for state in states if not state.met]
             of_member.append(
                 ModeCost(
                     mode=mode,
@@ -68,29 +74,38 @@ def mode_costs(deployments: Sequence[Deployment], modes: PowerModes) -> list[tup
     return costs
 
 
-def _mapped(deployment: Deployment, mode: PowerMode) -> _Mapped:
-    """The member with every clock at the mode's cap on the ladder."""
-    caps, wanted = dict(mode.caps_khz), deployment.clocks_khz
-    points = deployment.member.design.operating_points.copy()
-    clocks: list[tuple[str, int | None]] = []
-    distance = 0.0
-    missing: list[str] = []
-    for d, domain in enumerate(deployment.problem.domains):
-        cap, exact = caps.get(domain.name), wanted[domain.name]
-        if exact is None:
-            clocks.append((domain.name, None))
-            continue
-        below = [p for p, khz in enumerate(domain.frequencies_khz) if cap is None or khz <= cap]
-        if not below:
-            missing.append(domain.name)
-            clocks.append((domain.name, None))
-            continue
-        points[d] = below[-1]
-        khz = domain.frequencies_khz[below[-1]]
-        clocks.append((domain.name, khz))
-        distance += abs(log(khz / exact))
-    row = np.concatenate([deployment.member.design.units, points])
-    return _Mapped(row, tuple(clocks), distance, tuple(missing))
+def _points_at_caps(problem: Problem, mode: PowerMode) -> list[int | None]:
+    """For each domain the highest operating point that the mode allows; None: no such."""
+    caps = dict(mode.caps_khz)
+    points: list[int | None] = []
+    for domain in problem.domains:
+        cap, ladder = caps.get(domain.name), domain.frequencies_khz
+        below = [p for p, khz in enumerate(ladder) if cap is None or khz <= cap]
+        points.append(below[-1] if below else None)
+    return points
+
+
+def _mapped(
+    deployment: Deployment, points_at_caps: Sequence[Sequence[int | None]]
+) -> list[_Mapped]:
+    """The member with every clock at a mode's cap on the ladder, for each mode."""
+    wanted = deployment.clocks_khz
+    mapped = []
+    for at_caps in points_at_caps:
+        points = deployment.member.design.operating_points.tolist()
+        clocks: list[tuple[str, int | None]] = []
+        distance = 0.0
+        missing: list[str] = []
+        for d, (domain, point) in enumerate(zip(deployment.problem.domains, at_caps, strict=True)):
+            exact, khz = wanted[domain.name], None
+            if exact is not None and point is None:
+                missing.append(domain.name)
+            elif exact is not None and point is not None:
+                points[d], khz = point, domain.frequencies_khz[point]
+                distance += abs(log(khz / exact))
+            clocks.append((domain.name, khz))
+        mapped.append(_Mapped(tuple(points), tuple(clocks), distance, tuple(missing)))
+    return mapped
 
 
 def _takes_longer(deployment: Deployment, modes: PowerModes, mode: PowerMode) -> tuple[str, ...]:
