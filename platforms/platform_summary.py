@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
+from common.units import PS_PER_MS
 from platforms.platform import Domain, Peak, PeArray, Platform, Source, Status, Unit
 from platforms.source_counts import ENERGY, count_sources
 
@@ -122,7 +123,7 @@ def platform_data(platform: Platform) -> dict[str, Any]:
             {
                 "network": record.names[0],
                 "units": list(record.units),
-                "ms": None if record.time_ps is None else record.time_ps / 10**9,
+                "ms": None if record.time_ps is None else record.time_ps / PS_PER_MS,
                 "precision": record.precision,
                 "clocks_khz": dict(record.clocks_khz),
                 **_source(record.source),

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from common.units import FJ_PER_MJ, PS_PER_MS, UHZ_PER_HZ, UW_PER_W
 from fitness.objectives import Constraint, ConstraintKind, Outcomes, constraints_of
 from results.problem.problem import Problem
 
 _SCALES = {
-    "ps": (10**9, " ms"),
-    "uW": (10**6, " W"),
-    "fJ": (10**12, " mJ"),
-    "uHz": (10**6, " frames/s"),
+    "ps": (PS_PER_MS, " ms"),
+    "uW": (UW_PER_W, " W"),
+    "fJ": (FJ_PER_MJ, " mJ"),
+    "uHz": (UHZ_PER_HZ, " frames/s"),
 }
 
 

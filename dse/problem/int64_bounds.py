@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from common.arrays import FloatArray, IntArray
-from common.units import UHZ_PS
+from common.units import PS_PER_S, UHZ_PS
 from fitness.branch_and_bound.choices import largest_power_mw
 from fitness.contention import largest_products
 from fitness.simulator.state import HIGH_FJ, OF_ONE_STREAM
@@ -70,14 +70,15 @@ def check_magnitudes(problem: Problem) -> None:
     horizon *= 1.001
     if horizon * power >= INT64_LIMIT:
         raise ResultError(
-            f"the longest schedule, or the period, could take {horizon / 1e12:.3g} s at "
+            f"the longest schedule, or the period, could take {horizon / PS_PER_S:.3g} s at "
             f"{power / 1000:.3g} W: more than 63 bits hold in femtojoules; leave out the slowest "
             "clocks (--fix) or units (--units)"
         )
     if horizon * TIME_FACTOR >= INT64_LIMIT:
         raise ResultError(
-            f"the longest schedule, or the period, could take {horizon / 1e12:.3g} s: less than "
-            "2**63 fs (9223 s) is required; leave out the slowest clocks (--fix) or units (--units)"
+            f"the longest schedule, or the period, could take {horizon / PS_PER_S:.3g} s: less "
+            "than 2**63 fs (9223 s) is required; leave out the slowest clocks (--fix) or units "
+            "(--units)"
         )
     _check_rates(problem)
 
@@ -143,15 +144,15 @@ def _check_long_run(problem: Problem, slowest: FloatArray, frame_ps: float, powe
     window += (OF_ONE_STREAM[1] + len(problem.units)) * each
     if window * 1.001 >= INT64_LIMIT:
         raise ResultError(
-            f"the window in which throughput is counted could last {window / 1e12:.3g} s: more "
+            f"the window in which throughput is counted could last {window / PS_PER_S:.3g} s: more "
             "than 63 bits hold in picoseconds; leave out the slowest clocks (--fix) or units "
             "(--units)"
         )
     longest = float(slowest.max(initial=0.0))
     if longest * max(power, 1) * 1.001 >= HIGH_FJ:
         raise ResultError(
-            f"one group could take {longest / 1e12:.3g} s at {power / 1000:.3g} W: more than 62 "
-            "bits hold in femtojoules; leave out the slowest clocks (--fix) or units (--units)"
+            f"one group could take {longest / PS_PER_S:.3g} s at {power / 1000:.3g} W: more than "
+            "62 bits hold in femtojoules; leave out the slowest clocks (--fix) or units (--units)"
         )
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from common.arrays import FloatArray, IntArray
-from common.units import PS_PER_MS
+from common.units import PS_PER_MS, PS_PER_S
 from fitness.calibration.dvfs_profile import ClockProfile
 from fitness.cost_model.dvfs_forms import Clocks, clocks_of, parts_norm, power_mw, time_ms
 from fitness.cost_model.frequency_scaling import LIMIT_PS
@@ -172,7 +172,7 @@ def _group(
     if picoseconds.max() >= LIMIT_PS:
         raise PlatformError(
             f"group {label!r} on {unit.name}: a group's time must stay below 140 s, "
-            f"got {picoseconds.max() / 1e12:.0f} s by the fit over clocks"
+            f"got {picoseconds.max() / PS_PER_S:.0f} s by the fit over clocks"
         )
     memory = platform.domain_by_name[platform.memory.domain].operating_points
     khz = np.array([point.frequency_khz for point in memory], dtype=np.float64)

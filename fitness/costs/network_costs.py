@@ -10,6 +10,7 @@ from fractions import Fraction
 import numpy as np
 
 from common.arrays import IntArray
+from common.units import PS_PER_MS
 from fitness.cost_model.frequency_scaling import ladder_costs
 from fitness.cost_model.fusion import Launch, network_launches
 from fitness.cost_model.power import busy_above_idle_mw, ladder_shape, traffic_mw
@@ -178,9 +179,8 @@ def _draft(
     reasons = _group_reasons(network, support, unit.name)
     runnable = [reason is None for reason in reasons]
     clocks = ", ".join(f"{name} {khz / 1000:g} MHz" for name, khz in record.clocks_khz)
-    note = (
-        f"{record.names[0]} takes {record.time_ps / 10**9:g} ms at {clocks}: {record.source.text}"
-    )
+    taken = f"{record.names[0]} takes {record.time_ps / PS_PER_MS:g} ms at {clocks}"
+    note = f"{taken}: {record.source.text}"
     return _Draft(calibrate(parts, runnable, unit, platform, record), CostOrigin.CALIBRATED, note)
 
 

@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from common.units import FJ_PER_MJ, PS_PER_MS
 from platforms.deployment import ClockControl, ModeParameter, PowerMode, PowerModes
 from results.deploy.deployment import Deployment
 from results.errors import ResultError
@@ -67,9 +68,9 @@ def mode_cost_words(deployment: Deployment, cost: ModeCost) -> str:
         return start + "; ".join(cost.remarks)
     member = deployment.member
     figures = (
-        f"{format_number(cost.makespan_ps / 1e9)} ms "
+        f"{format_number(cost.makespan_ps / PS_PER_MS)} ms "
         f"({_change(cost.makespan_ps, member.makespan_ps)}), "
-        f"{format_number(cost.energy_fj / 1e12)} mJ "
+        f"{format_number(cost.energy_fj / FJ_PER_MJ)} mJ "
         f"({_change(cost.energy_fj, member.energy_fj)})"
     )
     return start + "; ".join((figures, *cost.remarks))
@@ -113,8 +114,9 @@ def nvpmodel_section(
             "#",
         ]
     lines += [
-        f"# These clocks: {format_number(member.makespan_ps / 1e9)} ms, "
-        f"{format_number(member.energy_fj / 1e12)} mJ a frame. The board's modes, clocks at their",
+        f"# These clocks: {format_number(member.makespan_ps / PS_PER_MS)} ms, "
+        f"{format_number(member.energy_fj / FJ_PER_MJ)} mJ a frame. The board's modes, clocks at "
+        "their",
         "# caps (as jetson_clocks holds them), the same mapping, by the same model:",
         *(f"#   {mode_cost_words(deployment, cost)}" for cost in costs),
     ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING
 
+from common.units import PS_PER_MS
 from results.front.named_members import mark_members
 from results.plots.style import COLOURS, ink_on
 from results.problem.objectives import format_objectives, objective_label, unit_heading
@@ -100,9 +101,10 @@ def schedule_html(schedule: Schedule, problem: Problem | None = None) -> str:
         if problem is not None:
             entry = problem.networks[row.network]
             group, network = row.group - entry.first_group, entry.name
-        added = (row.end_ps - row.start_ps - row.alone_ps) / 1e9
+        added = (row.end_ps - row.start_ps - row.alone_ps) / PS_PER_MS
         title = (
-            f"{network}, group {group}: {row.start_ps / 1e9:.4f} to {row.end_ps / 1e9:.4f} ms, "
+            f"{network}, group {group}: {row.start_ps / PS_PER_MS:.4f} to "
+            f"{row.end_ps / PS_PER_MS:.4f} ms, "
             f"contention adds {added:.4f} ms"
         )
         shape = f'y="{top}" height="{_BAR}" fill="{colour}"'
@@ -119,6 +121,6 @@ def schedule_html(schedule: Schedule, problem: Problem | None = None) -> str:
         parts.append("</g>")
     parts.append(
         f'<text x="{_WIDTH - 6}" y="{height - 6}" text-anchor="end" fill="#222222">'
-        f"0 to {schedule.makespan_ps / 1e9:.4f} ms</text></svg>"
+        f"0 to {schedule.makespan_ps / PS_PER_MS:.4f} ms</text></svg>"
     )
     return "".join(parts)

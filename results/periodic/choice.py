@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from common.units import FJ_PER_J, PS_PER_MS, PS_PER_S
 from results.errors import ResultError
 from results.io.plural import pluralize
 from results.periodic.periodic import PeriodicSchedule
@@ -56,18 +57,18 @@ def figure_lines(schedule: PeriodicSchedule, inferences: int) -> list[tuple[str,
         ("method", schedule.method),
         ("engines", str(schedule.array.engines)),
         ("copies of the graph a period", str(schedule.copies)),
-        ("period", f"{schedule.period_ps / 1e9:.6g} ms, {above:.2%} above the bound"),
+        ("period", f"{schedule.period_ps / PS_PER_MS:.6g} ms, {above:.2%} above the bound"),
         ("use of the engines", f"{float(schedule.utilisation):.2%}"),
         (
             "prologue",
             f"{pluralize(schedule.prologue_periods, 'period')}, "
-            f"{schedule.prologue_ps / 1e9:.6g} ms",
+            f"{schedule.prologue_ps / PS_PER_MS:.6g} ms",
         ),
         (
             f"latency of {many}",
-            f"{schedule.latency_ps(inferences) / 1e12:.6g} s",
+            f"{schedule.latency_ps(inferences) / PS_PER_S:.6g} s",
         ),
-        (f"energy of {many}", f"{schedule.energy_fj(inferences) / 1e15:.6g} J"),
+        (f"energy of {many}", f"{schedule.energy_fj(inferences) / FJ_PER_J:.6g} J"),
         (
             "transfers kept in caches",
             f"{len(schedule.cached)} of {len(schedule.graph.transfers) * schedule.copies}",

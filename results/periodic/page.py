@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 from html import escape
 
+from common.units import FJ_PER_J, PS_PER_MS, PS_PER_S
 from results.export.html import html_page, read_asset
 from results.periodic.choice import figure_lines, schedule_title
 from results.periodic.picture import front_picture, schedule_picture
@@ -93,9 +94,9 @@ def _table(result: PeriodicResult) -> str:
     body = []
     for row in periodic_rows(result):
         cells = {key: "" if value is None else str(value) for key, value in row.items()} | {
-            "latency": f"{_number(row, 'latency_ps') / 1e12:.4g}",
-            "energy": f"{_number(row, 'energy_fj') / 1e15:.4g}",
-            "period": f"{_number(row, 'period_ps') / 1e9:.4g}",
+            "latency": f"{_number(row, 'latency_ps') / PS_PER_S:.4g}",
+            "energy": f"{_number(row, 'energy_fj') / FJ_PER_J:.4g}",
+            "period": f"{_number(row, 'period_ps') / PS_PER_MS:.4g}",
             "use": f"{_number(row, 'utilisation'):.1%}",
         }
         if not row["prologue_periods"]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from common.units import FJ_PER_J, PS_PER_MS, PS_PER_S
 from results.periodic.periodic import PeriodicSchedule
 from results.periodic.result import PeriodicResult
 from results.plots.style import COLOURS, INK, LIGHT, PAGE_INCHES
@@ -47,9 +48,9 @@ def _fronts(
     left, right = figure.subplots(1, 2, sharey=True)
     for number, (name, unsorted, inferences) in enumerate(lines):
         schedules = sorted(unsorted, key=lambda schedule: schedule.array.engines)
-        latency = [schedule.latency_ps(inferences) / 1e12 for schedule in schedules]
+        latency = [schedule.latency_ps(inferences) / PS_PER_S for schedule in schedules]
         engines = [schedule.array.engines for schedule in schedules]
-        energy = [schedule.energy_fj(inferences) / 1e15 for schedule in schedules]
+        energy = [schedule.energy_fj(inferences) / FJ_PER_J for schedule in schedules]
         colour = COLOURS[number % len(COLOURS)]
         style = {"color": colour, "marker": "osD^v"[number % 5], "markersize": 4}
         left.plot(engines, latency, linewidth=0.8, label=name, **style)
@@ -92,7 +93,7 @@ def schedule_picture(schedule: PeriodicSchedule) -> Figure:
     stages = min(_MAX_STAGES, schedule.prologue_periods)
     for column, stage in enumerate(range(stages, -1, -1)):
         _draw_period(axes, schedule, column, stage)
-    period = schedule.period_ps / 1e9
+    period = schedule.period_ps / PS_PER_MS
     for column in range(stages + 1):
         axes.axvline(column * period, color=INK, linewidth=0.6)
     if stages:
@@ -114,13 +115,13 @@ def schedule_picture(schedule: PeriodicSchedule) -> Figure:
 
 def _draw_period(axes: Axes, schedule: PeriodicSchedule, column: int, stage: int) -> None:
     size = len(schedule.graph.tasks)
-    period = schedule.period_ps / 1e9
+    period = schedule.period_ps / PS_PER_MS
     for number, (engine, start, ahead) in enumerate(
         zip(schedule.engine, schedule.start_ps, schedule.ahead, strict=True)
     ):
         if ahead < stage:
             continue
-        width = schedule.graph.tasks[number % size].time_ps / 1e9
-        left = column * period + start / 1e9
+        width = schedule.graph.tasks[number % size].time_ps / PS_PER_MS
+        left = column * period + start / PS_PER_MS
         colour = COLOURS[number // size % len(COLOURS)]
         axes.barh(engine, width, 0.8, left, color=colour, linewidth=0.3, edgecolor="white")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from common.units import FJ_PER_J, PS_PER_MS, PS_PER_S
 from results.periodic.periodic import PeriodicSchedule
 from results.periodic.result import PeriodicResult
 from results.periodic.task_graph import TaskGraph
@@ -93,9 +94,9 @@ def periodic_table(result: PeriodicResult) -> Table:
             schedule.method,
             str(schedule.array.engines),
             str(schedule.copies),
-            f"{schedule.latency_ps(result.inferences) / 1e12:.4g}",
-            f"{schedule.energy_fj(result.inferences) / 1e15:.4g}",
-            f"{schedule.period_ps / 1e9:.4g}",
+            f"{schedule.latency_ps(result.inferences) / PS_PER_S:.4g}",
+            f"{schedule.energy_fj(result.inferences) / FJ_PER_J:.4g}",
+            f"{schedule.period_ps / PS_PER_MS:.4g}",
             f"{schedule.period_ps / least_period_ps(schedule) - 1:.1%}",
             str(retimed),
             "" if retimed == 0 else str(least_prologue_periods(schedule)),

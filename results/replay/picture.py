@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from common.units import PS_PER_MS, PS_PER_S
 from results.plots.style import (
     COLOURS,
     COLUMN_INCHES,
@@ -74,11 +75,15 @@ def _draw_whole(axes: Axes, replay: Replay) -> None:
         )
         frames = [frame for frame in replay.frames if frame.phase == index]
         span = [phase.begins_s, phase.ends_s]
-        axes.plot(span, [phase.baseline_ps / 1e9] * 2, color=GREY, linestyle=":", label=names[0])
-        axes.plot(span, [phase.oracle_ps / 1e9] * 2, color=ORANGE, linewidth=2.6, label=names[1])
         axes.plot(
-            [frame.start_ps / 1e12 for frame in frames],
-            [frame.latency_ps / 1e9 for frame in frames],
+            span, [phase.baseline_ps / PS_PER_MS] * 2, color=GREY, linestyle=":", label=names[0]
+        )
+        axes.plot(
+            span, [phase.oracle_ps / PS_PER_MS] * 2, color=ORANGE, linewidth=2.6, label=names[1]
+        )
+        axes.plot(
+            [frame.start_ps / PS_PER_S for frame in frames],
+            [frame.latency_ps / PS_PER_MS for frame in frames],
             color=BLUE,
             linewidth=1.0,
             drawstyle="steps-post",
@@ -87,7 +92,7 @@ def _draw_whole(axes: Axes, replay: Replay) -> None:
         used = [schedule for schedule in phase.schedules if schedule.used_s is not None]
         axes.plot(
             [phase.begins_s + (schedule.used_s or 0.0) for schedule in used],
-            [schedule.latency_ps / 1e9 for schedule in used],
+            [schedule.latency_ps / PS_PER_MS for schedule in used],
             color=BLUE,
             marker="*",
             markersize=4,
@@ -116,9 +121,9 @@ def _draw_change(axes: Axes, phase: ReplayPhase) -> None:
     last = phase.ends_s - phase.begins_s
     used = [schedule for schedule in phase.schedules if schedule.used_s is not None]
     times = [max(schedule.used_s or 0.0, _FIRST_S) for schedule in used]
-    values = [schedule.latency_ps / 1e9 for schedule in used]
-    axes.plot([_FIRST_S, last], [phase.baseline_ps / 1e9] * 2, color=GREY, linestyle=":")
-    axes.plot([_FIRST_S, last], [phase.oracle_ps / 1e9] * 2, color=ORANGE, linewidth=2.6)
+    values = [schedule.latency_ps / PS_PER_MS for schedule in used]
+    axes.plot([_FIRST_S, last], [phase.baseline_ps / PS_PER_MS] * 2, color=GREY, linestyle=":")
+    axes.plot([_FIRST_S, last], [phase.oracle_ps / PS_PER_MS] * 2, color=ORANGE, linewidth=2.6)
     axes.plot(
         [_FIRST_S, *times[1:], last],
         [*values, values[-1]],

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from common.arrays import BoolArray, IntArray
+from common.units import FJ_PER_MJ, MW_PER_W, PS_PER_MS, UHZ_PER_HZ
 from results.errors import ResultError
 from results.front.dominance import hypervolume, reference_point
 from results.front.front import Front
@@ -156,19 +157,21 @@ def problem_differences(first: Front, second: Front) -> list[str]:
     note("units", ", ".join(u.name for u in a.units), ", ".join(u.name for u in b.units))
     _note_clocks(differences, a, b)
     note("execution", *(describe_execution(problem.execution) for problem in (a, b)))
-    note("power cap", _of(a.power_cap_mw, 1000, "W"), _of(b.power_cap_mw, 1000, "W"))
+    note("power cap", _of(a.power_cap_mw, MW_PER_W, "W"), _of(b.power_cap_mw, MW_PER_W, "W"))
     note(
         "energy budget",
-        _of(a.energy_budget_fj, 10**12, "mJ"),
-        _of(b.energy_budget_fj, 10**12, "mJ"),
+        _of(a.energy_budget_fj, FJ_PER_MJ, "mJ"),
+        _of(b.energy_budget_fj, FJ_PER_MJ, "mJ"),
     )
     shared = {n.name for n in a.networks} & {n.name for n in b.networks}
     for name in sorted(shared):
         one, other = (next(n for n in p.networks if n.name == name) for p in (a, b))
-        note(f"deadline of {name}", *(_of(n.deadline_ps, 10**9, "ms") for n in (one, other)))
+        note(f"deadline of {name}", *(_of(n.deadline_ps, PS_PER_MS, "ms") for n in (one, other)))
         note(f"most transitions of {name}", *(_of(n.max_transitions, 1, "") for n in (one, other)))
-        note(f"least rate of {name}", *(_of(n.min_rate_uhz, 10**6, "/s") for n in (one, other)))
-        note(f"arrival of {name}", *(_of(n.arrival_ps, 10**9, "ms") for n in (one, other)))
+        note(
+            f"least rate of {name}", *(_of(n.min_rate_uhz, UHZ_PER_HZ, "/s") for n in (one, other))
+        )
+        note(f"arrival of {name}", *(_of(n.arrival_ps, PS_PER_MS, "ms") for n in (one, other)))
         waits = [
             ", ".join(p.networks[m].name for m in n.waits_for) or "nothing"
             for p, n in ((a, one), (b, other))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from itertools import groupby
 
+from common.units import FJ_PER_MJ
 from results.front.front import Member
 from results.problem.objectives import (
     Objective,
@@ -43,11 +44,11 @@ def member_lines(problem: Problem, member: Member) -> list[str]:
     rest = parts.pop(REST)
     busy = {problem.units[u].name for u in member.design.units.tolist()}
     units = ", ".join(
-        f"{name} {format_number(fj / 1e12)}{'' if name in busy else ' (idle power only)'}"
+        f"{name} {format_number(fj / FJ_PER_MJ)}{'' if name in busy else ' (idle power only)'}"
         for name, fj in parts.items()
         if fj
     )
-    lines.append(f"energy by unit (mJ): {units}; {REST}: {format_number(rest / 1e12)}")
+    lines.append(f"energy by unit (mJ): {units}; {REST}: {format_number(rest / FJ_PER_MJ)}")
     for n, network in enumerate(problem.networks):
         runs = ", ".join(f"{groups} on {unit}" for groups, unit in mapping_runs(problem, member, n))
         lines.append(f"groups of {network.name}: {runs}")

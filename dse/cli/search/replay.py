@@ -10,6 +10,7 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
+from common.units import PS_PER_MS
 from dse.cli.shared.options import MAX_COUNT, Force
 from dse.compile.load import announce_compilation
 from dse.papers.anytime import replay as player
@@ -60,8 +61,8 @@ def _print(result: Replay, folder: Path) -> None:
         reached = last.latency_ps == phase.oracle_ps
         table.add_row(
             phase.name,
-            f"{phase.baseline_ps / 1e9:.3f}",
-            f"{phase.oracle_ps / 1e9:.3f}" + ("" if phase.oracle_proved else " or less"),
+            f"{phase.baseline_ps / PS_PER_MS:.3f}",
+            f"{phase.oracle_ps / PS_PER_MS:.3f}" + ("" if phase.oracle_proved else " or less"),
             f"{100 * (phase.baseline_ps / phase.oracle_ps - 1):.1f}",
             str(len(phase.schedules)),
             f"{1000 * last.found_s:.1f}" if reached else "not reached",

@@ -11,6 +11,7 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
+from common.units import FJ_PER_MJ, PS_PER_MS
 from dse.cli.shared.options import MAX_SEED, AsJson, Folder, MemberName
 from dse.tools.analysis.robustness import ERRORS_PERCENT
 from dse.tools.analysis.robustness import robustness as look
@@ -94,7 +95,7 @@ def _print(front: Front, result: Robustness) -> None:
     )
     console.print(
         f"member {result.member}{f' ({marks})' if marks else ''}: "
-        f"{result.makespan_ps / 1e9:.4g} ms, {result.energy_fj / 1e12:.4g} mJ; "
+        f"{result.makespan_ps / PS_PER_MS:.4g} ms, {result.energy_fj / FJ_PER_MJ:.4g} mJ; "
         f"groups on {used}; MHz: {clocks}"
     )
     console.print(
@@ -110,8 +111,8 @@ def _print(front: Front, result: Robustness) -> None:
     for level in result.levels:
         cells = [
             f"{level.percent} %",
-            _spread(level.makespan_ps, 10**9),
-            _spread(level.energy_fj, 10**12),
+            _spread(level.makespan_ps, PS_PER_MS),
+            _spread(level.energy_fj, FJ_PER_MJ),
         ]
         if len(table.columns) > len(cells):
             cells.append(f"{level.feasible_ppm / 1e4:.1f} %")

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from common.arrays import FloatArray, IntArray
+from common.units import PS_PER_S
 from results.problem.problem import Problem
 
 NEIGHBOURS = 5
@@ -30,7 +31,7 @@ def workload_figures(problem: Problem, rows: IntArray) -> FloatArray:
     for u, unit in enumerate(problem.units):
         here = mapping == u
         at = tuple(rows[:, groups + clock][:, None] for clock in unit.clocks)
-        seconds = np.where(here, unit.time_ps[(every[None], *at)], 0) / 1e12
+        seconds = np.where(here, unit.time_ps[(every[None], *at)], 0) / PS_PER_S
         demand = np.where(here, unit.demand_kbps[(every[None], *at)], 0) / 1e6
         columns += [seconds.sum(axis=1), (seconds * demand).sum(axis=1), here.mean(axis=1)]
         needed[:, list(unit.clocks)] |= here.any(axis=1)[:, None]

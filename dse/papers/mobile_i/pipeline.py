@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from graphlib import TopologicalSorter
 
+from common.units import PS_PER_S
 from dse.papers.mobile_i.schedule.placement import Placement
 from dse.papers.mobile_i.schedule.retiming import distances, least_ahead
 from fitness.reference.periodic import PeriodSimulator, SimulatedPeriod
@@ -70,12 +71,12 @@ class PeriodicPipeline:
     @property
     def bound_per_s(self) -> float:
         """Frames per second of 1 / (largest load): more than any schedule of this design point."""
-        return 1e12 / max(self.load_ps)
+        return PS_PER_S / max(self.load_ps)
 
     @property
     def frames_per_s(self) -> float:
         """One frame ends in every period."""
-        return 1e12 / self.schedule.period_ps
+        return PS_PER_S / self.schedule.period_ps
 
 
 def frame_graph(problem: Problem) -> FrameGraph:

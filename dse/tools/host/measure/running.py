@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from common.arrays import FloatArray
+from common.units import PS_PER_MS, PS_PER_S
 from dse.tools.host.machine.dispatch import Dispatch
 from dse.tools.host.machine.execution_plan import ExecutionPlan, make_execution_plan
 from dse.tools.host.machine.host_units import unit_named
@@ -89,10 +90,10 @@ def predict(problem: Problem, design: DesignPoint) -> Predicted:
     pipeline = make_long_run_evaluator(streamed)(row_of(design)[None])
     groups = {e.group: e for e in frame.schedule.groups if e.repeat == 1}
     return Predicted(
-        makespan_ms=frame.frame_end_ps[0] / 1e9,
-        latency_ms=tuple(value / 1e9 for value in frame.latency_ps[0]),
-        group_ms=tuple((groups[g].end_ps - groups[g].start_ps) / 1e9 for g in sorted(groups)),
-        frames_per_s=1e12 / int(pipeline.frame_period_ps[0]),
+        makespan_ms=frame.frame_end_ps[0] / PS_PER_MS,
+        latency_ms=tuple(value / PS_PER_MS for value in frame.latency_ps[0]),
+        group_ms=tuple((groups[g].end_ps - groups[g].start_ps) / PS_PER_MS for g in sorted(groups)),
+        frames_per_s=PS_PER_S / int(pipeline.frame_period_ps[0]),
     )
 
 
