@@ -1,8 +1,9 @@
-"""Files as every reader of this program opens them."""
+"""Files as this program reads and replaces them."""
 
 from __future__ import annotations
 
 import os
+import secrets
 from pathlib import Path
 
 from common.errors import DseError
@@ -34,3 +35,37 @@ def read_file(path: str | Path, error: type[DseError], max_bytes: int = MAX_BYTE
             return data
         raise error(f"{path}: must have at most {max_bytes} bytes")
     raise error(f"{path}: cannot be read: {reason}")
+
+
+def replace_file(path: Path, data: bytes, part: Path | None = None) -> None:
+    """Write a file whole or not at all, whatever ends the process or the power.
+
+    Args:
+        path: the target; a link stays a link, and what it points to is replaced.
+        data: the content.
+        part: where it is written first, on the same file system; by default beside the target.
+
+    Raises:
+        OSError: where it cannot be written; then the target is what it was.
+    """
+    path = Path(os.path.realpath(path))
+    if part is None:
+        part = path.with_name(f".{path.name}.{os.getpid()}-{secrets.token_hex(4)}.part")
+    try:
+        with part.open("wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        part.replace(path)
+    finally:
+        part.unlink(missing_ok=True)
+    sync(path.parent)
+
+
+def sync(path: Path) -> None:
+    """Make a file, or the names in a folder, last."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -8,10 +8,11 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, overload
 
+from common.files import replace_file
 from dse.api.member import Member
 from dse.api.result import check_plot
 from dse.certificate.summary import describe_claims
-from dse.inputs.output import check_output_file, write_output_file
+from dse.inputs.output import check_output_file
 from dse.tools.deploy.texts import deployment_texts, fitting_targets
 from platforms.errors import PlatformError
 from platforms.platform_file import load_platform
@@ -181,7 +182,7 @@ class Front(Sequence[Member]):
         with picture_settings():
             figure = self.figure(what, [("", self)], [str(which) for which in members])
             picture = PICTURE_MAKERS[path.suffix](figure)
-        write_output_file(path, picture)
+        replace_file(path, picture)
 
     @classmethod
     def figure(

@@ -70,7 +70,7 @@ def gpu_of(space: DesignSpace) -> int:
     names = [unit.name for unit in space.problem.units]
     if GPU in names:
         return names.index(GPU)
-    return int(_clipped_times(space).sum(axis=0).argmin())
+    return int(clipped_times(space).sum(axis=0).argmin())
 
 
 def whole_networks(space: DesignSpace, units: list[int]) -> IntArray:
@@ -84,7 +84,7 @@ def whole_networks(space: DesignSpace, units: list[int]) -> IntArray:
     return np.where(allowed[every, mapping], mapping, fallback)
 
 
-def _clipped_times(space: DesignSpace) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:
+def clipped_times(space: DesignSpace) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:
     """[groups, units]: times, a thousand times the group's best where it cannot run."""
     times = space.fastest_time.astype(np.float64)
     return np.where(space.problem.allowed, times, 1e3 * times.min(axis=1)[:, None])

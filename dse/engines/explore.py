@@ -17,7 +17,7 @@ from dse.engines.diagnose_infeasible import explain_infeasible
 from dse.engines.optimizers import Named, Optimizer, is_single_decision
 from dse.errors import InfeasibleError, InternalError
 from dse.problem.build import BuiltProblem
-from dse.search.checkpoint import CheckpointFile, Identity, Snapshot
+from dse.search.checkpoint import CheckpointFile, Identity
 from dse.search.driver import Budget, Progress, SearchResult, StoppedBy, search
 from dse.search.names import EngineName
 from dse.space.design_space import DesignSpace
@@ -162,12 +162,8 @@ def _convergence(result: SearchResult) -> tuple[HypervolumePoint, ...]:
     if len(snapshots) > MAX_SNAPSHOTS:
         at = np.linspace(0, len(snapshots) - 1, MAX_SNAPSHOTS).round().astype(int)
         snapshots = tuple(snapshots[index] for index in at)
-    return tuple(_share(snapshot, reference, final) for snapshot in snapshots)
-
-
-def _share(
-    snapshot: Snapshot, reference: np.ndarray[tuple[int, ...], np.dtype[np.float64]], final: float
-) -> HypervolumePoint:
-    inside = snapshot.objectives[(snapshot.objectives < reference).all(axis=1)]
-    share = hypervolume(inside, reference) / final if final and len(inside) else 0.0
-    return HypervolumePoint(snapshot.evaluations, round(share, 9))
+    volumes = [hypervolume(snapshot.objectives, reference) for snapshot in snapshots]
+    return tuple(
+        HypervolumePoint(snapshot.evaluations, round(volume / final if final else 0.0, 9))
+        for snapshot, volume in zip(snapshots, volumes, strict=True)
+    )

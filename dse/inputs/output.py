@@ -1,10 +1,7 @@
-"""One file as the result of a command: refused before the work where it cannot be written, and
-written atomically."""
+"""One file as the result of a command: refused before the work where it cannot be written."""
 
 from __future__ import annotations
 
-import os
-import secrets
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -14,7 +11,7 @@ from dse.errors import WorkloadError
 def check_output_file(
     path: Path, *, option: str, overwrite: bool, suffixes: Sequence[str] = ()
 ) -> None:
-    """Accepts a path that :func:`write_output_file` may write.
+    """Accepts a path that :func:`common.files.replace_file` may write.
 
     Args:
         option: names the path in messages.
@@ -34,18 +31,3 @@ def check_output_file(
         raise WorkloadError(f"{option} {path}: exists already; --force replaces it")
     if not path.parent.is_dir():
         raise WorkloadError(f"{option} {path}: there is no folder {path.parent}")
-
-
-def write_output_file(path: Path, content: bytes) -> None:
-    """Writes a file beside its target first, which is then renamed.
-
-    Raises:
-        OSError: where it cannot be written.
-    """
-    path = Path(os.path.realpath(path))
-    part = path.with_name(f".{path.name}.{os.getpid()}-{secrets.token_hex(4)}.part")
-    try:
-        part.write_bytes(content)
-        part.replace(path)
-    finally:
-        part.unlink(missing_ok=True)

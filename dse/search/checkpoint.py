@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import io
 import json
-import os
-import secrets
 import time
 import zipfile
 from dataclasses import dataclass
@@ -21,7 +19,7 @@ from numpy.typing import NDArray
 
 from common.arrays import IntArray
 from common.errors import DseError
-from common.files import read_file
+from common.files import read_file, replace_file
 from common.strict_json import parse_json
 from dse.search.archive import Archive
 from dse.search.base import EngineState, checked_rows
@@ -104,22 +102,9 @@ class CheckpointFile:
             ResultError: where the file cannot be written.
         """
         data = _bytes_of(state, self._identity)
-        part = self.path.with_name(f".{self.path.name}.{os.getpid()}-{secrets.token_hex(4)}.part")
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            try:
-                with part.open("wb") as file:
-                    file.write(data)
-                    file.flush()
-                    os.fsync(file.fileno())
-                part.replace(self.path)
-            finally:
-                part.unlink(missing_ok=True)
-            folder = os.open(self.path.parent, os.O_RDONLY)
-            try:
-                os.fsync(folder)
-            finally:
-                os.close(folder)
+            replace_file(self.path, data)
         except OSError as error:
             raise ResultError(f"{self.path}: cannot be written: {error.strerror}") from None
         self._written = time.monotonic()

@@ -322,6 +322,5 @@ def _joined(parts: list[Outcomes]) -> Outcomes:
 def _share_of_box(objectives: IntArray, reference: FloatArray | None) -> float:
     if reference is None:
         return 0.0
-    inside = objectives[(objectives < reference).all(axis=1)]
     box = float(np.prod(np.abs(reference)))
-    return hypervolume(inside, reference) / box if box else 0.0
+    return hypervolume(objectives, reference) / box if box else 0.0

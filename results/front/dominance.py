@@ -113,11 +113,13 @@ def reference_point(objectives: IntArray) -> FloatArray:
 
 def hypervolume(objectives: IntArray, reference: FloatArray | None = None) -> float:
     """Volume that the rows [n, m] dominate up to ``reference`` [m], by default
-    :func:`reference_point`; 0 for no rows."""
+    :func:`reference_point`; rows beyond it count nothing."""
     import moocore
 
+    if reference is None and len(objectives):
+        reference = reference_point(objectives)
+    if reference is not None:
+        objectives = objectives[(objectives < reference).all(axis=1)]
     if len(objectives) == 0:
         return 0.0
-    if reference is None:
-        reference = reference_point(objectives)
     return float(moocore.hypervolume(objectives.astype(np.float64), ref=reference))

@@ -8,6 +8,7 @@ import shutil
 from collections.abc import Callable, Collection
 from pathlib import Path
 
+from common.files import sync
 from results.errors import ResultError
 
 
@@ -51,8 +52,8 @@ def _write(
     try:
         fill(part)
         for path in part.iterdir():
-            _sync(path)
-        _sync(part)
+            sync(path)
+        sync(part)
         check()
         if not folder.exists():
             part.rename(folder)
@@ -64,7 +65,7 @@ def _write(
                 old.rename(folder)
                 raise
             remove(old)
-        _sync(parent)
+        sync(parent)
     finally:
         shutil.rmtree(part, ignore_errors=True)
 
@@ -98,11 +99,3 @@ def remove_files(folder: Path, names: Collection[str]) -> None:
         folder.rmdir()
     except OSError:
         return
-
-
-def _sync(path: Path) -> None:
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

@@ -5,10 +5,11 @@ from __future__ import annotations
 import csv
 import io
 import json
-import secrets
 from dataclasses import asdict
 from pathlib import Path
 
+from common.files import replace_file
+from common.units import PS_PER_MS
 from results.errors import ResultError
 from results.io.atomic_folder import check_own_folder
 from results.replay.replay import Replay
@@ -46,12 +47,7 @@ def write_replay(folder: Path, replay: Replay, *, overwrite: bool = False) -> No
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for name, content in contents.items():
-            part = folder / f".{name}.{secrets.token_hex(4)}.part"
-            try:
-                part.write_bytes(content)
-                part.replace(folder / name)
-            finally:
-                part.unlink(missing_ok=True)
+            replace_file(folder / name, content)
     except OSError as error:
         raise ResultError(f"{folder}: cannot be written: {error.strerror}") from None
 
@@ -74,10 +70,10 @@ def replay_csv(replay: Replay) -> str:
             [
                 number,
                 frame.phase + 1,
-                f"{frame.start_ps / 1e9:.6f}",
-                f"{frame.latency_ps / 1e9:.6f}",
-                f"{phase.baseline_ps / 1e9:.6f}",
-                f"{phase.oracle_ps / 1e9:.6f}",
+                f"{frame.start_ps / PS_PER_MS:.6f}",
+                f"{frame.latency_ps / PS_PER_MS:.6f}",
+                f"{phase.baseline_ps / PS_PER_MS:.6f}",
+                f"{phase.oracle_ps / PS_PER_MS:.6f}",
                 phase.schedules[frame.schedule].nodes,
             ]
         )

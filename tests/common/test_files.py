@@ -1,12 +1,15 @@
-"""Files that are read: to a limit, whatever they are."""
+"""Files that are read, to a limit, whatever they are; and files that are replaced, whole or not at
+all."""
 
 import os
 import threading
+from pathlib import Path
 
 import pytest
 
+from common import files
 from common.errors import MAX_MESSAGE, DseError
-from common.files import read_file
+from common.files import read_file, replace_file
 
 
 class OwnError(DseError):
@@ -49,3 +52,29 @@ def test_a_message_keeps_both_ends_and_no_control_character():
     assert text.startswith("begin\ufffd x")
     assert text.endswith("x end")
     assert len(text) < MAX_MESSAGE + 10
+
+
+def test_a_file_is_replaced_and_a_link_stays_one(tmp_path):
+    target, link = tmp_path / "folder" / "file", tmp_path / "link"
+    target.parent.mkdir()
+    link.symlink_to(target)
+    for content in (b"first", b""):
+        replace_file(link, content)
+        assert target.read_bytes() == content
+    assert link.is_symlink()
+    assert [path.name for path in target.parent.iterdir()] == ["file"]
+
+
+@pytest.mark.parametrize("call", ["fsync", "replace"])
+def test_a_file_that_cannot_be_replaced_is_what_it_was(tmp_path, monkeypatch, call):
+    path = tmp_path / "file"
+    path.write_bytes(b"before")
+
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(*((files.os, "fsync") if call == "fsync" else (Path, "replace")), full)
+    with pytest.raises(OSError, match="No space left"):
+        replace_file(path, b"after")
+    assert path.read_bytes() == b"before"
+    assert [entry.name for entry in tmp_path.iterdir()] == ["file"]

@@ -245,15 +245,15 @@ def test_ctrl_c_keeps_the_front_found_so_far(tmp_path):
     # Ctrl-C comes with the third generation, whenever that is.
     code = """
 import os, signal, sys
-import dse.cli.search.explore as command
 from dse.cli.main import run
+from dse.cli.shared.progress import ProgressLine
 
 generations = []
 def press(self, progress):
     generations.append(progress)
     if len(generations) == 3:
         os.kill(os.getpid(), signal.SIGINT)
-command._progress.__call__ = press
+ProgressLine.__call__ = press
 status = run(sys.argv[1:])
 assert len(generations) == 3, len(generations)
 sys.exit(status)

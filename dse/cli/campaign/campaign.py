@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn
+from rich.progress import BarColumn, TextColumn
 
 from dse.cli.campaign import campaign_inspect as command_campaign_look
 from dse.cli.shared.options import AsJson, Force
+from dse.cli.shared.progress import ProgressLine
 from dse.errors import WorkloadError
 from dse.tools.campaign.execute.dask_workers import DaskWorkers
 from dse.tools.campaign.execute.exploration import explore_run
@@ -30,6 +30,7 @@ from results.export.result_folder import check_output_folder, write_folder
 from results.io.plural import pluralize
 
 if TYPE_CHECKING:
+    from dse.tools.campaign.execute.planning import Probe
     from dse.tools.campaign.execute.runner import Standing
     from dse.tools.campaign.execute.workers import Workers
 
@@ -64,50 +65,61 @@ def check(
     plan = size.plan
     inputs = inputs_of(plan, program_identity())
     tried = None if no_probe else probe(size, inputs)
-    workloads = len({run.workload.name for run in plan.runs})
-    cores = os.cpu_count() or 1
     if as_json:
-        document = {
-            "title": plan.title,
-            "runs": size.runs,
-            "workloads": workloads,
-            "problems": size.problems,
-            "evaluations": size.evaluations,
-            "core_seconds": None if tried is None else tried.core_seconds,
-            "probe_errors": [] if tried is None else list(tried.errors),
-        }
+        document = _size_document(size, tried)
         print(json.dumps(document | ({"names": [r.name for r in plan.runs]} if names else {})))
         return
     if names:
         for planned in plan.runs:
             print(planned.name)
-    print(plan.title)
-    print(
+    print("\n".join(_size_lines(size)))
+    if tried is not None:
+        _print_probe(tried)
+
+
+def _size_document(size: PlanSize, tried: Probe | None) -> dict[str, object]:
+    return {
+        "title": size.plan.title,
+        "runs": size.runs,
+        "workloads": size.workloads,
+        "problems": size.problems,
+        "evaluations": size.evaluations,
+        "core_seconds": None if tried is None else tried.core_seconds,
+        "probe_errors": [] if tried is None else list(tried.errors),
+    }
+
+
+def _size_lines(size: PlanSize) -> list[str]:
+    lines = [
+        size.plan.title,
         f"{pluralize(size.runs, 'run')}, {pluralize(size.evaluations, 'evaluation')} in all; "
-        f"{pluralize(size.problems, 'different problem')}"
-    )
-    print(f"  workload: {workloads}")
+        f"{pluralize(size.problems, 'different problem')}",
+        f"  workload: {size.workloads}",
+    ]
     for axis in AXES:
         values = size.values(axis.name)
         if len(values) > 1:
             shown = ", ".join("none" if value is None else str(value) for value in values[:80])
-            print(
-                f"  {axis.name}: {len(values)} ({shown if len(shown) < 80 else shown[:77] + '...'})"
-            )
-    started = size.times(sum(run.after is not None for run in plan.runs))
+            shown = shown if len(shown) < 80 else shown[:77] + "..."
+            lines.append(f"  {axis.name}: {len(values)} ({shown})")
+    started = size.times(sum(run.after is not None for run in size.plan.runs))
     if started:
-        print(f"  {started:,} begin with the front of another one")
+        lines.append(f"  {started:,} begin with the front of another one")
     if size.runs > MAX_RUNS:
-        print(f"  more than {MAX_RUNS:,} are too many for 'dse campaign run'")
-    if tried is not None:
-        for error in tried.errors:
-            print(f"dse: a short run failed: {error}", file=sys.stderr)
-        if tried.core_seconds is not None:
-            print(
-                f"About {_duration(tried.core_seconds / cores)} on {cores} cores "
-                f"({_duration(tried.core_seconds)} of one core; tried with {tried.runs} runs, "
-                f"short, in {tried.seconds:.1f} s; proofs not counted)"
-            )
+        lines.append(f"  more than {MAX_RUNS:,} are too many for 'dse campaign run'")
+    return lines
+
+
+def _print_probe(tried: Probe) -> None:
+    for error in tried.errors:
+        print(f"dse: a short run failed: {error}", file=sys.stderr)
+    if tried.core_seconds is not None:
+        cores = os.cpu_count() or 1
+        print(
+            f"About {_duration(tried.core_seconds / cores)} on {cores} cores "
+            f"({_duration(tried.core_seconds)} of one core; tried with {tried.runs} runs, "
+            f"short, in {tried.seconds:.1f} s; proofs not counted)"
+        )
 
 
 def run(
@@ -140,7 +152,7 @@ def run(
             store.retry_failed()
         workers = _workers(jobs, dask)
         try:
-            with _Progress(quiet=quiet) as progress:
+            with _campaign_line(quiet=quiet) as progress:
                 standing = do_missing(store, workers, max_attempts=attempts, on_progress=progress)
         except KeyboardInterrupt:
             print(
@@ -158,10 +170,8 @@ def run(
             f"dse campaign table {output} shows them"
         )
     if standing.failed:
-        print(
-            f"dse: {pluralize(standing.failed, 'run')} failed: dse campaign status {output}",
-            file=sys.stderr,
-        )
+        runs = pluralize(standing.failed, "run")
+        print(f"dse: {runs} failed: dse campaign status {output}", file=sys.stderr)
     return 1 if standing.failed else 0
 
 
@@ -190,43 +200,34 @@ def _workers(jobs: int | None, dask: str | None) -> Workers:
     return LocalWorkers(explore_run, jobs or os.cpu_count() or 1)
 
 
-class _Progress:
-    """A bar on stderr with runs, failures and time left; nothing if quiet."""
+def _campaign_line(*, quiet: bool) -> ProgressLine[Standing]:
+    """Runs, failures and time left."""
+    return ProgressLine(
+        BarColumn(),
+        TextColumn("{task.completed:,.0f}/{task.total:,.0f} runs"),
+        TextColumn("{task.fields[words]}"),
+        show=_describe_progress,
+        quiet=quiet,
+        words="starting",
+        visible=False,
+    )
 
-    def __init__(self, *, quiet: bool) -> None:
 
-        self._bar = Progress(
-            BarColumn(),
-            TextColumn("{task.completed:,.0f}/{task.total:,.0f} runs"),
-            TextColumn("{task.fields[words]}"),
-            console=Console(stderr=True),
-            disable=quiet,
-        )
-        self._task = self._bar.add_task("", total=None, words="starting", visible=False)
-
-    def __enter__(self) -> _Progress:
-        self._bar.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._bar.stop()
-
-    def __call__(self, standing: Standing) -> None:
-        parts = [f"{standing.running} at work"]
-        if standing.infeasible:
-            parts.append(f"{standing.infeasible:,} infeasible")
-        if standing.failed:
-            parts.append(f"{standing.failed:,} failed")
-        if standing.waiting:
-            left = standing.seconds_left
-            parts.append("time left unknown" if left is None else f"{_duration(left)} left")
-        self._bar.update(
-            self._task,
-            completed=standing.total - standing.waiting,
-            total=standing.total,
-            words=", ".join(parts),
-            visible=True,
-        )
+def _describe_progress(standing: Standing) -> dict[str, object]:
+    parts = [f"{standing.running} at work"]
+    if standing.infeasible:
+        parts.append(f"{standing.infeasible:,} infeasible")
+    if standing.failed:
+        parts.append(f"{standing.failed:,} failed")
+    if standing.waiting:
+        left = standing.seconds_left
+        parts.append("time left unknown" if left is None else f"{_duration(left)} left")
+    return {
+        "completed": standing.total - standing.waiting,
+        "total": standing.total,
+        "words": ", ".join(parts),
+        "visible": True,
+    }
 
 
 def _duration(seconds: float) -> str:

@@ -12,8 +12,9 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
+from common.files import replace_file
 from dse.cli.shared.options import AsJson, Force, check_number
-from dse.inputs.output import check_output_file, write_output_file
+from dse.inputs.output import check_output_file
 from dse.tools.campaign.analyse.aggregate import Over
 from dse.tools.campaign.analyse.comparison import REGRESSIONS, Verdict, compare_campaigns
 from dse.tools.campaign.analyse.export import (
@@ -150,7 +151,7 @@ def export(
         records = chosen(list(store.records()), where or ())
     flat = member_rows(records) if members else run_rows(records)
     data = parquet_bytes(flat) if output.suffix == ".parquet" else csv_text(flat).encode()
-    write_output_file(output, data)
+    replace_file(output, data)
     print(f"Written to {output}: {pluralize(len(flat), 'row')}")
 
 

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
 from rich.table import Table
 
+from common.files import replace_file
 from dse.cli.measure.imported_profile import unit_names
 from dse.cli.shared.options import Force
 from dse.errors import WorkloadError
+from dse.inputs.output import check_output_file
 from dse.workload.options import parse_positive
 from fitness.calibration.pccs_document import contention_entry, platform_document, used_fit
 from fitness.calibration.pccs_fit import PARAMETERS, fit_contention
@@ -66,8 +68,8 @@ def contention(
 
     if (platform is None) != (output is None):
         raise WorkloadError("--platform and --output are required together")
-    if output is not None and output.exists() and not force:
-        raise WorkloadError(f"{output}: exists; --force replaces it, or name another file")
+    if output is not None:
+        check_output_file(output, option="--output", overwrite=force)
     units = unit_names(unit)
     if platform is not None:
         choose_units(load_platform(platform), units)
@@ -80,12 +82,18 @@ def contention(
     if platform is None or output is None:
         print(json.dumps({"contention": entry}, indent=2))
         return
-    base = str(Path(platform).resolve()) if Path(platform).is_file() else platform
     title = name or f"my-{load_platform(platform).name}"
+    _write_platform(output, platform, title, units, entry)
+    print(f"written: {output}; use it with -p {output}")
+
+
+def _write_platform(
+    output: Path, platform: str, title: str, units: tuple[str, ...], entry: dict[str, Any]
+) -> None:
+    base = str(Path(platform).resolve()) if Path(platform).is_file() else platform
     text = json.dumps(platform_document(base, title, units, entry), indent=2) + "\n"
     _check(text, output)
-    output.write_text(text, "utf-8")
-    print(f"written: {output}; use it with -p {output}")
+    replace_file(output, text.encode())
 
 
 def _known(texts: list[str] | tuple[()]) -> dict[str, float]:

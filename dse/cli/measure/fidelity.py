@@ -12,9 +12,10 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
+from common.files import replace_file
 from dse.cli.measure.run import DispatchRule, Seed
 from dse.cli.shared.options import AsJson, Folder, Force, ModelFiles
-from dse.inputs.output import check_output_file, write_output_file
+from dse.inputs.output import check_output_file
 from dse.tools.deploy.find_models import parse_models
 from dse.tools.host.machine.dispatch import Dispatch
 from dse.tools.host.measure.fidelity import measure_fidelity
@@ -80,7 +81,7 @@ def fidelity(
         )
     if output is not None:
         with picture_settings():
-            write_output_file(output, PICTURE_MAKERS[output.suffix](draw_fidelity(found)))
+            replace_file(output, PICTURE_MAKERS[output.suffix](draw_fidelity(found)))
     if as_json:
         print(json.dumps(fidelity_document(found), indent=2))
     else:

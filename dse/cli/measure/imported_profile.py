@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from common.files import replace_file
+from common.units import PS_PER_MS
 from dse.errors import WorkloadError
 from dse.problem.domains import ladder_point
 from dse.workload.options import parse_fixed
@@ -159,7 +161,7 @@ def finish(
         named = f"{item.subject.network}, {item.subject.precision}, " if len(measured) > 1 else ""
         lines += [f"{named}{line}" for line in _coverage(item, profile)]
     if output is not None:
-        output.write_bytes(data)
+        replace_file(output, data)
         lines.append(f"written: {output}")
     print("\n".join(lines))
     for text in report.flagged[:MAX_FLAGGED]:
@@ -192,6 +194,6 @@ def _coverage(measured: Measured, profile: Profile) -> list[str]:
         )
         lines.append(
             f"{unit.unit}: {sum(known)} of {pluralize(len(known), 'group')} measured, together "
-            f"{total / 10**9:.6g} ms"
+            f"{total / PS_PER_MS:.6g} ms"
         )
     return lines

@@ -11,6 +11,7 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
+from common.files import replace_file
 from dse.cli.shared.options import (
     MAX_SEED,
     MAX_SIZE,
@@ -66,11 +67,12 @@ def profile(
             "boards' tools print is read by 'dse import'"
         )
     _check_folder(output, overwrite=force)
+    options = Options(groups=groups, branches=branches, each_layer=each_layer)
     made = profile_host(
         networks,
         make_units(free_cores(), threads),
         describe_host(),
-        Options(groups=groups, branches=branches, each_layer=each_layer),
+        options,
         dimensions=lambda workload: with_dimensions(workload, dim),
         frames=frames,
         seed=seed,
@@ -78,15 +80,19 @@ def profile(
     )
     output.mkdir(parents=True, exist_ok=True)
     for name, data in made.files.items():
-        (output / name).write_bytes(data)
-    if quiet:
-        return
-    _print(made)
+        replace_file(output / name, data)
+    if not quiet:
+        _print(made)
+        _print_example(networks, output, options)
+
+
+def _print_example(networks: list[str], output: Path, options: Options) -> None:
+    """What to do with the result."""
     grouping = "".join(
         (
-            f" --groups {groups}" if groups else "",
-            " --branches" if branches else "",
-            " --each-layer" if each_layer else "",
+            f" --groups {options.groups}" if options.groups else "",
+            " --branches" if options.branches else "",
+            " --each-layer" if options.each_layer else "",
         )
     )
     print(

@@ -10,8 +10,10 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from common.files import replace_file
+from common.units import PS_PER_MS, PS_PER_S
 from dse.cli.shared.options import AsJson, Folder, Force, MemberName
-from dse.inputs.output import check_output_file, write_output_file
+from dse.inputs.output import check_output_file
 from dse.tools.analysis.csdf import mapped_dataflow
 from results.export.result_folder import read_results
 from results.front.select_member import choose_member
@@ -50,7 +52,7 @@ def csdf(
     graph = result.in_order if in_order else result.pipelined
     if output is not None:
         write = format_graph_json if output.suffix == ".json" else format_sdf3
-        write_output_file(output, write(graph).encode())
+        replace_file(output, write(graph).encode())
     if as_json:
         document = json.loads(format_graph_json(graph))
         print(json.dumps(document | {"throughput": _figures(result)}, indent=1))
@@ -62,8 +64,8 @@ def csdf(
 
 def _figures(result: MappedDataflow) -> dict[str, float | int]:
     return {
-        "frames_per_second": float(10**12 / result.period_ps),
-        "in_order_frames_per_second": float(10**12 / result.in_order_period_ps),
+        "frames_per_second": float(PS_PER_S / result.period_ps),
+        "in_order_frames_per_second": float(PS_PER_S / result.in_order_period_ps),
         "frames_ahead": result.frames_ahead,
     }
 
@@ -82,7 +84,7 @@ def _print(result: MappedDataflow, index: int) -> None:
         table.add_row(
             actor.name,
             str(len(actor.phases)),
-            f"{load / 1e9:.3f}",
+            f"{load / PS_PER_MS:.3f}",
             ", ".join(sources) or "-",
             f"{size / 1000:,.1f}",
         )

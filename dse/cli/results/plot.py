@@ -8,10 +8,11 @@ from typing import Annotated
 
 import typer
 
+from common.files import replace_file
 from dse.api.result import open_result
 from dse.cli.shared.options import Force
 from dse.errors import WorkloadError
-from dse.inputs.output import check_output_file, write_output_file
+from dse.inputs.output import check_output_file
 from results.export.result_folder import holds_periodic
 from results.plots.style import PICTURE_MAKERS, picture_settings
 
@@ -67,7 +68,7 @@ def plot(
     named = list(zip(label or _names(folders), results, strict=True))
     with picture_settings():
         picture = PICTURE_MAKERS[output.suffix](kind.figure(what.value, named, member or ()))
-    write_output_file(output, picture)
+    replace_file(output, picture)
     print(f"Written to {output}")
 
 

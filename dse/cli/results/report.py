@@ -8,9 +8,10 @@ from typing import Annotated
 
 import typer
 
+from common.files import replace_file
 from dse.api.result import open_result
 from dse.cli.shared.options import Folder, Force
-from dse.inputs.output import check_output_file, write_output_file
+from dse.inputs.output import check_output_file
 from results.export.result_folder import REPORT_FILE
 from results.io.plural import pluralize
 
@@ -44,7 +45,7 @@ def report(
         path, option="--output", overwrite=force or output is None, suffixes=(".html",)
     )
     page, notes = result.page(platform)
-    write_output_file(path, page)
+    replace_file(path, page)
     for note in notes:
         print(f"dse: {note}", file=sys.stderr)
     print(f"Written to {path}: {pluralize(len(result), 'member')}, {len(page) / 1e6:.2f} MB")

@@ -7,9 +7,10 @@ from typing import Annotated
 
 import typer
 
+from common.files import replace_file
 from dse.api.result import open_result
 from dse.cli.shared.options import Folder, Force
-from dse.inputs.output import check_output_file, write_output_file
+from dse.inputs.output import check_output_file
 from results.front.select_member import FASTEST
 
 
@@ -35,5 +36,5 @@ def trace(
 
     check_output_file(output, option="--output", overwrite=force, suffixes=(".json",))
     trace_bytes, titles = open_result(folder).trace(member or [FASTEST])
-    write_output_file(output, trace_bytes)
+    replace_file(output, trace_bytes)
     print(f"Written to {output}: {', '.join(titles)}")

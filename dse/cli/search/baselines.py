@@ -12,6 +12,7 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
+from common.units import FJ_PER_MJ, PS_PER_MS
 from dse.baselines.evaluate_all import compared_objective
 from dse.certificate.summary import claim_in_words
 from dse.cli.search.certify import MaxNodes
@@ -20,14 +21,12 @@ from dse.cli.shared.option_groups import with_option_groups
 from dse.cli.shared.options import (
     MAX_SEED,
     AsJson,
-    Balance,
-    Dimensions,
     EnergyBudget,
     GoalOptions,
+    InputOptions,
     NetworkNames,
     PlatformName,
-    ProfileFile,
-    ScenarioName,
+    ScenarioOptions,
     SpaceOptions,
     TimeLimit,
 )
@@ -47,6 +46,8 @@ from results.text.space_description import describe_space
 
 if TYPE_CHECKING:
     from dse.tools.analysis.compare_baselines import Comparison, Standing
+    from dse.workload.scenarios import Scenario
+    from platforms.platform import Platform
 
 DEFAULT_GROUPS = 10
 
@@ -59,8 +60,6 @@ def register(app: typer.Typer) -> None:
 def baselines(
     networks: NetworkNames,
     platform: PlatformName,
-    scenario: ScenarioName = None,
-    balance: Balance = False,
     objective: Annotated[
         str | None,
         typer.Option(
@@ -69,10 +68,10 @@ def baselines(
         ),
     ] = None,
     *,
+    together: ScenarioOptions,
     space: SpaceOptions,
     energy_budget: EnergyBudget = None,
-    profile: ProfileFile = None,
-    dim: Dimensions = None,
+    inputs: InputOptions,
     max_nodes: MaxNodes = None,
     time_limit: TimeLimit = None,
     seed: Annotated[int, typer.Option(min=0, max=MAX_SEED, help="Random seed of the search.")] = 0,
@@ -84,36 +83,13 @@ def baselines(
     name are at their fastest; about 10 groups per network unless --groups asks for others.
     """
 
-    known = [kind.value for kind in COMPARED]
-    if objective is not None and objective not in known:
-        raise WorkloadError(
-            f"--objective: one of {', '.join(known)} is required, got {objective!r}"
-        )
-    objectives = scenario_objectives(scenario, None if objective is None else [objective])
-    first = objectives[0] if objectives else "latency"
+    goals = GoalOptions(
+        objective=[_compared(objective, together.scenario), "energy"], energy_budget=energy_budget
+    )
     chip = load_platform(platform)
-    pair = two_accelerators(chip)
-    named = {text.partition("=")[0] for text in space.fix or ()}
-    fixed = [f"{domain.name}=max" for domain in chip.domains if domain.name not in named]
     coarse = space.groups is None and not space.each_layer
-    space = replace(
-        space,
-        groups=DEFAULT_GROUPS if coarse else space.groups,
-        units=space.units if space.units is not None or pair is None else ",".join(pair),
-        fix=[*fixed, *(space.fix or ())],
-    )
-    options = make_options(
-        **vars(space), **vars(GoalOptions(objective=[first, "energy"], energy_budget=energy_budget))
-    )
-    built = problem_from_texts(
-        networks,
-        platform,
-        options,
-        profile=profile,
-        dimensions=dim,
-        scenario=scenario,
-        balance=balance,
-    ).built
+    options = make_options(**vars(_narrowed(space, chip, coarse=coarse)), **vars(goals))
+    built = problem_from_texts(networks, platform, options, inputs, together).built
     result = compare(
         built, chip.name, max_nodes=max_nodes, time_limit_s=time_limit, seed=seed, jobs=None
     )
@@ -122,6 +98,30 @@ def baselines(
         print()
         return
     _print(result, chip.name, coarse=coarse)
+
+
+def _compared(objective: str | None, scenario: Scenario | None) -> str:
+    """The objective that is compared."""
+    known = [kind.value for kind in COMPARED]
+    if objective is not None and objective not in known:
+        raise WorkloadError(
+            f"--objective: one of {', '.join(known)} is required, got {objective!r}"
+        )
+    objectives = scenario_objectives(scenario, None if objective is None else [objective])
+    return objectives[0] if objectives else "latency"
+
+
+def _narrowed(space: SpaceOptions, chip: Platform, *, coarse: bool) -> SpaceOptions:
+    """Two accelerators, the fastest clocks and few groups, where no option says otherwise."""
+    pair = two_accelerators(chip)
+    named = {text.partition("=")[0] for text in space.fix or ()}
+    fixed = [f"{domain.name}=max" for domain in chip.domains if domain.name not in named]
+    return replace(
+        space,
+        groups=DEFAULT_GROUPS if coarse else space.groups,
+        units=space.units if space.units is not None or pair is None else ",".join(pair),
+        fix=[*fixed, *(space.fix or ())],
+    )
 
 
 def _rows(result: Comparison) -> list[tuple[Standing, bool]]:
@@ -190,7 +190,7 @@ def _print(result: Comparison, chip: str, *, coarse: bool) -> None:
     rows = [standing for standing, _ in _rows(result)]
     columns = [
         ("method", [standing.label for standing in rows]),
-        ("latency\nms", [f"{standing.member.makespan_ps / 1e9:.3f}" for standing in rows]),
+        ("latency\nms", [f"{standing.member.makespan_ps / PS_PER_MS:.3f}" for standing in rows]),
         ("Eq. 10\ninferences/s", [f"{rate_sum(standing.member):.1f}" for standing in rows]),
     ]
     for place, objective in enumerate(problem.objectives):
@@ -198,7 +198,7 @@ def _print(result: Comparison, chip: str, *, coarse: bool) -> None:
             values = [standing.member.objectives[place] for standing in rows]
             columns.append(("throughput\nframes/s", format_objectives(objective, values)))
     columns += [
-        ("energy\nmJ", [f"{standing.member.energy_fj / 1e12:.1f}" for standing in rows]),
+        ("energy\nmJ", [f"{standing.member.energy_fj / FJ_PER_MJ:.1f}" for standing in rows]),
         ("gain\n%", [f"{100 * standing.gain:+.1f}" for standing in rows]),
         ("transi-\ntions", [str(transition_count(problem, s.member)) for s in rows]),
         (

@@ -6,13 +6,13 @@ import sys
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
-from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.progress import SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from common.units import PPM
 from dse.api.front import Front
 from dse.api.pipeline import prove
 from dse.cli.shared.options import MAX_COUNT, Folder, TimeLimit
+from dse.cli.shared.progress import ProgressLine
 from results.front.epsilon import percent
 from results.io.plural import pluralize
 
@@ -47,7 +47,7 @@ def certify(
     """Prove that a front is complete, or how far from it, and that nothing is faster."""
 
     front = Front.load(folder)
-    with ProofProgress(quiet=quiet) as on_progress:
+    with proof_line(quiet=quiet) as on_progress:
         proof = prove(
             front,
             time_limit_s=time_limit,
@@ -65,32 +65,22 @@ def certify(
     return 130 if proof is not None and proof.interrupted else 0
 
 
-class ProofProgress:
-    """A line on stderr with members, nodes, lemmas and epsilon; nothing if quiet."""
+def proof_line(*, quiet: bool) -> ProgressLine[SearchProgress]:
+    """Members, nodes, lemmas and epsilon of a proof."""
+    return ProgressLine(
+        TextColumn("proving"),
+        SpinnerColumn(),
+        TextColumn("{task.fields[text]}"),
+        TimeElapsedColumn(),
+        show=_describe_progress,
+        quiet=quiet,
+        text="",
+    )
 
-    def __init__(self, *, quiet: bool) -> None:
 
-        self._bar = Progress(
-            TextColumn("proving"),
-            SpinnerColumn(),
-            TextColumn("{task.fields[text]}"),
-            TimeElapsedColumn(),
-            console=Console(stderr=True),
-            disable=quiet,
-        )
-        self._task = self._bar.add_task("", total=None, text="")
-
-    def __enter__(self) -> ProofProgress:
-        self._bar.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._bar.stop()
-
-    def __call__(self, proof: SearchProgress) -> None:
-
-        of = pluralize(proof.members, "member") if proof.objectives > 1 else "the fastest member"
-        text = f"{of}, {pluralize(proof.nodes, 'node')}, {pluralize(proof.lemmas, 'lemma')}"
-        if proof.epsilon_ppm is not None and proof.epsilon_ppm < PPM:
-            text += f", within {percent(proof.epsilon_ppm)}"
-        self._bar.update(self._task, text=text)
+def _describe_progress(proof: SearchProgress) -> dict[str, str]:
+    of = pluralize(proof.members, "member") if proof.objectives > 1 else "the fastest member"
+    text = f"{of}, {pluralize(proof.nodes, 'node')}, {pluralize(proof.lemmas, 'lemma')}"
+    if proof.epsilon_ppm is not None and proof.epsilon_ppm < PPM:
+        text += f", within {percent(proof.epsilon_ppm)}"
+    return {"text": text}

@@ -9,19 +9,19 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.console import Console
 
+from common.files import replace_file
 from dse.cli.shared.build import problem_from_texts
 from dse.cli.shared.option_groups import with_option_groups
 from dse.cli.shared.options import (
     AsJson,
-    Dimensions,
     Force,
     GoalOptions,
+    InputOptions,
     MemberName,
-    ProfileFile,
     SpaceOptions,
 )
 from dse.errors import WorkloadError
-from dse.inputs.output import check_output_file, write_output_file
+from dse.inputs.output import check_output_file
 from dse.problem.cost_provenance import cost_origins
 from dse.space.evaluate import evaluate_row, evaluated_document
 from dse.space.mapping_file import load_mapping, mapping_of_member, row_of_mapping
@@ -36,6 +36,7 @@ from results.text.schedule import FREE_RUN_ROWS, schedule_table
 
 if TYPE_CHECKING:
     from dse.space.evaluate import Evaluated
+    from dse.space.mapping_file import UserMapping
     from dse.workload.options import Options
     from results.front.cost_origins import CostOrigins
     from results.problem.problem import Problem
@@ -69,8 +70,7 @@ def evaluate(
     *,
     space: SpaceOptions,
     goals: GoalOptions,
-    profile: ProfileFile = None,
-    dim: Dimensions = None,
+    inputs: InputOptions,
     gantt: Annotated[
         Path | None, typer.Option(help="Plot the schedule to this .svg or .png file.")
     ] = None,
@@ -80,18 +80,12 @@ def evaluate(
     """Show what a mapping gives; exit status 3 where it breaks a constraint."""
 
     options = make_options(**vars(space), **vars(goals), least_objectives=1)
-    has_options = bool(options != Options() or profile or dim or platform)
+    has_options = bool(options != Options() or inputs != InputOptions() or platform)
     _check_combination(networks, platform, mapping, source, has_options=has_options)
     if gantt is not None:
         check_output_file(gantt, option="--gantt", overwrite=force, suffixes=(".svg", ".png"))
-    front = None if source is None else read_results(source)
-    problem, origins = _problem(networks, platform, source, options, profile, dim)
-    if front is not None:
-        index = choose_member(front, member)
-        wanted = mapping_of_member(front.problem, front.members[index], f"{source} member {index}")
-    else:
-        assert mapping is not None, "one of the two is there"
-        wanted = load_mapping(mapping)
+    problem, origins = _problem(networks, platform, source, options, inputs)
+    wanted = _mapping(mapping, source, member)
     result = evaluate_row(problem, row_of_mapping(wanted, problem, origins))
     if gantt is not None:
         _draw(gantt, result)
@@ -129,13 +123,10 @@ def _problem(
     platform: str | None,
     source: Path | None,
     options: Options,
-    profile: Path | None,
-    dim: list[str] | None,
+    inputs: InputOptions,
 ) -> tuple[Problem, CostOrigins | None]:
     if networks and platform is not None:
-        built = problem_from_texts(
-            networks, platform, options, profile=profile, dimensions=dim
-        ).built
+        built = problem_from_texts(networks, platform, options, inputs).built
         return built.problem, cost_origins(built)
 
     assert source is not None, "there are networks or a folder"
@@ -143,10 +134,19 @@ def _problem(
     return problem, read_costs(source, problem)
 
 
+def _mapping(file: Path | None, source: Path | None, member: str) -> UserMapping:
+    if source is None:
+        assert file is not None, "one of the two is there"
+        return load_mapping(file)
+    front = read_results(source)
+    index = choose_member(front, member)
+    return mapping_of_member(front.problem, front.members[index], f"{source} member {index}")
+
+
 def _draw(path: Path, result: Evaluated) -> None:
 
     draw = gantt_svg if path.suffix == ".svg" else gantt_png
-    write_output_file(path, draw(result.problem, result.member))
+    replace_file(path, draw(result.problem, result.member))
 
 
 def _print(result: Evaluated) -> None:

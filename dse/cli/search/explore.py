@@ -3,40 +3,38 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich import progress as bars
 from rich.console import Console
 from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
 
-from dse.api.pipeline import SearchSettings, command_line, explore_to_folder
+from dse.api.pipeline import Explored, SearchSettings, command_line, explore_to_folder
 from dse.certificate.summary import describe_claims
-from dse.cli.search.certify import MaxNodes, ProofProgress
+from dse.cli.search.certify import MaxNodes, proof_line
 from dse.cli.shared.build import problem_from_texts
 from dse.cli.shared.option_groups import with_option_groups
 from dse.cli.shared.options import (
     MAX_COUNT,
     MAX_SEED,
-    MAX_SIZE,
-    Balance,
-    Dimensions,
     Force,
     GoalOptions,
+    InputOptions,
     ModeName,
     NetworkNames,
+    PeriodicOptions,
     PlatformName,
     PredictorOption,
-    ProfileFile,
-    ScenarioName,
+    ScenarioOptions,
     SpaceOptions,
     TimeLimit,
 )
+from dse.cli.shared.progress import ProgressLine
 from dse.engines.explore import default_evaluations
 from dse.engines.optimizer_registry import ENGINES
-from dse.engines.optimizers import Named
+from dse.engines.optimizers import Named, Optimizer
 from dse.errors import WorkloadError
 from dse.papers.managers.mapformer.settings import ManagerSettings
 from dse.search.driver import Progress
@@ -49,33 +47,90 @@ from results.io.plural import pluralize
 from results.text.fixed_clocks import describe_fixed_clocks
 from results.text.front import front_table
 
-Engines = Annotated[
-    str | None,
-    typer.Option(
-        "--pes",
-        metavar="N,N...",
-        help="Find periodic schedules (Mobile-I) on these numbers of processing elements, "
-        "or all that the platform has.",
-    ),
-]
-Inferences = Annotated[
-    int | None,
-    typer.Option(min=1, max=MAX_SIZE, help="Number of inferences, with --pes. [default: 5000]"),
-]
-Split = Annotated[
-    int | None,
-    typer.Option(
-        "--split",
-        min=1,
-        max=MAX_SIZE,
-        help="Maximum number of operations per layer, with --pes. [default: 1]",
-    ),
-]
-
 
 def register(app: typer.Typer) -> None:
     """Adds the command."""
     app.command("explore")(with_option_groups(explore))
+
+
+Engine = Annotated[
+    EngineName,
+    typer.Option(
+        help="Search algorithm. auto: NSGA-II followed by an exact search; exact: exact "
+        "search only. With other algorithms only the fastest design is certified. "
+        "nsga3 and sms-emoa need three or more objectives."
+    ),
+]
+MaxEvaluations = Annotated[
+    int | None,
+    typer.Option(
+        min=1,
+        max=MAX_COUNT,
+        help="Maximum number of evaluated design points. [default: 100000; free-running: 300]",
+    ),
+]
+StopWhenStalled = Annotated[
+    int | None,
+    typer.Option(
+        min=1,
+        max=MAX_COUNT,
+        metavar="EVALUATIONS",
+        help="Stop if the hypervolume grew by less than 0.01 % within this many evaluations.",
+    ),
+]
+Checkpoint = Annotated[
+    Path | None, typer.Option(metavar="FILE", help="Save the state of the search every 10 s.")
+]
+Resume = Annotated[bool, typer.Option("--resume", help="Resume from the checkpoint, if it exists.")]
+Seed = Annotated[
+    int, typer.Option(min=0, max=MAX_SEED, help="Random seed. The same seed gives the same front.")
+]
+Jobs = Annotated[
+    int | None, typer.Option(min=1, max=1024, help="Worker threads. [default: all cores]")
+]
+
+
+@dataclass(frozen=True)
+class EngineOptions:
+    """What searches."""
+
+    engine: Engine = EngineName.AUTO
+    mode: ModeName = None
+    predictor: PredictorOption = None
+
+    @property
+    def optimizer(self) -> Optimizer:
+        """It, by its name."""
+        return Named(name=self.engine, manager=ManagerSettings(self.mode, self.predictor))
+
+
+@dataclass(frozen=True)
+class EffortOptions:
+    """How long search and proof go on, and how they are repeated."""
+
+    max_evaluations: MaxEvaluations = None
+    time_limit: TimeLimit = None
+    stop_when_stalled: StopWhenStalled = None
+    checkpoint: Checkpoint = None
+    resume: Resume = False
+    no_certify: Annotated[bool, typer.Option("--no-certify", help="Skip the proof.")] = False
+    max_nodes: MaxNodes = None
+    seed: Seed = 0
+    jobs: Jobs = None
+
+    @property
+    def settings(self) -> SearchSettings:
+        """As the library takes them."""
+        return SearchSettings(
+            max_evaluations=self.max_evaluations,
+            time_limit_s=self.time_limit,
+            stop_when_stalled=self.stop_when_stalled,
+            checkpoint=self.checkpoint,
+            resume=self.resume,
+            seed=self.seed,
+            jobs=self.jobs,
+            max_nodes=self.max_nodes,
+        )
 
 
 def explore(
@@ -83,66 +138,20 @@ def explore(
     networks: NetworkNames,
     platform: PlatformName,
     output: Annotated[Path, typer.Option("--output", "-o", help="Output folder.")],
-    scenario: ScenarioName = None,
-    balance: Balance = False,
     *,
+    together: ScenarioOptions,
     space: SpaceOptions,
     goals: GoalOptions,
-    profile: ProfileFile = None,
-    dim: Dimensions = None,
-    engine: Annotated[
-        EngineName,
-        typer.Option(
-            help="Search algorithm. auto: NSGA-II followed by an exact search; exact: exact "
-            "search only. With other algorithms only the fastest design is certified. "
-            "nsga3 and sms-emoa need three or more objectives."
-        ),
-    ] = EngineName.AUTO,
-    mode: ModeName = None,
-    predictor: PredictorOption = None,
-    pes: Engines = None,
-    inferences: Inferences = None,
-    split: Split = None,
-    max_evaluations: Annotated[
-        int | None,
-        typer.Option(
-            min=1,
-            max=MAX_COUNT,
-            help="Maximum number of evaluated design points. [default: 100000; free-running: 300]",
-        ),
-    ] = None,
-    time_limit: TimeLimit = None,
-    stop_when_stalled: Annotated[
-        int | None,
-        typer.Option(
-            min=1,
-            max=MAX_COUNT,
-            metavar="EVALUATIONS",
-            help="Stop if the hypervolume grew by less than 0.01 % within this many evaluations.",
-        ),
-    ] = None,
-    checkpoint: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Save the state of the search every 10 s."),
-    ] = None,
-    resume: Annotated[
-        bool, typer.Option("--resume", help="Resume from the checkpoint, if it exists.")
-    ] = False,
-    no_certify: Annotated[bool, typer.Option("--no-certify", help="Skip the proof.")] = False,
-    max_nodes: MaxNodes = None,
-    seed: Annotated[
-        int,
-        typer.Option(min=0, max=MAX_SEED, help="Random seed. The same seed gives the same front."),
-    ] = 0,
-    jobs: Annotated[
-        int | None, typer.Option(min=1, max=1024, help="Worker threads. [default: all cores]")
-    ] = None,
+    inputs: InputOptions,
+    engine: EngineOptions,
+    periodic: PeriodicOptions,
+    effort: EffortOptions,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only.")] = False,
     force: Force = False,
 ) -> int:
     """Search for the Pareto front of networks that share a chip."""
 
-    if pes is not None:
+    if periodic.pes is not None:
         # Another command in all but its name, and imported when it runs, like all of them.
         from dse.cli.search.periodic import explore_engines
 
@@ -151,54 +160,79 @@ def explore(
             networks,
             platform,
             output,
-            pes=pes,
-            inferences=inferences,
-            split=split,
-            objective=goals.objective,
+            periodic=periodic,
+            goals=goals,
+            inputs=inputs,
             precision=space.precision,
-            profile=profile,
-            dim=dim,
             quiet=quiet,
             force=force,
         )
-    _check_periodic_options(inferences, split)
-    objectives = scenario_objectives(scenario, goals.objective)
+    _check_periodic_options(periodic)
+    objectives = scenario_objectives(together.scenario, goals.objective)
     goals = replace(goals, objective=None if objectives is None else list(objectives))
     options = make_options(**vars(space), **vars(goals))
-    if no_certify and ENGINES[engine].needs_proof:
-        raise WorkloadError(f"--no-certify: --engine {engine.value} finds its front by proving it")
+    _check_effort(effort, engine.engine, force=force)
     check_output_folder(output, overwrite=force)
-    _check_checkpoint(checkpoint, resume=resume, force=force)
-    problem = problem_from_texts(
-        networks,
-        platform,
-        options,
-        profile=profile,
-        dimensions=dim,
-        scenario=scenario,
-        balance=balance,
-    )
-    evaluations = max_evaluations or default_evaluations(problem.numeric)
+    problem = problem_from_texts(networks, platform, options, inputs, together)
     explored = explore_to_folder(
         problem,
         output,
-        Named(name=engine, manager=ManagerSettings(mode, predictor)),
-        SearchSettings(
-            max_evaluations=evaluations,
-            time_limit_s=time_limit,
-            stop_when_stalled=stop_when_stalled,
-            checkpoint=checkpoint,
-            resume=resume,
-            seed=seed,
-            jobs=jobs,
-            max_nodes=max_nodes,
-        ),
-        prove=not no_certify,
+        engine.optimizer,
+        effort.settings,
+        prove=not effort.no_certify,
         overwrite=force,
         command=command_line(),
-        search_bar=_progress(evaluations, quiet=quiet),
-        proof_bar=lambda: ProofProgress(quiet=quiet),
+        search_bar=_search_line(
+            effort.max_evaluations or default_evaluations(problem.numeric), quiet=quiet
+        ),
+        proof_bar=lambda: proof_line(quiet=quiet),
     )
+    return _tell(explored, output, quiet=quiet)
+
+
+def _check_periodic_options(periodic: PeriodicOptions) -> None:
+    """Refuses, without ``--pes``, what is only for it."""
+    for name, value in (("--inferences", periodic.inferences), ("--split", periodic.split)):
+        if value is not None:
+            raise WorkloadError(f"{name}: is for periodic schedules, with --pes")
+
+
+def _check_effort(effort: EffortOptions, engine: EngineName, *, force: bool) -> None:
+    """Refuses options that contradict each other."""
+    if effort.no_certify and ENGINES[engine].needs_proof:
+        raise WorkloadError(f"--no-certify: --engine {engine.value} finds its front by proving it")
+    checkpoint = effort.checkpoint
+    if checkpoint is None:
+        if effort.resume:
+            raise WorkloadError("--resume: the file is required that --checkpoint FILE names")
+    elif checkpoint.exists() and not (effort.resume or force):
+        raise WorkloadError(
+            f"--checkpoint: {checkpoint} exists already; --resume continues it, --force replaces it"
+        )
+
+
+def _search_line(evaluations: int, *, quiet: bool) -> ProgressLine[Progress]:
+    """Evaluations, hypervolume and time left."""
+    return ProgressLine(
+        TextColumn("exploring"),
+        BarColumn(),
+        TextColumn("{task.completed:,.0f}/{task.total:,.0f} evaluations"),
+        TextColumn("front {task.fields[members]}, hypervolume {task.fields[volume]:.4f}"),
+        TimeRemainingColumn(),
+        show=lambda progress: {
+            "completed": min(progress.evaluations, evaluations),
+            "members": progress.members,
+            "volume": progress.hypervolume,
+        },
+        quiet=quiet,
+        total=evaluations,
+        members=0,
+        volume=0.0,
+    )
+
+
+def _tell(explored: Explored, output: Path, *, quiet: bool) -> int:
+    """Prints what was reached; the exit status."""
     if explored.not_certified is not None:
         print(f"dse: {explored.not_certified}", file=sys.stderr)
     if explored.not_proved is not None and not quiet:
@@ -206,58 +240,6 @@ def explore(
     if not quiet:
         _print_front(explored.front.numeric, output)
     return 130 if explored.interrupted else 0
-
-
-def _check_periodic_options(inferences: int | None, split: int | None) -> None:
-    """Refuses, without ``--pes``, what is only for it."""
-
-    for name, value in (("--inferences", inferences), ("--split", split)):
-        if value is not None:
-            raise WorkloadError(f"{name}: is for periodic schedules, with --pes")
-
-
-def _check_checkpoint(checkpoint: Path | None, *, resume: bool, force: bool) -> None:
-
-    if checkpoint is None:
-        if resume:
-            raise WorkloadError("--resume: the file is required that --checkpoint FILE names")
-    elif checkpoint.exists() and not (resume or force):
-        raise WorkloadError(
-            f"--checkpoint: {checkpoint} exists already; --resume continues it, --force replaces it"
-        )
-
-
-class _progress:
-    """A progress bar on stderr with evaluations, hypervolume and time left; nothing if quiet."""
-
-    def __init__(self, evaluations: int, *, quiet: bool) -> None:
-
-        self._bar = bars.Progress(
-            TextColumn("exploring"),
-            BarColumn(),
-            TextColumn("{task.completed:,.0f}/{task.total:,.0f} evaluations"),
-            TextColumn("front {task.fields[members]}, hypervolume {task.fields[volume]:.4f}"),
-            TimeRemainingColumn(),
-            console=Console(stderr=True),
-            disable=quiet,
-        )
-        self._task = self._bar.add_task("", total=evaluations, members=0, volume=0.0)
-        self._total = evaluations
-
-    def __enter__(self) -> _progress:
-        self._bar.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._bar.stop()
-
-    def __call__(self, progress: Progress) -> None:
-        self._bar.update(
-            self._task,
-            completed=min(progress.evaluations, self._total),
-            members=progress.members,
-            volume=progress.hypervolume,
-        )
 
 
 def _print_front(front: Front, folder: Path) -> None:

@@ -5,17 +5,19 @@ from __future__ import annotations
 import os
 import sys
 import time
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
+from dse.cli.shared.option_groups import with_option_groups
 from dse.cli.shared.options import MAX_SEED, MAX_SIZE, AsJson, Force, check_number
+from dse.cli.shared.progress import ProgressLine
 from dse.errors import WorkloadError
-from dse.inputs.interrupts import deferred_interrupt
 from dse.papers.estimator.training.artifacts import (
     check_learned_folder,
     learned_files,
@@ -24,21 +26,14 @@ from dse.papers.estimator.training.artifacts import (
 )
 from dse.papers.estimator.training.data_set import DataPlan, load_data, make_data, with_tokens
 from dse.papers.estimator.training.measurements import read_measurements
-from dse.papers.estimator.training.pipeline import (
-    accuracy_of,
-    examples_of,
-    settings_of,
-    split_of,
-)
+from dse.papers.estimator.training.pipeline import learn as learn_from
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from rich.progress import Progress, TaskID
+    from collections.abc import Mapping
 
     from dse.papers.estimator.training.data_set import DataSet
-    from dse.papers.estimator.training.pipeline import Accuracy
-    from dse.papers.estimator.training.training import Trained
+    from dse.papers.estimator.training.loss_plot import Epoch
+    from dse.papers.estimator.training.pipeline import Learned, TrainingProgress
 
 WORKLOADS, ROWS, EPOCHS = 2000, 3, 100
 LEARNING_RATE = 1e-4
@@ -47,11 +42,72 @@ QUICK_NETWORKS = (
     *("bvlc_alexnet", "googlenet", "mobilenet_v1", "mobilenet_v2", "resnet18"),
     *("resnet50", "shufflenet", "squeezenet", "vgg16", "zfnet512"),
 )
+_COLUMNS = (
+    BarColumn(bar_width=24),
+    TextColumn("{task.percentage:>3.0f} %"),
+    TimeRemainingColumn(),
+    TextColumn("{task.fields[words]}"),
+)
 
 
 def register(app: typer.Typer) -> None:
     """Adds the command."""
-    app.command("learn")(learn)
+    app.command("learn")(with_option_groups(learn))
+
+
+@dataclass(frozen=True)
+class DataOptions:
+    """Where the data come from."""
+
+    workloads: Annotated[
+        int | None,
+        typer.Option(min=10, max=MAX_SIZE, help=f"Random workloads. [default: {WORKLOADS}]"),
+    ] = None
+    rows: Annotated[
+        int | None,
+        typer.Option(min=1, max=MAX_SIZE, help=f"Mappings of each workload. [default: {ROWS}]"),
+    ] = None
+    measurements: Annotated[
+        Path | None,
+        typer.Option(help="CSV of measurements, used instead of simulated data."),
+    ] = None
+    data: Annotated[Path | None, typer.Option(help="data.npz of an earlier run.")] = None
+    pool: Annotated[
+        Path | None,
+        typer.Option(
+            help="estimator.json whose networks to draw from. [default: the whole catalogue]"
+        ),
+    ] = None
+    no_short_play: Annotated[
+        bool,
+        typer.Option(
+            "--no-short-play", help="Simulate nothing: leave the short play out of the inputs."
+        ),
+    ] = False
+    jobs: Annotated[
+        int | None,
+        typer.Option(min=1, max=64, help="Number of processes for data. [default: all cores]"),
+    ] = None
+
+
+@dataclass(frozen=True)
+class TrainingOptions:
+    """How long and from where the estimator is trained."""
+
+    epochs: Annotated[
+        int | None,
+        typer.Option(min=1, max=MAX_SIZE, help=f"Passes over the data. [default: {EPOCHS}]"),
+    ] = None
+    learning_rate: Annotated[
+        float,
+        typer.Option(
+            min=1e-7, max=1.0, callback=check_number, help="Initial learning rate of AdamW."
+        ),
+    ] = LEARNING_RATE
+    seed: Annotated[
+        int,
+        typer.Option(min=0, max=MAX_SEED, help="Random seed for data, split and initial weights."),
+    ] = 1
 
 
 def learn(
@@ -59,129 +115,120 @@ def learn(
     quick: Annotated[
         bool, typer.Option("--quick", help="Small run with few networks, workloads and epochs.")
     ] = False,
-    workloads: Annotated[
-        int | None,
-        typer.Option(min=10, max=MAX_SIZE, help=f"Random workloads. [default: {WORKLOADS}]"),
-    ] = None,
-    rows: Annotated[
-        int | None,
-        typer.Option(min=1, max=MAX_SIZE, help=f"Mappings of each workload. [default: {ROWS}]"),
-    ] = None,
-    epochs: Annotated[
-        int | None,
-        typer.Option(min=1, max=MAX_SIZE, help=f"Passes over the data. [default: {EPOCHS}]"),
-    ] = None,
-    learning_rate: Annotated[
-        float,
-        typer.Option(
-            min=1e-7, max=1.0, callback=check_number, help="Initial learning rate of AdamW."
-        ),
-    ] = LEARNING_RATE,
-    seed: Annotated[
-        int,
-        typer.Option(min=0, max=MAX_SEED, help="Random seed for data, split and initial weights."),
-    ] = 1,
-    measurements: Annotated[
-        Path | None,
-        typer.Option(help="CSV of measurements, used instead of simulated data."),
-    ] = None,
-    data: Annotated[Path | None, typer.Option(help="data.npz of an earlier run.")] = None,
-    pool: Annotated[
-        Path | None,
-        typer.Option(
-            help="estimator.json whose networks to draw from. [default: the whole catalogue]"
-        ),
-    ] = None,
-    no_short_play: Annotated[
-        bool,
-        typer.Option(
-            "--no-short-play", help="Simulate nothing: leave the short play out of the inputs."
-        ),
-    ] = False,
-    jobs: Annotated[
-        int | None,
-        typer.Option(min=1, max=64, help="Number of processes for data. [default: all cores]"),
-    ] = None,
+    *,
+    source: DataOptions,
+    training: TrainingOptions,
     force: Force = False,
     as_json: AsJson = False,
 ) -> None:
     """Train MapFormer's estimator and say how well it predicts workloads it never saw."""
 
-    if measurements is not None and data is not None:
-        raise WorkloadError("--measurements and --data exclude each other")
-    if (measurements or data) and (workloads or rows or pool):
-        raise WorkloadError("--workloads, --rows and --pool are for data that the timeline makes")
+    _check_source(source)
     check_learned_folder(output, overwrite=force)
     _need_torch()
-
-    networks: tuple[str, ...] = QUICK_NETWORKS if quick else ()
-    if pool is not None:
-        networks = pool_of(pool)
-    cores = jobs or os.cpu_count() or 1
-    with _progress() as bar:
-        began = time.monotonic()
-        samples = _data(
-            measurements,
-            data,
-            seed=seed,
-            workloads=workloads or (QUICK_WORKLOADS if quick else WORKLOADS),
-            rows=rows or (QUICK_ROWS if quick else ROWS),
-            networks=networks,
-            short_play=not no_short_play,
-            jobs=cores,
-            bar=bar,
+    began = time.monotonic()
+    samples = _samples(source, training.seed, quick=quick)
+    data_seconds = time.monotonic() - began
+    with _training_line() as on_progress:
+        learned = learn_from(
+            samples,
+            seed=training.seed,
+            epochs=training.epochs or (QUICK_EPOCHS if quick else EPOCHS),
+            learning_rate=training.learning_rate,
+            on_progress=on_progress,
         )
-        data_seconds = time.monotonic() - began
-        split = split_of(samples, seed)
-        settings = settings_of(samples, split)
-        task = bar.add_task("training", total=1.0, words="")
-        began = time.monotonic()
-        with deferred_interrupt() as interrupt:
-            from dse.papers.estimator.training.training import train
-
-            trained = train(
-                settings,
-                examples_of(samples, split.training, settings),
-                examples_of(samples, split.validation, settings),
-                seed=seed,
-                epochs=epochs or (QUICK_EPOCHS if quick else EPOCHS),
-                learning_rate=learning_rate,
-                on_batch=lambda share: bar.update(task, completed=share),
-                on_epoch=lambda epoch: bar.update(
-                    task,
-                    words=f"epoch {epoch.number}: loss {epoch.training_loss:.3f}, validation "
-                    f"{epoch.loss:.3f}, exact {epoch.throughput_accuracy:.1%} throughput, "
-                    f"{epoch.power_accuracy:.1%} power",
-                ),
-                stop=lambda: interrupt.requested,
-            )
-        training_seconds = time.monotonic() - began
-    accuracy = accuracy_of(samples, split.held_out, settings, trained.weights)
-    command = recorded_command(
-        {
-            "--quick": "" if quick else None,
-            "--workloads": workloads,
-            "--rows": rows,
-            "--epochs": epochs,
-            "--learning-rate": None if learning_rate == LEARNING_RATE else f"{learning_rate:g}",
-            "--pool": pool,
-            "--measurements": measurements,
-            "--data": data,
-            "--no-short-play": "" if no_short_play else None,
-            "--seed": seed,
-        }
-    )
     files = learned_files(
         samples,
-        settings,
-        trained,
-        accuracy,
-        command=command,
-        seed=seed,
-        seconds={"data": data_seconds, "training": training_seconds},
+        learned,
+        command=_command(source, training, quick=quick),
+        seed=training.seed,
+        seconds={"data": data_seconds, "training": learned.training_s},
     )
     write_learned(output, files, overwrite=force)
-    _tell(output, samples, trained, accuracy, files["estimator.json"], as_json=as_json)
+    _tell(output, samples, learned, files["estimator.json"], as_json=as_json)
+
+
+def _check_source(source: DataOptions) -> None:
+    """Refuses data from several places."""
+    if source.measurements is not None and source.data is not None:
+        raise WorkloadError("--measurements and --data exclude each other")
+    if (source.measurements or source.data) and (source.workloads or source.rows or source.pool):
+        raise WorkloadError("--workloads, --rows and --pool are for data that the timeline makes")
+
+
+def _samples(source: DataOptions, seed: int, *, quick: bool) -> DataSet:
+    """The data, with tokens."""
+    jobs, short_play = source.jobs or os.cpu_count() or 1, not source.no_short_play
+    if source.measurements is None and source.data is None:
+        networks: tuple[str, ...] = QUICK_NETWORKS if quick else ()
+        plan = DataPlan(
+            seed=seed,
+            workloads=source.workloads or (QUICK_WORKLOADS if quick else WORKLOADS),
+            rows=source.rows or (QUICK_ROWS if quick else ROWS),
+            networks=networks if source.pool is None else pool_of(source.pool),
+        )
+        with _data_line(plan.workloads, "drawn, judged by the timeline") as line:
+            return make_data(
+                plan, short_play=short_play, jobs=jobs, on_progress=lambda *done: line(done)
+            )
+    read = (
+        read_measurements(source.measurements)
+        if source.measurements
+        else load_data(source.data or Path())
+    )
+    with _data_line(len(read.workloads), "read") as line:
+        return with_tokens(
+            read, short_play=short_play, jobs=jobs, on_progress=lambda *done: line(done)
+        )
+
+
+def _data_line(workloads: int, words: str) -> ProgressLine[tuple[int, int]]:
+    """How many workloads are done, of how many."""
+    return ProgressLine(
+        TextColumn("workloads"),
+        *_COLUMNS,
+        show=lambda done: {"completed": done[0], "total": done[1]},
+        total=workloads,
+        words=words,
+    )
+
+
+def _training_line() -> ProgressLine[TrainingProgress]:
+    """The share that is done, and how good the last epoch is."""
+    return ProgressLine(
+        TextColumn("training"),
+        *_COLUMNS,
+        show=lambda now: {"completed": now.share, "words": _describe_epoch(now.epoch)},
+        total=1.0,
+        words="",
+    )
+
+
+def _describe_epoch(epoch: Epoch | None) -> str:
+    if epoch is None:
+        return ""
+    return (
+        f"epoch {epoch.number}: loss {epoch.training_loss:.3f}, validation {epoch.loss:.3f}, "
+        f"exact {epoch.throughput_accuracy:.1%} throughput, {epoch.power_accuracy:.1%} power"
+    )
+
+
+def _command(source: DataOptions, training: TrainingOptions, *, quick: bool) -> str:
+    rate = training.learning_rate
+    return recorded_command(
+        {
+            "--quick": "" if quick else None,
+            "--workloads": source.workloads,
+            "--rows": source.rows,
+            "--epochs": training.epochs,
+            "--learning-rate": None if rate == LEARNING_RATE else f"{rate:g}",
+            "--pool": source.pool,
+            "--measurements": source.measurements,
+            "--data": source.data,
+            "--no-short-play": "" if source.no_short_play else None,
+            "--seed": training.seed,
+        }
+    )
 
 
 def recorded_command(options: Mapping[str, object]) -> str:
@@ -203,48 +250,10 @@ def _need_torch() -> None:
             )
 
 
-def _progress() -> Progress:
-
-    return Progress(
-        TextColumn("{task.description}"),
-        BarColumn(bar_width=24),
-        TextColumn("{task.percentage:>3.0f} %"),
-        TimeRemainingColumn(),
-        TextColumn("{task.fields[words]}"),
-        console=Console(stderr=True),
-    )
-
-
-def _data(
-    measurements: Path | None,
-    saved: Path | None,
-    *,
-    seed: int,
-    workloads: int,
-    rows: int,
-    networks: tuple[str, ...],
-    short_play: bool,
-    jobs: int,
-    bar: Progress,
-) -> DataSet:
-
-    def progress_of(task: TaskID) -> Callable[[int, int], None]:
-        return lambda done, total: bar.update(task, completed=done, total=total)
-
-    if measurements is None and saved is None:
-        plan = DataPlan(seed=seed, workloads=workloads, rows=rows, networks=networks)
-        task = bar.add_task("workloads", total=workloads, words="drawn, judged by the timeline")
-        return make_data(plan, short_play=short_play, jobs=jobs, on_progress=progress_of(task))
-    read = read_measurements(measurements) if measurements else load_data(saved or Path())
-    task = bar.add_task("workloads", total=len(read.workloads), words="read")
-    return with_tokens(read, short_play=short_play, jobs=jobs, on_progress=progress_of(task))
-
-
 def _tell(
     output: Path,
     samples: DataSet,
-    trained: Trained,
-    accuracy: Accuracy,
+    learned: Learned,
     document: bytes,
     *,
     as_json: bool,
@@ -252,6 +261,7 @@ def _tell(
     if as_json:
         sys.stdout.write(document.decode())
         return
+    trained, accuracy = learned.trained, learned.accuracy
 
     print(
         f"{len(samples):,} mappings of {len(samples.workloads):,} workloads; "

@@ -9,6 +9,7 @@ import typer
 from rich.console import Console
 
 from dse.api.periodic import PeriodicFront
+from dse.cli.shared.options import GoalOptions, InputOptions, PeriodicOptions
 from dse.errors import WorkloadError
 from dse.papers.mobile_i.explore import explore_periodic
 from dse.papers.mobile_i.schedule.schedulers import DEFAULT_INFERENCES
@@ -31,40 +32,27 @@ def explore_engines(
     platform: str,
     output: Path,
     *,
-    pes: str,
-    inferences: int | None,
-    split: int | None,
-    objective: list[str] | None,
+    periodic: PeriodicOptions,
+    goals: GoalOptions,
+    inputs: InputOptions,
     precision: str | None,
-    profile: Path | None,
-    dim: list[str] | None,
     quiet: bool,
     force: bool,
 ) -> int:
     """Schedules one network, writes the folder, prints the table."""
 
-    for name in context.params:
-        source = context.get_parameter_source(name)
-        if name not in _ALLOWED and source is not None and source.name == "COMMANDLINE":
-            raise WorkloadError(
-                f"--{name.replace('_', '-')}: is not for periodic schedules (--pes)"
-            )
-    if len(networks) != 1:
-        raise WorkloadError(f"--pes: one network is required, got {len(networks)}")
-    for text in objective or ():
-        if text not in _OBJECTIVES:
-            raise WorkloadError(f"--objective: with --pes latency or energy, got {text!r}")
-    engines = parse_engines(pes)
+    _check_options(context, networks, goals)
+    engines = parse_engines(periodic.pes or "all")
     check_output_folder(output, overwrite=force)
     result = explore_periodic(
         networks[0],
         platform,
         engines=engines,
-        inferences=DEFAULT_INFERENCES if inferences is None else inferences,
-        parts=1 if split is None else split,
+        inferences=DEFAULT_INFERENCES if periodic.inferences is None else periodic.inferences,
+        parts=1 if periodic.split is None else periodic.split,
         precision=precision,
-        profile=profile,
-        dimensions=dict(parse_dimensions(dim)),
+        profile=inputs.profile,
+        dimensions=dict(parse_dimensions(inputs.dim)),
         command=" ".join(["dse", *sys.argv[1:]]),
     )
     write_periodic(output, result, overwrite=force)
@@ -74,6 +62,21 @@ def explore_engines(
             console.print(view)
         print(f"Written to {output}: {', '.join(sorted(p.name for p in output.iterdir()))}")
     return 0
+
+
+def _check_options(context: typer.Context, networks: list[str], goals: GoalOptions) -> None:
+    """Refuses what is not for periodic schedules."""
+    for name in context.params:
+        source = context.get_parameter_source(name)
+        if name not in _ALLOWED and source is not None and source.name == "COMMANDLINE":
+            raise WorkloadError(
+                f"--{name.replace('_', '-')}: is not for periodic schedules (--pes)"
+            )
+    if len(networks) != 1:
+        raise WorkloadError(f"--pes: one network is required, got {len(networks)}")
+    for text in goals.objective or ():
+        if text not in _OBJECTIVES:
+            raise WorkloadError(f"--objective: with --pes latency or energy, got {text!r}")
 
 
 def parse_engines(text: str) -> tuple[int, ...] | None:

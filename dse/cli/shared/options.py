@@ -191,6 +191,55 @@ PredictorOption = Annotated[
 ]
 
 
+Engines = Annotated[
+    str | None,
+    typer.Option(
+        "--pes",
+        metavar="N,N...",
+        help="Find periodic schedules (Mobile-I) on these numbers of processing elements, "
+        "or all that the platform has.",
+    ),
+]
+Inferences = Annotated[
+    int | None,
+    typer.Option(min=1, max=MAX_SIZE, help="Number of inferences, with --pes. [default: 5000]"),
+]
+Split = Annotated[
+    int | None,
+    typer.Option(
+        "--split",
+        min=1,
+        max=MAX_SIZE,
+        help="Maximum number of operations per layer, with --pes. [default: 1]",
+    ),
+]
+
+
+@dataclass(frozen=True)
+class ScenarioOptions:
+    """How the networks run together, beside what a workload file says."""
+
+    scenario: ScenarioName = None
+    balance: Balance = False
+
+
+@dataclass(frozen=True)
+class InputOptions:
+    """What is known of the networks beside their models."""
+
+    profile: ProfileFile = None
+    dim: Dimensions = None
+
+
+@dataclass(frozen=True)
+class PeriodicOptions:
+    """Periodic schedules in place of a search."""
+
+    pes: Engines = None
+    inferences: Inferences = None
+    split: Split = None
+
+
 @dataclass(frozen=True)
 class SpaceOptions:
     """How networks are cut, and which units and clocks they may have."""

@@ -7,6 +7,7 @@ import itertools
 import numpy as np
 
 from common.arrays import IntArray
+from dse.baselines.base import clipped_times
 from dse.baselines.evaluate_all import baseline_rows
 from dse.search.surrogate.free_running_seeds import free_running_seeds
 from dse.search.surrogate.load_balancing import balanced_rows
@@ -65,9 +66,7 @@ def _fastest_unit(space: DesignSpace, network: int) -> int:
     """The unit on which the whole network is fastest alone, groups it cannot run on their own
     fastest unit."""
     begin, end = space.first[network], space.first[network] + space.size[network]
-    times = space.fastest_time[begin:end].astype(np.float64)
-    times = np.where(space.problem.allowed[begin:end], times, 1e3 * times.min(axis=1)[:, None])
-    return int(times.sum(axis=0).argmin())
+    return int(clipped_times(space)[begin:end].sum(axis=0).argmin())
 
 
 def _whole_networks(space: DesignSpace, units: list[int]) -> IntArray:

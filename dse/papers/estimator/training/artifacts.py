@@ -7,21 +7,17 @@ from __future__ import annotations
 import platform
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from common.files import read_file
 from dse.errors import WorkloadError
 from dse.papers.estimator.estimator_file import DOCUMENT, WEIGHTS, estimator_files
-from dse.papers.estimator.settings import EstimatorSettings
 from dse.papers.estimator.training.data_set import DataSet, data_files
 from dse.papers.estimator.training.loss_plot import loss_svg
-from dse.papers.estimator.training.pipeline import Accuracy
+from dse.papers.estimator.training.pipeline import Learned
 from results.errors import ResultError
 from results.io.atomic_folder import check_own_folder, remove_files, write_whole_folder
 from results.io.canonical_json import Json, canonical_bytes, parse
-
-if TYPE_CHECKING:
-    from dse.papers.estimator.training.training import Trained
 
 PICTURE, COURSE = "loss.svg", "training.json"
 LEARNED_FILES = frozenset({WEIGHTS, DOCUMENT, PICTURE, COURSE, "data.npz", "data.json"})
@@ -31,15 +27,14 @@ PACKAGES = ("paretosoc", "torch", "numpy", "safetensors", "numba")
 
 def learned_files(
     data: DataSet,
-    settings: EstimatorSettings,
-    trained: Trained,
-    accuracy: Accuracy,
+    learned: Learned,
     *,
     command: str,
     seed: int,
     seconds: dict[str, float],
 ) -> dict[str, bytes]:
     """The files' bytes, by name."""
+    trained = learned.trained
     provenance: dict[str, Json] = {
         "command": command,
         "seed": seed,
@@ -56,7 +51,7 @@ def learned_files(
         "parameters": trained.parameters,
         "epochs": len(trained.epochs),
         "kept_epoch": trained.best,
-        "held_out": accuracy.document(),
+        "held_out": learned.accuracy.document(),
         "versions": {"python": platform.python_version(), **_versions()},
     }
     course: dict[str, Json] = {
@@ -67,7 +62,7 @@ def learned_files(
         ],
     }
     return {
-        **estimator_files(trained.weights, settings, provenance),
+        **estimator_files(trained.weights, learned.settings, provenance),
         COURSE: canonical_bytes(course),
         PICTURE: loss_svg(trained.epochs, trained.best),
         **data_files(data),

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from common.arrays import IntArray
 from dse.errors import WorkloadError
+from dse.inputs.interrupts import deferred_interrupt
 from dse.papers.estimator.inference import NumpyEstimator
 from dse.papers.estimator.inputs import Examples, inputs_of, scaling_of, take_tokens
 from dse.papers.estimator.predictor import CLASSES, Bins
@@ -16,6 +20,10 @@ from dse.papers.estimator.tokens import Float32Array
 from dse.papers.estimator.training.data_set import DataSet
 from dse.papers.estimator.training.workloads import build
 from results.io.canonical_json import Json
+
+if TYPE_CHECKING:
+    from dse.papers.estimator.training.loss_plot import Epoch
+    from dse.papers.estimator.training.training import Trained
 
 TRAINING_SHARE = 0.8
 """Of the workloads (MapFormer 5.1); the rest is held out."""
@@ -171,3 +179,64 @@ def accuracy_of(
         mappings=len(chosen),
         workloads=len(np.unique(data.workload[chosen])),
     )
+
+
+@dataclass(frozen=True, eq=False)
+class Learned:
+    """An estimator, and what it is worth on workloads that it never saw."""
+
+    settings: EstimatorSettings
+    trained: Trained
+    accuracy: Accuracy
+    training_s: float
+
+
+def learn(
+    data: DataSet,
+    *,
+    seed: int,
+    epochs: int,
+    learning_rate: float,
+    on_progress: Callable[[TrainingProgress], None] | None = None,
+) -> Learned:
+    """Split, scale, train, and predict what was held out. Ctrl-C ends the training with the best
+    epoch so far.
+
+    Raises:
+        KeyboardInterrupt: at a second Ctrl-C, or before the first epoch has ended.
+        WorkloadError: where there are too few data, or no epoch has a loss that is a number.
+    """
+    from dse.papers.estimator.training.training import train
+
+    split = split_of(data, seed)
+    settings = settings_of(data, split)
+    last: list[Epoch] = []
+
+    def report(share: float) -> None:
+        if on_progress is not None:
+            on_progress(TrainingProgress(share, last[-1] if last else None))
+
+    began = time.monotonic()
+    with deferred_interrupt() as interrupt:
+        trained = train(
+            settings,
+            examples_of(data, split.training, settings),
+            examples_of(data, split.validation, settings),
+            seed=seed,
+            epochs=epochs,
+            learning_rate=learning_rate,
+            on_batch=report,
+            on_epoch=last.append,
+            stop=lambda: interrupt.requested,
+        )
+    seconds = time.monotonic() - began
+    accuracy = accuracy_of(data, split.held_out, settings, trained.weights)
+    return Learned(settings, trained, accuracy, seconds)
+
+
+@dataclass(frozen=True)
+class TrainingProgress:
+    """How far a training is: the share of all epochs that is done, and the last whole one."""
+
+    share: float
+    epoch: Epoch | None

@@ -9,7 +9,7 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from dse.inputs.output import write_output_file
+from common.files import replace_file
 from dse.tools.campaign.analyse.fields import field_of, varying_fields
 from dse.tools.campaign.analyse.pivot import Pivot, make_pivot
 from dse.tools.campaign.analyse.values import Value, parse_value
@@ -104,12 +104,12 @@ def write_report(
         path = folder / page_name(record)
         if not path.exists():
             front, costs = stored_front(store, record)
-            write_output_file(path, report_html(front, costs).encode())
+            replace_file(path, report_html(front, costs).encode())
             new += 1
         if on_page is not None:
             on_page(index + 1, len(opened))
     page = campaign_page(store.title, records, panels, shown, frozenset(opened))
-    write_output_file(store.folder / REPORT, page.encode())
+    replace_file(store.folder / REPORT, page.encode())
     return Written(new, len(opened))
 
 

@@ -198,9 +198,4 @@ def hypervolume_shares(fronts: Sequence[IntArray]) -> list[float]:
     together = together[non_dominated(together)]
     reference = reference_point(together)
     whole = hypervolume(together, reference)
-    shares = []
-    for front in fronts:
-        inside = front[(front < reference).all(axis=1)]
-        volume = hypervolume(inside, reference) if len(inside) else 0.0
-        shares.append(volume / whole if whole else 1.0)
-    return shares
+    return [hypervolume(front, reference) / whole if whole else 1.0 for front in fronts]

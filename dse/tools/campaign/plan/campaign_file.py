@@ -77,12 +77,13 @@ def _check(size: PlanSize) -> None:
     seen: dict[RunSettings, str] = {}
     objectives: dict[tuple[str, tuple[str, ...], bool, bool], str] = {}
     first = size.plan.runs[0]
-    others = (
-        replace(first, settings=replace(first.settings, **{name: value}))
+    changes: list[dict[str, Any]] = [
+        {name: value}
         for name in size.lists
         if name not in ("max_evaluations", "seed")
         for value in size.lists[name]
-    )
+    ]
+    others = (replace(first, settings=replace(first.settings, **change)) for change in changes)
     for run in itertools.chain(size.plan.runs, others):
         settings = run.settings
         if settings.engine not in engines:

@@ -76,9 +76,10 @@ class PlanSize:
     @property
     def evaluations(self) -> int:
         """Of all runs."""
-        counts: Any = self.lists.get("max_evaluations")
-        if counts is not None:
-            return self.times(len(self.plan.runs)) // len(counts) * sum(counts)
+        if "max_evaluations" in self.lists:
+            counts: Any = self.lists["max_evaluations"]
+            total: int = self.times(len(self.plan.runs)) // len(counts) * sum(counts)
+            return total
         return self.times(sum(run.settings.max_evaluations for run in self.plan.runs))
 
     @property
@@ -87,6 +88,11 @@ class PlanSize:
         keys = {problem_key(run.settings) for run in self.plan.runs}
         searched = [name for name in self.lists if name in SEARCH_FIELDS]
         return self.times(len(keys)) // prod(len(self.lists[name]) for name in searched)
+
+    @property
+    def workloads(self) -> int:
+        """How many different ones."""
+        return len({run.workload.name for run in self.plan.runs})
 
     def times(self, count: int) -> int:
         """How many runs there are in all for so many of the plan."""
@@ -133,7 +139,8 @@ def size_plan(rules: Rules) -> PlanSize:
     plan = make_plan(replace(rules, values={**rules.values, **first}))
     settings = plan.runs[0].settings
     for name in _PATHS & lists.keys():
-        spelt = {_spelt(replace(settings, **{name: value}), name) for value in lists[name]}
+        changed: list[dict[str, Any]] = [{name: value} for value in lists[name]]
+        spelt = {_spelt(replace(settings, **change), name) for change in changed}
         if len(spelt) < len(lists[name]):
             raise WorkloadError(f"{name}: two values would have the same name in names of runs")
     return PlanSize(plan, lists)

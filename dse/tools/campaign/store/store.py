@@ -15,9 +15,9 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+from common.files import replace_file, sync
 from dse.tools.campaign.plan.plan import PlannedRun
 from dse.tools.campaign.plan.run_inputs import RunInputs
-from dse.tools.campaign.store.durable_file import write_durably
 from dse.tools.campaign.store.liveness_lock import Owner, forget_dead, is_alive
 from dse.tools.campaign.store.pack import decompress, unpack
 from dse.tools.campaign.store.run import DONE, RunOutcome, RunStatus, RunTask
@@ -250,7 +250,10 @@ class Store:
 
     def _write(self, path: Path, data: bytes) -> None:
         part = self.folder / "parts" / f"{self._worker().name}~{path.name}"
-        write_durably(path, data, part)
+        if not path.parent.exists():
+            path.parent.mkdir(exist_ok=True)
+            sync(path.parent.parent)
+        replace_file(path, data, part)
 
     def record_failure(self, run_hash: str, error: str, *, max_attempts: int) -> bool:
         """Counts an attempt; whether the run has failed for good. Else it waits once more, and

@@ -15,12 +15,12 @@ from pathlib import Path
 
 import pytest
 
+import common.files
 from dse.tools.campaign.execute.local_workers import LocalWorkers
 from dse.tools.campaign.execute.runner import do_missing
 from dse.tools.campaign.execute.workers import SameProcess
 from dse.tools.campaign.plan.plan import make_plan
 from dse.tools.campaign.plan.run_inputs import inputs_of
-from dse.tools.campaign.store import durable_file
 from dse.tools.campaign.store.liveness_lock import Owner, forget_dead
 from dse.tools.campaign.store.pack import compress
 from dse.tools.campaign.store.run import RunStatus
@@ -118,7 +118,7 @@ def test_a_full_disk_stops_and_loses_nothing(tmp_path, monkeypatch, after):
         return real(descriptor)
 
     with planned(tmp_path / "c", plan) as store:
-        monkeypatch.setattr(durable_file.os, "fsync", fsync)
+        monkeypatch.setattr(common.files.os, "fsync", fsync)
         with pytest.raises(ResultError, match="No space left on device"):
             do_missing(store, SameProcess(fake_run))
     monkeypatch.undo()

@@ -1,0 +1,44 @@
+"""A line on stderr that shows how far a command is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Generic, Self, TypeVar
+
+from rich.console import Console
+from rich.progress import Progress, ProgressColumn
+
+Event = TypeVar("Event")
+
+
+class ProgressLine(Generic[Event]):
+    """Columns that follow events: a context, and inside it a function of an event.
+
+    Args:
+        columns: of :mod:`rich.progress`.
+        show: from an event to the fields of the columns; ``completed``, ``total`` and ``visible``
+            are fields of rich's own.
+        quiet: show nothing.
+        fields: what the columns show before the first event.
+    """
+
+    def __init__(
+        self,
+        *columns: ProgressColumn,
+        show: Callable[[Event], Mapping[str, Any]],
+        quiet: bool = False,
+        **fields: Any,
+    ) -> None:
+        self._bar = Progress(*columns, console=Console(stderr=True), disable=quiet)
+        self._task = self._bar.add_task("", **{"total": None, **fields})
+        self._show = show
+
+    def __enter__(self) -> Self:
+        self._bar.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._bar.stop()
+
+    def __call__(self, event: Event) -> None:
+        self._bar.update(self._task, **self._show(event))

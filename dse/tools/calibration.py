@@ -1,0 +1,143 @@
+"""Costs over clocks from measurements at a few: a profile, and how well each form predicts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+
+from common.arrays import FloatArray
+from dse.errors import WorkloadError
+from fitness.calibration.dvfs import (
+    DEFAULT_NOISE,
+    Calibrated,
+    calibrate_rows,
+    power_errors,
+    subjects,
+    time_errors,
+)
+from fitness.calibration.dvfs_profile import Subject, clock_profile_document
+from fitness.calibration.dvfs_table import ClockMeasurement, read_measurements
+from fitness.cost_model.dvfs_forms import PowerForm, TimeForm
+from fitness.costs.network_costs import choose_precision
+from platforms.errors import PlatformError
+from platforms.platform import Platform
+from results.io.canonical_json import Json
+from sdf.catalogue.catalogue import load_network
+
+
+@dataclass(frozen=True)
+class Forms:
+    """How times and powers depend on clocks.
+
+    ``time``: None takes the richest form that a subject's times determine. ``fixed``: a term that
+    no clock changes is fitted too. ``noise``: least relative standard error of a measurement.
+    """
+
+    time: TimeForm | None = None
+    power: PowerForm = PowerForm.VOLTAGE_CLOCK
+    fixed: bool = False
+    noise: float = DEFAULT_NOISE
+
+
+@dataclass(frozen=True, eq=False)
+class Calibration:
+    """The fits of a table, and the profile that they make."""
+
+    platform: Platform
+    groups: tuple[Sequence[ClockMeasurement], ...]
+    """Rows of the table, by network, layer and unit."""
+    results: tuple[Calibrated, ...]
+    """Of each group."""
+    document: dict[str, Json]
+
+
+def calibrate_table(
+    table: Path,
+    platform: Platform,
+    forms: Forms,
+    *,
+    source: str,
+    precision: str | None = None,
+    dimensions: Mapping[str, int] | None = None,
+) -> Calibration:
+    """Fit the rows of a CSV table.
+
+    Raises:
+        WorkloadError: on a layer that its network does not have.
+        DseError: on a table, platform or network that cannot be used.
+    """
+    precision = choose_precision(platform, precision)
+    groups = subjects(read_measurements(table, platform))
+    networks = {}
+    for name in dict.fromkeys(key[0] for key in groups):
+        graph = load_network(name, dimensions=dict(dimensions or {})).graph
+        layers = [actor.layer for actor in graph.actors if actor.layer is not None]
+        networks[name] = Subject(graph.name, sum(layer.macs for layer in layers))
+        names = {layer.name for layer in layers}
+        for network, layer, _ in groups:
+            if network == name and layer and layer not in names:
+                raise WorkloadError(f"{table}: network {name!r} has no layer {layer!r}")
+    results = [
+        calibrate_rows(
+            rows,
+            platform,
+            time_form=forms.time,
+            power_form=forms.power,
+            fixed=forms.fixed,
+            noise=forms.noise,
+        )
+        for rows in groups.values()
+    ]
+    document = clock_profile_document(
+        platform, results, networks, precision=precision, source=source
+    )
+    return Calibration(platform, tuple(groups.values()), tuple(results), document)
+
+
+@dataclass(frozen=True)
+class FormError:
+    """How far a form is from rows that it was not fitted to; shares, None where ``reason`` says
+    why there are none."""
+
+    of: str
+    """``time`` or ``power``."""
+    form: str
+    median_error: float | None
+    largest_error: float | None
+    reason: str | None
+
+
+def cross_validate(calibration: Calibration) -> list[FormError]:
+    """The errors of each form over the rows, each predicted from the others of its subject."""
+    platform = calibration.platform
+
+    def of_time(form: TimeForm) -> list[FloatArray]:
+        return [time_errors(group, platform, form) for group in calibration.groups]
+
+    def of_power(form: PowerForm) -> list[FloatArray]:
+        return [
+            power_errors(group, platform, form, result.time.values)
+            for group, result in zip(calibration.groups, calibration.results, strict=True)
+            if result.power is not None
+        ]
+
+    tries: list[tuple[str, str, Callable[[], list[FloatArray]]]] = [
+        ("time", form.value, partial(of_time, form)) for form in TimeForm
+    ]
+    tries += [("power", form.value, partial(of_power, form)) for form in PowerForm]
+    return [_form_error(*entry) for entry in tries]
+
+
+def _form_error(what: str, form: str, errors_of: Callable[[], list[FloatArray]]) -> FormError:
+    try:
+        found = errors_of()
+    except PlatformError as error:
+        return FormError(what, form, None, None, str(error))
+    if not found:
+        return FormError(what, form, None, None, None)
+    errors = np.abs(np.concatenate(found))
+    return FormError(what, form, float(np.median(errors)), float(errors.max()), None)
