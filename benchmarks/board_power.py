@@ -31,7 +31,7 @@ import numpy as np
 from fitness.cost_model.power import domain_static_mw, unit_idle_mw
 from fitness.cost_model.support import supported_layers
 from fitness.costs.network_costs import network_costs
-from platforms.platform_file import load_platform
+from platforms.io.platform_file import load_platform
 from sdf.catalogue.catalogue import load_network
 from sdf.grouping.grouping import group_network
 

@@ -164,7 +164,7 @@ def two_deep_networks(*, max_transitions: int) -> Problem:
     from dse.problem.build import build_problem
     from dse.workload.options import Options
     from dse.workload.workload import workload_of
-    from platforms.platform_file import load_platform
+    from platforms.io.platform_file import load_platform
 
     platform = load_platform("jetson-agx-xavier")
     options = Options(

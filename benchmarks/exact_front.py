@@ -27,7 +27,7 @@ from dse.space.design_space import DesignSpace
 from dse.workload.options import Options
 from dse.workload.workload import workload_of
 from fitness.objectives import make_outcomes
-from platforms.platform_file import load_platform
+from platforms.io.platform_file import load_platform
 from results.problem.problem import Problem
 
 TIME_LIMIT_S = 30.0

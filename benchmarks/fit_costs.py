@@ -23,8 +23,8 @@ from scipy.optimize import least_squares
 
 from fitness.cost_model.fusion import network_launches
 from fitness.cost_model.roofline import unit_model
+from platforms.io.platform_file import load_platform
 from platforms.measurement import is_same_network
-from platforms.platform_file import load_platform
 from sdf.catalogue.catalogue import catalogue, load_network
 from sdf.grouping.grouping import group_network
 

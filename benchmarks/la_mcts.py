@@ -19,7 +19,7 @@ from dse.problem.build import build_problem
 from dse.space.design_space import DesignSpace
 from dse.workload.options import Options
 from dse.workload.workload_file import workload_from
-from platforms.platform_file import load_platform
+from platforms.io.platform_file import load_platform
 from results.problem.problem import Problem
 
 NETWORKS = [

@@ -14,7 +14,7 @@ from common.arrays import IntArray
 from dse.problem.build import BuiltProblem, build_problem
 from dse.workload.options import Options
 from dse.workload.workload_file import workload_from
-from platforms.platform_file import load_platform
+from platforms.io.platform_file import load_platform
 from results.problem.problem import Problem
 
 REFERENCE_FRONT = Path(__file__).parent / "data" / "reference_front.json"

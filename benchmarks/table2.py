@@ -37,8 +37,8 @@ from fitness.calibration.dvfs import (
 from fitness.calibration.dvfs_table import ClockMeasurement
 from fitness.cost_model.dvfs_forms import PowerForm, TimeForm, point_at
 from platforms.errors import PlatformError
+from platforms.io.platform_file import load_platform
 from platforms.platform import Platform
-from platforms.platform_file import load_platform
 
 DATA = Path(__file__).parent / "data" / "tang_table2.csv"
 PLATFORM = "jetson-tx2"

@@ -35,8 +35,8 @@ if TYPE_CHECKING:
     from dse.version import VERSION as __version__  # noqa: F401
     from dse.workload.options import Options as Options
     from dse.workload.workload import Workload as Workload
+    from platforms.io.platform_file import load_platform as platform
     from platforms.platform import Platform as Platform
-    from platforms.platform_file import load_platform as platform
 
 _EXPORTS = {
     "deploy": "dse.api.deployment",
@@ -63,7 +63,7 @@ _EXPORTS = {
     "Platform": "platforms.platform",
 }
 _RENAMED = {
-    "platform": ("platforms.platform_file", "load_platform"),
+    "platform": ("platforms.io.platform_file", "load_platform"),
     "__version__": ("dse.version", "VERSION"),
 }
 

@@ -3,8 +3,8 @@ files with a source for every figure.
 """
 
 from platforms.errors import PlatformError
+from platforms.io.platform_file import load_platform, platform_names
 from platforms.platform import Platform, Unit
-from platforms.platform_file import load_platform, platform_names
 
 __all__ = [
     "Platform",

@@ -39,7 +39,7 @@ from fitness.cost_model.dvfs_forms import (
     time_ms,
 )
 from fitness.costs.network_costs import network_costs
-from platforms.platform_file import load_platform
+from platforms.io.platform_file import load_platform
 from sdf.catalogue.catalogue import load_network
 from sdf.grouping.grouping import group_network
 

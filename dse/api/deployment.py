@@ -8,8 +8,8 @@ from pathlib import Path
 from dse.api.front import Front
 from dse.tools.deploy.deploy import deploy as deploy_member
 from dse.tools.deploy.targets import Target
+from platforms.io.platform_file import load_platform
 from platforms.platform import Platform
-from platforms.platform_file import load_platform
 from results.deploy.deployment import Deployment
 
 

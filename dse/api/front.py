@@ -15,7 +15,7 @@ from dse.certificate.summary import describe_claims
 from dse.inputs.output import check_output_file
 from dse.tools.deploy.texts import deployment_texts, fitting_targets
 from platforms.errors import PlatformError
-from platforms.platform_file import load_platform
+from platforms.io.platform_file import load_platform
 from results.deploy.deployment import Deployment
 from results.errors import ResultError
 from results.export.result_folder import (

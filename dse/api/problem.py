@@ -19,8 +19,8 @@ from dse.workload.scenarios import Scenario, apply_scenario
 from dse.workload.workload import Workload
 from dse.workload.workload_file import workload_from
 from fitness.profiles.profile_file import Profile, load_profile
+from platforms.io.platform_file import load_platform
 from platforms.platform import Platform
-from platforms.platform_file import load_platform
 from results.front.cost_origins import CostOrigins
 from results.problem.problem import Problem as NumericProblem
 

@@ -30,7 +30,7 @@ def parse_input(data: bytes, file: str, schema: str) -> Any:
     """
     from dse.inputs.yaml_loader import parse_yaml
     from platforms.errors import PlatformError
-    from platforms.exact_json import parse_exact
+    from platforms.io.exact_json import parse_exact
 
     try:
         read = parse_exact if file.lower().endswith(".json") else parse_yaml
@@ -49,7 +49,7 @@ def check_content(content: Any, label: str, schema: str) -> None:
         WorkloadError: as there.
     """
     from platforms.errors import PlatformError
-    from platforms.schema_check import check_against_schema
+    from platforms.io.schema_check import check_against_schema
 
     try:
         check_against_schema(content, schema, label, package="dse.inputs.data")

@@ -13,7 +13,7 @@ from dse.tools.analysis.compare_baselines import Comparison, compare, two_accele
 from dse.workload.options import Options
 from dse.workload.scenarios import Scenario, apply_scenario
 from dse.workload.workload import Workload, workload_of
-from platforms.platform_file import load_platform
+from platforms.io.platform_file import load_platform
 
 GROUPS = 10
 """Per network, as many as GoogLeNet has in the paper's Table 2."""

@@ -23,7 +23,7 @@ from dse.workload.options import Options
 from dse.workload.workload import Workload, workload_of
 from examples.hax.prediction import GROUPS, json_wanted, scenario_workload
 from examples.hax.published import Experiment, experiments
-from platforms.platform_file import load_platform
+from platforms.io.platform_file import load_platform
 
 
 @dataclass(frozen=True)

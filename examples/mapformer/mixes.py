@@ -12,7 +12,7 @@ from dse.papers.estimator.training.workloads import GROUPS, PLATFORM, random_wor
 from dse.problem.build import NetworkTables, build_problem
 from dse.workload.options import Options
 from dse.workload.workload_file import workload_from
-from platforms.platform_file import load_platform
+from platforms.io.platform_file import load_platform
 from results.problem.problem import Problem
 from sdf.catalogue.catalogue import torchvision_networks
 

@@ -38,7 +38,7 @@ from examples.mobile_i.printing import parser, print_figures, print_table
 from fitness.objectives import make_outcomes
 from fitness.simulate import row_of
 from fitness.simulate_long_run import make_long_run_evaluator
-from platforms.platform_file import load_platform
+from platforms.io.platform_file import load_platform
 from results.periodic.check import broken_rule
 from results.problem.execution import Pipeline
 from results.problem.problem import DesignPoint, Problem

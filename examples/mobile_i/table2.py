@@ -41,8 +41,8 @@ from examples.mobile_i.cells import (
 )
 from examples.mobile_i.printing import parser, print_figures, print_table
 from examples.mobile_i.transfers import CACHES, Gain, gains
+from platforms.io.platform_file import load_platform
 from platforms.platform import Platform
-from platforms.platform_file import load_platform
 from results.periodic.periodic import PeriodicSchedule
 from results.periodic.table import least_period_ps, least_prologue_periods
 

@@ -42,8 +42,8 @@ from fitness.calibration.dvfs_profile import Subject, clock_profile_document
 from fitness.calibration.dvfs_table import read_measurements
 from fitness.objectives import make_outcomes
 from fitness.profiles.profile_file import Profile, read_profile
+from platforms.io.platform_file import load_platform
 from platforms.platform import Platform
-from platforms.platform_file import load_platform
 from results.export.result_folder import write_results
 from results.front.dominance import non_dominated
 from results.front.front import Front

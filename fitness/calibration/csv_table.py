@@ -11,7 +11,7 @@ from pathlib import Path
 
 from fitness.calibration.text_files import read_log
 from platforms.errors import PlatformError
-from platforms.exact_json import exact_decimal
+from platforms.io.exact_json import exact_decimal
 
 
 @dataclass(frozen=True)

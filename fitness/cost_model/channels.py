@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from platforms.exact_json import rounded_half_up
+from platforms.io.exact_json import rounded_half_up
 from platforms.platform import Platform, Unit
 from results.problem.problem import ChannelCosts
 

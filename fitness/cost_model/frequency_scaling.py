@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from common.arrays import IntArray
 from fitness.cost_model.roofline import TimeParts
 from platforms.errors import PlatformError
-from platforms.exact_json import rounded_half_up
+from platforms.io.exact_json import rounded_half_up
 
 LIMIT_PS = 1 << 47
 """Stand-alone times stay below this (results.problem.problem.TIME_LIMIT_PS)."""

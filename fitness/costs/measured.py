@@ -16,7 +16,7 @@ from fitness.costs.measured_blocks import (
 )
 from fitness.costs.scale_to_measured import clock_ratios, scale_to
 from platforms.errors import PlatformError
-from platforms.exact_json import rounded_half_up
+from platforms.io.exact_json import rounded_half_up
 from platforms.measurement import NetworkProfile, UnitMeasurement, is_same_network
 from platforms.platform import Platform, Unit
 from sdf.grouping.groups import GroupedNetwork

@@ -8,7 +8,7 @@ from fractions import Fraction
 
 from fitness.cost_model.fusion import Launch
 from fitness.cost_model.support import host_tail
-from platforms.exact_json import rounded_half_up
+from platforms.io.exact_json import rounded_half_up
 from platforms.measurement import NetworkProfile, PartMeasurement, UnitMeasurement
 from sdf.grouping.groups import GroupedNetwork
 from sdf.layer import LayerKind

@@ -10,7 +10,7 @@ from fitness.costs.network_costs import choose_precision, network_costs
 from fitness.costs.transitions import TRAFFIC_PER_BYTE
 from fitness.profiles.profile_file import Profile
 from platforms.errors import PlatformError
-from platforms.exact_json import rounded_half_up
+from platforms.io.exact_json import rounded_half_up
 from platforms.platform import PeArray, Platform, Unit
 from results.periodic.periodic import EngineArray
 from results.periodic.task_graph import Task, TaskGraph, Transfer

@@ -10,7 +10,7 @@ import numpy as np
 from common.arrays import IntArray
 from common.units import PS_PER_NS
 from fitness.costs.measured import last_groups
-from platforms.exact_json import rounded_half_up
+from platforms.io.exact_json import rounded_half_up
 from platforms.measurement import NetworkProfile
 from platforms.platform import Platform, Unit
 from sdf.grouping.groups import GroupedNetwork

@@ -14,7 +14,7 @@ from common.units import PS_PER_MS
 from fitness.profiles.layer_names import LayerNames
 from fitness.profiles.measured_layers import LayerTime, combined
 from platforms.errors import PlatformError
-from platforms.exact_json import rounded_half_up
+from platforms.io.exact_json import rounded_half_up
 from platforms.measurement import Clocks
 from platforms.platform import Platform
 from results.io.canonical_json import canonical_bytes

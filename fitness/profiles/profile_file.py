@@ -9,12 +9,12 @@ from pathlib import Path
 from common.files import read_file
 from fitness.calibration.dvfs_profile import ClockProfile, read_clock_profile
 from platforms.errors import PlatformError
-from platforms.exact_json import parse_exact
+from platforms.io.exact_json import parse_exact
+from platforms.io.measurement_file import read_network_profile
+from platforms.io.platform_file import MAX_BYTES
+from platforms.io.schema_check import check_against_schema
 from platforms.measurement import NetworkProfile
-from platforms.measurement_file import read_network_profile
 from platforms.platform import Platform
-from platforms.platform_file import MAX_BYTES
-from platforms.schema_check import check_against_schema
 
 
 @dataclass(frozen=True)

@@ -30,7 +30,7 @@ from common.errors import DseError
 from fitness.calibration.dvfs import calibrate_rows, predicted
 from fitness.calibration.dvfs_table import ClockMeasurement
 from fitness.cost_model.dvfs_forms import TimeForm, time_ms
-from platforms.platform_file import load_platform
+from platforms.io.platform_file import load_platform
 
 PAGE = Path(__file__).parents[2] / "docs" / "validation.md"
 NAMES = sorted(path.stem for path in FOLDER.glob("*.json"))

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from platforms.platform_file import load_platform, platform_names
+from platforms.io.platform_file import load_platform, platform_names
 from platforms.platform_summary import platform_data, platform_lines
 from platforms.source import Status
 from platforms.source_counts import ENERGY, count_sources

@@ -12,7 +12,7 @@ from dse.search.names import EngineName
 from dse.workload.options import Options
 from dse.workload.workload import Workload
 from dse.workload.workload_file import workload_from
-from platforms.platform_file import load_platform
+from platforms.io.platform_file import load_platform
 from results.front.front import Front
 
 

@@ -29,7 +29,7 @@ from dse.workload.options import Options
 from dse.workload.workload import workload_of
 from fitness.objectives import constraints_of, make_outcomes
 from fitness.simulate import row_of
-from platforms.platform_file import load_platform
+from platforms.io.platform_file import load_platform
 from results.errors import ResultError
 from results.export.result_folder import write_results
 from results.front.certificate import LemmaTable

@@ -12,7 +12,7 @@ from rich.table import Table
 
 from dse.cli.catalogue.network import with_prefix
 from dse.cli.shared.options import AsJson
-from platforms.platform_file import load_platform, platform_names
+from platforms.io.platform_file import load_platform, platform_names
 from sdf.catalogue.catalogue import catalogue
 from sdf.errors import GraphError
 

@@ -10,8 +10,8 @@ import typer
 from dse.cli.shared.options import AsJson
 from dse.cli.shared.wrap import print_wrapped
 from dse.errors import WorkloadError
-from platforms.platform_file import load_platform
-from platforms.platform_source import new_platform_source, platform_source
+from platforms.io.platform_file import load_platform
+from platforms.io.platform_source import new_platform_source, platform_source
 from platforms.platform_summary import platform_data, platform_lines
 
 

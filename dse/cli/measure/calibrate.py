@@ -20,7 +20,7 @@ from dse.inputs.output import check_output_file
 from dse.tools.calibration import Forms, calibrate_table, cross_validate
 from dse.workload.parse_options import parse_dimensions
 from fitness.cost_model.dvfs_forms import PowerForm, TimeForm
-from platforms.platform_file import load_platform
+from platforms.io.platform_file import load_platform
 from results.io.canonical_json import canonical_bytes
 
 if TYPE_CHECKING:

@@ -20,7 +20,7 @@ from fitness.calibration.pccs_document import contention_entry, platform_documen
 from fitness.calibration.pccs_fit import PARAMETERS, fit_contention
 from fitness.calibration.pccs_sweep import read_sweep
 from fitness.costs.network_costs import choose_units
-from platforms.platform_file import load_platform
+from platforms.io.platform_file import load_platform
 
 if TYPE_CHECKING:
     from fitness.calibration.pccs_document import UsedFit

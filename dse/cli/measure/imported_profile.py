@@ -18,8 +18,8 @@ from fitness.cost_model.tables import CostOrigin
 from fitness.costs.network_costs import choose_precision, choose_units, network_costs
 from fitness.profiles.profile_document import Subject, document_bytes, merged
 from fitness.profiles.profile_file import load_profile, read_profile
-from platforms.exact_json import parse_exact
-from platforms.platform_file import load_platform
+from platforms.io.exact_json import parse_exact
+from platforms.io.platform_file import load_platform
 from results.io.plural import pluralize
 from sdf.catalogue.catalogue import load_network
 from sdf.grouping.grouping import group_network

@@ -12,7 +12,7 @@ from dse.errors import WorkloadError
 from dse.tools.deploy.deploy import deploy as write_deployment
 from dse.tools.deploy.find_models import parse_models
 from dse.tools.deploy.targets import Target
-from platforms.platform_file import load_platform
+from platforms.io.platform_file import load_platform
 from results.deploy.deployment import Deployment
 from results.export.result_folder import read_costs, read_results
 from results.front.select_member import choose_member

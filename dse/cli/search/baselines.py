@@ -34,7 +34,7 @@ from dse.errors import WorkloadError
 from dse.tools.analysis.compare_baselines import COMPARED, compare, rate_sum, two_accelerators
 from dse.workload.parse_options import make_options
 from dse.workload.scenarios import scenario_objectives
-from platforms.platform_file import load_platform
+from platforms.io.platform_file import load_platform
 from results.problem.objectives import (
     ObjectiveKind,
     format_objectives,

@@ -12,7 +12,7 @@ from dse.workload.options import Options
 from dse.workload.parse_options import with_dimensions
 from dse.workload.workload_file import workload_from
 from fitness.profiles.profile_file import load_profile
-from platforms.platform_file import load_platform
+from platforms.io.platform_file import load_platform
 
 
 def problem_from_texts(

@@ -19,7 +19,7 @@ from dse.papers.anytime.improve import Clock, Ended, Published, improve, naive_s
 from dse.problem.build import build_problem
 from dse.workload.options import Options
 from fitness.warm_up import warm_up
-from platforms.platform_file import load_platform
+from platforms.io.platform_file import load_platform
 from results.front.certificate import CertificateStatus
 from results.problem.problem import Problem
 from results.replay.replay import Replay, ReplayFrame, ReplayPhase, ReplaySchedule

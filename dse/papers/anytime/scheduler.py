@@ -16,8 +16,8 @@ from dse.workload.options import Options
 from dse.workload.workload import Workload
 from fitness.profiles.profile_file import Profile
 from fitness.warm_up import warm_up
+from platforms.io.platform_file import load_platform
 from platforms.platform import Platform
-from platforms.platform_file import load_platform
 from results.front.certificate import Certificate
 from results.problem.problem import Problem
 

@@ -12,8 +12,8 @@ from dse.papers.mobile_i.schedule.schedulers import DEFAULT_INFERENCES, memoluti
 from dse.version import program_version
 from fitness.costs.pe_array import engine_array, firing_task_graph, pe_array_of, task_graph
 from fitness.profiles.profile_file import Profile, load_profile
+from platforms.io.platform_file import load_platform
 from platforms.platform import Platform
-from platforms.platform_file import load_platform
 from results.periodic.check import broken_rule
 from results.periodic.periodic import PeriodicSchedule
 from results.periodic.result import PeriodicResult, undominated

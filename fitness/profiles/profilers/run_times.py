@@ -10,7 +10,7 @@ from statistics import stdev
 
 from common.units import PS_PER_MS
 from platforms.errors import PlatformError
-from platforms.exact_json import exact_decimal, parse_exact
+from platforms.io.exact_json import exact_decimal, parse_exact
 
 _TITLE = "GPU Compute"
 _MEAN = re.compile(r"mean(?: =|:) ([0-9.]+) ms")

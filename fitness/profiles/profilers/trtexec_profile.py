@@ -16,7 +16,7 @@ from typing import Any
 from common.units import PS_PER_MS
 from fitness.profiles.import_report import short_name
 from platforms.errors import PlatformError
-from platforms.exact_json import exact_decimal, parse_exact
+from platforms.io.exact_json import exact_decimal, parse_exact
 
 _NUMBER = r"-?[0-9][0-9.eE+-]*|-?nan|-?inf"
 _ENTRY = re.compile(

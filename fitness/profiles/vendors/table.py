@@ -10,7 +10,7 @@ from typing import Any
 from fitness.profiles.layer_names import LayerNames
 from fitness.profiles.profile_document import Document, Subject, add_part, ms, new_document
 from platforms.errors import PlatformError
-from platforms.exact_json import exact_decimal
+from platforms.io.exact_json import exact_decimal
 from platforms.platform import Platform
 
 PS_PER_MS = 10**9

@@ -17,7 +17,7 @@ from dse.space.mapping_file import mapping_from_document, row_of_mapping
 from dse.workload.options import Options
 from dse.workload.parse_options import make_options, with_dimensions
 from dse.workload.workload import workload_of
-from platforms.platform_file import load_platform
+from platforms.io.platform_file import load_platform
 from results.errors import ResultError
 from results.export.result_folder import read_results
 from results.front.costs_file import costs_from_bytes, costs_to_document

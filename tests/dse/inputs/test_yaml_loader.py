@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dse.inputs.yaml_loader import parse_yaml
-from platforms.exact_json import parse_exact
+from platforms.io.exact_json import parse_exact
 
 
 @settings(derandomize=True, deadline=None, max_examples=300)

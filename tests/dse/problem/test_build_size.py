@@ -6,7 +6,7 @@ from dse.errors import WorkloadError
 from dse.problem import build
 from dse.workload.options import Options
 from dse.workload.workload import workload_of
-from platforms.platform_file import load_platform
+from platforms.io.platform_file import load_platform
 
 XAVIER = load_platform("jetson-agx-xavier")
 

@@ -11,7 +11,7 @@ from dse.problem.domains import clocks_at, ladder_point, problem_domains
 from dse.workload.options import Options
 from dse.workload.workload import workload_of
 from fitness.cost_model.power import domain_static_mw, unit_idle_mw
-from platforms.platform_file import load_platform
+from platforms.io.platform_file import load_platform
 
 XAVIER = load_platform("jetson-agx-xavier")
 LADDER = [114_750, 216_750, 675_750]

@@ -19,7 +19,7 @@ from dse.problem.build import build_problem
 from dse.workload.options import Options, ThroughputModel, parse_deadline
 from dse.workload.workload import workload_of
 from dse.workload.workload_file import read_workload
-from platforms.platform_file import load_platform
+from platforms.io.platform_file import load_platform
 from results.errors import ResultError
 from results.export.report import report_html
 from results.export.result_folder import read_results

@@ -31,7 +31,7 @@ from fitness.objectives import Constraint, ConstraintKind, Outcomes, constraints
 from fitness.reference.objectives import plain_outcome
 from fitness.simulate import design_of
 from fitness.simulate_long_run import make_long_run_evaluator
-from platforms.platform_file import load_platform
+from platforms.io.platform_file import load_platform
 from results.export.report import report_html
 from results.export.result_folder import read_results
 from results.front.dominance import non_dominated

@@ -7,8 +7,8 @@ import pytest
 
 from fitness.cost_model.roofline import DEPTHWISE
 from fitness.cost_model.support import LIMITS, host_tail, layer_support, supported_layers, why_not
-from platforms.platform_file import load_platform, platform_names
-from platforms.schema_check import read_schema
+from platforms.io.platform_file import load_platform, platform_names
+from platforms.io.schema_check import read_schema
 from sdf.catalogue.catalogue import load_network
 from sdf.layer import Layer, LayerKind
 from tests.support.small_networks import layer, window

@@ -14,7 +14,7 @@ from fitness.cost_model.fusion import network_launches
 from fitness.cost_model.support import supported_layers
 from fitness.cost_model.tables import CostOrigin
 from fitness.costs.network_costs import network_costs
-from platforms.platform_file import load_platform
+from platforms.io.platform_file import load_platform
 from sdf.catalogue.catalogue import load_network
 from sdf.grouping.grouping import group_network
 

@@ -14,7 +14,7 @@ from fitness.cost_model.tables import CostOrigin, NetworkCosts
 from fitness.costs.network_costs import network_costs
 from fitness.profiles.profile_file import read_profile
 from platforms.errors import PlatformError
-from platforms.platform_file import load_platform
+from platforms.io.platform_file import load_platform
 from sdf.grouping.groups import GroupedNetwork
 from sdf.layer import LayerKind
 from tests.support.small_networks import chain, layer, window

@@ -18,7 +18,7 @@ from fitness.cost_model.support import supported_layers
 from fitness.cost_model.tables import CostOrigin, NetworkCosts
 from fitness.costs.network_costs import network_costs
 from platforms.errors import PlatformError
-from platforms.platform_file import load_platform, platform_names
+from platforms.io.platform_file import load_platform, platform_names
 from sdf.catalogue.catalogue import load_network
 from sdf.grouping.grouping import group_network
 from sdf.grouping.groups import GroupedNetwork

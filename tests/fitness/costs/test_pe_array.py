@@ -8,7 +8,7 @@ import pytest
 
 from fitness.costs.pe_array import engine_array, task_graph
 from platforms.errors import PlatformError
-from platforms.platform_file import load_platform
+from platforms.io.platform_file import load_platform
 from sdf.catalogue.catalogue import load_network
 from sdf.grouping.operation_graph import fused_groups, split_operations
 

@@ -7,7 +7,7 @@ from fractions import Fraction
 import pytest
 
 from fitness.contention import contention_table
-from platforms.platform_file import load_platform, platform_names
+from platforms.io.platform_file import load_platform, platform_names
 
 
 @pytest.mark.parametrize("name", platform_names())

@@ -12,9 +12,9 @@ import pytest
 from fitness.cost_model.support import supported_layers
 from fitness.cost_model.tables import CostOrigin, NetworkCosts
 from fitness.costs.network_costs import network_costs
+from platforms.io.platform_file import load_platform
 from platforms.measurement import is_same_network
 from platforms.platform import Platform
-from platforms.platform_file import load_platform
 from sdf.catalogue.catalogue import load_network
 from sdf.grouping.grouping import group_network
 from sdf.grouping.groups import GroupedNetwork

@@ -8,7 +8,7 @@ import pytest
 
 from fitness.cost_model.support import layer_support
 from fitness.costs.network_costs import network_costs
-from platforms.platform_file import load_platform
+from platforms.io.platform_file import load_platform
 from sdf.catalogue.catalogue import load_network
 from sdf.graph import SdfGraph
 from sdf.grouping.cuts import layers_of

@@ -18,7 +18,7 @@ from fitness.profiles.profilers.demand_import import import_demand
 from fitness.profiles.profilers.run_times import parse_run_time
 from fitness.profiles.profilers.transition_import import import_transitions
 from platforms.errors import PlatformError
-from platforms.platform_file import load_platform
+from platforms.io.platform_file import load_platform
 from sdf.grouping.groups import GroupedNetwork
 from sdf.layer import LayerKind
 from tests.support.growth import LINEAR, growth

@@ -16,7 +16,7 @@ from fitness.profiles.profile_document import Subject
 from fitness.profiles.profilers.onnxruntime_import import ANY_PROVIDER, import_onnxruntime
 from fitness.profiles.profilers.onnxruntime_profile import parse_onnxruntime_profile
 from platforms.errors import PlatformError
-from platforms.platform_file import load_platform
+from platforms.io.platform_file import load_platform
 from tests.support.growth import LINEAR, growth, memory_growth
 
 US = 10**6

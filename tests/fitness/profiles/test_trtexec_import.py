@@ -14,7 +14,7 @@ from fitness.profiles.profilers.engine_rows import RowKind, kind_of, sort_rows
 from fitness.profiles.profilers.trtexec_import import import_trtexec
 from fitness.profiles.profilers.trtexec_profile import EngineProfile, EngineRow
 from platforms.errors import PlatformError
-from platforms.platform_file import load_platform
+from platforms.io.platform_file import load_platform
 from tests.support.growth import LINEAR, growth
 
 XAVIER = load_platform("jetson-agx-xavier")

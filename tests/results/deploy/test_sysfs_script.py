@@ -9,7 +9,7 @@ from unittest import mock
 
 import pytest
 
-from platforms.platform_file import load_platform
+from platforms.io.platform_file import load_platform
 from results.deploy.deployment import Deployment
 from results.deploy.sysfs_script import sysfs_script
 from results.errors import ResultError

@@ -12,7 +12,7 @@ from dse.problem.build import build_problem
 from dse.workload.options import Options
 from dse.workload.workload import workload_of
 from fitness.simulate_long_run import make_long_run_evaluator
-from platforms.platform_file import load_platform
+from platforms.io.platform_file import load_platform
 from results.io.canonical_json import INT64_MAX
 from results.problem.objectives import Objective, ObjectiveKind
 from results.problem.problem import Problem

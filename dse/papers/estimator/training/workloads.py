@@ -20,8 +20,8 @@ from dse.space.design_space import DesignSpace, Random
 from dse.space.operators import mutate
 from dse.workload.options import Options
 from dse.workload.workload_file import workload_from
+from platforms.io.platform_file import load_platform
 from platforms.platform import Platform
-from platforms.platform_file import load_platform
 from results.problem.problem import Problem
 
 PLATFORM = "jetson-agx-xavier"

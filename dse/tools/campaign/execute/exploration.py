@@ -31,7 +31,7 @@ from dse.tools.campaign.store.strip_timings import timeless_proof
 from dse.workload.workload_file import workload_from
 from fitness.profiles.profile_file import load_profile
 from fitness.simulate import row_of
-from platforms.platform_file import load_platform
+from platforms.io.platform_file import load_platform
 from results.export.result_folder import COSTS_FILE, FRONT_FILE, REPORT_FILE
 from results.front.costs_file import costs_bytes
 from results.front.front_document import front_to_document

@@ -133,7 +133,7 @@ def file_sha256(path: str) -> str:
 
 
 def _platform_sha256(name: str) -> str:
-    from platforms.platform_file import load_platform
+    from platforms.io.platform_file import load_platform
 
     return load_platform(name).sha256
 

@@ -33,8 +33,8 @@ from dse.workload.workload import Workload
 from dse.workload.workload_file import workload_from
 from fitness.profiles.profile_document import document_bytes
 from fitness.profiles.profile_file import read_profile
+from platforms.io.platform_file import load_platform
 from platforms.platform import Platform
-from platforms.platform_file import load_platform
 from results.io.optional import optional_import
 
 PLATFORM_FILE, PROFILE_FILE, SWEEP_FILE = "platform.json", "profile.json", "sweep.csv"

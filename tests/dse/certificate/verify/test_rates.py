@@ -18,7 +18,7 @@ from dse.workload.options import Options
 from dse.workload.scenarios import Scenario, apply_scenario
 from dse.workload.workload import workload_of
 from fitness.simulate_long_run import make_long_run_evaluator
-from platforms.platform_file import load_platform
+from platforms.io.platform_file import load_platform
 from results.export.result_folder import read_results
 from results.problem.execution import FreeRunning, Pipeline
 from results.problem.problem import Problem

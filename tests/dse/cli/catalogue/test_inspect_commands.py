@@ -13,7 +13,7 @@ from onnx import TensorProto, helper
 
 from dse.cli.main import run
 from dse.cli.shared.wrap import wrapped
-from platforms.platform_file import platform_names
+from platforms.io.platform_file import platform_names
 from sdf.analysis.sdf_report import analyse
 from sdf.catalogue.catalogue import catalogue
 from sdf.formats.sdf3_xml import read_sdf3

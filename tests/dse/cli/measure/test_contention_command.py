@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from fitness.calibration.pccs_fit import loss_percent
-from platforms.platform_file import load_platform
+from platforms.io.platform_file import load_platform
 
 VALUES = np.array([45.0, 60.0, 80.0, 90.0, 3.0, 0.8])
 

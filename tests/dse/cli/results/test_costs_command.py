@@ -11,7 +11,7 @@ from dse.problem.build import build_problem
 from dse.problem.cost_provenance import cost_origins
 from dse.workload.options import Options
 from dse.workload.workload import workload_of
-from platforms.platform_file import load_platform
+from platforms.io.platform_file import load_platform
 from results.errors import ResultError
 from results.export.result_folder import read_costs, read_results
 from results.front.cost_origins import CostOrigin

@@ -14,7 +14,7 @@ import pytest
 from dse.cli.main import run
 from dse.tools.analysis.power_modes import mode_costs
 from dse.tools.deploy.texts import deployment_texts, fitting_targets, network_files
-from platforms.platform_file import load_platform
+from platforms.io.platform_file import load_platform
 from results.deploy.deployment import Deployment
 from results.deploy.nvpmodel_conf import parse_nvpmodel_conf, power_modes_of
 from results.deploy.nvpmodel_section import nearest_mode, nvpmodel_section, power_modes

@@ -19,7 +19,7 @@ from dse.workload.workload import workload_of
 from dse.workload.workload_file import read_workload
 from fitness.reference import timeline as plain_timeline
 from fitness.simulate import design_of
-from platforms.platform_file import load_platform
+from platforms.io.platform_file import load_platform
 from results.problem.execution import frames_in_flight
 from results.problem.objectives import Objective, ObjectiveKind
 from results.problem.problem_file import problem_sha256

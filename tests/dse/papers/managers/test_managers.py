@@ -31,7 +31,7 @@ from dse.workload.options import Options
 from dse.workload.workload_file import workload_from
 from fitness.objectives import make_outcomes
 from fitness.simulate import row_of
-from platforms.platform_file import load_platform
+from platforms.io.platform_file import load_platform
 from results.errors import ResultError
 from results.problem.objectives import Objective, ObjectiveKind, objective_value
 from results.problem.problem import Problem

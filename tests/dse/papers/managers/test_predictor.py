@@ -12,7 +12,7 @@ from dse.space.design_space import DesignSpace
 from dse.workload.options import Options
 from dse.workload.workload_file import workload_from
 from fitness.objectives import make_outcomes
-from platforms.platform_file import load_platform
+from platforms.io.platform_file import load_platform
 from results.errors import ResultError
 from tests.support.small_spaces import pipeline_space
 

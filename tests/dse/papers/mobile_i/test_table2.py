@@ -14,7 +14,7 @@ from dse.papers.mobile_i.schedule.schedulers import MEMOLUTION, SPARTA, memoluti
 from examples.mobile_i import table2
 from examples.mobile_i.cells import BY_COPY, ENGINES, INFERENCES, PAPER, STAGED, task_graphs
 from examples.mobile_i.transfers import CACHES, Input, gains
-from platforms.platform_file import load_platform
+from platforms.io.platform_file import load_platform
 
 PAGE = Path(__file__).parents[4] / "docs" / "mobile_i.md"
 QUICK = ("agenet", "alexnet", "mobilenet_ssd", "squeezenet")

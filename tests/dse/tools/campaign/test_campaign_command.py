@@ -166,7 +166,7 @@ def test_a_warm_start_is_behind_nothing_that_it_began_with(records):
 def test_rows_to_start_from_are_made_to_fit(records):
     from dse.problem.build import build_problem
     from dse.workload.workload_file import workload_from
-    from platforms.platform_file import load_platform
+    from platforms.io.platform_file import load_platform
 
     options = Options(units=("gpu", "dla0"), groups=4, fixed=(("gpu", "max"),))
     workload = workload_from(["alexnet", "squeezenet"])

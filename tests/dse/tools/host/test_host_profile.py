@@ -18,7 +18,7 @@ from dse.workload.workload_file import workload_from
 from fitness.contention import lost_rate
 from fitness.cost_model.tables import CostOrigin
 from fitness.profiles.profile_file import load_profile
-from platforms.platform_file import load_platform
+from platforms.io.platform_file import load_platform
 from results.problem.arithmetic import WORK_PER_PS
 from tests.support.host_machines import SerialMachine, tiny_model
 

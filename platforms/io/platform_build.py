@@ -8,15 +8,16 @@ from itertools import pairwise
 from typing import Any
 
 from common.units import KBPS_PER_GBPS
-from platforms.deployment_file import read_deployment
 from platforms.errors import PlatformError
-from platforms.exact_json import rounded_half_up
-from platforms.measurement_file import (
+from platforms.io.deployment_file import read_deployment
+from platforms.io.exact_json import rounded_half_up
+from platforms.io.measurement_file import (
     integer_of,
     read_network_profile,
     read_network_time,
     read_source,
 )
+from platforms.io.power_model import power_mw, voltages_mv
 from platforms.platform import (
     Contention,
     Domain,
@@ -30,7 +31,6 @@ from platforms.platform import (
     Transition,
     Unit,
 )
-from platforms.power_model import power_mw, voltages_mv
 
 MAX_BANDWIDTH_KBPS = 10**10
 """10 TB/s: demand x power then stays in 64 bits."""

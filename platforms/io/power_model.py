@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import Any
 
 from platforms.errors import PlatformError
-from platforms.exact_json import rounded_half_up
+from platforms.io.exact_json import rounded_half_up
 
 MAX_POWER_MW = 10_000_000
 """10 kW: no chip draws more."""

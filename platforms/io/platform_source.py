@@ -7,7 +7,7 @@ from decimal import Decimal
 from importlib import resources
 from typing import Any
 
-from platforms.platform_file import platform_document
+from platforms.io.platform_file import platform_document
 
 _LINE = 100
 """Values without sources that fit are written on one line of so many characters."""

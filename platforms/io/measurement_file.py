@@ -10,7 +10,7 @@ from typing import Any
 
 from common.units import PS_PER_MS
 from platforms.errors import PlatformError
-from platforms.exact_json import rounded_half_up
+from platforms.io.exact_json import rounded_half_up
 from platforms.measurement import (
     Clocks,
     NetworkProfile,

@@ -14,7 +14,7 @@ from platforms.deployment import (
     PowerModes,
 )
 from platforms.errors import PlatformError
-from platforms.measurement_file import integer_of, read_source
+from platforms.io.measurement_file import integer_of, read_source
 
 
 def read_deployment(

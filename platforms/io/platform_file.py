@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from platforms.errors import PlatformError
-from platforms.exact_json import canonical_json, parse_exact
+from platforms.io.exact_json import canonical_json, parse_exact
+from platforms.io.platform_build import build_platform
+from platforms.io.schema_check import check_against_schema
 from platforms.platform import Platform
-from platforms.platform_build import build_platform
-from platforms.schema_check import check_against_schema
 
 MAX_BYTES = 20_000_000
 """Larger files are refused before they are read."""

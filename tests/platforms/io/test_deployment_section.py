@@ -5,7 +5,7 @@ import json
 import pytest
 
 from platforms.errors import PlatformError
-from platforms.platform_file import load_platform, platform_names
+from platforms.io.platform_file import load_platform, platform_names
 
 WITH_SECTION = [name for name in platform_names() if load_platform(name).deployment is not None]
 

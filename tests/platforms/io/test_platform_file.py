@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 
 from platforms.errors import PlatformError
+from platforms.io.platform_file import load_platform, platform_names
+from platforms.io.platform_source import new_platform_source, platform_source
 from platforms.platform import Platform, Status
-from platforms.platform_file import load_platform, platform_names
-from platforms.platform_source import new_platform_source, platform_source
 from platforms.platform_summary import platform_data, platform_lines
 from platforms.source_counts import sources_by_topic
 
