@@ -79,10 +79,11 @@ class _Open:
 def launches_of(group: Group, wiring: Wiring) -> tuple[Launch, ...]:
     """The launches of a group, in order of execution."""
     inside = {layer.name: layer for layer in group.layers}
+    places = {name: place for place, name in enumerate(inside)}
     home: dict[str, _Open] = {}
     opened: list[_Open] = []
     for layer in group.layers:
-        base = _base(layer, inside, home, wiring)
+        base = _base(layer, inside, places, home, wiring)
         if base is None:
             base = _Open()
             opened.append(base)
@@ -92,16 +93,19 @@ def launches_of(group: Group, wiring: Wiring) -> tuple[Launch, ...]:
 
 
 def _base(
-    layer: Layer, inside: Mapping[str, Layer], home: Mapping[str, _Open], wiring: Wiring
+    layer: Layer,
+    inside: Mapping[str, Layer],
+    places: Mapping[str, int],
+    home: Mapping[str, _Open],
+    wiring: Wiring,
 ) -> _Open | None:
     """The launch that ``layer`` joins, or None."""
     is_reshape = layer.kind is LayerKind.RESHAPE
     if not (is_reshape or layer.kind in FUSED_KINDS or layer.operation in FUSED_OPERATIONS):
         return None
-    order = {name: place for place, name in enumerate(home)}
     feeders = sorted(
         (name for name, _ in wiring.feeds_in.get(layer.name, ()) if name in home),
-        key=lambda name: order[name],
+        key=places.__getitem__,
         reverse=True,
     )
     for name in feeders:

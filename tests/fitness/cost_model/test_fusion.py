@@ -5,6 +5,7 @@ from __future__ import annotations
 from fitness.cost_model.fusion import network_launches
 from sdf.grouping.groups import GroupedNetwork
 from sdf.layer import LayerKind
+from tests.support.growth import LINEAR, growth
 from tests.support.small_networks import chain, grouped, layer, window
 
 N = 16 * 8 * 8
@@ -84,3 +85,10 @@ def test_a_concatenation_copies_only_what_comes_from_outside() -> None:
     assert shape_of(inside)[0][2] == ("c", 0, True)
     outside = grouped([conv("a"), conv("b"), both], wires, [1, 3])
     assert shape_of(outside)[1][1] == ("c", 2 * N, False)
+
+
+def test_launches_of_one_group_take_linear_time() -> None:
+    def one_group(count: int) -> GroupedNetwork:
+        return chain([relu(f"r{i}") for i in range(count)], [count])
+
+    assert growth(network_launches, one_group, 100) < LINEAR
