@@ -1,1 +1,5 @@
-"""Speed, measured: each module prints a table, or figures for programs with ``--json``."""
+"""Measurements; each module prints a table, or a document for programs with ``--json``.
+
+The modules here measure the timeline, the searches and the proof; ``speed`` other parts;
+``accuracy`` and ``validation`` how near predictions are to what was measured.
+"""

@@ -3,7 +3,7 @@
 Each instance is searched from nothing, then from its optimum, as a run does that already has it.
 The lemmas of the second search are covered by Z3 (writing and reading the formula included) and
 checked one by one in plain integers. OR-tools CP-SAT, where the extra ``benchmarks`` is installed,
-solves the contention-free sibling of each instance: :mod:`benchmarks.job_shop`.
+solves the contention-free sibling of each instance: :mod:`benchmarks.oracles.job_shop`.
 
 Usage: ``python -m benchmarks.certificate [--json] [--time-limit S] [--only TEXT]``.
 """
@@ -16,11 +16,11 @@ from fractions import Fraction
 
 import numpy as np
 
-from benchmarks.instances import measure_chosen
-from benchmarks.job_shop import has_solver, solve_job_shop
-from benchmarks.reference_problem import DLA_CONTENTION, GPU_CONTENTION, reference_problem
-from benchmarks.report import Column, show
-from benchmarks.timing import best_seconds, timed
+from benchmarks.harness.instances import measure_chosen
+from benchmarks.harness.report import Column, show
+from benchmarks.harness.timing import best_seconds, timed
+from benchmarks.oracles.job_shop import has_solver, solve_job_shop
+from benchmarks.problems.reference_problem import DLA_CONTENTION, GPU_CONTENTION, reference_problem
 from common.units import PS_PER_MS
 from dse.certificate.cover import cover_smtlib, prove_cover
 from dse.certificate.fastest import FastestResult, find_fastest

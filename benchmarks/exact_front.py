@@ -12,10 +12,10 @@ import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from benchmarks.instances import measure_chosen
-from benchmarks.reference_problem import reference_problem
-from benchmarks.report import Column, show
-from benchmarks.timing import timed
+from benchmarks.harness.instances import measure_chosen
+from benchmarks.harness.report import Column, show
+from benchmarks.harness.timing import timed
+from benchmarks.problems.reference_problem import reference_problem
 from common.units import PPM
 from dse.certificate.branch_and_bound import ExactResult, Incumbents, find_front
 from dse.certificate.certify import Limits

@@ -1,11 +1,11 @@
 """Searches side by side: engine x problem x evaluations x seconds x share of the hypervolume.
 
-Problems (``benchmarks/search_problems.py``): the reference problem; two networks on two units of
-Xavier; ten networks (1,027 layers, 197 groups) on all units of Xavier at all clocks. The share is
-that of the exact front's hypervolume or, where the exact search does not end, of the union of all
-fronts found here; up to 1.1 x the nadir of that front. Median and worst of all seeds. Seconds are
-those of the whole search with two threads, compilation not counted; "own" is what of them is not
-evaluation, per design point.
+Problems (``benchmarks/problems/search_problems.py``): the reference problem; two networks on two
+units of Xavier; ten networks (1,027 layers, 197 groups) on all units of Xavier at all clocks. The
+share is that of the exact front's hypervolume or, where the exact search does not end, of the union
+of all fronts found here; up to 1.1 x the nadir of that front. Median and worst of all seeds.
+Seconds are those of the whole search with two threads, compilation not counted; "own" is what of
+them is not evaluation, per design point.
 
 Usage: ``python -m benchmarks.search [--json | --markdown] [--seeds 10] [--problem NAME]``, or
 ``--exhaustive``, which computes the exact front of the reference problem anew and compares it
@@ -23,8 +23,8 @@ from functools import partial
 
 import numpy as np
 
-from benchmarks.report import Column, Value, parser, show
-from benchmarks.search_problems import PROBLEMS, SearchProblem, reference_front
+from benchmarks.harness.report import Column, Value, parser, show
+from benchmarks.problems.search_problems import PROBLEMS, SearchProblem, reference_front
 from common.arrays import IntArray
 from dse.certificate.branch_and_bound import find_front
 from dse.search.base import Engine

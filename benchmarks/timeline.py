@@ -26,11 +26,11 @@ from dataclasses import asdict, dataclass, fields
 
 import numpy as np
 
-from benchmarks import against
-from benchmarks.play_problems import SIZE_COLUMNS, contended_problem, random_rows
-from benchmarks.reference_problem import reference_problem
-from benchmarks.report import Column, parser, show
-from benchmarks.timing import best_of_each, timed
+from benchmarks.harness import against
+from benchmarks.harness.report import Column, parser, show
+from benchmarks.harness.timing import best_of_each, timed
+from benchmarks.problems.contended_problems import SIZE_COLUMNS, contended_problem, random_rows
+from benchmarks.problems.reference_problem import reference_problem
 from fitness.reference import timeline as plain_timeline
 from fitness.simulate import Evaluation, Kernel, design_of, make_evaluator
 from results.problem.problem import Problem

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 
-from benchmarks.report import Column, parser, show
+from benchmarks.harness.report import Column, parser, show
 from benchmarks.validation.scores import score
 from benchmarks.validation.sets import comparisons
 

@@ -8,9 +8,10 @@ from functools import partial
 
 import numpy as np
 
-from benchmarks import fit_costs, table2
-from benchmarks.board_power import TABLE as XAVIER
-from benchmarks.board_power import compare
+from benchmarks import fit_costs
+from benchmarks.accuracy import table2
+from benchmarks.accuracy.board_power import TABLE as XAVIER
+from benchmarks.accuracy.board_power import compare
 from benchmarks.validation.laws import (
     NAIVE,
     NORM,
@@ -232,7 +233,7 @@ def _power(subject: Subject, values: dict[str, float]) -> FloatArray:
 
 
 def board_power() -> list[Comparison]:
-    """The power model of the Xavier's file (benchmarks.board_power)."""
+    """The power model of the Xavier's file (benchmarks.accuracy.board_power)."""
     rows = compare()
     measured = np.array([row.measured_w for row in rows])
     fitted_to = "other batches' power, this one's speed"

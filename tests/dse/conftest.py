@@ -66,7 +66,7 @@ def capped_folder(tmp_path_factory):
 @pytest.fixture(scope="session")
 def exact_with_costs():
     """The exact front of a small problem, verified fast, and where its costs are from."""
-    from tests.support.tampered_folder import small_exact_front
+    from tests.support.proofs.tampered_folder import small_exact_front
 
     return small_exact_front()
 
@@ -80,7 +80,7 @@ def explored_exactly(exact_with_costs):
 @pytest.fixture(scope="session")
 def certified(exact_with_costs, tmp_path_factory):
     """A certified result folder: never written to."""
-    from tests.support.tampered_folder import certified_folder
+    from tests.support.proofs.tampered_folder import certified_folder
 
     folder = tmp_path_factory.mktemp("certified") / "result"
     return certified_folder(*exact_with_costs, folder)
@@ -89,6 +89,6 @@ def certified(exact_with_costs, tmp_path_factory):
 @pytest.fixture
 def files(certified, tmp_path, monkeypatch):
     """Its contents, to be changed."""
-    from tests.support.tampered_folder import files_of
+    from tests.support.proofs.tampered_folder import files_of
 
     return files_of(certified, tmp_path, monkeypatch)

@@ -19,7 +19,7 @@ from fitness.reference.timeline import frame_energy_fj, simulate
 from fitness.simulate import row_of
 from results.export.result_folder import read_results
 from tests.support.explored import explore
-from tests.support.random_spaces import assert_inside
+from tests.support.problems.random_spaces import assert_inside
 
 PAIR = ["squeezenet", "bvlc_alexnet"]
 RECOMPUTE = Path(__file__).parents[1] / "support" / "recompute_front.py"

@@ -7,14 +7,14 @@ from dataclasses import asdict, replace
 import numpy as np
 import pytest
 
-from benchmarks import analytic as benchmark
-from benchmarks.play_problems import random_rows
-from benchmarks.random_problem import (
+from benchmarks.problems.contended_problems import random_rows
+from benchmarks.problems.random_problem import (
     RandomShape,
     random_design,
     random_pipeline,
     random_problem,
 )
+from benchmarks.speed import analytic as benchmark
 from fitness.closed_form import make_load_evaluator
 from fitness.objectives import make_outcomes
 from fitness.reference.closed_form import plain_loads

@@ -15,7 +15,7 @@ from platforms.platform import Contention
 from results.errors import ResultError
 from results.problem.arithmetic import LOSS_LIMIT, WORK_PER_PS
 from results.problem.problem import ContentionTable
-from tests.support.small_problems import parameters
+from tests.support.problems.small_problems import parameters
 
 MAX_KBPS = 100_000_000
 XAVIER_GPU = parameters(

@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 
 import fitness.simulator.heap
 import fitness.simulator.jit
-from benchmarks.random_problem import RandomShape, random_problem
-from benchmarks.reference_problem import reference_problem
+from benchmarks.problems.random_problem import RandomShape, random_problem
+from benchmarks.problems.reference_problem import reference_problem
 from fitness.simulate import make_evaluator
 from fitness.simulate_long_run import make_long_run_evaluator
 from results.problem.execution import Pipeline

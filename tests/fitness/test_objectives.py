@@ -7,7 +7,7 @@ from math import ceil, floor
 import numpy as np
 import pytest
 
-from benchmarks.random_problem import RandomShape, random_design, random_problem
+from benchmarks.problems.random_problem import RandomShape, random_design, random_problem
 from fitness.objectives import ConstraintKind, constraints_of, make_outcomes
 from fitness.reference.long_run import simulate_long_run
 from fitness.reference.timeline import simulate

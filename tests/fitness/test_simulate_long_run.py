@@ -10,8 +10,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from benchmarks.long_run import errors_of
-from benchmarks.random_problem import RandomShape, random_design, random_problem
+from benchmarks.accuracy.long_run import errors_of
+from benchmarks.problems.random_problem import RandomShape, random_design, random_problem
 from fitness.objectives import constraints_of, make_outcomes
 from fitness.reference.long_run import PlainLongRun, simulate_long_run
 from fitness.reference.objectives import plain_outcome
@@ -31,7 +31,7 @@ from results.problem.objectives import Objective, ObjectiveKind
 from results.problem.problem import DesignPoint, Problem
 from results.problem.rates import frame_period_ps, rate_uhz
 from tests.support.features import compare_all
-from tests.support.small_problems import design, flat_loss, network, problem
+from tests.support.problems.small_problems import design, flat_loss, network, problem
 
 KINDS = (
     ObjectiveKind.THROUGHPUT,

@@ -15,7 +15,7 @@ from dse.baselines.evaluate_all import baseline_points
 from dse.baselines.gpu_only import GpuOnly
 from dse.space.design_space import DesignSpace
 from fitness.objectives import make_outcomes
-from tests.support.baseline_problems import ALONE, CHAINS, problems
+from tests.support.problems.baseline_problems import ALONE, CHAINS, problems
 
 
 @pytest.mark.parametrize("seed", range(4))

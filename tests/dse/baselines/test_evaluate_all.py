@@ -20,8 +20,8 @@ from results.plots.baselines import baseline_marks
 from results.plots.front import draw_front
 from results.problem.execution import Pipeline
 from results.problem.objectives import Objective, ObjectiveKind
-from tests.support.baseline_problems import CHAINS, problems
-from tests.support.random_spaces import random_limited_problem
+from tests.support.problems.baseline_problems import CHAINS, problems
+from tests.support.problems.random_spaces import random_limited_problem
 
 
 def test_all_baselines_are_in_the_first_population():

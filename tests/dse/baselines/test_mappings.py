@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from benchmarks.random_problem import RandomShape
+from benchmarks.problems.random_problem import RandomShape
 from dse.baselines.evaluate_all import BASELINES, baseline_points
 from dse.baselines.gpu_and_dsa import GpuAndDsa
 from dse.baselines.gpu_only import GpuOnly
@@ -19,8 +19,8 @@ from dse.search.driver import Budget, search
 from dse.space.design_space import DesignSpace
 from fitness.objectives import make_outcomes
 from results.problem.objectives import Objective, ObjectiveKind
-from tests.support.baseline_problems import CHAINS, mapping_of, plain_makespan, problems
-from tests.support.random_spaces import (
+from tests.support.problems.baseline_problems import CHAINS, mapping_of, plain_makespan, problems
+from tests.support.problems.random_spaces import (
     assert_inside,
     narrowed_problem,
     random_limited_problem,

@@ -14,7 +14,7 @@ from dse.space.design_space import DesignSpace
 from fitness.objectives import make_outcomes
 from results.problem.execution import Pipeline
 from results.problem.objectives import Objective, ObjectiveKind
-from tests.support.baseline_problems import CHAINS, problems
+from tests.support.problems.baseline_problems import CHAINS, problems
 
 
 def tensorrt_front(problem):

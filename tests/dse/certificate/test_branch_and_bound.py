@@ -8,8 +8,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from benchmarks.random_problem import RandomShape, random_problem
-from benchmarks.reference_problem import reference_problem
+from benchmarks.problems.random_problem import RandomShape, random_problem
+from benchmarks.problems.reference_problem import reference_problem
 from dse.certificate import branch_and_bound as exact_search
 from dse.certificate.branch_and_bound import SearchProgress
 from dse.certificate.fastest import FastestResult, find_fastest
@@ -20,7 +20,7 @@ from results.errors import ResultError
 from results.problem.execution import Pipeline
 from results.problem.objectives import ObjectiveKind
 from results.problem.problem import Problem, ProblemDomain
-from tests.support.random_spaces import (
+from tests.support.problems.random_spaces import (
     NOTHING,
     Space,
     random_limited_problem,

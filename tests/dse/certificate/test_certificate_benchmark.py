@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from benchmarks import certificate as benchmark
-from benchmarks.job_shop import has_solver, solve_job_shop
+from benchmarks.oracles.job_shop import has_solver, solve_job_shop
 from common.units import PS_PER_NS
-from tests.support.random_spaces import random_limited_problem, space_of
+from tests.support.problems.random_spaces import random_limited_problem, space_of
 
 SMALL = benchmark.Instance(
     "small", 100.0, lambda: benchmark.random_chains(2, 4, 2, max_transitions=1)

@@ -40,7 +40,7 @@ from results.front.front_check import check_front
 from results.problem.objectives import Objective, ObjectiveKind
 from results.text.space_description import describe_space
 from tests.support.explored import explore
-from tests.support.random_spaces import NOTHING, space_of
+from tests.support.problems.random_spaces import NOTHING, space_of
 
 NETWORKS = ["squeezenet", "bvlc_alexnet"]
 PAIR = (*NETWORKS, "-p", "jetson-agx-xavier", "--units", "gpu,dla0", "--groups", "4")

@@ -9,7 +9,7 @@ import z3
 
 from dse.certificate.cover import confirm_cover, cover_smtlib, prove_cover
 from results.front.certificate import NOT_NAMED
-from tests.support.cover_problems import (
+from tests.support.problems.cover_problems import (
     SOLVERS,
     all_rows,
     is_caught,

@@ -10,14 +10,14 @@ from functools import cache
 import numpy as np
 import pytest
 
-from benchmarks.random_problem import RandomShape, random_problem
+from benchmarks.problems.random_problem import RandomShape, random_problem
 from dse.certificate.cover import confirm_cover, cover_smtlib, prove_cover
 from dse.certificate.fastest import find_fastest
 from fitness.simulate import row_of
 from results.errors import ResultError
 from results.front.certificate import NOT_NAMED, LemmaTable
 from results.problem.problem import Problem
-from tests.support.random_spaces import Space, random_limited_problem, size_of, space_of
+from tests.support.problems.random_spaces import Space, random_limited_problem, size_of, space_of
 
 MAX_DESIGNS = 3000
 PROBLEMS = 60

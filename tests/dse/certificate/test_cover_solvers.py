@@ -7,7 +7,7 @@ import pytest
 
 from dse.certificate.cover import confirm_cover, prove_cover
 from results.errors import ResultError
-from tests.support.cover_problems import SOLVERS
+from tests.support.problems.cover_problems import SOLVERS
 
 
 def pigeonholes(holes):

@@ -12,7 +12,7 @@ import pytest
 from dse.certificate.cover import cover_smtlib
 from results.errors import ResultError
 from results.front.certificate import LemmaTable
-from tests.support.cover_problems import SOLVERS, random_lemmas, small_problem, table
+from tests.support.problems.cover_problems import SOLVERS, random_lemmas, small_problem, table
 
 LITERAL = r"(?:[a-z]\w*|\(not [a-z]\w*\))"
 LINES = re.compile(
@@ -62,7 +62,7 @@ HASH_OF_TEXT = """
 import hashlib
 import numpy as np
 from dse.certificate.cover import cover_smtlib
-from tests.support.cover_problems import random_lemmas, small_problem
+from tests.support.problems.cover_problems import random_lemmas, small_problem
 problem = small_problem(7)
 text = cover_smtlib(problem, random_lemmas(np.random.default_rng(7), problem, 9))
 print(hashlib.sha256(text.encode()).hexdigest())

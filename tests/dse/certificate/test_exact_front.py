@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from benchmarks.reference_problem import reference_problem
+from benchmarks.problems.reference_problem import reference_problem
 from common.arrays import IntArray
 from common.units import PPM
 from dse.certificate import branch_and_bound as exact_search
@@ -21,7 +21,7 @@ from results.front.dominance import non_dominated
 from results.problem.execution import ExecutionModel, OneFrame, Pipeline
 from results.problem.objectives import Objective, ObjectiveKind
 from results.problem.problem import Problem
-from tests.support.random_spaces import (
+from tests.support.problems.random_spaces import (
     NOTHING,
     Space,
     random_limited_problem,

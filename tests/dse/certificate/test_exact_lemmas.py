@@ -12,7 +12,7 @@ from fitness.lemma_checker.check import check_lemmas
 from fitness.lemma_checker.claim import LemmaTarget
 from results.problem.objectives import ObjectiveKind
 from results.problem.problem import Problem
-from tests.support.random_spaces import random_power_problem, size_of
+from tests.support.problems.random_spaces import random_power_problem, size_of
 
 CHUNKS, CHUNK = 5, 30
 MAX_DESIGNS = 3000

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from benchmarks.hax_sample import DATA, KNOWN_BEST_MAKESPAN_PS, hax_sample
+from benchmarks.problems.hax_sample import DATA, KNOWN_BEST_MAKESPAN_PS, hax_sample
 from dse.certificate.cover import confirm_cover, cover_smtlib, prove_cover
 from dse.certificate.fastest import find_fastest
 from fitness.lemma_checker.check import check_lemmas

@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from benchmarks.reference_problem import reference_problem
+from benchmarks.problems.reference_problem import reference_problem
 from dse.certificate import branch_and_bound as exact_search
 from dse.certificate.fastest import find_fastest
 from dse.certificate.snapshot import STATE_FIELDS, Snapshot
@@ -14,7 +14,7 @@ from fitness.branch_and_bound.search_tree import PROGRESS
 from fitness.simulate import row_of
 from results.errors import ResultError
 from results.front.certificate import LemmaTable
-from tests.support.random_spaces import random_limited_problem
+from tests.support.problems.random_spaces import random_limited_problem
 
 DEPTH, LEMMAS, MEMBERS = (PROGRESS.names.index(name) for name in ("depth", "lemmas", "members"))
 

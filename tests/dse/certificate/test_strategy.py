@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from benchmarks.reference_problem import reference_problem
+from benchmarks.problems.reference_problem import reference_problem
 from dse.certificate.certify import Limits
 from dse.certificate.seed_front import seed_front
 from dse.certificate.strategy import Goal, prove_front

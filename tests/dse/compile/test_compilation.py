@@ -60,7 +60,7 @@ def test_machine_code_of_proofs_is_loaded_before_their_clock_starts(monkeypatch,
 
 def test_nothing_more_is_loaded_for_a_proof():
     code = """
-from benchmarks.reference_problem import reference_problem
+from benchmarks.problems.reference_problem import reference_problem
 from dse.compile.load import load_proof_code
 from dse.certificate.branch_and_bound import Incumbents, find_front
 from fitness.branch_and_bound.search import rebuild_snapshot, search_nodes

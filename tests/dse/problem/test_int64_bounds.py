@@ -7,7 +7,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from benchmarks.random_problem import RandomShape, random_design, random_pipeline, random_problem
+from benchmarks.problems.random_problem import (
+    RandomShape,
+    random_design,
+    random_pipeline,
+    random_problem,
+)
 from common.arrays import IntArray
 from dse.certificate.branch_and_bound import find_front
 from dse.problem.int64_bounds import check_magnitudes
@@ -18,7 +23,7 @@ from results.errors import ResultError
 from results.problem.execution import ChannelUse, FreeRunning, Periodic, Pipeline
 from results.problem.objectives import Objective, ObjectiveKind
 from results.problem.problem import Problem
-from tests.support.random_spaces import NOTHING, random_power_problem, space_of
+from tests.support.problems.random_spaces import NOTHING, random_power_problem, space_of
 
 SHAPE = RandomShape(networks=(1, 3), groups=(1, 3), units=(1, 3), points=(1, 2))
 OF_A_FRAME = tuple(

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from benchmarks.reference_problem import reference_problem
+from benchmarks.problems.reference_problem import reference_problem
 from dse.cli.main import run
 from dse.engines.optimizer_registry import ENGINES, make_engine
 from dse.errors import WorkloadError
@@ -24,8 +24,8 @@ from fitness.objectives import make_outcomes
 from fitness.simulate import row_of
 from results.errors import ResultError
 from tests.support.explored import explore
-from tests.support.pipeline_spaces import with_throughput
-from tests.support.small_spaces import small_space
+from tests.support.problems.pipeline_spaces import with_throughput
+from tests.support.problems.small_spaces import small_space
 
 RESUMABLE = [name for name in EngineName if ENGINES[name].resumable]
 ROOT = Path(__file__).parents[3]

@@ -12,7 +12,7 @@ from dse.search.optimizers.nsga2 import Nsga2Engine
 from dse.space.design_space import DesignSpace
 from fitness.objectives import constraints_of, make_outcomes
 from results.front.dominance import non_dominated
-from tests.support.small_spaces import enumerated, exact_front, small_space
+from tests.support.problems.small_spaces import enumerated, exact_front, small_space
 
 
 @pytest.mark.parametrize("seed", range(12))

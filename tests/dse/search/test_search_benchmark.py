@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import benchmarks.search as benchmark
-from benchmarks.reference_problem import reference_problem
-from benchmarks.search_problems import SearchProblem, reference_front
+from benchmarks.problems.reference_problem import reference_problem
+from benchmarks.problems.search_problems import SearchProblem, reference_front
 from dse.certificate.branch_and_bound import find_front
 from dse.search.optimizers.nsga2 import Nsga2Engine
 from dse.search.optimizers.pymoo_adapters import stock_nsga2

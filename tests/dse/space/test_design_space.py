@@ -5,13 +5,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from benchmarks.random_problem import RandomShape, random_problem
+from benchmarks.problems.random_problem import RandomShape, random_problem
 from dse.search.optimizers.initial_population import heuristic_seeds, initial_population
 from dse.space.design_space import DesignSpace, unique_rows
 from dse.space.neighbourhood import all_changes, neighbours
 from dse.space.operators import mutate, segment_crossover
 from fitness.simulate import make_evaluator
-from tests.support.random_spaces import assert_inside, narrowed_problem
+from tests.support.problems.random_spaces import assert_inside, narrowed_problem
 
 SHAPE = RandomShape(networks=(1, 3), groups=(1, 7), units=(1, 4), points=(1, 4))
 

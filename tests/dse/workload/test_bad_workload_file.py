@@ -9,7 +9,7 @@ from dse.errors import WorkloadError
 from dse.inputs.yaml_loader import parse_yaml
 from dse.workload.workload_check import check_workload
 from dse.workload.workload_file import load_workload, read_workload
-from tests.support.workload_texts import EXAMPLES, FULL, read
+from tests.support.problems.workload_texts import EXAMPLES, FULL, read
 
 BAD = {
     "": ["$ must be of type object", "got null"],

@@ -41,7 +41,7 @@ from results.problem.rates import member_relative_ppm, times_alone_ps
 from results.text.compare_fronts import compare_fronts
 from results.text.front import table_rows
 from tests.dse.search.surrogate.test_free_running_seeds import free_space
-from tests.support.small_spaces import enumerated
+from tests.support.problems.small_spaces import enumerated
 
 RECOMPUTE = Path(__file__).parents[2] / "support" / "recompute_front.py"
 NETWORKS = ("vgg16", "squeezenet", "densenet121")

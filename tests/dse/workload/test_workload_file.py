@@ -11,7 +11,7 @@ from dse.inputs.yaml_loader import parse_yaml
 from dse.workload.workload import Pin, Workload, WorkloadNetwork, workload_of
 from dse.workload.workload_check import check_workload
 from dse.workload.workload_file import load_workload, workload_from
-from tests.support.workload_texts import EXAMPLES, FULL, read
+from tests.support.problems.workload_texts import EXAMPLES, FULL, read
 
 
 def test_a_full_file_says_all_of_this():

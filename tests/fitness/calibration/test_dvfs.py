@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from benchmarks import table2
+from benchmarks.accuracy import table2
 from fitness.calibration.dvfs import calibrate_rows, predicted, subjects, time_errors
 from fitness.calibration.dvfs_profile import Subject, clock_profile_document
 from fitness.calibration.dvfs_table import ClockMeasurement, read_measurements

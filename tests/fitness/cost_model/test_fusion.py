@@ -6,7 +6,7 @@ from fitness.cost_model.fusion import network_launches
 from sdf.grouping.groups import GroupedNetwork
 from sdf.layer import LayerKind
 from tests.support.growth import LINEAR, growth
-from tests.support.small_networks import chain, grouped, layer, window
+from tests.support.problems.small_networks import chain, grouped, layer, window
 
 N = 16 * 8 * 8
 

@@ -11,7 +11,7 @@ from platforms.io.platform_file import load_platform, platform_names
 from platforms.io.schema_check import read_schema
 from sdf.catalogue.catalogue import load_network
 from sdf.layer import Layer, LayerKind
-from tests.support.small_networks import layer, window
+from tests.support.problems.small_networks import layer, window
 
 XAVIER = load_platform("jetson-agx-xavier")
 DLA = XAVIER.unit_by_name["dla0"]

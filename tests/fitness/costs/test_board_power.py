@@ -6,7 +6,7 @@ from statistics import median
 
 import pytest
 
-from benchmarks.board_power import compare
+from benchmarks.accuracy.board_power import compare
 from benchmarks.fit_costs import fit_unit
 from platforms.io.platform_file import load_platform
 

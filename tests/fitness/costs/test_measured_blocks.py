@@ -17,7 +17,7 @@ from platforms.errors import PlatformError
 from platforms.io.platform_file import load_platform
 from sdf.grouping.groups import GroupedNetwork
 from sdf.layer import LayerKind
-from tests.support.small_networks import chain, layer, window
+from tests.support.problems.small_networks import chain, layer, window
 
 XAVIER = load_platform("jetson-agx-xavier")
 CLOCKS = {"gpu": 1377, "dla": 1395.2, "cpu": 2265.6, "emc": 2133}

@@ -23,7 +23,7 @@ from sdf.catalogue.catalogue import load_network
 from sdf.grouping.grouping import group_network
 from sdf.grouping.groups import GroupedNetwork
 from sdf.layer import Layer, LayerKind
-from tests.support.small_networks import chain, layer, window
+from tests.support.problems.small_networks import chain, layer, window
 
 XAVIER = load_platform("jetson-agx-xavier")
 

@@ -19,7 +19,7 @@ from sdf.catalogue.catalogue import load_network
 from sdf.grouping.grouping import group_network
 from sdf.grouping.groups import GroupedNetwork
 from sdf.layer import LayerKind
-from tests.support.small_networks import chain, layer, window
+from tests.support.problems.small_networks import chain, layer, window
 
 XAVIER = load_platform("jetson-agx-xavier")
 ORIN = load_platform("jetson-agx-orin-32gb")

@@ -11,8 +11,13 @@ from fitness.lemma_checker.check import lemma_bound, lemma_bounds
 from fitness.simulate import design_of, make_evaluator
 from results.front.certificate import NOT_NAMED, LemmaTable
 from results.problem.problem import Problem
-from tests.support.random_lemmas import all_designs, random_lemmas, small_problem, with_choices
-from tests.support.schedule_lemma_bound import bound_from_schedule
+from tests.support.proofs.random_lemmas import (
+    all_designs,
+    random_lemmas,
+    small_problem,
+    with_choices,
+)
+from tests.support.proofs.schedule_lemma_bound import bound_from_schedule
 
 PROBLEMS = 600
 CHUNKS = 8

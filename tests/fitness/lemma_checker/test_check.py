@@ -7,21 +7,21 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from benchmarks.reference_problem import reference_problem
+from benchmarks.problems.reference_problem import reference_problem
 from fitness.lemma_checker.check import check_lemmas, lemma_bound, lemma_bounds
 from fitness.simulate import make_evaluator
 from results.errors import ResultError
 from results.front.certificate import NOT_NAMED, LemmaTable
 from results.problem.problem import ContentionTable, Problem, ProblemDomain
-from tests.support.lemma_tree import lemma_tree
-from tests.support.random_lemmas import (
+from tests.support.problems.small_problems import flat_loss, network, problem
+from tests.support.proofs.lemma_tree import lemma_tree
+from tests.support.proofs.random_lemmas import (
     all_designs,
     fastest,
     random_lemmas,
     small_problem,
     with_choices,
 )
-from tests.support.small_problems import flat_loss, network, problem
 
 ANY = NOT_NAMED
 REFERENCE_OPTIMUM_PS = 7_325_701_235

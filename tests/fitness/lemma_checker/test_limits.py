@@ -16,7 +16,8 @@ from results.front.certificate import NOT_NAMED, LemmaTable
 from results.problem.execution import OneFrame, Periodic, Pipeline
 from results.problem.objectives import Objective, ObjectiveKind
 from results.problem.problem import Problem, ProblemDomain
-from tests.support.random_lemmas import (
+from tests.support.problems.small_problems import network, problem
+from tests.support.proofs.random_lemmas import (
     all_designs,
     fastest,
     of_rates,
@@ -24,7 +25,6 @@ from tests.support.random_lemmas import (
     small_problem,
     with_choices,
 )
-from tests.support.small_problems import network, problem
 
 ANY = NOT_NAMED
 CHUNKS, CHUNK = 5, 30

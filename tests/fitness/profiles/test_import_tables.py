@@ -22,7 +22,7 @@ from platforms.io.platform_file import load_platform
 from sdf.grouping.groups import GroupedNetwork
 from sdf.layer import LayerKind
 from tests.support.growth import LINEAR, growth
-from tests.support.small_networks import chain, layer, window
+from tests.support.problems.small_networks import chain, layer, window
 
 XAVIER = load_platform("jetson-agx-xavier")
 SUBJECT = Subject("net", 3, "fp16", (("gpu", 1377000), ("emc", 2133000), ("dla", 1395200)))

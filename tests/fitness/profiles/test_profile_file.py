@@ -18,7 +18,7 @@ from platforms.errors import PlatformError
 from platforms.io.platform_file import load_platform
 from sdf.grouping.groups import GroupedNetwork
 from sdf.layer import LayerKind
-from tests.support.small_networks import chain, layer, window
+from tests.support.problems.small_networks import chain, layer, window
 
 XAVIER = load_platform("jetson-agx-xavier")
 CLOCKS = {"gpu": 905.25, "dla": 1050, "cpu": 1190.4, "emc": 1600}

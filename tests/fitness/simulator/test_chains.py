@@ -7,11 +7,11 @@ import pytest
 
 import fitness.simulator.chains.chains
 import fitness.simulator.general
-from benchmarks.random_problem import RandomShape, random_problem
+from benchmarks.problems.random_problem import RandomShape, random_problem
 from fitness.simulate import Kernel, fastest_kernel, make_evaluator
 from fitness.simulator.chains.chain_lanes import LANES, MAX_UNITS
-from tests.support.chain_cases import assert_same, chains_of, compare, rows_of
 from tests.support.features import compare_all
+from tests.support.problems.chain_cases import assert_same, chains_of, compare, rows_of
 
 PROBLEMS = 10_000
 CHUNKS = 20

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from benchmarks.hax_sample import KNOWN_BEST_MAKESPAN_PS, hax_sample
+from benchmarks.problems.hax_sample import KNOWN_BEST_MAKESPAN_PS, hax_sample
 from fitness.reference import timeline as plain_timeline
 from fitness.simulate import design_of, make_evaluator
 from results.problem.problem_check import check_problem

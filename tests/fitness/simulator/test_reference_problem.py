@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from benchmarks.reference_problem import KNOWN_BEST_MAKESPAN_PS, reference_problem
+from benchmarks.problems.reference_problem import KNOWN_BEST_MAKESPAN_PS, reference_problem
 from fitness.reference import timeline as plain_timeline
 from fitness.simulate import design_of, make_evaluator
 

@@ -7,7 +7,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from benchmarks.random_problem import RandomShape, random_design, random_problem
+from benchmarks.problems.random_problem import RandomShape, random_design, random_problem
 from fitness import simulate as timeline
 from fitness.reference import timeline as plain_timeline
 from results.problem.problem import DesignPoint, Problem

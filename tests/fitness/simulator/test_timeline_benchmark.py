@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from benchmarks import timeline as benchmark
-from benchmarks.play_problems import random_rows
-from benchmarks.report import Column, parser, show
+from benchmarks.harness.report import Column, parser, show
+from benchmarks.problems.contended_problems import random_rows
 from fitness.reference import timeline as plain_timeline
 
 

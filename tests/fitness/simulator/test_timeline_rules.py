@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from benchmarks.random_problem import RandomShape, random_design, random_problem
+from benchmarks.problems.random_problem import RandomShape, random_design, random_problem
 from fitness import simulate as timeline
 from fitness.contention import contention_table, lost_rate
 from fitness.reference import timeline as plain_timeline
@@ -23,7 +23,7 @@ from results.front.schedule import ScheduledGroup
 from results.problem.arithmetic import WORK_PER_PS
 from results.problem.execution import Pipeline
 from results.problem.problem import Problem
-from tests.support.small_problems import (
+from tests.support.problems.small_problems import (
     NO_LIMIT_KBPS,
     design,
     flat_loss,

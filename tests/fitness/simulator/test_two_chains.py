@@ -9,12 +9,12 @@ import pytest
 
 import fitness.simulator.chains.two_chains
 import fitness.simulator.general
-from benchmarks.reference_problem import reference_problem
+from benchmarks.problems.reference_problem import reference_problem
 from fitness.objectives import make_outcomes
 from fitness.simulate import Kernel, make_evaluator
 from fitness.simulator.chains.chain_tables import LANES
-from tests.support.chain_cases import assert_same, chains_of, compare, rows_of
 from tests.support.features import compare_all
+from tests.support.problems.chain_cases import assert_same, chains_of, compare, rows_of
 
 PROBLEMS = 10_000
 CHUNKS = 20

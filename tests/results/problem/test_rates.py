@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from benchmarks.random_problem import RandomShape, random_problem
+from benchmarks.problems.random_problem import RandomShape, random_problem
 from dse.problem.build import build_problem
 from dse.workload.options import Options
 from dse.workload.workload import workload_of
@@ -17,7 +17,7 @@ from results.io.canonical_json import INT64_MAX
 from results.problem.objectives import Objective, ObjectiveKind
 from results.problem.problem import Problem
 from results.problem.rates import relative_rates_ppm, times_alone_ps
-from tests.support.small_problems import network, problem
+from tests.support.problems.small_problems import network, problem
 
 
 def test_the_best_unit_by_hand() -> None:

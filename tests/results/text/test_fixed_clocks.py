@@ -8,7 +8,7 @@ import numpy as np
 
 from results.problem.problem import Problem
 from results.text.fixed_clocks import describe_fixed_clocks
-from tests.support.small_problems import network, problem
+from tests.support.problems.small_problems import network, problem
 
 
 def with_points(stated: Problem, *, points: int, kept: list[int], extra: bool = False) -> Problem:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from benchmarks.random_problem import RandomShape, random_problem
+from benchmarks.problems.random_problem import RandomShape, random_problem
 from results.problem.execution import (
     ChannelUse,
     ClosedForm,
@@ -27,7 +27,7 @@ from results.problem.problem import (
     ProblemUnit,
 )
 from results.text.space_description import describe_execution, describe_space
-from tests.support.random_spaces import narrowed_problem
+from tests.support.problems.random_spaces import narrowed_problem
 
 Change = tuple[Callable[[Problem], Problem], str]
 

@@ -27,7 +27,7 @@ from sdf.errors import GraphError
 from sdf.graph import Actor, Channel, SdfGraph
 from sdf.rates import PerPhase, Rate
 from tests.sdf.analysis.test_repetition import by_linear_algebra
-from tests.support.csdf_graphs import cyclo_static, entries, simulated_period, split
+from tests.support.problems.csdf_graphs import cyclo_static, entries, simulated_period, split
 
 
 def rate_at(graph: SdfGraph, actor: str, rate: PerPhase, firing: int) -> int:

@@ -20,7 +20,7 @@ from sdf.grouping.summary import summarise
 from sdf.layer import Layer, LayerKind
 from sdf.onnx.importer import ImportedNetwork
 from tests.support.growth import LINEAR, growth
-from tests.support.small_networks import graph_of, layer
+from tests.support.problems.small_networks import graph_of, layer
 
 ACT, CONV, FREE = LayerKind.ACTIVATION, LayerKind.CONVOLUTION, LayerKind.RESHAPE
 

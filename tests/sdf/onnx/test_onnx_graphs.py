@@ -10,7 +10,16 @@ from sdf.errors import GraphError
 from sdf.layer import LayerKind
 from sdf.onnx.importer import import_onnx
 from tests.support.growth import LINEAR, growth
-from tests.support.onnx_models import Shapes, integers, layers, model, node, only, read, shape_only
+from tests.support.problems.onnx_models import (
+    Shapes,
+    integers,
+    layers,
+    model,
+    node,
+    only,
+    read,
+    shape_only,
+)
 
 NEWEST = defs.onnx_opset_version()
 

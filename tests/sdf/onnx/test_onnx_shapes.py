@@ -8,7 +8,7 @@ from onnx import helper, numpy_helper
 
 from sdf.errors import GraphError
 from sdf.layer import LayerKind
-from tests.support.onnx_models import Shapes, integers, layers, model, node, only, read
+from tests.support.problems.onnx_models import Shapes, integers, layers, model, node, only, read
 
 
 def flatten_by_arithmetic() -> list[Any]:

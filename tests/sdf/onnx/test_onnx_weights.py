@@ -9,7 +9,7 @@ from onnx import TensorProto, helper
 
 from sdf.errors import GraphError
 from sdf.onnx.importer import import_onnx
-from tests.support.onnx_models import integers, layers, model, node, only, read, shape_only
+from tests.support.problems.onnx_models import integers, layers, model, node, only, read, shape_only
 
 
 def test_weights_may_have_no_data() -> None:

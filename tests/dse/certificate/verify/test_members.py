@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from benchmarks.random_problem import RandomShape, random_design, random_problem
+from benchmarks.problems.random_problem import RandomShape, random_design, random_problem
 from dse.certificate.verify.members import what_is_wrong
 from dse.space.design_space import DesignSpace
 from dse.space.members import make_members
@@ -18,7 +18,7 @@ from results.front.front import Member
 from results.problem.execution import ExecutionModel, FreeRunning, OneFrame, Periodic, Pipeline
 from results.problem.objectives import Objective, ObjectiveKind
 from results.problem.problem import Problem
-from tests.support.random_spaces import random_power_problem
+from tests.support.problems.random_spaces import random_power_problem
 
 SHAPE = RandomShape(networks=(1, 3), groups=(1, 3), units=(1, 3), points=(1, 3))
 ENERGY = (Objective(ObjectiveKind.ENERGY),)

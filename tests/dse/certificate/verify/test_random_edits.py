@@ -17,7 +17,7 @@ from dse.certificate.verify.verify import FAILED, exit_status
 from results.errors import ResultError
 from results.io.canonical_json import parse
 from tests.support.documented_keys import rests_on
-from tests.support.tampered_folder import NAMES, Files
+from tests.support.proofs.tampered_folder import NAMES, Files
 
 
 def edits(random_: random.Random, data: bytes) -> bytes:

@@ -29,7 +29,7 @@ from results.front.schedule import Schedule
 from results.io.canonical_json import canonical_bytes, parse
 from results.problem.problem_file import problem_from_document
 from results.text.space_description import describe_space
-from tests.support.tampered_folder import Files, judge
+from tests.support.proofs.tampered_folder import Files, judge
 
 
 def test_a_lemma_less_is_refused_where_it_is_needed(files: Files) -> None:

@@ -11,7 +11,7 @@ import pytest
 from common.units import PPM
 from dse.certificate.cover import cover_smtlib
 from results.io.canonical_json import canonical_bytes
-from tests.support.tampered_folder import Files
+from tests.support.proofs.tampered_folder import Files
 
 SMALL = (
     *("explore", "inception_v1", "squeezenet", "-p", "jetson-agx-xavier"),

@@ -8,7 +8,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from benchmarks.random_problem import RandomShape, random_design, random_problem
+from benchmarks.problems.random_problem import RandomShape, random_design, random_problem
 from common.units import PPM
 from dse.errors import WorkloadError
 from dse.space.design_space import DesignSpace

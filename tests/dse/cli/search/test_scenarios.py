@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from benchmarks.random_problem import RandomShape, random_problem
+from benchmarks.problems.random_problem import RandomShape, random_problem
 from dse.baselines.repeat_matching import alone_on_best_unit, balanced
 from dse.errors import WorkloadError
 from dse.problem.build import build_problem

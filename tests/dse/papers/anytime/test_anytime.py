@@ -27,7 +27,7 @@ from results.front.certificate import CertificateStatus
 from results.problem.objectives import Objective, ObjectiveKind
 from results.problem.problem import Problem
 from results.replay.file import replay_csv, replay_json
-from tests.support.random_spaces import assert_inside, random_limited_problem, space_of
+from tests.support.problems.random_spaces import assert_inside, random_limited_problem, space_of
 
 OPTIONS = Options(units=("gpu", "dla0"), groups=8, objectives=("latency",))
 FIXED = replace(OPTIONS, fixed=tuple((name, "max") for name in ("cpu", "gpu", "dla", "emc")))

@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from benchmarks.random_problem import RandomShape, random_problem
+from benchmarks.problems.random_problem import RandomShape, random_problem
 from dse.papers.hax_conn_smt.solve import Setting, WholeStatus, solve_whole
 from dse.space.design_space import DesignSpace
 from fitness.objectives import make_outcomes

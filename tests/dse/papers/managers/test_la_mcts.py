@@ -19,7 +19,7 @@ from dse.search.names import EngineName
 from dse.space.design_space import DesignSpace
 from fitness.objectives import make_outcomes
 from results.problem.execution import Pipeline
-from tests.support.small_spaces import enumerated, pipeline_space, small_space
+from tests.support.problems.small_spaces import enumerated, pipeline_space, small_space
 
 
 class Counting:
@@ -80,7 +80,7 @@ def test_a_hundred_iterations_of_a_batch_each():
 
 def replace_groups(space):
     """A space too large to be looked at whole in a thousand rows."""
-    from benchmarks.random_problem import RandomShape, random_problem
+    from benchmarks.problems.random_problem import RandomShape, random_problem
 
     shape = RandomShape(networks=(3, 3), groups=(6, 8), units=(3, 3), unsupported=0.1)
     problem = random_problem(np.random.default_rng(5), shape)

@@ -11,7 +11,7 @@ from functools import cache
 import numpy as np
 import pytest
 
-from benchmarks.random_problem import RandomShape, random_problem
+from benchmarks.problems.random_problem import RandomShape, random_problem
 from common.units import PS_PER_S
 from dse.engines.optimizer_registry import make_engine
 from dse.errors import InfeasibleError, WorkloadError

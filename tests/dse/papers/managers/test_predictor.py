@@ -14,7 +14,7 @@ from dse.workload.workload_file import workload_from
 from fitness.objectives import make_outcomes
 from platforms.io.platform_file import load_platform
 from results.errors import ResultError
-from tests.support.small_spaces import pipeline_space
+from tests.support.problems.small_spaces import pipeline_space
 
 
 def test_bins_hold_equally_many_samples():

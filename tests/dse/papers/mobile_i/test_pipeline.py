@@ -8,7 +8,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from benchmarks.random_problem import RandomShape, random_design, random_pipeline, random_problem
+from benchmarks.problems.random_problem import (
+    RandomShape,
+    random_design,
+    random_pipeline,
+    random_problem,
+)
 from dse.papers.mobile_i.period_problem import period_problem
 from dse.papers.mobile_i.pipeline import Execution, frame_graph, periodic_pipeline
 from dse.papers.mobile_i.pipeline_engine import MobileIEngine
@@ -22,8 +27,8 @@ from results.periodic.check import broken_rule
 from results.problem.execution import ChannelUse, IdleTime
 from results.problem.problem import DesignPoint
 from results.problem.problem_check import check_problem
-from tests.support.pipeline_spaces import with_throughput
-from tests.support.small_spaces import enumerated, small_space
+from tests.support.problems.pipeline_spaces import with_throughput
+from tests.support.problems.small_spaces import enumerated, small_space
 
 SHAPE = RandomShape(networks=(1, 3), groups=(1, 5), units=(1, 4))
 

@@ -21,7 +21,7 @@ from results.periodic.check import broken_rule
 from results.periodic.periodic import EngineArray, PeriodicSchedule
 from results.periodic.table import least_period_ps, least_prologue_periods
 from results.periodic.task_graph import Task, TaskGraph, Transfer, repeated
-from tests.support.random_task_graphs import random_array, random_graph
+from tests.support.problems.random_task_graphs import random_array, random_graph
 
 GRAPHS = 10_000
 

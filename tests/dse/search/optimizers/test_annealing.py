@@ -12,7 +12,7 @@ from dse.search.optimizers.annealing import COLD, CYCLE, HOT, RETURNING, Anneali
 from dse.space.design_space import DesignSpace
 from fitness.objectives import Outcomes
 from results.problem.objectives import Objective, ObjectiveKind
-from tests.support.small_spaces import enumerated, small_space
+from tests.support.problems.small_spaces import enumerated, small_space
 
 WALKERS = 2000
 POWER_CAP_UW = 1_000_000

@@ -10,8 +10,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from benchmarks.random_problem import RandomShape, random_problem
-from benchmarks.reference_problem import reference_problem
+from benchmarks.problems.random_problem import RandomShape, random_problem
+from benchmarks.problems.reference_problem import reference_problem
 from dse.engines.optimizer_registry import ENGINES, make_engine
 from dse.errors import WorkloadError
 from dse.papers.estimator.training.workloads import random_rows
@@ -25,8 +25,8 @@ from fitness.objectives import make_outcomes
 from results.front.dominance import hypervolume, non_dominated, reference_point
 from results.problem.execution import Pipeline
 from results.problem.objectives import Objective, ObjectiveKind
-from tests.support.random_spaces import assert_inside, narrowed_problem
-from tests.support.small_spaces import exact_front, small_space
+from tests.support.problems.random_spaces import assert_inside, narrowed_problem
+from tests.support.problems.small_spaces import exact_front, small_space
 
 NARROW = RandomShape(networks=(1, 2), groups=(1, 4), units=(2, 3), points=(1, 4))
 THREE = (ObjectiveKind.LATENCY, ObjectiveKind.ENERGY, ObjectiveKind.POWER)

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from benchmarks.random_problem import RandomShape, random_problem
+from benchmarks.problems.random_problem import RandomShape, random_problem
 from dse.search.optimizers.initial_population import initial_population
 from dse.search.surrogate.free_running_seeds import free_running_seeds, network_options
 from dse.search.surrogate.mean_value_analysis import (
@@ -20,7 +20,7 @@ from fitness.objectives import make_outcomes
 from fitness.simulate_long_run import make_long_run_evaluator
 from results.problem.execution import FreeRunning
 from results.problem.objectives import Objective, ObjectiveKind
-from tests.support.small_spaces import enumerated
+from tests.support.problems.small_spaces import enumerated
 
 EFFICIENCY = (Objective(ObjectiveKind.EFFICIENCY), Objective(ObjectiveKind.POWER))
 

@@ -5,8 +5,8 @@ from fractions import Fraction
 
 import numpy as np
 
-from benchmarks.random_problem import RandomShape, random_problem
-from benchmarks.reference_problem import reference_problem
+from benchmarks.problems.random_problem import RandomShape, random_problem
+from benchmarks.problems.reference_problem import reference_problem
 from dse.search.driver import Budget, search
 from dse.search.optimizers.nsga2 import Nsga2Engine
 from dse.search.surrogate.lower_bounds import (

@@ -8,7 +8,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from benchmarks.random_problem import RandomShape, random_design, random_pipeline, random_problem
+from benchmarks.problems.random_problem import (
+    RandomShape,
+    random_design,
+    random_pipeline,
+    random_problem,
+)
 from dse.cli.main import run
 from dse.tools.analysis.csdf import mapped_dataflow
 from fitness.reference.closed_form import plain_loads

@@ -1,8 +1,8 @@
-"""What ``benchmarks.campaign`` says about memory."""
+"""What ``benchmarks.speed.campaign`` says about memory."""
 
 import pytest
 
-from benchmarks.campaign import late_growth
+from benchmarks.speed.campaign import late_growth
 
 
 def test_growth_is_that_between_fifths_and_not_between_moments():

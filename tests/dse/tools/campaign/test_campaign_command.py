@@ -33,7 +33,7 @@ from results.problem.execution import FreeRunning
 from tests.support.explored import explore
 
 ROOT = Path(__file__).parents[4]
-SUPPORT = ROOT / "tests" / "support"
+SUPPORT = ROOT / "tests" / "support" / "campaigns"
 FILE = {
     "title": "<b>Small</b>",
     "networks": ["alexnet", "squeezenet", "resnet18"],

@@ -13,7 +13,7 @@ from dse.tools.campaign.plan import plan as planning
 from dse.tools.campaign.plan.campaign_file import load_plan, load_size
 from dse.tools.campaign.plan.plan import make_plan, size_plan
 from dse.tools.campaign.plan.settings import AXES, problem_key
-from tests.support.campaign_runs import rules
+from tests.support.campaigns.campaign_runs import rules
 
 LISTS = {
     "power_cap_w": (None, "10", "20"),

@@ -26,10 +26,10 @@ from dse.tools.campaign.store.pack import compress
 from dse.tools.campaign.store.run import RunStatus
 from dse.tools.campaign.store.store import Store
 from results.errors import ResultError
-from tests.support.campaign_runs import DeadlyRun, bad_run, fake_run, rules, small_plan
+from tests.support.campaigns.campaign_runs import DeadlyRun, bad_run, fake_run, rules, small_plan
 
 ROOT = Path(__file__).parents[4]
-SUPPORT = ROOT / "tests" / "support"
+SUPPORT = ROOT / "tests" / "support" / "campaigns"
 
 
 def planned(folder, plan, program="test"):

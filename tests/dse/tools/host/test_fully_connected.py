@@ -2,7 +2,7 @@
 
 import pytest
 
-from benchmarks.fully_connected import INPUTS, main
+from benchmarks.problems.fully_connected import INPUTS, main
 from sdf.onnx.importer import import_onnx
 
 

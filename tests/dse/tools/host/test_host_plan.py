@@ -6,7 +6,7 @@ import time
 import numpy as np
 import pytest
 
-from benchmarks.random_problem import RandomShape, random_design, random_problem
+from benchmarks.problems.random_problem import RandomShape, random_design, random_problem
 from dse.tools.host.machine.dispatch import Dispatch
 from dse.tools.host.machine.execution_plan import Instance, make_execution_plan
 from dse.tools.host.machine.host_units import HostUnit, make_units, unit_named

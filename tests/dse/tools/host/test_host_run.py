@@ -6,7 +6,7 @@ import numpy as np
 import onnx
 import pytest
 
-from benchmarks.random_problem import RandomShape, random_problem
+from benchmarks.problems.random_problem import RandomShape, random_problem
 from dse.engines.explore import explore_problem
 from dse.problem.cost_provenance import cost_origins
 from dse.tools.deploy.random_weights import give_random_weights, random_input

@@ -1,8 +1,8 @@
 """Writes the fully connected layers of AlexNet and VGG as networks of their own: memory-bound ones.
 
-``python -m benchmarks.fully_connected FOLDER`` makes ``alexnet_fc.onnx`` and ``vgg_fc.onnx``, for
-``dse profile`` and ``dse measure fidelity``: beside each other they show whether contention is
-predicted.
+``python -m benchmarks.problems.fully_connected FOLDER`` makes ``alexnet_fc.onnx`` and
+``vgg_fc.onnx``, for ``dse profile`` and ``dse measure fidelity``: beside each other they show
+whether contention is predicted.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def fully_connected(name: str) -> bytes:
 def main(arguments: list[str]) -> int:
     """Writes the files into the folder named."""
     if len(arguments) != 1:
-        print("python -m benchmarks.fully_connected FOLDER", file=sys.stderr)
+        print("python -m benchmarks.problems.fully_connected FOLDER", file=sys.stderr)
         return 2
     folder = Path(arguments[0])
     folder.mkdir(parents=True, exist_ok=True)

@@ -8,7 +8,7 @@ from dataclasses import fields, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.random_problem import RandomShape, random_problem
+from benchmarks.problems.random_problem import RandomShape, random_problem
 from fitness.reference import timeline as plain_timeline
 from fitness.simulate import Evaluation, Kernel, design_of, make_evaluator
 from fitness.simulator.chains.chain_tables import LANES, are_chains

@@ -1,6 +1,7 @@
 """What a campaign costs beside its explorations, how a large store answers, and a cluster.
 
-``python -m benchmarks.campaign [--runs 1000] [--evaluations 20000] [--stored 1000000] [--json]``
+``python -m benchmarks.speed.campaign [--runs 1000] [--evaluations 20000] [--stored 1000000]
+[--json]``
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from statistics import median
 
-from benchmarks.report import Column, Value, parser, show
+from benchmarks.harness.report import Column, Value, parser, show
 from dse.tools.campaign.execute.exploration import explore_run
 from dse.tools.campaign.execute.local_workers import LocalWorkers
 from dse.tools.campaign.execute.runner import Standing, do_missing
@@ -41,7 +42,7 @@ COLUMNS = (
 
 def main() -> None:
     """Measures and prints."""
-    arguments = parser("benchmarks.campaign", (__doc__ or "").splitlines()[0])
+    arguments = parser("benchmarks.speed.campaign", (__doc__ or "").splitlines()[0])
     arguments.add_argument("--runs", type=int, default=1000, help="explorations on two processes")
     arguments.add_argument("--evaluations", type=int, default=20_000, help="of each")
     arguments.add_argument("--stored", type=int, default=1_000_000, help="runs in the large store")

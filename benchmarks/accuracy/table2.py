@@ -10,7 +10,7 @@ fitted to powers of this table, and it does not say of which rows. So energies a
 times: with the file's voltages, with their ratio fitted anew to the rows in the fit alone, and with
 none; each on all rows held out, and without those whose figures the file's sources quote.
 
-Usage: ``python -m benchmarks.table2 [--json]``.
+Usage: ``python -m benchmarks.accuracy.table2 [--json]``.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.report import Column, parser, show
+from benchmarks.harness.report import Column, parser, show
 from common.arrays import FloatArray
 from fitness.calibration.csv_table import read_table
 from fitness.calibration.dvfs import (
@@ -40,7 +40,7 @@ from platforms.errors import PlatformError
 from platforms.io.platform_file import load_platform
 from platforms.platform import Platform
 
-DATA = Path(__file__).parent / "data" / "tang_table2.csv"
+DATA = Path(__file__).parents[1] / "data" / "tang_table2.csv"
 PLATFORM = "jetson-tx2"
 CALIBRATED = (0, 2, 4, 6, 8)
 """Places among the nine pairs of a network: corners and centre."""
@@ -376,7 +376,7 @@ def _form_error(of: str, time_form: TimeForm, power_form: PowerForm) -> FormErro
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Prints the rows, the comparison of forms, and the summary."""
-    options = parser("benchmarks.table2", "Table 2 of Tang et al., predicted.").parse_args(
+    options = parser("benchmarks.accuracy.table2", "Table 2 of Tang et al., predicted.").parse_args(
         arguments
     )
     rows, forms, curves = run(), compare_forms(), compare_curves()

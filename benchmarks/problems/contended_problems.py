@@ -1,12 +1,12 @@
-"""What benchmarks of timelines play: problems with contention everywhere, and random rows."""
+"""Problems with contention everywhere, and random rows, for benchmarks of the timeline."""
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.random_problem import RandomShape, random_problem
-from benchmarks.report import Column
+from benchmarks.harness.report import Column
+from benchmarks.problems.random_problem import RandomShape, random_problem
 from results.problem.problem import Problem
 
 SEED = 1

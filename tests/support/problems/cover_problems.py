@@ -8,7 +8,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from benchmarks.random_problem import RandomShape, random_problem
+from benchmarks.problems.random_problem import RandomShape, random_problem
 from dse.certificate.cover import confirm_cover, prove_cover
 from results.front.certificate import NOT_NAMED, LemmaTable
 

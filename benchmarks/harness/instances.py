@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
-from benchmarks.report import parser
+from benchmarks.harness.report import parser
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance

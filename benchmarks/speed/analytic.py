@@ -4,7 +4,7 @@ The size is that of the example in Tang et al. (SAMOS'21), Fig. 3: 23 actors and
 six units with the ladders of a Jetson TX2; costs are drawn. Random mappings at random clocks. Every
 design point that the plain evaluator adds up is compared with what the compiled one says about it.
 
-Usage: ``python -m benchmarks.analytic [--json]``.
+Usage: ``python -m benchmarks.speed.analytic [--json]``.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from dataclasses import asdict, dataclass, replace
 
 import numpy as np
 
-from benchmarks.play_problems import random_rows
-from benchmarks.random_problem import RandomShape, random_pipeline, random_problem
-from benchmarks.report import Column, parser, show
-from benchmarks.timing import best_seconds, timed
+from benchmarks.harness.report import Column, parser, show
+from benchmarks.harness.timing import best_seconds, timed
+from benchmarks.problems.contended_problems import random_rows
+from benchmarks.problems.random_problem import RandomShape, random_pipeline, random_problem
 from fitness.closed_form import make_load_evaluator
 from fitness.reference import closed_form as plain_analytic
 from fitness.simulate import design_of
@@ -115,7 +115,7 @@ def measure(channels: ChannelUse, *, rows: int, plain_rows: int, repetitions: in
 def main(arguments: Sequence[str] | None = None) -> None:
     """Prints the speeds of both variants of Eq. 7."""
     options = parser(
-        "benchmarks.analytic", "Design points per second of the closed form, one core."
+        "benchmarks.speed.analytic", "Design points per second of the closed form, one core."
     ).parse_args(arguments)
     speeds = [
         measure(channels, rows=50_000, plain_rows=200, repetitions=20) for channels in ChannelUse

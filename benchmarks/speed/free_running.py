@@ -8,7 +8,7 @@ two networks of 10 groups, two frames in flight. Times exclude compilation and a
 repetitions of a few milliseconds, over the same design points. Those that the plain evaluator plays
 are compared with what it says.
 
-Usage: ``python -m benchmarks.free_running [--json]``.
+Usage: ``python -m benchmarks.speed.free_running [--json]``.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 
-from benchmarks.play_problems import SIZE_COLUMNS, contended_problem, random_rows
-from benchmarks.reference_problem import reference_problem
-from benchmarks.report import Column, parser, show
-from benchmarks.timing import best_seconds, timed
+from benchmarks.harness.report import Column, parser, show
+from benchmarks.harness.timing import best_seconds, timed
+from benchmarks.problems.contended_problems import SIZE_COLUMNS, contended_problem, random_rows
+from benchmarks.problems.reference_problem import reference_problem
 from fitness.reference.long_run import PlainLongRun, simulate_long_run
 from fitness.simulate import design_of
 from fitness.simulate_long_run import make_long_run_evaluator
@@ -146,9 +146,9 @@ def run() -> list[Speed]:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Prints the speeds."""
-    options = parser("benchmarks.free_running", "Design points per second, one core.").parse_args(
-        arguments
-    )
+    options = parser(
+        "benchmarks.speed.free_running", "Design points per second, one core."
+    ).parse_args(arguments)
     show(
         "The long run: design points per second on one core",
         COLUMNS,

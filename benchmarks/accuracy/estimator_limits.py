@@ -43,7 +43,7 @@ def jittered(problem: Problem, share: float, rng: np.random.Generator) -> Proble
 def main(arguments: Sequence[str] | None = None) -> None:
     """Prints, for each size of change, how much the results move and how many change class."""
     options = argparse.ArgumentParser(
-        prog="python -m benchmarks.estimator_limits",
+        prog="python -m benchmarks.accuracy.estimator_limits",
         description="How many classes of the estimator change where times change by a little.",
     )
     options.add_argument(

@@ -8,7 +8,7 @@ from itertools import product
 
 import numpy as np
 
-from benchmarks.random_problem import RandomShape, random_problem
+from benchmarks.problems.random_problem import RandomShape, random_problem
 from common.arrays import IntArray
 from fitness.lemma_checker.claim import LemmaTarget
 from results.front.certificate import NOT_NAMED, LemmaTable

@@ -6,7 +6,7 @@ one that has been there before, for up to 2,000 rounds. Where there is one, the 
 known; errors are those of the throughput, which is the mean over the networks where they run
 freely, and the largest of any network's rate.
 
-Usage: ``python -m benchmarks.long_run [--json]``; some minutes.
+Usage: ``python -m benchmarks.accuracy.long_run [--json]``; some minutes.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from fractions import Fraction
 
 import numpy as np
 
-from benchmarks.recurring_state import random_stream, recurring_periods
-from benchmarks.report import Column, parser, show
+from benchmarks.harness.report import Column, parser, show
+from benchmarks.oracles.recurring_state import random_stream, recurring_periods
 from fitness.simulate import row_of
 from fitness.simulate_long_run import make_long_run_evaluator
 
@@ -95,9 +95,9 @@ def run() -> list[Errors]:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Prints the errors."""
-    options = parser("benchmarks.long_run", "Rates against the recurring state.").parse_args(
-        arguments
-    )
+    options = parser(
+        "benchmarks.accuracy.long_run", "Rates against the recurring state."
+    ).parse_args(arguments)
     show(
         "Throughput against that of the state that recurs",
         COLUMNS,

@@ -10,9 +10,9 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchmarks.report import Column
+from benchmarks.harness.report import Column
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 TURNS = 8
 
 # Runs in both trees, on names that `benchmarks.timeline` has in both. Reads a case and a number of

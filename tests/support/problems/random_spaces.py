@@ -7,7 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
-from benchmarks.random_problem import RandomShape, random_problem
+from benchmarks.problems.random_problem import RandomShape, random_problem
 from common.arrays import IntArray
 from dse.space.design_space import DesignSpace
 from fitness.objectives import make_outcomes

@@ -1,6 +1,6 @@
 """How long MapFormer's tree search takes to answer for ten networks, and what of that is the tree.
 
-Run as ``python -m benchmarks.la_mcts``. MapFormer's 5.4 has 23 s on its board, its estimator
+Run as ``python -m benchmarks.speed.la_mcts``. MapFormer's 5.4 has 23 s on its board, its estimator
 included. Seconds of the processor are given beside those of the clock, which others may share.
 """
 
@@ -70,7 +70,7 @@ def ten_networks(*, free_running: bool) -> Problem:
 def main(arguments: Sequence[str] | None = None) -> None:
     """Prints a row for each kind of workload and predictor."""
     argparse.ArgumentParser(
-        prog="python -m benchmarks.la_mcts", description="Seconds of the tree search."
+        prog="python -m benchmarks.speed.la_mcts", description="Seconds of the tree search."
     ).parse_args(arguments)
     print(
         "ten networks      predictor  groups  iterations  predictions  clock s  CPU s  "

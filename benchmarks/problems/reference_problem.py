@@ -18,7 +18,7 @@ from platforms.platform import Contention, Source, Status
 from results.problem.objectives import Objective, ObjectiveKind
 from results.problem.problem import Problem, ProblemDomain, ProblemNetwork, ProblemUnit
 
-DATA = Path(__file__).parent / "data" / "reference_problem.json"
+DATA = Path(__file__).parents[1] / "data" / "reference_problem.json"
 PEAK_KBPS = 136_500_000
 KNOWN_BEST_MAKESPAN_PS = {1: 7_533_629_000, 2: 7_325_701_000}
 """Most transitions per network -> smallest makespan, to the nanosecond, at any clocks."""

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from benchmarks.random_problem import RandomShape, random_problem
+from benchmarks.problems.random_problem import RandomShape, random_problem
 from dse.space.design_space import DesignSpace
 from fitness.objectives import make_outcomes
 from results.front.dominance import non_dominated

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from dse.workload.workload_file import read_workload
 
-EXAMPLES = sorted((Path(__file__).parents[2] / "examples" / "workloads").iterdir())
+EXAMPLES = sorted((Path(__file__).parents[3] / "examples" / "workloads").iterdir())
 FULL = """\
 # Everything that a file can say.
 title: full

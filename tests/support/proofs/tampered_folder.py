@@ -42,7 +42,7 @@ from results.io.canonical_json import canonical_bytes, content_sha256, sha256_of
 from results.problem.objectives import objective_names
 from results.problem.problem import Problem
 from results.problem.problem_file import problem_from_document
-from tests.support.random_spaces import Space, space_of
+from tests.support.problems.random_spaces import Space, space_of
 
 NAMES = ("front", "problem", "certificate", "costs")
 OPTIONS = Options(

@@ -14,7 +14,7 @@ What the comparison has to assume:
   the GPU's clock, which the idle model explains by 1065.6, 1600 and 2133 MHz.
 * The CPU stands at its parked clock, 1190.4 MHz; feeding the GPU is part of the GPU's busy power.
 
-Usage: ``python -m benchmarks.board_power [--json]``.
+Usage: ``python -m benchmarks.accuracy.board_power [--json]``.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from platforms.io.platform_file import load_platform
 from sdf.catalogue.catalogue import load_network
 from sdf.grouping.grouping import group_network
 
-TABLE = Path(__file__).parent / "data" / "xavier_board_power.csv"
+TABLE = Path(__file__).parents[1] / "data" / "xavier_board_power.csv"
 MEMORY_STEPS = ((600_000, 1_065_600), (900_000, 1_600_000), (10**9, 2_133_000))
 """(GPU clocks below, memory clock), kHz."""
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.reference_problem import reference_problem
+from benchmarks.problems.reference_problem import reference_problem
 from common.arrays import IntArray
 from dse.problem.build import BuiltProblem, build_problem
 from dse.workload.options import Options
@@ -17,7 +17,7 @@ from dse.workload.workload_file import workload_from
 from platforms.io.platform_file import load_platform
 from results.problem.problem import Problem
 
-REFERENCE_FRONT = Path(__file__).parent / "data" / "reference_front.json"
+REFERENCE_FRONT = Path(__file__).parents[1] / "data" / "reference_front.json"
 TEN_NETWORKS = (
     *("vgg16", "vgg19", "googlenet", "inception_v1", "resnet18"),
     *("resnet50", "squeezenet", "shufflenet", "mobilenet_v1", "mobilenet_v2"),

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from benchmarks.random_problem import RandomShape, random_problem
+from benchmarks.problems.random_problem import RandomShape, random_problem
 from dse.space.design_space import DesignSpace
 from fitness.reference import timeline as plain_timeline
 from fitness.simulate import design_of

@@ -1,0 +1,1 @@
+"""How near predictions are: to published measurements, and estimates to what they stand for."""

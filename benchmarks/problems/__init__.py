@@ -1,0 +1,1 @@
+"""The problems that are measured: random ones, the reference problem, published samples."""

@@ -1,0 +1,1 @@
+"""How fast other parts are: closed form, long run, tree search, campaigns."""

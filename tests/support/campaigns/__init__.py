@@ -1,0 +1,1 @@
+"""Campaigns of runs that take no time, and processes that are killed while they work on one."""
