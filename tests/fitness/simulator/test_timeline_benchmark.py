@@ -48,7 +48,7 @@ def test_disagreement_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
         played = honest(*arguments)  # type: ignore[arg-type]
         return replace(played, frame_end_ps=tuple(end + 1 for end in played.frame_end_ps))
 
-    monkeypatch.setattr(plain_timeline, "play", late)
+    monkeypatch.setattr(plain_timeline, "simulate", late)
     with pytest.raises(AssertionError, match="the evaluators disagree on design point 0"):
         benchmark.measure(
             "small", benchmark.small(), required=1, rows=2, plain_rows=1, repetitions=1
