@@ -1,7 +1,7 @@
 """The plain simulator: the oracle of the compiled one.
 
 Self-timed execution under contention in Python integers. It shares no code with
-:mod:`fitness.simulator.general`, keeps no queue, and checks everything that waits at every
+:mod:`fitness.simulator.general`, keeps no queue, and looks at everything that waits at every
 instant; so it is slow, and easy to check against the rules:
 
 * at one instant, first all ends, then all whose ready time has come may start, then each free unit
@@ -49,13 +49,19 @@ def simulate(
         ValueError: where the design puts a group on a unit that cannot run it.
     """
     chosen = look_up(problem, design)
-    waiting = {
-        (frame, n, repeat, group)
+    first = [[g for g in n.groups if not chosen.edges_into[g]] for n in problem.networks]
+    feeds: dict[int, list[int]] = {}
+    for source, target in problem.edges:
+        feeds.setdefault(source, []).append(target)
+    # What lacks something still; nothing else can be ready before a group that feeds it, or one of
+    # the repeat before, has ended.
+    lacking = {
+        (frame, n, 1, group)
         for frame in range(1, frames + 1)
-        for n, network in enumerate(problem.networks)
-        for repeat in range(1, network.repeats + 1)
-        for group in network.groups
+        for n in range(len(problem.networks))
+        for group in first[n]
     }
+    waiting: set[Execution] = set()
     running: dict[int, _Running] = {}
     start: dict[Execution, int] = {}
     end: dict[Execution, int] = {}
@@ -63,21 +69,22 @@ def simulate(
     now = 0
     while True:
         for unit in [u for u, job in running.items() if job.work_left <= 0]:
-            end[running.pop(unit).execution] = now
+            execution = running.pop(unit).execution
+            end[execution] = now
+            frame, n, repeat, group = execution
+            lacking |= {(frame, n, repeat, target) for target in feeds.get(group, ())}
+            if repeat < problem.networks[n].repeats:
+                lacking |= {(frame, n, repeat + 1, g) for g in first[n]}
 
-        for execution in waiting:
-            if execution not in ready:
-                instant = _ready_time(chosen, end, execution, in_flight)
-                if instant is not None:
-                    ready[execution] = instant
-        for unit in range(len(problem.units)):
-            queue = [
-                (ready[execution], *execution)
-                for execution in waiting
-                if chosen.unit_of[execution[3]] == unit and ready.get(execution, now + 1) <= now
-            ]
-            if queue and unit not in running:
-                execution = min(queue)[1:]
+        for execution in list(lacking):
+            instant = _ready_time(chosen, end, execution, in_flight)
+            if instant is not None:
+                ready[execution] = instant
+                lacking.remove(execution)
+                waiting.add(execution)
+        for _, execution in sorted((ready[e], e) for e in waiting if ready[e] <= now):
+            unit = chosen.unit_of[execution[3]]
+            if unit not in running:
                 waiting.remove(execution)
                 start[execution] = now
                 work = chosen.alone_ps[execution[3]] * WORK_PER_PS
@@ -85,7 +92,7 @@ def simulate(
 
         rate = chosen.rates({unit: job.execution[3] for unit, job in running.items()})
         instants = [now + -(-job.work_left // rate[u]) for u, job in running.items()]
-        instants += [ready[execution] for execution in waiting if execution in ready]
+        instants += [ready[execution] for execution in waiting]
         instants = [instant for instant in instants if instant > now]
         if not instants:
             break
