@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from common.arrays import IntArray
+from common.text import shortened
 from dse.errors import WorkloadError
 from dse.inputs.documents import read_input
 from dse.problem.domains import ladder_point
@@ -100,7 +101,7 @@ def row_of_mapping(
     for name in mapping.units:
         if name not in known:
             raise WorkloadError(
-                f"{mapping.label}: $.mapping: there is no network {name!r} in the workload "
+                f"{mapping.label}: $.mapping: there is no network {shortened(name)!r} in the workload "
                 f"({_hint(name, known)})"
             )
     units = [unit.name for unit in problem.units]
@@ -113,7 +114,7 @@ def row_of_mapping(
         for index, name in enumerate(chosen):
             if name not in units:
                 raise WorkloadError(
-                    f"{path}: group {index} is on {name!r}, which is no unit of the search "
+                    f"{path}: group {index} is on {shortened(name)!r}, which is no unit of the search "
                     f"({_hint(name, units)})"
                 )
             _check_allowed(problem, origins, n, index, units.index(name), path)
@@ -172,7 +173,7 @@ def _points(mapping: UserMapping, problem: Problem) -> list[int]:
     for name in mapping.clocks:
         if name not in domains:
             raise WorkloadError(
-                f"{mapping.label}: $.operating_points: there is no domain {name!r} "
+                f"{mapping.label}: $.operating_points: there is no domain {shortened(name)!r} "
                 f"({_hint(name, domains)})"
             )
     return [_point(mapping, domain) for domain in problem.domains]

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import random
@@ -16,6 +17,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import onnx
 import pytest
 from onnx import TensorProto, helper
@@ -50,6 +52,24 @@ TABLE = "network,unit,gpu_mhz,emc_mhz,ms\n" + "".join(
     for gpu in (624.75, 1122)
     for emc in (665.6, 1866)
 )
+REPLAY = {
+    "platform": XAVIER,
+    "units": ["gpu", "dla0"],
+    "groups": 3,
+    "max_transitions": 1,
+    "change_every_s": 1,
+    "update_at_ms": [25, 100],
+    "phases": [
+        {"networks": [{"network": "squeezenet"}]},
+        {"name": "both", "networks": [{"network": "squeezenet", "repeats": 2, "arrival_ms": 1}]},
+    ],
+}
+NODE = {"op_name": "Conv", "provider": "CPUExecutionProvider"}
+SESSION = [
+    {"cat": cat, "name": name, "ts": 900 * run, "dur": 800, "args": args}
+    for run in range(2)
+    for cat, name, args in (("Node", "n0_kernel_time", NODE), ("Session", "model_run", {}))
+]
 WEIRD = (
     *(None, True, -1, 2**63, 10**400, 1.5, -0.0, "", "\x1b[31mred", "a\nb", "\u202egnp.exe"),
     *("$x_$", "../../etc", "gpu", [], {}, [[]], {"a": {}}, "1e999", "9" * 5000),
@@ -105,6 +125,14 @@ def documents() -> dict[str, tuple[str, bytes, Callable[[Path], list[Any]]]]:
         ),
         "table": ("t.csv", TABLE.encode(), lambda f: ["calibrate", f, "-p", "jetson-tx2"]),
         "onnx": ("n.onnx", model(), lambda f: ["network", f]),
+        "onnxruntime": (
+            *("o.json", json.dumps(SESSION).encode()),
+            lambda f: ["import", "onnxruntime", f, *imported],
+        ),
+        "replay": (
+            *("r.json", json.dumps(REPLAY).encode()),
+            lambda f: ["papers", "replay", f, "-o", f.with_name("out"), "--force"],
+        ),
     }
 
 
@@ -194,3 +222,43 @@ def test_a_broken_result_is_refused_in_plain_words(
             assert_plain(done, f"{file} {number} {command}")
             seen[done.status] += 1
     assert seen[2] + seen[1] > 0, seen
+
+
+def test_a_broken_checkpoint_ends_with_plain_words(dse: Any, tmp_path: Path) -> None:
+    path = tmp_path / "search.npz"
+    explore = ("explore", "squeezenet", "-p", XAVIER, "--groups", "3", "-q", "--no-certify")
+    explore += ("--engine", "nsga2", "--checkpoint", path, "--force", "-o", tmp_path / "out")
+    assert dse(*explore, "--max-evaluations", 300).status == 0
+    sound = path.read_bytes()
+    rng = random.Random("checkpoint")
+    seen: Counter[int] = Counter()
+    for number in range(MUTATIONS):
+        path.write_bytes(with_another_array(sound, rng) if number % 4 else mutated(sound, rng))
+        done = dse(*explore, "--resume", "--max-evaluations", 600)
+        assert_plain(done, f"checkpoint {number}")
+        seen[done.status] += 1
+    assert seen[2] > 0, seen
+
+
+def with_another_array(data: bytes, rng: random.Random) -> bytes:
+    """One array changed: missing, of another shape or kind, or with a number out of range."""
+    with np.load(io.BytesIO(data)) as file:
+        arrays = {name: file[name] for name in file.files}
+    name = rng.choice(sorted(arrays))
+    array = arrays.pop(name)
+    if name == "meta" and rng.random() < 0.8:
+        document = with_a_change(json.loads(array.tobytes()), rng)
+        array = np.frombuffer(json.dumps(document).encode("utf-8", "surrogatepass"), np.uint8)
+    elif array.size and rng.random() < 0.5:
+        array = array.copy()
+        number = rng.choice((-1, 0, 1, 2**31, 2**63 - 1, -(2**63)))
+        array.reshape(-1)[rng.randrange(array.size)] = np.array(number).astype(array.dtype)
+    else:
+        array = rng.choice(
+            (array[:-1], array[..., None], array.astype(np.float64) * np.nan, array.astype("U9"))
+        )
+    if rng.random() < 0.9:
+        arrays[name if rng.random() < 0.9 else "\x1b[31m"] = array
+    buffer = io.BytesIO()
+    np.savez(buffer, allow_pickle=False, **arrays)
+    return buffer.getvalue()
