@@ -101,8 +101,8 @@ def row_of_mapping(
     for name in mapping.units:
         if name not in known:
             raise WorkloadError(
-                f"{mapping.label}: $.mapping: there is no network {shortened(name)!r} in the workload "
-                f"({_hint(name, known)})"
+                f"{mapping.label}: $.mapping: there is no network {shortened(name)!r} in the "
+                f"workload ({_hint(name, known)})"
             )
     units = [unit.name for unit in problem.units]
     row: list[int] = []
@@ -114,8 +114,8 @@ def row_of_mapping(
         for index, name in enumerate(chosen):
             if name not in units:
                 raise WorkloadError(
-                    f"{path}: group {index} is on {shortened(name)!r}, which is no unit of the search "
-                    f"({_hint(name, units)})"
+                    f"{path}: group {index} is on {shortened(name)!r}, which is no unit of "
+                    f"the search ({_hint(name, units)})"
                 )
             _check_allowed(problem, origins, n, index, units.index(name), path)
         row += [units.index(name) for name in chosen]
