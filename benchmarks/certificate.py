@@ -5,7 +5,8 @@ The lemmas of the second search are covered by Z3 (writing and reading the formu
 checked one by one in plain integers. OR-tools CP-SAT, where the extra ``benchmarks`` is installed,
 solves the contention-free sibling of each instance: :mod:`benchmarks.oracles.job_shop`.
 
-Usage: ``python -m benchmarks.certificate [--json] [--time-limit S] [--only TEXT]``.
+Usage: ``python -m benchmarks.certificate [--json] [--time-limit S] [--only TEXT]
+[--against COMMIT]``.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from fractions import Fraction
 
 import numpy as np
 
+from benchmarks.harness.against import shown_against
 from benchmarks.harness.instances import measure_chosen
 from benchmarks.harness.report import Column, show
 from benchmarks.harness.timing import best_seconds, timed
@@ -272,6 +274,9 @@ def _timed_search(
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Prints the table."""
+    compared = [column for column in COLUMNS if column.key in ("first_s", "proof_s")]
+    if shown_against("benchmarks.certificate", ["instance"], compared, arguments):
+        return
     chosen, rows = measure_chosen(
         "benchmarks.certificate",
         "The exact search and its proof, one core.",

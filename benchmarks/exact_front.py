@@ -3,7 +3,8 @@
 An instance that does not end within the time limit is proved within an epsilon instead, as ``dse
 explore`` does it: by searches with smaller and smaller tolerances.
 
-Usage: ``python -m benchmarks.exact_front [--json] [--time-limit S] [--only TEXT]``.
+Usage: ``python -m benchmarks.exact_front [--json] [--time-limit S] [--only TEXT]
+[--against COMMIT]``.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from benchmarks.harness.against import shown_against
 from benchmarks.harness.instances import measure_chosen
 from benchmarks.harness.report import Column, show
 from benchmarks.harness.timing import timed
@@ -180,6 +182,9 @@ def _timed(run: Callable[[], ExactResult]) -> tuple[ExactResult, float]:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Prints the table."""
+    compared = [column for column in COLUMNS if column.key in ("first_s", "proof_s")]
+    if shown_against("benchmarks.exact_front", ["instance"], compared, arguments):
+        return
     chosen, rows = measure_chosen(
         "benchmarks.exact_front",
         "Exact fronts, one core.",

@@ -7,9 +7,9 @@ of all fronts found here; up to 1.1 x the nadir of that front. Median and worst 
 Seconds are those of the whole search with two threads, compilation not counted; "own" is what of
 them is not evaluation, per design point.
 
-Usage: ``python -m benchmarks.search [--json | --markdown] [--seeds 10] [--problem NAME]``, or
-``--exhaustive``, which computes the exact front of the reference problem anew and compares it
-(minutes).
+Usage: ``python -m benchmarks.search [--json | --markdown] [--seeds 10] [--problem NAME]
+[--against COMMIT]``, or ``--exhaustive``, which computes the exact front of the reference problem
+anew and compares it (minutes).
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from functools import partial
 
 import numpy as np
 
+from benchmarks.harness.against import add_option, shown_against
 from benchmarks.harness.report import Column, Value, parser, show
 from benchmarks.problems.search_problems import PROBLEMS, SearchProblem, reference_front
 from common.arrays import IntArray
@@ -231,7 +232,12 @@ def exhaustive() -> bool:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Prints the table; 1 where the exhaustive search contradicts the file."""
+    compared = [column for column in COLUMNS if column.key in ("seconds", "own_us")]
+    names = ("problem", "engine", "evaluations")
+    if shown_against("benchmarks.search", names, compared, arguments):
+        return 0
     options = parser("benchmarks.search", "Searches side by side.")
+    add_option(options)
     options.add_argument("--markdown", action="store_true", help="print the table as Markdown")
     options.add_argument("--seeds", type=int, default=10, help="searches each [default: 10]")
     options.add_argument(

@@ -146,7 +146,7 @@ def run() -> list[Speed]:
 def main(arguments: Sequence[str] | None = None) -> None:
     """Prints the speeds."""
     options_parser = parser("benchmarks.timeline", "Design points per second, one core.")
-    options_parser.add_argument("--against", metavar="COMMIT", help="measure its kernels as well")
+    against.add_option(options_parser)
     options = options_parser.parse_args(arguments)
     if options.against:
         show(

@@ -1,19 +1,25 @@
-"""The kernels of another commit, measured in turn with today's; for ``benchmarks.timeline``."""
+"""Another commit measured in turn with today's: kernels for ``benchmarks.timeline``, and whole
+benchmarks.
+"""
 
 from __future__ import annotations
 
+import argparse
 import ast
+import json
 import subprocess
 import sys
 import tempfile
-from contextlib import ExitStack
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchmarks.harness.report import Column
+from benchmarks.harness.report import Column, Value, show
 
 ROOT = Path(__file__).parents[2]
 TURNS = 8
+BENCHMARK_TURNS = 2
 
 # Runs in both trees, on names that `benchmarks.timeline` has in both. Reads a case and a number of
 # repetitions from each line, and prints the shortest time.
@@ -65,6 +71,13 @@ COLUMNS = (
     Column("now_per_second", "now /s", ",.0f"),
     Column("ratio", "now / then", ".3f"),
 )
+CHANGES = (
+    Column("row", "row"),
+    Column("figure", "figure"),
+    Column("then", "then", ",.3f"),
+    Column("now", "now", ",.3f"),
+    Column("ratio", "now / then", ".3f"),
+)
 
 
 def ratios_against(commit: str) -> list[Ratio]:
@@ -74,10 +87,7 @@ def ratios_against(commit: str) -> list[Ratio]:
         AssertionError: where they differ in a makespan.
         CalledProcessError: where git knows no such commit.
     """
-    with tempfile.TemporaryDirectory() as folder, ExitStack() as stack:
-        tree = Path(folder) / "then"
-        _git("worktree", "add", "--quiet", "--detach", str(tree), commit)
-        stack.callback(_git, "worktree", "remove", "--force", str(tree))
+    with _tree_of(commit) as tree, ExitStack() as stack:
         processes = [stack.enter_context(_child(path)) for path in (tree, ROOT)]
         cases = [ast.literal_eval(_line(process)) for process in processes]
         if cases[0] != cases[1]:
@@ -100,6 +110,89 @@ def ratios_against(commit: str) -> list[Ratio]:
     ]
 
 
+def shown_against(
+    module: str,
+    names: Sequence[str],
+    figures: Sequence[Column],
+    arguments: Sequence[str] | None,
+) -> bool:
+    """Where ``--against COMMIT`` is among the arguments, run a benchmark at that commit and now, in
+    turn, and print the smallest value of each figure.
+
+    Args:
+        module: the benchmark; it has ``--json`` at both commits.
+        names: keys that a row is told apart by.
+        figures: columns to compare, for which smaller is better.
+        arguments: of the command line; None: this process's. Others are passed on.
+
+    Raises:
+        CalledProcessError: where git knows no such commit, or a benchmark ends with an error.
+    """
+    options = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
+    add_option(options)
+    options.add_argument("--json", action="store_true")
+    chosen, others = options.parse_known_args(arguments)
+    if chosen.against is None:
+        return False
+    with _tree_of(chosen.against) as tree:
+        runs = [
+            (_rows(tree, module, names, others), _rows(ROOT, module, names, others))
+            for _ in range(BENCHMARK_TURNS)
+        ]
+    rows: list[dict[str, Value]] = []
+    for name in runs[0][1]:
+        for figure in figures:
+            then, now = (
+                min(
+                    (run[which][name][figure.key] for run in runs if name in run[which]),
+                    key=lambda value: float("inf") if value is None else value,
+                    default=None,
+                )
+                for which in (0, 1)
+            )
+            ratio = now / then if now and then else None
+            rows.append(
+                {"row": name, "figure": figure.title, "then": then, "now": now, "ratio": ratio}
+            )
+    show(f"{module} at {chosen.against} and now", CHANGES, rows, as_json=chosen.json)
+    return True
+
+
+def add_option(options: argparse.ArgumentParser) -> None:
+    """``--against COMMIT``."""
+    options.add_argument("--against", metavar="COMMIT", help="measure that commit as well, in turn")
+
+
+def _rows(
+    tree: Path, module: str, names: Sequence[str], arguments: Sequence[str]
+) -> dict[str, Mapping[str, float | None]]:
+    """The rows that the benchmark prints, by their names."""
+    output = subprocess.run(
+        [sys.executable, "-m", module, "--json", *arguments],
+        cwd=tree,
+        env=_environment(tree),
+        stdout=subprocess.PIPE,
+        check=True,
+    ).stdout
+    return {"; ".join(str(row[key]) for key in names): row for row in json.loads(output)["rows"]}
+
+
+@contextmanager
+def _tree_of(commit: str) -> Iterator[Path]:
+    """A work tree of the commit, for a while."""
+    with tempfile.TemporaryDirectory() as folder:
+        tree = Path(folder) / "then"
+        _git("worktree", "add", "--quiet", "--detach", str(tree), commit)
+        try:
+            yield tree
+        finally:
+            _git("worktree", "remove", "--force", str(tree))
+
+
+def _environment(tree: Path) -> dict[str, str]:
+    return {"PYTHONPATH": str(tree), "PATH": ""}
+
+
 def _git(*arguments: str) -> None:
     subprocess.run(["git", "-C", str(ROOT), *arguments], check=True, stdout=subprocess.DEVNULL)
 
@@ -109,7 +202,7 @@ def _child(tree: Path) -> subprocess.Popen[str]:
     return subprocess.Popen(
         [sys.executable, "-c", CHILD],
         cwd=tree,
-        env={"PYTHONPATH": str(tree), "PATH": ""},
+        env=_environment(tree),
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,

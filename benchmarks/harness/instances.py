@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
+from benchmarks.harness.against import add_option
 from benchmarks.harness.report import parser
 
 if TYPE_CHECKING:
@@ -50,6 +51,7 @@ def measure_chosen(
     options.add_argument(
         "--time-limit", type=float, default=time_limit_s, help=f"seconds, {limits}"
     )
+    add_option(options)
     options.add_argument("--only", default="", help="instances whose names contain this")
     chosen = options.parse_args(arguments)
     wanted = [instance for instance in instances if chosen.only in instance.name]
