@@ -11,7 +11,6 @@ from common.arrays import BoolArray, IntArray
 from dse.search.base import EngineState
 from dse.space.design_space import DesignSpace
 from fitness.objectives import Outcomes
-from results.front.dominance import non_dominated
 
 
 class Archive:
@@ -29,6 +28,8 @@ class Archive:
 
     def add(self, rows: IntArray, outcomes: Outcomes) -> bool:
         """Takes rows in; whether the front has changed."""
+        from dse.search.archive_jit import join_front
+
         begin = self.added
         self.added += len(rows)
         if outcomes.possible.any() and outcomes.figures.shape[1]:
@@ -37,14 +38,15 @@ class Archive:
         feasible = np.flatnonzero(outcomes.feasible)
         if len(feasible) == 0:
             return False
-        known = len(self.rows)
-        objectives = np.concatenate((self.objectives, outcomes.objectives[feasible]))
-        kept = non_dominated(objectives)
-        if len(kept) == known and (known == 0 or kept[-1] < known):
+        new = outcomes.objectives[feasible]
+        stays = np.empty(len(self.rows), dtype=np.bool_)
+        joins = np.empty(len(new), dtype=np.bool_)
+        if not join_front(self.objectives, new, stays, joins):
             return False
-        self.rows = np.concatenate((self.rows, rows[feasible]))[kept]
-        self.numbers = np.concatenate((self.numbers, begin + feasible))[kept]
-        self.objectives = objectives[kept]
+        joining = feasible[joins]
+        self.rows = np.concatenate((self.rows[stays], rows[joining]))
+        self.numbers = np.concatenate((self.numbers[stays], begin + joining))
+        self.objectives = np.concatenate((self.objectives[stays], new[joins]))
         return True
 
     def arrays(self, prefix: str) -> dict[str, NDArray[Any]]:

@@ -1,4 +1,4 @@
-"""Which rows are new, and which of two is the better parent; compiled."""
+"""Which rows are new, which of two is the better parent, and which survive; compiled."""
 
 import numpy as np
 
@@ -40,3 +40,167 @@ def choose_winners(objectives, violation, crowding, drawn, coin, winners):
         elif crowding[a] != crowding[b]:
             first = crowding[a] > crowding[b]
         winners[pair] = a if first else b
+
+
+@jit
+def choose_survivors(objectives, violation, size, work, distance, chosen, crowding):
+    """Fills ``chosen`` and ``crowding`` [at most size] as
+    :class:`dse.search.optimizers.survival.Survivors` has them. ``objectives`` [n, m],
+    ``violation`` [n, 1]; ``work`` [5, n] and ``distance`` [n, 1] are scratch."""
+    order, spare, rank, newest, before = work[0], work[1], work[2], work[3], work[4]
+    count = np.int64(0)
+    for r in range(objectives.shape[0]):
+        if violation[r, 0] <= 0.0:
+            order[count] = r
+            count += 1
+    # By all objectives, the first one foremost: only earlier rows can dominate a row.
+    _sort(order, 0, count, objectives, 0, objectives.shape[1], spare)
+    fronts = _rank(objectives, order, count, rank, newest, before)
+    _sort_by_front(violation, rank, fronts, newest, order)
+    end, left = np.int64(0), np.int64(min(size, count))
+    for front in range(fronts):
+        if left == 0:
+            break
+        begin, end = end, newest[front]
+        _measure_crowding(objectives, order, begin, end, before, spare, distance)
+        if end - begin >= left:
+            # Of the last front, the least crowded rows first: there may not be room for all.
+            for i in range(begin, end):
+                distance[order[i], 0] = -distance[order[i], 0]
+            _sort(order, begin, end, distance, 0, 1, spare)
+            for i in range(begin, end):
+                distance[order[i], 0] = -distance[order[i], 0]
+            end = begin + left
+        for i in range(begin, end):
+            chosen[i], crowding[i] = order[i], distance[order[i], 0]
+        left -= end - begin
+    kept = end
+    # Where places are left, the rows that break their limits least.
+    count = np.int64(0)
+    for r in range(objectives.shape[0]):
+        if violation[r, 0] > 0.0:
+            order[count] = r
+            count += 1
+    if kept < chosen.shape[0]:
+        _sort(order, 0, count, violation, 0, 1, spare)
+    for i in range(chosen.shape[0] - kept):
+        chosen[kept + i], crowding[kept + i] = order[i], 0.0
+
+
+@jit
+def _comes_first(table, first, last, a, b):
+    """Whether row ``a`` of ``table`` is smaller than row ``b`` in the columns from ``first`` up to
+    ``last``, the first one foremost; of equal rows the one with the smaller number."""
+    for c in range(first, last):
+        if table[a, c] != table[b, c]:
+            return table[a, c] < table[b, c]
+    return a < b
+
+
+@jit
+def _sort(order, begin, end, table, first, last, spare):
+    """Sorts ``order[begin:end]``, rows of ``table``, by the columns from ``first`` up to ``last``,
+    by merging; parts that are in order already are left alone. ``spare`` is scratch."""
+    width = 1
+    while width < end - begin:
+        for low in range(begin, end - width, 2 * width):
+            middle, high = low + width, min(low + 2 * width, end)
+            if _comes_first(table, first, last, order[middle - 1], order[middle]):
+                continue
+            a, b = low, middle
+            for k in range(low, high):
+                if b == high or (
+                    a < middle and _comes_first(table, first, last, order[a], order[b])
+                ):
+                    spare[k] = order[a]
+                    a += 1
+                else:
+                    spare[k] = order[b]
+                    b += 1
+            for k in range(low, high):
+                order[k] = spare[k]
+        width *= 2
+
+
+@jit
+def _rank(objectives, order, count, rank, newest, before):
+    """Sets ``rank`` of the rows ``order[:count]``, sorted by all objectives: each joins the first
+    front of which no row dominates it (Zhang et al.: An efficient approach to nondominated sorting,
+    IEEE TEVC 19(2), 2015). Returns the number of fronts; ``newest`` [fronts] and ``before`` [rows]
+    are scratch: the newest row of a front, and the row that joined it before."""
+    fronts = np.int64(0)
+    for i in range(count):
+        row, front = order[i], np.int64(0)
+        while front < fronts:
+            other = newest[front]
+            while other >= 0 and not _dominates(objectives, other, row):
+                # Of two objectives the newest row of a front has the lowest second one.
+                other = before[other] if objectives.shape[1] > 2 else np.int64(-1)
+            if other < 0:
+                break
+            front += 1
+        before[row] = np.int64(-1) if front == fronts else newest[front]
+        newest[front], rank[row] = row, front
+        fronts = max(fronts, front + 1)
+    return fronts
+
+
+@jit
+def _dominates(objectives, a, b):
+    """Whether row ``a`` is nowhere larger than row ``b``, and not equal to it."""
+    smaller = False
+    for c in range(objectives.shape[1]):
+        if objectives[a, c] > objectives[b, c]:
+            return False
+        smaller |= objectives[a, c] < objectives[b, c]
+    return smaller
+
+
+@jit
+def _sort_by_front(violation, rank, fronts, end, order):
+    """Fills ``order`` with the rows that break no limit by front and number; ``end`` [fronts] is
+    where the rows of each end."""
+    for front in range(fronts):
+        end[front] = 0
+    for r in range(violation.shape[0]):
+        if violation[r, 0] <= 0.0:
+            end[rank[r]] += 1
+    begin = np.int64(0)
+    for front in range(fronts):
+        begin, end[front] = begin + end[front], begin
+    for r in range(violation.shape[0]):
+        if violation[r, 0] <= 0.0:
+            order[end[rank[r]]] = r
+            end[rank[r]] += 1
+
+
+@jit
+def _measure_crowding(objectives, order, begin, end, sorted_rows, spare, distance):
+    """Sets ``distance`` of the rows ``order[begin:end]``, a front: the mean over the objectives of
+    the distance between the two neighbours of a row, as a share of the range; infinite at the ends
+    of a range and in fronts of one or two rows; an objective without a range counts 0."""
+    width = objectives.shape[1]
+    for i in range(begin, end):
+        sorted_rows[i] = order[i]
+        distance[order[i], 0] = 0.0 if end - begin > 2 else np.inf
+    if end - begin <= 2:
+        return
+    for c in range(width):
+        _sort(sorted_rows, begin, end, objectives, c, c + 1, spare)
+        low, high = sorted_rows[begin], sorted_rows[end - 1]
+        span = objectives[high, c] - objectives[low, c]
+        if span > 0.0:
+            distance[low, 0] = np.inf
+            distance[high, 0] = np.inf
+            for i in range(begin + 1, end - 1):
+                here = objectives[sorted_rows[i], c]
+                lower = here - objectives[sorted_rows[i - 1], c]
+                higher = objectives[sorted_rows[i + 1], c] - here
+                distance[sorted_rows[i], 0] += lower / span + higher / span
+        # The rows of a front that rise in one of two objectives fall in the other.
+        for i in range((end - begin) // 2):
+            one, other = begin + i, end - 1 - i
+            here = sorted_rows[one]
+            sorted_rows[one], sorted_rows[other] = sorted_rows[other], here
+    for i in range(begin, end):
+        distance[order[i], 0] /= width

@@ -12,14 +12,11 @@ queueing are left to the evaluation.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
-from typing import Any
 
 import numpy as np
 
 from common.arrays import FloatArray, IntArray
 from dse.space.design_space import DesignSpace, Random
-from results.problem.problem import ProblemUnit
 
 ROUNDS = 6
 FIRST_ENTRY = 0.01
@@ -36,7 +33,7 @@ def balanced_rows(space: DesignSpace, rng: Random, count: int) -> IntArray:
     # The larger of two draws: fast clocks more often.
     drawn = rng.random((2, count, len(domains))).max(axis=0)
     points = space.point_at[domains, (drawn * space.point_count).astype(np.int64)]
-    costs = _Costs(space, points)
+    costs = _Costs.at(space, np.concatenate((np.zeros((count, space.groups), np.int64), points), 1))
     importance = rng.random(count) ** 2
     networks, units = len(space.first), len(space.problem.units)
     weights = np.full((count, units + networks), 1.0 / (units + networks))
@@ -61,7 +58,7 @@ def balanced_rows(space: DesignSpace, rng: Random, count: int) -> IntArray:
 def rebalanced_rows(space: DesignSpace, rng: Random, rows: IntArray) -> IntArray:
     """The same rows [n, width], one network each remapped: what is best for it under weights
     that represent the loads of the row; energy is of random importance. Not repaired."""
-    costs = _Costs(space, rows[:, space.groups :])
+    costs = _Costs.at(space, rows)
     mapping = rows[:, : space.groups].copy()
     lengths, _, crowded = costs.lengths(mapping)
     low, high = SHARPNESS
@@ -81,39 +78,23 @@ class _Costs:
     """Costs at n choices of clocks, as shares of what is usual, so that they can be added."""
 
     space: DesignSpace
-    points: IntArray
-    """[n, domains]"""
+    time: FloatArray
+    """[n, groups, units]: in ps; infinite where not allowed."""
+    energy: FloatArray
+    """[n, groups, units]: above idle; infinite where not allowed."""
+    usual: FloatArray
+    """[n, 2]: what all groups take on their best units, in time and in energy."""
 
-    @cached_property
-    def _time(self) -> FloatArray:
-        """[n, groups, units]: in ps; infinite where not allowed."""
-        allowed = self.space.problem.allowed
-        table = np.empty((len(self.points), *allowed.shape))
-        for u, unit in enumerate(self.space.problem.units):
-            table[:, :, u] = unit.time_ps[self._at(unit)].T
-        table[:, ~allowed] = np.inf
-        return table
+    @classmethod
+    def at(cls, space: DesignSpace, rows: IntArray) -> _Costs:
+        """At the clocks of rows [n, width]."""
+        from dse.search.surrogate.load_balancing_jit import fill_costs
 
-    @cached_property
-    def _energy(self) -> FloatArray:
-        """[n, groups, units]: above idle; infinite where not allowed."""
-        power = np.ones_like(self._time)
-        for u, unit in enumerate(self.space.problem.units):
-            power[:, :, u] = np.maximum(unit.dynamic_mw[self._at(unit)].T, 1)
-        return self._time * power
-
-    def _at(self, unit: ProblemUnit) -> tuple[Any, ...]:
-        """Where the unit's tables hold the costs of all groups at the n choices."""
-        return (slice(None), *(self.points[:, clock] for clock in unit.clocks))
-
-    @cached_property
-    def _usual(self) -> tuple[FloatArray, FloatArray]:
-        """[n, 1, 1] each: what all groups take on their best units, in time and in energy."""
-        time, energy = (
-            np.maximum(table.min(axis=2).sum(axis=1), 1.0)[:, None, None]
-            for table in (self._time, self._energy)
-        )
-        return time, energy
+        shape = len(rows), *space.problem.allowed.shape
+        costs = cls(space, np.empty(shape), np.empty(shape), np.empty((len(rows), 2)))
+        rows = np.ascontiguousarray(rows)
+        fill_costs(space.plan, space.tables, rows, costs.time, costs.energy, costs.usual)
+        return costs
 
     def map_networks(
         self,
@@ -130,24 +111,21 @@ class _Costs:
         from dse.search.surrogate.load_balancing_jit import map_chains
 
         space, units = self.space, len(self.space.problem.units)
-        first, size = space.first[network], space.size[network]
         slow = (1.0 - importance[row])[:, None]
         path = slow * weights[row, units + network, None]
         load = slow * weights[row, :units] + path
-        energy_share = importance[row, None] / self._usual[1][row, 0]
-        time_share = load / self._usual[0][row, 0]
-        along = path[:, 0] / self._usual[0][row, 0, 0]
+        usual = self.usual[row]
         map_chains(
             mapping,
             row,
-            first,
-            size,
-            self._time,
-            self._energy,
+            space.first[network],
+            space.size[network],
+            self.time,
+            self.energy,
             space.transition_before,
-            time_share,
-            energy_share[:, 0],
-            along,
+            load / usual[:, :1],
+            importance[row] / usual[:, 1],
+            path[:, 0] / usual[:, 0],
             entry,
             np.empty((2, units)),
             np.empty((space.groups, units), dtype=np.int64),
@@ -156,26 +134,24 @@ class _Costs:
     def lengths(self, mapping: IntArray) -> tuple[FloatArray, FloatArray, FloatArray]:
         """([n, units + networks] loads and path lengths, [n] energies, [n, units] segments as
         shares of the most allowed) of mappings [n, groups]."""
-        space = self.space
-        problem, groups = space.problem, np.arange(space.groups)
-        row = np.arange(len(mapping))[:, None]
-        time = self._time[row, groups, mapping] / self._usual[0][:, :, 0]
-        units = range(len(problem.units))
-        on = [mapping == u for u in units]
-        loads = np.stack([np.where(on[u], time, 0.0).sum(axis=1) for u in units], axis=1)
-        before = np.roll(mapping, 1, axis=1)
-        moving = space.transition_before[groups, before, mapping] / self._usual[0][:, :, 0]
-        paths = np.add.reduceat(time + moving, space.first, axis=1)
-        begins = np.ones(mapping.shape, dtype=np.bool_)
-        same_network = space.owner[1:] == space.owner[:-1]
-        begins[:, 1:] = (mapping[:, 1:] != mapping[:, :-1]) | ~same_network
+        from dse.search.surrogate.load_balancing_jit import measure_mappings
+
+        space, count = self.space, len(mapping)
+        units, networks = len(space.problem.units), len(space.first)
         # Of none allowed, one is twice too many.
-        limits = np.array(
-            [np.inf if u.max_segments is None else max(u.max_segments, 0.5) for u in problem.units]
+        most = [
+            np.inf if unit.max_segments is None else max(unit.max_segments, 0.5)
+            for unit in space.problem.units
+        ]
+        found = np.empty((count, units + networks)), np.empty(count), np.empty((count, units))
+        measure_mappings(
+            space.tables,
+            mapping,
+            self.time,
+            self.energy,
+            self.usual,
+            space.transition_before,
+            np.array(most),
+            *found,
         )
-        segments = np.stack([(begins & on[u]).sum(axis=1) for u in units], axis=1)
-        return (
-            np.concatenate((loads, paths), axis=1),
-            self._energy[row, groups, mapping].sum(axis=1) / self._usual[1][:, 0, 0],
-            segments / limits,
-        )
+        return found

@@ -1,4 +1,5 @@
-"""The cheapest mapping of one network under weights, by dynamic programming; compiled.
+"""The loads that mappings mean, and the cheapest mapping of one network under weights, by dynamic
+programming; compiled.
 
 Numba keeps its machine code under the state of the kernels in ``fitness`` and of this file. So it
 may call those, and nothing of another file.
@@ -7,6 +8,58 @@ may call those, and nothing of another file.
 import numpy as np
 
 from fitness.simulator.jit import jit
+from fitness.simulator.lookup import clock_index
+
+
+@jit
+def fill_costs(plan, space, rows, time, energy, usual):
+    """Fills ``time`` in ps and ``energy`` above idle [n, groups, units] at the clocks of ``rows``
+    [n, width], infinite where not allowed; ``usual`` [n, 2]: what all groups take of each on their
+    best units."""
+    for r in range(rows.shape[0]):
+        usual[r, 0], usual[r, 1] = 0.0, 0.0
+        for u in range(plan.units):
+            first = plan.table_start[u] + clock_index(plan, rows[r], u) * plan.groups
+            for g in range(plan.groups):
+                time[r, g, u], energy[r, g, u] = np.inf, np.inf
+                if space.allowed[g, u]:
+                    time[r, g, u] = plan.time_ps[first + g]
+                    energy[r, g, u] = time[r, g, u] * max(plan.dynamic_mw[first + g], 1)
+        for g in range(plan.groups):
+            least_time, least_energy = time[r, g, 0], energy[r, g, 0]
+            for u in range(1, plan.units):
+                least_time = min(least_time, time[r, g, u])
+                least_energy = min(least_energy, energy[r, g, u])
+            usual[r, 0] += least_time
+            usual[r, 1] += least_energy
+        usual[r, 0] = max(usual[r, 0], 1.0)
+        usual[r, 1] = max(usual[r, 1], 1.0)
+
+
+@jit
+def measure_mappings(
+    space, mapping, time, energy, usual, transition_before, most, lengths, total, crowded
+):
+    """Sets for ``mapping`` [n, groups] ``lengths`` [n, units + networks], the loads of the units
+    and the paths of the networks, and ``total`` [n], the energy, as shares of what is usual; and
+    ``crowded`` [n, units], the segments on each unit as shares of ``most`` [units]."""
+    for r in range(mapping.shape[0]):
+        lengths[r, :] = 0.0
+        crowded[r, :] = 0.0
+        total[r] = 0.0
+        for g in range(space.groups):
+            u, n = mapping[r, g], space.owner[g]
+            share = time[r, g, u] / usual[r, 0]
+            lengths[r, u] += share
+            lengths[r, space.units + n] += share
+            total[r] += energy[r, g, u] / usual[r, 1]
+            begins = g == space.first[n]
+            if not begins:
+                before = mapping[r, g - 1]
+                lengths[r, space.units + n] += transition_before[g, before, u] / usual[r, 0]
+                begins = before != u
+            if begins:
+                crowded[r, u] += 1.0 / most[u]
 
 
 @jit

@@ -9,7 +9,7 @@ from pymoo.core.population import Population
 from pymoo.core.problem import Problem
 from pymoo.operators.survival.rank_and_crowding import RankAndCrowding
 
-from dse.search.optimizers.survival import crowding_distances, survive, tournament
+from dse.search.optimizers.survival import survive, tournament
 
 
 def pymoo_population(objectives, violation):
@@ -64,9 +64,10 @@ def test_the_same_survive_as_in_pymoo(seed):
 
 def test_crowding_of_a_front_by_hand():
     values = np.array([[0.0, 8.0], [1.0, 6.0], [3.0, 2.0], [4.0, 0.0], [9.0, 9.0]])
-    rank = np.array([0, 0, 0, 0, 1])
-    inner = ((3 / 4 + 6 / 8) / 2, (3 / 4 + 6 / 8) / 2)
-    assert crowding_distances(values, rank).tolist() == [np.inf, *inner, np.inf, np.inf]
+    kept = survive(values, np.zeros(5), 5)
+    inner = (3 / 4 + 6 / 8) / 2
+    assert kept.chosen.tolist() == [0, 1, 2, 3, 4]
+    assert kept.crowding.tolist() == [np.inf, inner, inner, np.inf, np.inf]
 
 
 @settings(max_examples=60, deadline=None)
