@@ -65,6 +65,6 @@ def test_more_units_than_it_has_room_for_take_the_general_kernel(
     assert fastest_kernel(problem) is (Kernel.MANY_CHAINS if units == MAX_UNITS else Kernel.GENERAL)
     general = make_evaluator(problem, kernel=Kernel.GENERAL)(rows)
     refused = fitness.simulator.general if units == MAX_UNITS else fitness.simulator.chains.chains
-    name = "evaluate_rows" if units == MAX_UNITS else "play_many_chains"
+    name = "evaluate_rows" if units == MAX_UNITS else "simulate_chains"
     monkeypatch.setattr(refused, name, None)
     assert_same(make_evaluator(problem)(rows), general, f"{units} units")
