@@ -122,7 +122,7 @@ def run_engine(engine: Engine, evaluate: OutcomeFunction, budget: Budget) -> Run
 
 
 def measure(problem: SearchProblem, seeds: int) -> tuple[list[dict[str, Value]], list[str]]:
-    """A row for each contest, and what is to be said below the table."""
+    """A row for each contest, and the notes below the table."""
     stated = problem.make()
     space = DesignSpace(stated)
     evaluate = make_outcomes(stated, jobs=JOBS)
@@ -256,9 +256,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     notes: list[str] = []
     for problem in PROBLEMS:
         if chosen.problem is None or problem.name in chosen.problem:
-            more, said = measure(problem, chosen.seeds)
+            more, found = measure(problem, chosen.seeds)
             rows += more
-            notes += said
+            notes += found
     show(
         f"Searches, median and worst of {chosen.seeds} seeds, {JOBS} threads",
         COLUMNS,

@@ -8,7 +8,7 @@ have kernels of their own.
 
 Times exclude compilation. Each is the best of many repetitions of about a millisecond, over the
 same design points; compiled and general take turns. So other load on the machine disturbs only some
-of them: the figures say what a core can do that nobody else uses, not what a busy one does on
+of them: the rates are those of a core that no other program uses, not what a busy one does on
 average. Every design point is compared between the two kernels, and those that the plain evaluator
 plays with what it says about them.
 
@@ -94,13 +94,13 @@ def measure(
     )
     compiled = rows / fast
     designs = [design_of(problem, row) for row in population[:plain_rows]]
-    played, seconds = timed(
+    timelines, seconds = timed(
         lambda: [plain_timeline.simulate(problem, design) for design in designs],
         short_s=math.inf,
         repetitions=2,
     )
     plain = plain_rows / seconds
-    for index, (design, timeline) in enumerate(zip(designs, played, strict=True)):
+    for index, (design, timeline) in enumerate(zip(designs, timelines, strict=True)):
         energy = plain_timeline.frame_energy_fj(problem, design, timeline)
         if timeline.frame_end_ps[0] != first.makespan_ps[index] or energy != first.energy_fj[index]:
             raise AssertionError(f"{name}: the evaluators disagree on design point {index}")

@@ -3,7 +3,8 @@
 A job shop with alternatives: every group is one interval on one of its units, in its smallest
 stand-alone time over the operating points; a unit runs one at a time; an edge between units passes
 a transition. It is another problem than the timeline's, and an easier one: nothing slows anything
-down, and any order may be chosen, idling included, where the timeline takes whoever is ready first.
+down, and any order may be chosen, idling included, where the timeline takes the first group that is
+ready.
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ from statistics import median
 from benchmarks.harness.report import Column, Value, parser, show
 from dse.tools.campaign.execute.exploration import explore_run
 from dse.tools.campaign.execute.local_workers import LocalWorkers
-from dse.tools.campaign.execute.runner import Standing, do_missing
+from dse.tools.campaign.execute.runner import CampaignProgress, do_missing
 from dse.tools.campaign.execute.workers import SameProcess
 from dse.tools.campaign.plan.plan import NamedWorkload, Plan, Rules, make_plan
 from dse.tools.campaign.plan.program import program_identity
@@ -106,19 +106,19 @@ def measure_runs(folder: Path, runs: int, evaluations: int) -> list[dict[str, Va
     with filled(folder, plan) as store:
         workers = LocalWorkers(explore_run, WORKERS)
 
-        def note(standing: Standing) -> None:
+        def note(progress: CampaignProgress) -> None:
             resident = [resident_mb(pid) for pid in (os.getpid(), *workers.process_ids)]
-            memory.append((standing.done_here, sum(resident)))
+            memory.append((progress.done_here, sum(resident)))
 
         try:
-            standing = do_missing(store, workers, on_progress=note)
+            progress = do_missing(store, workers, on_progress=note)
             spent = sum(cpu_seconds(pid) for pid in workers.process_ids)
         finally:
             workers.close()
         seconds = time.monotonic() - began
         records = list(store.records(figures=False))
-    if standing.failed:
-        raise SystemExit(f"{standing.failed} runs have failed: {records[0].error}")
+    if progress.failed:
+        raise SystemExit(f"{progress.failed} runs have failed: {records[0].error}")
     own = time.process_time() - own_before
     children = resource.getrusage(resource.RUSAGE_CHILDREN)
     total = own + max(spent, children.ru_utime + children.ru_stime)
@@ -221,13 +221,13 @@ def measure_cluster(folder: Path) -> list[dict[str, Value]]:
     ):
         victims = [cluster.workers[0].process.process.pid]
 
-        def kill_one(standing: Standing) -> None:
-            if standing.finished >= 3 and victims:
+        def kill_one(progress: CampaignProgress) -> None:
+            if progress.finished >= 3 and victims:
                 os.kill(victims.pop(), signal.SIGKILL)
 
         dask = DaskWorkers(explore_run, cluster.scheduler_address)
         try:
-            standing = do_missing(store, dask, on_progress=kill_one)
+            progress = do_missing(store, dask, on_progress=kill_one)
         finally:
             dask.close()
         there = results(store)
@@ -235,7 +235,7 @@ def measure_cluster(folder: Path) -> list[dict[str, Value]]:
     return [
         row("runs on a Dask cluster, a worker killed in the middle", len(there), ""),
         row("of these with the same bytes as here", same, "", f"{len(here)}"),
-        row("failed", standing.failed, "", "0"),
+        row("failed", progress.failed, "", "0"),
     ]
 
 

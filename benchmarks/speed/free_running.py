@@ -82,9 +82,9 @@ def measure(
     first = evaluate(population[:plain_rows])
     compiled = rows / best_seconds(lambda: evaluate(population), repetitions=repetitions)
     designs = [design_of(problem, row) for row in population[:plain_rows]]
-    played, seconds = timed(lambda: [simulate_long_run(problem, design) for design in designs])
+    runs, seconds = timed(lambda: [simulate_long_run(problem, design) for design in designs])
     plain = plain_rows / seconds
-    for index, run in enumerate(played):
+    for index, run in enumerate(runs):
         begin, end = run.window_ps
         if (
             first.window_ps[index] != end - begin
@@ -97,7 +97,7 @@ def measure(
         networks=len(problem.networks),
         groups=problem.group_count,
         units=len(problem.units),
-        executions=sum(executions_in(problem, run) for run in played) / len(played),
+        executions=sum(executions_in(problem, run) for run in runs) / len(runs),
         required_per_second=required,
         compiled_per_second=compiled,
         plain_per_second=plain,

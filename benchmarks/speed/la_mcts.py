@@ -54,9 +54,9 @@ class Timed:
     def predict(self, problem: Problem, rows: IntArray) -> Prediction:
         """What the inner one says."""
         began = time.process_time()
-        said = self._inner.predict(problem, rows)
+        predicted = self._inner.predict(problem, rows)
         self.processor_seconds += time.process_time() - began
-        return said
+        return predicted
 
 
 def ten_networks(*, free_running: bool) -> Problem:

@@ -329,7 +329,7 @@ def named_units() -> list[Comparison]:
 
 
 def repeats() -> list[Comparison]:
-    """The same measurement by somebody else: the least error anyone can expect."""
+    """The same measurement by other people: the least error to expect."""
     dla, mlperf = read_set("orin_dla_repeat"), read_set("orin_maxq_repeat")
     found = [
         _repeat("Orin, DLA, MAXN, repeated, rate", dla.rows, ("published", "repeated"), unit="1/s")

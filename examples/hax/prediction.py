@@ -64,11 +64,11 @@ def scenario_workload(networks: Sequence[str], scenario: int) -> tuple[Workload,
 
 
 def predict(built: BuiltProblem, platform: str, *, contention: bool = True) -> Prediction:
-    """All methods on a problem; without contention nobody slows anybody."""
+    """All methods on a problem; without contention no unit slows another."""
     if not contention:
         built = replace(built, problem=without_contention(built.problem))
     comparison = compare(built, platform)
-    rows = [*comparison.standings, comparison.optimum]
+    rows = [*comparison.methods, comparison.optimum]
     claim = comparison.claim
     return Prediction(
         ms={row.name: row.member.objectives[0] / 1e9 for row in rows},

@@ -192,7 +192,7 @@ def gpu_above_alone(rows: Sequence[Experiment]) -> dict[int, float]:
 
 
 def summary(results: Sequence[Result]) -> list[str]:
-    """The figures in words."""
+    """Sentences with the numbers."""
     values = figures(results)
     errors = values["median_error"]
     assert isinstance(errors, dict)

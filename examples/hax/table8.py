@@ -123,7 +123,7 @@ def figures(results: Sequence[Result]) -> dict[str, object]:
 
 
 def summary(results: Sequence[Result]) -> list[str]:
-    """The figures in words."""
+    """Sentences with the numbers."""
     values = figures(results)
 
     def counts(key: str) -> str:

@@ -102,7 +102,7 @@ def _with_min_rates(problem: Problem, rate_uhz: int) -> Problem:
 
 def ours_predicted(problem: Problem, seed: int, predictor: Predictor, predictions: int) -> Answer:
     """Our explorer on the terms of MapFormer's tree search: it begins with random rows and asks
-    ``predictor`` for so many; the timeline judges its answer and plays nothing before.
+    ``predictor`` for so many; the timeline judges its answer and simulates nothing before.
 
     Its usual first population does not serve here: some rows of that are chosen by the timeline.
     """

@@ -1,4 +1,4 @@
-"""What the commands of MapFormer's figures can be told."""
+"""Options of the commands of MapFormer's figures."""
 
 from __future__ import annotations
 

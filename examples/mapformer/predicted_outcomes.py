@@ -39,10 +39,10 @@ def predicted_outcomes(
     count_segments = make_segment_counter(problem)
 
     def evaluate(rows: IntArray) -> Outcomes:
-        said = predictor.predict(problem, rows)
-        possible = said.throughput_hz > 0.0
-        hertz = np.where(possible, said.throughput_hz, 1.0)
-        watts = np.where(possible, said.power_w, 0.0)
+        predicted = predictor.predict(problem, rows)
+        possible = predicted.throughput_hz > 0.0
+        hertz = np.where(possible, predicted.throughput_hz, 1.0)
+        watts = np.where(possible, predicted.power_w, 0.0)
         columns = {
             ObjectiveKind.THROUGHPUT: PS_PER_S / hertz,
             ObjectiveKind.POWER: UW_PER_W * watts,

@@ -55,7 +55,7 @@ def task_graphs(
 
 
 def scheduled(graph: TaskGraph, array: EngineArray) -> Cell:
-    """All schedules of a cell, played out and held against their rules."""
+    """All schedules of a cell, simulated and checked against their rules."""
     paper = mobile_i(graph, array, paper_only=True)
     cell = Cell(
         {

@@ -8,8 +8,8 @@ transitions count.
 * self-timed: the fastest member of the front of ``--engine nsga2`` with 2 and with 3 frames in
   flight, and of ``--engine mobile-i`` with 2;
 * periodic: the least period that ``--engine mobile-i`` and NSGA-II find where dependences are left
-  to retiming, its order improved, played under contention and checked; the frames that it needs in
-  flight, and the same mapping self-timed with so many;
+  to retiming, its order improved, simulated under contention and checked; the frames that it needs
+  in flight, and the same mapping self-timed with as many;
 * the bound: 1 / (least largest load), which nothing can pass.
 """
 

@@ -77,7 +77,7 @@ class Result:
 
     network: str
     idle_time: str
-    """T in words."""
+    """The name of T."""
     paper: str
     members: int
     tensorrt_points: int

@@ -28,7 +28,7 @@ def split_branches(
 ) -> list[list[int]]:
     """Splits a stretch of layers into its parallel branches and what joins them.
 
-    Two parts become one where that makes nobody wait longer: the first feeds only the second, and
+    Two parts become one where that delays no part: the first feeds only the second, and
     whatever else the second reads is there when the first starts. So a chain is one part, and so
     is a residual block whose shortcut does nothing.
 

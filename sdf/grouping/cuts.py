@@ -80,7 +80,7 @@ def tensors_of(graph: SdfGraph) -> tuple[TensorUse, ...]:
 def legal_cuts(graph: SdfGraph) -> tuple[int, ...]:
     """Positions where exactly one tensor crosses, ascending.
 
-    Inputs of the network do not cross: they wait in memory for whoever reads them.
+    Inputs of the network do not cross: they stay in memory until they are read.
 
     Raises:
         GraphError: if the graph is not a network in an order of execution.

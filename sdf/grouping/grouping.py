@@ -78,7 +78,7 @@ def group_network(
 def group_at(graph: SdfGraph, cuts: Sequence[int]) -> GroupedNetwork:
     """Cuts a network's order of execution before the given layers, whatever passes there.
 
-    For groups that somebody else has chosen, such as measured ones.
+    For groups chosen elsewhere, such as measured ones.
 
     Raises:
         GraphError: if the cuts do not ascend or lie outside the network.
@@ -95,7 +95,7 @@ def group_at(graph: SdfGraph, cuts: Sequence[int]) -> GroupedNetwork:
 
 
 def group_parts(graph: SdfGraph, parts: Sequence[Sequence[int]]) -> GroupedNetwork:
-    """Groups that somebody else has chosen, each a list of layers by their place in the order of
+    """Groups chosen elsewhere, each a list of layers by their place in the order of
     execution, ascending; every layer is in one of them, and they have an order of execution.
 
     Raises:

@@ -302,7 +302,7 @@ class _State:
         first = next((tensor for tensor in inputs if tensor and not tensor.constant), None)
         if knows(node) or first is None:
             raise node.error(
-                f"the shape of its output {node.outputs[index]!r} cannot be told; run shape "
+                f"the shape of its output {node.outputs[index]!r} is unknown; run shape "
                 "inference over the model, or give its dynamic dimensions with --dim NAME=N"
             )
         self._guessed.append(node.outputs[index])

@@ -87,14 +87,14 @@ def what_is_wrong(problem: Problem, member: Member, breaks: Sequence[str]) -> st
     return None
 
 
-def _schedule_difference(problem: Problem, claimed: Schedule, played: Schedule) -> str:
+def _schedule_difference(problem: Problem, claimed: Schedule, simulated: Schedule) -> str:
     """The first execution in which two schedules differ, and how many there are."""
-    if len(claimed.groups) != len(played.groups):
+    if len(claimed.groups) != len(simulated.groups):
         return (
             f"the schedule has {pluralize(len(claimed.groups), 'execution')}, not "
-            f"{len(played.groups)}"
+            f"{len(simulated.groups)}"
         )
-    pairs = zip(claimed.groups, played.groups, strict=True)
+    pairs = zip(claimed.groups, simulated.groups, strict=True)
     different = [(stated, is_so) for stated, is_so in pairs if stated != is_so]
     stated, is_so = different[0]
     parts = [

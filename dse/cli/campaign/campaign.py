@@ -31,7 +31,7 @@ from results.io.plural import pluralize
 
 if TYPE_CHECKING:
     from dse.tools.campaign.execute.planning import Probe
-    from dse.tools.campaign.execute.runner import Standing
+    from dse.tools.campaign.execute.runner import CampaignProgress
     from dse.tools.campaign.execute.workers import Workers
 
 CampaignFile = Annotated[
@@ -200,7 +200,7 @@ def _workers(jobs: int | None, dask: str | None) -> Workers:
     return LocalWorkers(explore_run, jobs or os.cpu_count() or 1)
 
 
-def _campaign_line(*, quiet: bool) -> ProgressLine[Standing]:
+def _campaign_line(*, quiet: bool) -> ProgressLine[CampaignProgress]:
     """Runs, failures and time left."""
     return ProgressLine(
         BarColumn(),
@@ -213,7 +213,7 @@ def _campaign_line(*, quiet: bool) -> ProgressLine[Standing]:
     )
 
 
-def _describe_progress(standing: Standing) -> dict[str, object]:
+def _describe_progress(standing: CampaignProgress) -> dict[str, object]:
     parts = [f"{standing.running} at work"]
     if standing.infeasible:
         parts.append(f"{standing.infeasible:,} infeasible")

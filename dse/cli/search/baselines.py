@@ -45,7 +45,7 @@ from results.text.member_diff import groups_by_unit, transition_count
 from results.text.space_description import describe_space
 
 if TYPE_CHECKING:
-    from dse.tools.analysis.compare_baselines import Comparison, Standing
+    from dse.tools.analysis.compare_baselines import BaselineRow, Comparison
     from dse.workload.scenarios import Scenario
     from platforms.platform import Platform
 
@@ -124,9 +124,9 @@ def _narrowed(space: SpaceOptions, chip: Platform, *, coarse: bool) -> SpaceOpti
     )
 
 
-def _rows(result: Comparison) -> list[tuple[Standing, bool]]:
+def _rows(result: Comparison) -> list[tuple[BaselineRow, bool]]:
     """Every row of the table, and whether it is the best baseline."""
-    rows = [(standing, standing.name == result.best) for standing in result.standings]
+    rows = [(entry, entry.name == result.best) for entry in result.methods]
     return [*rows, (result.optimum, False)]
 
 
@@ -150,22 +150,22 @@ def _document(result: Comparison) -> dict[str, object]:
         "left_out": list(result.left_out),
         "methods": [
             {
-                "name": standing.name,
-                "label": standing.label,
+                "name": entry.name,
+                "label": entry.label,
                 "best_baseline": is_best,
-                "breaks": list(standing.breaks),
-                "gain": standing.gain,
-                "makespan_ps": standing.member.makespan_ps,
-                "latencies_ps": list(standing.member.latencies_ps),
-                "rate_sum_per_s": rate_sum(standing.member),
-                "energy_fj": standing.member.energy_fj,
-                "objectives": dict(zip(names, standing.member.objectives, strict=True)),
+                "breaks": list(entry.breaks),
+                "gain": entry.gain,
+                "makespan_ps": entry.member.makespan_ps,
+                "latencies_ps": list(entry.member.latencies_ps),
+                "rate_sum_per_s": rate_sum(entry.member),
+                "energy_fj": entry.member.energy_fj,
+                "objectives": dict(zip(names, entry.member.objectives, strict=True)),
                 "mapping": {
-                    network.name: [units[standing.member.design.units[g]] for g in network.groups]
+                    network.name: [units[entry.member.design.units[g]] for g in network.groups]
                     for network in result.problem.networks
                 },
             }
-            for standing, is_best in _rows(result)
+            for entry, is_best in _rows(result)
         ],
         "certificate": (
             None
@@ -187,19 +187,19 @@ def _print(result: Comparison, chip: str, *, coarse: bool) -> None:
 
     problem = result.problem
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, header_style="bold")
-    rows = [standing for standing, _ in _rows(result)]
+    rows = [entry for entry, _ in _rows(result)]
     columns = [
-        ("method", [standing.label for standing in rows]),
-        ("latency\nms", [f"{standing.member.makespan_ps / PS_PER_MS:.3f}" for standing in rows]),
-        ("Eq. 10\ninferences/s", [f"{rate_sum(standing.member):.1f}" for standing in rows]),
+        ("method", [entry.label for entry in rows]),
+        ("latency\nms", [f"{entry.member.makespan_ps / PS_PER_MS:.3f}" for entry in rows]),
+        ("Eq. 10\ninferences/s", [f"{rate_sum(entry.member):.1f}" for entry in rows]),
     ]
     for place, objective in enumerate(problem.objectives):
         if objective.kind is ObjectiveKind.THROUGHPUT:
-            values = [standing.member.objectives[place] for standing in rows]
+            values = [entry.member.objectives[place] for entry in rows]
             columns.append(("throughput\nframes/s", format_objectives(objective, values)))
     columns += [
-        ("energy\nmJ", [f"{standing.member.energy_fj / FJ_PER_MJ:.1f}" for standing in rows]),
-        ("gain\n%", [f"{100 * standing.gain:+.1f}" for standing in rows]),
+        ("energy\nmJ", [f"{entry.member.energy_fj / FJ_PER_MJ:.1f}" for entry in rows]),
+        ("gain\n%", [f"{100 * entry.gain:+.1f}" for entry in rows]),
         ("transi-\ntions", [str(transition_count(problem, s.member)) for s in rows]),
         (
             "groups on units",
@@ -212,8 +212,8 @@ def _print(result: Comparison, chip: str, *, coarse: bool) -> None:
     for index, (header, _) in enumerate(columns):
         left = index in (0, len(columns) - 1)
         table.add_column(header, justify="left" if left else "right", no_wrap=True)
-    for row, (standing, is_best) in enumerate(_rows(result)):
-        bold = is_best or standing is result.optimum
+    for row, (entry, is_best) in enumerate(_rows(result)):
+        bold = is_best or entry is result.optimum
         table.add_row(*(cells[row] for _, cells in columns), style="bold" if bold else None)
     console = Console(highlight=False)
     repeats = [f"{n.name} x {n.repeats}" if n.repeats > 1 else n.name for n in problem.networks]
@@ -221,7 +221,7 @@ def _print(result: Comparison, chip: str, *, coarse: bool) -> None:
     console.print(f"{', '.join(repeats)} on {chip}")
     console.print(f"Space of this table: {describe_space(problem)}")
     console.print(table)
-    best = next((standing.label for standing, is_best in _rows(result) if is_best), None)
+    best = next((entry.label for entry, is_best in _rows(result) if is_best), None)
     against = "the optimum: no baseline keeps all constraints"
     if best is not None:
         against = f"{best}, the best baseline (bold)"
@@ -234,9 +234,9 @@ def _print(result: Comparison, chip: str, *, coarse: bool) -> None:
             f"Cut into about {DEFAULT_GROUPS} groups per network, so that the optimum can be "
             "proved; 'dse explore' cuts finer unless --groups is given, and may find better."
         )
-    for standing in result.standings:
-        if standing.breaks:
-            console.print(f"{standing.label} breaks: {', '.join(standing.breaks)}")
+    for entry in result.methods:
+        if entry.breaks:
+            console.print(f"{entry.label} breaks: {', '.join(entry.breaks)}")
     for label in result.left_out:
         console.print(f"{label} does not apply to this workload")
     if result.claim is None:

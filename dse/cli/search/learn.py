@@ -281,4 +281,4 @@ def _tell(
             f"{head.typical_bin_width:.1%}",
         )
     Console().print(table)
-    print(f"Written to {output}: weights, settings, data and the course of the training.")
+    print(f"Written to {output}: weights, settings, data and the losses of the training.")

@@ -82,8 +82,7 @@ def solve_whole(
         value = getattr(problem, name)
         if value is not None:
             raise ResultError(
-                f"$.{name}: must be null for the whole formulation, which has no energy, "
-                f"got {value}"
+                f"$.{name}: must be null for the SMT formulation, which has no energy, got {value}"
             )
     import z3
 

@@ -151,10 +151,12 @@ class _Pipeline:
         executions = self.frame.executions
         return self.simulator.simulate([[executions[n].group for n in order] for order in orders])
 
-    def retimed(self, orders: Sequence[Sequence[int]], played: SimulatedPeriod) -> PeriodicSchedule:
+    def retimed(
+        self, orders: Sequence[Sequence[int]], simulated: SimulatedPeriod
+    ) -> PeriodicSchedule:
         """The schedule with the least periods ahead."""
         start, end = [0] * len(self.unit), [0] * len(self.unit)
-        for order, starts, ends in zip(orders, played.start_ps, played.end_ps, strict=True):
+        for order, starts, ends in zip(orders, simulated.start_ps, simulated.end_ps, strict=True):
             for number, first, last in zip(order, starts, ends, strict=True):
                 start[number], end[number] = first, last
         names = self.problem.networks
@@ -169,7 +171,7 @@ class _Pipeline:
                 for entry, delay in zip(self.frame.dependences, self.delay, strict=True)
             ),
         )
-        placement = Placement(played.period_ps, tuple(self.unit), tuple(start))
+        placement = Placement(simulated.period_ps, tuple(self.unit), tuple(start))
         return PeriodicSchedule(
             method=METHOD,
             graph=graph,
@@ -223,10 +225,10 @@ def periodic_pipeline(
         moved = order.pop(draw.randrange(len(order)))
         order.insert(draw.randrange(len(order) + 1), moved)
         tried = [order if u == unit else other for u, other in enumerate(best)]
-        played = pipeline.simulate(tried)
-        if played.period_ps > schedule.period_ps:
+        simulated = pipeline.simulate(tried)
+        if simulated.period_ps > schedule.period_ps:
             continue
-        found = pipeline.retimed(tried, played)
+        found = pipeline.retimed(tried, simulated)
         needed = pipeline.frames_in_flight(found)
         if (found.period_ps, needed) <= (schedule.period_ps, frames):
             best, schedule, frames = tried, found, needed

@@ -36,7 +36,9 @@ def _schedules_hold(result: PeriodicResult) -> Check:
         if broken is not None:
             return fails("schedules", f"schedule {number} ({schedule.method}): {broken}")
     count = len(result.members) + len(result.others)
-    return holds("schedules", f"{count} played past their prologue: dependences, engines, caches")
+    return holds(
+        "schedules", f"{count} simulated past their prologue: dependences, engines, caches"
+    )
 
 
 def _periods_hold(result: PeriodicResult) -> Check:

@@ -25,7 +25,7 @@ COMPARED = (ObjectiveKind.LATENCY, ObjectiveKind.INVERSE_LATENCY, ObjectiveKind.
 
 
 @dataclass(frozen=True, eq=False)
-class Standing:
+class BaselineRow:
     """One method, or the optimum; gains are those of what is compared, as shares: 0.1 is 10 %."""
 
     name: str
@@ -45,8 +45,8 @@ class Comparison:
     """
 
     problem: Problem
-    standings: tuple[Standing, ...]
-    optimum: Standing
+    methods: tuple[BaselineRow, ...]
+    optimum: BaselineRow
     best: str | None
     left_out: tuple[str, ...]
     """Labels of the methods that do not apply."""
@@ -90,19 +90,19 @@ def compare(
     # Gains are against the best baseline; without one, against the optimum itself.
     reference = (optimum if best is None else best.member).objectives[column]
 
-    def standing(point: BaselinePoint) -> Standing:
+    def entry(point: BaselinePoint) -> BaselineRow:
         gain = improvement(objective, point.member.objectives[column], reference)
-        return Standing(point.name, point.label, point.member, point.breaks, gain)
+        return BaselineRow(point.name, point.label, point.member, point.breaks, gain)
 
     applied = {point.name for point in front.baselines}
     return Comparison(
         problem=problem,
         # Of a method that has a front, the point that is best at what is compared: it comes first.
-        standings=tuple(
-            standing(point)
+        methods=tuple(
+            entry(point)
             for point in {point.name: point for point in reversed(front.baselines)}.values()
         )[::-1],
-        optimum=standing(BaselinePoint("optimum", "optimum", optimum)),
+        optimum=entry(BaselinePoint("optimum", "optimum", optimum)),
         best=None if best is None else best.name,
         left_out=tuple(method.label for method in BASELINES if method.name not in applied),
         claim=front.certificate,

@@ -109,7 +109,7 @@ def robustness(
 
     Raises:
         WorkloadError: where there is no member or no sample, an error is out of bounds, or networks
-            run freely: there is no frame whose makespan could be told.
+            run freely: there is no frame, hence no makespan.
         ResultError: where figures with errors would leave int64.
     """
     if not problem.execution.has_frame:
@@ -187,7 +187,7 @@ def _level(
         best, own = int(times.min()), int(times[fastest])
         regret[sample] = (own - best) * PPM // best
         if own > best:
-            # A millionth is the least that is told apart from none.
+            # A millionth is the least that differs from none.
             regret[sample] = max(1, regret[sample])
     return ErrorLevel(
         percent=percent,

@@ -128,7 +128,7 @@ def sort_rows(
         elif unread:
             result.flagged.append(
                 f"{short_name(row.name)}: may hold the wait for {short_name(pending[0].name)}, so "
-                "neither time can be told; not used"
+                "neither time is known; not used"
             )
             pending = []
         else:
@@ -163,7 +163,7 @@ def _close(result: EngineTimes, pending: list[TimedRow], wait: Fraction, between
     if between:
         result.flagged.append(
             f"{short_name(names[0])}: {between} rows of another unit ran while the DLA did, so its "
-            "time cannot be told; not used"
+            "time is unknown; not used"
         )
         return
     result.blocks.append((names, wait + sum((row.time_ps for row in pending), Fraction(0))))

@@ -21,8 +21,8 @@ def contents(folder, workers, on_progress=None):
     plan = small_plan(40)
     with Store(folder, create=True) as store:
         store.set_plan(plan.runs, inputs_of(plan, "test"), plan.title)
-        standing = do_missing(store, workers, on_progress=on_progress)
-        assert standing.finished == 40
+        progress = do_missing(store, workers, on_progress=on_progress)
+        assert progress.finished == 40
         return {run.hash: store.files(run) for run in store.records(RunStatus.FINISHED)}
 
 
@@ -35,8 +35,8 @@ def main(folder: Path) -> None:
     ) as cluster:
         victims = [cluster.workers[0].process.process.pid]
 
-        def kill_one(standing):
-            if standing.finished >= 5 and victims:
+        def kill_one(progress):
+            if progress.finished >= 5 and victims:
                 os.kill(victims.pop(), signal.SIGKILL)
 
         workers = DaskWorkers(sleepy_run, cluster.scheduler_address)

@@ -1,4 +1,4 @@
-"""The course of a training as a picture (MapFormer, Fig. 5)."""
+"""The loss over a training as a picture (MapFormer, Fig. 5)."""
 
 from __future__ import annotations
 

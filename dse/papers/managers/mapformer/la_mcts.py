@@ -112,12 +112,12 @@ class LaMctsEngine:
         if len(rows) == 0:
             return rows
         began = len(self._rows)
-        said = self._predictor.predict(self._space.problem, rows)
-        values = value_of(self._mode, said, self._threshold_w)
+        predicted = self._predictor.predict(self._space.problem, rows)
+        values = value_of(self._mode, predicted, self._threshold_w)
         self._seen |= {row.tobytes() for row in rows}
         self._rows = np.concatenate((self._rows, rows))
         self._values = np.concatenate((self._values, values))
-        self._ties = np.concatenate((self._ties, tie_break(self._mode, said)))
+        self._ties = np.concatenate((self._ties, tie_break(self._mode, predicted)))
         with one_thread():
             self._tree.add(row_features(self._space, rows), values)
         return self._rows[self._best(np.arange(began, len(self._rows)))]

@@ -1,4 +1,4 @@
-"""What runs are told apart by in tables: settings, parts of their workloads, tags."""
+"""What distinguishes runs in tables: settings, parts of their workloads, tags."""
 
 from __future__ import annotations
 

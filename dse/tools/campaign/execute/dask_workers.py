@@ -28,7 +28,7 @@ class DaskWorkers:
         """Connects.
 
         Raises:
-            ResultError: where ``distributed`` is not installed, or nobody answers at the address.
+            ResultError: where ``distributed`` is not installed, or no scheduler answers.
         """
         distributed: Any = optional_import("distributed", extra="dask", purpose="--dask")
         try:

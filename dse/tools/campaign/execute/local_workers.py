@@ -99,7 +99,7 @@ class LocalWorkers:
         return ended
 
     def close(self) -> None:
-        """Kills the processes: what they are at has not been promised to anybody."""
+        """Kills the processes: no result depends on what they are doing."""
         for worker in self._workers:
             worker.process.kill()
         for worker in self._workers:
@@ -144,7 +144,7 @@ def _serve(pipe: Connection, function: RunFunction) -> None:
 
 
 def _end_with_parent() -> None:
-    """Whoever started us may have been killed: then nobody wants what we are at."""
+    """Ends this process when the one that started it has been killed."""
     parent = multiprocessing.parent_process()
     if parent is not None:
         parent.join()

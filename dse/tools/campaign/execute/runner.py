@@ -15,11 +15,11 @@ CLAIMED_AHEAD = 8
 """Runs claimed for each slot: few enough that a second process finds some, too."""
 PATIENCE_S = 0.5
 RECENT = 100
-"""Runs that the time left is told from."""
+"""Runs that the time left is estimated from."""
 
 
 @dataclass(frozen=True)
-class Standing:
+class CampaignProgress:
     """Where a campaign is: runs of the plan by status, and what this process has seen."""
 
     finished: int
@@ -42,8 +42,8 @@ def do_missing(
     workers: Workers,
     *,
     max_attempts: int = 3,
-    on_progress: Callable[[Standing], None] | None = None,
-) -> Standing:
+    on_progress: Callable[[CampaignProgress], None] | None = None,
+) -> CampaignProgress:
     """Does all runs of the plan that are not done; returns when none is left, here or elsewhere.
 
     A run that fails is done again, at most ``max_attempts`` times in all, then recorded as failed.
@@ -60,7 +60,7 @@ class _Loop:
         store: Store,
         workers: Workers,
         max_attempts: int,
-        on_progress: Callable[[Standing], None] | None,
+        on_progress: Callable[[CampaignProgress], None] | None,
     ) -> None:
         self._store, self._workers = store, workers
         self._max_attempts = max_attempts
@@ -69,9 +69,9 @@ class _Loop:
         self._tasks: dict[str, RunTask] = {}
         self._ends: deque[float] = deque(maxlen=RECENT)
         self._done_here = 0
-        self._tell_at = 0.0
+        self._report_at = 0.0
 
-    def run(self) -> Standing:
+    def run(self) -> CampaignProgress:
         self._store.begin_work()
         while True:
             self._fill()
@@ -85,11 +85,11 @@ class _Loop:
                 # The worker first: it need not wait while the disk does.
                 self._submit()
                 self._take(ended)
-            self._tell()
-        standing = self._standing()
+            self._report()
+        progress = self._progress()
         if self._on_progress is not None:
-            self._on_progress(standing)
-        return standing
+            self._on_progress(progress)
+        return progress
 
     def _fill(self) -> None:
         slots = max(1, self._workers.slots)
@@ -113,21 +113,21 @@ class _Loop:
         else:
             self._queue.append(task)
 
-    def _tell(self) -> None:
+    def _report(self) -> None:
         """Now and then: counting a million runs takes a while."""
         began = time.monotonic()
-        if self._on_progress is not None and began >= self._tell_at:
-            self._on_progress(self._standing())
+        if self._on_progress is not None and began >= self._report_at:
+            self._on_progress(self._progress())
             ended = time.monotonic()
-            self._tell_at = ended + max(PATIENCE_S, 50 * (ended - began))
+            self._report_at = ended + max(PATIENCE_S, 50 * (ended - began))
 
-    def _standing(self) -> Standing:
+    def _progress(self) -> CampaignProgress:
         counts = {status: count for status, (count, _) in self._store.counts().items()}
         waiting = counts[RunStatus.WAITING]
         left = None
         if len(self._ends) > 1:
             left = waiting * (time.monotonic() - self._ends[0]) / (len(self._ends) - 1)
-        return Standing(
+        return CampaignProgress(
             finished=counts[RunStatus.FINISHED],
             infeasible=counts[RunStatus.INFEASIBLE],
             failed=counts[RunStatus.FAILED],

@@ -1,7 +1,7 @@
 """Who works on a store: each process holds the lock of a file of its own for as long as it lives.
 
-The kernel lets go of the lock when the process ends, however it ends, so nobody waits for a lease.
-SQLite's WAL needs all processes of a store on one machine anyway.
+The kernel lets go of the lock when the process ends, however it ends, so there is no lease to wait
+for. SQLite's WAL needs all processes of a store on one machine anyway.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class Owner:
         """
         self.name = f"{socket.gethostname()[:40]}-{os.getpid()}-{secrets.token_hex(4)}"
         self.path = folder / f"{self.name}.lock"
-        # Locked before it has its name: nobody must take it for one whose process has ended.
+        # Locked before it has its name: no process must take it for one whose owner has ended.
         unnamed = folder / f".{self.name}"
         self._descriptor = os.open(unnamed, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC)
         fcntl.flock(self._descriptor, fcntl.LOCK_EX)

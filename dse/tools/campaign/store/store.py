@@ -72,7 +72,7 @@ class Store:
     def close(self) -> None:
         """Gives back what this process has claimed, and closes the database."""
         if self._owner is not None:
-            # On a full disk even this fails; but what nobody living has claimed is free anyway.
+            # On a full disk even this fails; but what no living process has claimed is free anyway.
             with suppress(sqlite3.Error):
                 self._database.execute(
                     "UPDATE runs SET owner = NULL WHERE owner = ?", (self._owner.name,)

@@ -1,4 +1,4 @@
-"""The process of a unit: pinned to its cores, it holds the sub-models and does what it is told."""
+"""The process of a unit: pinned to its cores, it holds the sub-models and executes commands."""
 
 from __future__ import annotations
 

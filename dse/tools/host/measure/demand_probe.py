@@ -16,7 +16,7 @@ from common.arrays import FloatArray, IntArray
 from dse.tools.host.machine.streaming import CHUNK, StreamLog
 
 RESOLVED = 0.1
-"""The probe must lose this share of its rate beside the fastest reader for demands to be told,"""
+"""A demand is measured if the probe loses this share of its rate beside the fastest reader,"""
 CLEAR = 10
 """and so many times its noise."""
 

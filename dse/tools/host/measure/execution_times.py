@@ -63,7 +63,7 @@ def occupation(plan: ExecutionPlan, execution: Execution) -> Occupation:
             begin[i] = max(int(ready[i]), end)
             end = int(ends[i])
             lost[i] = execution.lost_end_ns[i] - lost_before
-            # While a unit waits for data, nobody knows whether a loss was before they came.
+            # While a unit waits for data, it is unknown whether a loss was before they came.
             within = execution.lost_end_ns[i] - execution.lost_start_ns[i]
             busy[i] = end - begin[i] - (within if was_free[i] else lost[i])
             lost_before = int(execution.lost_end_ns[i])

@@ -160,7 +160,7 @@ class _Bench:
             plan, execution = self._execute(mapping)
             found = occupation(plan, execution)
             for i, instance in enumerate(plan.instances):
-                # Of a loss while it waited nobody knows whether it was before its data came.
+                # It is unknown whether a loss while it waited was before its data came.
                 is_spoiled = found.lost[i] - found.lost_within[i] > TOLERATED_NS
                 if instance.frame <= WARM_UP or not found.was_free[i] or is_spoiled:
                     continue

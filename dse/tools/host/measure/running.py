@@ -103,7 +103,7 @@ def _in_flight(problem: Problem) -> int:
 
 
 def without_contention(problem: Problem) -> Problem:
-    """The same problem on units that nobody slows."""
+    """The same problem on units that do not slow each other."""
     return replace(problem, units=tuple(replace(unit, contention=None) for unit in problem.units))
 
 

@@ -1,4 +1,4 @@
-"""The whole formulation against plain enumeration, and its three settings against each other."""
+"""The SMT formulation against plain enumeration, and its three settings against each other."""
 
 import itertools
 from dataclasses import replace

@@ -76,8 +76,8 @@ def test_certificates_are_those_of_a_campaign_that_nobody_killed(tmp_path, dse):
     killed_after_the_first_run(file, killed)
     assert 1 <= finished(killed) <= 2
     with filled(killed, file) as store:
-        standing = do_missing(store, SameProcess(explore_run), max_attempts=1)
-        assert (standing.finished, standing.failed) == (2, 0)
+        progress = do_missing(store, SameProcess(explore_run), max_attempts=1)
+        assert (progress.finished, progress.failed) == (2, 0)
     with filled(whole, file) as store:
         do_missing(store, SameProcess(explore_run), max_attempts=1)
         expected = {run.hash: store.files(run) for run in store.records()}

@@ -245,8 +245,8 @@ def test_a_run_that_fails_is_tried_again_recorded_and_stops_nobody(tmp_path):
         return bad_run(task)
 
     with planned(tmp_path / "c", small_plan(6)) as store:
-        standing = do_missing(store, SameProcess(pluralize), max_attempts=3)
-        assert (standing.finished, standing.failed) == (3, 3)
+        progress = do_missing(store, SameProcess(pluralize), max_attempts=3)
+        assert (progress.finished, progress.failed) == (3, 3)
         failed = list(store.records(RunStatus.FAILED))
     assert sorted(calls) == [0, 1, 1, 1, 2, 3, 3, 3, 4, 5, 5, 5]
     assert [run.error for run in failed] == [f"ValueError: seed {n} is odd" for n in (1, 3, 5)]
@@ -261,11 +261,11 @@ def test_a_worker_that_dies_takes_only_its_own_run_along(tmp_path):
     with planned(tmp_path / "c", small_plan(12)) as store:
         workers = LocalWorkers(DeadlyRun(tmp_path / "marks"), 2)
         try:
-            standing = do_missing(store, workers)
+            progress = do_missing(store, workers)
         finally:
             workers.close()
         attempts = {run.settings.seed: run.attempts for run in store.records()}
-    assert (standing.finished, standing.failed) == (12, 0)
+    assert (progress.finished, progress.failed) == (12, 0)
     assert attempts == {seed: int(seed % 3 == 0) for seed in range(12)}
 
 
@@ -360,9 +360,9 @@ def test_a_run_whose_beginning_failed_fails_and_one_without_a_front_does_not(tmp
         return fake_run(task)
 
     with planned(tmp_path / "c", plan) as store:
-        standing = do_missing(store, SameProcess(some))
+        progress = do_missing(store, SameProcess(some))
         errors = {(r.settings.seed, r.settings.power_cap_w): r.error for r in store.records()}
-    assert (standing.finished, standing.infeasible, standing.failed) == (3, 1, 2)
+    assert (progress.finished, progress.infeasible, progress.failed) == (3, 1, 2)
     assert errors[1, "30"] == "the run that it starts from failed"
     assert errors[2, None] == "too hot"
     assert errors[2, "30"] is None
