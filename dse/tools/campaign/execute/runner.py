@@ -107,11 +107,13 @@ class _Loop:
         task = self._tasks.pop(ended.hash)
         if ended.outcome is not None:
             self._store.record(ended.hash, ended.outcome)
-            self._done_here += 1
-        elif self._store.record_failure(ended.hash, ended.error, max_attempts=self._max_attempts):
-            self._done_here += 1
-        else:
+        elif not self._store.record_failure(
+            ended.hash, ended.error, max_attempts=self._max_attempts
+        ):
             self._queue.append(task)
+            return
+        self._done_here += 1
+        self._ends.append(time.monotonic())
 
     def _report(self) -> None:
         """Now and then: counting a million runs takes a while."""

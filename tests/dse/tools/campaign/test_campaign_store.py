@@ -237,6 +237,11 @@ def test_runs_of_a_process_at_work_are_left_to_it(tmp_path):
         assert one.at_work() == 5
 
 
+def test_the_time_left_is_estimated_from_runs_that_ended(tmp_path):
+    with planned(tmp_path / "c", small_plan(3)) as store:
+        assert do_missing(store, SameProcess(fake_run)).seconds_left == 0.0
+
+
 def test_a_run_that_fails_is_tried_again_recorded_and_stops_nobody(tmp_path):
     calls = []
 
