@@ -193,7 +193,6 @@ def extract(
 
 
 def _workers(jobs: int | None, dask: str | None) -> Workers:
-
     if dask is not None:
         return DaskWorkers(explore_run, dask)
 

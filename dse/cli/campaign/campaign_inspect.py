@@ -243,7 +243,6 @@ def _names(text: str | None) -> tuple[str, ...]:
 
 
 def _print(pivot: Pivot) -> None:
-
     unit = f", {pivot.value.unit}" if pivot.value.unit else ""
     several = max((cell.runs for row in pivot.cells for cell in row if cell), default=1)
     title = f"{pivot.value.label}{unit}"

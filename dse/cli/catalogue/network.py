@@ -58,7 +58,6 @@ def network_data(summary: NetworkSummary) -> dict[str, Any]:
 
 
 def _print(summary: NetworkSummary) -> None:
-
     def shapes(tensors: tuple[tuple[str, tuple[int, ...]], ...]) -> str:
         return ", ".join(
             f"{name} {'x'.join(map(str, shape)) or 'scalar'}" for name, shape in tensors
@@ -92,7 +91,6 @@ def _print(summary: NetworkSummary) -> None:
 
 
 def _kinds(summary: NetworkSummary) -> Table:
-
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
     table.add_column("kind")
     for name in ("layers", "MACs", "share", "parameters", "elements written"):

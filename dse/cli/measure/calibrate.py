@@ -128,7 +128,6 @@ def _document(calibration: Calibration, errors: Sequence[FormError]) -> dict[str
 
 
 def _print(results: Sequence[Calibrated], errors: Sequence[FormError]) -> None:
-
     console = Console()
     table = Table(title="Parameters with one standard error; residuals of the measurements used")
     for name in ("of", "parameter", "value", "error"):

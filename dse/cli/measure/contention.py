@@ -97,7 +97,6 @@ def _write_platform(
 
 
 def _known(texts: list[str] | tuple[()]) -> dict[str, float]:
-
     result = {}
     for text in texts:
         name, equals, value = text.partition("=")

@@ -27,7 +27,7 @@ from results.replay.fidelity import fidelity_document, summary_of
 from results.replay.fidelity_picture import draw_fidelity
 
 if TYPE_CHECKING:
-    from results.replay.fidelity import Agreement, Fidelity
+    from results.replay.fidelity import Fidelity, FidelitySummary
 
 
 MAX_LOST = 0.05
@@ -89,39 +89,8 @@ def fidelity(
 
 
 def _print(found: Fidelity) -> None:
-
-    def table(*columns: str) -> Table:
-        made = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, header_style="bold")
-        for k, column in enumerate(columns):
-            made.add_column(column, justify="right" if k else "left", no_wrap=True)
-        return made
-
     console = Console(highlight=False)
-    points = table(
-        "design\npoint",
-        "pred.\nms",
-        "no\ncont.",
-        "meas.\nms",
-        "spread",
-        "pred.\n1/s",
-        "no\ncont.",
-        "meas.\n1/s",
-        "lost",
-    )
-    for point in found.points:
-        span, rate = point.makespan_ms, point.frames_per_s
-        points.add_row(
-            point.name,
-            f"{span.predicted:.2f}",
-            f"{span.without_contention:.2f}",
-            f"{span.measured:.2f}",
-            f"{span.spread:.1%}",
-            f"{rate.predicted:.2f}",
-            f"{rate.without_contention:.2f}",
-            f"{rate.measured:.2f}",
-            f"{point.lost_share:.1%}",
-        )
-    console.print(points)
+    console.print(_points_table(found))
     lost = sum(point.lost_share for point in found.points) / len(found.points)
     if lost > MAX_LOST:
         print(
@@ -131,17 +100,7 @@ def _print(found: Fidelity) -> None:
         )
     console.print("pred.: predicted; no cont.: with contention switched off; meas.: measured\n")
     summary = summary_of(found)
-    grid = table("error of", "median", "largest", "rank correlation")
-
-    def add(name: str, entry: Agreement) -> None:
-        rank = "-" if entry.rank_correlation is None else f"{entry.rank_correlation:.3f}"
-        grid.add_row(name, f"{entry.median_error:.2%}", f"{entry.largest_error:.2%}", rank)
-
-    add("makespan", summary.makespan)
-    add("  without contention", summary.makespan_without)
-    add("frames per second", summary.rate)
-    add("  without contention", summary.rate_without)
-    console.print(grid)
+    console.print(_summary_table(summary))
     name = "the certified fastest" if found.is_certified else "the fastest member"
     if summary.best_rank == 1:
         console.print(f"{name} was measured fastest of {len(found.points)}")
@@ -158,3 +117,42 @@ def _print(found: Fidelity) -> None:
             "errors are not the model's alone",
             file=sys.stderr,
         )
+
+
+def _points_table(found: Fidelity) -> Table:
+    columns = ("design\npoint", "pred.\nms", "no\ncont.", "meas.\nms", "spread")
+    result = _table(*columns, "pred.\n1/s", "no\ncont.", "meas.\n1/s", "lost")
+    for point in found.points:
+        span, rate = point.makespan_ms, point.frames_per_s
+        result.add_row(
+            point.name,
+            f"{span.predicted:.2f}",
+            f"{span.without_contention:.2f}",
+            f"{span.measured:.2f}",
+            f"{span.spread:.1%}",
+            f"{rate.predicted:.2f}",
+            f"{rate.without_contention:.2f}",
+            f"{rate.measured:.2f}",
+            f"{point.lost_share:.1%}",
+        )
+    return result
+
+
+def _summary_table(summary: FidelitySummary) -> Table:
+    result = _table("error of", "median", "largest", "rank correlation")
+    for name, entry in (
+        ("makespan", summary.makespan),
+        ("  without contention", summary.makespan_without),
+        ("frames per second", summary.rate),
+        ("  without contention", summary.rate_without),
+    ):
+        rank = "-" if entry.rank_correlation is None else f"{entry.rank_correlation:.3f}"
+        result.add_row(name, f"{entry.median_error:.2%}", f"{entry.largest_error:.2%}", rank)
+    return result
+
+
+def _table(*columns: str) -> Table:
+    result = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, header_style="bold")
+    for k, column in enumerate(columns):
+        result.add_column(column, justify="right" if k else "left", no_wrap=True)
+    return result

@@ -155,7 +155,6 @@ def _show(found: list[Quantity], samples: int, warnings: tuple[str, ...], as_jso
 
 
 def _table(found: list[Quantity]) -> Table:
-
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
     table.add_column("quantity")
     for name in ("samples", "median", "mean", "least", "most"):

@@ -100,7 +100,6 @@ def parse_providers(texts: Sequence[str]) -> dict[str, tuple[str, ...]]:
 
 
 def _clocks(platform: Platform, texts: Sequence[str]) -> tuple[tuple[str, int], ...]:
-
     ladders = {
         domain.name: [point.frequency_khz for point in domain.operating_points]
         for domain in platform.domains

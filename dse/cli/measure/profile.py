@@ -111,7 +111,6 @@ def _check_folder(folder: Path, *, overwrite: bool) -> None:
 
 
 def _print(made: HostProfile) -> None:
-
     measured, problem = made.measured, made.built.problem
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, header_style="bold")
     table.add_column("network")

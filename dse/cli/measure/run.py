@@ -105,7 +105,6 @@ def _document(
 def _print(
     problem: Problem, design: DesignPoint, title: str, predicted: Predicted, ran: Ran
 ) -> None:
-
     def table(*columns: str) -> Table:
         made = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, header_style="bold")
         for k, column in enumerate(columns):

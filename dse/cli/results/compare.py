@@ -13,7 +13,12 @@ from rich.table import Table
 
 from dse.cli.shared.options import AsJson
 from results.export.result_folder import read_results
-from results.problem.objectives import format_objectives, objective_label, unit_heading
+from results.problem.objectives import (
+    format_number,
+    format_objectives,
+    objective_label,
+    unit_heading,
+)
 from results.text.compare_fronts import compare_fronts
 
 if TYPE_CHECKING:
@@ -46,7 +51,6 @@ def compare(
 def _print(
     comparison: FrontComparison, fronts: tuple[Front, Front], folders: tuple[str, str]
 ) -> None:
-
     console = Console(highlight=False)
     sides = (comparison.first, comparison.second)
     console.print(f"A: {folders[0]}\nB: {folders[1]}")
@@ -96,8 +100,6 @@ def _print(
 
 def _range_of_shares(side: FrontSide) -> str:
     """``0.02 to 41.3 %``, over the members."""
-    from results.problem.objectives import format_number
-
     if side.fairness_ppm is None:
         return "in a common frame"
     least, most = (format_number(ppm / 10**4) for ppm in side.fairness_ppm)

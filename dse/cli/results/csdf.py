@@ -71,7 +71,6 @@ def _figures(result: MappedDataflow) -> dict[str, float | int]:
 
 
 def _print(result: MappedDataflow, index: int) -> None:
-
     console = Console()
     graph = result.pipelined
     table = Table(title=f"Member {index}: one actor per unit")

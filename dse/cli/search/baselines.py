@@ -131,7 +131,6 @@ def _rows(result: Comparison) -> list[tuple[BaselineRow, bool]]:
 
 
 def _document(result: Comparison) -> dict[str, object]:
-
     names = objective_names(result.problem)
     best = dict(zip(names, result.optimum.member.objectives, strict=True))
     units = [unit.name for unit in result.problem.units]
@@ -184,43 +183,13 @@ def _document(result: Comparison) -> dict[str, object]:
 
 
 def _print(result: Comparison, chip: str, *, coarse: bool) -> None:
-
     problem = result.problem
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, header_style="bold")
-    rows = [entry for entry, _ in _rows(result)]
-    columns = [
-        ("method", [entry.label for entry in rows]),
-        ("latency\nms", [f"{entry.member.makespan_ps / PS_PER_MS:.3f}" for entry in rows]),
-        ("Eq. 10\ninferences/s", [f"{rate_sum(entry.member):.1f}" for entry in rows]),
-    ]
-    for place, objective in enumerate(problem.objectives):
-        if objective.kind is ObjectiveKind.THROUGHPUT:
-            values = [entry.member.objectives[place] for entry in rows]
-            columns.append(("throughput\nframes/s", format_objectives(objective, values)))
-    columns += [
-        ("energy\nmJ", [f"{entry.member.energy_fj / FJ_PER_MJ:.1f}" for entry in rows]),
-        ("gain\n%", [f"{100 * entry.gain:+.1f}" for entry in rows]),
-        ("transi-\ntions", [str(transition_count(problem, s.member)) for s in rows]),
-        (
-            "groups on units",
-            [
-                ", ".join(f"{unit} {n}" for unit, n in groups_by_unit(problem, s.member).items())
-                for s in rows
-            ],
-        ),
-    ]
-    for index, (header, _) in enumerate(columns):
-        left = index in (0, len(columns) - 1)
-        table.add_column(header, justify="left" if left else "right", no_wrap=True)
-    for row, (entry, is_best) in enumerate(_rows(result)):
-        bold = is_best or entry is result.optimum
-        table.add_row(*(cells[row] for _, cells in columns), style="bold" if bold else None)
     console = Console(highlight=False)
     repeats = [f"{n.name} x {n.repeats}" if n.repeats > 1 else n.name for n in problem.networks]
     compared = objective_label(problem, problem.objectives[compared_objective(problem)])
     console.print(f"{', '.join(repeats)} on {chip}")
     console.print(f"Space of this table: {describe_space(problem)}")
-    console.print(table)
+    console.print(_table(result))
     best = next((entry.label for entry, is_best in _rows(result) if is_best), None)
     against = "the optimum: no baseline keeps all constraints"
     if best is not None:
@@ -243,3 +212,42 @@ def _print(result: Comparison, chip: str, *, coarse: bool) -> None:
         console.print("The optimum is the best that was found: nothing is proved of it")
     else:
         console.print(claim_in_words(problem, result.claim, result.optimum.member.objectives))
+
+
+def _table(result: Comparison) -> Table:
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, header_style="bold")
+    columns = _columns(result)
+    for index, (header, _) in enumerate(columns):
+        left = index in (0, len(columns) - 1)
+        table.add_column(header, justify="left" if left else "right", no_wrap=True)
+    for row, (entry, is_best) in enumerate(_rows(result)):
+        bold = is_best or entry is result.optimum
+        table.add_row(*(cells[row] for _, cells in columns), style="bold" if bold else None)
+    return table
+
+
+def _columns(result: Comparison) -> list[tuple[str, list[str]]]:
+    problem = result.problem
+    rows = [entry for entry, _ in _rows(result)]
+    columns = [
+        ("method", [entry.label for entry in rows]),
+        ("latency\nms", [f"{entry.member.makespan_ps / PS_PER_MS:.3f}" for entry in rows]),
+        ("Eq. 10\ninferences/s", [f"{rate_sum(entry.member):.1f}" for entry in rows]),
+    ]
+    for place, objective in enumerate(problem.objectives):
+        if objective.kind is ObjectiveKind.THROUGHPUT:
+            values = [entry.member.objectives[place] for entry in rows]
+            columns.append(("throughput\nframes/s", format_objectives(objective, values)))
+    columns += [
+        ("energy\nmJ", [f"{entry.member.energy_fj / FJ_PER_MJ:.1f}" for entry in rows]),
+        ("gain\n%", [f"{100 * entry.gain:+.1f}" for entry in rows]),
+        ("transi-\ntions", [str(transition_count(problem, s.member)) for s in rows]),
+        (
+            "groups on units",
+            [
+                ", ".join(f"{unit} {n}" for unit, n in groups_by_unit(problem, s.member).items())
+                for s in rows
+            ],
+        ),
+    ]
+    return columns

@@ -104,7 +104,6 @@ def _check_combination(
     *,
     has_options: bool,
 ) -> None:
-
     if (mapping is None) == (source is None):
         raise WorkloadError("one of --mapping FILE and --from DIR is required, not both")
     if not networks and source is None:
@@ -144,13 +143,11 @@ def _mapping(file: Path | None, source: Path | None, member: str) -> UserMapping
 
 
 def _draw(path: Path, result: Evaluated) -> None:
-
     draw = gantt_svg if path.suffix == ".svg" else gantt_png
     replace_file(path, draw(result.problem, result.member))
 
 
 def _print(result: Evaluated) -> None:
-
     problem, member = result.problem, result.member
     console = Console(highlight=False)
     if result.constraints:

@@ -243,7 +243,6 @@ def _tell(explored: Explored, output: Path, *, quiet: bool) -> int:
 
 
 def _print_front(front: Front, folder: Path) -> None:
-
     console = Console()
     console.print(front_table(front, width=console.width))
     source = front.provenance

@@ -48,7 +48,6 @@ def replay(
 
 
 def _print(result: Replay, folder: Path) -> None:
-
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, header_style="bold")
     table.add_column("workload")
     for header in (

@@ -84,7 +84,6 @@ def _group(problem: Problem, group: int) -> tuple[str, str]:
 
 
 def _print(front: Front, result: Robustness) -> None:
-
     problem = front.problem
     console = Console(highlight=False)
     member = front.members[result.member]
