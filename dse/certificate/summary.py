@@ -24,7 +24,7 @@ def describe_claims(front: Front) -> list[str]:
     space."""
     claims = [claim for claim in (front.certificate, front.epsilon) if claim is not None]
     sentences = [
-        claim_in_words(front.problem, claim, front.members[claim.members[0]].objectives)
+        describe_claim(front.problem, claim, front.members[claim.members[0]].objectives)
         for claim in claims
     ]
     return sentences + [space_sentence(space) for space in dict.fromkeys(c.space for c in claims)]
@@ -35,7 +35,7 @@ def space_sentence(space: str) -> str:
     return f"Proved of this space: {space}."
 
 
-def claim_in_words(problem: Problem, claim: CertificateSummary, best: Sequence[int]) -> str:
+def describe_claim(problem: Problem, claim: CertificateSummary, best: Sequence[int]) -> str:
     """What is proved; ``best``: the objectives of the first member that it is about."""
     lemmas, nodes = pluralize(claim.lemmas, "lemma"), pluralize(claim.nodes, "node")
     size = f"{lemmas}, {nodes}, {claim.seconds:.2f} s"
@@ -62,13 +62,13 @@ def claim_in_words(problem: Problem, claim: CertificateSummary, best: Sequence[i
         )
     names = objective_names(problem)
     column = names.index(claim.objectives[0])
-    value = _value_in_words(problem.objectives[column], best[column])
+    value = _format_value(problem.objectives[column], best[column])
     is_time = problem.objectives[column].kind is ObjectiveKind.LATENCY
     relation = "is faster than" if is_time else "is better than"
     if claim.status is CertificateStatus.GAP:
         bound = "no known bound"
         if epsilon is not None:
-            bound = _value_in_words(problem.objectives[column], least_within(best[column], epsilon))
+            bound = _format_value(problem.objectives[column], least_within(best[column], epsilon))
         return (
             f"gap: member {claim.members[0]} has {value}, no design point {relation} {bound} "
             f"(gap {percent(epsilon)}); {size}. Run 'dse certify' to continue."
@@ -77,6 +77,6 @@ def claim_in_words(problem: Problem, claim: CertificateSummary, best: Sequence[i
     return f"{status}: no design point {relation} member {claim.members[0]} ({value}); {how}"
 
 
-def _value_in_words(objective: Objective, value: int) -> str:
+def _format_value(objective: Objective, value: int) -> str:
     digits = 6 if objective.kind is ObjectiveKind.LATENCY else 3
     return f"{objective_value(objective, value):.{digits}f} {objective_unit(objective)}"

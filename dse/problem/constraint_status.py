@@ -42,7 +42,7 @@ class ConstraintState:
             "excess": max(0, self.value - self.constraint.limit),
         }
 
-    def in_words(self) -> str:
+    def describe(self) -> str:
         """``power: 18.2 W, at most 15 W asked for: 3.2 W too much``."""
         constraint = self.constraint
         limit, value = limit_and_figure(constraint, self.value)

@@ -58,7 +58,7 @@ def trtexec_script(deployment: Deployment, files: Sequence[NetworkFiles]) -> str
     run: list[str] = []
     for n, network in enumerate(deployment.problem.networks):
         segments = deployment.segments(n)
-        comment = f"    # {network.name}: {_in_words(deployment, segments)}"
+        comment = f"    # {network.name}: {_describe(deployment, segments)}"
         built.append(comment)
         run.append(comment)
         single = _one_engine(deployment, segments)
@@ -181,7 +181,7 @@ def _stem(file: str) -> str:
     return file.removesuffix(".onnx")
 
 
-def _in_words(deployment: Deployment, segments: Sequence[Segment]) -> str:
+def _describe(deployment: Deployment, segments: Sequence[Segment]) -> str:
     return ", then ".join(
         f"{_groups(s)} on {deployment.problem.units[s.unit].name}" for s in segments
     )

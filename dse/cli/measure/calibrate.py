@@ -35,11 +35,11 @@ class FormOptions:
     form: Annotated[
         TimeForm | None,
         typer.Option(
-            help="How a time depends on clocks. Default: the form with the most parameters that "
+            help="How time depends on clocks. Default: the form with the most parameters that "
             "the measurements determine."
         ),
     ] = None
-    power_form: Annotated[PowerForm, typer.Option(help="How a power does.")] = (
+    power_form: Annotated[PowerForm, typer.Option(help="How power depends on clocks.")] = (
         PowerForm.VOLTAGE_CLOCK
     )
     fixed: Annotated[

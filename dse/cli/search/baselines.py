@@ -14,7 +14,7 @@ from rich.table import Table
 
 from common.units import FJ_PER_MJ, PS_PER_MS
 from dse.baselines.evaluate_all import compared_objective
-from dse.certificate.summary import claim_in_words
+from dse.certificate.summary import describe_claim
 from dse.cli.search.certify import MaxNodes
 from dse.cli.shared.build import problem_from_texts
 from dse.cli.shared.option_groups import with_option_groups
@@ -211,7 +211,7 @@ def _print(result: Comparison, chip: str, *, coarse: bool) -> None:
     if result.claim is None:
         console.print("The optimum is the best that was found: nothing is proved of it")
     else:
-        console.print(claim_in_words(problem, result.claim, result.optimum.member.objectives))
+        console.print(describe_claim(problem, result.claim, result.optimum.member.objectives))
 
 
 def _table(result: Comparison) -> Table:

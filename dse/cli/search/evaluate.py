@@ -156,7 +156,7 @@ def _print(result: Evaluated) -> None:
         verdict = f"{failing} of {count} broken" if failing else f"{count} met"
         console.print(verdict, style="bold", markup=False)
     for state in result.constraints:
-        console.print(f"{'met  ' if state.met else 'FAILS'} {state.in_words()}", markup=False)
+        console.print(f"{'met  ' if state.met else 'FAILS'} {state.describe()}", markup=False)
     for line in member_lines(problem, member):
         console.print(line, markup=False)
     console.print()

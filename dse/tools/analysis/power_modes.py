@@ -59,7 +59,7 @@ def mode_costs(deployments: Sequence[Deployment], modes: PowerModes) -> list[tup
             broken = []
             if not outcomes.feasible[index]:
                 states = constraint_states(problem, outcomes, index)
-                broken = [state.in_words() for state in states if not state.met]
+                broken = [state.describe() for state in states if not state.met]
             of_member.append(
                 ModeCost(
                     mode=mode,

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from dse.certificate.summary import claim_in_words, describe_claims
+from dse.certificate.summary import describe_claim, describe_claims
 from results.export.result_folder import read_results
 from results.front.certificate import CertificateStatus
 from results.front.front import CertificateSummary
@@ -34,7 +34,7 @@ WHOLE = CertificateSummary(
 )
 def test_an_epsilon_says_what_it_means(pair_folder, epsilon, said):
     problem = read_results(pair_folder).problem
-    words = claim_in_words(problem, replace(WHOLE, epsilon_ppm=epsilon), (1, 1))
+    words = describe_claim(problem, replace(WHOLE, epsilon_ppm=epsilon), (1, 1))
     assert said in words
     assert "163" not in words
     assert "1 lemma, 2,000 nodes, 1.50 s" in words
