@@ -78,17 +78,17 @@ class Outcomes:
     """[n]"""
     objectives: IntArray
     """[n, objectives]"""
-    figures: IntArray
+    constraint_values: IntArray
     """[n, constraints]: what each constraint limits."""
     feasible: BoolArray
-    """[n]: possible, and every figure within its limit."""
+    """[n]: possible, and every value within its limit."""
 
 
 OutcomeFunction = Callable[[IntArray], Outcomes]
 
 
 def constraints_of(problem: Problem) -> tuple[Constraint, ...]:
-    """The limits of a problem, in the order of ``Outcomes.figures``."""
+    """The limits of a problem, in the order of ``Outcomes.constraint_values``."""
     limits = [
         Constraint(
             ConstraintKind.TRANSITIONS,
@@ -174,13 +174,13 @@ def make_outcomes(
         counts = None
         if any(entry.kind in _COUNTED for entry in constraints):
             counts = count_segments(rows)
-        figures = [_figure(found, entry, counts) for entry in constraints]
-        table = np.stack(figures, axis=1) if figures else np.zeros((len(rows), 0), dtype=np.int64)
+        values = [_constraint_value(found, entry, counts) for entry in constraints]
+        table = np.stack(values, axis=1) if values else np.zeros((len(rows), 0), dtype=np.int64)
         possible = found.account.possible
         return Outcomes(
             possible=possible,
             objectives=np.stack(columns, axis=1),
-            figures=table,
+            constraint_values=table,
             feasible=possible & (table <= limits).all(axis=1),
         )
 
@@ -200,7 +200,7 @@ def needs_frame(problem: Problem) -> bool:
 _COUNTED = (ConstraintKind.TRANSITIONS, ConstraintKind.SEGMENTS)
 
 
-def _figure(
+def _constraint_value(
     found: Evaluated, constraint: Constraint, counts: tuple[IntArray, IntArray] | None
 ) -> IntArray:
     """[n]: what a constraint limits; ``counts``: of :func:`make_segment_counter`, where asked."""

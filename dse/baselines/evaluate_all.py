@@ -112,7 +112,9 @@ def _best_of_all(space: DesignSpace) -> tuple[_Best, ...]:
         for index in chosen.tolist():
             breaks = tuple(
                 constraint.name
-                for constraint, value in zip(constraints, outcomes.figures[index], strict=True)
+                for constraint, value in zip(
+                    constraints, outcomes.constraint_values[index], strict=True
+                )
                 if value > constraint.limit
             )
             found.append(_Best(method, rows[index], outcomes.objectives[index], breaks))

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from common.arrays import IntArray
-from dse.problem.constraint_status import limit_and_figure, shown
+from dse.problem.constraint_status import limit_and_value, shown
 from dse.search.driver import Budget, SearchResult, StoppedBy, search
 from dse.space.design_space import DesignSpace
 from fitness.objectives import Constraint, ConstraintKind, constraints_of, make_outcomes
@@ -48,14 +48,14 @@ def explain_infeasible(
         return "the search was ended before the first design point"
     head = f"no feasible design point in {pluralize(result.evaluations, 'evaluation')}"
     constraints = constraints_of(problem)
-    least = [int(value) for value in result.least_figures]
+    least = [int(value) for value in result.least_constraint_values]
     for index, constraint in enumerate(constraints):
         if probe and least[index] > constraint.limit and constraint.kind in _PROBES:
             alone = _least_alone(_probe(problem, constraint), seed, jobs)
             least[index] = min([least[index], *alone])
     lines = []
     for entry, value in zip(constraints, least, strict=True):
-        limit, found = limit_and_figure(entry, value)
+        limit, found = limit_and_value(entry, value)
         best = "highest" if entry.is_least else "lowest"
         lines.append(f"{entry.name}: {limit}, {best} found {found}{_alone(problem, entry)}")
     over = [

@@ -45,7 +45,7 @@ class ConstraintState:
     def describe(self) -> str:
         """``power: 18.2 W, at most 15 W asked for: 3.2 W too much``."""
         constraint = self.constraint
-        limit, value = limit_and_figure(constraint, self.value)
+        limit, value = limit_and_value(constraint, self.value)
         text = f"{constraint.name}: {value}, {limit}"
         if self.met:
             return text
@@ -53,7 +53,7 @@ class ConstraintState:
         return f"{text}: {missed} {'too little' if constraint.is_least else 'too much'}"
 
 
-def limit_and_figure(constraint: Constraint, figure: int) -> tuple[str, str]:
+def limit_and_value(constraint: Constraint, figure: int) -> tuple[str, str]:
     """``at most 15 W asked for`` and the value, with enough digits to differ from the limit."""
     sign = -1 if constraint.is_least else 1
     limit, value = shown_apart(sign * constraint.limit, sign * figure, constraint.unit)
@@ -66,7 +66,9 @@ def constraint_states(problem: Problem, outcomes: Outcomes, row: int) -> list[Co
     """The state of every constraint of ``problem`` for one row of ``outcomes``."""
     return [
         ConstraintState(constraint, int(value))
-        for constraint, value in zip(constraints_of(problem), outcomes.figures[row], strict=True)
+        for constraint, value in zip(
+            constraints_of(problem), outcomes.constraint_values[row], strict=True
+        )
     ]
 
 

@@ -21,7 +21,7 @@ class Archive:
         self.objectives: IntArray = np.zeros((0, objectives), dtype=np.int64)
         self.numbers: IntArray = np.zeros(0, dtype=np.int64)
         """[members], rising: how many rows had been added before it."""
-        self.least_figures: IntArray = np.full(constraints, np.iinfo(np.int64).max)
+        self.least_constraint_values: IntArray = np.full(constraints, np.iinfo(np.int64).max)
         """[constraints]: the smallest value of each limited figure, feasible or not."""
         self.added = 0
         """Rows, members or not."""
@@ -32,9 +32,9 @@ class Archive:
 
         begin = self.added
         self.added += len(rows)
-        if outcomes.possible.any() and outcomes.figures.shape[1]:
-            least = outcomes.figures[outcomes.possible].min(axis=0)
-            self.least_figures = np.minimum(self.least_figures, least)
+        if outcomes.possible.any() and outcomes.constraint_values.shape[1]:
+            least = outcomes.constraint_values[outcomes.possible].min(axis=0)
+            self.least_constraint_values = np.minimum(self.least_constraint_values, least)
         feasible = np.flatnonzero(outcomes.feasible)
         if len(feasible) == 0:
             return False
@@ -55,7 +55,7 @@ class Archive:
             f"{prefix}rows": self.rows,
             f"{prefix}objectives": self.objectives,
             f"{prefix}numbers": self.numbers,
-            f"{prefix}least_figures": self.least_figures,
+            f"{prefix}least_constraint_values": self.least_constraint_values,
             f"{prefix}added": np.array([self.added]),
         }
 
@@ -74,8 +74,8 @@ class Archive:
         )
         if (np.diff(numbers) <= 0).any():
             raise ValueError(f"{prefix}numbers: rising numbers are required")
-        self.least_figures = state.array(
-            f"{prefix}least_figures", np.int64, self.least_figures.shape
+        self.least_constraint_values = state.array(
+            f"{prefix}least_constraint_values", np.int64, self.least_constraint_values.shape
         )
         self.rows, self.numbers, self.added = rows, numbers, added
 

@@ -122,7 +122,7 @@ class Violation:
         """[n]: the sum over constraints of what is above the limit, as a share of the limit, and
         1 for an impossible one; 0 only where all is kept. What a least rate lacks is a share of
         that, so a network without progress counts 1."""
-        excess = (outcomes.figures - self._limits) / np.maximum(np.abs(self._limits), 1.0)
+        excess = (outcomes.constraint_values - self._limits) / np.maximum(np.abs(self._limits), 1.0)
         total: FloatArray = np.maximum(excess, 0.0).sum(axis=1)
         total = np.where(outcomes.possible, total, 1.0 + total)
         smallest = np.finfo(np.float64).tiny

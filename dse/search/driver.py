@@ -71,7 +71,7 @@ class SearchResult:
 
     rows: IntArray
     objectives: IntArray
-    least_figures: IntArray
+    least_constraint_values: IntArray
     evaluations: int
     seconds: float
     stopped_by: StoppedBy
@@ -273,7 +273,7 @@ class _Run:
     def _add(self, rows: IntArray, outcomes: Outcomes) -> None:
         if self._archive is None:
             self._archive = Archive(
-                rows.shape[1], outcomes.objectives.shape[1], outcomes.figures.shape[1]
+                rows.shape[1], outcomes.objectives.shape[1], outcomes.constraint_values.shape[1]
             )
         if not self._archive.add(rows, outcomes):
             return
@@ -300,7 +300,7 @@ class _Run:
         return SearchResult(
             rows=archive.rows,
             objectives=archive.objectives,
-            least_figures=archive.least_figures,
+            least_constraint_values=archive.least_constraint_values,
             evaluations=self._evaluations,
             seconds=self._seconds,
             stopped_by=stopped_by,
@@ -314,7 +314,7 @@ def _joined(parts: list[Outcomes]) -> Outcomes:
     return Outcomes(
         possible=np.concatenate([part.possible for part in parts]),
         objectives=np.concatenate([part.objectives for part in parts]),
-        figures=np.concatenate([part.figures for part in parts]),
+        constraint_values=np.concatenate([part.constraint_values for part in parts]),
         feasible=np.concatenate([part.feasible for part in parts]),
     )
 

@@ -161,7 +161,7 @@ def _judged(problem: Problem, row: IntArray, seconds: float) -> Answer:
     # Of a rate that is at least something the figure is negative.
     slowest_uhz = min(
         -int(figure)
-        for limit, figure in zip(constraints_of(judged), outcomes.figures[0], strict=True)
+        for limit, figure in zip(constraints_of(judged), outcomes.constraint_values[0], strict=True)
         if limit.kind is ConstraintKind.RATE
     )
     return Answer(

@@ -60,7 +60,7 @@ def predicted_outcomes(
         return Outcomes(
             possible=possible,
             objectives=np.stack([columns[kind] for kind in kinds], axis=1).astype(np.int64),
-            figures=figures,
+            constraint_values=figures,
             feasible=possible & (figures <= limits).all(axis=1),
         )
 

@@ -204,7 +204,7 @@ def test_limits_count_as_on_the_timeline():
     rows = np.array([[0, 1, 1, 0, 0], [1, 1, 1, 0, 0]], dtype=np.int64)
     outcomes = make_outcomes(limited)(rows)
     assert outcomes.feasible.tolist() == [False, True]
-    assert outcomes.figures[:, 0].tolist() == [1, 0]
+    assert outcomes.constraint_values[:, 0].tolist() == [1, 0]
 
 
 def test_problem_file_round_trip():

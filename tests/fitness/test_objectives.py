@@ -165,7 +165,7 @@ def test_figures_of_constraints_and_what_is_feasible(execution):
         kinds = [entry.kind for entry in constraints_of(limited)]
         wanted = [value for kind in ConstraintKind for value in figures[kind]]
         assert kinds == [kind for kind in ConstraintKind for _ in figures[kind]]
-        assert outcomes.figures[0].tolist() == wanted
+        assert outcomes.constraint_values[0].tolist() == wanted
         in_time = execution.period_ps is None or makespan <= execution.period_ps
         assert bool(outcomes.feasible[0]) == in_time
         if energy > 1 and in_time:

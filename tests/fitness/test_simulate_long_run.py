@@ -160,7 +160,7 @@ def compare_outcomes(case: Problem, point: DesignPoint, plain: PlainLongRun, see
     assert limited == [n for n, entry in enumerate(case.networks) if entry.min_rate_uhz]
     figures = [-rate_uhz(plain.periods_ps[n]) for n in limited]
     least = [entry.is_least for entry in constraints_of(case)]
-    assert outcomes.figures[0, least].tolist() == figures, f"seed {seed}"
+    assert outcomes.constraint_values[0, least].tolist() == figures, f"seed {seed}"
     missed = [text for text in told.broken if text.why.startswith("rate of ")]
     assert bool(outcomes.feasible[0]) == (not told.broken)
     found = {"a least rate is missed"} if missed else {"all least rates are kept"}

@@ -153,7 +153,7 @@ class DesignProblem(PymooProblem):
 
     def _evaluate(self, x: Any, out: Any, *args: Any, **kwargs: Any) -> None:
         outcomes = self.outcomes(np.asarray(x, dtype=np.int64))
-        excess = (outcomes.figures - self._limits) / np.maximum(self._limits, 1.0)
+        excess = (outcomes.constraint_values - self._limits) / np.maximum(self._limits, 1.0)
         impossible = np.where(outcomes.possible, -1.0, 1.0)[:, None]
         out["F"] = outcomes.objectives.astype(np.float64)
         out["G"] = np.concatenate((excess, impossible), axis=1)

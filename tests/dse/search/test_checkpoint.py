@@ -61,7 +61,7 @@ def killed_after(evaluate, batches):
 def same(first, second):
     assert np.array_equal(first.rows, second.rows)
     assert np.array_equal(first.objectives, second.objectives)
-    assert np.array_equal(first.least_figures, second.least_figures)
+    assert np.array_equal(first.least_constraint_values, second.least_constraint_values)
     assert (first.evaluations, first.stopped_by) == (second.evaluations, second.stopped_by)
     assert len(first.snapshots) == len(second.snapshots)
     for a, b in zip(first.snapshots, second.snapshots, strict=True):

@@ -44,8 +44,10 @@ def test_constraints_hold_and_the_feasible_front_is_found(seed):
     found = make_outcomes(problem)(result.rows) if len(result.rows) else None
     if found is not None:
         limits = [entry.limit for entry in constraints_of(problem)]
-        assert (found.figures <= limits).all()
-    assert (result.least_figures >= outcomes.figures[outcomes.possible].min(axis=0)).all()
+        assert (found.constraint_values <= limits).all()
+    assert (
+        result.least_constraint_values >= outcomes.constraint_values[outcomes.possible].min(axis=0)
+    ).all()
 
 
 def test_no_part_is_begun_that_would_end_after_the_time_limit(monkeypatch):
@@ -95,7 +97,7 @@ def test_parts_of_a_batch_give_what_the_whole_gives():
     assert sum(sizes) == parts.evaluations == whole.evaluations
     assert np.array_equal(parts.rows, whole.rows)
     assert np.array_equal(parts.objectives, whole.objectives)
-    assert np.array_equal(parts.least_figures, whole.least_figures)
+    assert np.array_equal(parts.least_constraint_values, whole.least_constraint_values)
 
 
 def test_a_space_of_one_point_is_exhausted():

@@ -243,7 +243,7 @@ def test_limits_that_are_met_one_by_one_are_listed() -> None:
     found = SearchResult(
         rows=np.zeros((0, 1), dtype=np.int64),
         objectives=np.zeros((0, 2), dtype=np.int64),
-        least_figures=np.full(count, -(10**9)),
+        least_constraint_values=np.full(count, -(10**9)),
         evaluations=7,
         seconds=1.0,
         stopped_by=StoppedBy.BUDGET,
@@ -315,7 +315,7 @@ def test_the_nearer_a_rate_is_to_its_limit_the_smaller_the_violation() -> None:
     outcomes = Outcomes(
         possible=np.ones(6, dtype=np.bool_),
         objectives=np.zeros((6, 2), dtype=np.int64),
-        figures=figures,
+        constraint_values=figures,
         feasible=np.array([True, False, False, False, False, False]),
     )
     violation = Violation(problem)(outcomes)

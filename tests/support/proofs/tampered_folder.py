@@ -158,7 +158,7 @@ def broken_limits(problem: Problem, member: Member) -> list[str]:
     """Names of the limits that a design point breaks, by the compiled timeline."""
     outcomes = make_outcomes(problem)(row_of(member.design)[None])
     assert outcomes.possible.all()
-    pairs = zip(constraints_of(problem), outcomes.figures[0].tolist(), strict=True)
+    pairs = zip(constraints_of(problem), outcomes.constraint_values[0].tolist(), strict=True)
     return [constraint.name for constraint, figure in pairs if figure > constraint.limit]
 
 

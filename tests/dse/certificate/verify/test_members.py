@@ -30,7 +30,7 @@ def member_of(problem: Problem, rng: np.random.Generator) -> tuple[Member, tuple
     outcomes = make_outcomes(problem)(row)
     assert outcomes.possible.all()
     (member,) = make_members(problem, row, outcomes.objectives)
-    pairs = zip(constraints_of(problem), outcomes.figures[0].tolist(), strict=True)
+    pairs = zip(constraints_of(problem), outcomes.constraint_values[0].tolist(), strict=True)
     return member, tuple(constraint.name for constraint, value in pairs if value > constraint.limit)
 
 

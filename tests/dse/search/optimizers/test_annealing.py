@@ -38,7 +38,7 @@ def told(
     outcomes = Outcomes(
         possible=np.ones(WALKERS, dtype=np.bool_),
         objectives=np.tile(np.array(objectives, dtype=np.int64), shape),
-        figures=np.full(shape, power_uw, dtype=np.int64),
+        constraint_values=np.full(shape, power_uw, dtype=np.int64),
         feasible=kept,
     )
     engine.tell(np.tile(row, shape), outcomes)
