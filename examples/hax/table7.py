@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from rich.console import Console
 from rich.table import Table
 
-from dse.papers.anytime.improve import Ended, improve, naive_schedule
+from dse.papers.anytime.improve import FinalSchedule, improve, naive_schedule
 from dse.workload.workload import workload_of
 from examples.hax.prediction import built_workload, json_wanted
 from examples.hax.published import PLATFORMS, TABLE7_PERCENT
@@ -71,7 +71,7 @@ def measured(network: str) -> Cost:
     start = naive_schedule(problem, clock=time.process_time)
     last = 0.0 if start is None else start.seconds
     for step in improve(problem, start, clock=time.process_time):
-        if isinstance(step, Ended):
+        if isinstance(step, FinalSchedule):
             status = "gap" if step.certificate is None else step.certificate.status.value
             return Cost(last, step.seconds, status)
         last = step.seconds

@@ -20,7 +20,7 @@ from sdf.grouping.groups import Group, GroupEdge, GroupedNetwork
 from sdf.grouping.network_view import NetworkView
 from sdf.layer import LayerKind
 
-__all__ = ["group_at", "group_network", "group_parts", "legal_cuts", "transition_points"]
+__all__ = ["group_at", "group_network", "groups_from_parts", "legal_cuts", "transition_points"]
 
 _SACRIFICE = 20
 """A group follows a neighbour onto fewer units if its work is at most the network's over this."""
@@ -94,7 +94,7 @@ def group_at(graph: SdfGraph, cuts: Sequence[int]) -> GroupedNetwork:
     return _assembled(graph, view, [list(range(*pair)) for pair in pairwise(ends)])
 
 
-def group_parts(graph: SdfGraph, parts: Sequence[Sequence[int]]) -> GroupedNetwork:
+def groups_from_parts(graph: SdfGraph, parts: Sequence[Sequence[int]]) -> GroupedNetwork:
     """Groups chosen elsewhere, each a list of layers by their place in the order of
     execution, ascending; every layer is in one of them, and they have an order of execution.
 

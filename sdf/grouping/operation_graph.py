@@ -9,7 +9,7 @@ from sdf.errors import GraphError
 from sdf.graph import SdfGraph
 from sdf.grouping.branches import split_layers
 from sdf.grouping.cuts import layers_of, tensors_of
-from sdf.grouping.grouping import group_parts
+from sdf.grouping.grouping import groups_from_parts
 from sdf.grouping.groups import Group, GroupedNetwork
 from sdf.layer import LayerKind
 
@@ -82,7 +82,7 @@ def fused_groups(graph: SdfGraph) -> GroupedNetwork:
     parts: dict[int, list[int]] = {}
     for index in range(len(layers)):
         parts.setdefault(part_of(index), []).append(index)
-    return group_parts(graph, list(parts.values()))
+    return groups_from_parts(graph, list(parts.values()))
 
 
 def split_operations(network: GroupedNetwork, parts: int = 1) -> OperationGraph:

@@ -15,7 +15,7 @@ from rich.table import Table
 from common.files import replace_file
 from dse.cli.shared.options import AsJson, Force, check_number
 from dse.inputs.output import check_output_file
-from dse.tools.campaign.analyse.aggregate import Over
+from dse.tools.campaign.analyse.aggregate import Aggregation
 from dse.tools.campaign.analyse.comparison import REGRESSIONS, Verdict, compare_campaigns
 from dse.tools.campaign.analyse.export import (
     SUFFIXES,
@@ -109,8 +109,8 @@ def table(
         ),
     ] = "latency",
     over: Annotated[
-        Over, typer.Option(help="Aggregation of several runs in one cell, such as seeds.")
-    ] = Over.BEST,
+        Aggregation, typer.Option(help="Aggregation of several runs in one cell, such as seeds.")
+    ] = Aggregation.BEST,
     where: Where = None,
     csv: Annotated[bool, typer.Option("--csv", help="Print CSV.")] = False,
     as_json: AsJson = False,

@@ -50,7 +50,7 @@ class Published:
 
 
 @dataclass(frozen=True, eq=False)
-class Ended:
+class FinalSchedule:
     """The end: nothing better will come. ``best`` is None where nothing keeps all constraints.
 
     ``searched_s``: seconds until the search had nothing left; None where it was ended before.
@@ -99,7 +99,7 @@ def improve(
     time_limit_s: float | None = None,
     clock: Clock = time.monotonic,
     stopped: Callable[[], bool] = lambda: False,
-) -> Iterator[Published | Ended]:
+) -> Iterator[Published | FinalSchedule]:
     """Schedules better than ``start`` as branch and bound finds them, then the end.
 
     What is published depends on the problem and the number of nodes alone; when, on the machine.
@@ -144,7 +144,7 @@ def improve(
         late = time_limit_s is not None and clock() - began >= time_limit_s
         if late or left <= 0 or stopped():
             gap = None if best is None else _gap(problem, column, best, result)
-            yield Ended(best, gap, result.nodes, None, clock() - began)
+            yield FinalSchedule(best, gap, result.nodes, None, clock() - began)
             return
     searched_s = clock() - began
     proof = None
@@ -152,7 +152,7 @@ def improve(
         front = seed_front(problem, row_of(best.design)[None], engine=SEARCH)
         # Once more from the optimum: so the lemmas are fewer, and the same however it was found.
         proof = prove(front, (column,), limits=Limits(result.nodes + 1)).files.certificate
-    yield Ended(best, proof, result.nodes, searched_s, clock() - began)
+    yield FinalSchedule(best, proof, result.nodes, searched_s, clock() - began)
 
 
 def _column(problem: Problem) -> int:

@@ -15,7 +15,7 @@ from dse.certificate.certify import default_nodes
 from dse.certificate.fastest import find_fastest
 from dse.errors import InfeasibleError
 from dse.papers.anytime.file import ReplayPlan
-from dse.papers.anytime.improve import Clock, Ended, Published, improve, naive_schedule
+from dse.papers.anytime.improve import Clock, FinalSchedule, Published, improve, naive_schedule
 from dse.problem.build import build_problem
 from dse.workload.options import Options
 from fitness.warm_up import warm_up
@@ -104,12 +104,14 @@ def replay(
     )
 
 
-def _searched(problem: Problem, limit_s: float, clock: Clock) -> tuple[list[Published], Ended]:
+def _searched(
+    problem: Problem, limit_s: float, clock: Clock
+) -> tuple[list[Published], FinalSchedule]:
     """All that was published before the next change, and how it ended."""
     start = naive_schedule(problem, clock=clock)
     published = [] if start is None else [start]
     for step in improve(problem, start, time_limit_s=limit_s, clock=clock):
-        if isinstance(step, Ended):
+        if isinstance(step, FinalSchedule):
             return published, step
         published.append(step)
     raise AssertionError("a search ends with its end")

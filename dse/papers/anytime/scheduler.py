@@ -10,7 +10,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 
-from dse.papers.anytime.improve import Clock, Ended, Published, improve, naive_schedule
+from dse.papers.anytime.improve import Clock, FinalSchedule, Published, improve, naive_schedule
 from dse.problem.build import build_problem
 from dse.workload.options import Options
 from dse.workload.workload import Workload
@@ -64,7 +64,7 @@ class AnytimeScheduler:
         self._cancelled: threading.Event | None = None
         """Of the present workload's search; None before the first workload."""
         self._best: Published | None = None
-        self._ended: Ended | None = None
+        self._ended: FinalSchedule | None = None
         self._failure: BaseException | None = None
         self._thread: threading.Thread | None = None
 
@@ -136,7 +136,7 @@ class AnytimeScheduler:
             self._check()
             return None if self._ended is None else self._ended.certificate
 
-    def wait(self, timeout_s: float | None = None) -> Ended | None:
+    def wait(self, timeout_s: float | None = None) -> FinalSchedule | None:
         """Waits for the end of the search for the present workload; None where it has not come.
 
         Raises:
@@ -169,7 +169,7 @@ class AnytimeScheduler:
         if self._failure is not None:
             raise RuntimeError("the search has failed") from self._failure
 
-    def _take(self, step: Published | Ended) -> None:
+    def _take(self, step: Published | FinalSchedule) -> None:
         """Takes a step of the present workload in; the lock is held."""
         if isinstance(step, Published):
             self._best = step
@@ -179,7 +179,7 @@ class AnytimeScheduler:
             self._ended = step
         self._changed.notify_all()
 
-    def _run(self, cancelled: threading.Event, steps: Iterator[Published | Ended]) -> None:
+    def _run(self, cancelled: threading.Event, steps: Iterator[Published | FinalSchedule]) -> None:
         try:
             for step in steps:
                 with self._changed:

@@ -117,7 +117,7 @@ def weight_shapes(settings: EstimatorSettings) -> dict[str, tuple[int, ...]]:
     def normal(name: str) -> None:
         shapes[f"{name}.weight"] = shapes[f"{name}.bias"] = (WIDTH,)
 
-    linear("embedding.stretch", settings.stretch_figures, EMBEDDING_HIDDEN)
+    linear("embedding.stretch", settings.segment_features, EMBEDDING_HIDDEN)
     linear("embedding.stretch_out", EMBEDDING_HIDDEN, WIDTH)
     linear("embedding.summary", settings.summary_inputs, EMBEDDING_HIDDEN)
     linear("embedding.summary_out", EMBEDDING_HIDDEN, WIDTH)

@@ -18,7 +18,7 @@ MAX_DEVIATIONS = 6.0
 
 @dataclass(frozen=True, eq=False)
 class Inputs:
-    """A batch of n sequences: the summary and at most T stretches."""
+    """A batch of n sequences: the summary and at most T segments."""
 
     figures: Float32Array
     """[n, T, figures]"""

@@ -1,6 +1,6 @@
-"""Rows as stretches: consecutive groups of a network on one unit, the estimator's tokens.
+"""Rows as segments: consecutive groups of a network on one unit, the estimator's tokens.
 
-MapFormer has a token for every layer, more than 1,000 of them. A stretch is what a mapping cuts a
+MapFormer has a token for every layer, more than 1,000 of them. A segment is what a mapping cuts a
 network into (its "sub-DNNs"), so nothing of the mapping is lost, and a sequence has some twenty
 tokens instead.
 """
@@ -17,11 +17,11 @@ from dse.space.design_space import DesignSpace
 
 
 @dataclass(frozen=True, eq=False)
-class Stretches:
-    """Of n rows with N networks of at most S stretches; 0 where a network has fewer."""
+class Segments:
+    """Of n rows with N networks of at most S segments; 0 where a network has fewer."""
 
     count: IntArray
-    """[n, N]: stretches of each network."""
+    """[n, N]: segments of each network."""
     unit: IntArray
     """[n, N, S]"""
     groups: FloatArray
@@ -40,10 +40,10 @@ class Stretches:
     """[n, N, S]: time that a frame spends in it, waiting included; 0 where nobody has looked."""
 
 
-def stretches_of(
+def segments_of(
     figures: Figures, residence_s: FloatArray | None, space: DesignSpace, rows: IntArray
-) -> Stretches:
-    """The stretches of ``rows`` [n, groups + domains], in the order of the groups;
+) -> Segments:
+    """The segments of ``rows`` [n, groups + domains], in the order of the groups;
     ``residence_s`` [n, groups], where it is known."""
     n, groups, networks = len(rows), space.groups, len(space.first)
     unit = rows[:, :groups]
@@ -67,7 +67,7 @@ def stretches_of(
     where[index] = unit.reshape(-1)
     transition = total(np.where(begins, figures.transition_s, 0.0))
     transition[:, :, 0] = 0.0
-    return Stretches(
+    return Segments(
         count=place[:, space.first + space.size - 1] + 1,
         unit=where.reshape(shape),
         groups=total(np.ones_like(time)),

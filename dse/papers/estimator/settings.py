@@ -67,7 +67,7 @@ class Scaling:
 
     figures_mean: FloatArray
     figures_deviation: FloatArray
-    """[stretch figures]"""
+    """[segment figures]"""
     summary_mean: FloatArray
     summary_deviation: FloatArray
     """[summary figures]"""
@@ -85,8 +85,8 @@ class EstimatorSettings:
     """Whether a short play of the mapping is among the inputs; without it nothing is simulated."""
 
     @property
-    def stretch_figures(self) -> int:
-        """Figures of a stretch."""
+    def segment_features(self) -> int:
+        """Figures of a segment."""
         return len(STATIC_FIGURES) + self.short_play * len(PLAYED_FIGURES)
 
     @property
@@ -137,8 +137,8 @@ class EstimatorSettings:
             short_play=_truth(document["short_play"]),
         )
         sizes = [len(getattr(result.scaling, field.name)) for field in fields(Scaling)]
-        stretch, summary = result.stretch_figures, result.summary_figures
-        wanted = [stretch, stretch, summary, summary]
+        segment, summary = result.segment_features, result.summary_figures
+        wanted = [segment, segment, summary, summary]
         if sizes != wanted:
             raise ValueError(f"scaling: {wanted} figures are required, got {sizes}")
         return result

@@ -1,4 +1,4 @@
-"""What the transformer reads of a design point: a token per stretch, and one that sums up.
+"""What the transformer reads of a design point: a token per segment, and one that sums up.
 
 MapFormer 4.1 looks a layer, a component and an operating point up in learned tables, so that it
 knows only networks it was trained with. Here the layer's part is made of figures (how long, how
@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from common.arrays import FloatArray, IntArray
 from dse.papers.estimator.features import FigureReader, Figures, loss_parameters
-from dse.papers.estimator.segments import Stretches, stretches_of
+from dse.papers.estimator.segments import Segments, segments_of
 from dse.papers.estimator.truncated_simulation import ShortPlay, play_shortly
 from dse.space.design_space import DesignSpace
 from results.problem.execution import frames_in_flight
@@ -30,7 +30,7 @@ Float32Array = NDArray[np.float32]
 STATIC_FIGURES = (
     *("log work", "log work per group", "log groups", "demand", "log power"),
     *("log transition", "begins at", "share of its network"),
-    *("log stretches", "clock", "memory clock"),
+    *("log segments", "clock", "memory clock"),
 )
 PLAYED_FIGURES = (
     *("unit busy", "unit slowed", "log rate", "log waiting", "share of rates", "share of unit"),
@@ -41,10 +41,10 @@ NEAR_ZERO_S = 1e-6
 
 @dataclass(frozen=True, eq=False)
 class Tokens:
-    """Of n rows; at most T stretches each, the rest is padding."""
+    """Of n rows; at most T segments each, the rest is padding."""
 
     length: IntArray
-    """[n]: stretches of each row."""
+    """[n]: segments of each row."""
     figures: Float32Array
     """[n, T, figures]: ``STATIC_FIGURES``, then ``PLAYED_FIGURES`` with a short play."""
     unit: IntArray
@@ -52,7 +52,7 @@ class Tokens:
     point: IntArray
     """[n, T]: its operating point, those of all domains counted on."""
     position: IntArray
-    """[n, T]: place of the stretch within its network."""
+    """[n, T]: place of the segment within its network."""
     summary: Float32Array
     """[n, summary figures]: see :func:`_static_summary` and :func:`_played_summary`."""
     played: FloatArray
@@ -97,27 +97,27 @@ def tokens_of(
 ) -> Tokens:
     """Tokens of rows from the figures that were looked up for them, and from their short play."""
     points = rows[:, space.groups :]
-    stretches = stretches_of(looked_up, None if played is None else played.residence_s, space, rows)
+    segments = segments_of(looked_up, None if played is None else played.residence_s, space, rows)
     speed = _speeds(problem, points)
     clock = np.array([unit.clocks[0] for unit in problem.units])
-    figures = _static_figures(problem, stretches, speed, clock)
-    summary = _static_summary(problem, stretches, speed)
+    figures = _static_figures(problem, segments, speed, clock)
+    summary = _static_summary(problem, segments, speed)
     said = np.zeros((len(rows), 0))
     if played is not None:
-        figures = np.concatenate((figures, _played_figures(stretches, played)), axis=-1)
-        summary = np.concatenate((summary, _played_summary(problem, stretches, played)), axis=1)
+        figures = np.concatenate((figures, _played_figures(segments, played)), axis=-1)
+        summary = np.concatenate((summary, _played_summary(problem, segments, played)), axis=1)
         said = np.stack((_frame_rates(problem, played).mean(axis=1), played.power_w), axis=1)
-    # Stretches of a row one after the other, padding behind them.
-    valid = np.arange(stretches.unit.shape[2]) < stretches.count[:, :, None]
+    # Segments of a row one after the other, padding behind them.
+    valid = np.arange(segments.unit.shape[2]) < segments.count[:, :, None]
     n = len(points)
     flat = valid.reshape(n, -1)
     length = flat.sum(axis=1)
     order = np.argsort(~flat, axis=1, kind="stable")[:, : int(length.max(initial=1))]
-    own = clock[stretches.unit]
+    own = clock[segments.unit]
     begin = np.cumsum([0] + [len(domain.allowed) for domain in problem.domains])
     at = np.arange(n)[:, None, None]
     point = begin[own] + points[at, own]
-    position = np.broadcast_to(np.arange(stretches.unit.shape[2]), stretches.unit.shape)
+    position = np.broadcast_to(np.arange(segments.unit.shape[2]), segments.unit.shape)
 
     def packed(values: IntArray) -> IntArray:
         return np.take_along_axis(values.reshape(n, -1), order, axis=1)
@@ -127,7 +127,7 @@ def tokens_of(
         figures=np.take_along_axis(
             figures.reshape(n, flat.shape[1], -1), order[:, :, None], axis=1
         ).astype(np.float32),
-        unit=packed(stretches.unit),
+        unit=packed(segments.unit),
         point=packed(point),
         position=packed(position),
         summary=summary.astype(np.float32),
@@ -150,13 +150,13 @@ def _speeds(problem: Problem, points: IntArray) -> FloatArray:
 
 
 def _static_figures(
-    problem: Problem, stretches: Stretches, speed: FloatArray, clock: IntArray
+    problem: Problem, segments: Segments, speed: FloatArray, clock: IntArray
 ) -> FloatArray:
-    """[n, N, S, figures] in the order of ``STATIC_FIGURES``; nothing where there is no stretch."""
-    work = _positive_work(stretches)
-    groups = np.maximum(stretches.groups, 1.0)
-    whole = stretches.work_s.sum(axis=2, keepdims=True)
-    before = np.cumsum(stretches.work_s, axis=2) - stretches.work_s
+    """[n, N, S, figures] in the order of ``STATIC_FIGURES``; nothing where there is no segment."""
+    work = _positive_work(segments)
+    groups = np.maximum(segments.groups, 1.0)
+    whole = segments.work_s.sum(axis=2, keepdims=True)
+    before = np.cumsum(segments.work_s, axis=2) - segments.work_s
     row = np.arange(len(work))[:, None, None]
     memory = problem.memory_domain
     memory_speed = np.ones(len(work)) if memory is None else speed[:, memory]
@@ -164,64 +164,64 @@ def _static_figures(
         np.log(work),
         np.log(work / groups),
         np.log(groups),
-        stretches.demand_kbps * 1e-8,
-        np.log1p(stretches.dynamic_w),
-        np.log(stretches.transition_s + NEAR_ZERO_S),
+        segments.demand_kbps * 1e-8,
+        np.log1p(segments.dynamic_w),
+        np.log(segments.transition_s + NEAR_ZERO_S),
         before / whole,
         work / whole,
-        np.broadcast_to(np.log(stretches.count)[:, :, None], work.shape),
-        speed[row, clock[stretches.unit]],
+        np.broadcast_to(np.log(segments.count)[:, :, None], work.shape),
+        speed[row, clock[segments.unit]],
         np.broadcast_to(memory_speed[:, None, None], work.shape),
     )
     return np.stack(columns, axis=-1)
 
 
-def _played_figures(stretches: Stretches, played: ShortPlay) -> FloatArray:
-    """[n, N, S, figures] in the order of ``PLAYED_FIGURES``; nothing where there is no stretch."""
-    work = _positive_work(stretches)
+def _played_figures(segments: Segments, played: ShortPlay) -> FloatArray:
+    """[n, N, S, figures] in the order of ``PLAYED_FIGURES``; nothing where there is no segment."""
+    work = _positive_work(segments)
     row = np.arange(len(work))[:, None, None]
     rate = np.broadcast_to(played.rate_hz[:, :, None], work.shape)
     total = np.maximum(played.rate_hz.sum(axis=1), 1e-12)[:, None, None]
-    kept = 1.0 - played.loss[row, stretches.unit]
+    kept = 1.0 - played.loss[row, segments.unit]
     columns = (
-        played.busy[row, stretches.unit],
-        played.loss[row, stretches.unit],
+        played.busy[row, segments.unit],
+        played.loss[row, segments.unit],
         np.log(np.maximum(rate, 1e-6)),
-        np.log(np.clip(stretches.residence_s / work, 0.5, 1e4)),
+        np.log(np.clip(segments.residence_s / work, 0.5, 1e4)),
         rate / total,
         np.minimum(rate * work / kept, 2.0),
     )
     return np.stack(columns, axis=-1)
 
 
-def _positive_work(stretches: Stretches) -> FloatArray:
-    """[n, N, S]: seconds of one pass; 1 where there is no stretch."""
-    work: FloatArray = np.where(stretches.work_s > 0.0, stretches.work_s, 1.0)
+def _positive_work(segments: Segments) -> FloatArray:
+    """[n, N, S]: seconds of one pass; 1 where there is no segment."""
+    work: FloatArray = np.where(segments.work_s > 0.0, segments.work_s, 1.0)
     return work
 
 
-def _static_summary(problem: Problem, stretches: Stretches, speed: FloatArray) -> FloatArray:
-    """[n, 3 + 2 domains]: idle power, how many networks and stretches (logarithms); of each domain
+def _static_summary(problem: Problem, segments: Segments, speed: FloatArray) -> FloatArray:
+    """[n, 3 + 2 domains]: idle power, how many networks and segments (logarithms); of each domain
     its clock and whether it is on."""
     units = np.arange(len(problem.units))
-    used = ((stretches.unit[..., None] == units) & (stretches.work_s > 0.0)[..., None]).any((1, 2))
+    used = ((segments.unit[..., None] == units) & (segments.work_s > 0.0)[..., None]).any((1, 2))
     drives = np.zeros((len(units), len(problem.domains)), dtype=np.bool_)
     for u, unit in enumerate(problem.units):
         drives[u, list(unit.clocks)] = True
     columns: Sequence[FloatArray] = (
-        np.log(stretches.idle_w),
+        np.log(segments.idle_w),
         np.log(np.full(len(speed), len(problem.networks))),
-        np.log(stretches.count.sum(axis=1)),
+        np.log(segments.count.sum(axis=1)),
     )
     return np.concatenate((np.stack(columns, axis=1), speed, (used @ drives) * 1.0), axis=1)
 
 
-def _played_summary(problem: Problem, stretches: Stretches, played: ShortPlay) -> FloatArray:
+def _played_summary(problem: Problem, segments: Segments, played: ShortPlay) -> FloatArray:
     """[n, 9 + 2 units]: throughput and power (logarithms), how uneven the rates are, how far to
     trust it; of each unit how busy and how slowed it is."""
     rates = np.maximum(_frame_rates(problem, played), 1e-6)
     mean = rates.mean(axis=1)
-    drawn = np.maximum(played.power_w - stretches.idle_w, 1e-3)
+    drawn = np.maximum(played.power_w - segments.idle_w, 1e-3)
     columns: Sequence[FloatArray] = (
         np.log(mean),
         np.log(played.power_w),

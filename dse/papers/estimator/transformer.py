@@ -31,13 +31,13 @@ FIRST_TRUST = 1.4
 
 
 class Embedding(nn.Module):
-    """Composite embedding (4.1, Listing 1): what a stretch is, its component, its operating point,
+    """Composite embedding (4.1, Listing 1): what a segment is, its component, its operating point,
     its place. The paper returns the three as a tuple; here they are added."""
 
     def __init__(self, settings: EstimatorSettings) -> None:
         super().__init__()
         board = settings.board
-        self.stretch = nn.Linear(settings.stretch_figures, EMBEDDING_HIDDEN)
+        self.stretch = nn.Linear(settings.segment_features, EMBEDDING_HIDDEN)
         self.stretch_out = nn.Linear(EMBEDDING_HIDDEN, WIDTH)
         self.component = nn.Embedding(len(board.units), WIDTH)
         self.point = nn.Embedding(sum(board.points), WIDTH)

@@ -1,11 +1,11 @@
-"""What a cell of several runs shows; apart, for the command line to load nothing heavy."""
+"""How several runs are aggregated in one cell; apart, so that the command line starts fast."""
 
 from __future__ import annotations
 
 from enum import Enum
 
 
-class Over(Enum):
+class Aggregation(Enum):
     """The best of their numbers, the worst, or between."""
 
     BEST = "best"

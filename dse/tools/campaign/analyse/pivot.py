@@ -6,7 +6,7 @@ import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from dse.tools.campaign.analyse.aggregate import Over
+from dse.tools.campaign.analyse.aggregate import Aggregation
 from dse.tools.campaign.analyse.fields import check_fields, field_of
 from dse.tools.campaign.analyse.values import Value
 from dse.tools.campaign.store.run_record import RunRecord
@@ -27,7 +27,7 @@ class Pivot:
     """A table; ``cells`` [rows][columns], None where there is no run."""
 
     value: Value
-    over: Over
+    over: Aggregation
     rows: tuple[tuple[str, ...], ...]
     columns: tuple[tuple[str, ...], ...]
     row_fields: tuple[str, ...]
@@ -40,7 +40,7 @@ def make_pivot(
     value: Value,
     rows: Sequence[str],
     columns: Sequence[str],
-    over: Over = Over.BEST,
+    over: Aggregation = Aggregation.BEST,
 ) -> Pivot:
     """The table, labels in the order of the plan.
 
@@ -73,7 +73,7 @@ def make_pivot(
     )
 
 
-def _cell(records: Sequence[RunRecord], value: Value, over: Over) -> Cell:
+def _cell(records: Sequence[RunRecord], value: Value, over: Aggregation) -> Cell:
     found = [(number, run) for run in records if (number := value.of(run)) is not None]
     if not found:
         return Cell(None, len(records), 0, records[0])
@@ -81,9 +81,9 @@ def _cell(records: Sequence[RunRecord], value: Value, over: Over) -> Cell:
     better, worse = (max, min) if value.larger_is_better else (min, max)
     best = better(numbers)
     shown = {
-        Over.BEST: lambda: best,
-        Over.WORST: lambda: worse(numbers),
-        Over.MEDIAN: lambda: statistics.median(numbers),
-        Over.MEAN: lambda: statistics.fmean(numbers),
+        Aggregation.BEST: lambda: best,
+        Aggregation.WORST: lambda: worse(numbers),
+        Aggregation.MEDIAN: lambda: statistics.median(numbers),
+        Aggregation.MEAN: lambda: statistics.fmean(numbers),
     }[over]()
     return Cell(shown, len(records), len(found), next(run for n, run in found if n == best))

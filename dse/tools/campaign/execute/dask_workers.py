@@ -7,7 +7,7 @@ import time
 from concurrent.futures import CancelledError
 from typing import Any
 
-from dse.tools.campaign.execute.workers import Ended
+from dse.tools.campaign.execute.workers import RunFinished
 from dse.tools.campaign.store.run import RunFunction, RunOutcome, RunTask
 from results.errors import ResultError
 from results.io.optional import optional_import
@@ -74,7 +74,7 @@ class DaskWorkers:
         """The first: the scheduler chooses the worker."""
         return 0
 
-    def wait(self, seconds: float) -> list[Ended]:
+    def wait(self, seconds: float) -> list[RunFinished]:
         """Runs that have ended."""
         ended = []
         try:
@@ -89,7 +89,7 @@ class DaskWorkers:
         self._client.cancel(list(self._futures.values()), force=True)
         self._client.close()
 
-    def _taken(self, run_hash: str) -> Ended:
+    def _taken(self, run_hash: str) -> RunFinished:
         future = self._futures.pop(run_hash)
         try:
             outcome: RunOutcome = future.result()
@@ -97,5 +97,5 @@ class DaskWorkers:
             # Nobody but a scheduler that ends does that.
             raise ResultError(f"--dask {self._address}: the scheduler has gone") from None
         except Exception as error:
-            return Ended(run_hash, error=f"{type(error).__name__}: {error}")
-        return Ended(run_hash, outcome)
+            return RunFinished(run_hash, error=f"{type(error).__name__}: {error}")
+        return RunFinished(run_hash, outcome)

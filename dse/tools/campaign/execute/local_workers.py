@@ -11,7 +11,7 @@ from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from typing import Any
 
-from dse.tools.campaign.execute.workers import Ended, attempt
+from dse.tools.campaign.execute.workers import RunFinished, attempt
 from dse.tools.campaign.plan.settings import problem_key
 from dse.tools.campaign.store.run import RunFunction, RunTask
 
@@ -79,7 +79,7 @@ class LocalWorkers:
                 return index
         return next((index for index, key in enumerate(keys) if key not in busy), 0)
 
-    def wait(self, seconds: float) -> list[Ended]:
+    def wait(self, seconds: float) -> list[RunFinished]:
         """Runs that have ended, and those whose process died."""
         busy = {worker.pipe: worker for worker in self._workers if worker.task is not None}
         ended = []
@@ -88,10 +88,10 @@ class LocalWorkers:
             worker = busy[pipe]
             assert worker.task is not None
             try:
-                result: Ended = pipe.recv()
+                result: RunFinished = pipe.recv()
             except (EOFError, OSError):
                 worker.process.join()
-                result = Ended(worker.task.hash, error=_cause(worker.process.exitcode))
+                result = RunFinished(worker.task.hash, error=_cause(worker.process.exitcode))
                 pipe.close()
                 self._workers.remove(worker)
             worker.task = None

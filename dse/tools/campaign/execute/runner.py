@@ -7,7 +7,7 @@ from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from dse.tools.campaign.execute.workers import Ended, Workers
+from dse.tools.campaign.execute.workers import RunFinished, Workers
 from dse.tools.campaign.store.run import RunStatus, RunTask
 from dse.tools.campaign.store.store import Store
 
@@ -103,7 +103,7 @@ class _Loop:
             self._tasks[task.hash] = task
             self._workers.submit(task)
 
-    def _take(self, ended: Ended) -> None:
+    def _take(self, ended: RunFinished) -> None:
         task = self._tasks.pop(ended.hash)
         if ended.outcome is not None:
             self._store.record(ended.hash, ended.outcome)

@@ -11,7 +11,7 @@ from dse.tools.campaign.store.run import RunFunction, RunOutcome, RunTask
 
 
 @dataclass(frozen=True)
-class Ended:
+class RunFinished:
     """A run that a worker has given back: with an outcome, or with what went wrong."""
 
     hash: str
@@ -40,7 +40,7 @@ class Workers(Protocol):
         """Which of the tasks should be next: the one that fits what a free worker remembers."""
         ...
 
-    def wait(self, seconds: float) -> list[Ended]:
+    def wait(self, seconds: float) -> list[RunFinished]:
         """Runs that have ended; waits so long for the first one."""
         ...
 
@@ -56,7 +56,7 @@ class SameProcess:
 
     def __init__(self, function: RunFunction) -> None:
         self._function = function
-        self._ended: list[Ended] = []
+        self._ended: list[RunFinished] = []
 
     @property
     def running(self) -> int:
@@ -71,7 +71,7 @@ class SameProcess:
         """The first."""
         return 0
 
-    def wait(self, seconds: float) -> list[Ended]:
+    def wait(self, seconds: float) -> list[RunFinished]:
         """What has been done since the last call."""
         if not self._ended:
             time.sleep(seconds)
@@ -82,11 +82,11 @@ class SameProcess:
         """Nothing to end."""
 
 
-def attempt(function: RunFunction, task: RunTask) -> Ended:
+def attempt(function: RunFunction, task: RunTask) -> RunFinished:
     """The run, and any error as text: one line for input that cannot be used, else where it was."""
     try:
-        return Ended(task.hash, function(task))
+        return RunFinished(task.hash, function(task))
     except (ValueError, OSError) as error:
-        return Ended(task.hash, error=f"{type(error).__name__}: {error}")
+        return RunFinished(task.hash, error=f"{type(error).__name__}: {error}")
     except Exception:
-        return Ended(task.hash, error=traceback.format_exc(limit=-6).strip())
+        return RunFinished(task.hash, error=traceback.format_exc(limit=-6).strip())

@@ -15,7 +15,7 @@ import pytest
 from dse.errors import WorkloadError
 from dse.papers.anytime import improve as improving
 from dse.papers.anytime.file import load_replay
-from dse.papers.anytime.improve import Ended, Published, improve, naive_schedule
+from dse.papers.anytime.improve import FinalSchedule, Published, improve, naive_schedule
 from dse.papers.anytime.replay import replay
 from dse.papers.anytime.scheduler import AnytimeScheduler
 from dse.workload.options import Options
@@ -43,7 +43,7 @@ phases:
 """
 
 
-def steps_of(problem: Problem, **limits) -> tuple[list[Published], Ended]:
+def steps_of(problem: Problem, **limits) -> tuple[list[Published], FinalSchedule]:
     start = naive_schedule(problem)
     *published, ended = improve(problem, start, **limits)
     return [*([] if start is None else [start]), *published], ended
