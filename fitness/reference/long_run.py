@@ -90,8 +90,9 @@ class LongRunSimulation:
     """A design point being simulated.
 
     ``streams``: the networks of each; ``now``, ``rounds``, ``executions``: the instant, rounds that
-    are over and executions that have ended; ``runs``: ready, start and end of these; ``running``:
-    by unit the execution and its work left.
+    are over and executions that have ended; ``runs``: ready, start and end of these; of frames that
+    have ended only what started before ``shown_ps``, once that is known; ``running``: by unit the
+    execution and its work left.
     """
 
     def __init__(self, problem: Problem, design: DesignPoint) -> None:
@@ -129,6 +130,8 @@ class LongRunSimulation:
         self.ready: dict[Execution, int] = {}
         self.start: dict[Execution, int] = {}
         self.runs: dict[Execution, tuple[int, int, int]] = {}
+        self.executions = 0
+        self.shown_ps: int | None = None
         self.executed = {
             (s, u): 0 for s in range(len(self.streams)) for u in range(len(self.queues))
         }
@@ -170,6 +173,7 @@ class LongRunSimulation:
         frame, n, repeat, group = execution
         started = self.start.pop(execution)
         self.runs[execution] = self.ready.pop(execution), started, self.now
+        self.executions += 1
         stream = self.stream_of[n]
         self.executed[stream, unit] += self.chosen.alone_ps[group]
         self.drawn[unit] += self.powers[group] * (self.now - started)
@@ -183,6 +187,10 @@ class LongRunSimulation:
         self.left[stream, frame] -= 1
         if self.left[stream, frame] == 0:
             del self.left[stream, frame], self.released[stream, frame]
+            if self.shown_ps is not None:
+                for run in self._executions(stream, frame):
+                    if self.runs[run][1] >= self.shown_ps:
+                        del self.runs[run]
             self.ended[stream] += 1
             self._release(stream, frame + self.in_flight)
 
@@ -272,10 +280,14 @@ class LongRunSimulation:
     def _in_flight(self) -> Iterator[Execution]:
         """Executions of the frames in flight."""
         for stream, frame in sorted(self.released):
-            for n in self.streams[stream]:
-                network = self.problem.networks[n]
-                for repeat in range(1, network.repeats + 1):
-                    yield from ((frame, n, repeat, group) for group in network.groups)
+            yield from self._executions(stream, frame)
+
+    def _executions(self, stream: int, frame: int) -> Iterator[Execution]:
+        """Those of one frame."""
+        for n in self.streams[stream]:
+            network = self.problem.networks[n]
+            for repeat in range(1, network.repeats + 1):
+                yield from ((frame, n, repeat, group) for group in network.groups)
 
     def loads(self) -> dict[tuple[int, int], int]:
         """Stand-alone time of one frame by stream and unit, where there is some."""
@@ -314,12 +326,11 @@ def simulate_long_run(
     few, many = OF_ONE_STREAM if len(simulation.streams) == 1 else OF_SEVERAL
     kept: tuple[int, Form, Account] | None = None
     begin: Account | None = None
-    shown: int | None = None
     recurs = False
     while True:
         is_over = simulation.advance()
-        if shown is None and len(simulation.runs) >= most:
-            shown = simulation.now
+        if simulation.shown_ps is None and simulation.executions >= most:
+            simulation.shown_ps = simulation.now
         if not is_over:
             continue
         if len(simulation.streams) == 1:
@@ -330,12 +341,12 @@ def simulate_long_run(
             if kept is None or simulation.rounds >= 2 * kept[0]:
                 kept = simulation.rounds, form, simulation.account()
         if begin is not None:
-            if simulation.rounds >= 2 * in_flight + 8 and len(simulation.runs) >= many:
+            if simulation.rounds >= 2 * in_flight + 8 and simulation.executions >= many:
                 break
-        elif simulation.rounds >= in_flight + 2 and len(simulation.runs) >= few:
+        elif simulation.rounds >= in_flight + 2 and simulation.executions >= few:
             begin = simulation.account()
     end = simulation.account()
-    until = end.now_ps if shown is None else shown
+    until = end.now_ps if simulation.shown_ps is None else simulation.shown_ps
     while any(simulation.start[execution] < until for execution, _ in simulation.running.values()):
         simulation.advance()
     rows = []

@@ -13,7 +13,7 @@ import pytest
 from benchmarks.accuracy.long_run import errors_of
 from benchmarks.problems.random_problem import RandomShape, random_design, random_problem
 from fitness.objectives import constraints_of, make_outcomes
-from fitness.reference.long_run import PlainLongRun, simulate_long_run
+from fitness.reference.long_run import LongRunSimulation, PlainLongRun, simulate_long_run
 from fitness.reference.objectives import plain_outcome
 from fitness.simulate import row_of
 from fitness.simulate_long_run import (
@@ -523,3 +523,19 @@ def test_free_running_networks_have_the_rates_of_the_state_that_recurs(chunk: in
     assert len(found) > 15
     assert np.median(found) < 0.01
     assert max(found) < 0.03
+
+
+def test_the_plain_run_keeps_no_execution_that_is_neither_shown_nor_in_flight() -> None:
+    rng = np.random.default_rng(1)
+    free = replace(
+        random_problem(rng, RandomShape(networks=(2, 2), groups=(3, 3))),
+        objectives=(Objective(ObjectiveKind.THROUGHPUT),),
+        execution=FreeRunning(2),
+    )
+    simulation = LongRunSimulation(free, random_design(rng, free))
+    simulation.shown_ps = 0
+    for _ in range(1000):
+        simulation.advance()
+        in_flight = sum(simulation.left.values()) + len(simulation.runs)
+        assert in_flight == 2 * sum(n.repeats * len(n.groups) for n in free.networks)
+    assert simulation.executions > 500
