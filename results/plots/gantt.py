@@ -6,6 +6,8 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from common.units import PS_PER_MS
 from results.front.front import FreeRun, Member
 from results.plots.style import (
@@ -115,35 +117,44 @@ def _draw_bars(
     colours: dict[str, str],
 ) -> None:
     several_frames = member.schedule.groups[-1].frame > 1
-    for execution in member.schedule.groups:
-        network = problem.networks[execution.network]
+    for n, network in enumerate(problem.networks):
+        executions = [entry for entry in member.schedule.groups if entry.network == n]
         colour = colours[network.name]
-        row = row_of[execution.unit]
-        start, end = execution.start_ps / PS_PER_MS, execution.end_ps / PS_PER_MS
-        alone = execution.alone_ps / PS_PER_MS
-        axes.barh(row, alone, _BAR, start, color=colour, linewidth=0)
-        if end > start + alone:
-            axes.barh(
-                row,
-                end - start - alone,
-                _BAR,
-                start + alone,
-                color=colour,
-                alpha=0.55,
-                hatch="//////",
-                edgecolor="white",
-                linewidth=0,
-            )
-        if end - start >= _FRAME_SHARE * span:
-            axes.barh(row, end - start, _BAR, start, fill=False, edgecolor="white", linewidth=0.7)
-        if end - start >= _NUMBER_SHARE * span:
-            label = str(execution.group - network.first_group)
+        rows = np.array([row_of[entry.unit] for entry in executions])
+        start = np.array([entry.start_ps for entry in executions]) / PS_PER_MS
+        end = np.array([entry.end_ps for entry in executions]) / PS_PER_MS
+        alone = np.array([entry.alone_ps for entry in executions]) / PS_PER_MS
+        axes.barh(rows, alone, _BAR, start, color=colour, linewidth=0)
+        slowed = end > start + alone
+        axes.barh(
+            rows[slowed],
+            (end - start - alone)[slowed],
+            _BAR,
+            (start + alone)[slowed],
+            color=colour,
+            alpha=0.55,
+            hatch="//////",
+            edgecolor="white",
+            linewidth=0,
+        )
+        framed = end - start >= _FRAME_SHARE * span
+        axes.barh(
+            rows[framed],
+            (end - start)[framed],
+            _BAR,
+            start[framed],
+            fill=False,
+            edgecolor="white",
+            linewidth=0.7,
+        )
+        for i in np.flatnonzero(end - start >= _NUMBER_SHARE * span).tolist():
+            label = str(executions[i].group - network.first_group)
             if network.repeats > 1:
-                label += f"·{execution.repeat}"
+                label += f"·{executions[i].repeat}"
             if several_frames:
-                label += f"\n({execution.frame})"
-            middle, ink = start + alone / 2, ink_on(colour)
-            axes.text(middle, row, label, ha="center", va="center", fontsize=6, color=ink)
+                label += f"\n({executions[i].frame})"
+            middle, ink = start[i] + alone[i] / 2, ink_on(colour)
+            axes.text(middle, rows[i], label, ha="center", va="center", fontsize=6, color=ink)
 
 
 def _draw_transitions(axes: Axes, problem: Problem, member: Member, row_of: dict[int, int]) -> None:
