@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import least_squares
 
+from fitness.cost_model.clock_law import parts_norm
 from fitness.cost_model.fusion import network_launches
 from fitness.cost_model.roofline import unit_model
 from platforms.io.platform_file import load_platform
@@ -32,8 +33,8 @@ BOARDS = ("jetson-agx-xavier", "jetson-agx-orin-32gb")
 UNITS = ("gpu", "dla0")
 START = (0.5, 0.5, 10.0)
 LOWEST = (0.05, 0.05, 0.01)
-HIGHEST = (2.0, 0.95, 60.0)
-"""Efficiency, bandwidth share, microseconds of a launch."""
+HIGHEST = (1.0, 0.95, 60.0)
+"""Efficiency, bandwidth share, microseconds of a launch: nothing beats the peak."""
 
 
 @dataclass(frozen=True)
@@ -106,7 +107,8 @@ def fit_unit(platform_name: str, unit_name: str) -> Fit:
         efficiency, share, launch = np.exp(figures)
         compute = sample.macs / (macs_per_ms * efficiency)
         transfer = sample.elements * model.bytes_per_element / (bytes_per_ms * share)
-        total = np.maximum(compute, transfer).sum() + len(compute) * launch / 1000
+        total = parts_norm([compute, transfer], float(model.overlap)).sum()
+        total += len(compute) * launch / 1000
         return float(total)
 
     def fit(chosen: Sequence[Sample]) -> NDArray[np.float64]:

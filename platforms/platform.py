@@ -11,6 +11,7 @@ from platforms.measurement import NetworkProfile, NetworkTime
 from platforms.source import Source, Status
 
 __all__ = [
+    "ClockLaw",
     "Contention",
     "Domain",
     "Memory",
@@ -65,6 +66,19 @@ class Peak:
     bytes_per_element: int
     macs_per_cycle: Fraction
     efficiency: tuple[tuple[str, Fraction], ...]
+    source: Source
+
+
+@dataclass(frozen=True)
+class ClockLaw:
+    """How the parts of a time overlap: it takes their p-norm, p = ``overlap`` >= 1.
+
+    ``shares``: of a usual network, the parts ``compute``, ``memory`` and, with a host, ``host`` at
+    the fastest clocks, relative to each other; empty where nobody measured any.
+    """
+
+    overlap: Fraction
+    shares: tuple[tuple[str, Fraction], ...]
     source: Source
 
 
@@ -133,6 +147,7 @@ class Unit:
     peaks: tuple[Peak, ...]
     bandwidth_share: Fraction
     bandwidth_source: Source
+    clock_law: ClockLaw
     fixed_ns_per_layer: int
     """Time of one launch, for every layer that is not fused with the one before it."""
     fixed_source: Source

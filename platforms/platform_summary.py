@@ -52,6 +52,11 @@ def _unit(platform: Platform, unit: Unit) -> dict[str, Any]:
             for peak in unit.peaks
         ],
         "bandwidth": {"share": float(unit.bandwidth_share), **_source(unit.bandwidth_source)},
+        "clock_law": {
+            "overlap": float(unit.clock_law.overlap),
+            "shares": {part: float(share) for part, share in unit.clock_law.shares},
+            **_source(unit.clock_law.source),
+        },
         "fixed": {"ns_per_layer": unit.fixed_ns_per_layer, **_source(unit.fixed_source)},
         "power": [
             {

@@ -19,7 +19,11 @@ def sources_by_topic(platform: Platform) -> dict[str, tuple[Source, ...]]:
         "voltages": tuple(domain.voltage_source for domain in platform.domains),
         "times": (
             *(peak.source for unit in units for peak in unit.peaks),
-            *(source for unit in units for source in (unit.bandwidth_source, unit.fixed_source)),
+            *(
+                source
+                for unit in units
+                for source in (unit.bandwidth_source, unit.clock_law.source, unit.fixed_source)
+            ),
             *(transition.source for transition in platform.transitions),
             platform.memory.source,
             *(() if array is None else (array.source,)),

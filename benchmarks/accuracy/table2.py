@@ -35,7 +35,7 @@ from fitness.calibration.dvfs import (
     time_errors,
 )
 from fitness.calibration.dvfs_table import ClockMeasurement
-from fitness.cost_model.dvfs_forms import PowerForm, TimeForm, point_at
+from fitness.cost_model.dvfs_forms import PowerForm, TimeForm, point_at, time_parameters
 from platforms.errors import PlatformError
 from platforms.io.platform_file import load_platform
 from platforms.platform import Platform
@@ -355,7 +355,7 @@ def _form_error(of: str, time_form: TimeForm, power_form: PowerForm) -> FormErro
             if by_time:
                 # Of a throughput, as everywhere here, not of its inverse.
                 errors = 1 / (1 + time_errors(measurements, platform, time_form)) - 1
-                parameters = len(model.time.errors)
+                parameters = len(time_parameters(time_form, hosted=True))
             else:
                 errors = power_errors(measurements, platform, power_form, model.time.values)
                 parameters = len(model.power.errors) if model.power is not None else 0

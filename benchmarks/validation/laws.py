@@ -1,6 +1,6 @@
 """How a time follows the clocks: laws that are fitted to few points and predict the rest.
 
-All are forms of ``dse calibrate`` (fitness.cost_model.dvfs_forms) but the naive one.
+All but the naive one are the law of :mod:`fitness.cost_model.clock_law` with a p and parts.
 """
 
 from __future__ import annotations
@@ -13,28 +13,30 @@ import numpy as np
 from common.arrays import FloatArray
 from fitness.calibration.dvfs import DEFAULT_NOISE
 from fitness.calibration.least_squares import fit
-from fitness.cost_model.dvfs_forms import HELD_OVERLAP, Clocks, TimeForm, time_ms
+from fitness.cost_model.dvfs_forms import Clocks, time_ms
 
 
 @dataclass(frozen=True)
 class Law:
-    """``form`` None: the time follows the unit's clock alone.
+    """``is_naive``: the time follows the unit's clock alone. ``overlap``: p; None: fitted.
 
-    ``inner_ms``: a part that no clock of the measurements changes counts inside the norm, as a
-    host's at one clock does; ``outer_ms``: it is added.
+    ``inner``: a part that no clock of the measurements changes counts inside the norm, as a host's
+    at one clock does; ``outer``: it is added. ``stall``: a host holds up the unit's own work.
     """
 
     name: str
-    form: TimeForm | None
+    overlap: float | None = None
+    is_naive: bool = False
     inner: bool = False
     outer: bool = False
+    stall: bool = False
 
 
-NAIVE = Law("naive", None)
-SUM = Law("sum", TimeForm.SUM, outer=True)
-NORM = Law("p-norm", TimeForm.OVERLAP_FITTED)
-NORM_CONSTANT = Law("p-norm, constant inside", TimeForm.OVERLAP_FITTED, inner=True)
-STALL = Law("p = 3 and a stall", TimeForm.OVERLAP_STALL)
+NAIVE = Law("naive", is_naive=True)
+SUM = Law("sum", 1.0, outer=True)
+NORM = Law("p-norm")
+NORM_CONSTANT = Law("p-norm, constant inside", inner=True)
+STALL = Law("p = 3 and a stall", 3.0, stall=True)
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,7 +89,7 @@ def fitted(law: Law, subject: Subject, points: Sequence[int]) -> dict[str, float
     Raises:
         PlatformError: where the points cannot determine them.
     """
-    if law.form is None:
+    if law.is_naive:
         return {"compute_ms": float(subject.measured_ms[subject.fastest])}
     clocks = subject.at(points)
     one_memory_clock = bool(np.ptp(clocks.memory) == 0)
@@ -95,18 +97,17 @@ def fitted(law: Law, subject: Subject, points: Sequence[int]) -> dict[str, float
     hosted = bool(np.ptp(clocks.host) > 0)
     if hosted or (law.inner and not one_memory_clock):
         names.append("host_ms")
-    if hosted and law.form is TimeForm.OVERLAP_STALL:
+    if hosted and law.stall:
         names.append("stall")
     if law.outer and not one_memory_clock:
         names.append("fixed_ms")
-    held = HELD_OVERLAP[law.form]
-    if held is None:
+    if law.overlap is None:
         names.append("overlap")
     return fit(
         names,
         lambda values: time_ms(values, clocks),
         subject.measured_ms[list(points)],
-        held={} if held is None else {"overlap": held},
+        held={} if law.overlap is None else {"overlap": law.overlap},
         noise=DEFAULT_NOISE,
         label=f"{subject.name}, {law.name}",
         resamples=0,
@@ -124,7 +125,7 @@ def one_run(law: Law, subject: Subject, others: Sequence[Subject]) -> FloatArray
     Raises:
         PlatformError: where the others cannot determine a shape.
     """
-    if law.form is None:
+    if law.is_naive:
         shape = {"compute_ms": 1.0}
     else:
         together = joined_subjects(others)

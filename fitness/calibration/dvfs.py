@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -17,7 +17,6 @@ from fitness.calibration.least_squares import (
     leave_one_out,
 )
 from fitness.cost_model.dvfs_forms import (
-    HELD_OVERLAP,
     Clocks,
     PowerForm,
     TimeForm,
@@ -32,7 +31,12 @@ from platforms.platform import Platform
 
 DEFAULT_NOISE = 0.01
 """Default relative standard error of a measurement."""
-RICHEST_FIRST = (TimeForm.OVERLAP_STALL, TimeForm.OVERLAP_FITTED, TimeForm.OVERLAP)
+RICHEST_FIRST = (
+    TimeForm.OVERLAP_STALL,
+    TimeForm.OVERLAP_FITTED,
+    TimeForm.OVERLAP,
+    TimeForm.SHARES,
+)
 """The forms to choose from; each later one has at most as many parameters."""
 
 
@@ -89,6 +93,7 @@ def calibrate_rows(
         problem.names, problem.predict, problem.measured,
         held=problem.held, noise=noise, label=label, resamples=resamples,
     )  # fmt: skip
+    time = replace(time, values=problem.parts(time.values), errors=problem.parts(time.errors))
     powered = [row for row in rows if row.mw is not None or row.mj is not None]
     if not powered:
         return Calibrated(*_names(rows), time_form, reason, time, None, None)
@@ -113,9 +118,12 @@ def richest_form(
     """
     label = subject_name(rows[0])
     forms = list(RICHEST_FIRST)
-    if platform.unit_by_name[rows[0].unit].host is None:
+    unit = platform.unit_by_name[rows[0].unit]
+    if unit.host is None:
         # Without a host it is the form overlap.
         forms.remove(TimeForm.OVERLAP_STALL)
+    if fixed or not unit.clock_law.shares:
+        forms.remove(TimeForm.SHARES)
     passed_over = ""
     for form in forms[:-1]:
         try:
@@ -179,6 +187,8 @@ def subject_name(row: ClockMeasurement) -> str:
 class _TimeProblem:
     names: tuple[str, ...]
     held: dict[str, float]
+    shares: dict[str, float]
+    """Parts of a time of 1 ms at the fastest clocks, for the form SHARES."""
     clocks: Clocks
     measured: FloatArray
 
@@ -186,17 +196,32 @@ class _TimeProblem:
     def of(
         rows: Sequence[ClockMeasurement], platform: Platform, form: TimeForm, *, fixed: bool
     ) -> _TimeProblem:
-        hosted = platform.unit_by_name[rows[0].unit].host is not None
-        overlap = HELD_OVERLAP[form]
+        unit = platform.unit_by_name[rows[0].unit]
+        overlap = float(unit.clock_law.overlap)
+        shares = {f"{part}_ms": float(share) for part, share in unit.clock_law.shares}
+        if form is TimeForm.SHARES and not shares:
+            raise PlatformError(
+                f"{subject_name(rows[0])}: the form shares needs shares in the unit's clock_law, "
+                "got none"
+            )
+        length = sum(share**overlap for share in shares.values()) ** (1 / overlap)
         return _TimeProblem(
-            names=time_parameters(form, hosted=hosted, fixed=fixed),
-            held={} if overlap is None else {"overlap": overlap},
+            names=time_parameters(form, hosted=unit.host is not None, fixed=fixed),
+            held={} if form is TimeForm.OVERLAP_FITTED else {"overlap": overlap},
+            shares={name: share / length for name, share in shares.items()},
             clocks=_clocks(rows, platform),
             measured=np.array([row.ms for row in rows], dtype=np.float64),
         )
 
+    def parts(self, values: dict[str, float]) -> dict[str, float]:
+        """``values`` with a time at the fastest clocks replaced by its parts."""
+        if "time_ms" not in values:
+            return values
+        others = {name: value for name, value in values.items() if name != "time_ms"}
+        return others | {name: share * values["time_ms"] for name, share in self.shares.items()}
+
     def predict(self, values: dict[str, float]) -> FloatArray:
-        return time_ms(values, self.clocks)
+        return time_ms(self.parts(values), self.clocks)
 
     def check(self, label: str) -> None:
         """Accepts times that determine every parameter."""

@@ -9,13 +9,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from common.arrays import FloatArray
-from fitness.cost_model.dvfs_forms import FULL_OVERLAP
 from platforms.errors import PlatformError
 
 Predict = Callable[[dict[str, float]], FloatArray]
 
 STARTS = 12
 RESAMPLES = 60
+MAX_OVERLAP = 64.0
+"""A p-norm with this p is the largest part to within 2 %."""
 MIN_SINGULAR = 1e-3
 """Below this share of the largest, a direction of the parameters changes no prediction."""
 AT_BOUND = 1e-6
@@ -150,9 +151,9 @@ def _starts(names: Sequence[str], measured: FloatArray) -> list[FloatArray]:
     rng = np.random.default_rng(0)
     low, high = float(measured.min()), float(measured.max())
     usual = {
-        "compute_ms": 0.5 * low, "memory_ms": 0.5 * low, "host_ms": 0.4 * low, "stall": 0.2,
-        "fixed_ms": 0.1 * low, "overlap": 2.5, "static_mw": 0.5 * low, "own_mw": 0.4 * high,
-        "clock_mw": 0.2 * high, "host_mw": 0.2 * high,
+        "time_ms": low, "compute_ms": 0.5 * low, "memory_ms": 0.5 * low,
+        "host_ms": 0.4 * low, "stall": 0.2, "fixed_ms": 0.1 * low, "overlap": 2.5,
+        "static_mw": 0.5 * low, "own_mw": 0.4 * high, "clock_mw": 0.2 * high, "host_mw": 0.2 * high,
     }  # fmt: skip
     first = np.array([usual[name] for name in names])
     return [first, *(first * rng.uniform(0.1, 2.0, len(names)) for _ in range(STARTS - 1))]
@@ -169,7 +170,7 @@ def _least_squares(
     from scipy.optimize import least_squares
 
     low = np.array([1.0 if name == "overlap" else 0.0 for name in names])
-    high = np.array([FULL_OVERLAP if name == "overlap" else np.inf for name in names])
+    high = np.array([MAX_OVERLAP if name == "overlap" else np.inf for name in names])
 
     def residuals(point: FloatArray) -> FloatArray:
         values = held | dict(zip(names, point.tolist(), strict=True))

@@ -5,37 +5,41 @@ the fastest point):
 
     t = |compute x, memory z, host y|_p * (1 + stall (y - 1)) + fixed
 
-|.|_p is the p-norm, (a^p + b^p + c^p)^(1/p): p = 1 adds the parts (nothing overlaps), a large p
-takes the largest (all overlaps). ``stall`` is a host that holds up the unit's own work, whatever
-that unit's clock.
+|.|_p is the p-norm of :mod:`fitness.cost_model.clock_law`: p = 1 adds the parts (nothing overlaps),
+a large p takes the largest (all overlaps). ``stall`` is a host that holds up the unit's own work,
+whatever that unit's clock.
 
     P = static + own v(f) [share] + clock f/f0 + host v(h),      v(f) = f V^2 / (f0 V0^2)
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from decimal import Decimal
 from enum import Enum
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from common.arrays import FloatArray
+from fitness.cost_model.clock_law import Array, parts_norm
 from platforms.errors import PlatformError
 from platforms.platform import Platform, Unit
 
-FULL_OVERLAP = 64.0
-"""A p-norm with this p is the largest part to within 2 %."""
-
 
 class TimeForm(Enum):
-    """Which parameters of a time are free, and how its parts overlap."""
+    """Which parameters of a time are free; what is not is the platform's."""
 
-    SUM = "sum"
+    SHARES = "shares"
+    """The time at the fastest clocks."""
     OVERLAP = "overlap"
-    MAXIMUM = "maximum"
+    """The parts."""
     OVERLAP_FITTED = "overlap-fitted"
+    """The parts and p."""
     OVERLAP_STALL = "overlap-stall"
+    """The parts and a host's stall."""
 
 
 class PowerForm(Enum):
@@ -47,30 +51,22 @@ class PowerForm(Enum):
     VOLTAGE_CLOCK = "voltage-clock"
 
 
-HELD_OVERLAP = {
-    TimeForm.SUM: 1.0,
-    TimeForm.OVERLAP: 3.0,
-    TimeForm.MAXIMUM: FULL_OVERLAP,
-    TimeForm.OVERLAP_FITTED: None,
-    TimeForm.OVERLAP_STALL: 3.0,
-}
-"""The p of a form; None: fitted. 3 fits Tang's Table 2 best (docs/tang.md)."""
-
-
 @dataclass(frozen=True, eq=False)
 class Clocks:
     """How much slower than its fastest point each clock is, arrays of one shape; at least 1 up to
     what a ladder allows. ``own_v`` and ``host_v``: v(f) and v(h)."""
 
-    own: FloatArray
-    host: FloatArray
-    memory: FloatArray
-    own_v: FloatArray
-    host_v: FloatArray
+    own: Array
+    host: Array
+    memory: Array
+    own_v: Array
+    host_v: Array
 
 
 def time_parameters(form: TimeForm, *, hosted: bool, fixed: bool = False) -> tuple[str, ...]:
     """Names of the free parameters; ``fixed`` adds a part that no clock changes."""
+    if form is TimeForm.SHARES:
+        return ("time_ms",)
     names = ["compute_ms", "memory_ms"]
     if hosted:
         names.append("host_ms")
@@ -93,25 +89,19 @@ def power_parameters(form: PowerForm, *, hosted: bool) -> tuple[str, ...]:
     return tuple(names)
 
 
-def time_ms(values: dict[str, float], clocks: Clocks) -> FloatArray:
-    """Milliseconds; parameters that are not given are 0, ``overlap`` 1."""
+def time_ms(values: Mapping[str, Any], clocks: Clocks) -> Array:
+    """Milliseconds, in decimals where values and clocks are; parameters that are not given are 0,
+    ``overlap`` 1."""
     whole = parts_norm(
-        values.get("compute_ms", 0.0) * clocks.own,
-        values.get("memory_ms", 0.0) * clocks.memory,
-        values.get("host_ms", 0.0) * clocks.host,
-        values.get("overlap", 1.0),
+        [
+            values.get("compute_ms", 0) * clocks.own,
+            values.get("memory_ms", 0) * clocks.memory,
+            values.get("host_ms", 0) * clocks.host,
+        ],
+        values.get("overlap", 1),
     )
-    stalled: FloatArray = whole * (1.0 + values.get("stall", 0.0) * (clocks.host - 1.0))
-    return stalled + values.get("fixed_ms", 0.0)
-
-
-def parts_norm(
-    compute: FloatArray, memory: FloatArray, host: FloatArray, overlap: float
-) -> FloatArray:
-    """The p-norm of three parts >= 0, with the largest taken out so that no power overflows."""
-    largest = np.maximum(np.maximum(compute, memory), np.maximum(host, 1e-300))
-    total = sum((part / largest) ** overlap for part in (compute, memory, host))
-    result: FloatArray = largest * np.asarray(total) ** (1.0 / overlap)
+    stalled = whole * (1 + values.get("stall", 0) * (clocks.host - 1))
+    result: Array = stalled + values.get("fixed_ms", 0)
     return result
 
 
@@ -132,18 +122,23 @@ def power_mw(
     return result
 
 
-def clocks_of(platform: Platform, unit: Unit, points: NDArray[np.int64]) -> Clocks:
+def clocks_of(
+    platform: Platform,
+    unit: Unit,
+    points: NDArray[np.int64],
+    number: type[float | Decimal] = float,
+) -> Clocks:
     """The clocks at operating points [n, clocks of the unit]."""
     slower, volts = {}, {}
     for column, name in enumerate(unit.clocks):
         ladder = platform.domain_by_name[name].operating_points
-        khz = np.array([point.frequency_khz for point in ladder], dtype=np.float64)
+        khz = np.array([number(point.frequency_khz) for point in ladder])
         known = all(point.voltage_mv is not None for point in ladder)
-        mv = np.array([point.voltage_mv if known else 1 for point in ladder], dtype=np.float64)
+        mv = np.array([number((known and point.voltage_mv) or 1) for point in ladder])
         v = khz * mv**2
         slower[name] = (khz[-1] / khz)[points[:, column]]
         volts[name] = (v / v[-1])[points[:, column]]
-    one = np.ones(len(points), dtype=np.float64)
+    one = np.full(len(points), number(1))
     own, memory = unit.clocks[0], unit.clocks[-1]
     return Clocks(
         own=slower[own],

@@ -1,9 +1,8 @@
-"""The estimate: time of a group from its multiply-accumulates and bytes, in three parts.
+"""The estimate: the parts of the time of a group from its multiply-accumulates and bytes.
 
-At the fastest clocks f0 and m0 a launch takes max(c, m) with c = sum of MACs / (peak x efficiency)
-and m = bytes / (peak bandwidth x the unit's share); of that the share c / (c + m) goes with the
-unit's clock and m / (c + m) with the memory's. The third part, a fixed time for every launch, goes
-with neither: t = t_compute f0/f + t_memory m0/m + t_fixed.
+Of a launch compute = MACs / (peak x efficiency), memory = bytes / (peak bandwidth x the unit's
+share), both at the fastest clocks; they follow the clocks by :mod:`fitness.cost_model.clock_law`.
+A launch takes a fixed time besides.
 """
 
 from __future__ import annotations
@@ -13,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
+from fitness.cost_model.clock_law import LaunchTime, TimeParts
 from fitness.cost_model.fusion import Launch
 from platforms.platform import Peak, Platform, Unit
 from sdf.layer import Layer, LayerKind
@@ -26,29 +26,6 @@ DEPTHWISE = "depthwise convolution"
 
 
 @dataclass(frozen=True)
-class TimeParts:
-    """The parts of a time at the fastest clocks, ps.
-
-    ``traffic``: bytes moved x 10^9, so that traffic / time in ps is the demand in kB/s.
-    """
-
-    compute: Fraction
-    memory: Fraction
-    fixed: Fraction
-    traffic: int
-
-    def at(self, unit_ratio: Fraction, memory_ratio: Fraction) -> Fraction:
-        """The time at clocks ``f`` and ``m``, given f0/f and m0/m."""
-        return self.compute * unit_ratio + self.memory * memory_ratio + self.fixed
-
-    def scaled(self, scaled: Fraction, fixed: Fraction = Fraction(1)) -> TimeParts:
-        """Compute and memory part times ``scaled``, the fixed part times ``fixed``."""
-        return TimeParts(
-            self.compute * scaled, self.memory * scaled, self.fixed * fixed, self.traffic
-        )
-
-
-@dataclass(frozen=True)
 class UnitModel:
     """What the estimate needs of one unit in one number format, at the fastest clocks."""
 
@@ -57,6 +34,8 @@ class UnitModel:
     efficiency: dict[str, Fraction]
     bytes_per_ps: Fraction
     bytes_per_element: int
+    bandwidth_share: Fraction
+    overlap: Fraction
     fixed_ps: int
 
 
@@ -76,6 +55,8 @@ def unit_model(unit: Unit, platform: Platform, peak: Peak) -> UnitModel:
         * memory
         * CYCLES_PER_PS,
         bytes_per_element=peak.bytes_per_element if unit.bandwidth_share else 0,
+        bandwidth_share=unit.bandwidth_share,
+        overlap=unit.clock_law.overlap,
         fixed_ps=unit.fixed_ns_per_layer * 1000,
     )
 
@@ -97,10 +78,10 @@ def is_depthwise(layer: Layer) -> bool:
 
 
 def group_parts(launches: Sequence[Launch], model: UnitModel) -> TimeParts:
-    """The three parts of the time of a group's launches on a unit."""
-    # Equal launches are counted first: their exact sum keeps small denominators.
+    """The parts of the time of a group's launches on a unit."""
     pairs: Counter[tuple[Fraction, int]] = Counter()
     fixed = 0
+    shares = [model.bandwidth_share]
     for launch in launches:
         if launch.is_free:
             continue
@@ -114,24 +95,15 @@ def group_parts(launches: Sequence[Launch], model: UnitModel) -> TimeParts:
             Fraction(0),
         )
         pairs[work, launch.elements * model.bytes_per_element] += 1
-    compute, memory = [], []
-    moved = 0
-    for (work, size), count in pairs.items():
-        transfer = size / model.bytes_per_ps
-        total = work + transfer
-        moved += count * size
-        if total:
-            longest = max(work, transfer) * count / total
-            compute.append(work * longest)
-            memory.append(transfer * longest)
+        shares += [efficiency_of(x, model.efficiency) for x in launch.layers if x.macs]
     return TimeParts(
-        _tree_sum(compute), _tree_sum(memory), Fraction(fixed), moved * TRAFFIC_PER_BYTE
+        launches=tuple(
+            LaunchTime(work, size / model.bytes_per_ps, count)
+            for (work, size), count in pairs.items()
+            if work or size
+        ),
+        overlap=model.overlap,
+        peak_share=max(shares),
+        fixed=Fraction(fixed),
+        traffic=sum(count * size for (_, size), count in pairs.items()) * TRAFFIC_PER_BYTE,
     )
-
-
-def _tree_sum(terms: list[Fraction]) -> Fraction:
-    """The exact sum, adding terms of like size: much faster than from the left."""
-    while len(terms) > 1:
-        pairs = [left + right for left, right in zip(terms[::2], terms[1::2], strict=False)]
-        terms = pairs + terms[len(pairs) * 2 :]
-    return terms[0] if terms else Fraction(0)

@@ -2,20 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from decimal import Context, Decimal, localcontext
+from functools import partial
+from typing import Any
 
 import numpy as np
 
 from common.arrays import FloatArray, IntArray
 from common.units import PS_PER_MS, PS_PER_S
 from fitness.calibration.dvfs_profile import ClockProfile
-from fitness.cost_model.dvfs_forms import Clocks, clocks_of, parts_norm, power_mw, time_ms
-from fitness.cost_model.frequency_scaling import LIMIT_PS
+from fitness.cost_model.clock_law import (
+    DIGITS,
+    LIMIT_PS,
+    ROUNDING,
+    ROUNDINGS,
+    Array,
+    TimeParts,
+    exact,
+    parts_norm,
+    rounded,
+)
+from fitness.cost_model.dvfs_forms import Clocks, clocks_of, power_mw, time_ms
 from fitness.cost_model.fusion import Launch
 from fitness.cost_model.power import alone_idle_mw, ladder_shape
-from fitness.cost_model.roofline import TimeParts
 from platforms.errors import PlatformError
+from platforms.io.exact_json import rounded_half_up
 from platforms.measurement import is_same_network
 from platforms.platform import Platform, Unit
 from sdf.grouping.groups import GroupedNetwork
@@ -78,42 +91,75 @@ def modelled_groups(
     points = np.indices(shape).reshape(len(shape), -1).T.astype(np.int64)
     clocks = clocks_of(platform, unit, points)
     idle = alone_idle_mw(platform, unit, board_mw).reshape(-1)
-    found = {}
+    times: list[tuple[int, IntArray]] = []
+    powers: dict[int, tuple[FloatArray | None, str]] = {}
     if of_network is not None:
-        times = _shared_out(of_network, parts, clocks)
+        law = partial(_shared_out, of_network, parts)
+        times = list(enumerate(_picoseconds(law, platform, unit, points)))
         power = _dynamic(of_network, clocks, idle)
-        found = {g: (time, power, of_network.note) for g, time in enumerate(times)}
+        powers = dict.fromkeys(range(len(parts)), (power, of_network.note))
     else:
         for g, group in enumerate(launches):
             chosen = _fitted(group, layers)
             if chosen:
-                found[g] = _added(chosen, clocks, idle)
-    return {
-        g: _group(platform, unit, points, shape, parts[g], *entry, label=network.groups[g].name)
-        for g, entry in found.items()
-    }
+                (time,) = _picoseconds(partial(_added, chosen), platform, unit, points)
+                times.append((g, time))
+                powers[g] = _mean_power(chosen, clocks, idle), chosen[0].note
+    return {g: _group(platform, points, shape, parts[g], time, *powers[g]) for g, time in times}
+
+
+def _picoseconds(
+    law: Callable[[Clocks, type[float | Decimal]], list[Array]],
+    platform: Platform,
+    unit: Unit,
+    points: IntArray,
+) -> list[IntArray]:
+    """Times of a law that gives ms, rounded half up: in decimals where floats leave a doubt.
+
+    Raises:
+        PlatformError: on a time that is too long to be kept.
+    """
+    found = []
+    values = [time * PS_PER_MS for time in law(clocks_of(platform, unit, points), float)]
+    error = ROUNDING * (ROUNDINGS + 2 * len(values))
+    for place, value in enumerate(values):
+        if value.max() >= LIMIT_PS:
+            raise PlatformError(
+                f"{unit.name}: a group's time must stay below 140 s, "
+                f"got {value.max() / PS_PER_S:.0f} s by the fit over clocks"
+            )
+        times, sure = rounded(value, error)
+        if not sure.all():
+            with localcontext(Context(prec=DIGITS)):
+                doubtful = law(clocks_of(platform, unit, points[~sure], Decimal), Decimal)[place]
+                times[~sure] = [rounded_half_up(exact(time * PS_PER_MS)) for time in doubtful]
+        found.append(np.maximum(times, 1))
+    return found
 
 
 def _shared_out(
-    model: ClockProfile, parts: Sequence[TimeParts], clocks: Clocks
-) -> list[FloatArray]:
+    model: ClockProfile, parts: Sequence[TimeParts], clocks: Clocks, number: Callable[[float], Any]
+) -> list[Array]:
     """Per group [points] ms."""
-    compute, memory, fixed = (
-        _shares([float(getattr(part, name)) for part in parts])
+    compute, memory, host = (
+        [number(share) for share in _shares([float(getattr(part, name)) for part in parts])]
         for name in ("compute", "memory", "fixed")
     )
+    time = {name: number(value) for name, value in model.time.items()}
     alone = [
         parts_norm(
-            model.time.get("compute_ms", 0.0) * compute[g] * clocks.own,
-            model.time.get("memory_ms", 0.0) * memory[g] * clocks.memory,
-            model.time.get("host_ms", 0.0) * fixed[g] * clocks.host,
-            model.time.get("overlap", 1.0),
+            [
+                time.get("compute_ms", 0) * compute[g] * clocks.own,
+                time.get("memory_ms", 0) * memory[g] * clocks.memory,
+                time.get("host_ms", 0) * host[g] * clocks.host,
+            ],
+            time.get("overlap", 1),
         )
         for g in range(len(parts))
     ]
-    total = sum(alone) + 1e-300
-    of_network = time_ms(model.time, clocks)
-    return [of_network * share / total for share in alone]
+    total = sum(alone)
+    of_network = time_ms(time, clocks)
+    return [of_network * share / (total + (total == 0)) for share in alone]
 
 
 def _shares(values: Sequence[float]) -> list[float]:
@@ -137,16 +183,26 @@ def _fitted(
 
 
 def _added(
+    models: Sequence[ClockProfile], clocks: Clocks, number: type[float | Decimal]
+) -> list[Array]:
+    """One entry, [points] ms."""
+    times = [
+        time_ms({name: number(value) for name, value in model.time.items()}, clocks)
+        for model in models
+    ]
+    return [np.sum(times, axis=0)]
+
+
+def _mean_power(
     models: Sequence[ClockProfile], clocks: Clocks, idle: IntArray
-) -> tuple[FloatArray, FloatArray | None, str]:
+) -> FloatArray | None:
     times = [time_ms(model.time, clocks) for model in models]
-    total: FloatArray = np.sum(times, axis=0)
     powers = [_dynamic(model, clocks, idle) for model in models]
-    power: FloatArray | None = None
-    if all(entry is not None for entry in powers):
-        energies = [t * p for t, p in zip(times, powers, strict=True) if p is not None]
-        power = np.sum(energies, axis=0) / np.maximum(total, 1e-300)
-    return total, power, models[0].note
+    if any(power is None for power in powers):
+        return None
+    energies = [t * p for t, p in zip(times, powers, strict=True) if p is not None]
+    mean: FloatArray = np.sum(energies, axis=0) / np.maximum(np.sum(times, axis=0), 1e-300)
+    return mean
 
 
 def _dynamic(model: ClockProfile, clocks: Clocks, idle: IntArray) -> FloatArray | None:
@@ -158,28 +214,19 @@ def _dynamic(model: ClockProfile, clocks: Clocks, idle: IntArray) -> FloatArray 
 
 def _group(
     platform: Platform,
-    unit: Unit,
     points: IntArray,
     shape: tuple[int, ...],
     parts: TimeParts,
-    time: FloatArray,
+    picoseconds: IntArray,
     power: FloatArray | None,
     note: str,
-    *,
-    label: str,
 ) -> ModelledGroup:
-    picoseconds = np.maximum(np.floor(time * PS_PER_MS + 0.5), 1.0)
-    if picoseconds.max() >= LIMIT_PS:
-        raise PlatformError(
-            f"group {label!r} on {unit.name}: a group's time must stay below 140 s, "
-            f"got {picoseconds.max() / PS_PER_S:.0f} s by the fit over clocks"
-        )
     memory = platform.domain_by_name[platform.memory.domain].operating_points
     khz = np.array([point.frequency_khz for point in memory], dtype=np.float64)
     peak = platform.memory.bytes_per_cycle * khz[points[:, -1]]
     demand = np.minimum(np.floor(float(parts.traffic) / picoseconds + 0.5), peak)
     return ModelledGroup(
-        time_ps=picoseconds.astype(np.int64).reshape(shape),
+        time_ps=picoseconds.reshape(shape),
         demand_kbps=demand.astype(np.int64).reshape(shape),
         dynamic_mw=None if power is None else np.floor(power + 0.5).astype(np.int64).reshape(shape),
         note=note,

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
+from fitness.cost_model.clock_law import TimeParts
 from fitness.cost_model.fusion import Launch
-from fitness.cost_model.roofline import TimeParts
 from fitness.costs.measured_blocks import (
     aligned_records,
     convolutions_of,
@@ -215,11 +215,8 @@ def _scaled(
     ratios = clock_ratios(unit, platform, profile.clocks_khz)
     parts = list(estimates)
     if measurement.time_ps is not None:
-        parts = scale_to(parts, Fraction(measurement.time_ps), *ratios)
+        parts = scale_to(parts, Fraction(measurement.time_ps), ratios)
     demand = measurement.demand_kbps
     if demand is None:
         return parts
-    return [
-        TimeParts(part.compute, part.memory, part.fixed, rounded_half_up(demand * part.at(*ratios)))
-        for part in parts
-    ]
+    return [replace(part, traffic=rounded_half_up(demand * part.at(ratios))) for part in parts]

@@ -11,15 +11,15 @@ import numpy as np
 
 from common.arrays import IntArray
 from common.units import PS_PER_MS
-from fitness.cost_model.frequency_scaling import ladder_costs
+from fitness.cost_model.clock_law import TimeParts, ladder_costs
 from fitness.cost_model.fusion import Launch, network_launches
 from fitness.cost_model.power import busy_above_idle_mw, ladder_shape, traffic_mw
-from fitness.cost_model.roofline import TimeParts, group_parts, unit_model
+from fitness.cost_model.roofline import group_parts, unit_model
 from fitness.cost_model.support import Support, layer_support
 from fitness.cost_model.tables import CostOrigin, NetworkCosts, UnitCosts
 from fitness.costs.fitted import ModelledGroup, modelled_groups, models_for
 from fitness.costs.measured import MeasuredGroup, measured_groups, profiles_for
-from fitness.costs.scale_to_measured import calibrate, clock_ratios, network_record
+from fitness.costs.scale_to_measured import calibrate, network_record
 from fitness.costs.transitions import transition_times
 from fitness.profiles.profile_file import Profile
 from platforms.errors import PlatformError
@@ -35,11 +35,11 @@ def network_costs(
     units: Sequence[str] | None = None,
     profile: Profile | None = None,
 ) -> NetworkCosts:
-    """What every group costs on every unit: t = t_compute f0/f + t_memory m0/m + t_fixed.
+    """What every group costs on every unit, by the law of clocks (fitness.cost_model.clock_law).
 
     A measured group wins over a fit over clocks (a profile's ``models``), that over a calibration
-    on the whole network's measured time, that over an estimate. All but the fits are exact
-    rationals, rounded half up to integers in ps, kB/s and mW.
+    on the whole network's measured time, that over an estimate. Results are integers in ps, kB/s
+    and mW, the same on every machine.
 
     Args:
         network: the groups.
@@ -273,27 +273,23 @@ def _over_ladder(
     entries: Sequence[MeasuredGroup],
     label: str,
 ) -> tuple[IntArray, IntArray]:
-    """Times and demands [*operating points of the unit's clocks]; the host's clock changes nothing.
+    """Times and demands [*operating points of the unit's clocks].
 
-    Of several measurements the nearest holds: the one with the smallest product of clock ratios.
+    Of several measurements the nearest holds: the one with the smallest product of clock ratios,
+    the host's left out.
     """
-    own, memory = _khz(platform, unit.clocks[0]), _khz(platform, unit.clocks[-1])
+    own, *host, memory = (_khz(platform, name) for name in unit.clocks)
+    ladders = own, host[0] if host else [1], memory
     tables = [
-        ladder_costs(parts, own, memory, platform.memory.bytes_per_cycle, label)
-        for parts in choices
+        ladder_costs(parts, ladders, platform.memory.bytes_per_cycle, label) for parts in choices
     ]
     times, demands = tables[0]
     if len(tables) > 1:
-        nearest = _nearest(platform, unit, entries)
+        nearest = _nearest(platform, unit, entries)[:, None, :]
         times = np.choose(nearest, [table[0] for table in tables])
         demands = np.choose(nearest, [table[1] for table in tables])
-    if unit.host is None:
-        return times, demands
     shape = ladder_shape(platform, unit)
-    return (
-        np.broadcast_to(times[:, None, :], shape),
-        np.broadcast_to(demands[:, None, :], shape),
-    )
+    return times.reshape(shape), demands.reshape(shape)
 
 
 def _nearest(platform: Platform, unit: Unit, entries: Sequence[MeasuredGroup]) -> IntArray:
@@ -321,15 +317,9 @@ def _measured_power(
 ) -> IntArray:
     """The modelled power scaled so that it is the measured one at the measured clocks."""
     entry = next(entry for entry in entries if entry.power_mw is not None)
-    unit_ratio, memory_ratio = clock_ratios(unit, platform, entry.profile.clocks_khz)
-    own, memory = _khz(platform, unit.clocks[0]), _khz(platform, unit.clocks[-1])
-    row = own.index(int(own[-1] / unit_ratio))
-    column = memory.index(int(memory[-1] / memory_ratio))
-    place: tuple[int, ...] = (row, column)
-    if unit.host is not None:
-        hosts = _khz(platform, unit.host)
-        named = dict(entry.profile.clocks_khz).get(unit.host, hosts[-1])
-        place = (row, hosts.index(named), column)
+    named = dict(entry.profile.clocks_khz)
+    ladders = [(name, _khz(platform, name)) for name in unit.clocks]
+    place = tuple(khz.index(named.get(name, khz[-1])) for name, khz in ladders)
     at_clocks = int(modelled[place])
     measured_mw = int(entry.power_mw or 0)
     if at_clocks == 0:

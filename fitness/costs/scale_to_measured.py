@@ -1,49 +1,75 @@
 """Scaling estimates to measured times.
 
-A measurement at named clocks scales the compute and the memory part of an estimate by one factor,
-so that the time at those clocks is the measured one; launches keep their fixed time. Only where the
-fixed times alone would exceed the measurement, all three parts are scaled.
+A measurement at named clocks scales an estimate by one factor, so that the time at those clocks is
+the measured one; the law of clocks gives it at others.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from fractions import Fraction
 
-from fitness.cost_model.roofline import TimeParts
+from fitness.cost_model.clock_law import Ratios, TimeParts
 from platforms.measurement import Clocks, NetworkTime, is_same_network
 from platforms.platform import Platform, Unit
 
+SHARE_STEPS = 1 << 20
 
-def clock_ratios(unit: Unit, platform: Platform, clocks: Clocks) -> tuple[Fraction, Fraction]:
-    """f0/f and m0/m of ``unit`` at named clocks, f0 and m0 the fastest."""
+
+def clock_ratios(unit: Unit, platform: Platform, clocks: Clocks) -> Ratios:
+    """Of ``unit`` at named clocks; a host that is not named runs at its fastest."""
     khz = dict(clocks)
-    own, memory = unit.clocks[0], platform.memory.domain
-    fastest = {
-        name: platform.domain_by_name[name].operating_points[-1].frequency_khz
-        for name in (own, memory)
-    }
-    return Fraction(fastest[own], khz[own]), Fraction(fastest[memory], khz[memory])
 
+    def ratio(name: str) -> Fraction:
+        fastest = platform.domain_by_name[name].operating_points[-1].frequency_khz
+        return Fraction(fastest, khz.get(name, fastest) if name == unit.host else khz[name])
 
-def scale_to(
-    parts: Sequence[TimeParts], total: Fraction, unit_ratio: Fraction, memory_ratio: Fraction
-) -> list[TimeParts]:
-    """``parts`` scaled so that their times at these clocks add up to ``total`` exactly."""
-    fixed = sum((part.fixed for part in parts), Fraction(0))
-    # At the fastest clocks this sum is one of maxima, whose denominators are small.
-    moving = sum(
-        (part.compute * unit_ratio + part.memory * memory_ratio for part in parts), Fraction(0)
+    return Ratios(
+        own=ratio(unit.clocks[0]),
+        host=Fraction(1) if unit.host is None else ratio(unit.host),
+        memory=ratio(unit.clocks[-1]),
     )
-    if moving and total > fixed:
-        factor = (total - fixed) / moving
-        return [part.scaled(factor) for part in parts]
-    if moving + fixed:
-        factor = total / (moving + fixed)
-        return [part.scaled(factor, factor) for part in parts]
-    # Nothing to scale: the measurement is all that is known, and goes with no clock.
-    share = total / len(parts)
-    return [TimeParts(part.compute, part.memory, share, part.traffic) for part in parts]
+
+
+def scale_to(parts: Sequence[TimeParts], total: Fraction, ratios: Ratios) -> list[TimeParts]:
+    """``parts`` scaled so that their times at these clocks add up to ``total`` exactly.
+
+    All by one factor. Only where computing would then beat the peak, it is at the peak and the rest
+    gives way, memory's parts before fixed times: the estimate has it moving too much.
+    """
+
+    def sum_of(compute: Fraction, memory: Fraction) -> Fraction:
+        scaled = [part.scaled(compute, memory, Fraction(0)) for part in parts]
+        return sum((part.at(ratios) for part in scaled), Fraction(0))
+
+    fixed = sum((part.fixed for part in parts), Fraction(0)) * ratios.host
+    moving = sum_of(Fraction(1), Fraction(1))
+    if not moving + fixed:
+        # Nothing to scale: the measurement is all that is known.
+        return [replace(part, fixed=total / ratios.host / len(parts)) for part in parts]
+    factor = total / (moving + fixed)
+    at_peak = max(part.peak_share for part in parts)
+    if factor >= at_peak:
+        return [part.scaled(factor, factor, factor) for part in parts]
+    memory = at_peak * _largest_share(lambda share: sum_of(at_peak, at_peak * share) <= total)
+    rest = total - sum_of(at_peak, memory)
+    if not fixed or rest < 0:
+        # A measurement that beats the peak, or what the steps of the share leave.
+        factor = total / (total - rest)
+        return [part.scaled(at_peak * factor, memory * factor, Fraction(0)) for part in parts]
+    return [part.scaled(at_peak, memory, rest / fixed) for part in parts]
+
+
+def _largest_share(fits: Callable[[Fraction], bool]) -> Fraction:
+    """The largest share of 1, in steps of 2^-20, that fits, where all smaller ones do; else 0."""
+    low, high = 0, SHARE_STEPS
+    if fits(Fraction(1)):
+        return Fraction(1)
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if fits(Fraction(middle, SHARE_STEPS)) else (low, middle)
+    return Fraction(low, SHARE_STEPS)
 
 
 def network_record(
@@ -80,8 +106,8 @@ def calibrate(
     if not kept:
         return list(parts)
     if len(kept) < len(parts):
-        whole = sum((part.at(*ratios) for part in parts), Fraction(0))
+        whole = sum((part.at(ratios) for part in parts), Fraction(0))
         if whole:
-            total *= sum((part.at(*ratios) for part in kept), Fraction(0)) / whole
-    scaled = iter(scale_to(kept, total, *ratios))
+            total *= sum((part.at(ratios) for part in kept), Fraction(0)) / whole
+    scaled = iter(scale_to(kept, total, ratios))
     return [next(scaled) if runs else part for part, runs in zip(parts, runnable, strict=True)]

@@ -89,6 +89,7 @@ def read_network_time(
     clocks = read_clocks(record["clocks_mhz"], domains, f"{where}.clocks_mhz")
     for index, name in enumerate(record["units"]):
         _check_unit(name, units, clocks, record["precision"], f"{where}.units[{index}]")
+        _check_peak(record, units[name], clocks, where)
     return NetworkTime(
         names=(record["network"], *record.get("aliases", ())),
         macs=record["macs"],
@@ -98,6 +99,19 @@ def read_network_time(
         clocks_khz=clocks,
         source=read_source(record),
     )
+
+
+def _check_peak(record: Mapping[str, Any], unit: Unit, clocks: Clocks, where: str) -> None:
+    (peak,) = (peak for peak in unit.peaks if peak.precision == record["precision"])
+    khz = dict(clocks)[unit.clocks[0]]
+    # Operations over operations per ms.
+    least = record["macs"] / (peak.macs_per_cycle * khz)
+    if record["ms"] is not None and Fraction(record["ms"]) < least:
+        raise PlatformError(
+            f"{where}.ms must be at least {float(least):.3g}, the time of {record['macs']} "
+            f"multiply-accumulates at the {peak.precision} peak of {unit.name!r} at "
+            f"{khz / 1000:g} MHz, got {record['ms']}: another number format, or another network?"
+        )
 
 
 def _read_parts(

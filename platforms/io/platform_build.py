@@ -19,6 +19,7 @@ from platforms.io.measurement_file import (
 )
 from platforms.io.power_model import power_mw, voltages_mv
 from platforms.platform import (
+    ClockLaw,
     Contention,
     Domain,
     Memory,
@@ -237,6 +238,7 @@ def _unit(
         peaks=peaks,
         bandwidth_share=Fraction(entry["bandwidth"]["share"]),
         bandwidth_source=read_source(entry["bandwidth"]),
+        clock_law=_clock_law(entry["clock_law"], host, f"{where}.clock_law"),
         fixed_ns_per_layer=integer_of(
             fixed["us_per_layer"], 1000, f"{where}.fixed.us_per_layer", "ns"
         ),
@@ -251,6 +253,17 @@ def _unit(
         ),
         max_segments=support["max_segments"],
         support_source=read_source(support),
+    )
+
+
+def _clock_law(entry: Mapping[str, Any], host: str | None, where: str) -> ClockLaw:
+    shares = entry.get("shares", {})
+    if "host" in shares and host is None:
+        raise PlatformError(f"{where}.shares must not have host: the unit has none")
+    return ClockLaw(
+        overlap=Fraction(entry["overlap"]),
+        shares=tuple((part, Fraction(share)) for part, share in shares.items()),
+        source=read_source(entry),
     )
 
 

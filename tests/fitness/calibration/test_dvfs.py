@@ -15,12 +15,12 @@ from fitness.calibration.dvfs import calibrate_rows, predicted, subjects, time_e
 from fitness.calibration.dvfs_profile import Subject, clock_profile_document
 from fitness.calibration.dvfs_table import ClockMeasurement, read_measurements
 from fitness.calibration.least_squares import fit
+from fitness.cost_model.clock_law import parts_norm
 from fitness.cost_model.dvfs_forms import (
     Clocks,
     PowerForm,
     TimeForm,
     clocks_of,
-    parts_norm,
     power_mw,
     time_ms,
 )
@@ -36,6 +36,7 @@ from sdf.catalogue.catalogue import load_network
 from sdf.grouping.grouping import group_network
 
 TX2 = load_platform("jetson-tx2")
+XAVIER = load_platform("jetson-agx-xavier")
 TX2_FILE = Path(__file__).parents[3] / "platforms" / "data" / "jetson-tx2.json"
 GPU = TX2.unit_by_name["gpu"]
 EMC = len(TX2.domain_by_name["emc"].operating_points) - 1
@@ -58,10 +59,10 @@ NINE = [(g, c, EMC) for g in (0, 6, 12) for c in (0, 6, 11)]
 
 def test_the_norm_adds_or_takes_the_largest():
     parts = [np.array([value]) for value in (3.0, 4.0, 1.0)]
-    assert parts_norm(*parts, 1.0)[0] == pytest.approx(8.0)
-    assert parts_norm(*parts, 2.0)[0] == pytest.approx(26**0.5)
-    assert parts_norm(*parts, 64.0)[0] == pytest.approx(4.0, rel=0.01)
-    assert parts_norm(*[np.array([0.0])] * 3, 3.0)[0] < 1e-290
+    assert parts_norm(parts, 1.0)[0] == pytest.approx(8.0)
+    assert parts_norm(parts, 2.0)[0] == pytest.approx(26**0.5)
+    assert parts_norm(parts, 64.0)[0] == pytest.approx(4.0, rel=0.01)
+    assert parts_norm([np.array([0.0])] * 3, 3.0)[0] == 0
 
 
 def test_time_and_power_by_hand():
@@ -120,9 +121,7 @@ def test_error_bars_cover_the_truth_as_often_as_they_should():
             "compute_ms.*memory_ms",
         ),
         # One CPU clock: nothing tells the host's part from the memory's.
-        ([(g, 11, EMC) for g in (0, 3, 6, 9, 12)], TimeForm.SUM, False, "memory_ms.*host_ms"),
-        # One memory clock: a fixed part is like the memory's.
-        (NINE, TimeForm.SUM, True, "memory_ms.*fixed_ms"),
+        ([(g, 11, EMC) for g in (0, 3, 6, 9, 12)], TimeForm.OVERLAP, False, "memory_ms.*host_ms"),
     ],
 )
 def test_what_the_measurements_cannot_determine_is_named(points, form, fixed, named):
@@ -158,22 +157,41 @@ def test_how_rich_a_form_is_taken(points, form):
     assert named.time == result.time
 
 
+def test_a_single_run_takes_the_shares_of_the_platform():
+    """At the fastest clocks it is itself; elsewhere the parts of a usual network say."""
+    (row,) = rows_at([(12, 11, EMC)], power=False)
+    result = calibrate_rows([row], TX2, resamples=5)
+    assert result.time_form is TimeForm.SHARES
+    law = GPU.clock_law
+    for name, share in law.shares:
+        ratio = result.time.values[f"{name}_ms"] / result.time.values["compute_ms"]
+        assert ratio == pytest.approx(float(share))
+        assert 0 < result.time.errors[f"{name}_ms"] < 0.1 * result.time.values[f"{name}_ms"]
+    times, _ = predicted(result, [row], TX2)
+    assert times[0] == pytest.approx(row.ms)
+    half = replace(row, points=(3, 11, EMC))
+    (slow,), _ = predicted(result, [half], TX2)
+    x = 1300.5 / 420.75
+    shares = {name: float(share) for name, share in law.shares}
+    others = shares["memory"] ** 3 + shares["host"] ** 3
+    assert slow == pytest.approx(row.ms * ((x**3 + others) / (1 + others)) ** (1 / 3))
+
+
 def test_without_a_host_there_is_no_stall_to_determine():
-    xavier = load_platform("jetson-agx-xavier")
     rows = [
         ClockMeasurement("vgg19", "", "gpu", points, ms, None, None)
         for points, ms in (((13, 8), 10.0), ((13, 3), 14.0), ((2, 8), 38.0), ((6, 3), 19.0))
     ]
-    assert calibrate_rows(rows, xavier, resamples=0).time_form is TimeForm.OVERLAP_FITTED
-    two = calibrate_rows([rows[0], rows[2]], xavier, resamples=0)
+    assert calibrate_rows(rows, XAVIER, resamples=0).time_form is TimeForm.OVERLAP_FITTED
+    two = calibrate_rows([rows[0], rows[2]], XAVIER, resamples=0)
     assert two.time_form is TimeForm.OVERLAP
 
 
 def test_the_memory_clock_makes_a_fixed_part_known():
     points = [(g, c, m) for g in (0, 12) for c in (0, 11) for m in (0, 3, EMC)]
-    true = {"compute_ms": 40.0, "memory_ms": 30.0, "host_ms": 12.0, "fixed_ms": 7.0}
+    true = TRUE | {"stall": 0.0, "fixed_ms": 7.0}
     rows = rows_at(points, power=False, times=true)
-    result = calibrate_rows(rows, TX2, time_form=TimeForm.SUM, fixed=True, resamples=0)
+    result = calibrate_rows(rows, TX2, time_form=TimeForm.OVERLAP, fixed=True, resamples=0)
     assert result.time.values["fixed_ms"] == pytest.approx(7.0, rel=1e-3)
 
 
@@ -182,7 +200,15 @@ def test_too_few_measurements_are_refused():
     with pytest.raises(PlatformError, match=r"4 parameters .* need as many measurements .* got 3"):
         calibrate_rows(rows, TX2, time_form=TimeForm.OVERLAP_STALL)
     with pytest.raises(PlatformError, match=r"3 parameters .* need as many measurements .* got 2"):
-        calibrate_rows(rows[:2], TX2)
+        calibrate_rows(rows[:2], TX2, time_form=TimeForm.OVERLAP)
+    with pytest.raises(PlatformError, match=r"2 parameters .* need as many measurements .* got 1"):
+        calibrate_rows([ClockMeasurement("vgg19", "", "gpu", (3, 3), 9.0, None, None)], XAVIER)
+    with pytest.raises(PlatformError, match="the form shares needs shares in the unit's clock_law"):
+        calibrate_rows(
+            [ClockMeasurement("vgg19", "", "gpu", (3, 3), 9.0, None, None)],
+            XAVIER,
+            time_form=TimeForm.SHARES,
+        )
     (row,) = rows_at(NINE[:1])
     with pytest.raises(PlatformError, match="at least one time"):
         calibrate_rows([replace(row, ms=None)], TX2)

@@ -1,11 +1,10 @@
-"""Nothing is faster than the hardware: no group exceeds its unit's peak or the memory's bandwidth.
-
-Only platforms that pass are here. The Jetsons do not: the estimate splits max(c, m) into shares of
-c + m, which falls below c at slow clocks of the unit and below m at slow clocks of the memory; and
-Table 5 of HaX-CoNN beats the FP16 peaks of the Orins.
-"""
+"""Nothing is faster than the hardware: at no clock of any platform does a group exceed its unit's
+peak or the memory's bandwidth, and no measurement that a platform holds does."""
 
 from __future__ import annotations
+
+import json
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,28 +13,22 @@ from fitness.cost_model.fusion import network_launches
 from fitness.cost_model.support import supported_layers
 from fitness.cost_model.tables import CostOrigin
 from fitness.costs.network_costs import network_costs
-from platforms.io.platform_file import load_platform
+from platforms.errors import PlatformError
+from platforms.io.platform_file import load_platform, platform_names
 from sdf.catalogue.catalogue import load_network
 from sdf.grouping.grouping import group_network
 
-PASSING = (
-    "jetson-agx-thor",
-    "neurocube",
-    "raspberry-pi-5-hailo-8",
-    "raspberry-pi-5-hailo-8l",
-    "rk3588",
-    "snapdragon-865",
-    "snapdragon-8-elite",
-    "snapdragon-8-gen-3",
-    "snapdragon-x-elite",
-)
-NETWORKS = ("resnet50", "mobilenet_v2", "googlenet", "inception_v3", "vgg19")
+NETWORKS = ("resnet50", "mobilenet_v2", "googlenet", "inception_v4", "vgg19", "densenet121")
+"""Measured on some platforms and not on others; all of the catalogue's passed when last tried."""
+LACKS_WEIGHTS = {("jetson-agx-orin-32gb", "vgg19")}
+"""The VGG-19 of HaX-CoNN's Table 5 lacks the large products: its time leaves no room for their
+weights."""
 PS_PER_MS = 10**9
 ROUNDING = 1.0005
 """Times are whole picoseconds, published ones have three digits."""
 
 
-@pytest.mark.parametrize("name", PASSING)
+@pytest.mark.parametrize("name", platform_names())
 def test_no_group_is_faster_than_the_hardware(name: str) -> None:
     platform = load_platform(name)
     form = platform.default_precision
@@ -56,7 +49,34 @@ def test_no_group_is_faster_than_the_hardware(name: str) -> None:
                 if costs.origin[index] is CostOrigin.CANNOT_RUN:
                     continue
                 time_ms = costs.time_ps[index] / PS_PER_MS
+                # A host's clock, between the two, counts as it comes.
+                time_ms = time_ms.min(axis=tuple(range(1, time_ms.ndim - 1)))
                 least = group.macs / rates[:, None]
                 assert (least <= time_ms * ROUNDING).all(), (network, costs.unit, group.name)
+                if (name, network) in LACKS_WEIGHTS:
+                    continue
                 moved = size * sum(item.elements for item in launches[index] if not item.is_free)
                 assert (moved / most <= time_ms * ROUNDING).all(), (network, costs.unit, group.name)
+
+
+def test_a_measurement_that_beats_the_peak_is_refused(tmp_path: Path) -> None:
+    """HaX-CoNN's VGG-19 on Orin, if its 1.07 ms had been taken in FP16."""
+    path = tmp_path / "orin.json"
+    orin = load_platform("jetson-agx-orin-32gb")
+    (record,) = (r for r in orin.measurements if "VGG19" in r.names and "gpu" in r.units)
+    entry = {
+        "network": "VGG19",
+        "macs": record.macs,
+        "units": ["gpu"],
+        "ms": 1.07,
+        "precision": "fp16",
+        "clocks_mhz": {"gpu": 930.75, "emc": 3199},
+        "source": "a test",
+        "status": "measured",
+    }
+    document = {"extends": orin.name, "name": "mine", "measurements": [entry]}
+    path.write_text(json.dumps(document), "utf-8")
+    with pytest.raises(PlatformError, match=r"measurements\[0\].ms must be at least 1.47.* fp16"):
+        load_platform(path)
+    path.write_text(json.dumps(document | {"measurements": [entry | {"precision": "int8"}]}))
+    assert load_platform(path).measurements[0].time_ps == 1_070_000_000

@@ -25,7 +25,9 @@ def test_work_and_bytes_by_hand() -> None:
     # fc6 reads its weights at a vault's 10 GB/s, two bytes each.
     size = 2 * (384 * 49 * 512 + 512 + 384 * 49 + 512)
     compute = Fraction(384 * 49 * 512, 5) * 1000 / Fraction("0.8275")
-    assert times["fc6"] == round(max(compute, Fraction(size * 100))) + 100_000
+    longest = round(max(compute, Fraction(size * 100))) + 100_000
+    # The 64-norm of the two is a little longer.
+    assert longest <= times["fc6"] <= longest * 1.000001
     (edge,) = [e for e in graph.transfers if graph.tasks[e.target].name == "conv2"]
     assert edge.size_bytes == 2 * 96 * 28 * 28
     assert edge.memory_ps == 2 * (edge.size_bytes * 100 + 50_000)
