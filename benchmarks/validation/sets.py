@@ -30,11 +30,13 @@ from benchmarks.validation.scores import Comparison, joined
 from common.arrays import FloatArray
 from examples.hax import table6
 from examples.hax.published import METHODS, experiments
-from fitness.calibration.dvfs import DEFAULT_NOISE
+from fitness.calibration.dvfs import DEFAULT_NOISE, calibrate_rows, predicted
+from fitness.calibration.dvfs_table import ClockMeasurement
 from fitness.calibration.least_squares import fit
 from fitness.cost_model.dvfs_forms import (
     PowerForm,
     clocks_of,
+    point_at,
     power_mw,
     power_parameters,
     time_ms,
@@ -104,6 +106,13 @@ def tx2_grid() -> list[Comparison]:
             TX2, "the 4 corners of each network", (SUM, NORM_CONSTANT), tx2_subjects(TX2_CORNERS)
         ),
         *_one(TX2, ONE_RUN, laws, subjects),
+        *(
+            _by_default(TX2, fitted_to, "jetson-tx2", "gpu", _tables("tx2_gpu_memory"), used)
+            for fitted_to, used in (
+                ("4 of 52 points of each network", TX2_USED),
+                ("one run; the platform's shares", TX2_USED[:1]),
+            )
+        ),
         Comparison(
             TX2, "nothing; VGG-19", "the program's estimate", "ms", estimate_ms(), vgg19.measured_ms
         ),
@@ -268,7 +277,21 @@ def dla_modes() -> list[Comparison]:
                 fastest=0,
             )
         )
-    return _one(DLA_MODES, ONE_RUN, (NAIVE, SUM, NORM), subjects)
+    tables = [
+        (name, [(dla, memory, 1000 / rate) for dla, memory, rate in rows])
+        for name, rows in _tables("orin_dla_modes")
+    ]
+    return [
+        *_one(DLA_MODES, ONE_RUN, (NAIVE, SUM, NORM), subjects),
+        _by_default(
+            DLA_MODES,
+            "one run; the platform's shares",
+            "jetson-agx-orin",
+            "dla0",
+            tables,
+            ((1600, 3199),),
+        ),
+    ]
 
 
 def alone() -> list[Comparison]:
@@ -389,6 +412,46 @@ def _one(
             )
         found.append(joined(parts))
     return found
+
+
+def _tables(name: str) -> list[tuple[str, list[tuple[float, float, float]]]]:
+    """Per network its rows of unit MHz, memory MHz and figure."""
+    found = []
+    for network, rows in _by(read_set(name), "network"):
+        cells = [[float(cell) for cell in list(row.values())[-3:]] for row in rows]
+        found.append((network, [(own, memory, figure) for own, memory, figure in cells]))
+    return found
+
+
+def _by_default(
+    data: str,
+    fitted_to: str,
+    platform: str,
+    unit: str,
+    tables: Sequence[tuple[str, Sequence[tuple[float, float, float]]]],
+    used: Sequence[tuple[float, float]],
+) -> Comparison:
+    """What ``dse calibrate`` makes of the runs at the clocks ``used`` without options; a host runs
+    at its fastest clock."""
+    chip = load_platform(platform)
+    clocks = chip.unit_by_name[unit].clocks
+    fastest = [len(chip.domain_by_name[name].operating_points) - 1 for name in clocks]
+    parts = []
+    for network, table in tables:
+        rows = []
+        for own_mhz, memory_mhz, ms in table:
+            points = list(fastest)
+            points[0] = point_at(chip, clocks[0], round(1000 * own_mhz), network)
+            points[-1] = point_at(chip, clocks[-1], round(1000 * memory_mhz), network)
+            rows.append(ClockMeasurement(network, "", unit, tuple(points), ms, None, None))
+        keep = np.array([entry[:2] not in used for entry in table])
+        kept = [row for row, held_out in zip(rows, keep, strict=True) if not held_out]
+        times, _ = predicted(calibrate_rows(kept, chip, resamples=0), rows, chip)
+        measured = np.array([ms for _, _, ms in table])
+        parts.append(
+            Comparison(data, fitted_to, "dse calibrate", "ms", times[keep], measured[keep])
+        )
+    return joined(parts)
 
 
 def _held_out(
