@@ -100,6 +100,9 @@ def test_a_layer_that_is_not_there(dse, tmp_path):
 def test_measurements_that_say_too_little(dse, tmp_path):
     path = tmp_path / "rows.csv"
     path.write_text("network,unit,ms\nvgg19,gpu,70\n")
-    outcome = dse("calibrate", path, "--platform", "jetson-tx2")
+    outcome = dse("calibrate", path, "--platform", "jetson-tx2", "--form", "overlap")
     assert outcome.status == 2
     assert "need as many measurements at least, got 1" in outcome.err
+    outcome = dse("calibrate", path, "--platform", "jetson-tx2")
+    assert outcome.status == 0
+    assert "Time of vgg19 on gpu: shares, the richest form that 1 times determine" in outcome.out
