@@ -117,11 +117,12 @@ def transition_points(graph: SdfGraph) -> tuple[int, ...]:
     return tuple(
         cut
         for cut in legal_cuts(graph)
-        if cut > first_cost and not any(_fuses(layers[cut], layers[p]) for p in producers[cut])
+        if cut > first_cost and not any(fuses(layers[cut], layers[p]) for p in producers[cut])
     )
 
 
-def _fuses(layer: Layer, producer: Layer) -> bool:
+def fuses(layer: Layer, producer: Layer) -> bool:
+    """Whether runtimes run a layer with the one that it reads."""
     if layer.kind in (LayerKind.ACTIVATION, LayerKind.SOFTMAX, LayerKind.RESHAPE):
         return True
     pointwise = layer.kind is LayerKind.ELEMENTWISE or layer.operation == "BatchNormalization"

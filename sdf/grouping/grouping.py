@@ -18,12 +18,19 @@ from sdf.grouping.branches import split_branches, split_layers
 from sdf.grouping.cuts import layers_of, legal_cuts, tensors_of, transition_points
 from sdf.grouping.groups import Group, GroupEdge, GroupedNetwork
 from sdf.grouping.network_view import NetworkView
+from sdf.grouping.pieces import cut_into_pieces
 from sdf.layer import LayerKind
 
 __all__ = ["group_at", "group_network", "groups_from_parts", "legal_cuts", "transition_points"]
 
 _SACRIFICE = 20
 """A group follows a neighbour onto fewer units if its work is at most the network's over this."""
+
+MAX_SHARE = 4
+"""A stretch without a place where a single tensor crosses is cut all the same if its work is more
+than the network's over this."""
+PIECES = 16
+"""Into about so many times its share, or the number of groups asked for if that is larger."""
 
 Support = Sequence[Sequence[bool]] | NDArray[np.bool_]
 _Part = Sequence[int]
@@ -43,6 +50,8 @@ def group_network(
     Without options it is cut wherever one tensor crosses and no fusion is torn apart, except that
     a layer that fewer units can run than its neighbours takes a light neighbour with it: on its own
     it would cost two transitions. Layers are never joined where no unit could run them together.
+    A stretch of much work in which no single tensor crosses anywhere is cut where little crosses
+    (:mod:`sdf.grouping.pieces`); edges may then skip groups.
 
     Args:
         graph: a network, actors in an order of execution.
@@ -71,6 +80,7 @@ def group_network(
         if branches:
             parts = _branched(view, chain, groups)
         else:
+            chain = _without_large_parts(view, chain, max(PIECES, groups or 0))
             parts = chain if groups is None else _balanced(view, chain, groups)
     return _assembled(graph, view, _without_idle_parts(view, parts))
 
@@ -180,6 +190,19 @@ def _joined_islands(view: NetworkView, chain: list[_Part]) -> list[_Part]:
             joined.append(list(part))
             shared = own
     return list(joined)
+
+
+def _without_large_parts(view: NetworkView, chain: list[_Part], pieces: int) -> list[_Part]:
+    """Cuts parts of more than a share of the work where several tensors cross."""
+    work = [view.work_of(part) for part in chain]
+    total = sum(work)
+    parts: list[_Part] = []
+    for part, own in zip(chain, work, strict=True):
+        if own * MAX_SHARE > total:
+            parts += cut_into_pieces(view, part, max(1, total // pieces))
+        else:
+            parts.append(part)
+    return parts
 
 
 def _balanced(view: NetworkView, chain: Sequence[_Part], groups: int) -> list[_Part]:

@@ -6,7 +6,11 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from sdf.grouping.cuts import layers_of, legal_cuts, transition_points
+import numpy as np
+
+from sdf.grouping.cuts import layers_of, legal_cuts, tensors_of, transition_points
+from sdf.grouping.grouping import group_network
+from sdf.grouping.network_view import NetworkView
 from sdf.layer import Layer, LayerKind
 from sdf.onnx.importer import ImportedNetwork
 
@@ -50,8 +54,16 @@ class NetworkSummary:
     legal_cuts: tuple[int, ...]
     """Positions in the order of layers where one tensor crosses: cut i is before layer i."""
     transition_points: tuple[int, ...]
-    """Those of them that tear no fusion apart: without further wishes the network has one group
-    more than these."""
+    """Those of them that tear no fusion apart."""
+    groups: int
+    """As the network is cut by default, any unit running any layer."""
+    group_edges: int
+    """Hand-overs between groups; one fewer than groups where the network stays a chain."""
+    largest_group: str
+    """The group with most work."""
+    largest_group_layers: int
+    largest_group_share: float
+    """Of the network's work, multiply-accumulates and moved elements together."""
     warnings: tuple[str, ...]
 
 
@@ -66,6 +78,11 @@ def summarise(network: ImportedNetwork, *, bytes_per_element: int = 4) -> Networ
         GraphError: if the graph is not a network.
     """
     layers = layers_of(network.graph)
+    grouped = group_network(network.graph, None)
+    view = NetworkView(layers, tensors_of(network.graph), np.ones((len(layers), 1), np.bool_))
+    place = {id(layer): index for index, layer in enumerate(layers)}
+    work = [view.work_of([place[id(layer)] for layer in group.layers]) for group in grouped.groups]
+    largest = grouped.groups[work.index(max(work))]
     parameters = sum(layer.parameters for layer in layers)
     written = sum(_written(layer) for layer in layers)
     return NetworkSummary(
@@ -86,6 +103,11 @@ def summarise(network: ImportedNetwork, *, bytes_per_element: int = 4) -> Networ
         constant_operations=network.constant_operations,
         legal_cuts=legal_cuts(network.graph),
         transition_points=transition_points(network.graph),
+        groups=len(grouped.groups),
+        group_edges=len(grouped.edges),
+        largest_group=largest.name,
+        largest_group_layers=len(largest.layers),
+        largest_group_share=max(work) / max(1, sum(work)),
         warnings=network.warnings,
     )  # fmt: skip
 

@@ -13,6 +13,7 @@ from rich.table import Table
 from dse.cli.shared.options import AsJson, Dimensions
 from dse.workload.parse_options import parse_dimensions
 from sdf.catalogue.catalogue import load_network
+from sdf.grouping.grouping import MAX_SHARE
 from sdf.grouping.summary import summarise
 
 if TYPE_CHECKING:
@@ -85,9 +86,23 @@ def _print(summary: NetworkSummary) -> None:
         f"fused layers together: before layers {_listed(summary.transition_points)}"
         if summary.transition_points
         else f"legal cuts: {len(summary.legal_cuts)}, none of which leaves fused layers together",
+        _groups(summary),
         *(f"note: {warning}" for warning in summary.warnings),
     ]
     console.print(escape("\n".join(lines)))
+
+
+def _groups(summary: NetworkSummary) -> str:
+    """How the network is cut by default, and what no cut can help."""
+    text = (
+        f"groups: {summary.groups}, {_plural(summary.group_edges, 'hand-over')}; the largest, "
+        f"{summary.largest_group}, holds {summary.largest_group_share:.0%} of the work"
+    )
+    if summary.largest_group_share <= 1 / MAX_SHARE or summary.groups == 1:
+        return text
+    if summary.largest_group_layers == 1:
+        return f"{text}, because a layer cannot be cut"
+    return f"{text}, because its {summary.largest_group_layers} layers are fused by runtimes"
 
 
 def _kinds(summary: NetworkSummary) -> Table:

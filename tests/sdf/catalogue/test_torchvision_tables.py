@@ -196,6 +196,9 @@ def test_the_index_says_what_is_in_the_table(
     assert summary.constant_operations == ()
 
 
+DENSE = ("densenet161", "densenet169", "densenet201")
+
+
 @pytest.mark.parametrize("name", sorted(tables()))
 def test_every_table_can_be_cut_into_about_twenty_groups(
     name: str, networks: dict[str, ImportedNetwork]
@@ -208,9 +211,13 @@ def test_every_table_can_be_cut_into_about_twenty_groups(
     assert 9 <= len(grouped.groups) <= 20
     layers = [layer.name for group in grouped.groups for layer in group.layers]
     assert layers == [actor.name for actor in graph.actors]
-    assert [(edge.source, edge.target) for edge in grouped.edges] == [
-        (index, index + 1) for index in range(len(grouped.groups) - 1)
-    ]
+    chain = [(index, index + 1) for index in range(len(grouped.groups) - 1)]
+    edges = [(edge.source, edge.target) for edge in grouped.edges]
+    if name in DENSE:
+        # A dense block holds more than a quarter of the work: it is cut, and edges skip groups.
+        assert set(chain) < set(edges)
+    else:
+        assert edges == chain
 
 
 def test_attention_is_counted_with_its_scores() -> None:
