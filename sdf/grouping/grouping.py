@@ -6,7 +6,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from graphlib import TopologicalSorter
 from heapq import heappop, heappush
-from itertools import pairwise
+from itertools import groupby, pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,8 +17,9 @@ from sdf.grouping.balance import balanced_parts
 from sdf.grouping.branches import split_branches, split_layers
 from sdf.grouping.cuts import layers_of, legal_cuts, tensors_of, transition_points
 from sdf.grouping.groups import Group, GroupEdge, GroupedNetwork
+from sdf.grouping.joining import join_to_count
 from sdf.grouping.network_view import NetworkView
-from sdf.grouping.pieces import cut_into_pieces
+from sdf.grouping.pieces import cut_stretch
 from sdf.layer import LayerKind
 
 __all__ = ["group_at", "group_network", "groups_from_parts", "legal_cuts", "transition_points"]
@@ -29,6 +30,8 @@ _SACRIFICE = 20
 MAX_SHARE = 4
 """A stretch without a place where a single tensor crosses is cut all the same if its work is more
 than the network's over this."""
+MIN_GROUPS = 12
+"""Where a network has fewer such stretches, they are cut until there are about so many groups."""
 PIECES = 16
 """Into about so many times its share, or the number of groups asked for if that is larger."""
 
@@ -76,12 +79,15 @@ def group_network(
             raise GraphError("one layer a group and a number of groups exclude each other")
         parts = list(split_layers(range(len(layers)), layers, view.tensors))
     else:
-        chain = _joined_islands(view, _chain(graph, view))
+        chain = _chain(graph, view)
         if branches:
-            parts = _branched(view, chain, groups)
+            parts = _branched(view, _joined_islands(view, chain), groups)
         else:
-            chain = _without_large_parts(view, chain, max(PIECES, groups or 0))
-            parts = chain if groups is None else _balanced(view, chain, groups)
+            parts, is_chain = _without_large_parts(view, chain, max(PIECES, groups or 0))
+            if groups is not None and is_chain:
+                parts = _balanced(view, parts, groups)
+            elif groups is not None:
+                parts = list(join_to_count(view, parts, groups))
     return _assembled(graph, view, _without_idle_parts(view, parts))
 
 
@@ -192,17 +198,34 @@ def _joined_islands(view: NetworkView, chain: list[_Part]) -> list[_Part]:
     return list(joined)
 
 
-def _without_large_parts(view: NetworkView, chain: list[_Part], pieces: int) -> list[_Part]:
-    """Cuts parts of more than a share of the work where several tensors cross."""
+def _without_large_parts(
+    view: NetworkView, chain: list[_Part], pieces: int
+) -> tuple[list[_Part], bool]:
+    """Cuts parts of more than a share of the work where several tensors cross; where there are few
+    parts, the others, too, the largest first. What stays a chain has no islands. Whether all does
+    is returned, too."""
     work = [view.work_of(part) for part in chain]
     total = sum(work)
-    parts: list[_Part] = []
-    for part, own in zip(chain, work, strict=True):
-        if own * MAX_SHARE > total:
-            parts += cut_into_pieces(view, part, max(1, total // pieces))
+    cut: dict[int, list[list[int]]] = {}
+    count = len(chain)
+    for index in sorted(range(len(chain)), key=lambda index: -work[index]):
+        if work[index] * MAX_SHARE > total:
+            size = total // pieces
+        elif count < MIN_GROUPS:
+            size = work[index] // (MIN_GROUPS - count + 1)
         else:
-            parts.append(part)
-    return parts
+            break
+        found = cut_stretch(view, chain[index], max(1, size))
+        if len(found) > 1:
+            cut[index] = found
+            count += len(found) - 1
+    parts: list[_Part] = []
+    for is_cut, run in groupby(range(len(chain)), key=cut.__contains__):
+        if is_cut:
+            parts += [piece for index in run for piece in cut[index]]
+        else:
+            parts += _joined_islands(view, [chain[index] for index in run])
+    return parts, not cut
 
 
 def _balanced(view: NetworkView, chain: Sequence[_Part], groups: int) -> list[_Part]:

@@ -1,8 +1,9 @@
 """Cutting a stretch of layers where several tensors cross: skip connections, heads, attention.
 
-Between two places where a single tensor crosses may lie most of a network. Such a stretch is put
-into an order of execution in which little data is alive at a time, and cut into pieces of about
-equal work where few elements cross. What runtimes fuse stays together.
+Between two places where a single tensor crosses may lie most of a network. Such a stretch is split
+into its parallel branches. A branch of much work is put into an order of execution in which little
+data is alive at a time, and cut into pieces of about equal work where few elements cross. What
+runtimes fuse stays together.
 """
 
 from __future__ import annotations
@@ -14,7 +15,9 @@ from itertools import accumulate, pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from sdf.grouping.branches import split_branches
 from sdf.grouping.cuts import fuses
+from sdf.grouping.joining import join_small_parts
 from sdf.grouping.network_view import MACS_PER_ELEMENT, NetworkView
 from sdf.layer import LayerKind
 
@@ -24,22 +27,38 @@ MAX_PIECE = 4
 """A piece of several atoms has at most this many times the work that is asked for."""
 LOST_UNIT = 4
 """What a group costs that could run on all units but for some layers in it: its work times this."""
+MAX_BRANCHES = 4
+"""Where there are more branches than pieces of that work times this, the branches do not count."""
+SMALL = 8
+"""A part of less than the work that is asked for over this joins one beside it."""
 _POINTWISE = frozenset({LayerKind.ACTIVATION, LayerKind.ELEMENTWISE})
 
 
-def cut_into_pieces(
-    view: NetworkView, members: Sequence[int], work_per_piece: int
-) -> list[list[int]]:
-    """Cuts a stretch of layers into pieces of about the given work, in an order of execution.
-
-    A shortest path over the places where it may be cut: a piece costs its work squared over what
-    is asked for, plus that; a cut, moving all that crosses it out of one unit's cache and into
-    another's; a layer that some units cannot run, the work around it that loses them.
+def cut_stretch(view: NetworkView, members: Sequence[int], work_per_piece: int) -> list[list[int]]:
+    """Splits a stretch of layers into branches, and these into pieces of about the given work.
 
     Args:
         view: the network.
         members: the stretch, ascending; nothing outside lies between its layers.
         work_per_piece: above 0, as :meth:`NetworkView.work_of` measures it.
+    """
+    most = MAX_BRANCHES * (view.work_of(members) // work_per_piece + 1)
+    branches = split_branches(members, view.layers, view.tensors_of(members))
+    branches = join_small_parts(view, branches, work_per_piece // SMALL)
+    if len(branches) > most:
+        branches = [list(members)]
+    return [piece for part in branches for piece in cut_into_pieces(view, part, work_per_piece)]
+
+
+def cut_into_pieces(
+    view: NetworkView, members: Sequence[int], work_per_piece: int
+) -> list[list[int]]:
+    """Cuts layers into pieces of about the given work, in an order of execution.
+
+    A shortest path over the places where it may be cut: a piece costs its work squared over what
+    is asked for, plus that; a cut, moving all that crosses it out of one unit's cache and into
+    another's; a layer that some units cannot run, the work around it that loses them. Arguments as
+    for :func:`cut_stretch`.
     """
     order = _order(view, members)
     atoms = _atoms(view, order)

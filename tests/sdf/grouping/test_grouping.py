@@ -200,8 +200,7 @@ def test_chain_groups_end_at_the_transition_points(graph: SdfGraph) -> None:
     parts = members(group_network(graph, None))
     stretches = members(group_at(graph, transition_points(graph)))
     if 4 * max(map(work_of(graph), stretches)) > sum(map(work_of(graph), stretches)):
-        # A stretch of much work may be cut further.
-        assert {part[0] for part in stretches} <= {part[0] for part in parts}
+        # A stretch of much work is cut further: test_pieces.py.
         return
     costly = [part for part in parts if any(
         graph.actors[index].layer.kind is not LayerKind.RESHAPE for index in part)]  # fmt: skip
