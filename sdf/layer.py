@@ -64,3 +64,13 @@ class Layer:
     result_elements: int = 0
     """Of the output elements, those that are results of the network although other layers read
     them too; what no layer reads is a result anyway."""
+    narrow_parameters: int = 0
+    """Of the parameters, those stored in a byte or less: they are read as they are, whatever the
+    number format of the computation."""
+    narrow_bits: int = 0
+    """What the narrow parameters take."""
+
+    def parameter_bytes(self, bytes_per_element: int) -> int:
+        """Bytes of the constants where a number of the computation has ``bytes_per_element``."""
+        wide = self.parameters - self.narrow_parameters
+        return wide * bytes_per_element + -(-self.narrow_bits // 8)

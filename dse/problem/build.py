@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, MutableMapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil
@@ -133,10 +133,41 @@ def build_problem(
         ),
         warnings=(
             *(f"{network.graph.name}: {text}" for network in imported for text in network.warnings),
+            *_unused_dimensions(tables),
+            *_quantised(imported, platform, precision),
             *_without_times(groups, costs, platform, precision),
             *_unused_measurements(groups, precision, profile),
         ),
     )
+
+
+def _unused_dimensions(
+    tables: Mapping[tuple[str, tuple[tuple[str, int], ...]], NetworkTables],
+) -> list[str]:
+    """Text about sizes of dimensions that no network has."""
+    given = {name for _, dimensions in tables for name, _ in dimensions}
+    used = {
+        name
+        for (_, dimensions), entry in tables.items()
+        for name, _ in dimensions
+        if name not in entry.imported.unused_dimensions
+    }
+    return [f"no network has a dynamic dimension {name!r}" for name in sorted(given - used)]
+
+
+def _quantised(
+    networks: Sequence[ImportedNetwork], platform: Platform, precision: str
+) -> list[str]:
+    """Text about networks that are costed in a wider format than they compute in."""
+    known = {peak.precision for unit in platform.units for peak in unit.peaks}
+    if precision == "int8" or "int8" not in known:
+        return []
+    return [
+        f"{network.graph.name}: this model is quantised, and costed in {precision}: "
+        "use --precision int8"
+        for network in networks
+        if network.is_quantised
+    ]
 
 
 def _without_times(

@@ -16,7 +16,7 @@ from dse.workload.options import (
     parse_pin,
     parse_positive,
 )
-from dse.workload.workload import Workload
+from dse.workload.workload import Workload, WorkloadNetwork
 from results.problem.execution import IdleTime
 
 
@@ -97,7 +97,8 @@ def parse_dimensions(texts: Sequence[str] | None) -> tuple[tuple[str, int], ...]
 
 
 def with_dimensions(workload: Workload, texts: Sequence[str] | None) -> Workload:
-    """The workload with such sizes for all its networks; they win over those it has.
+    """The workload with such sizes for all its networks, or for the one whose name and a colon come
+    first; they win over those it has, and those of one network over those of all.
 
     Raises:
         WorkloadError: as :func:`parse_dimensions`.
@@ -105,10 +106,18 @@ def with_dimensions(workload: Workload, texts: Sequence[str] | None) -> Workload
     sizes = parse_dimensions(texts)
     if not sizes:
         return workload
+    names = {network.name for network in workload.networks}
+    shared = {key: size for key, size in sizes if key.partition(":")[0] not in names}
+
+    def given(network: WorkloadNetwork) -> dict[str, int]:
+        prefix = f"{network.name}:"
+        own = {key.removeprefix(prefix): n for key, n in sizes if key.startswith(prefix)}
+        return {**dict(network.dimensions), **shared, **own}
+
     return replace(
         workload,
         networks=tuple(
-            replace(network, dimensions=tuple({**dict(network.dimensions), **dict(sizes)}.items()))
+            replace(network, dimensions=tuple(given(network).items()))
             for network in workload.networks
         ),
     )

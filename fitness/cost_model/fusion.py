@@ -32,12 +32,23 @@ NOT_A_BASE = frozenset({LayerKind.CONCATENATION, LayerKind.RESHAPE})
 
 @dataclass(frozen=True)
 class Launch:
-    """Layers that run as one; ``elements`` is what it moves: constants and activations."""
+    """Layers that run as one.
+
+    It moves ``elements`` constants and activations in the number format of the computation, and
+    ``narrow_bits`` of constants that are read as they are stored.
+    """
 
     layers: tuple[Layer, ...]
     elements: int
     is_free: bool
     """Nothing is launched at all: a reshape, or a concatenation in place."""
+    narrow_bits: int = 0
+
+    def moved_bytes(self, bytes_per_element: int) -> int:
+        """What it moves where a number of the computation has ``bytes_per_element``; nothing where
+        that is 0."""
+        narrow = -(-self.narrow_bits // 8) if bytes_per_element else 0
+        return self.elements * bytes_per_element + narrow
 
 
 @dataclass(frozen=True)
@@ -137,13 +148,15 @@ def _closed(layers: list[Layer], inside: Mapping[str, Layer], wiring: Wiring) ->
         passed_on = sum(
             elements for name, elements in wiring.feeds_in.get(layer.name, ()) if name in own
         )
-        moved += layer.parameters + max(0, layer.input_elements - passed_on)
+        wide = layer.parameters - layer.narrow_parameters
+        moved += wide + max(0, layer.input_elements - passed_on)
         readers = wiring.readers.get(layer.name, frozenset())
         if not readers or not readers <= own:
             moved += layer.output_elements
         else:
             moved += layer.result_elements
-    return Launch(tuple(layers), moved, is_free=False)
+    narrow = sum(layer.narrow_bits for layer in layers)
+    return Launch(tuple(layers), moved, is_free=False, narrow_bits=narrow)
 
 
 def network_launches(network: GroupedNetwork) -> tuple[tuple[Launch, ...], ...]:

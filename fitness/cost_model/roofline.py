@@ -94,7 +94,7 @@ def group_parts(launches: Sequence[Launch], model: UnitModel) -> TimeParts:
             ),
             Fraction(0),
         )
-        pairs[work, launch.elements * model.bytes_per_element] += 1
+        pairs[work, launch.moved_bytes(model.bytes_per_element)] += 1
         shares += [efficiency_of(x, model.efficiency) for x in launch.layers if x.macs]
     return TimeParts(
         launches=tuple(

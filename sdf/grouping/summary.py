@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -95,7 +95,7 @@ def summarise(network: ImportedNetwork, *, bytes_per_element: int = 4) -> Networ
         parameters=parameters,
         activation_elements=written,
         bytes_per_element=bytes_per_element,
-        parameter_bytes=parameters * bytes_per_element,
+        parameter_bytes=sum(layer.parameter_bytes(bytes_per_element) for layer in layers),
         activation_bytes=written * bytes_per_element,
         operations=_ranked(layer.operation for layer in layers),
         kinds=tuple(_of_kind(kind, layers) for kind in LayerKind if any(
@@ -108,8 +108,15 @@ def summarise(network: ImportedNetwork, *, bytes_per_element: int = 4) -> Networ
         largest_group=largest.name,
         largest_group_layers=len(largest.layers),
         largest_group_share=max(work) / max(1, sum(work)),
-        warnings=network.warnings,
+        warnings=(*network.warnings, *_notes(network, bytes_per_element)),
     )  # fmt: skip
+
+
+def _notes(network: ImportedNetwork, bytes_per_element: int) -> Iterator[str]:
+    for name in network.unused_dimensions:
+        yield f"the model has no dynamic dimension {name!r}: its sizes stay as they are"
+    if network.is_quantised and bytes_per_element > 1:
+        yield "this model is quantised: use --precision int8"
 
 
 def _written(layer: Layer) -> int:

@@ -11,7 +11,7 @@ from math import prod
 from sdf.errors import GraphError
 from sdf.layer import Window
 from sdf.onnx.einsum import einsum
-from sdf.onnx.nodes import BOOL, FLOAT, INT32, INT64, Node, Shape, Tensor
+from sdf.onnx.nodes import BOOL, FLOAT, INT32, INT64, UINT8, Node, Shape, Tensor
 from sdf.onnx.op_kinds import CONTRIBUTED_DOMAIN
 from sdf.onnx.windows import pooling_window, slide, slide_back, window_of
 
@@ -205,21 +205,6 @@ def packed_matmul(node: Node, inputs: Inputs) -> list[Typed]:
     return [((*data.shape[:-1], node.integer("N", 1)), data.dtype)]
 
 
-def contributed_attention(node: Node, inputs: Inputs) -> list[Typed]:
-    """Attention of the contributed operators: packed or apart."""
-    data = data_input(node, inputs)
-    if node.operator == "MultiHeadAttention":
-        value = inputs[2] if len(inputs) > 2 else None
-        if len(data.shape) == 5:  # packed: batch, length, heads, 3, size
-            return [((*data.shape[:2], data.shape[2] * data.shape[4]), data.dtype)]
-        hidden = value.shape[-1] if value is not None and len(value.shape) == 3 else data.shape[-1]
-        return [((*data.shape[:2], hidden), data.dtype)]
-    weight = weight_input(node, inputs)
-    sizes = node.integers("qkv_hidden_sizes")
-    hidden = sizes[-1] if sizes else weight.shape[-1] // 3
-    return [((*data.shape[:-1], hidden), data.dtype)]
-
-
 def nonzero(node: Node, inputs: Inputs) -> list[Typed]:
     """At most every element is not zero."""
     data = data_input(node, inputs)
@@ -247,3 +232,24 @@ def skip_normalisation(node: Node, inputs: Inputs) -> list[Typed | None]:
     """The normalised sum, two statistics, and the sum itself."""
     data = data_input(node, inputs)
     return [(data.shape, data.dtype), None, None, (data.shape, data.dtype)]
+
+
+def embedding(node: Node, inputs: Inputs) -> list[Typed]:
+    """Rows of tables, added and normalised; the lengths that the mask leaves; the sum."""
+    data = data_input(node, inputs)
+    table = inputs[2] if len(inputs) > 2 else None
+    if table is None or len(table.shape) != 2:
+        raise node.error("needs a table of words as its input 2")
+    shape = (*data.shape, table.shape[1])
+    return [(shape, table.dtype), (data.shape[:1], INT32), (shape, table.dtype)]
+
+
+def packed_gather(node: Node, inputs: Inputs) -> list[Typed]:
+    """Rows of a table that is packed into few bits, unpacked."""
+    data, indices = data_input(node, inputs), weight_input(node, inputs)
+    scales = inputs[2] if len(inputs) > 2 else None
+    bits = node.integer("bits", 4)
+    # Types below a byte count their elements; bytes hold several.
+    width = data.shape[-1] * (8 // bits if data.dtype == UINT8 else 1)
+    shape = (*indices.shape, *data.shape[1:-1], width)
+    return [(shape, FLOAT if scales is None else scales.dtype)]

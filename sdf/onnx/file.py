@@ -8,14 +8,13 @@ from typing import Any
 
 from common.text import has_control_characters, shortened
 from sdf.errors import GraphError
-from sdf.onnx.op_kinds import CONTROL_FLOW
 
 _MAX_INLINED_BYTES = 1_000_000
 """Nodes; calls that call calls could otherwise fill the memory from a file of a few kilobytes."""
 
 
 def parse_model(data: bytes, folder: Path | None) -> Any:
-    """An ``onnx.ModelProto`` whose graph has nodes, no control flow and no local functions left.
+    """An ``onnx.ModelProto`` whose graph has nodes, and no local functions left.
 
     ``folder`` is where the file lies; tensors may refer to data there and below, nowhere else
     (None: not at all).
@@ -42,12 +41,6 @@ def parse_model(data: bytes, folder: Path | None) -> Any:
 
         model = inliner.inline_local_functions(model)
     _check_names(model.graph)
-    for node in model.graph.node:
-        if node.op_type in CONTROL_FLOW and normal_domain(node.domain) == "":
-            raise GraphError(
-                f"node {node.name or node.op_type!r}: control flow ({node.op_type}) cannot be "
-                "mapped, for its work depends on the data; export the model without it"
-            )
     return model
 
 
@@ -57,6 +50,9 @@ def _check_names(graph: Any) -> None:
     for node in graph.node:
         for name in (node.name, node.op_type, node.domain, *node.input, *node.output):
             _check_name(name)
+        for attribute in node.attribute:
+            for inner in (*((attribute.g,) if attribute.HasField("g") else ()), *attribute.graphs):
+                _check_names(inner)
     for tensor in graph.initializer:
         _check_name(tensor.name)
     for value in (*graph.input, *graph.output, *graph.value_info):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -13,12 +14,17 @@ from typing import Any
 from common.files import read_file
 from sdf.errors import GraphError
 from sdf.graph import Actor, Channel, SdfGraph
+from sdf.layer import LayerKind
 from sdf.onnx.file import parse_model
 from sdf.onnx.layers import make_layer
 from sdf.onnx.nodes import Shape
 from sdf.onnx.op_kinds import operation_name
 from sdf.onnx.walk import Walk, walk_model
 
+_QUANTISED = re.compile(
+    r"(com\.microsoft::)?(QuantizeLinear|DynamicQuantize.*|QLinear.*|QGemm|QAttention|MatMulInteger"
+    r"|ConvInteger)"
+)
 _MAX_BYTES = 2**31 - 1
 """Of a protocol buffer."""
 
@@ -39,6 +45,16 @@ class ImportedNetwork:
     warnings: tuple[str, ...]
     sha256: str
     """Of the bytes that the model was read from."""
+    unused_dimensions: tuple[str, ...] = ()
+    """Dimensions that were given a size and that the model does not have."""
+
+    @property
+    def is_quantised(self) -> bool:
+        """Whether operators of the model compute in 8 bits."""
+        return any(
+            actor.layer is not None and _QUANTISED.fullmatch(actor.layer.operation)
+            for actor in self.graph.actors
+        )
 
 
 def import_onnx(
@@ -47,8 +63,8 @@ def import_onnx(
     """Reads an ONNX file.
 
     Weights may be absent; only their shapes are needed. Nodes whose inputs are all constant are
-    constants themselves, and what feeds no output is left out. A dynamic batch dimension (the
-    first of an input, unnamed or named like one) is 1.
+    constants themselves, and what feeds no output is left out. A dynamic batch dimension (named so,
+    or the first of an input without a name or of four dimensions) is 1.
 
     Args:
         path: the file.
@@ -57,7 +73,8 @@ def import_onnx(
 
     Raises:
         GraphError: if the file cannot be read, is not a sound model, refers to data outside its
-            folder, has control flow, or a dynamic dimension without a size.
+            folder, has control flow that depends on the data, or a dynamic dimension without a
+            size.
     """
     return import_onnx_bytes(
         read_model(path),
@@ -141,9 +158,28 @@ def _network(walk: Walk, name: str, sha256: str) -> ImportedNetwork:
                 ).items()
             )
         ),
-        warnings=tuple(walk.warnings),
+        warnings=(*walk.warnings, *_unknown(actors)),
         sha256=sha256,
+        unused_dimensions=walk.unused_dimensions,
     )
+
+
+def _unknown(actors: list[Actor]) -> list[str]:
+    """What has no cost of its own, and its share of all that layers read and write."""
+    layers = [actor.layer for actor in actors if actor.layer is not None]
+    unknown = [layer for layer in layers if layer.kind is LayerKind.UNKNOWN]
+    if not unknown:
+        return []
+    moved, total = (
+        sum(layer.parameters + layer.input_elements + layer.output_elements for layer in some)
+        for some in (unknown, [layer for layer in layers if layer.kind is not LayerKind.RESHAPE])
+    )
+    counts = sorted(Counter(layer.operation for layer in unknown).items())
+    names = ", ".join(f"{name} ({count}x)" for name, count in counts)
+    share = f"{moved / total:.1%}" if total else "none"
+    return [
+        f"operations that are not known cost only the bytes they move ({share} of all): {names}"
+    ]
 
 
 def _channel(source: str, target: str, tensor: str, walk: Walk) -> Channel:

@@ -2,15 +2,17 @@
 
 Multiply-accumulates are counted for convolutions, matrix products, attention and recurrent layers,
 without biases, as is usual; all other layers cost the bytes that they move. A look-up in a constant
-table reads what it fetches, not the table.
+table reads what it fetches, not the table. Constants of a byte or less are read as they are stored.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from math import prod
 
 from sdf.layer import Layer, LayerKind, Window
+from sdf.onnx.attention import attention_of
 from sdf.onnx.compute_shapes import Inputs, convolution_window, weight_index
 from sdf.onnx.einsum import einsum
 from sdf.onnx.nodes import Node, Shape, Tensor, axis_in
@@ -28,12 +30,14 @@ def make_layer(
     """
     kind = kind_of(node.domain, node.operator)
     activations = _distinct(node, inputs, constant=False)
+    constants = _constants(node, kind, inputs, outputs)
+    narrow = [entry for entry in constants if entry.bits]
     return Layer(
         name=node.name,
         operation=operation_name(node.domain, node.operator),
         kind=kind,
         macs=_macs(node, kind, inputs, outputs),
-        parameters=_parameters(node, kind, inputs, outputs),
+        parameters=sum(entry.elements for entry in constants),
         input_elements=sum(tensor.elements for tensor in activations),
         output_elements=sum(tensor.elements for tensor in outputs),
         input_shapes=tuple(tensor.shape for tensor in activations),
@@ -41,6 +45,8 @@ def make_layer(
         window=_window(node, kind, inputs),
         axis=_axis(node, kind, inputs),
         result_elements=result_elements,
+        narrow_parameters=sum(entry.elements for entry in narrow),
+        narrow_bits=sum(entry.bits for entry in narrow),
     )
 
 
@@ -50,14 +56,52 @@ def _distinct(node: Node, inputs: Inputs, *, constant: bool) -> list[Tensor]:
     return [tensor for tensor in tensors.values() if tensor and tensor.constant is constant]
 
 
-def _parameters(node: Node, kind: LayerKind, inputs: Inputs, outputs: Sequence[Tensor]) -> int:
+@dataclass(frozen=True)
+class _Constant:
+    """What a layer reads of a constant; ``bits`` 0 where that is up to the computation."""
+
+    elements: int
+    bits: int
+
+
+def _constants(
+    node: Node, kind: LayerKind, inputs: Inputs, outputs: Sequence[Tensor]
+) -> list[_Constant]:
     if kind is LayerKind.RESHAPE:
-        return 0
-    constants = _distinct(node, inputs, constant=True)
-    if node.operator in ("Gather", "GatherElements", "GatherND"):
-        fetched = sum(tensor.elements for tensor in outputs)
-        return sum(min(tensor.elements, fetched) for tensor in constants)
-    return sum(tensor.elements for tensor in constants)
+        return []
+    fetched = sum(tensor.elements for tensor in outputs)
+    tensors = dict(zip(node.inputs, inputs, strict=True))
+    found = []
+    for index, tensor in enumerate(tensors.values()):
+        if tensor is None or not tensor.constant:
+            continue
+        elements = tensor.elements
+        if node.operator in ("Gather", "GatherElements", "GatherND"):
+            elements = min(elements, fetched)
+        elif node.operator == "GatherBlockQuantized":
+            indices = _shape(inputs, 1) or ()
+            elements = min(elements, prod(indices) * prod(tensor.shape[1:]))
+        elif node.inputs.index(list(tensors)[index]) in _TABLES.get(node.operator, ()):
+            elements = min(elements, _tokens(node, inputs) * tensor.shape[-1])
+        bits = elements * tensor.narrow_bits
+        if node.operator == "MatMulNBits" and index == 1:
+            elements = node.integer("K", 1) * node.integer("N", 1)
+        found.append(_Constant(elements, bits))
+    return found
+
+
+_TABLES = {
+    "EmbedLayerNormalization": range(2, 5),
+    "RotaryEmbedding": range(1, 4),
+    "GroupQueryAttention": range(7, 9),
+}
+"""Inputs of which one row is read for every token."""
+
+
+def _tokens(node: Node, inputs: Inputs) -> int:
+    """Batch times length; heads may be a dimension between the two."""
+    shape = _shape(inputs, 0) or (1, 1)
+    return shape[0] * (shape[2] if len(shape) == 4 else shape[-1 if len(shape) < 3 else 1])
 
 
 def _shape(inputs: Inputs, index: int) -> Shape | None:
@@ -76,7 +120,7 @@ def _macs(node: Node, kind: LayerKind, inputs: Inputs, outputs: Sequence[Tensor]
         case LayerKind.MATRIX_PRODUCT:
             return _product_macs(node, inputs, outputs)
         case LayerKind.ATTENTION:
-            return _attention_macs(node, inputs)
+            return attention_of(node, inputs).macs
         case LayerKind.RECURRENT:
             return _recurrent_macs(node, inputs)
         case _:
@@ -100,31 +144,6 @@ def _product_macs(node: Node, inputs: Inputs, outputs: Sequence[Tensor]) -> int:
         return outputs[0].elements * (prod(left) // max(1, rows))
     transposed = node.domain == CONTRIBUTED_DOMAIN and node.integer("transA", 0) and len(left) > 1
     return outputs[0].elements * left[-2 if transposed else -1]
-
-
-def _attention_macs(node: Node, inputs: Inputs) -> int:
-    """Scores and weighted values: queries x keys x (query size + value size) over all heads."""
-    query, key, value = (_shape(inputs, index) for index in range(3))
-    if query is None:
-        return 0
-    if node.domain == CONTRIBUTED_DOMAIN and node.operator == "Attention":
-        batch, length, hidden = query if len(query) == 3 else (1, *query[-2:])
-        projected = key[-1] if key is not None else 3 * hidden
-        # The projections of query, key and value are part of this operator.
-        return batch * length * (hidden * projected + length * (projected - projected // 3))
-    if len(query) == 5:
-        batch, length, heads, _, size = query
-        return 2 * batch * length * length * heads * size
-    if key is None or value is None:
-        return 0
-    if len(query) == 4 and len(key) == 4 and len(value) == 4:
-        batch, heads, length, size = query
-        return batch * heads * length * key[2] * (size + value[3])
-    batch, length, hidden = query if len(query) == 3 else (1, *query[-2:])
-    heads = node.integer("q_num_heads", node.integer("num_heads", 1))
-    value_heads = node.integer("kv_num_heads", heads)
-    value_hidden = value[-1] // max(1, value_heads) * heads
-    return batch * length * key[-2] * (hidden + value_hidden)
 
 
 def _recurrent_macs(node: Node, inputs: Inputs) -> int:

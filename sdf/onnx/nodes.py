@@ -17,6 +17,7 @@ Value = NDArray[Any]
 
 # TensorProto.DataType of the format's specification.
 FLOAT, INT8, INT32, INT64, STRING, BOOL, UINT8 = 1, 3, 6, 7, 8, 9, 2
+_NARROW_BITS = {2: 8, 3: 8, 9: 8, 17: 8, 18: 8, 19: 8, 20: 8, 21: 4, 22: 4, 23: 4, 25: 2, 26: 2}
 _DTYPES: dict[int, Any] = {
     1: np.float32, 2: np.uint8, 3: np.int8, 4: np.uint16, 5: np.int16, 6: np.int32, 7: np.int64,
     9: np.bool_, 10: np.float16, 11: np.float64, 12: np.uint32, 13: np.uint64,
@@ -36,11 +37,18 @@ class Tensor:
     dtype: int
     constant: bool = False
     value: Value | None = None
+    stored_as: int = 0
+    """The data type of a constant before it was dequantised; 0 where that is its own."""
 
     @property
     def elements(self) -> int:
         """Number of elements."""
         return prod(self.shape)
+
+    @property
+    def narrow_bits(self) -> int:
+        """Bits of an element that is stored in a byte or less; 0 for wider types."""
+        return _NARROW_BITS.get(self.stored_as or self.dtype, 0)
 
     @property
     def element_bytes(self) -> int:

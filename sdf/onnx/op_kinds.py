@@ -5,7 +5,8 @@ from __future__ import annotations
 from sdf.layer import LayerKind
 
 CONTROL_FLOW = frozenset({"If", "Loop", "Scan", "SequenceMap"})
-"""Operators whose work depends on the data; a network with one of them is refused."""
+"""Operators that hold graphs of their own. An ``If`` is resolved where its condition follows from
+constants and sizes; a network with any other of them is refused."""
 
 CONTRIBUTED_DOMAIN = "com.microsoft"
 
@@ -19,7 +20,8 @@ _DEFAULT_DOMAIN: dict[LayerKind, str] = {
     ),
     LayerKind.NORMALISATION: (
         "BatchNormalization InstanceNormalization LayerNormalization GroupNormalization "
-        "RMSNormalization LRN LpNormalization MeanVarianceNormalization"
+        "RMSNormalization LRN LpNormalization MeanVarianceNormalization "
+        "SimplifiedLayerNormalization"
     ),
     LayerKind.ACTIVATION: (
         "Relu LeakyRelu PRelu ThresholdedRelu Elu Celu Selu Gelu Sigmoid HardSigmoid HardSwish "
@@ -29,8 +31,8 @@ _DEFAULT_DOMAIN: dict[LayerKind, str] = {
         "Add Sub Mul Div Sum Mean Max Min Pow Mod Neg Abs Exp Log Sqrt Reciprocal Floor Ceil "
         "Round Sign Sin Cos Tan Asin Acos Atan Sinh Cosh Asinh Acosh Atanh Equal Greater "
         "GreaterOrEqual Less LessOrEqual And Or Xor Not BitwiseAnd BitwiseOr BitwiseXor "
-        "BitwiseNot BitShift Where IsNaN IsInf Cast CastLike BitCast QuantizeLinear "
-        "DequantizeLinear DynamicQuantizeLinear CumSum CumProd SwiGLU Bernoulli Affine Scale "
+        "BitwiseNot BitShift Where IsNaN IsInf Cast CastLike BitCast "
+        "DynamicQuantizeLinear CumSum CumProd SwiGLU Bernoulli Affine Scale "
         "ImageScaler ParametricSoftplus ScaledTanh RotaryEmbedding"
     ),
     LayerKind.REDUCTION: (
@@ -50,7 +52,11 @@ _DEFAULT_DOMAIN: dict[LayerKind, str] = {
         "CenterCropPad RandomNormal RandomNormalLike RandomUniform RandomUniformLike Multinomial "
         "Col2Im"
     ),
-    LayerKind.RESHAPE: "Reshape Flatten Squeeze Unsqueeze Identity Dropout",
+    # Runtimes fold quantise and dequantise nodes into the operators between them: they say in
+    # which format these compute, as a reshape says how a tensor is indexed.
+    LayerKind.RESHAPE: (
+        "Reshape Flatten Squeeze Unsqueeze Identity Dropout QuantizeLinear DequantizeLinear"
+    ),
 }
 
 _CONTRIBUTED: dict[LayerKind, str] = {
@@ -62,13 +68,15 @@ _CONTRIBUTED: dict[LayerKind, str] = {
     LayerKind.POOLING: "QLinearAveragePool QLinearGlobalAveragePool",
     LayerKind.NORMALISATION: (
         "SkipLayerNormalization SimplifiedLayerNormalization SkipSimplifiedLayerNormalization "
-        "LayerNormalization"
+        "LayerNormalization EmbedLayerNormalization GroupNorm"
     ),
     LayerKind.ACTIVATION: "Gelu FastGelu BiasGelu QuickGelu QLinearSigmoid QLinearLeakyRelu",
-    LayerKind.ELEMENTWISE: "QLinearAdd QLinearMul QuantizeLinear DequantizeLinear BiasAdd",
-    LayerKind.SOFTMAX: "QLinearSoftmax",
-    LayerKind.ATTENTION: "Attention MultiHeadAttention",
+    LayerKind.ELEMENTWISE: "QLinearAdd QLinearMul BiasAdd RotaryEmbedding",
+    LayerKind.SOFTMAX: "QLinearSoftmax BiasSoftmax",
+    LayerKind.ATTENTION: "Attention QAttention MultiHeadAttention GroupQueryAttention",
     LayerKind.CONCATENATION: "QLinearConcat",
+    LayerKind.DATA_MOVEMENT: "GatherBlockQuantized",
+    LayerKind.RESHAPE: "QuantizeLinear DequantizeLinear",
 }
 
 

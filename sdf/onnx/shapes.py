@@ -14,6 +14,7 @@ from typing import Any
 from sdf.layer import LayerKind
 from sdf.onnx import compute_shapes as compute
 from sdf.onnx import layout_shapes as layout
+from sdf.onnx.attention import contributed_attention
 from sdf.onnx.compute_shapes import Inputs, Typed
 from sdf.onnx.nodes import Node, dtype_of
 from sdf.onnx.op_kinds import CONTRIBUTED_DOMAIN, kind_of
@@ -38,6 +39,8 @@ _TABLE: dict[str, _Rule] = {
     "MatMulIntegerToFloat DynamicQuantizeMatMul": compute.matmul,
     "Einsum": compute.summation,
     "MatMulNBits": compute.packed_matmul,
+    "GatherBlockQuantized": compute.packed_gather,
+    "EmbedLayerNormalization": compute.embedding,
     "Dropout": compute.dropout,
     "Identity Not": compute.same,
     "Cast": compute.cast,
@@ -62,7 +65,7 @@ _TABLE: dict[str, _Rule] = {
 _RULES = {operator: rule for operators, rule in _TABLE.items() for operator in operators.split()}
 _SAME_SHAPE_KINDS = (LayerKind.ACTIVATION, LayerKind.NORMALISATION, LayerKind.SOFTMAX)
 _SAME_SHAPE = (
-    "BiasAdd Affine Scale ImageScaler ScaledTanh ParametricSoftplus "
+    "BiasAdd RotaryEmbedding Affine Scale ImageScaler ScaledTanh ParametricSoftplus "
     "Neg Abs Exp Log Sqrt Reciprocal Floor Ceil Round Sign"
 )
 
@@ -87,7 +90,7 @@ def _rule_for(node: Node) -> _Rule | None:
     if kind is LayerKind.UNKNOWN:
         return None
     if node.domain == CONTRIBUTED_DOMAIN and kind is LayerKind.ATTENTION:
-        return compute.contributed_attention
+        return contributed_attention
     if node.operator in _RULES:
         return _RULES[node.operator]
     if kind in _SAME_SHAPE_KINDS or node.operator in _SAME_SHAPE.split():

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
 from sdf.errors import GraphError
+from sdf.onnx.branches import captured_names, chosen_branch
 from sdf.onnx.constants import MAX_VALUE_ELEMENTS, constant, fill, fold, tensor_value
+from sdf.onnx.dimensions import Dimensions
 from sdf.onnx.file import normal_domain, opset_versions
 from sdf.onnx.nodes import (
     FLOAT,
@@ -20,10 +21,8 @@ from sdf.onnx.nodes import (
     Value,
     dtype_of,
 )
-from sdf.onnx.op_kinds import operation_name
+from sdf.onnx.op_kinds import CONTROL_FLOW
 from sdf.onnx.shapes import DATA_DEPENDENT, knows, output_types
-
-_BATCH_NAME = re.compile(r".*batch.*|n|b|bs|unk__\d+|none|\?|dynamic|s\d+", re.IGNORECASE)
 
 # Inputs that hold weights in every network that is trained and exported.
 _WEIGHT_SLOTS: dict[str, range] = {
@@ -45,26 +44,32 @@ class Walk:
     constants: list[Node]
     """Nodes that are computed before the network runs (weights, shape arithmetic), in order."""
     warnings: list[str] = field(default_factory=list)
+    unused_dimensions: tuple[str, ...] = ()
+    """Dimensions that were given a size and that the model does not have."""
 
 
 def walk_model(model: Any, dimensions: dict[str, int]) -> Walk:
     """Walks a model that :func:`sdf.onnx.file.parse_model` made.
 
     Raises:
-        GraphError: if a tensor has no producer or no shape, or nodes wait for each other in a
-            circle.
+        GraphError: if a tensor has no producer or no shape, nodes wait for each other in a circle,
+            or what is computed depends on the data.
     """
     graph = model.graph
     outputs = [value.name for value in graph.output]
     if not outputs:
         raise GraphError("the graph has no output; the file may be cut off")
-    nodes, dead = _needed(_in_order(_nodes(model), graph), outputs)
+    namer = _Namer(opset_versions(model))
+    nodes, dead = _needed(_in_order(namer.nodes(graph.node)), outputs)
     read = {name for node in nodes for name in node.inputs}.union(outputs)
-    state = _State(graph, dimensions, read)
+    state = _State(graph, Dimensions(dimensions, graph.input), read, namer)
     state.read_initializers(nodes)
     for node in nodes:
         state.visit(node)
-    walk = Walk(state.tensors, state.layers, [], outputs, state.constants)
+    # What only the branches read that are not taken.
+    layers, idle = _needed(state.layers, outputs)
+    walk = Walk(state.tensors, layers, [], outputs, state.constants)
+    walk.unused_dimensions = state.dimensions.unused
     for name in outputs:
         if name not in state.tensors:
             raise GraphError(f"output {name!r} is computed by no node; the file may be cut off")
@@ -73,32 +78,38 @@ def walk_model(model: Any, dimensions: dict[str, int]) -> Walk:
     used = {name for node in walk.layers for name in node.inputs}
     walk.inputs = [name for name in state.free_inputs if name in used]
     walk.warnings = state.warnings()
-    if dead:
-        walk.warnings.append(f"{dead} nodes feed no output and are left out")
+    if dead + idle:
+        walk.warnings.append(f"{dead + idle} nodes feed no output and are left out")
     return walk
 
 
-def _nodes(model: Any) -> list[Node]:
-    """The model's nodes with unique names."""
-    versions = opset_versions(model)
-    taken: set[str] = set()
-    copies: Counter[str] = Counter()
-    nodes = []
-    for index, proto in enumerate(model.graph.node):
+class _Namer:
+    """Makes nodes with unique names."""
+
+    def __init__(self, versions: dict[str, int]) -> None:
+        self._versions = versions
+        self._taken: set[str] = set()
+        self._copies: Counter[str] = Counter()
+
+    def nodes(self, protos: Iterable[Any]) -> list[Node]:
+        """The nodes of a graph; what the graphs inside a node read counts as its input."""
+        return [self._node(index, proto) for index, proto in enumerate(protos)]
+
+    def _node(self, index: int, proto: Any) -> Node:
         outputs = tuple(proto.output)
         base = proto.name or next(filter(None, outputs), f"{proto.op_type}_{index}")
         name = base
-        while name in taken:
-            copies[base] += 1
-            name = f"{base}#{copies[base] + 1}"
-        taken.add(name)
+        while name in self._taken:
+            self._copies[base] += 1
+            name = f"{base}#{self._copies[base] + 1}"
+        self._taken.add(name)
         domain = normal_domain(proto.domain)
-        version = versions.get(domain, 1)
-        nodes.append(Node(name, proto.op_type, domain, version, tuple(proto.input), outputs, proto))
-    return nodes
+        inputs = (*proto.input, *captured_names(proto))
+        version = self._versions.get(domain, 1)
+        return Node(name, proto.op_type, domain, version, inputs, outputs, proto)
 
 
-def _in_order(nodes: list[Node], graph: Any) -> list[Node]:
+def _in_order(nodes: list[Node]) -> list[Node]:
     """The nodes so that producers come first; the given order is kept where it is one.
 
     Raises:
@@ -146,18 +157,16 @@ def _needed(nodes: list[Node], outputs: list[str]) -> tuple[list[Node], int]:
 class _State:
     """Tensors known so far, and what there is to warn of."""
 
-    def __init__(self, graph: Any, dimensions: dict[str, int], read: set[str]) -> None:
+    def __init__(self, graph: Any, dimensions: Dimensions, read: set[str], namer: _Namer) -> None:
         self.graph = graph
+        self.dimensions = dimensions
         self._read = read
+        self._namer = namer
         self.tensors: dict[str, Tensor] = {}
         self.layers: list[Node] = []
         self.free_inputs: list[str] = []
         self.constants: list[Node] = []
-        self._dimensions = _checked(dimensions)
-        self._used_dimensions: set[str] = set()
-        self._batch: list[str] = []
         self._absent_weights: list[str] = []
-        self._unknown: Counter[str] = Counter()
         self._guessed: list[str] = []
         self._bounded: list[str] = []
         self._declared = {
@@ -167,8 +176,7 @@ class _State:
     def read_initializers(self, nodes: list[Node]) -> None:
         """Takes in initializers and inputs; inputs that only serve as weights are constants."""
         for tensor in self.graph.initializer:
-            shape = tuple(tensor.dims)
-            self._set(tensor.name, Tensor(shape, tensor.data_type, True, tensor_value(tensor)))
+            self._read_initializer(tensor)
         for sparse in self.graph.sparse_initializer:
             shape = tuple(sparse.dims)
             self._set(sparse.values.name, Tensor(shape, sparse.values.data_type, True))
@@ -186,9 +194,17 @@ class _State:
                 self._absent_weights.append(value.name)
             else:
                 self.free_inputs.append(value.name)
+        self.dimensions.check()
+
+    def _read_initializer(self, tensor: Any) -> None:
+        shape = tuple(tensor.dims)
+        self._set(tensor.name, Tensor(shape, tensor.data_type, True, tensor_value(tensor)))
 
     def visit(self, node: Node) -> None:
         """Works out a node's outputs, and whether it is a layer."""
+        if node.domain == "" and node.operator in CONTROL_FLOW:
+            self._visit_branch(node)
+            return
         inputs = [self._input(node, name) for name in node.inputs]
         if self._fold(node, inputs):
             self.constants.append(node)
@@ -201,12 +217,10 @@ class _State:
             if not name or (found is None and name not in self._read):
                 continue
             shape, dtype = found or self._declared_type(name) or self._guess(node, inputs, index)
-            self._set(name, Tensor(shape, dtype, constant=fixed))
+            self._set(name, Tensor(shape, dtype, fixed, stored_as=_stored_type(node, inputs)))
         if fixed:
             self.constants.append(node)
             return
-        if not knows(node):
-            self._unknown[operation_name(node.domain, node.operator)] += 1
         if node.domain == "" and node.operator in DATA_DEPENDENT:
             self._bounded.append(node.name)
         self.layers.append(node)
@@ -214,13 +228,10 @@ class _State:
     def warnings(self) -> list[str]:
         """All assumptions that a user should know, each kind once."""
         texts = []
-        if self._batch:
-            texts.append(f"dynamic batch dimension taken as 1 ({_some(self._batch)})")
+        if self.dimensions.batch:
+            texts.append(f"dynamic batch dimension taken as 1 ({_some(self.dimensions.batch)})")
         if self._absent_weights:
             texts.append(f"inputs without values taken as weights: {_some(self._absent_weights)}")
-        if self._unknown:
-            names = ", ".join(f"{name} ({count}x)" for name, count in sorted(self._unknown.items()))
-            texts.append(f"operations that are not known cost only the bytes they move: {names}")
         if self._guessed:
             texts.append(
                 "outputs without a known shape taken to have that of the first input: "
@@ -231,9 +242,31 @@ class _State:
                 "output sizes that depend on the data taken at their largest: "
                 + _some(self._bounded)
             )
-        for name in sorted(set(self._dimensions) - self._used_dimensions):
-            texts.append(f"the model has no dynamic dimension {name!r}: its sizes stay as they are")
         return texts
+
+    def _visit_branch(self, node: Node) -> None:
+        """Puts the branch that an ``If`` takes in its place."""
+        condition = self.tensors.get(node.inputs[0]) if node.inputs else None
+        value = None if condition is None else condition.value
+        if node.operator != "If" or value is None or value.size != 1:
+            reason = (
+                "its condition depends on the data"
+                if node.operator == "If"
+                else "it repeats a graph, as often as the data say"
+            )
+            raise GraphError(
+                f"node {node.name!r}: control flow ({node.operator}) cannot be mapped, for "
+                f"{reason}; export the model without it"
+            )
+        branch = chosen_branch(node, condition=bool(value.reshape(())))
+        for tensor in branch.initializer:
+            self._read_initializer(tensor)
+        self.graph.initializer.extend(branch.initializer)
+        self._declared.update((value.name, value) for value in branch.value_info)
+        nodes, _ = _needed(_in_order(self._namer.nodes(branch.node)), list(node.outputs))
+        self._read.update(name for inner in nodes for name in inner.inputs)
+        for inner in nodes:
+            self.visit(inner)
 
     def _fold(self, node: Node, inputs: list[Tensor | None]) -> bool:
         """Sets the outputs of a node whose values are known; false where they are not."""
@@ -316,17 +349,8 @@ class _State:
         tensor = value.type.tensor_type
         if not tensor.HasField("shape"):
             return None
-        sizes = []
-        for axis, entry in enumerate(tensor.shape.dim):
-            size = entry.dim_value if entry.HasField("dim_value") else 0
-            if size < 1:
-                size = self._dimensions.get(entry.dim_param, 0)
-            if size < 1 and axis == 0 and self._batch:
-                size = 1
-            if size < 1:
-                return None
-            sizes.append(size)
-        return tuple(sizes), int(tensor.elem_type)
+        shape = self.dimensions.of_tensor(tensor.shape)
+        return None if shape is None else (shape, int(tensor.elem_type))
 
     def _input_shape(self, value: Any, *, read: bool) -> tuple[Shape, int]:
         if not value.type.HasField("tensor_type"):
@@ -334,38 +358,18 @@ class _State:
         tensor = value.type.tensor_type
         if not tensor.HasField("shape"):
             raise GraphError(f"input {value.name!r} has no shape")
-        sizes = []
-        for axis, entry in enumerate(tensor.shape.dim):
-            size = entry.dim_value if entry.HasField("dim_value") else 0
-            keys = [key for key in (entry.dim_param, f"{value.name}:{axis}") if key]
-            given = next((key for key in keys if key in self._dimensions), None)
-            if size >= 1:
-                sizes.append(size)
-            elif given is not None:
-                self._used_dimensions.add(given)
-                sizes.append(self._dimensions[given])
-            elif not read:
-                sizes.append(1)
-            elif axis == 0 and (not entry.dim_param or _BATCH_NAME.fullmatch(entry.dim_param)):
-                self._batch.append(value.name)
-                if entry.dim_param:
-                    # The same name elsewhere in the file means the same size.
-                    self._dimensions[entry.dim_param] = 1
-                    self._used_dimensions.add(entry.dim_param)
-                sizes.append(1)
-            else:
-                raise GraphError(
-                    f"dimension {axis} of input {value.name!r} is dynamic "
-                    f"({keys[0]!r}); give its size with --dim {keys[0]}=N"
-                )
-        return tuple(sizes), int(tensor.elem_type) or FLOAT
+        return self.dimensions.of_input(value, read=read), int(tensor.elem_type) or FLOAT
 
 
-def _checked(dimensions: Mapping[str, int]) -> dict[str, int]:
-    for name, size in dimensions.items():
-        if isinstance(size, bool) or not isinstance(size, int) or size < 1:
-            raise GraphError(f"dimension {name!r} must be a whole number of at least 1, got {size}")
-    return dict(dimensions)
+def _stored_type(node: Node, inputs: list[Tensor | None]) -> int:
+    """The type that a constant has in the file, where the node gives it another one; else 0."""
+    source = inputs[0] if inputs else None
+    if source is None or not source.constant:
+        return 0
+    if node.operator == "DequantizeLinear":
+        return source.dtype
+    # Exporters transpose quantised weights after they have been dequantised.
+    return source.stored_as if node.operator in ("Transpose", "Reshape", "Identity") else 0
 
 
 def _some(names: list[str]) -> str:

@@ -120,7 +120,11 @@ ProfileFile = Annotated[
     Path | None, typer.Option("--profile", help="Profile with your own measurements (JSON).")
 ]
 Dimensions = Annotated[
-    list[str] | None, typer.Option("--dim", help="Size of a dynamic dimension: NAME=N. Repeatable.")
+    list[str] | None,
+    typer.Option(
+        "--dim",
+        help="Size of a dynamic dimension, for one network or all: [NETWORK:]NAME=N. Repeatable.",
+    ),
 ]
 MemberName = Annotated[
     str,

@@ -9,6 +9,8 @@ import pytest
 from onnx import TensorProto, helper
 
 from dse.cli.main import run
+from dse.workload.parse_options import with_dimensions
+from dse.workload.workload import workload_of
 from fitness.reference.timeline import frame_energy_fj, simulate
 from fitness.simulate import row_of
 from fitness.simulate_long_run import make_long_run_evaluator
@@ -180,6 +182,24 @@ def test_dimensions_of_the_file_and_of_the_command_line(place):
         return max(member.makespan_ps for member in read_results(place / name).members)
 
     assert slowest("batch") < slowest("batch8", "--dim", "N=8")
+
+
+def test_a_size_may_be_that_of_one_network():
+    workload = workload_of(["a.onnx", "b.onnx"])
+    given = with_dimensions(workload, ["seq=8", "b:seq=1", "b:x:2=3", "x:0=4"])
+    assert [dict(network.dimensions) for network in given.networks] == [
+        {"seq": 8, "x:0": 4},
+        {"seq": 1, "x:0": 4, "x:2": 3},
+    ]
+
+
+def test_only_a_dimension_that_no_network_has_is_warned_of(place, capsys):
+    networks = [str(place / "nets/wide.onnx"), "squeezenet"]
+    more = ["-p", "jetson-agx-xavier", "--max-evaluations", "50", "--quiet", "--dim", "N=2"]
+    assert run(["explore", *networks, *more, "-o", str(place / "used")]) == 0
+    assert "dimension" not in capsys.readouterr().err
+    assert run(["explore", *networks, *more, "--dim", "M=2", "-o", str(place / "unused")]) == 0
+    assert "no network has a dynamic dimension 'M'" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

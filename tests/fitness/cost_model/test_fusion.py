@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from fitness.cost_model.fusion import network_launches
 from sdf.grouping.groups import GroupedNetwork
 from sdf.layer import LayerKind
@@ -32,6 +34,16 @@ def relu(name: str):
 def test_an_activation_joins_the_convolution_before_it() -> None:
     network = chain([conv("a"), relu("b"), conv("c"), relu("d")], [4])
     assert shape_of(network) == [[("a+b", 100 + 2 * N, False), ("c+d", 100 + 2 * N, False)]]
+
+
+def test_narrow_constants_keep_their_bits_in_every_format() -> None:
+    packed = replace(conv("a"), narrow_parameters=90, narrow_bits=90 * 4)
+    ((launch,),) = network_launches(chain([packed, relu("b")], [2]))
+    assert [launch.moved_bytes(size) for size in (1, 2, 4)] == [
+        45 + size * (10 + 2 * N) for size in (1, 2, 4)
+    ]
+    # A unit with memory of its own moves nothing.
+    assert launch.moved_bytes(0) == 0
 
 
 def test_a_cut_between_them_keeps_them_apart() -> None:

@@ -247,6 +247,66 @@ def test_attention_of_the_contributed_operators() -> None:
     assert layer.macs == 2 * 2 * 5 * 7 * (4 + 4)
 
 
+BATCH, HEADS, SHARED, NEW, PAST, SIZE = 2, 6, 2, 3, 1021, 8
+CACHE = {"pk": (BATCH, HEADS, PAST, SIZE), "pv": (BATCH, HEADS, PAST, SIZE)}
+FEW = {"pk": (BATCH, SHARED, PAST, SIZE), "pv": (BATCH, SHARED, PAST, SIZE)}
+FLAT, FEW_FLAT = (BATCH, NEW, HEADS * SIZE), (BATCH, NEW, SHARED * SIZE)
+
+
+@pytest.mark.parametrize(
+    ("operation", "domain", "data", "order", "more"),
+    [
+        ("Attention", "",
+         {"q": (BATCH, HEADS, NEW, SIZE), "k": (BATCH, SHARED, NEW, SIZE),
+          "v": (BATCH, SHARED, NEW, SIZE), **FEW}, ["q", "k", "v", "", "pk", "pv"], {}),
+        ("Attention", "", {"q": FLAT, "k": FEW_FLAT, "v": FEW_FLAT, **FEW},
+         ["q", "k", "v", "", "pk", "pv"], {"q_num_heads": HEADS, "kv_num_heads": SHARED}),
+        ("MultiHeadAttention", "com.microsoft", {"q": FLAT, "k": FLAT, "v": FLAT, **CACHE},
+         ["q", "k", "v", "", "", "", "pk", "pv"], {"num_heads": HEADS}),
+        ("GroupQueryAttention", "com.microsoft", {"q": FLAT, "k": FEW_FLAT, "v": FEW_FLAT, **FEW},
+         ["q", "k", "v", "pk", "pv"], {"num_heads": HEADS, "kv_num_heads": SHARED}),
+        ("GroupQueryAttention", "com.microsoft",
+         {"q": (BATCH, NEW, (HEADS + 2 * SHARED) * SIZE), **FEW}, ["q", "", "", "pk", "pv"],
+         {"num_heads": HEADS, "kv_num_heads": SHARED}),
+    ],
+)  # fmt: skip
+def test_attention_counts_the_cache(
+    operation: str, domain: str, data: dict[str, Shape], order: list[str], more: dict[str, int]
+) -> None:
+    outputs = ("y", "present_key", "present_value")
+    layer = layer_of(
+        operation, data, {}, order=order, outputs=outputs, domain=domain, opset=23, **more
+    )
+    keys = PAST + NEW
+    assert layer.kind is LayerKind.ATTENTION
+    assert layer.macs == BATCH * HEADS * NEW * keys * 2 * SIZE
+    assert layer.input_elements == sum(map(prod, data.values()))
+
+
+def test_attention_of_one_new_token_after_1023() -> None:
+    one, past = (1, 1, 512), (1, 8, 1023, 64)
+    layer = layer_of(
+        "MultiHeadAttention", {"q": one, "k": one, "v": one, "pk": past, "pv": past}, {},
+        order=["q", "k", "v", "", "", "", "pk", "pv"], domain="com.microsoft", num_heads=8,
+    )  # fmt: skip
+    assert layer.macs == 1_048_576
+
+
+def test_four_bit_weights_are_read_as_they_are_stored() -> None:
+    inner, columns, block = 4096, 4096, 32
+    weights = {"b": (columns, inner // block, block // 2), "s": (columns, inner // block)}
+    layer = layer_of(
+        "MatMulNBits", {"x": (1, 1, inner)}, weights, types={"b": 2}, domain="com.microsoft",
+        K=inner, N=columns, bits=4, block_size=block,
+    )  # fmt: skip
+    scales = columns * inner // block
+    assert layer.macs == inner * columns
+    assert layer.parameters == inner * columns + scales
+    assert [layer.parameter_bytes(size) for size in (1, 2, 4)] == [
+        inner * columns // 2 + size * scales for size in (1, 2, 4)
+    ]
+
+
 def test_quantised_operators_cost_what_the_others_do() -> None:
     image, kernel = (1, 4, 6, 6), (8, 4, 3, 3)
     plain = layer_of("Conv", {"x": image}, {"w": kernel})

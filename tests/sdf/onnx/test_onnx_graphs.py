@@ -1,5 +1,6 @@
 """Models made to trip an importer: opsets, functions, names, broken graphs."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -125,6 +126,7 @@ def test_several_domains_and_unknown_operations() -> None:
     named = [text for text in network.warnings if "not known" in text]
     assert len(named) == 1
     assert named[0].endswith("Frobnicate (1x), org.acme::Wobble (2x)")
+    assert "(63.6% of all)" in named[0]
     assert network.outputs == (("y", (2, 5)),)
 
 
@@ -140,6 +142,50 @@ def test_control_flow_is_refused_by_name(operation: str) -> None:
     call = [node("F", ["x"], "y", domain="mine")]
     with pytest.raises(GraphError, match=rf"control flow \({operation}\)"):
         read(model(call, {"x": (1,)}, ["y"], domains=[("mine", 1)], functions=[wrapped]))
+
+
+def branch(*nodes: Any, result: str, held: Sequence[Any] = ()) -> Any:
+    output = helper.make_tensor_value_info(result, 1, None)
+    return helper.make_graph(list(nodes), "branch", [], [output], list(held))
+
+
+@pytest.mark.parametrize(("length", "taken"), [(300, "Sigmoid"), (200, "Tanh")])
+def test_an_if_on_a_size_is_the_branch_it_takes(length: int, taken: str) -> None:
+    # Both branches name their inner tensor alike, and one reads a layer outside.
+    inner = branch(node("Sigmoid", ["m"], "t"), result="t")
+    long = branch(
+        node("Relu", ["x"], "t"),
+        node("If", ["yes"], "u", name="inner", then_branch=inner, else_branch=inner),
+        result="u",
+        held=[helper.make_tensor("yes", 9, (), [True])],
+    )
+    short = branch(node("Relu", ["x"], "t"), node("Tanh", ["t"], "u"), result="u")
+    proto = model(
+        [
+            node("Abs", ["x"], "m"),
+            node("Shape", ["x"], "shape"),
+            node("Gather", ["shape", "one"], "length"),
+            node("Greater", ["length", "limit"], "long"),
+            node("If", ["long"], "z", name="outer", then_branch=long, else_branch=short),
+            node("Neg", ["z"], "y"),
+        ],
+        {"x": (1, length)},
+        ["y"],
+        weights=[helper.make_tensor("one", 7, (), [1]), helper.make_tensor("limit", 7, (), [256])],
+    )
+    network = read(proto)
+    first = ["Abs"] if taken == "Sigmoid" else ["Relu"]
+    assert [layer.operation for layer in layers(network)] == [*first, taken, "Neg"]
+    assert network.outputs == (("y", (1, length)),)
+
+
+def test_a_branch_may_pass_on_what_it_reads() -> None:
+    same = branch(result="x")
+    proto = model(
+        [node("If", ["no"], "z", then_branch=same, else_branch=same), node("Neg", ["z"], "y")],
+        {"x": (2, 3)}, ["y"], weights=[helper.make_tensor("no", 9, (1,), [False])],
+    )  # fmt: skip
+    assert [layer.operation for layer in layers(read(proto))] == ["Identity", "Neg"]
 
 
 def test_reshape_like_nodes_cost_nothing() -> None:

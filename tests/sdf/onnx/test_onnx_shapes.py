@@ -109,7 +109,7 @@ def test_a_dynamic_batch_is_one_and_said_once(batch: Any) -> None:
 
 def test_other_dynamic_dimensions_must_be_given() -> None:
     proto = model([node("Relu", ["x"])], {"x": ("N", 3, "height", "width")}, ["y"])
-    with pytest.raises(GraphError, match=r"'height'.*--dim height=N"):
+    with pytest.raises(GraphError, match=r"'height' of 'x', 'width'.*--dim height=N --dim width=N"):
         read(proto)
     network = read(proto, dimensions={"height": 4, "width": 5})
     assert network.outputs == (("y", (1, 3, 4, 5)),)
@@ -118,6 +118,30 @@ def test_other_dynamic_dimensions_must_be_given() -> None:
     assert network.warnings == ()
     with pytest.raises(GraphError, match=r"--dim seq=N"):
         read(model([node("Relu", ["x"])], {"x": ("seq", 3)}, ["y"]))
+
+
+def test_the_batch_is_one_wherever_it_is() -> None:
+    # At the front of an image it may have any name, elsewhere that which it has at the front.
+    proto = model(
+        [node("Relu", ["x"], "a"), node("Relu", ["z"], "b")],
+        {"x": ("p2o.DynamicDimension.0", 3, 4, 5), "z": (2, "p2o.DynamicDimension.0", "batch")},
+        ["a", "b"],
+    )
+    network = read(proto)
+    assert network.inputs == (("x", (1, 3, 4, 5)), ("z", (2, 1, 1)))
+    assert "(x, z)" in network.warnings[0]
+
+
+def test_a_size_may_be_the_sum_of_others() -> None:
+    proto = model(
+        [node("Relu", ["x"], "a"), node("Relu", ["z"], "b")],
+        {"x": (1, "past"), "z": (1, "past + seq + 1")},
+        ["a", "b"],
+    )
+    network = read(proto, dimensions={"past": 5, "seq": 2})
+    assert (network.inputs, network.unused_dimensions) == ((("x", (1, 5)), ("z", (1, 8))), ())
+    with pytest.raises(GraphError, match=r"give --dim 'past \+ seq \+ 1=N'$"):
+        read(proto, dimensions={"past": 5})
 
 
 def test_dimensions_without_a_name_are_given_by_place() -> None:
@@ -129,7 +153,7 @@ def test_dimensions_without_a_name_are_given_by_place() -> None:
 
 def test_dimensions_are_checked() -> None:
     proto = model([node("Relu", ["x"])], {"x": ("N", 3)}, ["y"])
-    assert "no dynamic dimension 'M'" in read(proto, dimensions={"M": 2}).warnings[-1]
+    assert read(proto, dimensions={"M": 2}).unused_dimensions == ("M",)
     for size in (0, -1, 1.5, True):
         with pytest.raises(GraphError, match="'N' must be a whole number"):
             read(proto, dimensions={"N": size})
