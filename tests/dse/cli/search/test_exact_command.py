@@ -101,7 +101,8 @@ def test_auto_says_how_far_the_front_can_be_where_it_was_stopped(
         assert claim["epsilon_ppm"] > 0
         assert "by the search's own account" in said
         assert "'dse certify' goes further" in said
-        percent = f"{claim['epsilon_ppm'] / 1e4:.2f} %"
+        # Rounded up, since more must not be claimed.
+        percent = f"{-(-claim['epsilon_ppm'] // 100) / 100:.2f} %"
         assert (f"within {percent}:" in said) == (claim["epsilon_ppm"] < PPM)
     factor = 1 + Fraction(claim["epsilon_ppm"], PPM)
     for latency, energy in larger_values:
