@@ -87,6 +87,11 @@ class Dimensions:
         """Raises:
         GraphError: if a dimension has no size; names all of them.
         """
+        # A sum needs no size of its own where its terms get one.
+        for name in [name for name in self._missing if "+" in name]:
+            terms = [term.strip() for term in name.split("+")]
+            if all(term.isdecimal() or term in {*self._missing, *self._given} for term in terms):
+                del self._missing[name]
         if not self._missing:
             return
         names = ", ".join(

@@ -70,7 +70,10 @@ def check_equality(
     fill_absent_weights(uncut)
     for node in uncut.graph.node:
         node.name = ""  # The runtime refuses names that stand twice; exporters write them.
-    wanted = list(dict.fromkeys(t.name for written in parts for t in written.part.outputs))
+    passed = list(dict.fromkeys(t.name for written in parts for t in written.part.outputs))
+    # What the branch of an ``If`` makes is a tensor of the parts alone.
+    made = {name for node in uncut.graph.node for name in node.output}
+    wanted = [name for name in passed if name in made]
     kept = {value.name for value in uncut.graph.output}
     typed = {t.name: t for written in parts for t in written.part.outputs}
     uncut.graph.output.extend(_value_info(typed[name]) for name in wanted if name not in kept)
@@ -86,7 +89,7 @@ def check_equality(
     }
     for name, tensor in weights.items():
         fed[name] = random_weight(seed, name, tensor.shape or (), numpy_type(tensor, label))
-    computed = set(wanted)
+    computed = set(passed)
     for written in parts:
         for tensor in written.part.inputs:
             if tensor.name not in computed and tensor.name not in fed:

@@ -12,7 +12,9 @@ from typing import Any
 
 import pytest
 
+from fitness.cost_model.fusion import network_launches
 from sdf.errors import GraphError
+from sdf.grouping.grouping import group_network
 from sdf.layer import Layer, LayerKind
 from sdf.onnx.importer import ImportedNetwork, import_onnx
 
@@ -90,6 +92,27 @@ def test_quantise_and_dequantise_nodes_launch_nothing() -> None:
     assert len(pairs) > 50
     for layer in pairs:
         assert (layer.kind, layer.parameters, layer.macs) == (LayerKind.RESHAPE, 0, 0)
+
+
+@pytest.mark.parametrize(
+    ("plain", "quantised"), [("resnet18_opset9", "resnet18_qdq"), ("yolov8n", "yolov8n_qdq")]
+)
+def test_a_quantised_network_has_the_launches_of_the_other(plain: str, quantised: str) -> None:
+    def launches(name: str) -> list[str]:
+        network = group_network(imported(name).graph, None, groups=1)
+        found = [launch for group in network_launches(network) for launch in group]
+        return [
+            "+".join(
+                layer.operation for layer in launch.layers if layer.operation not in QUANTISERS
+            )
+            for launch in found
+            if not launch.is_free
+        ]
+
+    # The quantiser's own optimiser leaves a ReLU, and a Transpose, to the node before it.
+    few = [text.replace("+Relu", "").replace("Transpose", "") for text in launches(plain)]
+    found = [text.replace("Transpose", "") for text in launches(quantised)]
+    assert sorted(filter(None, found)) == sorted(filter(None, few))
 
 
 def test_quantised_models_are_known() -> None:

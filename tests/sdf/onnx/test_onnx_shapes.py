@@ -142,6 +142,9 @@ def test_a_size_may_be_the_sum_of_others() -> None:
     assert (network.inputs, network.unused_dimensions) == ((("x", (1, 5)), ("z", (1, 8))), ())
     with pytest.raises(GraphError, match=r"give --dim 'past \+ seq \+ 1=N'$"):
         read(proto, dimensions={"past": 5})
+    proto = model([node("Relu", ["x"], "y")], {"x": ("past", "past + 1")}, ["y"])
+    with pytest.raises(GraphError, match=r"give --dim past=N$"):
+        read(proto)
 
 
 def test_dimensions_without_a_name_are_given_by_place() -> None:

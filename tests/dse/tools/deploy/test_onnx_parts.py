@@ -92,6 +92,34 @@ def tangled_model(*, weight=True):
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)])
 
 
+def test_the_branch_of_an_if_can_be_cut(tmp_path):
+    held = numpy_helper.from_array(np.array(2, np.int64), "rank")
+    value = helper.make_tensor_value_info
+    branch = helper.make_graph(
+        [helper.make_node("Exp", ["a"], ["e"]), helper.make_node("Tanh", ["e"], ["t"])],
+        "branch", [], [value("t", TensorProto.FLOAT, None)],
+    )  # fmt: skip
+    graph = helper.make_graph(
+        [
+            helper.make_node("Abs", ["x"], ["a"]),
+            helper.make_node("Shape", ["x"], ["shape"]),
+            helper.make_node("Size", ["shape"], ["size"]),
+            helper.make_node("Equal", ["size", "rank"], ["flat"]),
+            helper.make_node("If", ["flat"], ["b"], then_branch=branch, else_branch=branch),
+            helper.make_node("Neg", ["b"], ["y"]),
+        ],
+        "chosen", [value("x", TensorProto.FLOAT, [2, 3])], [value("y", TensorProto.FLOAT, None)],
+        [held],
+    )  # fmt: skip
+    made = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)])
+    data = made.SerializeToString()
+    layers = one_by_one(data)
+    parts = written(data, None, [layers[:2], layers[2:]], tmp_path / "parts")
+    found = check_equality(data, None, parts, label="chosen")
+    # The tensor between the parts is none of the given model, which has it inside the branch.
+    assert (len(layers), found.tensors, found.largest_difference) == (4, 1, 0)
+
+
 @pytest.mark.parametrize("weight", [True, False])
 def test_a_model_with_everything_that_is_awkward(weight, tmp_path):
     data = tangled_model(weight=weight).SerializeToString()
