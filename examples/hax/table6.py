@@ -100,7 +100,7 @@ def table(results: Sequence[Result]) -> Table:
 
 
 def markdown(results: Sequence[Result]) -> str:
-    """The tables of docs/hax_conn.md: predicted / published ms, and median errors."""
+    """The tables of docs/hax_conn.md: predicted (published) ms, and median errors in %."""
     methods = " | ".join(LABELS[method] for method in METHODS)
     rules = "|---" * len(METHODS) + "|"
     lines = [f"| # | workload | {methods} |", f"|---|---{rules}"]
@@ -109,15 +109,15 @@ def markdown(results: Sequence[Result]) -> str:
     errors = figures(results)["median_error"]
     assert isinstance(errors, dict)
     for name, of_method in errors.items():
-        cells = " | ".join(f"{100 * of_method[method]:.1f} %" for method in METHODS)
+        cells = " | ".join(f"{100 * of_method[method]:.1f}" for method in METHODS)
         lines.append(f"| {name.replace('_', ' ')} | {cells} |")
     return "\n".join(lines)
 
 
 def markdown_row(experiment: Experiment, prediction: Prediction) -> str:
-    """``| 1 | vgg19 + resnet152, jetson-agx-xavier | 13.65 / 17.05 | ... |``."""
+    """``| 1 | vgg19 + resnet152, jetson-agx-xavier | 13.65 (17.05) | ... |``."""
     cells = " | ".join(
-        f"{prediction.ms[method]:.2f} / {experiment.published_ms[method]:.2f}" for method in METHODS
+        f"{prediction.ms[method]:.2f} ({experiment.published_ms[method]:.2f})" for method in METHODS
     )
     return f"| {experiment.number} | {experiment.title}, {experiment.platform} | {cells} |"
 
