@@ -241,7 +241,8 @@ def embedding(node: Node, inputs: Inputs) -> list[Typed]:
     if table is None or len(table.shape) != 2:
         raise node.error("needs a table of words as its input 2")
     shape = (*data.shape, table.shape[1])
-    return [(shape, table.dtype), (data.shape[:1], INT32), (shape, table.dtype)]
+    dtype = FLOAT if node.operator.startswith("Q") else table.dtype
+    return [(shape, dtype), (data.shape[:1], INT32), (shape, dtype)]
 
 
 def packed_gather(node: Node, inputs: Inputs) -> list[Typed]:

@@ -92,6 +92,7 @@ def _constants(
 
 _TABLES = {
     "EmbedLayerNormalization": range(2, 5),
+    "QEmbedLayerNormalization": range(2, 5),
     "RotaryEmbedding": range(1, 4),
     "GroupQueryAttention": range(7, 9),
 }

@@ -68,7 +68,7 @@ _CONTRIBUTED: dict[LayerKind, str] = {
     LayerKind.POOLING: "QLinearAveragePool QLinearGlobalAveragePool",
     LayerKind.NORMALISATION: (
         "SkipLayerNormalization SimplifiedLayerNormalization SkipSimplifiedLayerNormalization "
-        "LayerNormalization EmbedLayerNormalization GroupNorm"
+        "LayerNormalization EmbedLayerNormalization QEmbedLayerNormalization GroupNorm"
     ),
     LayerKind.ACTIVATION: "Gelu FastGelu BiasGelu QuickGelu QLinearSigmoid QLinearLeakyRelu",
     LayerKind.ELEMENTWISE: "QLinearAdd QLinearMul BiasAdd RotaryEmbedding",

@@ -40,7 +40,7 @@ _TABLE: dict[str, _Rule] = {
     "Einsum": compute.summation,
     "MatMulNBits": compute.packed_matmul,
     "GatherBlockQuantized": compute.packed_gather,
-    "EmbedLayerNormalization": compute.embedding,
+    "EmbedLayerNormalization QEmbedLayerNormalization": compute.embedding,
     "Dropout": compute.dropout,
     "Identity Not": compute.same,
     "Cast": compute.cast,

@@ -23,7 +23,8 @@ _RESHAPES = ("Reshape", "Flatten", "Squeeze", "Unsqueeze", "Identity", "Dropout"
 _NARROW = {2: 8, 3: 8, 9: 8, 21: 4, 22: 4}
 """Bits of the types that stay as they are stored; all others are read in 32 bits."""
 _TABLES = {
-    "EmbedLayerNormalization": (2, 3, 4), "RotaryEmbedding": (2, 3), "GroupQueryAttention": (7, 8),
+    "EmbedLayerNormalization": (2, 3, 4),
+    "QEmbedLayerNormalization": (2, 3, 4), "RotaryEmbedding": (2, 3), "GroupQueryAttention": (7, 8),
 }  # fmt: skip
 """Inputs of which a row is read for every token."""
 
@@ -170,7 +171,7 @@ def _macs(node: Any, shapes: dict[str, tuple[Shape, int]]) -> int:
     inputs = [shapes[name][0] if name else None for name in node.input]
     outputs = [shapes[name][0] if name else None for name in node.output]
     operator = node.op_type
-    if operator in ("Attention", "MultiHeadAttention", "GroupQueryAttention"):
+    if operator in ("Attention", "QAttention", "MultiHeadAttention", "GroupQueryAttention"):
         kind = f"{node.domain}.{operator}".removeprefix(".")
         return _ATTENTION[kind](attributes, inputs, outputs)
     count = _MACS.get(operator)
@@ -207,6 +208,11 @@ def _onnx_attention(more: dict[str, Any], given: list[Any], made: list[Any]) -> 
     return query[0] * query[1] * heads * (key[1] + past) * width
 
 
+def _quantised_attention(more: dict[str, Any], given: list[Any], made: list[Any]) -> int:
+    past = [given[8]] if len(given) > 8 else []
+    return _attention(more, [*given[:2], None, None, *past], made)
+
+
 def _attention(more: dict[str, Any], given: list[Any], made: list[Any]) -> int:
     """With the three projections."""
     (batch, length, hidden), width = given[0], given[1][1] // 3
@@ -230,6 +236,7 @@ def _grouped(more: dict[str, Any], given: list[Any], made: list[Any]) -> int:
 _ATTENTION = {
     "Attention": _onnx_attention,
     "com.microsoft.Attention": _attention,
+    "com.microsoft.QAttention": _quantised_attention,
     "com.microsoft.MultiHeadAttention": _multi_head,
     "com.microsoft.GroupQueryAttention": _grouped,
 }

@@ -146,6 +146,14 @@ def convnext_atto() -> Any:
     return by_dynamo(network, (torch.rand(1, 3, 224, 224),), 18)
 
 
+@source("torch TorchScript, then ONNX's version converter, opset 26")
+def resnet18_opset26() -> Any:
+    import torchvision
+
+    model = by_script(torchvision.models.resnet18().eval(), (torch.rand(1, 3, 224, 224),), 17)
+    return onnx.version_converter.convert_version(model, 26)
+
+
 def yolo(configuration: str, size: int, opset: int, **more: Any) -> Any:
     from ultralytics import RTDETR, YOLO
 
@@ -635,6 +643,27 @@ def bert_tiny_contrib() -> Any:
 @source("ONNX Runtime's transformer optimiser: MultiHeadAttention, fp16")
 def whisper_tiny_encoder_contrib_fp16() -> Any:
     return transformer_optimised(whisper_tiny_encoder(), "bart", 6, 384, half=True)
+
+
+@source(
+    "ONNX Runtime's transformer optimiser, then its dynamic quantiser: QAttention",
+    sequence_length=128,
+)
+def bert_tiny_contrib_int8() -> Any:
+    from onnxruntime.quantization import quantize_dynamic
+
+    more = {"DefaultTensorType": TensorProto.FLOAT}
+
+    def work(given: Path, made: Path) -> None:
+        quantize_dynamic(str(given), str(made), extra_options=more)
+
+    return with_files(work, bert_tiny_contrib())
+
+
+@source("ONNX Runtime's transformer optimiser, fp16, with past",
+        counted=lambda: in_float(gpt2_contrib_fp16()), **_PAST)  # fmt: skip
+def gpt2_contrib_fp16() -> Any:
+    return transformer_optimised(gpt2_with_past(), "gpt2", 12, 768, half=True)
 
 
 def attention_node(

@@ -82,7 +82,12 @@ def test_published_and_closed_figures() -> None:
 
 def test_optimisers_change_no_operations() -> None:
     plain = TABLE["bert_tiny"]["macs"]
-    forms = ("bert_tiny_fused", "bert_tiny_contrib", "bert_tiny_dynamic_int8")
+    forms = (
+        "bert_tiny_fused",
+        "bert_tiny_contrib",
+        "bert_tiny_contrib_int8",
+        "bert_tiny_dynamic_int8",
+    )
     assert {sum(layer.macs for layer in layers_of(name)) for name in forms} == {plain}
 
 
@@ -119,4 +124,5 @@ def test_quantised_models_are_known() -> None:
     quantised = {name for name in COUNTED if imported(name).is_quantised}
     assert quantised == {
         "resnet18_qdq", "yolov8n_qdq", "mobilenet_v2_qoperator", "bert_tiny_dynamic_int8",
+        "bert_tiny_contrib_int8",
     }  # fmt: skip
