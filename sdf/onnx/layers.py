@@ -39,7 +39,7 @@ def make_layer(
         macs=_macs(node, kind, inputs, outputs),
         parameters=sum(entry.elements for entry in constants),
         input_elements=sum(tensor.elements for tensor in activations),
-        output_elements=sum(tensor.elements for tensor in outputs),
+        output_elements=_written(node, inputs, outputs),
         input_shapes=tuple(tensor.shape for tensor in activations),
         output_shapes=tuple(tensor.shape for tensor in outputs),
         window=_window(node, kind, inputs),
@@ -47,6 +47,19 @@ def make_layer(
         result_elements=result_elements,
         narrow_parameters=sum(entry.elements for entry in narrow),
         narrow_bits=sum(entry.bits for entry in narrow),
+    )
+
+
+def _written(node: Node, inputs: Inputs, outputs: Sequence[Tensor]) -> int:
+    if node.operator != "GroupQueryAttention":
+        return sum(tensor.elements for tensor in outputs)
+    # Past and present share their memory: only the new positions are written.
+    found = attention_of(node, inputs)
+    return sum(
+        tensor.elements * found.queries // found.cached
+        if len(tensor.shape) == 4
+        else tensor.elements
+        for tensor in outputs
     )
 
 

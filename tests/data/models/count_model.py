@@ -67,12 +67,20 @@ def count_model(model: Any, dimensions: dict[str, int], feeds: dict[str, Any]) -
         "parameters": parameters,
         "weight_bytes": weight_bits // 8,
         "activations": sum(
-            prod(shapes[name][0])
+            _written(node, name, shapes)
             for node in layers
             for name in node.output
             if name and name in read_by_layers
         ),
     }
+
+
+def _written(node: Any, name: str, shapes: dict[str, tuple[Shape, int]]) -> int:
+    shape = shapes[name][0]
+    if node.op_type == "GroupQueryAttention" and len(shape) == 4:
+        # The cache is extended in place by the new tokens.
+        return shape[0] * shape[1] * shapes[node.input[0]][0][1] * shape[3]
+    return prod(shape)
 
 
 def _constants(

@@ -39,7 +39,7 @@ def layer_of(
         [node],
         "one",
         [helper.make_tensor_value_info(n, types.get(n, 1), s) for n, s in data.items()],
-        [helper.make_tensor_value_info(outputs[0], 1, None)],
+        [helper.make_tensor_value_info(name, 1, None) for name in outputs],
         [TensorProto(name=n, data_type=types.get(n, 1), dims=s) for n, s in weights.items()],
     )
     opsets = [helper.make_opsetid("", opset), helper.make_opsetid("com.microsoft", 1)]
@@ -281,6 +281,11 @@ def test_attention_counts_the_cache(
     assert layer.kind is LayerKind.ATTENTION
     assert layer.macs == BATCH * HEADS * NEW * keys * 2 * SIZE
     assert layer.input_elements == sum(map(prod, data.values()))
+    # A shared cache is extended in place; the others are written anew.
+    shared = operation == "GroupQueryAttention"
+    kept = BATCH * (HEADS if "MultiHead" in operation else SHARED) * SIZE
+    written = BATCH * NEW * HEADS * SIZE + 2 * kept * (NEW if shared else keys)
+    assert layer.output_elements == written
 
 
 def test_attention_of_one_new_token_after_1023() -> None:
