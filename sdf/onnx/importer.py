@@ -18,7 +18,7 @@ from sdf.layer import LayerKind
 from sdf.onnx.file import parse_model
 from sdf.onnx.layers import make_layer
 from sdf.onnx.nodes import Shape
-from sdf.onnx.op_kinds import operation_name
+from sdf.onnx.operators.op_kinds import operation_name
 from sdf.onnx.walk import Walk, walk_model
 
 _QUANTISED = re.compile(

@@ -12,12 +12,12 @@ from dataclasses import dataclass
 from math import prod
 
 from sdf.layer import Layer, LayerKind, Window
-from sdf.onnx.attention import attention_of
-from sdf.onnx.compute_shapes import Inputs, convolution_window, weight_index
-from sdf.onnx.einsum import einsum
 from sdf.onnx.nodes import Node, Shape, Tensor, axis_in
-from sdf.onnx.op_kinds import CONTRIBUTED_DOMAIN, kind_of, operation_name
-from sdf.onnx.windows import pooling_window
+from sdf.onnx.operators.attention import attention_of
+from sdf.onnx.operators.compute_shapes import Inputs, convolution_window, weight_index
+from sdf.onnx.operators.einsum import einsum
+from sdf.onnx.operators.op_kinds import CONTRIBUTED_DOMAIN, kind_of, operation_name
+from sdf.onnx.operators.windows import pooling_window
 
 
 def make_layer(
@@ -85,16 +85,16 @@ def _constants(
     fetched = sum(tensor.elements for tensor in outputs)
     tensors = dict(zip(node.inputs, inputs, strict=True))
     found = []
-    for index, tensor in enumerate(tensors.values()):
+    for name, tensor in tensors.items():
         if tensor is None or not tensor.constant:
             continue
-        elements = tensor.elements
+        index, elements = node.inputs.index(name), tensor.elements
         if node.operator in ("Gather", "GatherElements", "GatherND"):
             elements = min(elements, fetched)
         elif node.operator == "GatherBlockQuantized":
             indices = _shape(inputs, 1) or ()
             elements = min(elements, prod(indices) * prod(tensor.shape[1:]))
-        elif node.inputs.index(list(tensors)[index]) in _TABLES.get(node.operator, ()):
+        elif index in _TABLES.get(node.operator, ()):
             elements = min(elements, _tokens(node, inputs) * tensor.shape[-1])
         bits = elements * tensor.narrow_bits
         if node.operator == "MatMulNBits" and index == 1:

@@ -11,7 +11,7 @@ from sdf.errors import GraphError
 from sdf.onnx.file import parse_model
 from sdf.onnx.importer import model_errors
 from sdf.onnx.nodes import Shape
-from sdf.onnx.shapes import DATA_DEPENDENT
+from sdf.onnx.operators.shapes import DATA_DEPENDENT
 from sdf.onnx.walk import Walk, walk_model
 
 _OLDEST_IR = 4

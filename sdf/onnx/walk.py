@@ -21,8 +21,8 @@ from sdf.onnx.nodes import (
     Value,
     dtype_of,
 )
-from sdf.onnx.op_kinds import CONTROL_FLOW
-from sdf.onnx.shapes import DATA_DEPENDENT, knows, output_types
+from sdf.onnx.operators.op_kinds import CONTROL_FLOW
+from sdf.onnx.operators.shapes import DATA_DEPENDENT, knows, output_types
 
 # Inputs that hold weights in every network that is trained and exported.
 _WEIGHT_SLOTS: dict[str, range] = {

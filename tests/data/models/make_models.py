@@ -146,14 +146,6 @@ def convnext_atto() -> Any:
     return by_dynamo(network, (torch.rand(1, 3, 224, 224),), 18)
 
 
-@source("torch TorchScript, then ONNX's version converter, opset 26")
-def resnet18_opset26() -> Any:
-    import torchvision
-
-    model = by_script(torchvision.models.resnet18().eval(), (torch.rand(1, 3, 224, 224),), 17)
-    return onnx.version_converter.convert_version(model, 26)
-
-
 def yolo(configuration: str, size: int, opset: int, **more: Any) -> Any:
     from ultralytics import RTDETR, YOLO
 

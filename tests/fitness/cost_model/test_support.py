@@ -181,7 +181,7 @@ def test_the_schema_knows_every_kind_and_every_limit() -> None:
 
 @pytest.mark.parametrize("name", platform_names())
 def test_operations_that_a_platform_names_exist(name: str) -> None:
-    from sdf.onnx.op_kinds import kind_of
+    from sdf.onnx.operators.op_kinds import kind_of
 
     for unit in load_platform(name).units:
         for operation in unit.unsupported_operations:

@@ -12,8 +12,8 @@ from onnx import TensorProto, helper, shape_inference
 
 from sdf.errors import GraphError
 from sdf.layer import Layer, LayerKind
-from sdf.onnx.einsum import einsum
 from sdf.onnx.importer import import_onnx_bytes
+from sdf.onnx.operators.einsum import einsum
 
 Shape = tuple[int, ...]
 

@@ -10,10 +10,10 @@ from math import prod
 
 from sdf.errors import GraphError
 from sdf.layer import Window
-from sdf.onnx.einsum import einsum
 from sdf.onnx.nodes import BOOL, FLOAT, INT32, INT64, UINT8, Node, Shape, Tensor
-from sdf.onnx.op_kinds import CONTRIBUTED_DOMAIN
-from sdf.onnx.windows import pooling_window, slide, slide_back, window_of
+from sdf.onnx.operators.einsum import einsum
+from sdf.onnx.operators.op_kinds import CONTRIBUTED_DOMAIN
+from sdf.onnx.operators.windows import pooling_window, slide, slide_back, window_of
 
 Inputs = Sequence[Tensor | None]
 Typed = tuple[Shape, int]

@@ -1,0 +1,1 @@
+"""Operators: their kinds, the shapes of their results, windows, attention, Einstein summation."""
