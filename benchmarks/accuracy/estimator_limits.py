@@ -53,7 +53,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if workloads < 1:
         options.error(f"workloads: at least 1 is required, got {workloads}")
     settings = shipped_estimator().settings
-    pool = [entry.name for entry in catalogue()]
+    pool = [entry.name for entry in catalogue() if entry.takes_images]
     moved: dict[float, list[tuple[float, float, bool, bool]]] = {share: [] for share in JITTER}
     for workload in range(workloads):
         rng = np.random.default_rng([SEED, workload])

@@ -9,6 +9,15 @@ from functools import lru_cache
 from pathlib import Path
 
 from sdf.catalogue import classic, inception, mobile, residual
+from sdf.catalogue.language_models import (
+    DEFAULT_SEQUENCE,
+    LANGUAGE_MODELS,
+    PAST,
+    SEQUENCE,
+    description,
+    sizes,
+)
+from sdf.catalogue.transformer_builder import build
 from sdf.errors import GraphError
 from sdf.onnx.importer import ImportedNetwork, import_onnx_bytes, read_model
 
@@ -25,9 +34,15 @@ class CatalogueEntry:
     origin: str
     """Where its layers are from."""
     input_shape: tuple[int, ...]
-    """Batch, channels, height, width."""
+    """Batch, channels, height, width; of a language model batch and tokens."""
     macs: int
     parameters: int
+    """Those that an inference reads."""
+
+    @property
+    def takes_images(self) -> bool:
+        """Whether its input is an image."""
+        return len(self.input_shape) == 4
 
 
 _IN_PACKAGE = tuple(
@@ -135,7 +150,15 @@ def catalogue() -> tuple[CatalogueEntry, ...]:
         for table in tables().values()
     )  # fmt: skip
     built = (row.entry() for row in _BUILDERS.values())
-    return tuple(sorted((*_IN_PACKAGE, *built, *exported), key=lambda entry: entry.name))
+    language = (
+        CatalogueEntry(
+            model.name, model.family, description(model), f"config.json of {model.source}",
+            (1, DEFAULT_SEQUENCE), model.macs(DEFAULT_SEQUENCE), model.read(DEFAULT_SEQUENCE),
+        )
+        for model in LANGUAGE_MODELS.values()
+    )  # fmt: skip
+    entries = (*_IN_PACKAGE, *built, *exported, *language)
+    return tuple(sorted(entries, key=lambda entry: entry.name))
 
 
 def torchvision_networks() -> tuple[str, ...]:
@@ -157,10 +180,11 @@ class ModelFile:
     """Starts messages."""
 
 
-def model_file(name_or_path: str) -> ModelFile:
+def model_file(name_or_path: str, dimensions: Mapping[str, int] | None = None) -> ModelFile:
     """The model of a network of the catalogue, or an ``.onnx`` file.
 
-    A name of the catalogue wins over a file of that name; ``./NAME`` means the file.
+    A name of the catalogue wins over a file of that name; ``./NAME`` means the file. A language
+    model is built for the sizes that ``dimensions`` name.
 
     Raises:
         GraphError: if there is neither, or the file cannot be read.
@@ -170,6 +194,10 @@ def model_file(name_or_path: str) -> ModelFile:
         return ModelFile(name_or_path, read_model(path), path.parent, str(path))
     if name_or_path in _BUILDERS:
         return ModelFile(name_or_path, _BUILDERS[name_or_path].build(), None, name_or_path)
+    if name_or_path in LANGUAGE_MODELS:
+        model = LANGUAGE_MODELS[name_or_path]
+        data = build(model, *sizes(model, dimensions or {}))
+        return ModelFile(name_or_path, data, None, name_or_path)
     from sdf.catalogue.torchvision_tables import read_table, tables
 
     if name_or_path in tables():
@@ -193,9 +221,14 @@ def load_network(
     Raises:
         GraphError: as :func:`model_file`, or if the model cannot be used.
     """
-    file = model_file(name_or_path)
+    file = model_file(name_or_path, dimensions)
+    left = dict(dimensions or {})
+    if name_or_path in LANGUAGE_MODELS:
+        left.pop(SEQUENCE, None)
+        if not LANGUAGE_MODELS[name_or_path].is_encoder:
+            left.pop(PAST, None)
     return import_onnx_bytes(
-        file.data, name=file.name, folder=file.folder, dimensions=dimensions, label=file.label
+        file.data, name=file.name, folder=file.folder, dimensions=left, label=file.label
     )
 
 

@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 
     from sdf.grouping.summary import NetworkSummary
 
+_MAX_TENSORS = 8
+"""Inputs, or outputs, that are printed; a cache has two for every layer."""
+
 
 def register(app: typer.Typer) -> None:
     """Adds the command."""
@@ -60,9 +63,11 @@ def network_data(summary: NetworkSummary) -> dict[str, Any]:
 
 def _print(summary: NetworkSummary) -> None:
     def shapes(tensors: tuple[tuple[str, tuple[int, ...]], ...]) -> str:
-        return ", ".join(
-            f"{name} {'x'.join(map(str, shape)) or 'scalar'}" for name, shape in tensors
-        )
+        texts = [f"{name} {'x'.join(map(str, shape)) or 'scalar'}" for name, shape in tensors]
+        if len(texts) <= _MAX_TENSORS:
+            return ", ".join(texts)
+        shown = ", ".join(texts[:_MAX_TENSORS])
+        return f"{shown}, and {len(texts) - _MAX_TENSORS} more (all with --json)"
 
     def counts(operations: tuple[tuple[str, int], ...]) -> str:
         return ", ".join(f"{name} {count}" for name, count in operations) or "none"

@@ -50,7 +50,9 @@ def searched_model(network: NetworkOrigins, models: Mapping[str, str]) -> ModelF
     """
     name = network.name
     try:
-        model = model_file(models.get(name, network.source.reference))
+        model = model_file(
+            models.get(name, network.source.reference), dict(network.source.dimensions)
+        )
     except GraphError as error:
         raise ResultError(
             f"network {name!r}: {error}; --model {name}=FILE says where its model is"

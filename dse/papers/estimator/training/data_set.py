@@ -123,7 +123,7 @@ def make_data(
     Raises:
         WorkloadError: where there is no workload that can be built.
     """
-    pool = plan.networks or tuple(entry.name for entry in catalogue())
+    pool = plan.networks or tuple(entry.name for entry in catalogue() if entry.takes_images)
     parts = in_processes(
         partial(_part, plan, pool, short_play),
         range(plan.workloads),

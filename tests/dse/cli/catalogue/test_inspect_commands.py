@@ -199,8 +199,17 @@ BAD = [
     (["sdf", str(GRAPHS / "rate_converter.xml"), "--throughput", "x"], "--throughput"),
     (["sdf", str(GRAPHS / "rate_converter.xml"), "--throughput", "1"], "1/4508"),
     (["networks", "vgg19"], "unexpected extra argument"),
-    (["networks", "--family", "Lenet"], "no family 'Lenet'; there are AlexNet, ConvNeXt"),
+    (["networks", "--family", "Lenet"], "no family 'Lenet'; there are AlexNet, BERT, ConvNeXt"),
 ]
+
+
+def test_a_language_model_at_a_position(output):
+    text = " ".join(
+        output("network", "qwen2-0.5b", "--dim", "sequence=1", "--dim", "past=7").split()
+    )
+    assert "layer0/past_key 1x2x7x64" in text
+    assert "and 42 more (all with --json)" in text
+    assert "attention 24" in text
 
 
 @pytest.mark.parametrize(("arguments", "part"), BAD)

@@ -1,0 +1,247 @@
+"""Language models and text encoders by their sizes, as their public configurations state them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from sdf.errors import GraphError
+
+SEQUENCE = "sequence"
+"""Dimension: tokens that an inference computes, 128 by default (the prompt)."""
+PAST = "past"
+"""Dimension: positions that are in the cache before; none by default. Of decoders only."""
+DEFAULT_SEQUENCE = 128
+
+
+@dataclass(frozen=True)
+class Latent:
+    """Queries, keys and values from projections of low rank (DeepSeek-V2's attention)."""
+
+    query_rank: int
+    rank: int
+    rotary: int
+    """Features of a key that have a position; all heads share them."""
+
+
+@dataclass(frozen=True)
+class LanguageModel:
+    """Sizes of a decoder, or of an encoder (``positions`` above 0). All layers are alike.
+
+    A decoder has RMS normalisations before attention and MLP, rotary positions, a gated MLP and
+    a cache; an encoder has learned positions, biases everywhere, layer normalisations after
+    attention and MLP, and a pooler.
+    """
+
+    name: str
+    family: str
+    source: str
+    """Whose ``config.json`` states the sizes, on the Hugging Face Hub."""
+    hidden: int
+    layers: int
+    heads: int
+    key_heads: int
+    head_size: int
+    inner: int
+    """Width of the MLP."""
+    vocabulary: int
+    tied: bool = True
+    """The output's matrix is the embedding."""
+    biased: bool = False
+    """Queries, keys and values have biases."""
+    head_norms: bool = False
+    """Queries and keys are normalised per head."""
+    post_norms: bool = False
+    """Attention and MLP are normalised behind as well."""
+    gelu: bool = False
+    latent: Latent | None = None
+    value_size: int = 0
+    """Of a head, where values are narrower than keys; 0: ``head_size``."""
+    positions: int = 0
+
+    @property
+    def is_encoder(self) -> bool:
+        """Whether it has neither cache nor logits."""
+        return self.positions > 0
+
+    @property
+    def value(self) -> int:
+        """Features of a value."""
+        return self.value_size or self.head_size
+
+    @property
+    def projections(self) -> tuple[tuple[int, int], ...]:
+        """Inputs and outputs of the products of a layer that make query, key and value."""
+        if self.latent is None:
+            key = self.key_heads * self.head_size
+            return (
+                (self.hidden, self.heads * self.head_size),
+                (self.hidden, key),
+                (self.hidden, key),
+            )
+        low, plain = self.latent, self.head_size - self.latent.rotary
+        return (
+            (self.hidden, low.query_rank),
+            (low.query_rank, self.heads * self.head_size),
+            (self.hidden, low.rank + low.rotary),
+            (low.rank, self.heads * (plain + self.value)),
+        )
+
+    @property
+    def products(self) -> tuple[tuple[int, int], ...]:
+        """Inputs and outputs of all products of a layer with weights."""
+        mlp = (self.hidden, self.inner)
+        up = (mlp,) if self.is_encoder else (mlp, mlp)
+        attention = (*self.projections, (self.heads * self.value, self.hidden))
+        return (*attention, *up, (self.inner, self.hidden))
+
+    @property
+    def layer_weights(self) -> int:
+        """Elements of the matrices of all layers."""
+        return self.layers * sum(rows * columns for rows, columns in self.products)
+
+    @property
+    def vectors(self) -> int:
+        """Elements of all biases and scales."""
+        if self.is_encoder:
+            biases = sum(columns for _, columns in self.products) + 4 * self.hidden
+            return self.layers * biases + 3 * self.hidden
+        biases = sum(columns for _, columns in self.projections) if self.biased else 0
+        norms = (4 if self.post_norms else 2) * self.hidden
+        norms += 2 * self.head_size if self.head_norms else 0
+        norms += 0 if self.latent is None else self.latent.query_rank + self.latent.rank
+        return self.layers * (biases + norms) + self.hidden
+
+    @property
+    def table(self) -> int:
+        """Elements of an embedding's, or the output's, matrix."""
+        return self.vocabulary * self.hidden
+
+    @property
+    def parameters(self) -> int:
+        """Of the model, a matrix that is used twice once."""
+        if self.is_encoder:
+            other = (self.positions + 2) * self.hidden + self.hidden**2
+        else:
+            other = 0 if self.tied else self.table
+        return self.table + other + self.layer_weights + self.vectors
+
+    def read(self, sequence: int) -> int:
+        """Constants that an inference reads: of tables a row for each token; integers that cut
+        and join tensors count, too."""
+        integers = int(sequence > 1) + (10 * self.layers if self.latent else 0)
+        common = self.layer_weights + self.vectors + integers
+        if self.is_encoder:
+            rows = 2 * sequence + min(2, sequence)
+            return common + self.hidden**2 + rows * self.hidden
+        rotary = self.latent.rotary if self.latent else self.head_size
+        return common + self.table + sequence * (self.hidden + 2 * self.layers * rotary)
+
+    def macs(self, sequence: int, past: int = 0) -> int:
+        """Multiply-accumulates: products, scores and values; logits of the last token only."""
+        pairs = sequence * (sequence + past)
+        attention = self.layers * pairs * self.heads * (self.head_size + self.value)
+        last = self.hidden**2 if self.is_encoder else self.table
+        return sequence * self.layer_weights + attention + last
+
+    def cache(self, positions: int) -> int:
+        """Elements of the keys and values of so many positions."""
+        return self.layers * positions * self.key_heads * (self.head_size + self.value)
+
+
+def sizes(model: LanguageModel, dimensions: Mapping[str, int]) -> tuple[int, int]:
+    """Tokens and cached positions that dimensions ask for.
+
+    Raises:
+        GraphError: on a size below 1, or more tokens than an encoder has positions.
+    """
+    for name in (SEQUENCE, PAST):
+        if dimensions.get(name, 1) < 1:
+            raise GraphError(f"{model.name}: {name} must be at least 1, got {dimensions[name]}")
+    sequence = dimensions.get(SEQUENCE, DEFAULT_SEQUENCE)
+    if model.is_encoder and sequence > model.positions:
+        raise GraphError(
+            f"{model.name}: {SEQUENCE} must be at most {model.positions}, got {sequence}"
+        )
+    return sequence, 0 if model.is_encoder else dimensions.get(PAST, 0)
+
+
+def _decoder(
+    name: str, family: str, source: str, numbers: tuple[int, ...], **more: bool | int | Latent
+) -> LanguageModel:
+    """``numbers``: hidden, layers, heads, key heads, head size, inner, vocabulary."""
+    return LanguageModel(name, family, source, *numbers, **more)  # type: ignore[arg-type]
+
+
+def _encoder(
+    name: str, family: str, source: str, hidden: int, layers: int, heads: int
+) -> LanguageModel:
+    return LanguageModel(
+        name, family, source, hidden, layers, heads, heads, hidden // heads, 4 * hidden, 30522,
+        biased=True, gelu=True, positions=512,
+    )  # fmt: skip
+
+
+LANGUAGE_MODELS = {
+    model.name: model
+    for model in (
+        _decoder("smollm-135m", "SmolLM", "HuggingFaceTB/SmolLM-135M",
+                 (576, 30, 9, 3, 64, 1536, 49152)),
+        _decoder("smollm-360m", "SmolLM", "HuggingFaceTB/SmolLM-360M",
+                 (960, 32, 15, 5, 64, 2560, 49152)),
+        _decoder("qwen2-0.5b", "Qwen", "Qwen/Qwen2-0.5B",
+                 (896, 24, 14, 2, 64, 4864, 151936), biased=True),
+        _decoder("qwen2-1.5b", "Qwen", "Qwen/Qwen2-1.5B",
+                 (1536, 28, 12, 2, 128, 8960, 151936), biased=True),
+        _decoder("qwen2.5-0.5b", "Qwen", "Qwen/Qwen2.5-0.5B",
+                 (896, 24, 14, 2, 64, 4864, 151936), biased=True),
+        _decoder("qwen2.5-1.5b", "Qwen", "Qwen/Qwen2.5-1.5B",
+                 (1536, 28, 12, 2, 128, 8960, 151936), biased=True),
+        _decoder("qwen2.5-3b", "Qwen", "Qwen/Qwen2.5-3B",
+                 (2048, 36, 16, 2, 128, 11008, 151936), biased=True),
+        _decoder("qwen3-0.6b", "Qwen", "Qwen/Qwen3-0.6B",
+                 (1024, 28, 16, 8, 128, 3072, 151936), head_norms=True),
+        _decoder("qwen3-1.7b", "Qwen", "Qwen/Qwen3-1.7B",
+                 (2048, 28, 16, 8, 128, 6144, 151936), head_norms=True),
+        _decoder("qwen3-4b", "Qwen", "Qwen/Qwen3-4B",
+                 (2560, 36, 32, 8, 128, 9728, 151936), head_norms=True),
+        _decoder("tinyllama-1.1b", "Llama", "TinyLlama/TinyLlama-1.1B-Chat-v1.0",
+                 (2048, 22, 32, 4, 64, 5632, 32000), tied=False),
+        _decoder("llama-3.2-1b", "Llama", "meta-llama/Llama-3.2-1B",
+                 (2048, 16, 32, 8, 64, 8192, 128256)),
+        _decoder("llama-3.2-3b", "Llama", "meta-llama/Llama-3.2-3B",
+                 (3072, 28, 24, 8, 128, 8192, 128256)),
+        _decoder("internlm2-1.8b", "InternLM", "internlm/internlm2-1_8b",
+                 (2048, 24, 16, 8, 128, 8192, 92544), tied=False),
+        _decoder("minicpm-2b", "MiniCPM", "openbmb/MiniCPM-2B-sft-bf16",
+                 (2304, 40, 36, 36, 64, 5760, 122753)),
+        _decoder("minicpm3-4b", "MiniCPM", "openbmb/MiniCPM3-4B",
+                 (2560, 62, 40, 40, 96, 6400, 73448),
+                 latent=Latent(query_rank=768, rank=256, rotary=32), value_size=64),
+        _decoder("minicpm4-0.5b", "MiniCPM", "openbmb/MiniCPM4-0.5B",
+                 (1024, 24, 16, 2, 64, 4096, 73448)),
+        _decoder("phi-3-mini", "Phi", "microsoft/Phi-3-mini-4k-instruct",
+                 (3072, 32, 32, 32, 96, 8192, 32064), tied=False),
+        _decoder("gemma-2b", "Gemma", "google/gemma-2b",
+                 (2048, 18, 8, 1, 256, 16384, 256000), gelu=True),
+        _decoder("gemma-2-2b", "Gemma", "google/gemma-2-2b",
+                 (2304, 26, 8, 4, 256, 9216, 256000), post_norms=True, gelu=True),
+        _decoder("chatglm3-6b", "GLM", "THUDM/chatglm3-6b",
+                 (4096, 28, 32, 2, 128, 13696, 65024), tied=False, biased=True),
+        _decoder("telechat2-3b", "TeleChat", "Tele-AI/TeleChat2-3B",
+                 (3072, 24, 24, 24, 128, 6144, 160256), tied=False),
+        _encoder("bert-tiny", "BERT", "prajjwal1/bert-tiny", 128, 2, 2),
+        _encoder("bert-base", "BERT", "google-bert/bert-base-uncased", 768, 12, 12),
+        _encoder("minilm-l6", "MiniLM", "sentence-transformers/all-MiniLM-L6-v2", 384, 6, 12),
+        _encoder("minilm-l12", "MiniLM", "microsoft/MiniLM-L12-H384-uncased", 384, 12, 12),
+    )
+}  # fmt: skip
+
+
+def description(model: LanguageModel) -> str:
+    """One line."""
+    if model.is_encoder:
+        return f"encoder of {model.layers} layers with learned positions"
+    shared = "" if model.key_heads == model.heads else f", {model.key_heads} of keys"
+    kind = "latent attention" if model.latent else "attention"
+    return f"decoder of {model.layers} layers, {kind} with {model.heads} heads{shared}"
