@@ -107,11 +107,11 @@ def with_dimensions(workload: Workload, texts: Sequence[str] | None) -> Workload
     if not sizes:
         return workload
     names = {network.name for network in workload.networks}
-    shared = {key: size for key, size in sizes if key.partition(":")[0] not in names}
+    parts = [(*key.partition(":"), key, size) for key, size in sizes]
+    shared = {key: size for name, _, rest, key, size in parts if not (name in names and rest)}
 
     def given(network: WorkloadNetwork) -> dict[str, int]:
-        prefix = f"{network.name}:"
-        own = {key.removeprefix(prefix): n for key, n in sizes if key.startswith(prefix)}
+        own = {rest: size for name, _, rest, _, size in parts if name == network.name and rest}
         return {**dict(network.dimensions), **shared, **own}
 
     return replace(

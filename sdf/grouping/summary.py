@@ -116,7 +116,7 @@ def _notes(network: ImportedNetwork, bytes_per_element: int) -> Iterator[str]:
     for name in network.unused_dimensions:
         yield f"the model has no dynamic dimension {name!r}: its sizes stay as they are"
     if network.is_quantised and bytes_per_element > 1:
-        yield "this model is quantised: use --precision int8"
+        yield "this model is quantised: explore it with --precision int8"
 
 
 def _written(layer: Layer) -> int:

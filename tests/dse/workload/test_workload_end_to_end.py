@@ -186,10 +186,11 @@ def test_dimensions_of_the_file_and_of_the_command_line(place):
 
 def test_a_size_may_be_that_of_one_network():
     workload = workload_of(["a.onnx", "b.onnx"])
-    given = with_dimensions(workload, ["seq=8", "b:seq=1", "b:x:2=3", "x:0=4"])
+    given = with_dimensions(workload, ["seq=8", "b:seq=1", "b:x:2=3", "x:0=4", "a=5", "a:=6"])
+    shared = {"seq": 8, "x:0": 4, "a": 5, "a:": 6}
     assert [dict(network.dimensions) for network in given.networks] == [
-        {"seq": 8, "x:0": 4},
-        {"seq": 1, "x:0": 4, "x:2": 3},
+        shared,
+        {**shared, "seq": 1, "x:2": 3},
     ]
 
 

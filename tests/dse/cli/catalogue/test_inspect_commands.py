@@ -314,3 +314,13 @@ def test_the_program_runs_as_a_module():
     )
     assert bad.returncode == 2
     assert bad.stderr.startswith("dse: ")
+
+
+def test_what_a_file_holds_is_noted(output):
+    folder = Path(__file__).parents[3] / "data/models"
+    text = output("network", str(folder / "resnet18_qdq.onnx"), "--dim", "words=3")
+    assert "quantised: explore it with --precision int8" in " ".join(text.split())
+    assert "no dynamic dimension 'words'" in " ".join(text.split())
+    text = output("network", str(folder / "genai_llama_fp32.onnx"), status=2)
+    for name in ("sequence_length", "past_sequence_length", "total_sequence_length"):
+        assert f"--dim {name}=N" in " ".join(text.split())
