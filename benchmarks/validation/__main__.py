@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 
-from benchmarks.harness.report import Column, parser, show
-from benchmarks.validation.scores import score
+from benchmarks.harness.report import Column, Value, parser, show
+from benchmarks.validation.scores import Score, score
 from benchmarks.validation.sets import comparisons
 
 COLUMNS = (
@@ -23,21 +23,45 @@ COLUMNS = (
     Column("worst", "worst", ".1%"),
     Column("rank", "rank correlation", ".3f"),
 )
+BY_PROTOCOL = (
+    *COLUMNS[:2],
+    COLUMNS[3],
+    Column("errors", "predicted by: median, worst error in %"),
+)
+
+
+def by_protocol(scores: Sequence[Score]) -> list[dict[str, Value]]:
+    """A row for each set and protocol, with the errors of all its laws; a set is named once."""
+    laws: dict[tuple[str, str, int], list[str]] = {}
+    for one in scores:
+        errors = f"{one.law} {100 * one.median:.1f}, {100 * one.worst:.1f}"
+        laws.setdefault((one.data, one.fitted, one.points), []).append(errors)
+    rows: list[dict[str, Value]] = []
+    previous = None
+    for (data, fitted, points), errors_of_laws in laws.items():
+        name = "" if data == previous else data
+        errors = "; ".join(errors_of_laws)
+        rows.append({"data": name, "fitted": fitted, "points": points, "errors": errors})
+        previous = data
+    return rows
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Prints the table; draws a picture of each set where asked."""
     options = parser("benchmarks.validation", "The cost model against published measurements.")
-    options.add_argument("--markdown", action="store_true", help="print the table as Markdown")
+    options.add_argument(
+        "--markdown", action="store_true", help="print Markdown, a row per protocol"
+    )
     options.add_argument(
         "--pictures", type=Path, metavar="FOLDER", help="write a picture of each set"
     )
     chosen = options.parse_args(arguments)
     found = comparisons()
+    scores = [score(one) for one in found]
     show(
         "Predicted against published measurements",
-        COLUMNS,
-        [asdict(score(one)) for one in found],
+        BY_PROTOCOL if chosen.markdown else COLUMNS,
+        by_protocol(scores) if chosen.markdown else [asdict(one) for one in scores],
         as_json=chosen.json,
         as_markdown=chosen.markdown,
     )

@@ -211,6 +211,22 @@ def test_the_table_on_the_page_is_what_the_command_prints(found, monkeypatch, ca
     assert [row["points"] for row in rows] == [len(one.measured) for one in found]
 
 
+def test_the_page_has_every_law_in_the_row_of_its_protocol(found):
+    scores = [score(one) for one in found]
+    rows = command.by_protocol(scores)
+    assert [row["data"] for row in rows if row["data"]] == list(
+        dict.fromkeys(one.data for one in found)
+    )
+    data, entries = "", []
+    for row in rows:
+        data = row["data"] or data
+        entries += [(data, row["fitted"], entry) for entry in row["errors"].split("; ")]
+    assert sorted(entries) == sorted(
+        (one.data, one.fitted, f"{one.law} {100 * one.median:.1f}, {100 * one.worst:.1f}")
+        for one in scores
+    )
+
+
 def test_every_set_has_a_picture_on_the_page(found, tmp_path):
     page = PAGE.read_text("utf-8")
     names = [path.name for path in write_pictures(found, tmp_path)]
