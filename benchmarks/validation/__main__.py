@@ -1,6 +1,7 @@
 """The cost model against other people's published measurements.
 
-Usage: ``python -m benchmarks.validation [--json | --markdown] [--pictures FOLDER]``.
+Usage: ``python -m benchmarks.validation [--only SET] [--json | --markdown]
+[--pictures FOLDER]``.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from pathlib import Path
 
 from benchmarks.harness.report import Column, Value, parser, show
 from benchmarks.validation.scores import Score, score
-from benchmarks.validation.sets import comparisons
+from benchmarks.validation.sets import SETS, comparisons
 
 COLUMNS = (
     Column("data", "set"),
@@ -49,6 +50,7 @@ def by_protocol(scores: Sequence[Score]) -> list[dict[str, Value]]:
 def main(arguments: Sequence[str] | None = None) -> None:
     """Prints the table; draws a picture of each set where asked."""
     options = parser("benchmarks.validation", "The cost model against published measurements.")
+    options.add_argument("--only", choices=SETS, metavar="SET", help=f"one of {', '.join(SETS)}")
     options.add_argument(
         "--markdown", action="store_true", help="print Markdown, a row per protocol"
     )
@@ -56,7 +58,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         "--pictures", type=Path, metavar="FOLDER", help="write a picture of each set"
     )
     chosen = options.parse_args(arguments)
-    found = comparisons()
+    found = comparisons(chosen.only)
     scores = [score(one) for one in found]
     show(
         "Predicted against published measurements",

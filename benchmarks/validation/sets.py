@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
 import numpy as np
@@ -26,6 +26,7 @@ from benchmarks.validation.laws import (
     slowdowns,
 )
 from benchmarks.validation.published import DataSet, read_set
+from benchmarks.validation.rknn_llm import rockchip_llm
 from benchmarks.validation.scores import Comparison, joined
 from common.arrays import FloatArray
 from examples.hax import table6
@@ -59,22 +60,6 @@ ALONE = "Xavier, Orin, HaX-CoNN's Table 5, time"
 CO_RUNS = "HaX-CoNN's Table 6, time"
 ARTIFACT = "HaX-CoNN's artifact, Xavier, time"
 ONE_RUN = "one run; shape of the others"
-
-
-def comparisons() -> list[Comparison]:
-    """All sets, in the order of the page."""
-    return [
-        *tx2_grid(),
-        *tang(),
-        *gpu_clocks(),
-        *gpu_energy(),
-        *board_power(),
-        *dla_modes(),
-        *alone(),
-        *co_runs(),
-        *named_units(),
-        *repeats(),
-    ]
 
 
 def tx2_subjects(used: Sequence[tuple[float, float]] = TX2_USED) -> list[Subject]:
@@ -466,3 +451,25 @@ def _held_out(
     keep = np.ones(len(measured), dtype=np.bool_)
     keep[list(subject.used)] = False
     return Comparison(data, fitted_to, law.name, unit, predicted[keep], measured[keep])
+
+
+SETS: dict[str, Callable[[], list[Comparison]]] = {
+    "tx2-grid": tx2_grid,
+    "tang": tang,
+    "gpu-clocks": gpu_clocks,
+    "gpu-energy": gpu_energy,
+    "board-power": board_power,
+    "dla-modes": dla_modes,
+    "alone": alone,
+    "co-runs": co_runs,
+    "named-units": named_units,
+    "repeats": repeats,
+    "rknn-llm": rockchip_llm,
+}
+"""In the order of the page."""
+
+
+def comparisons(only: str | None = None) -> list[Comparison]:
+    """All sets, or one of :data:`SETS`."""
+    names = SETS if only is None else (only,)
+    return [comparison for name in names for comparison in SETS[name]()]

@@ -203,7 +203,7 @@ def found():
 
 
 def test_the_table_on_the_page_is_what_the_command_prints(found, monkeypatch, capsys):
-    monkeypatch.setattr(command, "comparisons", lambda: found)
+    monkeypatch.setattr(command, "comparisons", lambda only: found)
     command.main(["--markdown"])
     assert capsys.readouterr().out.strip() in PAGE.read_text("utf-8")
     command.main(["--json"])

@@ -1,0 +1,175 @@
+"""Language models on Rockchip's NPUs: tokens per second, time to first token, memory.
+
+Constants are fitted to one model (or two) of a chip and format, and predict its other models.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+import numpy as np
+from scipy.optimize import nnls
+
+from benchmarks.validation.published import read_set
+from benchmarks.validation.scores import Comparison, joined
+from sdf.catalogue.language_models import LANGUAGE_MODELS, LanguageModel
+
+SET = "Rockchip NPUs, language models"
+ONE = "one model per chip and format"
+"""Of middle size."""
+TWO = "two models per chip and format"
+"""The smallest and the largest."""
+WEIGHT_BITS = {"w8a8": 8.0, "w4a16": 4.0, "w4a16_g128": 4.0 + 32 / 128}
+"""Scales of 32 bits for groups of 128; those of columns are left out."""
+CACHE_BYTES = 2
+"""Of an element; not stated, assumed."""
+MIB = 2**20
+IN_CATALOGUE = {
+    ("Qwen2", "0.5B"): "qwen2-0.5b",
+    ("MiniCPM4", "0.5B"): "minicpm4-0.5b",
+    ("Qwen3", "0.6B"): "qwen3-0.6b",
+    ("TinyLLAMA", "1.1B"): "tinyllama-1.1b",
+    ("Qwen2.5", "1.5B"): "qwen2.5-1.5b",
+    ("InternLM2", "1.8B"): "internlm2-1.8b",
+    ("Qwen3-VL", "2B"): "qwen3-1.7b",
+    ("Gemma2", "2B"): "gemma-2-2b",
+    ("TeleChat2", "3B"): "telechat2-3b",
+    ("Phi3", "3.8B"): "phi-3-mini",
+    ("MiniCPM3", "4B"): "minicpm3-4b",
+    ("ChatGLM3", "6B"): "chatglm3-6b",
+}
+"""The others are recurrent (RWKV7, Qwen3.5), mixtures of experts (DeepSeekOCR) or keep embeddings
+of every layer (Gemma3n, Gemma4)."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """One row: a model of the catalogue on a chip in a format."""
+
+    model: LanguageModel
+    billions: float
+    """Of parameters, as the row names them."""
+    bits: float
+    prompt: int
+    new: int
+    rate: float
+    """Tokens per second."""
+    first_ms: float
+    memory_mib: float
+
+    @property
+    def weight_bytes(self) -> float:
+        """Of matrices; the embedding is a look-up and not in the memory that is stated."""
+        return (self.model.layer_weights + self.model.table) * self.bits / 8
+
+    @property
+    def token_bytes(self) -> float:
+        """That a token reads: weights, and the cache at the middle of the new tokens."""
+        return self.weight_bytes + CACHE_BYTES * self.model.cache(self.prompt + self.new // 2)
+
+    @property
+    def kept_bytes(self) -> float:
+        """Weights, and the cache at its end."""
+        return self.weight_bytes + CACHE_BYTES * self.model.cache(self.prompt + self.new)
+
+
+def runs() -> list[list[Run]]:
+    """Those whose model is in the catalogue, by chip and format, rising parameters."""
+    rows = read_set("rknn_llm").rows
+    found = []
+    for _, group in groupby(
+        sorted(rows, key=lambda row: (str(row["chip"]), str(row["format"]))),
+        key=lambda row: (row["chip"], row["format"]),
+    ):
+        known = [
+            Run(
+                model=LANGUAGE_MODELS[IN_CATALOGUE[str(row["model"]), str(row["size"])]],
+                billions=float(str(row["size"]).removesuffix("B")),
+                bits=WEIGHT_BITS[str(row["format"])],
+                prompt=int(row["prompt"]),
+                new=int(row["new"]),
+                rate=float(row["rate"]),
+                first_ms=float(row["first"]),
+                memory_mib=float(row["memory"]),
+            )
+            for row in group
+            if (row["model"], row["size"]) in IN_CATALOGUE
+        ]
+        found.append(sorted(known, key=lambda run: run.model.parameters))
+    return found
+
+
+def _middle(group: Sequence[Run]) -> tuple[int, ...]:
+    return (len(group) // 2,)
+
+
+def _ends(group: Sequence[Run]) -> tuple[int, ...]:
+    return (0, len(group) - 1)
+
+
+@dataclass(frozen=True)
+class Law:
+    """A quantity is ``base`` plus each of ``terms`` times a constant. The rate is what a time per
+    token makes it."""
+
+    quantity: str
+    fitted: str
+    name: str
+    terms: Callable[[Run], tuple[float, ...]]
+    used: Callable[[Sequence[Run]], tuple[int, ...]] = _middle
+    """Places of the runs that the constants are fitted to."""
+    base: Callable[[Run], float] = lambda run: 0.0
+
+
+RATE, FIRST, MEMORY = "tokens per second", "time to first token", "memory"
+QUANTITIES: dict[str, tuple[str, Callable[[Run], float]]] = {
+    RATE: ("1/s", lambda run: run.rate),
+    FIRST: ("ms", lambda run: run.first_ms),
+    MEMORY: ("MiB", lambda run: run.memory_mib),
+}
+"""Their units and what was measured."""
+BY_COUNT = "by parameter count"
+LAWS = (
+    Law(RATE, ONE, BY_COUNT, lambda run: (run.billions,)),
+    Law(RATE, ONE, "bytes of weights and cache", lambda run: (run.token_bytes,)),
+    Law(RATE, TWO, "bytes and layers",
+        lambda run: (run.token_bytes, run.model.layers), _ends),
+    Law(FIRST, ONE, BY_COUNT, lambda run: (run.billions,)),
+    Law(FIRST, ONE, "MACs", lambda run: (run.model.macs(run.prompt),)),
+    Law(FIRST, TWO, "MACs and layers",
+        lambda run: (run.model.macs(run.prompt), run.model.layers), _ends),
+    Law(MEMORY, ONE, BY_COUNT, lambda run: (run.billions,)),
+    Law(MEMORY, "nothing", "weights and cache", lambda run: (), lambda group: (),
+        lambda run: run.kept_bytes / MIB),
+    Law(MEMORY, ONE, "weights, cache, a constant", lambda run: (1.0,),
+        base=lambda run: run.kept_bytes / MIB),
+)  # fmt: skip
+
+
+def rockchip_llm() -> list[Comparison]:
+    """Every law over all chips and formats."""
+    groups = runs()
+    return [joined([predicted(law, group) for group in groups]) for law in LAWS]
+
+
+def predicted(law: Law, group: Sequence[Run]) -> Comparison:
+    """The runs of a chip and format that the law's constants were not fitted to. The fit weighs
+    relative errors, and no constant is negative."""
+    unit, measure = QUANTITIES[law.quantity]
+    power = -1 if law.quantity == RATE else 1
+    measured = np.array([measure(run) for run in group]) ** power
+    used = list(law.used(group))
+    found = np.array([law.base(run) for run in group])
+    if used:
+        terms = np.array([law.terms(run) for run in group], dtype=np.float64)
+        terms /= terms.max(axis=0)
+        weighted = terms[used] / measured[used, None]
+        constants, _ = nnls(weighted, 1 - found[used] / measured[used])
+        found = found + terms @ constants
+    held_out = [place for place in range(len(group)) if place not in used]
+    return Comparison(
+        f"{SET}, {law.quantity}", law.fitted, law.name, unit,
+        found[held_out] ** power, measured[held_out] ** power,
+    )  # fmt: skip
