@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 SOURCES := $(shell find dse fitness results -name '*.py')
 
-.PHONY: setup demo test lint types unit clean
+.PHONY: setup demo test lint types unit wheel clean
 
 setup: $(VENV)/.warmed
 
@@ -35,5 +35,16 @@ types:
 unit:
 	$(BIN)/python -m pytest --numprocesses 2
 
+# Builds the wheel, installs it into an empty environment, and uses it outside the sources.
+wheel:
+	rm -rf .wheel build
+	$(PYTHON) -m venv .wheel/empty
+	.wheel/empty/bin/python -m pip wheel --quiet --no-deps --wheel-dir .wheel/dist .
+	.wheel/empty/bin/python -m pip install --quiet --disable-pip-version-check .wheel/dist/*.whl
+	cd .wheel && empty/bin/paretosoc explore alexnet resnet18 --platform jetson-orin-nano-8gb \
+		--groups 5 --max-evaluations 2000 --output front
+	cd .wheel && empty/bin/paretosoc verify front && empty/bin/paretosoc report front
+	cd .wheel && empty/bin/python -c "import paretosoc, dse; assert paretosoc is dse"
+
 clean:
-	rm -rf $(VENV) runs build *.egg-info .mypy_cache .pytest_cache .ruff_cache
+	rm -rf $(VENV) .wheel runs build *.egg-info .mypy_cache .pytest_cache .ruff_cache

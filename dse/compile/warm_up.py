@@ -6,15 +6,17 @@ from collections.abc import Callable
 
 import numpy as np
 
+from dse.search.archive import Archive
 from dse.search.driver import Budget, search
 from dse.search.optimizers.dedup import SeenRows
 from dse.search.optimizers.nsga2 import Nsga2Engine
-from dse.search.optimizers.survival import tournament
+from dse.search.optimizers.survival import survive, tournament
 from dse.search.surrogate.load_balancing import rebalanced_rows
 from dse.search.surrogate.lower_bounds import has_lower_bounds, make_filter
 from dse.space.design_space import DesignSpace
+from dse.space.neighbourhood import neighbours
 from dse.space.operators import breed, mutate, segment_crossover
-from fitness.objectives import make_outcomes
+from fitness.objectives import Outcomes, make_outcomes
 from fitness.warm_up import (
     smallest_problem,
     warm_up_branch_and_bound,
@@ -53,6 +55,12 @@ def load_operators(space: DesignSpace) -> None:
     mutate(space, rng, rows)
     breed(space, rng, rows, np.zeros(2, dtype=np.int64), crossover_rate=1.0, mutations=1)
     tournament(rng, np.zeros((2, 2)), np.zeros(2), np.zeros(2), 2)
+    survive(np.zeros((2, 2)), np.zeros(2), 1)
+    neighbours(space, rng, rows, most=1)
+    nothing, all_of_them = np.zeros((2, 0), dtype=np.int64), np.ones(2, dtype=np.bool_)
+    values = np.zeros((2, len(space.problem.objectives)), dtype=np.int64)
+    archive = Archive(space.width, values.shape[1], 0)
+    archive.add(rows, Outcomes(all_of_them, values, nothing, all_of_them))
     rebalanced_rows(space, rng, rows)
     SeenRows(space.width).first_seen(rows)
     if has_lower_bounds(space.problem):

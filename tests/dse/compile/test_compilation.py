@@ -44,6 +44,32 @@ def test_machine_code_is_loaded_before_the_clock_starts(monkeypatch):
     assert order == ["loaded", "searched"]
 
 
+def test_nothing_more_is_loaded_for_a_search():
+    code = """
+import gc
+from numba.core.dispatcher import Dispatcher
+from benchmarks.problems.reference_problem import reference_problem
+from dse.compile.load import load_search_code
+from dse.search.driver import Budget, search
+from dse.search.optimizers.nsga2 import Nsga2Engine
+from dse.space.design_space import DesignSpace
+from fitness.objectives import make_outcomes
+
+def signatures():
+    kernels = [entry for entry in gc.get_objects() if isinstance(entry, Dispatcher)]
+    return {entry.py_func.__qualname__: len(entry.signatures) for entry in kernels}
+
+space = DesignSpace(reference_problem())
+load_search_code(space)
+before = signatures()
+search(Nsga2Engine(space, seed=0), make_outcomes(space.problem), Budget(3000))
+late = {name for name, count in signatures().items() if count != before.get(name, 0)}
+assert before and not late, late
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
 def test_machine_code_of_proofs_is_loaded_before_their_clock_starts(monkeypatch, explored_exactly):
     order = []
 
