@@ -4,7 +4,8 @@ The rule, the same for every unit:
 
 * an activation, a batch normalisation or an element-wise layer is fused with the layer that feeds
   it, if that one is in the group, feeds nothing else, is no result of the network, and makes as
-  many elements (an addition takes the latest such layer and reads the other operand);
+  many elements (an addition takes the latest such layer and reads the other operand). That one may
+  feed the product of itself and the activation, too (SiLU and the like: x times sigmoid of x);
 * a reshape costs nothing;
 * the inputs of a concatenation are written in place: it copies only what comes from outside the
   group;
@@ -122,7 +123,7 @@ def _base(
     for name in feeders:
         feeder, launch = inside[name], home[name]
         if (
-            wiring.readers[name] == {layer.name}
+            (wiring.readers[name] == {layer.name} or _is_gate(name, layer, inside, wiring))
             and feeder.result_elements == 0
             and feeder.output_elements == layer.output_elements
             and launch.layers[-1] is feeder
@@ -130,6 +131,24 @@ def _base(
         ):
             return launch
     return None
+
+
+def _is_gate(name: str, layer: Layer, inside: Mapping[str, Layer], wiring: Wiring) -> bool:
+    """Whether ``layer`` is an activation of ``name`` that only multiplies it, perhaps after layers
+    that cost nothing."""
+    others = wiring.readers[name] - {layer.name}
+    if layer.kind is not LayerKind.ACTIVATION or len(others) != 1:
+        return False
+    last = layer.name
+    while wiring.readers.get(last) != others:
+        following = wiring.readers.get(last, frozenset())
+        if len(following) != 1:
+            return False
+        (last,) = following
+        if last not in inside or inside[last].kind is not LayerKind.RESHAPE:
+            return False
+    (product,) = others
+    return {source for source, _ in wiring.feeds_in[product]} == {name, last}
 
 
 def _closed(layers: list[Layer], inside: Mapping[str, Layer], wiring: Wiring) -> Launch:

@@ -74,6 +74,21 @@ def test_an_activation_does_not_join_what_others_read_too() -> None:
     ]
 
 
+def test_an_activation_that_multiplies_what_it_reads_is_fused_with_the_product() -> None:
+    # SiLU: x = conv(a), x * sigmoid(x).
+    product = layer("p", LayerKind.ELEMENTWISE, reads=[(1, 16, 8, 8)] * 2)
+    wires = [(0, 1), (0, 2), (1, 2)]
+    network = grouped([conv("a"), relu("s"), product], wires, [3])
+    assert shape_of(network) == [[("a+s+p", 100 + 2 * N, False)]]
+    # Not where a third layer reads the convolution, or the product another one instead.
+    network = grouped([conv("a"), relu("s"), product, conv("c")], [*wires, (0, 3)], [4])
+    assert [entry[0] for entry in shape_of(network)[0]] == ["a", "s+p", "c"]
+    network = grouped(
+        [conv("a"), relu("s"), conv("b"), product], [(0, 1), (0, 2), (1, 3), (2, 3)], [4]
+    )
+    assert [entry[0] for entry in shape_of(network)[0]] == ["a", "s", "b+p"]
+
+
 def test_a_result_of_the_network_is_written_though_layers_read_it() -> None:
     first = conv("a", result_elements=N)
     network = chain([first, relu("b")], [2])
