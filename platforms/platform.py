@@ -150,6 +150,8 @@ class Unit:
     clock_law: ClockLaw
     fixed_ns_per_layer: int
     """Time of one launch, for every layer that is not fused with the one before it."""
+    fixed_own_share: Fraction
+    """Share of it that follows the unit's own clock; the rest follows its host's, or none."""
     fixed_source: Source
     power: tuple[PowerTable, ...]
     """Of its own domain first; a hosted unit adds its host's."""

@@ -57,7 +57,11 @@ def _unit(platform: Platform, unit: Unit) -> dict[str, Any]:
             "shares": {part: float(share) for part, share in unit.clock_law.shares},
             **_source(unit.clock_law.source),
         },
-        "fixed": {"ns_per_layer": unit.fixed_ns_per_layer, **_source(unit.fixed_source)},
+        "fixed": {
+            "ns_per_layer": unit.fixed_ns_per_layer,
+            "own_share": float(unit.fixed_own_share),
+            **_source(unit.fixed_source),
+        },
         "power": [
             {
                 "domain": table.domain,

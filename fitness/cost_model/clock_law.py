@@ -2,8 +2,8 @@
 
 The parts of a launch overlap: with x and z the slowdown of the unit's and the memory's clock, it
 takes |compute x, memory z|_p = ((compute x)^p + (memory z)^p)^(1/p), never less than either part. A
-group takes the sum over its launches and their fixed times, which follow the clock of the core that
-launches, if the unit has such a host.
+group takes the sum over its launches and their fixed times. Of these a share follows the unit's own
+clock, the rest the clock of the core that launches, if the unit has such a host.
 
 Norms are irrational. A time is evaluated in floating point first, with a bound on the error; where
 the enclosure rounds to one integer, that is the answer. Only where it does not, the same law is
@@ -68,8 +68,8 @@ class TimeParts:
     """What the time of a group on a unit is made of, at the fastest clocks.
 
     ``overlap``: p. ``peak_share``: the largest share of the unit's peak, or of the memory's, that a
-    launch reaches. ``fixed``: of the launches, ps. ``traffic``: bytes moved x 10^9, so that over a
-    time in ps it is the demand in kB/s.
+    launch reaches. ``fixed``: of the launches, ps; ``own_share`` of it follows the unit's clock.
+    ``traffic``: bytes moved x 10^9, so that over a time in ps it is the demand in kB/s.
     """
 
     launches: tuple[LaunchTime, ...]
@@ -77,6 +77,7 @@ class TimeParts:
     peak_share: Fraction
     fixed: Fraction
     traffic: int
+    own_share: Fraction = Fraction(0)
 
     @property
     def compute(self) -> Fraction:
@@ -99,7 +100,11 @@ class TimeParts:
                 decimal(self.overlap),
             )
             counts = np.array([launch.count for launch in self.launches], dtype=object)
-            return exact((times * counts).sum()) + self.fixed * ratios.host
+            return exact((times * counts).sum()) + self.fixed * self.launch_ratio(ratios)
+
+    def launch_ratio(self, ratios: Ratios) -> Fraction:
+        """How much longer launching takes at other clocks."""
+        return self.own_share * ratios.own + (1 - self.own_share) * ratios.host
 
     def scaled(self, compute: Fraction, memory: Fraction, fixed: Fraction) -> TimeParts:
         """The parts times factors."""
@@ -113,6 +118,7 @@ class TimeParts:
             self.peak_share / compute,
             self.fixed * fixed,
             self.traffic,
+            self.own_share,
         )
 
 
@@ -193,7 +199,9 @@ def _float_times(parts: TimeParts, ladders: Sequence[Sequence[int]]) -> FloatArr
     times = parts_norm([compute[:, :, None], moved[:, None, :]], float(parts.overlap))
     counts = np.array([launch.count for launch in parts.launches], dtype=np.float64)
     moving: FloatArray = np.einsum("l,lij->ij", counts, times)
-    return moving[:, None, :] + float(parts.fixed) * host[:, None]
+    share = float(parts.own_share)
+    launching = share * own[:, None, None] + (1 - share) * host[:, None]
+    return moving[:, None, :] + float(parts.fixed) * launching
 
 
 def rounded(values: FloatArray, error: float) -> tuple[IntArray, NDArray[np.bool_]]:

@@ -37,6 +37,7 @@ class UnitModel:
     bandwidth_share: Fraction
     overlap: Fraction
     fixed_ps: int
+    fixed_own_share: Fraction
 
 
 def unit_model(unit: Unit, platform: Platform, peak: Peak) -> UnitModel:
@@ -58,6 +59,7 @@ def unit_model(unit: Unit, platform: Platform, peak: Peak) -> UnitModel:
         bandwidth_share=unit.bandwidth_share,
         overlap=unit.clock_law.overlap,
         fixed_ps=unit.fixed_ns_per_layer * 1000,
+        fixed_own_share=unit.fixed_own_share,
     )
 
 
@@ -106,4 +108,5 @@ def group_parts(launches: Sequence[Launch], model: UnitModel) -> TimeParts:
         peak_share=max(shares),
         fixed=Fraction(fixed),
         traffic=sum(count * size for (_, size), count in pairs.items()) * TRAFFIC_PER_BYTE,
+        own_share=model.fixed_own_share,
     )

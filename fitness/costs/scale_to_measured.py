@@ -43,11 +43,13 @@ def scale_to(parts: Sequence[TimeParts], total: Fraction, ratios: Ratios) -> lis
         scaled = [part.scaled(compute, memory, Fraction(0)) for part in parts]
         return sum((part.at(ratios) for part in scaled), Fraction(0))
 
-    fixed = sum((part.fixed for part in parts), Fraction(0)) * ratios.host
+    fixed = sum((part.fixed * part.launch_ratio(ratios) for part in parts), Fraction(0))
     moving = sum_of(Fraction(1), Fraction(1))
     if not moving + fixed:
         # Nothing to scale: the measurement is all that is known.
-        return [replace(part, fixed=total / ratios.host / len(parts)) for part in parts]
+        return [
+            replace(part, fixed=total / part.launch_ratio(ratios) / len(parts)) for part in parts
+        ]
     factor = total / (moving + fixed)
     at_peak = max(part.peak_share for part in parts)
     if factor >= at_peak:

@@ -242,6 +242,7 @@ def _unit(
         fixed_ns_per_layer=integer_of(
             fixed["us_per_layer"], 1000, f"{where}.fixed.us_per_layer", "ns"
         ),
+        fixed_own_share=Fraction(fixed.get("own_share", 0)),
         fixed_source=read_source(fixed),
         power=power,
         contention=_contention(entry["contention"]),

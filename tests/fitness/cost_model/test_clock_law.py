@@ -112,3 +112,23 @@ def test_long_denominators_round_as_exact_sums_do() -> None:
         for column, memory_ratio in enumerate((3, 1)):
             exact = compute * ratio + memory * memory_ratio + Fraction(1, 2)
             assert times[row, 0, column] == max(1, half_up(exact))
+
+
+def test_a_share_of_the_launches_follows_the_units_own_clock() -> None:
+    parts = TimeParts(
+        (LaunchTime(Fraction(3000), Fraction(4000), 2),),
+        Fraction(2),
+        Fraction(1),
+        Fraction(1000),
+        0,
+        own_share=Fraction(3, 4),
+    )
+    ratios = Ratios(Fraction(4, 3), Fraction(5), Fraction(3, 4))
+    # Two launches of |4000, 3000|, and a quarter of the fixed time with the host.
+    assert parts.at(ratios) == 2 * 5000 + 1000 + 1250
+    ladders = ((750, 1000), (200, 1000), (1000,))
+    times, _ = ladder_costs(parts, ladders, 1, "net")
+    for i, own in enumerate(ladders[0]):
+        for j, host in enumerate(ladders[1]):
+            at = parts.at(Ratios(Fraction(1000, own), Fraction(1000, host), Fraction(1)))
+            assert times[i, j, 0] == half_up(at)
