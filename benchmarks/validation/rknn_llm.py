@@ -14,7 +14,13 @@ from scipy.optimize import nnls
 
 from benchmarks.validation.published import read_set
 from benchmarks.validation.scores import Comparison, joined
-from sdf.catalogue.language_models import LANGUAGE_MODELS, LanguageModel
+from common.units import PS_PER_MS
+from fitness.costs.network_costs import network_costs
+from platforms.io.platform_file import load_platform
+from platforms.platform import Platform
+from sdf.catalogue.catalogue import load_network
+from sdf.catalogue.language_models import LANGUAGE_MODELS, PAST, SEQUENCE, LanguageModel
+from sdf.grouping.grouping import group_network
 
 SET = "Rockchip NPUs, language models"
 ONE = "one model per chip and format"
@@ -26,6 +32,10 @@ WEIGHT_BITS = {"w8a8": 8.0, "w4a16": 4.0, "w4a16_g128": 4.0 + 32 / 128}
 CACHE_BYTES = 2
 """Of an element; not stated, assumed."""
 MIB = 2**20
+RK3588 = 4
+"""Place among :func:`runs`."""
+JOINT = "rk3588-joint-npu"
+"""The platform on which a layer runs on all NPU cores."""
 IN_CATALOGUE = {
     ("Qwen2", "0.5B"): "qwen2-0.5b",
     ("MiniCPM4", "0.5B"): "minicpm4-0.5b",
@@ -65,9 +75,14 @@ class Run:
         return (self.model.layer_weights + self.model.table) * self.bits / 8
 
     @property
+    def middle(self) -> int:
+        """Positions before the middle of the new tokens."""
+        return self.prompt + self.new // 2
+
+    @property
     def token_bytes(self) -> float:
-        """That a token reads: weights, and the cache at the middle of the new tokens."""
-        return self.weight_bytes + CACHE_BYTES * self.model.cache(self.prompt + self.new // 2)
+        """That a token reads: weights, and the cache."""
+        return self.weight_bytes + CACHE_BYTES * self.model.cache(self.middle)
 
     @property
     def kept_bytes(self) -> float:
@@ -149,9 +164,48 @@ LAWS = (
 
 
 def rockchip_llm() -> list[Comparison]:
-    """Every law over all chips and formats."""
+    """Every law over all chips and formats; behind those of a quantity the platform file's."""
     groups = runs()
-    return [joined([predicted(law, group) for group in groups]) for law in LAWS]
+    found = [joined([predicted(law, group) for group in groups]) for law in LAWS]
+    return [
+        comparison
+        for quantity in QUANTITIES
+        for comparison in (*found, *by_platform(groups[RK3588]))
+        if comparison.data == f"{SET}, {quantity}"
+    ]
+
+
+def by_platform(group: Sequence[Run]) -> list[Comparison]:
+    """RK3588's rate and first token as the program estimates them, but for the two models that
+    its platform file was set to."""
+    used = _ends(group)
+    held_out = [run for place, run in enumerate(group) if place not in used]
+    platform = load_platform(JOINT)
+    found = []
+    for quantity, past in ((RATE, True), (FIRST, False)):
+        unit, measure = QUANTITIES[quantity]
+        times = [
+            estimate_ms(platform, run.model.name, 1, run.middle)
+            if past
+            else estimate_ms(platform, run.model.name, run.prompt)
+            for run in held_out
+        ]
+        found.append(
+            Comparison(
+                f"{SET}, {quantity}", f"two models of RK3588, in {JOINT}", "the program's estimate",
+                unit, np.array([1000 / time if past else time for time in times]),
+                np.array([measure(run) for run in held_out]),
+            )
+        )  # fmt: skip
+    return found
+
+
+def estimate_ms(platform: Platform, name: str, sequence: int, past: int = 0) -> float:
+    """An inference on the joined NPU cores at the fastest clocks."""
+    dimensions = {SEQUENCE: sequence} | ({PAST: past} if past else {})
+    graph = load_network(name, dimensions=dimensions).graph
+    costs = network_costs(group_network(graph, None, groups=1), platform, units=["npu"])
+    return float(costs.units[0].time_ps.sum(axis=0)[-1, -1]) / PS_PER_MS
 
 
 def predicted(law: Law, group: Sequence[Run]) -> Comparison:

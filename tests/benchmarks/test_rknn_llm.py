@@ -11,11 +11,14 @@ from benchmarks.validation.published import read_set
 from benchmarks.validation.rknn_llm import (
     FIRST,
     IN_CATALOGUE,
+    JOINT,
     LAWS,
     MEMORY,
     MIB,
     ONE,
     RATE,
+    RK3588,
+    SET,
     TWO,
     predicted,
     rockchip_llm,
@@ -92,12 +95,24 @@ def test_what_is_held_out_is_not_seen():
         assert (predicted(one, group).predicted == predicted(one, changed).predicted).all()
 
 
-def test_medians_are_within_the_limits_and_better_than_by_parameter_count():
-    scores = {
-        (one.quantity, one.fitted, one.name): score(found)
-        for one, found in zip(LAWS, rockchip_llm(), strict=True)
-    }
+@pytest.fixture(scope="module")
+def scores():
+    return {(one.data, one.fitted, one.law): score(one) for one in rockchip_llm()}
+
+
+def test_medians_are_within_the_limits_and_better_than_by_parameter_count(scores):
+    def of(one):
+        return scores[f"{SET}, {one.quantity}", one.fitted, one.name]
+
+    assert {(f"{SET}, {one.quantity}", one.fitted, one.name) for one in LAWS} <= set(scores)
     for quantity, limit in LIMITS.items():
-        naive = scores[quantity, ONE, law(quantity, ONE, 0).name].median
-        assert scores[quantity, ONE, law(quantity, ONE).name].median < min(limit, naive)
-    assert scores[RATE, TWO, law(RATE, TWO).name].worst < 0.15
+        assert of(law(quantity, ONE)).median < min(limit, of(law(quantity, ONE, 0)).median)
+    assert of(law(RATE, TWO)).worst < 0.15
+
+
+def test_the_platform_of_joined_cores_predicts_ten_models(scores):
+    assert all(run.bits == 8 for run in GROUPS[RK3588])
+    rate, first = (one for one in scores.values() if JOINT in one.fitted)
+    assert (rate.points, first.points) == (10, 10)
+    assert rate.median < 0.05
+    assert first.median < 0.2
