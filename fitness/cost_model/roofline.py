@@ -38,6 +38,9 @@ class UnitModel:
     overlap: Fraction
     fixed_ps: int
     fixed_own_share: Fraction
+    counts_elements: bool
+    """Whether a launch without multiply-accumulates computes one operation per element written: on
+    a CPU the vector lanes that multiply do all else, too. Elsewhere it is bound by its traffic."""
 
 
 def unit_model(unit: Unit, platform: Platform, peak: Peak) -> UnitModel:
@@ -60,6 +63,7 @@ def unit_model(unit: Unit, platform: Platform, peak: Peak) -> UnitModel:
         overlap=unit.clock_law.overlap,
         fixed_ps=unit.fixed_ns_per_layer * 1000,
         fixed_own_share=unit.fixed_own_share,
+        counts_elements=unit.kind == "cpu",
     )
 
 
@@ -96,6 +100,9 @@ def group_parts(launches: Sequence[Launch], model: UnitModel) -> TimeParts:
             ),
             Fraction(0),
         )
+        if model.counts_elements and not work:
+            elements = sum(layer.output_elements for layer in launch.layers)
+            work = elements / (model.macs_per_ps * model.efficiency["default"])
         pairs[work, launch.moved_bytes(model.bytes_per_element)] += 1
         shares += [efficiency_of(x, model.efficiency) for x in launch.layers if x.macs]
     return TimeParts(

@@ -179,5 +179,7 @@ def _run(
     except Exception as error:
         # ONNX Runtime's errors share no base class but Exception.
         text = (str(error).strip().splitlines() or [type(error).__name__])[0]
-        raise ResultError(f"{label}: ONNX Runtime cannot run it: {text}") from None
+        raise ResultError(
+            f"{label}: ONNX Runtime cannot run it; a model without weights needs --no-check: {text}"
+        ) from None
     return dict(zip(wanted, results, strict=True))

@@ -115,6 +115,9 @@ def test_costs_are_the_formula_to_the_last_picosecond(name: str, seed: int) -> N
                     item.parameters + item.input_elements + item.output_elements
                 )
                 compute = item.macs / rate
+                if unit["kind"] == "cpu" and not item.macs:
+                    lanes = peak["macs_per_cycle"] * efficiency["default"]
+                    compute = item.output_elements / (lanes * own_mhz[-1])
                 transfer = size / (width * memory_mhz[-1] * unit["bandwidth"]["share"])
                 assert unit["clock_law"]["overlap"] == 3
                 time += cube_root(
@@ -284,3 +287,15 @@ def test_the_memory_is_never_asked_for_more_than_its_peak() -> None:
     assert (gpu.demand_kbps.max(axis=(0, 1)) == 64 * np.array(khz)).all()
     total = gpu.time_ps[:, -1, -1].sum()
     assert abs(total - 10**6) <= len(gpu.origin)
+
+
+def test_a_cpu_at_its_slowest_clock_moves_no_more_than_its_lanes_can() -> None:
+    """Element-wise layers of a large tensor: not in the time that the memory alone would take."""
+    elements = 64 * 112 * 112
+    large = replace(layer("a", LayerKind.ELEMENTWISE), output_elements=elements)
+    network = chain([large], [1])
+    (costs,) = [c for c in network_costs(network, XAVIER).units if c.unit == "cpu"]
+    slow, fast = (int(costs.time_ps[0, k, -1]) for k in (0, -1))
+    assert slow > 4 * fast
+    # 128 lanes at a quarter of their rate, 115.2 MHz.
+    assert slow >= elements / (128 * 0.25 * 115.2e6) * 1e12
