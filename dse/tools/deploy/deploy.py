@@ -65,7 +65,7 @@ def deploy(
     """
     check_platform(deployment)
     check_deployment_folder(folder, overwrite=overwrite)
-    notes: list[str] = []
+    notes = _idle_cpu_notes(deployment) if target in (Target.NVPMODEL, Target.SYSFS) else []
 
     def fill(part: Path) -> Callable[[dict[str, str]], dict[str, Json]]:
         parts: list[DeployedModel] | None = None
@@ -102,6 +102,24 @@ def _nvpmodel(deployment: Deployment, conf: Path | None) -> tuple[str, tuple[Mod
         modes = power_modes_of(parse_nvpmodel_conf(text, str(conf)), modes, str(conf))
     (costs,) = mode_costs([deployment], modes)
     return nvpmodel_section(deployment, modes, costs, from_file=conf is not None), costs
+
+
+def _idle_cpu_notes(deployment: Deployment) -> list[str]:
+    """A warning where a CPU that the member has no use for would run at its slowest clock."""
+    platform, units = deployment.platform, deployment.problem.units
+    used = {units[u].name for u in set(deployment.member.design.units.tolist())}
+    notes = []
+    for unit in platform.units:
+        domain = unit.clocks[0]
+        khz = deployment.clocks_khz.get(domain)
+        slowest = platform.domain_by_name[domain].operating_points[0].frequency_khz
+        hosts = any(other.host == domain for other in platform.units)
+        if unit.kind == "cpu" and unit.name not in used and khz == slowest and not hosts:
+            notes.append(
+                f"{domain} is set to its slowest clock, {khz / 1000:g} MHz: no group runs there, "
+                f"but launches and your application do; see 'dse explore --fix {domain}=MHZ'"
+            )
+    return notes
 
 
 def _mode_notes(deployment: Deployment, costs: tuple[ModeCost, ...]) -> list[str]:

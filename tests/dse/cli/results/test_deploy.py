@@ -13,6 +13,7 @@ import pytest
 
 from dse.cli.main import run
 from dse.tools.analysis.power_modes import mode_costs
+from dse.tools.deploy.deploy import _idle_cpu_notes
 from dse.tools.deploy.texts import deployment_texts, fitting_targets, network_files
 from platforms.io.platform_file import load_platform
 from results.deploy.deployment import Deployment
@@ -22,6 +23,7 @@ from results.errors import ResultError
 from results.export.result_folder import read_costs, read_results, write_results
 from results.io.canonical_json import content_sha256
 from results.io.schema import check_against_schema
+from tests.support.explored import explore
 
 
 def deployment_of(folder, index=0, platform=None):
@@ -411,3 +413,19 @@ def test_file_names_of_networks_with_odd_names(pair_folder):
     assert all(shlex.quote(name) == name for name in names)
     assert {files.whole for files in network_files(odd)} == {"a_b_2.onnx", "a_b_2_2.onnx"}
     assert np.unique(names).size == len({*names})
+
+
+def test_a_cpu_that_the_member_leaves_at_its_slowest_clock_is_said():
+    """The model does not count what it does for the others."""
+    front = explore(["squeezenet"], "jetson-agx-xavier", max_evaluations=3000)
+    names = [unit.name for unit in front.problem.units]
+    seen = set()
+    for index, member in enumerate(front.members):
+        notes = _idle_cpu_notes(Deployment(front, index, load_platform("jetson-agx-xavier"), None))
+        idle = names.index("cpu") not in member.design.units
+        domain = [entry.name for entry in front.problem.domains].index("cpu")
+        slowest = member.design.operating_points[domain] == 0
+        assert len(notes) == (idle and slowest)
+        assert all(note.startswith("cpu is set to its slowest clock, 115.2 MHz:") for note in notes)
+        seen.add(len(notes))
+    assert seen == {0, 1}
