@@ -108,6 +108,7 @@ def write_large_front(folder: Path, members: int) -> int:
         seconds=0.0,
         inputs=(),
         platform=PLATFORM,
+        precision="",
         command="",
         convergence=(),
         reference_point=tuple(map(float, objectives.max(axis=0) + 1)),

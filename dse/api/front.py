@@ -280,7 +280,10 @@ class Front(Sequence[Member]):
 
         front, problem = self.numeric, self.problem
         member = self[which]
-        lines = list(member_lines(problem, member.numeric))
+        lines = [
+            f"number format: {front.provenance.precision.upper()}",
+            *member_lines(problem, member.numeric),
+        ]
         fastest = choose_member(front, FASTEST)
         if member.index != fastest:
             words = describe_difference(problem, front.members[fastest], member.numeric)

@@ -18,6 +18,7 @@ def seed_front(
     *,
     engine: str,
     platform: str = "",
+    precision: str = "",
     baselines: tuple[BaselinePoint, ...] = (),
 ) -> Front:
     """Those of ``rows`` [n, groups + domains], canonical and feasible, that none dominates."""
@@ -35,6 +36,7 @@ def seed_front(
             seconds=0.0,
             inputs=(),
             platform=platform,
+            precision=precision,
             command="",
             convergence=(),
             reference_point=tuple(reference_point(objectives).tolist()),

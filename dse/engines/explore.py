@@ -122,6 +122,7 @@ def explore_problem(
             seconds=round(result.seconds, 3),
             inputs=built.inputs,
             platform=platform,
+            precision=built.precision,
             command=shlex.join(command),
             convergence=_convergence(result),
             reference_point=tuple(reference_point(result.objectives).tolist()),

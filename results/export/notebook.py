@@ -25,7 +25,7 @@ def front_html(front: Front) -> str:
     networks = ", ".join(network.name for network in front.problem.networks)
     head = (
         f"<p><b>{len(front.members)} members</b>: {escape(networks)} on "
-        f"{escape(front.provenance.platform)}; "
+        f"{escape(front.provenance.platform)} in {escape(front.provenance.precision.upper())}; "
         f"{'not proved' if front.certificate is None else front.certificate.status.value}</p>"
     )
     if not front.members:

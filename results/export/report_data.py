@@ -97,7 +97,7 @@ def report_data(
             for claim in (front.certificate, front.epsilon)
             if claim is not None
         ],
-        "provenance": _provenance(front, costs),
+        "provenance": _provenance(front),
     }
 
 
@@ -233,18 +233,18 @@ def _proof(front: Front, claim: CertificateSummary) -> dict[str, Json]:
     }
 
 
-def _provenance(front: Front, costs: CostOrigins | None) -> dict[str, Json]:
+def _provenance(front: Front) -> dict[str, Json]:
     source = front.provenance
     return {
         "version": source.version,
         "command": source.command,
         "platform": source.platform,
+        "precision": source.precision,
         "engine": source.engine,
         "seed": source.seed,
         "evaluations": source.evaluations,
         "stopped_by": source.stopped_by,
         "seconds": source.seconds,
-        "precision": None if costs is None else costs.precision,
         "inputs": [[file.name, file.sha256] for file in source.inputs],
         "problem_sha256": problem_sha256(front.problem),
         "front_sha256": front_to_document(front)["content_sha256"],

@@ -87,6 +87,8 @@ class Provenance:
     seconds: float
     inputs: tuple[InputFile, ...]
     platform: str
+    precision: str
+    """The number format that all costs hold for, such as ``int8``."""
     command: str
     convergence: tuple[HypervolumePoint, ...]
     reference_point: tuple[float, ...]

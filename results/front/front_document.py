@@ -46,6 +46,7 @@ def front_to_document(front: Front) -> dict[str, Json]:
             "version": provenance.version,
             "command": provenance.command,
             "platform": provenance.platform,
+            "precision": provenance.precision,
             "engine": provenance.engine,
             "seed": provenance.seed,
             "evaluations": provenance.evaluations,
@@ -212,6 +213,7 @@ def _provenance_from_document(content: Any) -> Provenance:
         seconds=float(content["seconds"]),
         inputs=tuple(InputFile(file["name"], file["sha256"]) for file in content["inputs"]),
         platform=content["platform"],
+        precision=content["precision"],
         command=content["command"],
         convergence=tuple(
             HypervolumePoint(point["evaluations"], float(point["hypervolume"]))

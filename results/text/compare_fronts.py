@@ -153,6 +153,7 @@ def problem_differences(first: Front, second: Front) -> list[str]:
             differences.append(f"{what}: {mine} and {theirs}")
 
     note("platform", first.provenance.platform, second.provenance.platform)
+    note("number format", first.provenance.precision, second.provenance.precision)
     note("networks", _networks(a), _networks(b))
     note("units", ", ".join(u.name for u in a.units), ", ".join(u.name for u in b.units))
     _note_clocks(differences, a, b)

@@ -132,6 +132,8 @@ def front_table(
             f"{len(shown)} of {len(front.members)} members; {left_out} between them left out."
         )
     sentences = [f"{text[0].upper()}{text[1:]}." for text in describe_front(front)]
+    if front.provenance.precision:
+        notes.append(f"Number format of all costs: {front.provenance.precision.upper()}.")
     if front.baselines:
         notes.append(f"Other methods: {'; '.join(_baseline_texts(front))}.")
     lines = [_wrapped(text, width) for text in (*sentences, *notes)]

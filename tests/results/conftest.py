@@ -211,6 +211,7 @@ def build_front(problem: Problem, samples=250, seed=0) -> Front:
             seconds=0.25,
             inputs=(InputFile("vgg19.onnx", "ab" * 32),),
             platform="three-units",
+            precision="int8",
             command="dse explore vgg19 resnet50 -p three-units",
             convergence=(HypervolumePoint(100, 0.9), HypervolumePoint(samples, 1.0)),
             reference_point=tuple(float(value) for value in reference_point(values)),

@@ -97,7 +97,7 @@ def baselines(
         json.dump(_document(result), sys.stdout, indent=2)
         print()
         return
-    _print(result, chip.name, coarse=coarse)
+    _print(result, f"{chip.name} in {built.precision.upper()}", coarse=coarse)
 
 
 def _compared(objective: str | None, scenario: Scenario | None) -> str:
@@ -182,12 +182,12 @@ def _document(result: Comparison) -> dict[str, object]:
     }
 
 
-def _print(result: Comparison, chip: str, *, coarse: bool) -> None:
+def _print(result: Comparison, where: str, *, coarse: bool) -> None:
     problem = result.problem
     console = Console(highlight=False)
     repeats = [f"{n.name} x {n.repeats}" if n.repeats > 1 else n.name for n in problem.networks]
     compared = objective_label(problem, problem.objectives[compared_objective(problem)])
-    console.print(f"{', '.join(repeats)} on {chip}")
+    console.print(f"{', '.join(repeats)} on {where}")
     console.print(f"Space of this table: {describe_space(problem)}")
     console.print(_table(result))
     best = next((entry.label for entry, is_best in _rows(result) if is_best), None)

@@ -40,7 +40,7 @@ function heading(page) {
   const { data } = page;
   const objectives = data.objectives.map((o) => o.label);
   const told = (proof) => proof.complete ? "complete" : proof.whole ? `within ${proof.within}` : data.marks[proof.members[0]]?.[0] ?? "best";
-  byId("subtitle").append(`${data.members.length} members, ${objectives.join(objectives.length === 2 ? " against " : ", ")} `,
+  byId("subtitle").append(`${data.members.length} members, ${objectives.join(objectives.length === 2 ? " against " : ", ")}; costs in ${data.provenance.precision.toUpperCase()} `,
     ...data.proofs.flatMap((proof) => [el("span", { class: `badge ${proof.status}` }, `${proof.status}: ${told(proof)}`), " "]),
     ...(data.proofs.length ? [] : [el("span", { class: "badge none" }, "not proved")]));
 }

@@ -62,7 +62,7 @@ function provenanceDetails(page) {
     ["Program", `paretosoc ${source.version}`],
     ["Search", `${source.engine}, seed ${source.seed}: ${count(source.evaluations)} design points in ${number(source.seconds)} s, stopped by ${source.stopped_by}`],
     ["Platform", source.platform],
-    ...(source.precision ? [["Precision", source.precision]] : []),
+    ["Number format", source.precision.toUpperCase()],
     ["Execution", page.data.execution],
     ...source.inputs.map(([name, hash]) => [`Input ${name}`, el("span", { class: "hash" }, `sha256 ${hash}`)]),
     ["problem.json", el("span", { class: "hash" }, `sha256 ${source.problem_sha256}`)],

@@ -59,6 +59,10 @@ def test_every_member_with_its_figures(front):
         assert row.split()[-1] == str(transition_count(front.problem, member))
 
 
+def test_the_number_format_of_all_costs_is_named(front):
+    assert "Number format of all costs: INT8." in text_of(front, 100)
+
+
 def test_marks(front):
     marks = mark_members(front)
     values = np.array([member.objectives for member in front.members])

@@ -28,7 +28,15 @@ def test_says_mapping_clocks_schedule_and_what_is_different(dse, pair_folder):
     assert f"{member.makespan_ps / 1e9:.4f}" in out
     assert "against the fastest, member 0: " in out
     assert "clocks (MHz): " in out
+    assert "number format: FP16" in out
     assert "against the fastest" not in dse("show", pair_folder, "--member", "fastest").out
+
+
+def test_front_says_what_number_format_its_costs_hold_for(dse, pair_folder):
+    assert "Number format of all costs: FP16." in dse("show", pair_folder).out
+    stored = json.loads((pair_folder / "front.json").read_text("utf-8"))
+    costs = json.loads((pair_folder / "costs.json").read_text("utf-8"))
+    assert stored["provenance"]["precision"] == costs["precision"] == "fp16"
 
 
 def test_as_json_it_is_the_member_of_the_file(dse, pair_folder):
