@@ -134,6 +134,7 @@ def build_problem(
         warnings=(
             *(f"{network.graph.name}: {text}" for network in imported for text in network.warnings),
             *_unused_dimensions(tables),
+            *(note for entry in tables.values() for note in entry.costs.notes),
             *_quantised(imported, platform, precision),
             *_without_times(groups, costs, platform, precision),
             *_unused_measurements(groups, precision, profile),

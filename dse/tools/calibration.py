@@ -10,23 +10,27 @@ from pathlib import Path
 import numpy as np
 
 from common.arrays import FloatArray
+from common.units import PS_PER_MS
 from dse.errors import WorkloadError
 from fitness.calibration.dvfs import (
     DEFAULT_NOISE,
     Calibrated,
     calibrate_rows,
     power_errors,
+    subject_name,
     subjects,
     time_errors,
 )
 from fitness.calibration.dvfs_profile import Subject, clock_profile_document
-from fitness.calibration.dvfs_table import ClockMeasurement, read_measurements
+from fitness.calibration.dvfs_table import ClockMeasurement, point_table, read_measurements
 from fitness.cost_model.dvfs_forms import PowerForm, TimeForm
+from fitness.costs.hardware_limits import limit_notes
 from fitness.costs.network_costs import choose_precision
 from platforms.errors import PlatformError
 from platforms.platform import Platform
 from results.io.canonical_json import Json
 from sdf.catalogue.catalogue import load_network
+from sdf.layer import Layer
 
 
 @dataclass(frozen=True)
@@ -53,6 +57,8 @@ class Calibration:
     results: tuple[Calibrated, ...]
     """Of each group."""
     document: dict[str, Json]
+    notes: tuple[str, ...]
+    """Times that beat the hardware, and what may explain them."""
 
 
 def calibrate_table(
@@ -68,11 +74,12 @@ def calibrate_table(
 
     Raises:
         WorkloadError: on a layer that its network does not have.
+        PlatformError: on a time that beats the hardware, and nothing explains it.
         DseError: on a table, platform or network that cannot be used.
     """
     precision = choose_precision(platform, precision)
     groups = subjects(read_measurements(table, platform))
-    networks = {}
+    networks, notes = {}, list[str]()
     for name in dict.fromkeys(key[0] for key in groups):
         graph = load_network(name, dimensions=dict(dimensions or {})).graph
         layers = [actor.layer for actor in graph.actors if actor.layer is not None]
@@ -81,6 +88,9 @@ def calibrate_table(
         for network, layer, _ in groups:
             if network == name and layer and layer not in names:
                 raise WorkloadError(f"{table}: network {name!r} has no layer {layer!r}")
+        for rows in (rows for key, rows in groups.items() if key[0] == name):
+            own = [layer for layer in layers if rows[0].layer in ("", layer.name)]
+            notes += _notes(rows, own, platform, precision)
     results = [
         calibrate_rows(
             rows,
@@ -95,7 +105,20 @@ def calibrate_table(
     document = clock_profile_document(
         platform, results, networks, precision=precision, source=source
     )
-    return Calibration(platform, tuple(groups.values()), tuple(results), document)
+    return Calibration(platform, tuple(groups.values()), tuple(results), document, tuple(notes))
+
+
+def _notes(
+    rows: Sequence[ClockMeasurement], layers: Sequence[Layer], platform: Platform, precision: str
+) -> list[str]:
+    unit = platform.unit_by_name[rows[0].unit]
+    timed = [row for row in rows if row.ms is not None]
+    peaks = [peak for peak in unit.peaks if peak.precision == precision]
+    if not timed or not peaks:
+        return []
+    times = np.array([row.ms for row in timed], dtype=np.float64) * PS_PER_MS
+    label = subject_name(rows[0])
+    return limit_notes(label, layers, platform, unit, peaks[0], point_table(timed), times)
 
 
 @dataclass(frozen=True)

@@ -42,3 +42,5 @@ class NetworkCosts:
     transition_ps: IntArray
     """[edges, units, units]: time that passes where an edge goes from unit to another; 0 on the
     diagonal."""
+    notes: tuple[str, ...] = ()
+    """Figures of measurements and fits that beat the hardware, and what may explain them."""

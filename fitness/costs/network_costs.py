@@ -18,6 +18,7 @@ from fitness.cost_model.roofline import group_parts, unit_model
 from fitness.cost_model.support import Support, layer_support
 from fitness.cost_model.tables import CostOrigin, NetworkCosts, UnitCosts
 from fitness.costs.fitted import ModelledGroup, modelled_groups, models_for
+from fitness.costs.hardware_limits import notes_on_costs
 from fitness.costs.measured import MeasuredGroup, measured_groups, profiles_for
 from fitness.costs.scale_to_measured import calibrate, network_record
 from fitness.costs.transitions import transition_times
@@ -50,7 +51,7 @@ def network_costs(
 
     Raises:
         PlatformError: on a unit or precision that the platform does not have, a profile that does
-            not fit the network, or a time above 140 s.
+            not fit the network, a measurement that no hardware explains, or a time above 140 s.
     """
     chosen = choose_units(platform, units)
     number_format = choose_precision(platform, precision)
@@ -98,21 +99,28 @@ def network_costs(
         for unit in chosen
         if unit.name in drafts
     }
+    costs = tuple(
+        _unit_costs(
+            network,
+            platform,
+            unit,
+            drafts.get(unit.name),
+            measured,
+            modelled.get(unit.name, {}),
+            support,
+        )
+        for unit in chosen
+    )
     return NetworkCosts(
         network=network.name,
-        units=tuple(
-            _unit_costs(
-                network,
-                platform,
-                unit,
-                drafts.get(unit.name),
-                measured,
-                modelled.get(unit.name, {}),
-                support,
-            )
-            for unit in chosen
-        ),
+        units=costs,
         transition_ps=transition_times(network, platform, chosen, number_format, profiles),
+        notes=tuple(
+            note
+            for unit, table in zip(chosen, costs, strict=True)
+            if unit.name in peaks
+            for note in notes_on_costs(network, platform, unit, peaks[unit.name], table, fits)
+        ),
     )
 
 

@@ -145,6 +145,12 @@ def _read_parts(
             demand = None
             if gbps is not None:
                 demand = rounded_half_up(Fraction(gbps) * 10**6)
+                most = memory.bytes_per_cycle * khz[memory.domain]
+                if demand > most:
+                    raise PlatformError(
+                        f"{path}.demand_gbps.{name} must be at most {most / 10**6:g}, the memory's "
+                        f"bandwidth at {khz[memory.domain] / 1000:g} MHz, got {gbps}"
+                    )
             elif percent is not None:
                 peak = memory.bytes_per_cycle * khz[memory.domain]
                 demand = rounded_half_up(Fraction(percent) * peak / 100)

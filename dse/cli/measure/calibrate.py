@@ -106,6 +106,8 @@ def calibrate(
         print(json.dumps(_document(calibration, errors), indent=1))
         return
     _print(calibration.results, errors)
+    for note in calibration.notes:
+        print(f"Note: {note}")
     if output is not None:
         print(f"Written to {output}.")
 
@@ -123,6 +125,7 @@ def _document(calibration: Calibration, errors: Sequence[FormError]) -> dict[str
             }
             for result in calibration.results
         ],
+        "notes": list(calibration.notes),
         "cross_validation": [asdict(error) for error in errors],
     }
 

@@ -5,14 +5,16 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from fitness.cost_model.fusion import network_launches
 from fitness.cost_model.support import supported_layers
-from fitness.cost_model.tables import CostOrigin
+from fitness.cost_model.tables import CostOrigin, NetworkCosts
 from fitness.costs.network_costs import network_costs
+from fitness.profiles.profile_file import read_profile
 from platforms.errors import PlatformError
 from platforms.io.platform_file import load_platform, platform_names
 from sdf.catalogue.catalogue import load_network
@@ -80,3 +82,59 @@ def test_a_measurement_that_beats_the_peak_is_refused(tmp_path: Path) -> None:
         load_platform(path)
     path.write_text(json.dumps(document | {"measurements": [entry | {"precision": "int8"}]}))
     assert load_platform(path).measurements[0].time_ps == 1_070_000_000
+
+
+def vgg_costs(name: str, precision: str, **parts: Any) -> NetworkCosts:
+    """VGG-19 in groups, with somebody's figures at the fastest clocks."""
+    platform = load_platform(name)
+    graph = load_network("vgg19").graph
+    grouped = group_network(
+        graph, supported_layers([a.layer for a in graph.actors if a.layer], platform)
+    )
+    clocks = {d.name: d.operating_points[-1].frequency_khz / 1000 for d in platform.domains}
+    record = {
+        "network": "vgg19",
+        "precision": precision,
+        "clocks_mhz": clocks,
+        "source": "own board",
+        "status": "measured",
+        **parts,
+    }
+    document = json.dumps({"platform": name, "networks": [record]}).encode()
+    profile = read_profile(document, platform, "mine")
+    return network_costs(grouped, platform, precision=precision, profile=profile)
+
+
+SECOND, PRODUCT = "n2", "n41"
+"""1.85 G multiply-accumulates in 3x3 convolutions; 16.8 M in a product of as many weights."""
+
+
+def test_a_profile_that_beats_the_peak_is_named_or_refused() -> None:
+    """1.85 G over 4096 x 1377 MHz: 0.328 ms; a fourth of it, where convolutions are fast ones."""
+
+    def costs(ms: float, layer: str = SECOND) -> NetworkCosts:
+        return vgg_costs("jetson-agx-xavier", "fp16", layers=[{"name": layer, "ms": {"gpu": ms}}])
+
+    assert costs(0.329).notes == ()
+    (note,) = costs(0.164).notes
+    assert "on gpu: 0.164 ms at 1377 MHz would be 200 % of the fp16 peak: fast conv" in note
+    with pytest.raises(PlatformError, match=r"at least 0.082 ms are required"):
+        costs(0.081)
+    with pytest.raises(PlatformError, match=r"at least 0.00297 ms are required"):
+        costs(0.0029, PRODUCT)
+
+
+def test_a_profile_that_beats_the_memory_is_named_or_refused() -> None:
+    """16.8 M weights of two bytes over 136.5 GB/s: 0.246 ms."""
+    layers = [{"name": PRODUCT, "ms": {"gpu": 0.123}}]
+    (note,) = vgg_costs("jetson-agx-xavier", "fp16", layers=layers).notes
+    assert "33.6 MB of weights would be 200 % of the memory's bandwidth at 2133 MHz" in note
+    layers = [{"name": SECOND, "ms": {"gpu": 1}, "demand_gbps": {"gpu": 137}}]
+    with pytest.raises(PlatformError, match=r"demand_gbps.gpu must be at most 136.512"):
+        vgg_costs("jetson-agx-xavier", "fp16", layers=layers)
+
+
+def test_a_peak_that_is_assumed_refuses_nothing() -> None:
+    layers = [{"name": SECOND, "ms": {"gpu": 0.01}}]
+    (note,) = vgg_costs("jetson-agx-xavier", "int8", layers=layers).notes
+    assert note.endswith("% of the int8 peak, which is assumed")
