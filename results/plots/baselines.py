@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from results.front.front import Front
-from results.problem.objectives import objective_value
+from results.problem.objectives import format_number, objective_unit, objective_value
 
-_ROOM = 0.6
+_ROOM = 1.0
 """A baseline may be so far outside the front, as a share of the front's width or height."""
 
 
@@ -48,6 +48,22 @@ def baseline_marks(
             labels.setdefault((x, y), []).append(point.label + ("*" if point.breaks else ""))
     single = [BaselineMark(x, y, ", ".join(names)) for (x, y), names in labels.items()]
     return (*single, *series)
+
+
+def out_of_sight(front: Front, marks: Sequence[BaselineMark]) -> str:
+    """Methods of the front that ``marks`` leave out, with their figures; empty without any."""
+    shown = {name.removesuffix("*") for mark in marks for name in mark.label.split(", ")}
+    texts = []
+    for point in front.baselines:
+        if point.label not in shown:
+            figures = (
+                f"{format_number(objective_value(objective, value))} {objective_unit(objective)}"
+                for objective, value in zip(
+                    front.problem.objectives[:2], point.member.objectives, strict=False
+                )
+            )
+            texts.append(f"{point.label} {', '.join(figures)}")
+    return f"Out of sight: {'; '.join(texts)}" if texts else ""
 
 
 def _near(value: float, values: Sequence[float]) -> bool:

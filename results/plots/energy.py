@@ -68,7 +68,7 @@ def draw_energy(members: Sequence[tuple[str, Problem, Member]]) -> Figure:
         )
     axes.set_yticks(range(len(members)), [title for title, _, _ in members])
     axes.set_ylim(len(members) - 0.5, -0.5)
-    axes.set_xlim(0, 1.13 * most)
+    axes.set_xlim(0, 1.2 * most)
     axes.set_xlabel("Energy (mJ)")
     axes.spines["left"].set_visible(False)
     axes.tick_params(axis="y", length=0)

@@ -7,6 +7,7 @@ that changes most. Three: a scatter, colour by the third. Grey crosses are other
 from __future__ import annotations
 
 import re
+import textwrap
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from results.front.front import Front
 from results.front.named_members import mark_members
-from results.plots.baselines import BaselineMark, baseline_marks
+from results.plots.baselines import BaselineMark, baseline_marks, out_of_sight
 from results.plots.labels import place_labels, staircase_boxes
 from results.plots.style import (
     COLOURS,
@@ -46,6 +47,7 @@ _NUMBER = re.compile("[-_]?(?<![0-9])[0-9]+$")
 """At the end of a unit's name; the digits are looked at from their first on only."""
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "p")
 _HEIGHT_INCHES = 2.6
+_CAPTION_CHARACTERS = 84
 _MAX_KIND = 24
 """Two names up to this length are placed side by side in the legend."""
 LOG_RATIO = 30
@@ -143,6 +145,9 @@ def draw_front(front: Front) -> Figure:
             + (" (* breaks a limit)" if any("*" in mark.label for mark in baselines) else ""),
         )
     _scatter(figure, axes, front, xs, ys)
+    caption = textwrap.fill(out_of_sight(front, marks), _CAPTION_CHARACTERS)
+    if caption:
+        figure.supxlabel(caption, x=0.01, ha="left", fontsize=5.5, color=GREY)
     _annotate(figure, axes, front, xs, ys, marks)
     return figure
 
@@ -212,6 +217,9 @@ def _scatter(figure: Figure, axes: Axes, front: Front, xs: list[float], ys: list
             ticks = list(range(0, len(levels), step))
             bar.set_ticks(ticks, labels=[f"{levels[i]:.0f}" for i in ticks])
             bar.ax.minorticks_off()
+    if colouring is not None and None in colouring.values:
+        off = f"{colouring.label.removesuffix(' clock (MHz)')} off"
+        axes.scatter([], [], c=LIGHT, s=18, linewidths=0, label=off)
     for k, kind in enumerate(kinds):
         chosen = [i for i, name in enumerate(used) if name == kind]
         axes.scatter(
@@ -231,7 +239,8 @@ def _scatter(figure: Figure, axes: Axes, front: Front, xs: list[float], ys: list
     )
     for handle in legend.legend_handles[-min(len(kinds), len(MARKERS)) :]:
         if handle is not None:
-            handle.set_facecolor("white")  # type: ignore[attr-defined]
+            # matplotlib copies the first mark, which may be an emphasised one.
+            handle.set(facecolor="white", sizes=[18], linewidths=[0.6])
 
 
 def _annotate(
@@ -243,6 +252,8 @@ def _annotate(
     baselines: tuple[BaselineMark, ...],
 ) -> None:
     """Names and figures of marked members, and names of baselines, each where it hides least."""
+    from matplotlib.patheffects import withStroke
+
     units = [objective_unit(objective) for objective in front.problem.objectives[:2]]
     # So that positions on the page are known; the labels do not change the layout.
     engine = figure.get_layout_engine()
@@ -263,7 +274,10 @@ def _annotate(
         (
             points[i],
             (xs[i], ys[i]),
-            f"{', '.join(marks)}\n{format_number(xs[i])} {units[0]}, "
+            # With three objectives many marks are no neighbours: a name alone finds a place.
+            ", ".join(marks)
+            if len(front.problem.objectives) > 2
+            else f"{', '.join(marks)}\n{format_number(xs[i])} {units[0]}, "
             f"{format_number(ys[i])} {units[1]}",
             INK,
         )
@@ -294,12 +308,14 @@ def _annotate(
                 "arrowstyle": "-",
                 "linewidth": 0.5,
                 "color": colour,
-                "shrinkB": 3,
+                "shrinkA": 0,
+                "shrinkB": 2,
                 "relpos": place.nearest,
             },
             zorder=4,
             **look,
         )
+        text.set_path_effects([withStroke(linewidth=1.4, foreground="white")])
         text.set_in_layout(False)
 
 

@@ -60,7 +60,8 @@ def draw_gantts(schedules: Sequence[tuple[str, Problem, Member]]) -> Figure:
 
     A bar is one execution of a group, with the group's number in its network (and the frame, where
     there are several). The solid part is its stand-alone time, the hatched rest what contention
-    adds: inside an execution the two alternate, only their sum is drawn. Arrows are transitions.
+    adds: inside an execution the two alternate, only their sum is drawn. Arrows are transitions; a
+    dotted line leads on to the group that they are for, where its unit is still busy.
     Where networks run freely the window that is counted is shaded.
     """
     from matplotlib.figure import Figure
@@ -160,6 +161,7 @@ def _draw_bars(
 def _draw_transitions(axes: Axes, problem: Problem, member: Member, row_of: dict[int, int]) -> None:
     units = member.design.units.tolist()
     end_ps = {(e.frame, e.repeat, e.group): e.end_ps for e in member.schedule.groups}
+    start_ps = {(e.frame, e.repeat, e.group): e.start_ps for e in member.schedule.groups}
     moves = [
         (e, source, target)
         for e, (source, target) in enumerate(problem.edges)
@@ -176,9 +178,13 @@ def _draw_transitions(axes: Axes, problem: Problem, member: Member, row_of: dict
             if group != source:
                 continue
             begin = end_ps[frame, repeat, group]
+            arrival, edge = (begin + delay) / PS_PER_MS, below - side * _BAR / 2
+            start = start_ps.get((frame, repeat, target), 0) / PS_PER_MS
+            if start > arrival:
+                axes.plot((arrival, start), (edge, edge), ":", color=INK, linewidth=1.1)
             axes.annotate(
                 "",
-                xy=((begin + delay) / PS_PER_MS, below - side * _BAR / 2),
+                xy=(arrival, edge),
                 xytext=(begin / PS_PER_MS, above + side * _BAR / 2),
                 arrowprops={
                     "arrowstyle": "-|>,head_width=0.14,head_length=0.28",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import pairwise, product
+from itertools import combinations, pairwise, product
 from typing import Any
 
 import numpy as np
@@ -16,15 +16,15 @@ Point = tuple[float, float]
 Box = tuple[float, float, float, float]
 """Left, bottom, right, top."""
 
-_DISTANCES = (10.0, 16.0, 24.0, 36.0, 54.0)
+_DISTANCES = (10.0, 16.0, 24.0, 36.0, 54.0, 80.0, 120.0)
 _DIRECTIONS = ((1, 1), (-1, 1), (1, -1), (-1, -1), (0, 1), (0, -1), (1, 0), (-1, 0))
 _STEPS = np.array([(d, x, y) for d, (x, y) in product(_DISTANCES, _DIRECTIONS)]).T
 """Distance and direction of each place that a label may take."""
 _DOTS = np.arange(1, 9)
 
-_COST_OF_COVERING = 20
+_COST_OF_COVERING = 1000
 _COST_OF_LEADING_ACROSS = 15
-_COST_OF_LEAVING = 50
+_COST_OF_LEAVING = 1000
 _COST_PER_DOT = 0.03
 _MAX_ROUNDS = 10
 
@@ -74,8 +74,8 @@ def place_labels(
     ``obstacles`` (with their weights) and no other label, neither itself nor with the line that
     leads to it.
 
-    One label after the other takes its cheapest place; then each may move, given where the others
-    are, until none does: an early label makes room for a later one.
+    Pairs of labels take their cheapest places together, given where the others are, until none
+    moves: an early label makes room for a later one.
     """
     weighted = list(obstacles)
     boxes = np.array([box for box, _ in weighted]).reshape(-1, 4)
@@ -84,37 +84,46 @@ def place_labels(
         _places(point, size, frame, boxes, weights)
         for point, size in zip(points, sizes, strict=True)
     ]
-    chosen: list[int] = []
-    for i, places in enumerate(choices):
-        chosen.append(_cheapest(places, choices[:i], chosen))
-    for _ in range(_MAX_ROUNDS):
-        before = list(chosen)
-        for i, places in enumerate(choices):
-            others = choices[:i] + choices[i + 1 :]
-            chosen[i] = _cheapest(places, others, chosen[:i] + chosen[i + 1 :])
-        if chosen == before:
-            break
+    chosen = _cheapest_together(choices)
     return [
         _placement(point, size, places.boxes[k].tolist(), places.leaders[k, -1].tolist())
         for point, size, places, k in zip(points, sizes, choices, chosen, strict=True)
     ]
 
 
-def _cheapest(places: _Places, others: Sequence[_Places], chosen: Sequence[int]) -> int:
-    """The first of equally cheap ones, given what the others have chosen."""
-    if not others:
-        return int(np.argmin(places.costs))
-    boxes = np.array([other.boxes[k] for other, k in zip(others, chosen, strict=True)])
-    leaders = np.array([other.leaders[k] for other, k in zip(others, chosen, strict=True)])
-    own = places.boxes[:, None]
-    covered = overlap(own, boxes).sum(axis=1)
-    crossed = overlap(places.leaders[:, None], boxes[:, None]).any(axis=2).sum(axis=1)
-    crossing = overlap(leaders, own[:, None]).any(axis=2).sum(axis=1)
-    return int(
-        np.argmin(
-            places.costs
-            + (_COST_OF_COVERING * covered + _COST_OF_LEADING_ACROSS * (crossed + crossing))
-        )
+def _cheapest_together(choices: Sequence[_Places]) -> list[int]:
+    """A place for each label; of equally cheap ones, the first."""
+    chosen = [int(np.argmin(places.costs)) for places in choices]
+    shared = {
+        (i, j): _shared_costs(choices[i], choices[j])
+        for i, j in combinations(range(len(choices)), 2)
+    }
+
+    def beside(i: int, *but: int) -> FloatArray:
+        """Costs of the places of ``i``, given those of all others but these."""
+        costs = choices[i].costs.copy()
+        for j, k in enumerate(chosen):
+            if j != i and j not in but:
+                costs += shared[i, j][:, k] if i < j else shared[j, i][k]
+        return costs
+
+    for _ in range(_MAX_ROUNDS):
+        before = list(chosen)
+        for (i, j), both in shared.items():
+            costs = both + beside(i, j)[:, None] + beside(j, i)
+            chosen[i], chosen[j] = divmod(int(np.argmin(costs)), costs.shape[1])
+        if chosen == before:
+            break
+    return chosen
+
+
+def _shared_costs(first: _Places, second: _Places) -> FloatArray:
+    """What each place of one label costs beside each place of the other: [places, places]."""
+    covered = overlap(first.boxes[:, None], second.boxes)
+    crossing = overlap(first.leaders[:, None], second.boxes[:, None]).any(axis=2)
+    crossed = overlap(second.leaders, first.boxes[:, None, None]).any(axis=2)
+    return _COST_OF_COVERING * covered + _COST_OF_LEADING_ACROSS * (
+        crossing.astype(float) + crossed
     )
 
 

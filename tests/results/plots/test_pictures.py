@@ -2,6 +2,7 @@
 
 import dataclasses
 from collections import Counter
+from itertools import combinations
 from xml.etree import ElementTree
 
 import pytest
@@ -14,7 +15,7 @@ from results.plots.front import MARKERS, draw_front, front_pictures
 from results.plots.gantt import draw_gantt, gantt_png, gantt_svg
 from results.plots.labels import overlap, place_labels, staircase_boxes
 from results.plots.style import ink_on, picture_settings
-from results.problem.objectives import Objective, ObjectiveKind
+from results.problem.objectives import Objective, ObjectiveKind, format_number
 from tests.support.fresh_process import outputs
 
 PNG = b"\x89PNG\r\n\x1a\n"
@@ -56,6 +57,7 @@ def test_more_kinds_than_forms_leave_the_legend_whole(front, monkeypatch):
     assert len(faces) == 1 + len(MARKERS)
     assert faces.pop("other methods")[:3].max() < 0.9
     assert all(face[:3].min() == 1.0 for face in faces.values())
+    assert {float(h.get_linewidth()[0]) for h in legend.legend_handles[1:]} == {0.6}
 
 
 def test_files_are_pictures(front, three_objective_front, tmp_path):
@@ -130,6 +132,10 @@ def test_gantt_draws_every_execution_and_transition(front):
         moves = sum(bool(units[a] != units[b]) for a, b in problem.edges)
         numbers = [text for text in axes.texts if text.get_text()]
         assert len(axes.texts) - len(numbers) == moves
+        for line in axes.lines:
+            # A move that waits for its unit: the line ends where an execution there begins.
+            starts = [row.start_ps / 1e9 for row in member.schedule.groups]
+            assert min(abs(start - line.get_xdata()[1]) for start in starts) < 1e-9
         widths = sum(bar.get_width() for bar in axes.patches if bar.get_fill())
         busy = sum(row.end_ps - row.start_ps for row in member.schedule.groups)
         assert widths == pytest.approx(busy / 1e9)
@@ -148,6 +154,31 @@ def test_labels_stay_inside_and_do_not_cover_each_other_where_room_is(point, oth
     for box in (first.box, second.box):
         assert 0 <= box[0] <= box[2] <= 200
         assert 0 <= box[1] <= box[3] <= 100
+
+
+def test_labels_rather_hide_points_than_each_other():
+    frame = (0.0, 0.0, 300.0, 200.0)
+    crowd = [((x, y, x + 6.0, y + 6.0), 3.0) for x in range(0, 300, 8) for y in range(0, 200, 8)]
+    points = [(100.0 + 9 * i, 100.0) for i in range(5)]
+    placements = place_labels(points, [(60.0, 12.0)] * 5, frame, crowd)
+    for a, b in combinations(placements, 2):
+        assert not overlap(a.box, b.box)
+
+
+def test_methods_far_away_are_named_below(front):
+    far = dataclasses.replace(
+        front.members[0], objectives=tuple(9 * value for value in front.members[0].objectives)
+    )
+    others = (
+        BaselinePoint("near", "Near", front.members[0]),
+        BaselinePoint("far", "Far", far, breaks=("deadline",)),
+    )
+    with picture_settings():
+        figure = draw_front(dataclasses.replace(front, baselines=others))
+    caption = figure.get_supxlabel()
+    latency = format_number(far.objectives[0] / 1e9)
+    assert caption.startswith(f"Out of sight: Far {latency} ms, ")
+    assert "Near" not in caption
 
 
 def test_an_early_label_makes_room_for_a_later_ones_line():
