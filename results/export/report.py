@@ -17,6 +17,7 @@ _SCRIPTS = (
     "page.js",
     "scales.js",
     "keyboard.js",
+    "zoom.js",
     "front_plot.js",
     "parallel_plot.js",
     "schedule_chart.js",

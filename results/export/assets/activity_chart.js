@@ -10,7 +10,7 @@ function activityChart(page, index, { title, unit, base, value, factor, zoom }) 
 
   function paint(width) {
     const used = [...new Set(executions.map((e) => e.unit))];
-    const left = 10 + 7.3 * Math.max(...used.map((u) => data.units[u].length)), right = width - 12, height = 84;
+    const left = unitMargin(data, used), right = width - 12, height = 84;
     const sides = [page.state.a, page.state.b].filter((i) => i !== null);
     const x = scale([0, ...sides.map((i) => ms(lastEnd(data, pointsOf(data)[i])))], left, right, { zero: true, margin: 0.01 });
     const y = scale([0, ...sides.map((i) => mostOf(i) / factor)], height - 8, 22, { zero: true });

@@ -47,7 +47,7 @@ function memberTip(data, index) {
   const groups = data.units
     .map((unit, u) => [unit, member.units.filter((v) => v === u).length])
     .filter(([, groups]) => groups).map(([unit, groups]) => `${unit} ${groups}`);
-  const status = memberProof(data, index), proof = status ? [`Proof: ${status}`] : [];
+  const status = memberProof(data, index), proof = status ? [capital(PROOF_WORDS[status])] : [];
   const broken = member.breaks?.length ? [`Breaks ${member.breaks.join(", ")}`] : [];
   return [capital(memberName(data, index)), ...objectiveTexts(data, member), ...broken,
     `Groups on ${groups.join(", ")}`, `Clocks: ${clockTexts(data, member).join(", ")}`, ...proof];
@@ -71,17 +71,20 @@ function frontPlot(page) {
   const rank = new Map([...often].sort((a, b) => b[1] - a[1]).map(([kind], k) => [kind, k]));
   const form = (i) => FORMS[Math.min(rank.get(kinds[i]), FORMS.length - 1)];
   const colours = colourings(data);
-  const view = { x: 0, y: Math.min(1, data.objectives.length - 1), colour: 0 };
+  const view = { x: 0, y: Math.min(1, data.objectives.length - 1), colour: 0, window: null, scales: null, whole: null };
   let positions = [], rings = null;
 
   function paint(width) {
     const height = Math.round(Math.min(Math.max(width * 0.62, 300), 520));
     const box = { left: 58, right: width - 14, top: 14, bottom: height - 46 };
     const all = [...data.members, ...inSight()];
-    const x = scale(all.map((m) => m.objectives[view.x]), box.left, box.right);
-    const y = scale(all.map((m) => m.objectives[view.y]), box.bottom, box.top);
+    const whole = { x: scale(all.map((m) => m.objectives[view.x]), box.left, box.right), y: scale(all.map((m) => m.objectives[view.y]), box.bottom, box.top) };
+    const x = view.window ? scale(view.window.x, box.left, box.right, { margin: 0 }) : whole.x;
+    const y = view.window ? scale(view.window.y, box.bottom, box.top, { margin: 0 }) : whole.y;
+    Object.assign(view, { scales: { x, y }, whole });
+    const within = ([px, py]) => px >= box.left - 1 && px <= box.right + 1 && py >= box.top - 1 && py <= box.bottom + 1;
     const at = (m) => [x(m.objectives[view.x]), y(m.objectives[view.y])];
-    positions = pointsOf(data).map((m) => (all.includes(m) ? at(m) : [NaN, NaN]));
+    positions = pointsOf(data).map((m) => (all.includes(m) && within(at(m)) ? at(m) : [NaN, NaN]));
     const svg = draw("svg", { viewBox: `0 0 ${width} ${height}`, height, "aria-hidden": "true" });
     const [regions, proofWords] = provedRegions(x, y, box);
     svg.append(axes(x, y, box), regions, staircase());
@@ -90,21 +93,17 @@ function frontPlot(page) {
     const low = Math.min(...values), span = Math.max(...values) - low || 1;
     const colour = (m) => (valueOf(m) === null ? "var(--line)" : viridis((valueOf(m) - low) / span));
     const shrink = data.members.length > 150 ? 0.72 : 1;
-    data.members.forEach((member, i) => {
+    drawBaselines(svg);
+    // Marked members last: on top, where a click on them is meant for them.
+    const order = data.members.map((_, i) => i).sort((i, j) => Boolean(data.marks[i]) - Boolean(data.marks[j]) || i - j);
+    order.forEach((i) => {
       if (!positions[i].every(Number.isFinite)) return;
+      const member = data.members[i];
       const size = data.marks[i] ? 1.35 : shrink;
       const mark = draw("path", { d: form(i), class: "mark", fill: colour(member), "data-member": i,
         transform: `translate(${positions[i].map((v) => v.toFixed(1))}) scale(${size})`,
         onclick: (event) => page.choose(i, event.shiftKey) });
       svg.append(withTip(mark, () => memberTip(data, i)));
-    });
-    data.baselines.forEach((point, k) => {
-      const index = data.members.length + k;
-      if (!positions[index].every(Number.isFinite)) return;
-      const cross = draw("g", { class: "cross", "data-member": index, transform: `translate(${positions[index]})`,
-        onclick: (event) => page.choose(index, event.shiftKey) },
-        draw("rect", { x: -8, y: -8, width: 16, height: 16, fill: "transparent" }), draw("path", { d: BASELINE_FORM, class: "baseline" }));
-      svg.append(withTip(cross, () => memberTip(data, index)));
     });
     svg.append(names(box, proofWords));
     rings = draw("g");
@@ -113,11 +112,22 @@ function frontPlot(page) {
     return svg;
   }
 
+  function drawBaselines(svg) {
+    data.baselines.forEach((point, k) => {
+      const index = data.members.length + k;
+      if (!positions[index].every(Number.isFinite)) return;
+      const cross = draw("g", { class: "cross", "data-member": index, transform: `translate(${positions[index]})`,
+        onclick: (event) => page.choose(index, event.shiftKey) },
+        draw("rect", { x: -8, y: -8, width: 16, height: 16, fill: "transparent" }), draw("path", { d: BASELINE_FORM, class: "baseline" }));
+      svg.append(withTip(cross, () => memberTip(data, index)));
+    });
+  }
+
   // A baseline far away would leave no room for the front: it is named below the plot instead.
   function inSight() {
     const near = (point, k) => {
       const known = data.members.map((m) => m.objectives[k]).filter((value) => value !== null);
-      const low = Math.min(...known), high = Math.max(...known), room = 0.6 * (high - low || Math.abs(high));
+      const low = Math.min(...known), high = Math.max(...known), room = 1.0 * (high - low || Math.abs(high));
       return point.objectives[k] >= low - room && point.objectives[k] <= high + room;
     };
     return data.baselines.filter((point) => near(point, view.x) && near(point, view.y));
@@ -171,20 +181,25 @@ function frontPlot(page) {
       g.append(draw("path", { class: "proved", d: steps + close }),
         draw("path", { class: `proved-line ${proof.status}`, d: steps }));
       const text = `${proof.status === "certified" ? "proved" : proof.status}: none beyond`;
+      // Words that would lie on marks are left to the legend.
+      const write = (place, attributes) => {
+        if (positions.some(([px, py]) => px > place[0] - 6 && px < place[2] + 6 && py > place[1] - 6 && py < place[3] + 6)) return;
+        g.append(draw("text", { class: "proved-name", ...attributes }, text));
+        room.push(place);
+      };
       if (first[1] === null) {
         const at = Number(inside(first[0], goodX, badX));
         // Beyond the line; on this side of it where that is too near to the edge.
         const shift = (goodX < badX) === Math.abs(at - goodX) > 18 ? -6 : 14;
-        g.append(draw("text", { class: "proved-name", x: at + shift, y: box.bottom - 10, transform: `rotate(-90 ${at + shift} ${box.bottom - 10})` }, text));
         upright = [at + shift - 12, at + shift + 4];
-        room.push([upright[0], box.bottom - 10 - textWidth(text), upright[1], box.bottom - 10]);
+        write([upright[0], box.bottom - 10 - textWidth(text), upright[1], box.bottom - 10],
+          { x: at + shift, y: box.bottom - 10, transform: `rotate(-90 ${at + shift} ${box.bottom - 10})` });
       } else if (first[0] !== null) {
         // Beyond the line of a proof about the first objective, where its own words stand.
         const edge = Number(inside(first[0], goodX, badX)) + (goodX < badX ? 12 : -12);
         const left = !upright ? edge : goodX < badX ? Math.max(edge, upright[1] + 4) : Math.min(edge, upright[0] - 4);
         const base = goodY > badY ? box.bottom - 10 : box.top + 18, begin = goodX < badX ? left : left - textWidth(text);
-        g.append(draw("text", { class: "proved-name", x: left, y: base, "text-anchor": goodX < badX ? "start" : "end" }, text));
-        room.push([begin, base - 12, begin + textWidth(text), base + 4]);
+        write([begin, base - 12, begin + textWidth(text), base + 4], { x: left, y: base, "text-anchor": goodX < badX ? "start" : "end" });
       }
     }
     return [g, room];
@@ -192,6 +207,7 @@ function frontPlot(page) {
 
   // With two objectives, the best known between two members is the worse of both: a step.
   function staircase() {
+    if (view.window) return draw("g");
     if (data.objectives.length !== 2 || view.x === view.y) return draw("g");
     const sorted = positions.slice(0, data.members.length).filter((p) => p.every(Number.isFinite)).sort((p, q) => p[0] - q[0] || p[1] - q[1]);
     const first = data.objectives[view.x].larger_is_better;
@@ -228,7 +244,12 @@ function frontPlot(page) {
           const out = left < box.left || left + wide > box.right || top < box.top || top + tall > box.bottom;
           const covers = taken.filter((t) => left < t[2] && left + wide > t[0] && top < t[3] && top + tall > t[1]).length;
           const hides = points.filter(([x, y]) => x > left - 5 && x < left + wide + 5 && y > top - 5 && y < top + tall + 5).length;
-          const cost = 1000 * out + 400 * covers + 3 * Math.min(hides, 12) + away / 3;
+          const ex = Math.min(Math.max(px, left), left + wide), ey = Math.min(Math.max(py, top), top + tall);
+          const crosses = taken.filter((t) => [1, 2, 3, 4, 5].some((k) => {
+            const [x, y] = [px + ((ex - px) * k) / 5, py + ((ey - py) * k) / 5];
+            return x > t[0] && x < t[2] && y > t[1] && y < t[3];
+          })).length;
+          const cost = 1000 * out + 400 * covers + 60 * crosses + 3 * Math.min(hides, 12) + away / 3;
           if (!best || cost < best.cost) best = { cost, left, top };
         }
       const { left, top } = best;
@@ -265,18 +286,20 @@ function frontPlot(page) {
     const seen = inSight();
     const far = data.baselines.filter((point) => !seen.includes(point)).map((point) =>
       `${point.label} (${data.objectives.map((o, k) => `${number(point.objectives[k])} ${o.unit}`).join(", ")})`);
-    byId("plot-legend").replaceChildren(...forms, ...crosses, ...(values.length ? [ramp] : []),
+    const shaded = data.proofs.some((proof) => proof.bounds) ? [el("span", {}, el("i", { class: "swatch shaded" }), "no design point there (proved bound)")] : [];
+    byId("plot-legend").replaceChildren(...forms, ...crosses, ...shaded, ...(values.length ? [ramp] : []),
       ...(far.length ? [el("span", {}, `Out of sight: ${far.join("; ")}`)] : []));
   }
 
   const again = drawnToWidth(place, paint);
-  const change = (key) => (value) => { view[key] = Number(value); again(); legend(); };
+  const change = (key) => (value) => { Object.assign(view, { [key]: Number(value), window: null }); again(); legend(); };
   const objectives = data.objectives.map((o, k) => [k, objectiveTitle(o)]);
   const controls = byId("plot-controls");
   if (data.objectives.length > 2)
     controls.append(choice("Across", objectives, view.x, change("x")), choice("Up", objectives, view.y, change("y")));
   if (colours.length > 1)
     controls.append(choice("Colour", colours.map(([title], k) => [k, title]), view.colour, change("colour")));
+  zoomedPlot(page, place, view, again);
   legend();
   place.setAttribute("role", "group");
   place.setAttribute("aria-label", `The front, ${data.members.length} members. Arrow keys go from member to member, with Shift for B.`);

@@ -13,13 +13,13 @@ function memberPanel(page, side, index) {
   ];
   const mapping = mappingStrips(page, member);
   starts.push(...charts.map((chart) => chart.start), mapping.start);
-  linkScrolling(charts.map((chart) => chart.node));
+  linkScrolling(page, charts.map((chart) => chart.node));
   const marks = data.marks[index], proof = memberProof(data, index);
   const node = el("article", { class: `panel member ${side}`, "data-side": side, "data-member": index, "aria-label": `${side.toUpperCase()}: ${memberName(data, index)}` },
     el("header", {}, el("span", { class: "which" }, side.toUpperCase()), el("h2", {}, index < data.members.length ? `Member ${index}` : member.label),
       marks ? el("span", { class: "soft" }, marks.join(", ")) : null,
       member.breaks ? el("span", { class: "soft" }, `another method${member.breaks.length ? `; breaks ${member.breaks.join(", ")}` : ""}`) : null,
-      proof ? el("span", { class: `badge ${proof}` }, proof) : null),
+      proof ? el("span", { class: `badge ${proof}` }, PROOF_WORDS[proof]) : null),
     figures(data, member, base, page.state.b !== null),
     part("Schedule", scheduleLegend(data, member), charts.map((chart) => chart.node)),
     part("Mapping along the layers", mapping.node),
@@ -27,14 +27,17 @@ function memberPanel(page, side, index) {
       part("Operating points", operatingPoints(data, member, base)),
       part("Energy by unit", energyBars(page, index))),
     part("Setting it up", deploymentText(page, member, index)));
-  return { node, start: () => starts.forEach((start) => start()) };
+  const look = () => charts.forEach(({ node: chart }) => { chart.scrollLeft = page.state.middle * chart.scrollWidth - chart.clientWidth / 2; });
+  return { node, start: () => { starts.forEach((start) => start()); look(); } };
 }
 
-function linkScrolling(nodes) {
+// A longer time axis keeps the time in its middle; the charts of a member move together.
+function linkScrolling(page, nodes) {
   for (const node of nodes)
-    node.addEventListener("scroll", () => nodes.forEach((other) => {
-      if (other.scrollLeft !== node.scrollLeft) other.scrollLeft = node.scrollLeft;
-    }));
+    node.addEventListener("scroll", () => {
+      page.state.middle = (node.scrollLeft + node.clientWidth / 2) / node.scrollWidth;
+      nodes.forEach((other) => { if (other.scrollLeft !== node.scrollLeft) other.scrollLeft = node.scrollLeft; });
+    });
 }
 
 function figures(data, member, base, pair) {
@@ -97,7 +100,7 @@ function mappingStrips(page, member) {
         while (to < own.length && own[to].unit === own[from].unit) to += 1;
         const text = data.units[own[from].unit];
         if (7 * text.length + 6 < (to - from) * step)
-          svg.append(draw("text", { class: "on-light", x: ((from + to) / 2) * step, y: top + 33, "text-anchor": "middle", "pointer-events": "none" }, text));
+          svg.append(draw("text", { class: "on-light", x: ((from + to) / 2) * step, y: top + 33, "text-anchor": "middle", style: `paint-order:stroke;stroke:var(--u${own[from].unit % 9});stroke-width:6px`, "pointer-events": "none" }, text));
         from = to;
       }
     });

@@ -7,7 +7,7 @@ async function unpack() {
 
 function makePage(data) {
   const listeners = [];
-  const state = { a: 0, b: null, target: "a", zoom: 1, format: null };
+  const state = { a: 0, b: null, target: "a", zoom: 1, middle: 0, format: null };
   const page = {
     data, state,
     listen: (listener) => listeners.push(listener),
@@ -39,9 +39,9 @@ function recall(page) {
 function heading(page) {
   const { data } = page;
   const objectives = data.objectives.map((o) => o.label);
-  const told = (proof) => proof.complete ? "complete" : proof.whole ? `within ${proof.within}` : data.marks[proof.members[0]]?.[0] ?? "best";
+  const told = (proof) => proof.complete ? "complete front" : proof.whole ? `front within ${proof.within}` : data.marks[proof.members[0]]?.[0] ?? "best";
   byId("subtitle").append(`${data.members.length} members, ${objectives.join(objectives.length === 2 ? " against " : ", ")}; costs in ${data.provenance.precision.toUpperCase()} `,
-    ...data.proofs.flatMap((proof) => [el("span", { class: `badge ${proof.status}` }, `${proof.status}: ${told(proof)}`), " "]),
+    ...data.proofs.flatMap((proof) => [el("span", { class: `badge ${proof.status}`, title: proofSentence(data, proof) }, `${told(proof)}: ${PROOF_WORDS[proof.status]}`), " "]),
     ...(data.proofs.length ? [] : [el("span", { class: "badge none" }, "not proved")]));
 }
 
@@ -70,14 +70,16 @@ function memberControls(page) {
   const zooms = [["−", 0.5, "Shorter time axis"], ["+", 2, "Longer time axis"]].map(([text, factor, name]) =>
     el("button", { type: "button", "aria-label": name, "data-zoom": factor,
       onclick: () => { state.zoom = Math.min(Math.max(state.zoom * factor, 1), 32); page.changed(); } }, text));
+  const factor = el("output", {});
   const again = () => {
+    factor.textContent = `${state.zoom}×`;
     targets.forEach((button) => button.setAttribute("aria-pressed", String(button.dataset.target === state.target)));
     for (const [side, label] of Object.entries(sides)) label.querySelector("select").value = state[side] ?? "";
   };
   byId("member-controls").append(
     el("span", { class: "switch-label" }, "A click sets", el("span", { class: "switch", role: "group", "aria-label": "What a click sets" }, targets)),
     sides.a, sides.b,
-    el("span", { class: "switch-label" }, "Time", el("span", { class: "switch", role: "group", "aria-label": "Zoom of the schedule" }, zooms)));
+    el("span", { class: "switch-label" }, "Time", el("span", { class: "switch", role: "group", "aria-label": "Zoom of the schedule" }, zooms), factor));
   page.listen(again);
   again();
 }

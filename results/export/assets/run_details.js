@@ -9,7 +9,7 @@ function convergenceChart(page) {
   drawnToWidth(place, (width) => {
     const height = 240, left = 48, right = width - 14, top = 12, bottom = height - 42;
     const x = scale([0, ...points.map(([n]) => n)], left, right, { zero: true, margin: 0.02 });
-    const y = scale([0, 100], bottom, top, { zero: true, margin: 0.03 });
+    const y = scale(points.map(([, share]) => 100 * share), bottom, top, { zero: points[0][1] < 0.2, margin: 0.05 });
     const svg = draw("svg", { viewBox: `0 0 ${width} ${height}`, height, role: "img",
       "aria-label": `Hypervolume over evaluations: ${number(100 * points[0][1])} % after ${points[0][0]}, 100 % at the end.` });
     for (const tick of x.ticks(width / 100)) svg.append(draw("text", { x: Math.min(x(tick), right - 12), y: bottom + 17, "text-anchor": "middle" }, count(tick)));
@@ -23,6 +23,9 @@ function convergenceChart(page) {
   place.before(el("p", { class: "hint" }, "Hypervolume of the front so far, in % of the final one"));
 }
 
+// What a claim rests on.
+const PROOF_WORDS = { certified: "proved", searched: "proved, by the search's own account", gap: "not proved" };
+
 function proofDetails(page) {
   const { proofs } = page.data, place = byId("proof");
   if (!proofs.length) {
@@ -31,7 +34,7 @@ function proofDetails(page) {
     return;
   }
   for (const proof of proofs)
-    place.append(el("p", {}, el("span", { class: `badge ${proof.status}` }, proof.status)), el("p", {}, proofSentence(page.data, proof)),
+    place.append(el("p", {}, el("span", { class: `badge ${proof.status}` }, PROOF_WORDS[proof.status])), el("p", {}, proofSentence(page.data, proof)),
       facts([["Space", proof.space], ["Lemmas", count(proof.lemmas)], ["Nodes", count(proof.nodes)],
         ["Checked by", proof.solvers.join(", ") || "no solver"], ["Time", `${number(proof.seconds)} s`]]));
   const open = proofs.some((proof) => proof.whole) ? "" : "Of the whole front, only this member is proved to be best at something. ";

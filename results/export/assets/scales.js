@@ -15,6 +15,11 @@ function scale(values, from, to, { zero = false, margin = 0.06 } = {}) {
   const at = (value) => from + ((f(value) - a) / (b - a)) * (to - from);
   at.low = logarithmic ? 10 ** a : a;
   at.high = logarithmic ? 10 ** b : b;
+  [at.from, at.to] = [from, to];
+  at.value = (place) => {
+    const value = a + ((place - from) / (to - from)) * (b - a);
+    return logarithmic ? 10 ** value : value;
+  };
   at.ticks = (most) => (logarithmic ? decades(at.low, at.high, most) : roundTicks(a, b, most));
   return at;
 }

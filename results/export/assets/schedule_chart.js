@@ -54,6 +54,9 @@ function hatch(id) {
     draw("rect", { width: 2, height: 5, fill: "var(--panel)", opacity: 0.75 }));
 }
 
+// Room for the names of units, in bold, left of their rows.
+const unitMargin = (data, used) => 16 + 8.4 * Math.max(...used.map((u) => data.units[u].length));
+
 // Dark ink on light fills: of the networks' colours only the blue and the vermillion are dark.
 const inkOn = (network) => ([0, 5].includes(network % 8) ? "on-dark" : "on-light");
 
@@ -68,7 +71,7 @@ function scheduleChart(page, side, index, zoom) {
   const byStart = executions.map((_, i) => i).sort((i, j) => executions[i].start - executions[j].start || i - j);
 
   function paint(width) {
-    const left = 10 + 7.3 * Math.max(...used.map((u) => data.units[u].length)), right = width - 12;
+    const left = unitMargin(data, used), right = width - 12;
     const bottom = 8 + ROW * used.length, height = bottom + 40;
     const ends = [page.state.a, page.state.b].filter((i) => i !== null).map((i) => lastEnd(data, pointsOf(data)[i]));
     const x = scale([0, ...ends].map(ms), left, right, { zero: true, margin: 0.01 });
@@ -107,7 +110,9 @@ function scheduleChart(page, side, index, zoom) {
       draw("rect", { fill: `url(#${pattern})`, x: middle, y: top, width: to - middle, height: BAR }));
     g.append(draw("rect", { class: "frame", x: from, y: top, width: wide, height: BAR }));
     const repeat = data.networks[e.network].repeats > 1 ? `·${e.repeat}` : "";
-    const label = [`${e.local}${repeat} ${e.name}`, `${e.local}${repeat}`].find((text) => 6.3 * text.length + 6 < wide);
+    // Layers without names of their own are only numbered.
+    const name = /^n\d+( \.\. n\d+)?$/.test(e.name) ? "" : ` ${e.name}`;
+    const label = [`${e.local}${repeat}${name}`, `${e.local}${repeat}`].find((text) => 6.3 * text.length + 6 < wide);
     if (label) g.append(draw("text", { class: inkOn(e.network), x: from + wide / 2, y: top + BAR / 2 + 4, "text-anchor": "middle" }, label));
     return withTip(g, () => executionTip(data, e));
   }
@@ -130,10 +135,13 @@ function scheduleChart(page, side, index, zoom) {
         const x2 = x(ms(e.end + delay)), y2 = 12 + row.get(v) * ROW + (down ? 0 : BAR);
         const tilt = (Math.atan2(y2 - y1, x2 - x1) * 180) / Math.PI;
         g.append(draw("line", { class: "arrow", x1, y1, x2, y2, "data-edge": k }),
+          ...waits(x, ends.get(`${target} ${e.frame} ${e.repeat}`), x2, y2),
           draw("path", { class: "arrow-head", d: "M0 0L-7 -3.2V3.2Z", transform: `translate(${x2} ${y2}) rotate(${tilt})` }));
       }
     return g;
   }
+
+  const waits = (x, to, x2, y2) => (to && x(ms(to.start)) > x2 + 1 ? [draw("line", { class: "arrow waits", x1: x2, y1: y2, x2: x(ms(to.start)), y2 })] : []);
 
   function goTo(step) {
     state.bars[byStart[state.at]]?.classList.remove("current");
@@ -156,7 +164,7 @@ function scheduleLegend(data, member) {
   const shown = executionsOf(data, member);
   const entries = data.networks.map((network, n) => el("span", {}, el("i", { class: "swatch", style: `background:var(--n${n % 8})` }), network.name));
   if (shown.some((e) => e.stretch)) entries.push(el("span", {}, el("i", { class: "swatch hatched" }), "added by contention"));
-  if (data.edges.some(([s, t]) => member.units[s] !== member.units[t])) entries.push(el("span", {}, "→ transition"));
+  if (data.edges.some(([s, t]) => member.units[s] !== member.units[t])) entries.push(el("span", {}, "→ transition, dotted until its unit is free"));
   const run = member.free_run;
   if (run) entries.push(el("span", {}, el("i", { class: "swatch window" }), `counted: ${number(ms(run.window_ps[0]))} to ${number(ms(run.window_ps[1]))} ms`));
   const legend = el("div", { class: "legend" }, entries);
