@@ -184,8 +184,8 @@ def _representatives(values: Sequence[Any]) -> list[Any]:
         return [part for length in {min(lengths), max(lengths)} for part in _filled(some, length)]
     if kinds == {dict}:
         by_keys: dict[tuple[str, ...], list[Any]] = {}
-        for value in values:
-            by_keys.setdefault(tuple(value), []).append(value)
+        for value, keys in zip(values, map(tuple, values), strict=True):
+            by_keys.setdefault(keys, []).append(value)
         return [
             row for keys, rows in by_keys.items() for row in _representative_objects(keys, rows)
         ]
@@ -205,7 +205,9 @@ def _filled(values: list[Any], length: int) -> list[list[Any]]:
 
 
 def _representative_objects(keys: Sequence[str], objects: Sequence[Any]) -> list[Any]:
-    columns = {key: _representatives([value[key] for value in objects]) for key in keys}
+    # The keys are the same ones in the same order, so a column is every so many values.
+    values = list(chain.from_iterable(map(dict.values, objects)))
+    columns = {key: _representatives(values[k :: len(keys)]) for k, key in enumerate(keys)}
     count = max(map(len, columns.values()), default=1)
     return [
         {key: column[min(i, len(column) - 1)] for key, column in columns.items()}

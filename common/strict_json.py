@@ -55,7 +55,9 @@ def parse_json(
             raise
         # Python converts no longer ones, for that takes quadratic time.
         raise DseError("must be JSON whose numbers have few digits, got thousands") from None
-    if _ESCAPE.search(text) or printable(text) != text:
+    # Below the space the decoder takes none in texts, unless escaped.
+    plain = text.isascii() and "\x7f" not in text
+    if _ESCAPE.search(text) or not (plain or printable(text) == text):
         _check_texts(document)
     return document
 

@@ -169,15 +169,16 @@ def _check_points_of(
 
 
 def _check_figures(problem: Problem, members: Sequence[Member], paths: Sequence[str]) -> None:
-    names = objective_names(problem)
+    for k, objective in enumerate(problem.objectives):
+        expected = _expected(problem, members, objective)
+        got = [member.objectives[k] for member in members]
+        if expected is not None and got != expected:
+            i = next(i for i, value in enumerate(got) if value != expected[i])
+            raise ResultError(
+                f"{paths[i]}.objectives[{objective_names(problem)[k]!r}]: must be {expected[i]}, "
+                f"by the figures beside it, got {got[i]}"
+            )
     for member, path in zip(members, paths, strict=True):
-        for k, objective in enumerate(problem.objectives):
-            expected, value = _expected(problem, member, objective), member.objectives[k]
-            if expected is not None and value != expected:
-                raise ResultError(
-                    f"{path}.objectives[{names[k]!r}]: must be {expected}, by the figures beside "
-                    f"it, got {value}"
-                )
         by_unit = member.energy_by_unit_fj
         if min(by_unit) < 0 or sum(by_unit) > member.energy_fj:
             raise ResultError(
@@ -217,18 +218,21 @@ def _check_ends(
     require_all((claimed == latencies).reshape(-1), complaint)
 
 
-def _expected(problem: Problem, member: Member, objective: Objective) -> int | None:
-    """The objective by other figures of the member; None where no figure says it."""
-    run = member.free_run
+def _expected(
+    problem: Problem, members: Sequence[Member], objective: Objective
+) -> list[int] | None:
+    """The objective of each member by other figures of it; None where no figure says it."""
+    network = objective.network
     match objective.kind:
+        case ObjectiveKind.LATENCY if network is not None:
+            return [member.latencies_ps[network] for member in members]
         case ObjectiveKind.LATENCY:
-            network = objective.network
-            return member.makespan_ps if network is None else member.latencies_ps[network]
+            return [member.makespan_ps for member in members]
         case ObjectiveKind.ENERGY:
-            return member.energy_fj
-        case ObjectiveKind.THROUGHPUT if run is not None:
-            return frame_period_ps(run.periods_ps)
-        case ObjectiveKind.FAIRNESS if run is not None:
-            return -min(member_relative_ppm(problem, member))
+            return [member.energy_fj for member in members]
+        case ObjectiveKind.THROUGHPUT if not problem.execution.has_frame:
+            return [frame_period_ps(m.free_run.periods_ps) for m in members if m.free_run]
+        case ObjectiveKind.FAIRNESS if not problem.execution.has_frame:
+            return [-min(member_relative_ppm(problem, member)) for member in members]
         case _:
             return None

@@ -327,11 +327,12 @@ def _free_run(content: Any, names: _Names, path: str) -> FreeRun | None:
 def _values(content: Any, key: str, names: Collection[str], path: str) -> list[Any]:
     """Values of an object that must have exactly these keys, in the order of ``names``."""
     values = content[key]
-    if len(values) != len(names) or not all(name in values for name in names):
+    found = [values[name] for name in names if name in values]
+    if not len(found) == len(names) == len(values):
         raise ResultError(
             f"{path}.{key}: must have the keys {', '.join(names)}; got {', '.join(values)}"
         )
-    return [values[name] for name in names]
+    return found
 
 
 def _indices(
@@ -339,7 +340,7 @@ def _indices(
 ) -> list[int]:
     """What the entries of a list name."""
     try:
-        return [indices[name] for name in names]
+        return list(map(indices.__getitem__, names))
     except KeyError:
         i = next(i for i, name in enumerate(names) if name not in indices)
         raise ResultError(

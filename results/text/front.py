@@ -6,6 +6,7 @@ import re
 import textwrap
 from collections import Counter
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -25,7 +26,13 @@ from results.problem.objectives import (
 from results.problem.problem import Problem
 from results.problem.rates import member_relative_ppm
 from results.text.free_running import slowest_network
-from results.text.member_diff import clocks_mhz, describe_front, groups_by_unit, transition_count
+from results.text.member_diff import (
+    clocks_mhz,
+    clocks_used,
+    describe_front,
+    groups_by_unit,
+    transition_count,
+)
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -35,6 +42,9 @@ DEFAULT_ROWS = 20
 """A longer front is thinned for display."""
 MIN_APART = 0.002
 """Rows of a thinned front that are nearer than this share of its range would look the same."""
+
+_GAP = 2
+"""Characters between two columns."""
 
 Row = dict[str, object]
 
@@ -92,6 +102,13 @@ class _Column:
     loss: int = 0
     right: bool = True
 
+    @cached_property
+    def width(self) -> int:
+        """In characters on a terminal."""
+        from rich.cells import cell_len
+
+        return max(map(cell_len, (*self.header, *self.cells)))
+
 
 def front_table(
     front: Front, *, width: int = 80, max_rows: int | None = DEFAULT_ROWS
@@ -109,20 +126,17 @@ def front_table(
         return Text("The front is empty: no design point met all constraints.")
     shown = _thinned(front, max_rows)
     columns, notes = _columns(front, shown)
-    marked = frozenset(mark_members(front))
-    table = _render(columns, shown, marked)
     every, hidden = columns, list[_Column]()
-    while _width(table) > width and any(column.loss for column in columns):
+    while _width(columns) > width and any(column.loss for column in columns):
         least = min((column for column in columns if column.loss), key=lambda column: column.loss)
         columns = [column for column in columns if column is not least]
         hidden.append(least)
-        table = _render(columns, shown, marked)
     # The last to go was perhaps a wide one, and has left room for some that went before.
     for column in reversed(hidden[:-1]):
         wider = [other for other in every if other in columns or other is column]
-        trial = _render(wider, shown, marked)
-        if _width(trial) <= width:
-            columns, table = wider, trial
+        if _width(wider) <= width:
+            columns = wider
+    table = _render(columns, shown, frozenset(mark_members(front)))
     names = [column.name for column in hidden if column not in columns]
     if names:
         notes.append(f"Not shown for want of room: {', '.join(names)}.")
@@ -184,20 +198,23 @@ def _apart(front: Front, kept: list[int]) -> list[int]:
     at least ``MIN_APART`` of the front's range lies between them."""
     values = np.array([member.objectives for member in front.members], dtype=np.float64)
     values /= np.maximum(np.ptp(values, axis=0), 1.0)
-    # Only members that are near in the first objective need to be compared.
-    order = np.argsort(values[:, 0], kind="stable")
-    first = values[order, 0]
-    begin = np.searchsorted(first, values[:, 0] - MIN_APART, side="left")
-    end = np.searchsorted(first, values[:, 0] + MIN_APART, side="right")
-    chosen = np.zeros(len(values), dtype=np.bool_)
-    chosen[kept] = True
+    # Members are in the order of the first objective: only some around one are near it.
+    first = values[:, 0]
+    begin = np.searchsorted(first, first - MIN_APART, side="left")
+    end = np.searchsorted(first, first + MIN_APART, side="right")
+    apart = np.ones(len(values), dtype=np.bool_)
+
+    def leave_out_near(i: int) -> None:
+        near = slice(begin[i], end[i])
+        apart[near] &= np.abs(values[near] - values[i]).max(axis=1) >= MIN_APART
+
+    for i in kept:
+        leave_out_near(i)
     others = []
-    for i in sorted(set(range(len(values))) - set(kept)):
-        near = order[begin[i] : end[i]]
-        near = near[chosen[near]]
-        if np.abs(values[near] - values[i]).max(axis=1).min(initial=np.inf) >= MIN_APART:
+    for i in range(len(values)):
+        if apart[i]:
             others.append(i)
-            chosen[i] = True
+            leave_out_near(i)
     return others
 
 
@@ -233,8 +250,7 @@ def _columns(front: Front, shown: list[int]) -> tuple[list[_Column], list[str]]:
     ]
     columns.append(_Column("units", ("groups on", "units"), tuple(used), loss=1_000, right=False))
     constant: list[str] = []
-    for domain in problem.domains:
-        every = {clocks_mhz(problem, member)[domain.name] for member in front.members}
+    for domain, every in zip(problem.domains, clocks_used(front), strict=True):
         if len(every) == 1:
             (only,) = every
             constant.append(
@@ -273,7 +289,6 @@ def _render(columns: list[_Column], shown: list[int], marked: frozenset[int]) ->
     return table
 
 
-def _width(table: Table) -> int:
-    from rich.console import Console
-
-    return Console(width=10_000).measure(table).maximum
+def _width(columns: list[_Column]) -> int:
+    """Of the table, with the space between columns."""
+    return sum(column.width for column in columns) + _GAP * (len(columns) - 1)

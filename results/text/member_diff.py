@@ -33,6 +33,19 @@ def clocks_mhz(problem: Problem, member: Member) -> dict[str, float | None]:
     }
 
 
+def clocks_used(front: Front) -> list[set[float | None]]:
+    """For each domain the clocks that members have; None: off."""
+    used: list[set[tuple[int, bool]]] = [set() for _ in front.problem.domains]
+    for member in front.members:
+        points = member.design.operating_points.tolist()
+        for d, point in enumerate(zip(points, member.domain_on, strict=True)):
+            used[d].add(point)
+    return [
+        {domain.frequencies_khz[point] / 1000 if on else None for point, on in points_used}
+        for domain, points_used in zip(front.problem.domains, used, strict=True)
+    ]
+
+
 def varying_domains(front: Front) -> list[int]:
     """Domains that are on at different clocks in different members; those of the units that take
     most energy first."""
@@ -40,11 +53,11 @@ def varying_domains(front: Front) -> list[int]:
     energy = [sum(m.energy_by_unit_fj[u] for m in front.members) for u in range(len(problem.units))]
     by_energy = sorted(range(len(energy)), key=lambda u: -energy[u])
     domains = [domain for u in by_energy for domain in problem.units[u].clocks]
-    clocks = [clocks_mhz(problem, member) for member in front.members]
+    clocks = clocks_used(front)
     return [
         domain
         for domain in dict.fromkeys((*domains, *range(len(problem.domains))))
-        if len({entry[problem.domains[domain].name] for entry in clocks} - {None}) > 1
+        if len(clocks[domain] - {None}) > 1
     ]
 
 

@@ -208,6 +208,7 @@ def test_members_that_are_kept_are_those_of_a_comparison_with_all_before(front, 
     rng = np.random.default_rng(seed)
     count = int(rng.integers(2, 200))
     values = rng.integers(0, 10 ** int(rng.integers(1, 6)), (count, 2))
+    values = values[np.argsort(values[:, 0])]
     members = tuple(
         dataclasses.replace(front.members[0], objectives=tuple(pair)) for pair in values.tolist()
     )
