@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from importlib.resources import files
 
 from platforms.deployment import ClockControl, ControlKind
@@ -30,12 +31,17 @@ def sysfs_script(deployment: Deployment) -> str:
                 f"{domain!r}; --to json has the clocks for a tool of your own"
             )
         lines += _settings(control, khz, is_memory=domain == memory)
-    body = (files("results.deploy.scripts") / "set_clocks.sh").read_text("utf-8")
     settings = "\n".join(f"    {line}" for line in lines)
     return (
-        f"#!/bin/sh\n# Clocks of {deployment.title}.\n#\n{body}\n"
+        f"#!/bin/sh\n# Clocks of {deployment.title}.\n#\n{_program()}\n"
         f'settings() {{\n{settings}\n}}\n\nmain "$@"\n'
     )
+
+
+@cache
+def _program() -> str:
+    """What is the same for all members."""
+    return (files("results.deploy.scripts") / "set_clocks.sh").read_text("utf-8")
 
 
 def _settings(control: ClockControl, khz: int | None, *, is_memory: bool) -> list[str]:

@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from results.front.cost_origins import CostOrigins
 from results.front.epsilon import least_within, percent
 from results.front.front import CertificateSummary, Front, Member
-from results.front.front_document import front_to_document
+from results.front.front_document import front_sha256
 from results.front.named_members import mark_members
 from results.io.canonical_json import Json
 from results.problem.objectives import (
@@ -47,7 +47,7 @@ def report_data(
             the board is not known.
     """
     problem = front.problem
-    texts: dict[str, int] = {}
+    paragraphs: dict[str, int] = {}
     marks = mark_members(front)
     costs_seen: _CostsSeen = [{} for _ in range(problem.group_count)]
     members: list[Json] = [_member(problem, member, costs_seen) for member in front.members]
@@ -87,10 +87,13 @@ def report_data(
         "group_costs": [[list(cost) for cost in seen] for seen in costs_seen],
         "members": members,
         "deployments": [
-            {name: texts.setdefault(text, len(texts)) for name, text in deployment.items()}
+            {
+                name: [paragraphs.setdefault(part, len(paragraphs)) for part in text.split("\n\n")]
+                for name, text in deployment.items()
+            }
             for deployment in deployments
         ],
-        "deployment_texts": list(texts),
+        "deployment_paragraphs": list(paragraphs),
         "baselines": baselines,
         "proofs": [
             _proof(front, claim)
@@ -247,6 +250,6 @@ def _provenance(front: Front) -> dict[str, Json]:
         "seconds": source.seconds,
         "inputs": [[file.name, file.sha256] for file in source.inputs],
         "problem_sha256": problem_sha256(front.problem),
-        "front_sha256": front_to_document(front)["content_sha256"],
+        "front_sha256": front_sha256(front),
         "convergence": [[p.evaluations, p.hypervolume] for p in source.convergence],
     }

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -29,6 +30,9 @@ from results.problem.problem import DesignPoint, Problem
 from results.problem.problem_file import problem_sha256, read_only
 
 FRONT_FORMAT = "paretosoc-front/1"
+
+_HASHES: WeakKeyDictionary[Front, str] = WeakKeyDictionary()
+"""Of fronts as they were read: to compute one takes as long as to read one."""
 
 
 def front_to_document(front: Front) -> dict[str, Json]:
@@ -78,6 +82,15 @@ def front_to_document(front: Front) -> dict[str, Json]:
     except ValueError:
         raise ResultError("$.provenance: numbers must be finite") from None
     return document
+
+
+def front_sha256(front: Front) -> str:
+    """``content_sha256`` of the front's document.
+
+    Raises:
+        ResultError: where the front or its problem is not sound.
+    """
+    return _HASHES.get(front) or str(front_to_document(front)["content_sha256"])
 
 
 def _claim_to_document(claim: CertificateSummary | None) -> Json:
@@ -198,8 +211,10 @@ def front_from_document(document: Json, problem: Problem, *, check_hashes: bool 
     )
     check_front(front)
     signed = {key: value for key, value in content.items() if key != "content_sha256"}
-    if check_hashes and content["content_sha256"] != content_sha256(signed):
-        raise ResultError("$.content_sha256: the content was changed after it was written")
+    if check_hashes:
+        _HASHES[front] = content_sha256(signed)
+        if content["content_sha256"] != _HASHES[front]:
+            raise ResultError("$.content_sha256: the content was changed after it was written")
     return front
 
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from functools import cache, partial
 from math import log
 
 import numpy as np
 
+from common.arrays import BoolArray, FloatArray, IntArray
 from dse.problem.constraint_status import constraint_states
 from fitness.objectives import make_outcomes
 from platforms.deployment import PowerMode, PowerModes
@@ -16,16 +18,8 @@ from results.deploy.nvpmodel_section import ModeCost
 from results.problem.objectives import Objective, ObjectiveKind
 from results.problem.problem import Problem
 
-
-@dataclass(frozen=True, eq=False)
-class _Mapped:
-    """A member's mapping at the clocks of a mode; ``missing``: domains that the mode turns off."""
-
-    points: tuple[int, ...]
-    """The operating point of each domain."""
-    clocks_khz: tuple[tuple[str, int | None], ...]
-    distance: float
-    missing: tuple[str, ...]
+_Caps = tuple[int | None, ...]
+"""The operating point of each domain at the caps of a mode; None: the domain is off."""
 
 
 def mode_costs(deployments: Sequence[Deployment], modes: PowerModes) -> list[tuple[ModeCost, ...]]:
@@ -37,44 +31,41 @@ def mode_costs(deployments: Sequence[Deployment], modes: PowerModes) -> list[tup
             little more than one.
     """
     problem = deployments[0].problem
-    points_at_caps = [_points_at_caps(problem, mode) for mode in modes.modes]
-    mapped = [_mapped(deployment, points_at_caps) for deployment in deployments]
-    units = np.array([deployment.member.design.units for deployment in deployments])
-    points = np.array([entry.points for entries in mapped for entry in entries])
-    rows = np.hstack([units.repeat(len(points_at_caps), axis=0), points])
+    members = [deployment.member for deployment in deployments]
+    own = np.array([member.design.operating_points for member in members])
+    on = np.array([member.domain_on for member in members])
+    at_caps = [_points_at_caps(problem, mode) for mode in modes.modes]
+    mapped = [_mapped(problem, own, on, caps) for caps in at_caps]
+    units = np.array([member.design.units for member in members])
+    rows = np.vstack([np.hstack([units, points]) for points, _ in mapped])
     figures = (Objective(ObjectiveKind.LATENCY), Objective(ObjectiveKind.ENERGY))
     outcomes = make_outcomes(replace(problem, objectives=figures))(rows)
+    values = outcomes.objectives.tolist()
+    clocks = cache(partial(_clocks, problem))
     costs = []
-    for d, (deployment, entries) in enumerate(zip(deployments, mapped, strict=True)):
+    for i, (deployment, member) in enumerate(zip(deployments, members, strict=True)):
+        kinds = _kinds(deployment)
         of_member = []
-        for m, (mode, entry) in enumerate(zip(modes.modes, entries, strict=True)):
-            if entry.missing:
-                remark = f"cannot run: {', '.join(entry.missing)} is off, and this member uses it"
-                of_member.append(
-                    ModeCost(mode, entry.clocks_khz, entry.distance, None, None, (remark,))
-                )
+        for m, (mode, caps) in enumerate(zip(modes.modes, at_caps, strict=True)):
+            clocks_khz, missing = clocks(caps, member.domain_on)
+            distance = float(mapped[m][1][i])
+            if missing:
+                remark = f"cannot run: {', '.join(missing)} is off, and this member uses it"
+                of_member.append(ModeCost(mode, clocks_khz, distance, None, None, (remark,)))
                 continue
-            index = d * len(entries) + m
-            makespan, energy = outcomes.objectives[index].tolist()
+            row = m * len(members) + i
+            makespan, energy = values[row]
             broken = []
-            if not outcomes.feasible[index]:
-                states = constraint_states(problem, outcomes, index)
+            if not outcomes.feasible[row]:
+                states = constraint_states(problem, outcomes, row)
                 broken = [state.describe() for state in states if not state.met]
-            of_member.append(
-                ModeCost(
-                    mode=mode,
-                    clocks_khz=entry.clocks_khz,
-                    distance=entry.distance,
-                    makespan_ps=makespan,
-                    energy_fj=energy,
-                    remarks=(*_takes_longer(deployment, modes, mode), *broken),
-                )
-            )
+            remarks = (*_takes_longer(kinds, modes, mode), *broken)
+            of_member.append(ModeCost(mode, clocks_khz, distance, makespan, energy, remarks))
         costs.append(tuple(of_member))
     return costs
 
 
-def _points_at_caps(problem: Problem, mode: PowerMode) -> list[int | None]:
+def _points_at_caps(problem: Problem, mode: PowerMode) -> _Caps:
     """For each domain the highest operating point that the mode allows; None: no such."""
     caps = dict(mode.caps_khz)
     points: list[int | None] = []
@@ -82,37 +73,49 @@ def _points_at_caps(problem: Problem, mode: PowerMode) -> list[int | None]:
         cap, ladder = caps.get(domain.name), domain.frequencies_khz
         below = [p for p, khz in enumerate(ladder) if cap is None or khz <= cap]
         points.append(below[-1] if below else None)
-    return points
+    return tuple(points)
 
 
 def _mapped(
-    deployment: Deployment, points_at_caps: Sequence[Sequence[int | None]]
-) -> list[_Mapped]:
-    """The member with every clock at a mode's cap on the ladder, for each mode."""
-    wanted = deployment.clocks_khz
-    mapped = []
-    for at_caps in points_at_caps:
-        points = deployment.member.design.operating_points.tolist()
-        clocks: list[tuple[str, int | None]] = []
-        distance = 0.0
-        missing: list[str] = []
-        for d, (domain, point) in enumerate(zip(deployment.problem.domains, at_caps, strict=True)):
-            exact, khz = wanted[domain.name], None
-            if exact is not None and point is None:
-                missing.append(domain.name)
-            elif exact is not None and point is not None:
-                points[d], khz = point, domain.frequencies_khz[point]
-                distance += abs(log(khz / exact))
-            clocks.append((domain.name, khz))
-        mapped.append(_Mapped(tuple(points), tuple(clocks), distance, tuple(missing)))
-    return mapped
+    problem: Problem, own: IntArray, on: BoolArray, caps: _Caps
+) -> tuple[IntArray, FloatArray]:
+    """The operating points [members, domains] with every clock that is on at a mode's cap, and how
+    far they are from the members' ``own`` [members]."""
+    points, distance = own.copy(), np.zeros(len(own))
+    for d, (domain, point) in enumerate(zip(problem.domains, caps, strict=True)):
+        if point is not None:
+            khz = domain.frequencies_khz[point]
+            away = np.array([abs(log(khz / other)) for other in domain.frequencies_khz])
+            distance += np.where(on[:, d], away[own[:, d]], 0.0)
+            points[on[:, d], d] = point
+    return points, distance
 
 
-def _takes_longer(deployment: Deployment, modes: PowerModes, mode: PowerMode) -> tuple[str, ...]:
+def _clocks(
+    problem: Problem, caps: _Caps, on: tuple[bool, ...]
+) -> tuple[tuple[tuple[str, int | None], ...], tuple[str, ...]]:
+    """The clock of each domain at a mode's caps (None: off), and which the mode turns off although
+    they are used."""
+    clocks = tuple(
+        (domain.name, domain.frequencies_khz[point] if used and point is not None else None)
+        for domain, point, used in zip(problem.domains, caps, on, strict=True)
+    )
+    missing = tuple(
+        domain.name
+        for domain, point, used in zip(problem.domains, caps, on, strict=True)
+        if used and point is None
+    )
+    return clocks, missing
+
+
+def _kinds(deployment: Deployment) -> set[str]:
+    """Kinds of the units that the member uses."""
+    names = {deployment.problem.units[u].name for u in deployment.member.design.units.tolist()}
+    return {deployment.platform.unit_by_name[name].kind for name in names}
+
+
+def _takes_longer(kinds: set[str], modes: PowerModes, mode: PowerMode) -> tuple[str, ...]:
     """Why the figures are at best: units that the mode takes something away from."""
-    problem, platform = deployment.problem, deployment.platform
-    used = {problem.units[u].name for u in deployment.member.design.units.tolist()}
-    kinds = {platform.unit_by_name[name].kind for name in used}
     most = modes.modes[0].cores
     remarks = []
     if mode.cores < most and "cpu" in kinds:

@@ -184,8 +184,9 @@ function deploymentText(page, member, index) {
     sysfs: "A shell script that sets the clocks and can restore them; a dry run unless told otherwise.",
     trtexec: "Build and run lines; dse deploy --to trtexec writes them with the ONNX files.",
   };
+  const text = (numbers) => numbers.map((k) => data.deployment_paragraphs[k]).join("\n\n");
   const texts = [
-    ...Object.entries(data.deployments[index] ?? {}).map(([name, k]) => [name, data.deployment_texts[k], about[name] ?? ""]),
+    ...Object.entries(data.deployments[index] ?? {}).map(([name, numbers]) => [name, text(numbers), about[name] ?? ""]),
     ["mapping file", mappingFile(data, member), "Units and clocks, for dse evaluate --mapping FILE."],
   ];
   const body = el("pre", { tabindex: "0" }), hint = el("p", { class: "hint" });
