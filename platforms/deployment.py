@@ -74,6 +74,18 @@ class PowerModes:
 
 
 @dataclass(frozen=True)
+class ExecutionProvider:
+    """What ONNX Runtime calls a unit."""
+
+    name: str
+    """``CUDAExecutionProvider``."""
+    options: tuple[tuple[str, str], ...]
+    """Of the provider."""
+    session: tuple[tuple[str, str], ...]
+    """Entries of the session's configuration that the provider reads."""
+
+
+@dataclass(frozen=True)
 class Deployment:
     """What is known of setting up a board."""
 
@@ -81,3 +93,5 @@ class Deployment:
     power_modes: PowerModes | None
     tensorrt: tuple[tuple[str, int | None], ...]
     """Units that TensorRT builds for: None is the GPU, a number a DLA core."""
+    onnxruntime: tuple[tuple[str, ExecutionProvider], ...]
+    """Units that ONNX Runtime has a provider for."""

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from dse.api.front import Front
 from dse.tools.deploy.deploy import deploy as deploy_member
+from dse.tools.deploy.job import Options
 from dse.tools.deploy.targets import Target
 from platforms.io.platform_file import load_platform
 from platforms.platform import Platform
@@ -28,7 +29,7 @@ def deploy(
     """Write the files that set up a board for a member.
 
     Args:
-        target: ``nvpmodel``, ``sysfs``, ``trtexec`` or ``onnx``.
+        target: name of a format, as ``dse deploy --to`` has it.
         folder: where to; ``deployment.json`` beside the rest says what was written.
         member: by position or by name.
         platform: the platform's file, where it has no name.
@@ -54,8 +55,6 @@ def deploy(
         deployment,
         Target(target),
         Path(folder),
-        conf=None if nvpmodel_conf is None else Path(nvpmodel_conf),
-        models=models,
-        check=check,
+        Options(None if nvpmodel_conf is None else Path(nvpmodel_conf), models or {}, check=check),
         overwrite=overwrite,
     )

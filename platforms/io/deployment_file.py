@@ -9,6 +9,7 @@ from platforms.deployment import (
     ClockControl,
     ControlKind,
     Deployment,
+    ExecutionProvider,
     ModeParameter,
     PowerMode,
     PowerModes,
@@ -46,11 +47,24 @@ def read_deployment(
     _check_distinct([control.domain for control in controls], f"{here}.controls")
     there = set(units)
     tensorrt = tuple(item for item in entry.get("tensorrt", {}).items() if item[0] in there)
+    onnxruntime = tuple(
+        (
+            unit,
+            ExecutionProvider(
+                provider["provider"],
+                tuple(provider.get("options", {}).items()),
+                tuple(provider.get("session", {}).items()),
+            ),
+        )
+        for unit, provider in entry.get("onnxruntime", {}).items()
+        if unit in there
+    )
     modes = entry.get("power_modes")
     return Deployment(
         controls=controls,
         power_modes=None if modes is None else _power_modes(modes, known, f"{here}.power_modes"),
         tensorrt=tensorrt,
+        onnxruntime=onnxruntime,
     )
 
 

@@ -24,6 +24,8 @@ class DeployedModel:
     files: tuple[str, ...]
     parts: tuple[ModelPart, ...]
     equality: Mapping[str, Json] | None
+    whole: str | None = None
+    """The model in one piece, if it was written instead of the parts."""
 
 
 def deployment_to_document(
@@ -33,6 +35,7 @@ def deployment_to_document(
     files: Mapping[str, str],
     models: Sequence[DeployedModel] | None = None,
     modes: Sequence[ModeCost] | None = None,
+    providers: Mapping[str, Json] | None = None,
 ) -> dict[str, Json]:
     """The deployment as JSON content.
 
@@ -42,6 +45,7 @@ def deployment_to_document(
         files: the other files of the folder, name to SHA-256.
         models: sub-models of each network, where they were made.
         modes: what the board's own power modes cost, if requested.
+        providers: execution provider of each unit that is used, for ONNX Runtime.
     """
     origins = deployment.origins
     document: dict[str, Json] = {
@@ -59,6 +63,7 @@ def deployment_to_document(
         ],
         "member": member_to_document(deployment.problem, deployment.member),
         "power_modes": None if modes is None else [_mode(cost) for cost in modes],
+        "providers": None if providers is None else dict(providers),
         "files": [{"name": name, "sha256": digest} for name, digest in sorted(files.items())],
     }
     document["content_sha256"] = content_sha256(document)
@@ -77,7 +82,7 @@ def _network(deployment: Deployment, n: int, model: DeployedModel | None) -> Jso
             "first_group": segment.first,
             "last_group": segment.last,
         }
-        if model is not None:
+        if model is not None and model.parts:
             part = model.parts[segment.number]
             entry |= {
                 "file": model.files[segment.number],
@@ -104,6 +109,7 @@ def _network(deployment: Deployment, n: int, model: DeployedModel | None) -> Jso
             for g, name in enumerate(network.group_names)
         ],
         "segments": segments,
+        "model": None if model is None else model.whole,
         "equality": None if model is None or model.equality is None else dict(model.equality),
     }
 

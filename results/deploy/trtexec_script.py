@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from shlex import quote
 
 from results.deploy.deployment import Deployment, Segment
+from results.deploy.network_files import network_files
 from results.errors import ResultError
 
 _SPECIAL = frozenset(",:*")
@@ -16,23 +16,9 @@ _MAX_ARGUMENT = 120_000
 """Bytes; Linux takes 131,072 in one argument."""
 
 
-@dataclass(frozen=True)
-class NetworkFiles:
-    """The ONNX files of one network of a deployment."""
-
-    whole: str
-    """The network in one piece, its nodes with the names of the layers."""
-    segments: tuple[str, ...]
-    """One for each segment; a copy of the model where there is one segment."""
-
-
-def trtexec_script(deployment: Deployment, files: Sequence[NetworkFiles]) -> str:
+def trtexec_script(deployment: Deployment) -> str:
     """A POSIX shell script: for every network, one engine of everything where that is possible, and
-    one for each segment where there are several.
-
-    Args:
-        deployment: the member.
-        files: of each network of the problem, beside the script.
+    one for each segment where there are several; their models are beside it.
 
     Raises:
         ResultError: where TensorRT cannot serve a unit that is used, or the number format.
@@ -54,6 +40,7 @@ def trtexec_script(deployment: Deployment, files: Sequence[NetworkFiles]) -> str
         "",
     ]
     precision = _FLAGS[_precision(deployment)]
+    files = network_files(deployment)
     built: list[str] = []
     run: list[str] = []
     for n, network in enumerate(deployment.problem.networks):

@@ -11,6 +11,8 @@ from dse.cli.shared.options import Folder, MemberName, ModelFiles
 from dse.errors import WorkloadError
 from dse.tools.deploy.deploy import deploy as write_deployment
 from dse.tools.deploy.find_models import parse_models
+from dse.tools.deploy.formats import FORMATS
+from dse.tools.deploy.job import Options
 from dse.tools.deploy.targets import Target
 from platforms.io.platform_file import load_platform
 from results.deploy.deployment import Deployment
@@ -46,10 +48,11 @@ def deploy(
 ) -> None:
     """Write the files that set up a member of a front on a board."""
 
-    if conf is not None and to is not Target.NVPMODEL:
-        raise WorkloadError("--conf: only --to nvpmodel reads it")
-    if (model or no_check) and to not in (Target.ONNX, Target.TRTEXEC):
-        raise WorkloadError("--model and --no-check: only --to onnx and --to trtexec have models")
+    given = {"--conf": conf is not None, "--model": bool(model), "--no-check": no_check}
+    for option, is_given in given.items():
+        if is_given and option not in FORMATS[to].takes:
+            able = [f"--to {target.value}" for target in FORMATS if option in FORMATS[target].takes]
+            raise WorkloadError(f"{option}: only {', '.join(able)} can use it")
     models = parse_models(model)
     front = read_results(folder)
     deployment = Deployment(
@@ -62,9 +65,7 @@ def deploy(
         deployment,
         to,
         output,
-        conf=conf,
-        models=models,
-        check=not no_check,
+        Options(conf, models, check=not no_check),
         overwrite=force,
     )
     print(f"{deployment.title}")

@@ -12,4 +12,5 @@ class Target(Enum):
     SYSFS = "sysfs"
     TRTEXEC = "trtexec"
     ONNX = "onnx"
+    ONNXRUNTIME = "onnxruntime"
     JSON = "json"

@@ -166,6 +166,10 @@ def platform_document(host: Host, units: Sequence[HostUnit], figures: HostFigure
             }
             for unit in units
         ],
+        "deployment": {
+            "controls": [],
+            "onnxruntime": {unit.name: {"provider": "CPUExecutionProvider"} for unit in units},
+        },
         "board": {"mw": 0, **sourced(SOURCE_NO_POWER + energy, "assumed")},
     }
 

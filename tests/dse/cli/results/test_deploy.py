@@ -13,10 +13,11 @@ import pytest
 
 from dse.cli.main import run
 from dse.tools.analysis.power_modes import mode_costs
-from dse.tools.deploy.deploy import _idle_cpu_notes
-from dse.tools.deploy.texts import deployment_texts, fitting_targets, network_files
+from dse.tools.deploy.texts import deployment_texts, fitting_targets
+from dse.tools.deploy.write_clocks import idle_cpu_notes
 from platforms.io.platform_file import load_platform
 from results.deploy.deployment import Deployment
+from results.deploy.network_files import network_files
 from results.deploy.nvpmodel_conf import parse_nvpmodel_conf, power_modes_of
 from results.deploy.nvpmodel_section import nearest_mode, nvpmodel_section, power_modes
 from results.errors import ResultError
@@ -284,11 +285,11 @@ def test_tx2_with_a_denver_core(tmp_path, dse):
     assert "online denver /sys/devices/system/cpu/cpu1/online" in texts["sysfs"]
     assert texts["trtexec"].startswith("trtexec cannot serve unit 'denver1'")
     assert fitting_targets(deployment) == {
-        **dict.fromkeys(("nvpmodel", "sysfs", "onnx", "json")),
+        **dict.fromkeys(("nvpmodel", "sysfs", "onnx", "onnxruntime", "json")),
         "trtexec": texts["trtexec"],
     }
     shown = dse("show", tmp_path / "tx2", "--member", deployment.index)
-    assert "can be deployed to: nvpmodel, sysfs, onnx, json\n" in shown.out
+    assert "can be deployed to: nvpmodel, sysfs, onnx, onnxruntime, json\n" in shown.out
     assert "not to trtexec: trtexec cannot serve unit 'denver1'" in shown.out
     assert "CPU_ONLINE CORE_1 1" in nvpmodel_section(deployment, modes, costs, from_file=True)
 
@@ -369,7 +370,7 @@ def test_folders_that_are_not_replaced(dse, pair_folder, tmp_path):
 
 def test_without_the_origins_of_costs(dse, pair_folder, tmp_path):
     write_results(tmp_path / "bare", read_results(pair_folder), pictures=False)
-    for target in ("onnx", "trtexec"):
+    for target in ("onnx", "onnxruntime", "trtexec"):
         ran = dse("deploy", tmp_path / "bare", "--to", target, "-o", tmp_path / "out")
         assert ran.status == 2
         assert "costs.json: is missing" in ran.err
@@ -381,8 +382,8 @@ def test_without_the_origins_of_costs(dse, pair_folder, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("--to", "sysfs", "--conf", "x"), "--conf: only --to nvpmodel reads it"),
-        (("--to", "json", "--model", "a=b"), "only --to onnx and --to trtexec have models"),
+        (("--to", "sysfs", "--conf", "x"), "--conf: only --to nvpmodel can use it"),
+        (("--to", "json", "--model", "a=b"), "--model: only --to trtexec, --to onnx"),
         (("--to", "onnx", "--model", "a"), "--model: NETWORK=FILE is required, got 'a'"),
         (("--to", "onnx", "--model", "a=b"), "--model: there is no network 'a'"),
         (("--to", "json", "--member", "999"), "member 999"),
@@ -421,7 +422,7 @@ def test_a_cpu_that_the_member_leaves_at_its_slowest_clock_is_said():
     names = [unit.name for unit in front.problem.units]
     seen = set()
     for index, member in enumerate(front.members):
-        notes = _idle_cpu_notes(Deployment(front, index, load_platform("jetson-agx-xavier"), None))
+        notes = idle_cpu_notes(Deployment(front, index, load_platform("jetson-agx-xavier"), None))
         idle = names.index("cpu") not in member.design.units
         domain = [entry.name for entry in front.problem.domains].index("cpu")
         slowest = member.design.operating_points[domain] == 0

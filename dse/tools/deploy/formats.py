@@ -1,0 +1,95 @@
+"""Every format of a deployment: whom it serves, what it writes, and what it takes from the user."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from dse.tools.deploy.job import Job, Written
+from dse.tools.deploy.random_weights import give_random_weights
+from dse.tools.deploy.targets import Target
+from dse.tools.deploy.write_clocks import nvpmodel_texts, write_nvpmodel, write_sysfs
+from dse.tools.deploy.write_models import write_entire, write_segments
+from results.deploy.deployment import Deployment, check_platform
+from results.deploy.nvpmodel_section import power_modes
+from results.deploy.onnxruntime_placement import (
+    annotate,
+    placement_script,
+    providers_document,
+    unit_providers,
+)
+from results.deploy.sysfs_script import sysfs_script
+from results.deploy.trtexec_script import check_trtexec, trtexec_script
+from sdf.onnx.parts import ModelPart
+
+TRTEXEC_FILE = "engines.sh"
+ONNXRUNTIME_FILE = "run.py"
+SEED = 0
+"""Of weights that a model lacks."""
+
+
+@dataclass(frozen=True)
+class Format:
+    """A format of ``dse deploy --to``."""
+
+    check: Callable[[Deployment], object]
+    """Raises ResultError where the format cannot serve the platform or a unit."""
+    write: Callable[[Job], Written]
+    """Writes the files of a deployment that was checked."""
+    takes: frozenset[str] = frozenset()
+    """Options of the command that it has a use for."""
+    texts: Callable[[Sequence[Deployment]], list[str]] | None = None
+    """The text for each member of one front, where the format is one text; raises as ``check``."""
+
+
+def _layers_known(deployment: Deployment) -> object:
+    return deployment.layers(deployment.segments(0)[0])
+
+
+def _placeable(deployment: Deployment) -> object:
+    return unit_providers(deployment), _layers_known(deployment)
+
+
+def _write_onnx(job: Job) -> Written:
+    models, notes = write_segments(job)
+    return Written(tuple(notes), tuple(models))
+
+
+def _write_trtexec(job: Job) -> Written:
+    job.write_text(TRTEXEC_FILE, trtexec_script(job.deployment), executable=True)
+    models, notes = write_segments(job, entire=True)
+    return Written(tuple(notes), tuple(models))
+
+
+def _write_onnxruntime(job: Job) -> Written:
+    def change(part: ModelPart, units: dict[str, str]) -> int:
+        annotate(part.model, units)
+        return give_random_weights(part.model, part.weights, SEED, "onnxruntime")
+
+    job.write_text(ONNXRUNTIME_FILE, placement_script())
+    models, notes = write_entire(job, change)
+    return Written(tuple(notes), tuple(models), providers=providers_document(job.deployment))
+
+
+def _write_json(job: Job) -> Written:
+    return Written()
+
+
+_MODELS = frozenset({"--model", "--no-check"})
+
+FORMATS = {
+    Target.NVPMODEL: Format(power_modes, write_nvpmodel, frozenset({"--conf"}), nvpmodel_texts),
+    Target.SYSFS: Format(
+        sysfs_script, write_sysfs, texts=lambda members: [sysfs_script(each) for each in members]
+    ),
+    Target.TRTEXEC: Format(
+        check_trtexec,
+        _write_trtexec,
+        _MODELS,
+        lambda members: [trtexec_script(each) for each in members],
+    ),
+    Target.ONNX: Format(_layers_known, _write_onnx, _MODELS),
+    Target.ONNXRUNTIME: Format(_placeable, _write_onnxruntime, _MODELS),
+    Target.JSON: Format(check_platform, _write_json),
+}
+"""By name on the command line."""

@@ -1,0 +1,54 @@
+"""What a format is asked to write, and what it has written."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from results.deploy.deployment import Deployment
+from results.deploy.deployment_document import DeployedModel
+from results.deploy.nvpmodel_section import ModeCost
+
+
+@dataclass(frozen=True)
+class Options:
+    """What a user can say of the formats that take it."""
+
+    conf: Path | None = None
+    """The board's own nvpmodel file."""
+    models: Mapping[str, str] = field(default_factory=dict)
+    """Network to the file of its model, where it is no longer where it was."""
+    check: bool = True
+    """Compare models with the uncut ones by ONNX Runtime."""
+
+
+@dataclass(frozen=True)
+class Job:
+    """A deployment to be written to a folder."""
+
+    deployment: Deployment
+    folder: Path
+    options: Options
+
+    def write_text(self, name: str, text: str, *, executable: bool = False) -> None:
+        """Writes a file of the folder."""
+        path = self.folder / name
+        path.write_text(text, "utf-8")
+        if executable:
+            path.chmod(0o755)
+
+
+@dataclass(frozen=True)
+class Written:
+    """What a format says of the files that it has written."""
+
+    notes: tuple[str, ...] = ()
+    """For the user, a line each."""
+    models: tuple[DeployedModel, ...] | None = None
+    """Of each network."""
+    modes: tuple[ModeCost, ...] | None = None
+    """What the board's own power modes cost."""
+    providers: Mapping[str, Any] | None = None
+    """Execution provider of each unit."""

@@ -1,0 +1,89 @@
+"""The clocks of a member as files of nvpmodel and sysfs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from dse.tools.analysis.power_modes import mode_costs
+from dse.tools.deploy.job import Job, Written
+from platforms.deployment import PowerModes
+from results.deploy.deployment import Deployment
+from results.deploy.nvpmodel_conf import parse_nvpmodel_conf, power_modes_of
+from results.deploy.nvpmodel_section import (
+    ModeCost,
+    mode_cost_words,
+    nearest_mode,
+    nvpmodel_section,
+    power_modes,
+)
+from results.deploy.sysfs_script import sysfs_script
+from results.errors import ResultError
+
+NVPMODEL_FILE = "nvpmodel.conf"
+SYSFS_FILE = "set_clocks.sh"
+
+
+def write_nvpmodel(job: Job) -> Written:
+    """Writes a power mode."""
+    text, modes = _nvpmodel(job.deployment, job.options.conf)
+    job.write_text(NVPMODEL_FILE, text)
+    notes = [*idle_cpu_notes(job.deployment), *_mode_notes(job.deployment, modes)]
+    return Written(tuple(notes), modes=modes)
+
+
+def write_sysfs(job: Job) -> Written:
+    """Writes the script that sets clocks."""
+    job.write_text(SYSFS_FILE, sysfs_script(job.deployment), executable=True)
+    return Written(tuple(idle_cpu_notes(job.deployment)))
+
+
+def nvpmodel_texts(deployments: Sequence[Deployment]) -> list[str]:
+    """The power mode of each member of one front.
+
+    Raises:
+        ResultError: where the board has no power modes.
+    """
+    modes = power_modes(deployments[0])
+    return [
+        nvpmodel_section(deployment, modes, costs, from_file=False)
+        for deployment, costs in zip(deployments, mode_costs(deployments, modes), strict=True)
+    ]
+
+
+def _nvpmodel(deployment: Deployment, conf: Path | None) -> tuple[str, tuple[ModeCost, ...]]:
+    modes: PowerModes = power_modes(deployment)
+    if conf is not None:
+        try:
+            text = conf.read_text("utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            why = getattr(error, "strerror", None) or "is no text"
+            raise ResultError(f"{conf}: cannot be read: {why}") from None
+        modes = power_modes_of(parse_nvpmodel_conf(text, str(conf)), modes, str(conf))
+    (costs,) = mode_costs([deployment], modes)
+    return nvpmodel_section(deployment, modes, costs, from_file=conf is not None), costs
+
+
+def idle_cpu_notes(deployment: Deployment) -> list[str]:
+    """A warning where a CPU that the member has no use for would run at its slowest clock."""
+    platform, units = deployment.platform, deployment.problem.units
+    used = {units[u].name for u in set(deployment.member.design.units.tolist())}
+    notes = []
+    for unit in platform.units:
+        domain = unit.clocks[0]
+        khz = deployment.clocks_khz.get(domain)
+        slowest = platform.domain_by_name[domain].operating_points[0].frequency_khz
+        hosts = any(other.host == domain for other in platform.units)
+        if unit.kind == "cpu" and unit.name not in used and khz == slowest and not hosts:
+            notes.append(
+                f"{domain} is set to its slowest clock, {khz / 1000:g} MHz: no group runs there, "
+                f"but launches and your application do; see 'dse explore --fix {domain}=MHZ'"
+            )
+    return notes
+
+
+def _mode_notes(deployment: Deployment, costs: tuple[ModeCost, ...]) -> list[str]:
+    nearest = nearest_mode(costs)
+    if nearest is None:
+        return ["The mapping runs in none of the board's own modes."]
+    return [f"Nearest of the board's own modes: {mode_cost_words(deployment, nearest)}."]

@@ -1,0 +1,77 @@
+"""A member as a placement for ONNX Runtime: which execution provider gets each unit's nodes."""
+
+from __future__ import annotations
+
+from importlib.resources import files
+from typing import Any
+
+from platforms.deployment import ExecutionProvider
+from results.deploy.deployment import Deployment
+from results.errors import ResultError
+
+ANNOTATION = "layer_ann"
+"""Key of a node's metadata that ``session.layer_assignment_settings`` reads."""
+_FIRST_IR = 10
+"""The file format's version from which nodes have metadata."""
+
+
+def unit_providers(deployment: Deployment) -> dict[str, ExecutionProvider]:
+    """Execution provider of each unit that the member uses.
+
+    Raises:
+        ResultError: where a unit has none, or two units of one network are one provider with
+            different options: a session has one instance of a provider.
+    """
+    known = deployment.platform.deployment
+    named = {} if known is None else dict(known.onnxruntime)
+    used: dict[str, ExecutionProvider] = {}
+    for n, network in enumerate(deployment.problem.networks):
+        here: dict[str, str] = {}
+        for segment in deployment.segments(n):
+            unit = deployment.problem.units[segment.unit].name
+            if unit not in named:
+                raise ResultError(
+                    f"onnxruntime cannot serve unit {unit!r} (network {network.name!r}): "
+                    f"{deployment.platform.name} names no execution provider for it "
+                    "(deployment.onnxruntime in its file); --to onnx has sub-models"
+                )
+            provider = named[unit]
+            other = here.setdefault(provider.name, unit)
+            if named[other] != provider:
+                raise ResultError(
+                    f"onnxruntime cannot serve units {other!r} and {unit!r} in one network "
+                    f"({network.name!r}): a session has one {provider.name}, and they need "
+                    "different options; --to onnx has sub-models, one session each"
+                )
+            used[unit] = provider
+    return used
+
+
+def providers_document(deployment: Deployment) -> dict[str, Any]:
+    """``providers`` of ``deployment.json``."""
+    return {
+        unit: {
+            "provider": provider.name,
+            "options": dict(provider.options),
+            "session": dict(provider.session),
+        }
+        for unit, provider in unit_providers(deployment).items()
+    }
+
+
+def annotate(model: Any, unit_of: dict[str, str]) -> None:
+    """Writes each node's unit into its metadata.
+
+    Args:
+        model: ``onnx.ModelProto``, changed in place.
+        unit_of: by name of the node; nodes that compute weights have none.
+    """
+    model.ir_version = max(model.ir_version, _FIRST_IR)
+    for node in model.graph.node:
+        if node.name in unit_of:
+            node.metadata_props.add(key=ANNOTATION, value=unit_of[node.name])
+
+
+def placement_script() -> str:
+    """``run.py``; it reads all names from ``deployment.json``."""
+    return (files("results.deploy.scripts") / "run_placement.py").read_text("utf-8")

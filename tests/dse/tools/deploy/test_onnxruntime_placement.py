@@ -1,0 +1,170 @@
+"""``--to onnxruntime``: ONNX Runtime's own report of where each node is equals the mapping."""
+
+import json
+import subprocess
+import sys
+
+import onnx
+import onnxruntime
+import pytest
+from onnx import TensorProto, helper
+
+from dse.cli.main import run
+from dse.tools.host.machine.host_units import Host, HostUnit
+from dse.tools.host.measure.host_documents import UNKNOWN, platform_document
+
+CPU = {"provider": "CPUExecutionProvider"}
+WEBGPU = {
+    "provider": "WebGpuExecutionProvider",
+    # With the other layout ONNX Runtime renames nodes, and its report has no names of ours.
+    "session": {"ep.webgpuexecutionprovider.preferredLayout": "NCHW"},
+}
+MODELS = "tests/data/models"
+
+
+def two_unit_platform(folder, second):
+    """This machine as two units, the second with the given provider."""
+    host = Host("a processor", 2000.0, energy_readable=False)
+    document = platform_document(host, (HostUnit((0,)), HostUnit((1,))), UNKNOWN)
+    document["deployment"]["onnxruntime"]["cpu1"] = second
+    file = folder / "platform.json"
+    file.write_text(json.dumps(document))
+    return file
+
+
+def explored(folder, network, second):
+    """A network in three groups, the one in the middle on the second unit."""
+    file = two_unit_platform(folder, second)
+    command = ["explore", network, "-p", str(file), "--groups", "3", "-q", "--no-certify"]
+    name = network.rpartition("/")[2].removesuffix(".onnx")
+    for g, unit in enumerate(("cpu0", "cpu1", "cpu0")):
+        command += ["--pin", f"{name}:{g}={unit}"]
+    command += ["--objective", "latency", "--objective", "throughput", "--max-evaluations", "10"]
+    assert run([*command, "-o", str(folder / "run")]) == 0
+    return ["deploy", str(folder / "run"), "--to", "onnxruntime", "-p", str(file)]
+
+
+def placed(folder, network, second, *, check=True):
+    """The same, deployed."""
+    command = explored(folder, network, second)
+    assert run([*command, "-o", str(folder / "out"), *([] if check else ["--no-check"])]) == 0
+    return folder / "out"
+
+
+def execute(folder, *options):
+    return subprocess.run(
+        [sys.executable, str(folder / "run.py"), *options],
+        capture_output=True, text=True, timeout=600,
+    )  # fmt: skip
+
+
+def rewrite(folder, change):
+    document = json.loads((folder / "deployment.json").read_text())
+    change(document)
+    (folder / "deployment.json").write_text(json.dumps(document))
+
+
+@pytest.fixture(scope="module")
+def webgpu():
+    """Skips where ONNX Runtime has no WebGPU, or the machine has no Vulkan driver for it."""
+    if WEBGPU["provider"] not in onnxruntime.get_available_providers():
+        pytest.skip("this ONNX Runtime has no WebGPU (package onnxruntime-webgpu has)")
+    value = helper.make_tensor_value_info
+    graph = helper.make_graph(
+        [helper.make_node("Abs", ["x"], ["y"])], "one",
+        [value("x", TensorProto.FLOAT, [2])], [value("y", TensorProto.FLOAT, [2])],
+    )  # fmt: skip
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=10)
+    try:
+        onnxruntime.InferenceSession(
+            model.SerializeToString(), providers=[WEBGPU["provider"], CPU["provider"]]
+        )
+    except Exception as error:
+        pytest.skip(f"WebGPU does not start here: {str(error).splitlines()[0][:200]}")
+
+
+@pytest.mark.parametrize(
+    "network",
+    [
+        "squeezenet",
+        "mobilenet_v2",
+        f"{MODELS}/mobilenet_v3_small.onnx",
+        f"{MODELS}/resnet18_opset9.onnx",
+        f"{MODELS}/convnext_atto.onnx",
+    ],
+)
+def test_two_providers_get_their_nodes(network, tmp_path, webgpu):
+    out = placed(tmp_path, network, WEBGPU)
+    ran = execute(out)
+    assert (ran.returncode, ran.stderr) == (0, ""), ran.stdout
+    document = json.loads((out / "deployment.json").read_text())
+    (entry,) = document["networks"]
+    counts = [
+        sum(
+            len(group["layers"])
+            for group in entry["groups"][s["first_group"] : s["last_group"] + 1]
+        )
+        for s in entry["segments"]
+    ]
+    assert len(counts) == 3
+    lines = [line for line in ran.stdout.splitlines() if " nodes on " in line]
+    for line, count, unit in zip(lines, counts, ("cpu0", "cpu1", "cpu0"), strict=True):
+        provider = (WEBGPU if unit == "cpu1" else CPU)["provider"]
+        assert line.endswith(f"on {unit}: {count} of {count} nodes on {provider}")
+    # One node that the mapping has elsewhere is noticed.
+    last = entry["groups"][1]["layers"][-1]
+
+    def move(document):
+        groups = document["networks"][0]["groups"]
+        groups[2]["layers"].insert(0, groups[1]["layers"].pop())
+
+    rewrite(out, move)
+    moved = execute(out)
+    assert moved.returncode == 1
+    assert f"node {last!r}: on {WEBGPU['provider']}, not on {CPU['provider']}" in moved.stdout
+
+
+def test_one_provider_for_both_units(tmp_path):
+    out = placed(tmp_path, "squeezenet", CPU)
+    model = onnx.load(str(out / "squeezenet.onnx"))
+    units = {n.name: p.value for n in model.graph.node for p in n.metadata_props}
+    document = json.loads((out / "deployment.json").read_text())
+    groups = document["networks"][0]["groups"]
+    assert units == {name: g["unit"] for g in groups for name in g["layers"]}
+    assert set(units.values()) == {"cpu0", "cpu1"}
+    for options in ((), ("--optimize",)):
+        ran = execute(out, *options)
+        assert (ran.returncode, ran.stderr) == (0, "")
+        assert "assignment and results as planned" in ran.stdout
+
+
+def test_a_provider_that_leaves_its_nodes(tmp_path):
+    """Azure's provider is in every build and takes none of these nodes."""
+    azure = "AzureExecutionProvider"
+    if azure not in onnxruntime.get_available_providers():
+        pytest.skip(f"this ONNX Runtime has no {azure}")
+    ran = execute(placed(tmp_path, "squeezenet", {"provider": azure}, check=False))
+    assert ran.returncode == 1
+    assert f"on {CPU['provider']}, not on {azure}" in ran.stdout
+    assert "NOT as planned" in ran.stdout
+
+
+def test_a_provider_that_is_not_there(tmp_path):
+    out = placed(tmp_path, "squeezenet", {"provider": "NoSuchExecutionProvider"}, check=False)
+    ran = execute(out)
+    assert ran.returncode == 1
+    assert "has no NoSuchExecutionProvider" in ran.stderr
+    assert len(ran.stderr.splitlines()) == 1
+
+
+def test_units_that_no_session_can_tell_apart(tmp_path, dse):
+    command = explored(tmp_path, "squeezenet", {**CPU, "options": {"use_arena": "0"}})
+    ran = dse(*command, "-o", tmp_path / "out")
+    assert ran.status == 2
+    assert "a session has one CPUExecutionProvider" in ran.err
+    ran = dse("explore", "squeezenet", "-p", "raspberry-pi-5-hailo-8", "--max-evaluations", "20",
+              "--no-certify", "-q", "-o", tmp_path / "pi")  # fmt: skip
+    assert ran.status == 0
+    ran = dse("deploy", tmp_path / "pi", "--to", "onnxruntime", "-o", tmp_path / "piout")
+    assert ran.status == 2
+    assert "names no execution provider" in ran.err
