@@ -37,7 +37,7 @@ from sdf.layer import Layer
 class Forms:
     """How times and powers depend on clocks.
 
-    ``time``: None takes the richest form that a subject's times determine. ``fixed``: a term that
+    ``time``: None takes the form that predicts a subject's times best. ``fixed``: a term that
     no clock changes is fitted too. ``noise``: least relative standard error of a measurement.
     """
 

@@ -40,6 +40,7 @@ from dse.workload.workload_file import workload_from
 from fitness.calibration.dvfs import calibrate_rows, subjects
 from fitness.calibration.dvfs_profile import Subject, clock_profile_document
 from fitness.calibration.dvfs_table import read_measurements
+from fitness.cost_model.dvfs_forms import TimeForm
 from fitness.objectives import make_outcomes
 from fitness.profiles.profile_file import Profile, read_profile
 from platforms.io.platform_file import load_platform
@@ -98,7 +99,7 @@ class Result:
 
 
 def calibrated(platform: Platform) -> Profile:
-    """The profile that ``dse calibrate`` makes of the five clock pairs."""
+    """The profile that ``dse calibrate --form overlap-stall`` makes of the five clock pairs."""
     groups = subjects(read_measurements(MEASUREMENTS, platform))
     names = {}
     for name, _, _ in groups:
@@ -107,7 +108,10 @@ def calibrated(platform: Platform) -> Profile:
         names[name] = Subject(graph.name, macs)
     document = clock_profile_document(
         platform,
-        [calibrate_rows(rows, platform, resamples=0) for rows in groups.values()],
+        [
+            calibrate_rows(rows, platform, time_form=TimeForm.OVERLAP_STALL, resamples=0)
+            for rows in groups.values()
+        ],
         names,
         precision=platform.default_precision,
         source="Tang et al., Table 2",

@@ -78,7 +78,7 @@ def calibrate_rows(
     """Fits the rows of one subject; power only where some row has power or energy.
 
     Args:
-        time_form: None takes the one of :func:`richest_form`.
+        time_form: None takes the one of :func:`choose_form`.
 
     Raises:
         PlatformError: where a parameter cannot be determined, or there is no time at all.
@@ -87,7 +87,7 @@ def calibrate_rows(
     timed = _timed(rows, label)
     reason = ""
     if time_form is None:
-        time_form, reason = richest_form(timed, platform, fixed=fixed)
+        time_form, reason = choose_form(timed, platform, fixed=fixed)
     problem = _TimeProblem.of(timed, platform, time_form, fixed=fixed)
     time = fit(
         problem.names, problem.predict, problem.measured,
@@ -104,14 +104,15 @@ def calibrate_rows(
     return Calibrated(*_names(rows), time_form, reason, time, power_form, found)
 
 
-def richest_form(
+def choose_form(
     rows: Sequence[ClockMeasurement], platform: Platform, *, fixed: bool = False
 ) -> tuple[TimeForm, str]:
-    """The form with the most parameters that the times of one subject determine, and why.
+    """The form for the times of one subject, and why.
 
-    With a host ``overlap-stall`` precedes ``overlap-fitted``, which has as many parameters: only
-    changes of the host's clock determine a stall, and where it changes the stall matters more
-    than the overlap (docs/tang.md).
+    Of the forms that the times determine, the one with the least error of each time predicted from
+    the others (root mean square). Where they are too few to do that with the richest form, that
+    one. With a host ``overlap-stall`` precedes ``overlap-fitted``, which has as many parameters:
+    only changes of the host's clock determine a stall (docs/tang.md).
 
     Raises:
         PlatformError: where the times determine none.
@@ -124,19 +125,31 @@ def richest_form(
         forms.remove(TimeForm.OVERLAP_STALL)
     if fixed or not unit.clock_law.shares:
         forms.remove(TimeForm.SHARES)
-    passed_over = ""
-    for form in forms[:-1]:
+    determined, passed_over = list[TimeForm](), ""
+    for form in forms:
         try:
             _TimeProblem.of(rows, platform, form, fixed=fixed).check(label)
         except PlatformError as error:
+            if form is forms[-1] and not determined:
+                raise
             reason = str(error).removeprefix(f"{label}: ")
-            passed_over = passed_over or f"; not {form.value}: {reason}"
+            if not determined:
+                passed_over = passed_over or f"; not {form.value}: {reason}"
             continue
-        break
-    else:
-        form = forms[-1]
-        _TimeProblem.of(rows, platform, form, fixed=fixed).check(label)
-    return form, f"the richest form that {len(rows)} times determine{passed_over}"
+        determined.append(form)
+    richest = determined[0]
+    errors: dict[TimeForm, float] = {}
+    for form in determined:
+        try:
+            found = time_errors(rows, platform, form, fixed=fixed)
+        except PlatformError:
+            continue
+        errors[form] = float(np.sqrt((found**2).mean()))
+    if richest not in errors or len(errors) == 1:
+        return richest, f"the richest form that {len(rows)} times determine{passed_over}"
+    best = min(errors, key=errors.__getitem__)
+    listed = ", ".join(f"{form.value} {100 * error:.1f} %" for form, error in errors.items())
+    return best, f"which predicts each of {len(rows)} times best from the others ({listed})"
 
 
 def time_errors(

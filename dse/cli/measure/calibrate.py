@@ -35,8 +35,8 @@ class FormOptions:
     form: Annotated[
         TimeForm | None,
         typer.Option(
-            help="How time depends on clocks. Default: the form with the most parameters that "
-            "the measurements determine."
+            help="How time depends on clocks. Default: the form that predicts each time best from "
+            "the others; with too few of them the one with the most parameters."
         ),
     ] = None
     power_form: Annotated[PowerForm, typer.Option(help="How power depends on clocks.")] = (

@@ -11,7 +11,8 @@ from dse.cli.main import run
 from results.export.result_folder import read_costs, read_results
 from results.front.cost_origins import CostOrigin
 
-FIVE = Path(__file__).parents[4] / "examples" / "tang" / "five_pairs.csv"
+EXAMPLES = Path(__file__).parents[4] / "examples"
+FIVE = EXAMPLES / "tang" / "five_pairs.csv"
 
 
 @pytest.fixture(scope="module")
@@ -64,7 +65,7 @@ def test_options_that_are_none(dse, options, message):
     assert message in outcome.err
 
 
-def test_the_form_is_the_richest_that_is_determined_and_said(dse, tmp_path):
+def test_of_few_runs_the_richest_form_is_taken_and_said(dse, tmp_path):
     path = tmp_path / "rows.csv"
     path.write_text(
         "network,unit,gpu_mhz,emc_mhz,ms\n"
@@ -81,6 +82,18 @@ def test_the_form_is_the_richest_that_is_determined_and_said(dse, tmp_path):
     outcome = dse("calibrate", path, "--platform", "jetson-tx2", "--form", "overlap-stall")
     assert outcome.status == 2
     assert "cannot determine" in outcome.err
+
+
+def test_the_form_that_predicts_best_is_taken_and_said(dse):
+    """Four runs for three parameters: fitted p follows the noise."""
+    table = EXAMPLES / "first_day" / "runs.csv"
+    outcome = dse("calibrate", table, "-p", "jetson-orin-nano-8gb", "--json", "--cross-validate")
+    document = json.loads(outcome.out)
+    (form,) = document["forms"]
+    errors = {entry["form"]: entry["largest_error"] for entry in document["cross_validation"]}
+    assert form["form"] == "overlap"
+    assert errors["overlap"] < errors["overlap-fitted"]
+    assert "which predicts each of 4 times best from the others (overlap-fitted" in form["reason"]
 
 
 def test_an_older_profile_is_not_replaced(dse, profile):
