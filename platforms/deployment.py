@@ -93,5 +93,7 @@ class Deployment:
     power_modes: PowerModes | None
     tensorrt: tuple[tuple[str, int | None], ...]
     """Units that TensorRT builds for: None is the GPU, a number a DLA core."""
+    tensorrt_versions: tuple[str, ...]
+    """In rising order, of each major version the first release that builds for these units."""
     onnxruntime: tuple[tuple[str, ExecutionProvider], ...]
     """Units that ONNX Runtime has a provider for."""

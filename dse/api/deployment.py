@@ -23,6 +23,7 @@ def deploy(
     platform: str | Path | Platform | None = None,
     models: Mapping[str, str] | None = None,
     nvpmodel_conf: str | Path | None = None,
+    tensorrt: str | None = None,
     check: bool = True,
     overwrite: bool = False,
 ) -> list[str]:
@@ -35,6 +36,7 @@ def deploy(
         platform: the platform's file, where it has no name.
         models: network -> file of its model, where it is no longer where it was.
         nvpmodel_conf: the board's own nvpmodel file.
+        tensorrt: TensorRT's version; the newest that serves the board if not given.
         check: compare parts of models with the uncut ones by ONNX Runtime.
         overwrite: replace an older deployment.
 
@@ -55,6 +57,11 @@ def deploy(
         deployment,
         Target(target),
         Path(folder),
-        Options(None if nvpmodel_conf is None else Path(nvpmodel_conf), models or {}, check=check),
+        Options(
+            None if nvpmodel_conf is None else Path(nvpmodel_conf),
+            models or {},
+            check=check,
+            tensorrt=tensorrt,
+        ),
         overwrite=overwrite,
     )

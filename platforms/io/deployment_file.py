@@ -64,6 +64,7 @@ def read_deployment(
         controls=controls,
         power_modes=None if modes is None else _power_modes(modes, known, f"{here}.power_modes"),
         tensorrt=tensorrt,
+        tensorrt_versions=tuple(entry.get("tensorrt_versions", ())),
         onnxruntime=onnxruntime,
     )
 

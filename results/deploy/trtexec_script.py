@@ -7,6 +7,7 @@ from shlex import quote
 
 from results.deploy.deployment import Deployment, Segment
 from results.deploy.network_files import network_files
+from results.deploy.tensorrt_version import STRONGLY_TYPED, Version, tensorrt_version
 from results.errors import ResultError
 
 _SPECIAL = frozenset(",:*")
@@ -16,17 +17,22 @@ _MAX_ARGUMENT = 120_000
 """Bytes; Linux takes 131,072 in one argument."""
 
 
-def trtexec_script(deployment: Deployment) -> str:
+def trtexec_script(deployment: Deployment, version: Version | None = None) -> str:
     """A POSIX shell script: for every network, one engine of everything where that is possible, and
     one for each segment where there are several; their models are beside it.
+
+    Args:
+        deployment: the member.
+        version: of TensorRT; None for the newest that serves the board.
 
     Raises:
         ResultError: where TensorRT cannot serve a unit that is used, or the number format.
     """
     check_trtexec(deployment)
+    served = tensorrt_version(deployment) if version is None else version
     lines = [
         "#!/bin/sh",
-        f"# Engines of {deployment.title}, for trtexec.",
+        f"# Engines of {deployment.title}, for trtexec of TensorRT {'.'.join(map(str, served))}.",
         "#",
         "#   build   makes the engines (and times them once)",
         "#   run     times them again, each layer into a .profile.json beside them",
@@ -39,7 +45,8 @@ def trtexec_script(deployment: Deployment) -> str:
         "trtexec=${TRTEXEC:-trtexec}",
         "",
     ]
-    precision = _FLAGS[_precision(deployment)]
+    # From 11 on the models say it, and the options are gone.
+    precision = "" if served[0] >= STRONGLY_TYPED else _FLAGS[precision_of(deployment)]
     files = network_files(deployment)
     built: list[str] = []
     run: list[str] = []
@@ -97,14 +104,15 @@ def check_trtexec(deployment: Deployment) -> None:
                     f"{', '.join(served)}; --to onnx has sub-models for any runtime, and "
                     "'dse explore --units' leaves the unit out"
                 )
-    if _precision(deployment) not in _FLAGS:
+    if precision_of(deployment) not in _FLAGS:
         raise ResultError(
-            f"trtexec cannot serve the number format {_precision(deployment)!r}; "
+            f"trtexec cannot serve the number format {precision_of(deployment)!r}; "
             f"it has {', '.join(_FLAGS)}"
         )
 
 
-def _precision(deployment: Deployment) -> str:
+def precision_of(deployment: Deployment) -> str:
+    """The number format of the member."""
     if deployment.origins is None:
         return deployment.platform.default_precision
     return deployment.origins.precision

@@ -38,6 +38,12 @@ def deploy(
         Path | None,
         typer.Option(help="The board's nvpmodel file, whose names and modes are used."),
     ] = None,
+    tensorrt: Annotated[
+        str | None,
+        typer.Option(
+            metavar="VERSION", help="TensorRT's version: 8, 10, 11; default: the board's newest."
+        ),
+    ] = None,
     model: ModelFiles = None,
     no_check: Annotated[
         bool, typer.Option("--no-check", help="Skip the comparison with the uncut model.")
@@ -48,7 +54,12 @@ def deploy(
 ) -> None:
     """Write the files that set up a member of a front on a board."""
 
-    given = {"--conf": conf is not None, "--model": bool(model), "--no-check": no_check}
+    given = {
+        "--conf": conf is not None,
+        "--model": bool(model),
+        "--no-check": no_check,
+        "--tensorrt": tensorrt is not None,
+    }
     for option, is_given in given.items():
         if is_given and option not in FORMATS[to].takes:
             able = [f"--to {target.value}" for target in FORMATS if option in FORMATS[target].takes]
@@ -65,7 +76,7 @@ def deploy(
         deployment,
         to,
         output,
-        Options(conf, models, check=not no_check),
+        Options(conf, models, check=not no_check, tensorrt=tensorrt),
         overwrite=force,
     )
     print(f"{deployment.title}")

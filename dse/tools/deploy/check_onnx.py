@@ -48,7 +48,13 @@ class Equality:
 
 
 def check_equality(
-    data: bytes, folder: Path | None, parts: Sequence[WrittenPart], *, label: str, seed: int = 0
+    data: bytes,
+    folder: Path | None,
+    parts: Sequence[WrittenPart],
+    *,
+    label: str,
+    seed: int = 0,
+    tolerance: float = RELATIVE_TOLERANCE,
 ) -> Equality:
     """Runs a model and its parts, as they were written, on the same random input.
 
@@ -60,6 +66,7 @@ def check_equality(
         parts: in an order of execution.
         label: of the network, for messages.
         seed: of inputs and weights.
+        tolerance: largest permitted difference, as a share of a tensor's largest value.
 
     Raises:
         ResultError: where ONNX Runtime is not installed or cannot run one of them, or a tensor is
@@ -94,28 +101,29 @@ def check_equality(
         for tensor in written.part.inputs:
             if tensor.name not in computed and tensor.name not in fed:
                 fed[tensor.name] = random_input(seed, tensor, numpy_type(tensor, label))
-    expected = _run(runtime, uncut, folder, fed, wanted, label)
+    expected = run_model(runtime, uncut, folder, fed, wanted, label)
     found: Values = dict(fed)
+    import onnx
+
     for written in parts:
         name = f"{label}, {written.path.name}"
-        import onnx
-
         model = onnx.load(str(written.path), load_external_data=False)
         _fillings_to_inputs(model)
         names = [tensor.name for tensor in written.part.outputs]
-        found |= _run(runtime, model, written.path.parent, found, names, name)
+        found |= run_model(runtime, model, written.path.parent, found, names, name)
     return Equality(
         runtime=f"onnxruntime {runtime.__version__}",
         seed=seed,
         tensors=len(wanted),
         largest_difference=max(
-            _difference(expected[name], found[name], f"{label}: tensor {name!r}") for name in wanted
+            _difference(expected[name], found[name], f"{label}: tensor {name!r}", tolerance)
+            for name in wanted
         ),
         random_weights=len(filled) + len(weights),
     )
 
 
-def _difference(expected: NDArray[Any], found: NDArray[Any], label: str) -> float:
+def _difference(expected: NDArray[Any], found: NDArray[Any], label: str, tolerance: float) -> float:
     if expected.shape != found.shape:
         raise ResultError(
             f"{label}: the parts give the shape {list(found.shape)}, the whole model "
@@ -127,7 +135,7 @@ def _difference(expected: NDArray[Any], found: NDArray[Any], label: str) -> floa
     if not (np.isfinite(one).all() and np.isfinite(other).all()):
         raise ResultError(f"{label}: is not finite on random input, so that nothing is shown")
     difference = float(np.abs(one - other).max())
-    if difference > RELATIVE_TOLERANCE * float(np.abs(one).max()):
+    if difference > tolerance * float(np.abs(one).max()):
         raise ResultError(f"{label}: the parts differ from the whole model by {difference:g}")
     return difference
 
@@ -151,7 +159,13 @@ def _value_info(tensor: PartTensor) -> Any:
     return helper.make_tensor_value_info(tensor.name, tensor.data_type, tensor.shape)
 
 
-def _run(
+def _typed(values: NDArray[Any], entry: Any) -> NDArray[Any]:
+    """Floats in the type of a session's input: a part may have been cast."""
+    wanted = {"tensor(float16)": np.float16, "tensor(float)": np.float32}.get(entry.type)
+    return values if wanted is None else values.astype(wanted, copy=False)
+
+
+def run_model(
     runtime: Any,
     model: Any,
     folder: Path | None,
@@ -159,6 +173,7 @@ def _run(
     wanted: Sequence[str],
     label: str,
 ) -> Values:
+    """Results of a model by ONNX Runtime, without graph optimisations, in one thread."""
     options = runtime.SessionOptions()
     options.graph_optimization_level = runtime.GraphOptimizationLevel.ORT_DISABLE_ALL
     options.intra_op_num_threads = 1
@@ -174,7 +189,7 @@ def _run(
         session = runtime.InferenceSession(
             model.SerializeToString(), options, providers=["CPUExecutionProvider"]
         )
-        feeds = {entry.name: values[entry.name] for entry in session.get_inputs()}
+        feeds = {entry.name: _typed(values[entry.name], entry) for entry in session.get_inputs()}
         results = session.run(list(wanted), feeds)
     except Exception as error:
         # ONNX Runtime's errors share no base class but Exception.

@@ -9,7 +9,7 @@ from dse.tools.deploy.job import Job, Written
 from dse.tools.deploy.random_weights import give_random_weights
 from dse.tools.deploy.targets import Target
 from dse.tools.deploy.write_clocks import nvpmodel_texts, write_nvpmodel, write_sysfs
-from dse.tools.deploy.write_models import write_entire, write_segments
+from dse.tools.deploy.write_models import SEED, write_entire, write_segments
 from results.deploy.deployment import Deployment, check_platform
 from results.deploy.nvpmodel_section import power_modes
 from results.deploy.onnxruntime_placement import (
@@ -19,13 +19,12 @@ from results.deploy.onnxruntime_placement import (
     unit_providers,
 )
 from results.deploy.sysfs_script import sysfs_script
-from results.deploy.trtexec_script import check_trtexec, trtexec_script
+from results.deploy.tensorrt_version import STRONGLY_TYPED, tensorrt_version
+from results.deploy.trtexec_script import check_trtexec, precision_of, trtexec_script
 from sdf.onnx.parts import ModelPart
 
 TRTEXEC_FILE = "engines.sh"
 ONNXRUNTIME_FILE = "run.py"
-SEED = 0
-"""Of weights that a model lacks."""
 
 
 @dataclass(frozen=True)
@@ -56,8 +55,16 @@ def _write_onnx(job: Job) -> Written:
 
 
 def _write_trtexec(job: Job) -> Written:
-    job.write_text(TRTEXEC_FILE, trtexec_script(job.deployment), executable=True)
-    models, notes = write_segments(job, entire=True)
+    version = tensorrt_version(job.deployment, job.options.tensorrt)
+    script = trtexec_script(job.deployment, version)
+    job.write_text(TRTEXEC_FILE, script, executable=True)
+    types = precision_of(job.deployment) if version[0] >= STRONGLY_TYPED else "fp32"
+    models, notes = write_segments(job, entire=True, types=types)
+    if types == "int8":
+        notes.append(
+            "INT8: a model with Q/DQ nodes of its own keeps them; others were calibrated on random "
+            "input, and serve timing only."
+        )
     return Written(tuple(notes), tuple(models))
 
 
@@ -85,7 +92,7 @@ FORMATS = {
     Target.TRTEXEC: Format(
         check_trtexec,
         _write_trtexec,
-        _MODELS,
+        _MODELS | {"--tensorrt"},
         lambda members: [trtexec_script(each) for each in members],
     ),
     Target.ONNX: Format(_layers_known, _write_onnx, _MODELS),

@@ -22,6 +22,8 @@ class Options:
     """Network to the file of its model, where it is no longer where it was."""
     check: bool = True
     """Compare models with the uncut ones by ONNX Runtime."""
+    tensorrt: str | None = None
+    """Version of TensorRT; None for the newest that serves the board."""
 
 
 @dataclass(frozen=True)

@@ -6,9 +6,18 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from dse.tools.deploy.check_onnx import WrittenPart, check_equality
+from dse.tools.deploy.check_onnx import RELATIVE_TOLERANCE, WrittenPart, check_equality
 from dse.tools.deploy.find_models import check_models, searched_model
 from dse.tools.deploy.job import Job
+from dse.tools.deploy.random_weights import give_random_weights
+from dse.tools.deploy.strong_types import (
+    HALF_TOLERANCE,
+    INT8_TOLERANCE,
+    has_scales,
+    kept_types,
+    to_half,
+    to_int8,
+)
 from results.deploy.deployment import Deployment, Segment
 from results.deploy.deployment_document import DeployedModel
 from results.deploy.network_files import network_files
@@ -16,10 +25,20 @@ from sdf.catalogue.catalogue import ModelFile
 from sdf.onnx.parts import ModelPart, cut_model, save_part
 
 Notes = list[str]
+SEED = 0
+"""Of weights that a model lacks."""
+_TOLERANCES = {"fp32": RELATIVE_TOLERANCE, "fp16": HALF_TOLERANCE, "int8": INT8_TOLERANCE}
 
 
-def write_segments(job: Job, *, entire: bool = False) -> tuple[list[DeployedModel], Notes]:
-    """Writes a model for each segment; with ``entire``, the networks in one piece, too.
+def write_segments(
+    job: Job, *, entire: bool = False, types: str = "fp32"
+) -> tuple[list[DeployedModel], Notes]:
+    """Writes a model for each segment.
+
+    Args:
+        job: what is written.
+        entire: the networks in one piece, too.
+        types: number format that the tensors' types say: ``fp32`` leaves them.
 
     Raises:
         ResultError, GraphError: where a model cannot be found, is another one, or differs when cut.
@@ -30,13 +49,11 @@ def write_segments(job: Job, *, entire: bool = False) -> tuple[list[DeployedMode
         files = network_files(job.deployment)[n]
         layers = [job.deployment.layers(segment) for segment in segments]
         if entire and len(layers) > 1:
-            (one,) = _cut(job.deployment, n, model, [[name for part in layers for name in part]])
-            save_part(one, job.folder / files.whole, model.folder)
-        parts = _cut(job.deployment, n, model, layers)
-        for part, file in zip(parts, files.segments, strict=True):
-            save_part(part, job.folder / file, model.folder)
+            everything = [[name for part in layers for name in part]]
+            _save(job, n, model, everything, [files.whole], types)
+        cut, parts = _save(job, n, model, layers, files.segments, types)
         what = f"{len(parts)} {'part' if len(parts) == 1 else 'parts'}"
-        equality = _compared(job, n, model, parts, files.segments, what, notes)
+        equality = _compared(job, n, model, cut, files.segments, what, notes, types)
         if equality is not None and equality["random_weights"]:
             notes.append(
                 f"{_name(job, n)}: the model holds no trained values for "
@@ -102,6 +119,30 @@ def _cut(
     return cut_model(model.data, model.folder, layers, dimensions=dimensions, label=model.label)
 
 
+def _save(
+    job: Job,
+    n: int,
+    model: ModelFile,
+    layers: Sequence[Sequence[str]],
+    files: Sequence[str],
+    types: str,
+) -> tuple[Sequence[ModelPart], Sequence[ModelPart]]:
+    """Cuts a network and writes its parts: with the types that they had, and as they are now."""
+    cut, name = _cut(job.deployment, n, model, layers), _name(job, n)
+    parts = cut
+    if types == "fp16":
+        kept = kept_types(cut)
+        parts = [to_half(part, model.folder, kept, name) for part in cut]
+    quantise = types == "int8" and not any(has_scales(part) for part in parts)
+    for part, file in zip(parts, files, strict=True):
+        if quantise:
+            give_random_weights(part.model, part.weights, SEED, name)
+        save_part(part, job.folder / file, model.folder)
+    if quantise:
+        to_int8([WrittenPart(p, job.folder / f) for p, f in zip(parts, files, strict=True)], name)
+    return cut, parts
+
+
 def _compared(
     job: Job,
     n: int,
@@ -110,6 +151,7 @@ def _compared(
     files: Sequence[str],
     what: str,
     notes: Notes,
+    types: str = "fp32",
 ) -> dict[str, Any] | None:
     count = f"{_name(job, n)}: {what}"
     if not job.options.check:
@@ -118,7 +160,9 @@ def _compared(
     written = [
         WrittenPart(part, job.folder / file) for part, file in zip(parts, files, strict=True)
     ]
-    found = check_equality(model.data, model.folder, written, label=_name(job, n))
+    found = check_equality(
+        model.data, model.folder, written, label=_name(job, n), tolerance=_TOLERANCES[types]
+    )
     notes.append(
         f"{count}, {found.tensors} of their tensors compared with the uncut model on "
         f"random input by {found.runtime}: "

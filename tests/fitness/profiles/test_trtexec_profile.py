@@ -191,3 +191,21 @@ def test_any_text_is_read_or_refused_with_a_platform_error(text: str) -> None:
     for start in ("", "[\n", "=== Profile (3 iterations ) ===\n Time(ms) Avg.(ms) Layer\n"):
         with suppress(PlatformError):
             parse_trtexec_profile(start + text, "f")
+
+
+INSPECTOR_11 = """[09/01-10:00:00] [I] Layers:
+[09/01-10:00:00] [I] {"Layers": ["conv1 + relu1", "prob"],
+"I/O Tensors": [{"Name": "Time(ms) Layer", "IOMode": "Input", "DataType": "Half",
+"Dimensions": [1, 3, 224, 224], "Location": "Device", "IsShapeInferenceIO": false}]}
+"""
+
+
+def test_a_log_of_version_11_with_the_inspectors_dump_before_the_profile() -> None:
+    new = parse_trtexec_profile(INSPECTOR_11 + NEW_LOG, "f")
+    assert new == parse_trtexec_profile(NEW_LOG, "f")
+
+
+def test_a_dump_of_the_inspector_has_no_times() -> None:
+    dump = '{"Layers": ["conv1"], "I/O Tensors": [{"Name": "x", "IOMode": "Input"}]}'
+    with pytest.raises(PlatformError, match="--exportProfile"):
+        parse_trtexec_profile(dump, "f")

@@ -1,0 +1,167 @@
+"""``--to trtexec --tensorrt``: number formats as options up to 10, in the models from 11 on."""
+
+import json
+from collections import Counter
+
+import numpy as np
+import onnx
+import pytest
+from onnx import TensorProto, helper, numpy_helper
+
+from dse.tools.deploy.strong_types import kept_types, to_half
+from results.errors import ResultError
+from sdf.onnx.parts import cut_model
+
+FLOAT, HALF, INT8 = TensorProto.FLOAT, TensorProto.FLOAT16, TensorProto.INT8
+
+
+def small_network(scale=0.2):
+    """Convolutions with weights of their own: (3, 16, 16) to ten classes."""
+    rng = np.random.default_rng(0)
+    sizes = {"w1": (8, 3, 3, 3), "w2": (8, 8, 3, 3), "w3": (8, 8, 3, 3), "fc": (2048, 10)}
+    weights = [
+        numpy_helper.from_array((scale * rng.normal(size=size)).astype(np.float32), name)
+        for name, size in sizes.items()
+    ]
+    weights.append(numpy_helper.from_array(np.array([1, -1], np.int64), "flat"))
+    nodes, previous = [], "image"
+    for k in (1, 2, 3):
+        conv = helper.make_node("Conv", [previous, f"w{k}"], [f"c{k}"], f"conv{k}", pads=[1] * 4)
+        nodes += [conv, helper.make_node("Relu", [f"c{k}"], [f"r{k}"], f"relu{k}")]
+        previous = f"r{k}"
+    nodes += [
+        helper.make_node("Reshape", [previous, "flat"], ["v"], "reshape"),
+        helper.make_node("MatMul", ["v", "fc"], ["y"], "classes"),
+    ]
+    value = helper.make_tensor_value_info
+    graph = helper.make_graph(
+        nodes, "small", [value("image", FLOAT, [1, 3, 16, 16])], [value("y", FLOAT, [1, 10])],
+        weights,
+    )  # fmt: skip
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=9)
+
+
+def explored(dse, folder, platform, *, precision="fp16", units=("gpu", "dla0", "gpu")):
+    onnx.save(small_network(), str(folder / "small.onnx"))
+    pins = [word for g, unit in enumerate(units) for word in ("--pin", f"small:{g}={unit}")]
+    command = ("explore", folder / "small.onnx", "-p", platform, "--groups", "3", *pins)
+    end = (
+        "--precision",
+        precision,
+        "--max-evaluations",
+        "20",
+        "--no-certify",
+        "-q",
+        "-o",
+        folder / "run",
+    )
+    ran = dse(*command, *end)
+    assert (ran.status, ran.err) == (0, "")
+    return ("deploy", folder / "run", "--to", "trtexec", "-o", folder / "out")
+
+
+def written_types(folder):
+    """Types of inputs, outputs and weights over all models of a folder."""
+    found = {}
+    for path in sorted(folder.glob("*.onnx")):
+        graph = onnx.load(str(path)).graph
+        found[path.name] = (
+            [v.type.tensor_type.elem_type for v in graph.input],
+            [v.type.tensor_type.elem_type for v in graph.output],
+            Counter(tensor.data_type for tensor in graph.initializer),
+        )
+    return found
+
+
+def test_version_11_has_its_types_in_the_models(dse, tmp_path):
+    ran = dse(*explored(dse, tmp_path, "jetson-agx-orin"))
+    assert ran.status == 0, ran.err
+    script = (tmp_path / "out" / "engines.sh").read_text()
+    assert "TensorRT 11.4.1" in script
+    assert not any(option in script for option in ("--fp16", "--int8", "--best", "--precision"))
+    assert "--useDLACore=0" in script
+    assert "--layerDeviceTypes=" in script
+    types = written_types(tmp_path / "out")
+    assert {name: (i, o) for name, (i, o, _) in types.items()} == {
+        "small.onnx": ([FLOAT], [FLOAT]),
+        "small.0.gpu.onnx": ([FLOAT], [HALF]),
+        "small.1.dla0.onnx": ([HALF], [HALF]),
+        "small.2.gpu.onnx": ([HALF], [FLOAT]),
+    }
+    assert all(FLOAT not in counts for _, _, counts in types.values())
+    document = json.loads((tmp_path / "out" / "deployment.json").read_text())
+    (network,) = document["networks"]
+    assert [t["type"] for s in network["segments"] for t in s["outputs"]] == [
+        "float16", "float16", "float",
+    ]  # fmt: skip
+    assert 0 < network["equality"]["largest_difference"] < 0.05
+    layers = {name for group in network["groups"] for name in group["layers"]}
+    whole = onnx.load(str(tmp_path / "out" / "small.onnx"))
+    assert layers <= {node.name for node in whole.graph.node}
+
+
+def test_version_10_has_options(dse, tmp_path):
+    ran = dse(*explored(dse, tmp_path, "jetson-agx-orin"), "--tensorrt", "10")
+    assert ran.status == 0, ran.err
+    script = (tmp_path / "out" / "engines.sh").read_text()
+    assert script.count("--fp16") == 4
+    assert all(HALF not in counts for _, _, counts in written_types(tmp_path / "out").values())
+
+
+def test_int8_of_version_11_is_quantised(dse, tmp_path):
+    command = explored(dse, tmp_path, "jetson-agx-orin", precision="int8")
+    ran = dse(*command)
+    assert (ran.status, ran.err) == (0, "")
+    assert "calibrated on random input" in ran.out
+    assert "--int8" not in (tmp_path / "out" / "engines.sh").read_text()
+    for path in sorted((tmp_path / "out").glob("*.onnx")):
+        graph = onnx.load(str(path)).graph
+        scales = {n.input[2] for n in graph.node if n.op_type.endswith("QuantizeLinear")}
+        zeros = {t.name: numpy_helper.to_array(t) for t in graph.initializer}
+        assert scales
+        # TensorRT takes symmetric scales only.
+        assert all(not zeros[name].any() for name in scales)
+        assert any(tensor.data_type == INT8 and tensor.dims for tensor in graph.initializer)
+    document = json.loads((tmp_path / "out" / "deployment.json").read_text())
+    assert document["networks"][0]["equality"]["largest_difference"] > 0
+
+
+@pytest.mark.parametrize(
+    ("platform", "version", "message"),
+    [
+        ("jetson-agx-orin", "11.2", "--tensorrt 11.2: builds for no DLA (unit 'dla0'); 11.4.1 is"),
+        ("jetson-agx-orin", "11.4.0", "builds for no DLA"),
+        ("jetson-agx-orin", "9", "--tensorrt 9: does not serve jetson-agx-orin, which has TensorRT "
+         "8, 10, 11"),
+        ("jetson-agx-xavier", "10", "does not serve jetson-agx-xavier, which has TensorRT 8"),
+        ("jetson-agx-orin", "$(reboot)", "must be a version such as 11 or 10.3"),
+    ],
+)  # fmt: skip
+def test_versions_that_do_not_serve(dse, tmp_path, platform, version, message):
+    ran = dse(*explored(dse, tmp_path, platform), "--tensorrt", version)
+    assert ran.status == 2
+    assert message in ran.err
+    assert len(ran.lines) == 1
+    assert not (tmp_path / "out").exists()
+
+
+def test_without_a_dla_the_first_11_serves(dse, tmp_path):
+    command = explored(dse, tmp_path, "jetson-agx-orin", units=("gpu",) * 3)
+    ran = dse(*command, "--tensorrt", "11.2", "--no-check")
+    assert ran.status == 0, ran.err
+    assert "TensorRT 11.2." in (tmp_path / "out" / "engines.sh").read_text()
+
+
+def test_a_weight_that_fp16_does_not_have(tmp_path):
+    data = small_network(scale=1e5).SerializeToString()
+    names = ["conv1", "relu1", "conv2", "relu2", "conv3", "relu3", "reshape", "classes"]
+    parts = cut_model(data, None, [names[:3], names[3:]])
+    with pytest.raises(ResultError, match="n: weight 'w1' has values above 65504"):
+        to_half(parts[0], None, kept_types(parts), "n")
+
+
+def test_kept_types_are_the_networks_own():
+    data = small_network().SerializeToString()
+    names = ["conv1", "relu1", "conv2", "relu2", "conv3", "relu3", "reshape", "classes"]
+    parts = cut_model(data, None, [names[:3], names[3:5], names[5:]])
+    assert kept_types(parts) == {"image", "y"}
