@@ -41,8 +41,8 @@ def fill_unit(plan, rules, u, tree):
         for g in range(plan.groups):
             at = g * plan.units + u
             if rules.allowed[at]:
-                time = plan.time_ps[row + g]
-                energy = time * plan.dynamic_mw[row + g]
+                time = plan.cost[row + g].time_ps
+                energy = time * plan.cost[row + g].dynamic_mw
                 tree.fastest[at] = min(tree.fastest[at], time)
                 tree.min_energy[at] = min(tree.min_energy[at], energy)
                 for r in range(rules.rate_mw.shape[0]):
@@ -120,9 +120,9 @@ def choose_units(plan, rules, units, n, chosen):
         chosen.group[g].dynamic_mw = 0
         if u >= 0 and chosen.unit_used[u]:
             at = chosen.table_row[u] + g
-            chosen.group[g].alone_ps = plan.time_ps[at]
-            chosen.group[g].demand_kbps = plan.demand_kbps[at]
-            chosen.group[g].dynamic_mw = plan.dynamic_mw[at]
+            chosen.group[g].alone_ps = plan.cost[at].time_ps
+            chosen.group[g].demand_kbps = plan.cost[at].demand_kbps
+            chosen.group[g].dynamic_mw = plan.cost[at].dynamic_mw
 
 
 @jit

@@ -6,6 +6,7 @@ from fitness.simulator.jit import jit
 from fitness.simulator.state import (
     NEVER,
 )
+from fitness.simulator.vectors import as_floats, as_integers
 from results.problem.arithmetic import LOSS_LIMIT, WORK_PER_PS
 
 MAX_LOSS = float(1 << 40)
@@ -23,15 +24,15 @@ def _ceil_div(numerator, denominator):
 def ceil_near(numerator, denominator, quotient):
     """The quotient rounded up, from one in floating point that is off by less than 1: vectors have
     no integer division."""
-    down = np.int64(quotient)
+    down = as_integers(quotient)
     rest = numerator - down * denominator
-    return down + np.int64(rest > 0) + np.int64(rest > denominator)
+    return down + as_integers(rest > 0) + as_integers(rest > denominator)
 
 
 @jit
 def ceil_times(numerator, denominator, inverse):
     """A loss of rate, rounded up, with 1 / the denominator in floating point."""
-    return ceil_near(numerator, denominator, min(np.float64(numerator) * inverse, MAX_LOSS))
+    return ceil_near(numerator, denominator, min(as_floats(numerator) * inverse, MAX_LOSS))
 
 
 @jit

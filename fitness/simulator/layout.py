@@ -29,6 +29,8 @@ NETWORK = record(
     *("join_start", "join_end"),
 )
 """Arrival, and rows in ``Plan.dependent``, ``job`` and ``join``."""
+COST = record("time_ps", "demand_kbps", "dynamic_mw")
+"""A group on a unit at a choice of its clocks; the time is below 0 where the unit cannot run it."""
 CONTENTION = record(
     *("normal_kbps", "total_kbps", "balance_kbps", "peak_kbps", "minor_num", "minor_den"),
     *("proportional_num", "proportional_den", "intensive_num", "intensive_den"),
@@ -68,9 +70,8 @@ class Plan(Tables):
     """Flat [edges, units, units]."""
     table_start: IntArray
     """[units]: where a unit's costs begin; inside, [operating points of its clocks, groups]."""
-    time_ps: IntArray
-    demand_kbps: IntArray
-    dynamic_mw: IntArray
+    cost: RecordArray
+    """[rows] of ``COST``"""
     clock: IntArray
     """[units, clocks]: domain, or -1."""
     clock_stride: IntArray
@@ -166,9 +167,7 @@ def make_plan(problem: Problem) -> Plan:
         dependent=np.array(dependent, dtype=np.int64),
         transition_ps=np.array(problem.transition_ps, dtype=np.int64).reshape(-1),
         table_start=_starts([unit.time_ps.size for unit in problem.units]),
-        time_ps=np.concatenate([_by_point(unit.time_ps) for unit in problem.units]),
-        demand_kbps=np.concatenate([_by_point(unit.demand_kbps) for unit in problem.units]),
-        dynamic_mw=np.concatenate([_by_point(unit.dynamic_mw) for unit in problem.units]),
+        cost=_costs(problem),
         clock=clock,
         clock_stride=stride,
         idle_start=_starts([unit.idle_mw.size for unit in problem.units]),
@@ -180,6 +179,13 @@ def make_plan(problem: Problem) -> Plan:
         memory_domain=-1 if problem.memory_domain is None else problem.memory_domain,
         contention=_contention(problem),
     )
+
+
+def _costs(problem: Problem) -> RecordArray:
+    rows = records(COST, sum(unit.time_ps.size for unit in problem.units))
+    for name in COST.names or ():
+        rows[name] = np.concatenate([_by_point(getattr(unit, name)) for unit in problem.units])
+    return rows
 
 
 def _contention(problem: Problem) -> RecordArray:

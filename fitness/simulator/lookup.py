@@ -41,11 +41,12 @@ def choose(plan, row, chosen):
         u = row[g]
         at = chosen.table_row[u] + g
         chosen.unit_used[u] = 1
+        cost = plan.cost[at]
         chosen.group[g].unit = row[g]
-        chosen.group[g].alone_ps = plan.time_ps[at]
-        chosen.group[g].demand_kbps = plan.demand_kbps[at]
-        chosen.group[g].dynamic_mw = plan.dynamic_mw[at]
-        possible &= plan.time_ps[at] >= 0
+        chosen.group[g].alone_ps = cost.time_ps
+        chosen.group[g].demand_kbps = cost.demand_kbps
+        chosen.group[g].dynamic_mw = cost.dynamic_mw
+        possible &= cost.time_ps >= 0
     switch_domains(plan, chosen.unit_used, chosen.domain_on)
     return possible
 

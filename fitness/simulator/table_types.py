@@ -201,7 +201,7 @@ class _SetItem(AbstractTemplate):
         return None
 
 
-def _locate(context, builder, sig, args):
+def locate(context, builder, sig, args):
     """Pointer to what an index names, and the sizes of the dimensions that it leaves."""
     typ, index = sig.args[:2]
     table = cgutils.create_struct_proxy(typ)(context, builder, args[0])
@@ -226,7 +226,7 @@ def _locate(context, builder, sig, args):
 @lower_builtin(operator.getitem, TableType, types.Integer)
 @lower_builtin(operator.getitem, TableType, types.BaseTuple)
 def _get_item(context, builder, sig, args):
-    pointer, left = _locate(context, builder, sig, args)
+    pointer, left = locate(context, builder, sig, args)
     if left:
         table = cgutils.create_struct_proxy(sig.return_type)(context, builder)
         table.data = builder.bitcast(pointer, cgutils.voidptr_t)
@@ -238,7 +238,7 @@ def _get_item(context, builder, sig, args):
 @lower_builtin(operator.setitem, TableType, types.Integer, types.Any)
 @lower_builtin(operator.setitem, TableType, types.BaseTuple, types.Any)
 def _set_item(context, builder, sig, args):
-    pointer, _ = _locate(context, builder, sig, args)
+    pointer, _ = locate(context, builder, sig, args)
     if isinstance(sig.args[2], types.Record):
         size = WORD(sig.args[2].size)
         cgutils.raw_memcpy(builder, pointer, args[2], size, 1, align=8)

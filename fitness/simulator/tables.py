@@ -16,6 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 CACHE_LINE = 64
+LANES = 16
+"""Numbers in a vector of compiled code, of as many design points that are simulated at the same
+time: what two registers hold. With one, the processor waits for each division."""
 RecordArray = np.recarray[Any, Any]
 
 

@@ -23,8 +23,8 @@ def fill_costs(plan, space, rows, time, energy, usual):
             for g in range(plan.groups):
                 time[r, g, u], energy[r, g, u] = np.inf, np.inf
                 if space.allowed[g, u]:
-                    time[r, g, u] = plan.time_ps[first + g]
-                    energy[r, g, u] = time[r, g, u] * max(plan.dynamic_mw[first + g], 1)
+                    time[r, g, u] = plan.cost[first + g].time_ps
+                    energy[r, g, u] = time[r, g, u] * max(plan.cost[first + g].dynamic_mw, 1)
         for g in range(plan.groups):
             least_time, least_energy = time[r, g, 0], energy[r, g, 0]
             for u in range(1, plan.units):

@@ -9,47 +9,54 @@ import numpy as np
 from common.arrays import IntArray
 from fitness.simulator.layout import Plan
 from fitness.simulator.state import NEVER
-from fitness.simulator.tables import RecordArray, Tables, columns, ones, record, records
+from fitness.simulator.tables import (
+    CACHE_LINE,
+    LANES,
+    RecordArray,
+    Tables,
+    columns,
+    ones,
+    record,
+    records,
+)
 
-LANES = 16
-"""Design points that are simulated at the same time: what two vector registers hold. With one, the
-processor waits for each division."""
 MAX_UNITS = 8
 PLACES = MAX_UNITS * LANES
+LANE_BITS = LANES.bit_length() - 1
+UNITS_OF_WORD = 64 // LANES
+COLUMN = PLACES + CACHE_LINE // 8
+"""Length of a column. Were it a power of two, all columns would compete for the same entries of the
+nearest cache."""
 FIGURES = columns(
     **dict.fromkeys(
         (
-            *("now", "before", "others", "runs", "when", "work", "rate", "demand"),
+            *("runs", "when", "work", "rate", "demand", "token", "started", "dynamic"),
             *("heavy_num", "heavy_den", "heavy_offset", "heavy_cap"),
-            *("minor_num", "minor_den", "peak", "group", "token", "started", "dynamic"),
-            *("queue_head", "queued", "table_row", "used", "group_work"),
+            *("minor_num", "minor_den", "peak", "table_row", "used", "group_work"),
             *("dynamic_fj", "dynamic_high"),
         ),
-        (PLACES, np.int64),
+        (COLUMN, np.int64),
     ),
     **dict.fromkeys(
         (
-            *("row", "left", "busy_ps", "rounds", "behind", "round_over", "executions"),
-            "begun_ps",
+            *("now", "before", "row", "memory_point", "left", "busy_ps", "rounds", "behind"),
+            *("round_over", "executions", "begun_ps"),
         ),
         (LANES, np.int64),
     ),
-    heavy_inverse=(PLACES, np.float64),
-    minor_inverse=(PLACES, np.float64),
+    heavy_inverse=(COLUMN, np.float64),
+    minor_inverse=(COLUMN, np.float64),
 )
-"""For each unit in each lane, at unit x LANES + lane: the instant, and the one before; what all
-others demand; 1 where a group runs; when it ends, or else the first in the queue is ready, or
-NEVER; work left at the instant before; rate since then; demand; slope in the others' demand; minor
-slope and its cap; group; token; start; dynamic power; first entry and length of the queue; where
-the costs at the chosen clocks begin; 1 where something ran; work of the group when it started;
-dynamic energy, its high part apart; 1 / the two denominators. For each lane: its row, -1 where
-idle; networks left, -1 where a unit cannot run its group; busy time; rounds that are over, networks
-that have not ended the next one, 1 where one has ended at this instant; executions ended; when the
-window began, or -1."""
-WAITING = record("ready", "priority", "group", "token")
-"""Entry of a queue."""
-TOKEN = record("network", "frame", "repeats")
-"""Network, frame (from 0), repeats left."""
+"""For each unit in each lane, at unit x LANES + lane: 1 where a group runs; when it ends, or else
+the first of those that wait is ready, or NEVER; work left at the instant before; rate since then;
+demand; token; start; dynamic power; slope in the others' demand; minor slope and its cap; where the
+costs at the chosen clocks begin; 1 where something ran; work of the group when it started; dynamic
+energy, its high part apart; 1 / the two denominators. For each lane: the instant, and the one
+before; its row, -1 where idle; operating point of the memory; networks left, -1 where a unit cannot
+run its group; busy time; rounds that are over, networks that have not ended the next one, 1 where
+one has ended at this instant; executions ended; when the window began, or -1."""
+TOKEN = record("network", "group", "repeats")
+"""Network, the group that runs or waits, repeats left."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,15 +68,16 @@ class ChainLanes(Tables):
     """
 
     in_flight: int
-    queue_size: int
-    """Entries of a queue: a power of two, at least as many as there are tokens."""
+    size: int
+    """At least as many as there are tokens, a power of two and a multiple of LANES."""
     figure: RecordArray
     """One ``FIGURES``"""
-    event: IntArray
-    """[PLACES]: unit x LANES + lane, where something happens at the instant."""
-    queue: RecordArray
-    """[LANES x units, queue_size] of ``WAITING``: a ring by (ready time, priority), with what is
-    still in transition; priority = frame x networks + network."""
+    ready: IntArray
+    """[LANES, units, size]: when a token that waits for the unit, or is in transition to it, is
+    ready; else NEVER."""
+    order: IntArray
+    """[LANES, size]: (frame x networks + network) x size + token: who of those that became ready at
+    the same time is first."""
     token: RecordArray
     """[LANES, tokens] of ``TOKEN``"""
     ended: IntArray
@@ -88,7 +96,7 @@ class ChainLanes(Tables):
 def make_chain_lanes(plan: Plan, *, in_flight: int = 1, streams: bool = False) -> ChainLanes:
     """Buffers for one population after the other."""
     tokens = plan.networks * in_flight
-    queue_size = 1 << (tokens - 1).bit_length()
+    size = max(LANES, 1 << (tokens - 1).bit_length())
     token = records(TOKEN, LANES, tokens)
     token["network"] = np.arange(tokens) // in_flight
     figure = ones(FIGURES)
@@ -96,10 +104,10 @@ def make_chain_lanes(plan: Plan, *, in_flight: int = 1, streams: bool = False) -
     figure["when"] = NEVER
     return ChainLanes(
         in_flight=in_flight,
-        queue_size=queue_size,
+        size=size,
         figure=figure,
-        event=_zeros(PLACES),
-        queue=records(WAITING, LANES * plan.units, queue_size),
+        ready=_zeros(LANES * plan.units * size),
+        order=_zeros(LANES * size),
         token=token,
         ended=_zeros(LANES * plan.networks if streams else 0),
         executed=_zeros(LANES * plan.networks * plan.units if streams else 0),

@@ -10,15 +10,12 @@ import numpy as np
 
 from common.arrays import FloatArray, IntArray
 from fitness.simulator.layout import Plan
-from fitness.simulator.tables import RecordArray, Tables, columns, ones, record, records
+from fitness.simulator.tables import LANES, RecordArray, Tables, columns, ones, record, records
 
 if TYPE_CHECKING:
     # Only for annotations: compiled code does not depend on the problem's classes.
     from results.problem.problem import Problem
 
-LANES = 16
-"""Design points that are simulated at the same time. A multiple of what a vector register holds;
-with more, their tables leave the nearest cache."""
 SLOTS = 2
 """Networks that can run at the same time."""
 MAX_COSTS = 1 << 20

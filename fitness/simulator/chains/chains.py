@@ -7,22 +7,24 @@ has been delivered. What makes it fast, as in :mod:`fitness.simulator.chains.two
 
 * one step moves all lanes, a design point in each, to their next instant without a branch: rates
   and ends of all units of all lanes come from vector instructions;
-* what differs from lane to lane, which group has ended and what starts, is listed first, without a
-  branch either, and then done one by one;
-* each unit has one short queue, in order, of all that will run there next, transitions included:
-  instants at which something only joins a queue are skipped.
+* what differs from lane to lane, which group has ended and what starts, is done one by one;
+* each unit has a ready time for every token, transitions included: who is first is the smallest
+  entry of a vector, and instants at which something only begins to wait are skipped.
 """
 
 import numpy as np
 
 from fitness.simulator.chains.chain_lanes import (
+    LANE_BITS,
     LANES,
+    UNITS_OF_WORD,
 )
-from fitness.simulator.chains.chains_step import enqueue, start, step
+from fitness.simulator.chains.chains_step import ending, enqueue, first_ready, start, starting, step
 from fitness.simulator.jit import jit
 from fitness.simulator.lookup import clock_index, idle_power, switch_domains
 from fitness.simulator.state import HIGH_FJ, NEVER
 from fitness.simulator.streams import min_executions, min_rounds
+from fitness.simulator.vectors import first_bit
 from results.problem.arithmetic import WORK_PER_PS
 
 
@@ -38,34 +40,37 @@ def _take_row(plan, chains, rows, lanes, lane, r):
     figure.executions[lane] = 0
     figure.begun_ps[lane] = -1
     figure.left[lane] = plan.networks
+    figure.now[lane] = 0
+    figure.before[lane] = 0
     figure.row[lane] = r if r < rows.shape[0] else -1
     for u in range(plan.units):
         unit = u * LANES + lane
-        figure.now[unit] = 0
-        figure.before[unit] = 0
         figure.runs[unit] = 0
         figure.demand[unit] = 0
         figure.work[unit] = 0
         figure.rate[unit] = 0
-        figure.queue_head[unit] = 0
-        figure.queued[unit] = 0
         figure.used[unit] = 0
         figure.dynamic_fj[unit] = 0
         figure.dynamic_high[unit] = 0
         figure.when[unit] = NEVER
+        for t in range(lanes.size):
+            lanes.ready[(lane * plan.units + u) * lanes.size + t] = NEVER
     if r >= rows.shape[0]:
         return True
     memory_point = np.int64(0)
     if plan.memory_domain >= 0:
         memory_point = rows[r, plan.groups + plan.memory_domain]
+    figure.memory_point[lane] = memory_point
     for u in range(plan.units):
         unit = u * LANES + lane
         figure.table_row[unit] = plan.table_start[u] + clock_index(plan, rows[r], u) * plan.groups
-        memory_row = u * plan.contention.shape[1] + memory_point
-        figure.minor_num[unit] = chains.memory[memory_row].num
-        figure.minor_den[unit] = chains.memory[memory_row].den
-        figure.peak[unit] = chains.memory[memory_row].peak
-        figure.minor_inverse[unit] = chains.memory_inverse[memory_row]
+        contention = plan.contention[u, memory_point]
+        # Where there is no contention all parameters are 0: no loss, of a denominator that divides.
+        den = max(contention.minor_den, 1)
+        figure.minor_num[unit] = contention.minor_num
+        figure.minor_den[unit] = den
+        figure.peak[unit] = contention.peak_kbps
+        figure.minor_inverse[unit] = 1.0 / np.float64(den)
     for n in range(plan.networks):
         first = chains.chain[n].first
         arrival = chains.chain[n].arrival
@@ -75,7 +80,7 @@ def _take_row(plan, chains, rows, lanes, lane, r):
         for frame in range(lanes.in_flight):
             t = n * lanes.in_flight + frame
             token = lanes.token[lane, t]
-            token.frame = frame
+            lanes.order[lane * lanes.size + t] = (frame * plan.networks + n) * lanes.size + t
             token.repeats = chains.chain[n].repeats
             enqueue(plan, lanes, lane, rows[r, first], t, first, arrival)
     possible = True
@@ -94,7 +99,7 @@ def _end_frame(plan, chains, lanes, lane, t, n, latency):
         figure.left[lane] -= 1
         latency[figure.row[lane], n] = now - chains.chain[n].arrival
         return False
-    lanes.token[lane, t].frame += lanes.in_flight
+    lanes.order[lane * lanes.size + t] += lanes.in_flight * plan.networks * lanes.size
     of_lane = lane * plan.networks
     ended = lanes.ended[of_lane + n] + 1
     lanes.ended[of_lane + n] = ended
@@ -130,15 +135,14 @@ def _end_group(plan, chains, rows, lanes, lane, u, latency):
     figure.runs[unit] = 0
     figure.demand[unit] = 0
     figure.work[unit] = 0
-    ready_next = lanes.queue[lane * plan.units + u, figure.queue_head[unit]].ready
-    figure.when[unit] = ready_next if figure.queued[unit] > 0 else NEVER
+    figure.when[unit] = first_ready(plan, lanes, lane, u)
     t = figure.token[unit]
     token = lanes.token[lane, t]
     n = token.network
     if lanes.streams:
         at = (lane * plan.networks + n) * plan.units + u
         lanes.executed[at] += figure.group_work[unit] // WORK_PER_PS
-    group = figure.group[unit] + 1
+    group = token.group + 1
     ready = now
     r = figure.row[at_lane]
     if group < chains.chain[n].end:
@@ -256,17 +260,16 @@ def simulate_chains(plan, chains, rows, lanes, possible, span, shared, dynamic, 
     while running > 0:
         # Every lane moves to its next instant.
         step(plan.units, figure)
-        # Ends first. They are listed without a branch, since where one happens cannot be predicted.
-        count = np.int64(0)
-        for i in range(plan.units * LANES):
-            lanes.event[count] = i
-            count += (figure.runs[i] != 0) & (figure.when[i] == figure.now[i])
+        # Ends first. Where they happen cannot be predicted: a bit for each spares branches.
         is_over = False
-        for i in range(count):
-            place = lanes.event[i]
-            u, lane = place // LANES, place % LANES
-            _end_group(plan, chains, rows, lanes, lane, u, shared)
-            is_over |= (figure.left[lane] == 0) | (figure.round_over[lane] != 0)
+        for first in range(0, plan.units, UNITS_OF_WORD):
+            bits = ending(figure, first, min(plan.units, first + UNITS_OF_WORD))
+            while bits != 0:
+                place = first * LANES + first_bit(bits)
+                bits &= bits - np.uint64(1)
+                u, lane = place >> LANE_BITS, place & (LANES - 1)
+                _end_group(plan, chains, rows, lanes, lane, u, shared)
+                is_over |= (figure.left[lane] == 0) | (figure.round_over[lane] != 0)
         # A round or a row is over in some lane. A lane whose row has ended takes the next at once.
         if is_over:
             for lane in range(LANES):
@@ -277,18 +280,17 @@ def simulate_chains(plan, chains, rows, lanes, possible, span, shared, dynamic, 
                     ahead = _take_next(plan, chains, rows, lanes, lane, ahead)
                     running -= figure.row[lane] < 0
         # Starts come after all ends of the instant: what an end has made ready competes too.
-        count = 0
-        for i in range(plan.units * LANES):
-            lanes.event[count] = i
-            count += (figure.runs[i] == 0) & (figure.when[i] <= figure.now[i])
-        for i in range(count):
-            place = lanes.event[i]
-            u, lane = place // LANES, place % LANES
-            if figure.left[lane] < 0 or start(plan, chains, lanes, lane, u):
-                continue
-            # The unit cannot run the group: the row is impossible, the lane takes another one.
-            figure.left[lane] = -1
-            is_over = True
+        for first in range(0, plan.units, UNITS_OF_WORD):
+            bits = starting(figure, first, min(plan.units, first + UNITS_OF_WORD))
+            while bits != 0:
+                place = first * LANES + first_bit(bits)
+                bits &= bits - np.uint64(1)
+                u, lane = place >> LANE_BITS, place & (LANES - 1)
+                if figure.left[lane] < 0 or start(plan, chains, lanes, lane, u):
+                    continue
+                # The unit cannot run the group: the row is impossible, the lane takes another one.
+                figure.left[lane] = -1
+                is_over = True
         if is_over:
             for lane in range(LANES):
                 if figure.left[lane] < 0:

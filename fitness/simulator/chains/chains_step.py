@@ -5,81 +5,107 @@ See :mod:`fitness.simulator.chains.chains`.
 
 import numpy as np
 
-from fitness.simulator.chains.chain_lanes import (
-    LANES,
-    MAX_UNITS,
+from fitness.simulator.chains.chain_lanes import LANES
+from fitness.simulator.contention import (
+    ceil_near,
+    ceil_times,
+    heavy_slope,
+    lost_products,
+    rate_after,
 )
-from fitness.simulator.contention import ceil_near, ceil_times, lost_products, rate_after
 from fitness.simulator.jit import jit
 from fitness.simulator.state import NEVER
+from fitness.simulator.vectors import (
+    all_lanes,
+    as_floats,
+    bits_of,
+    floats,
+    integers,
+    put,
+    smallest,
+    where,
+)
+from results.problem.arithmetic import WORK_PER_PS
 
 
 @jit
 def step(units, figure):
     """Rates of all that runs, and to the next instant of every lane."""
-    # Contention: each unit sees the demand of all others in its lane.
-    for lane in range(LANES):
-        total = np.int64(0)
-        for u in range(MAX_UNITS):
-            total += figure.demand[u * LANES + lane]
-        for u in range(MAX_UNITS):
-            figure.others[u * LANES + lane] = total - figure.demand[u * LANES + lane]
-    # Rates and ends of all units of all lanes, without a branch; idle units keep their ready time.
-    for i in range(units * LANES):
+    before, now = integers(figure.before, 0), integers(figure.now, 0)
+    total = all_lanes(0)
+    for u in range(units):
+        total = total + integers(figure.demand, u * LANES)
+    # So that what is never ready is not ready in a lane where nothing is left either.
+    later = all_lanes(NEVER - 1)
+    # Without a branch; idle units keep their ready time.
+    for u in range(units):
+        i = u * LANES
         minor, heavy = lost_products(
-            figure.others[i],
-            figure.peak[i],
-            figure.minor_num[i],
-            figure.heavy_offset[i],
-            figure.heavy_cap[i],
-            figure.heavy_num[i],
+            total - integers(figure.demand, i),
+            integers(figure.peak, i),
+            integers(figure.minor_num, i),
+            integers(figure.heavy_offset, i),
+            integers(figure.heavy_cap, i),
+            integers(figure.heavy_num, i),
         )
         rate = rate_after(
-            ceil_times(minor, figure.minor_den[i], figure.minor_inverse[i]),
-            ceil_times(heavy, figure.heavy_den[i], figure.heavy_inverse[i]),
+            ceil_times(minor, integers(figure.minor_den, i), floats(figure.minor_inverse, i)),
+            ceil_times(heavy, integers(figure.heavy_den, i), floats(figure.heavy_inverse, i)),
         )
-        now = figure.now[i]
-        work = figure.work[i] - figure.rate[i] * (now - figure.before[i])
-        end = now + ceil_near(work, rate, np.float64(work) / np.float64(rate))
-        runs = figure.runs[i] != 0
-        when = figure.when[i]
-        figure.work[i] = work
-        figure.rate[i] = rate if runs else np.int64(0)
-        figure.when[i] = end if runs else when
-    # The next instant of a lane is the first end or ready time over its units.
-    for lane in range(LANES):
-        # So that what is never ready is not ready in a lane where nothing is left either.
-        later = NEVER - 1
-        for u in range(MAX_UNITS):
-            later = min(later, figure.when[u * LANES + lane])
-        for u in range(MAX_UNITS):
-            figure.before[u * LANES + lane] = figure.now[u * LANES + lane]
-            figure.now[u * LANES + lane] = later
+        work = integers(figure.work, i) - integers(figure.rate, i) * (now - before)
+        end = now + ceil_near(work, rate, as_floats(work) / as_floats(rate))
+        runs = integers(figure.runs, i) != 0
+        when = where(runs, end, integers(figure.when, i))
+        put(figure.work, i, work)
+        put(figure.rate, i, where(runs, rate, all_lanes(0)))
+        put(figure.when, i, when)
+        later = min(later, when)
+    put(figure.before, 0, now)
+    put(figure.now, 0, later)
+
+
+@jit
+def ending(figure, first, end):
+    """Bits (unit - first) x LANES + lane, 1 where a group ends at the instant, for the units from
+    ``first`` to before ``end``."""
+    bits = np.uint64(0)
+    now = integers(figure.now, 0)
+    for u in range(first, end):
+        i = u * LANES
+        ends = (integers(figure.runs, i) != 0) & (integers(figure.when, i) == now)
+        bits |= bits_of(ends) << np.uint64((u - first) * LANES)
+    return bits
+
+
+@jit
+def starting(figure, first, end):
+    """Likewise, where a group can start."""
+    bits = np.uint64(0)
+    now = integers(figure.now, 0)
+    for u in range(first, end):
+        i = u * LANES
+        starts = (integers(figure.runs, i) == 0) & (integers(figure.when, i) <= now)
+        bits |= bits_of(starts) << np.uint64((u - first) * LANES)
+    return bits
+
+
+@jit
+def first_ready(plan, lanes, lane, u):
+    """When the first of those that wait for the unit is ready; NEVER where none does."""
+    at = (lane * plan.units + u) * lanes.size
+    ready = integers(lanes.ready, at)
+    for block in range(LANES, lanes.size, LANES):
+        ready = min(ready, integers(lanes.ready, at + block))
+    return smallest(ready)
 
 
 @jit
 def enqueue(plan, lanes, lane, u, t, group, ready):
     """The token's next group waits for unit ``u``, from ``ready`` on."""
     figure = lanes.figure
-    token = lanes.token[lane, t]
-    priority = token.frame * plan.networks + token.network
     unit = u * LANES + lane
-    head, at = figure.queue_head[unit], figure.queued[unit]
-    figure.queued[unit] = at + 1
-    queue, mask = lanes.queue[lane * plan.units + u], lanes.queue_size - 1
-    entry = (head + at) & mask
-    while at > 0:
-        before = (head + at - 1) & mask
-        other = queue[before].ready
-        if other < ready or (other == ready and queue[before].priority < priority):
-            break
-        queue[entry] = queue[before]
-        entry = before
-        at -= 1
-    queue[entry].ready = ready
-    queue[entry].priority = priority
-    queue[entry].group = group
-    queue[entry].token = t
+    lanes.token[lane, t].group = group
+    lanes.ready[(lane * plan.units + u) * lanes.size + t] = ready
     when = figure.when[unit]
     figure.when[unit] = when if figure.runs[unit] else min(when, ready)
 
@@ -89,27 +115,32 @@ def start(plan, chains, lanes, lane, u):
     """The first group in the unit's queue starts; False where the unit cannot run it."""
     figure = lanes.figure
     unit = u * LANES + lane
-    head = figure.queue_head[unit]
-    entry = lanes.queue[lane * plan.units + u, head]
-    group = entry.group
-    figure.queue_head[unit] = (head + 1) & (lanes.queue_size - 1)
-    figure.queued[unit] -= 1
-    row = figure.table_row[unit] + group
-    work = chains.cost[row].work
+    at, of_lane = (lane * plan.units + u) * lanes.size, lane * lanes.size
+    ready, first = all_lanes(figure.when[unit]), all_lanes(NEVER)
+    for block in range(0, lanes.size, LANES):
+        can_start = integers(lanes.ready, at + block) == ready
+        first = where(can_start, min(first, integers(lanes.order, of_lane + block)), first)
+    t = smallest(first) & (lanes.size - 1)
+    lanes.ready[at + t] = NEVER
+    group = lanes.token[lane, t].group
+    cost = plan.cost[figure.table_row[unit] + group]
+    own = cost.demand_kbps
+    work = cost.time_ps * WORK_PER_PS
+    num, den, offset, cap = heavy_slope(plan.contention[u, figure.memory_point[lane]], own)
+    den = max(den, 1)
     figure.runs[unit] = 1
     figure.used[unit] = 1
-    figure.group[unit] = group
-    figure.token[unit] = entry.token
+    figure.token[unit] = t
     figure.started[unit] = figure.now[lane]
     figure.work[unit] = work
     if lanes.streams:
         figure.group_work[unit] = work
     figure.rate[unit] = 0
-    figure.demand[unit] = chains.cost[row].demand
-    figure.dynamic[unit] = chains.cost[row].dynamic
-    figure.heavy_num[unit] = chains.cost[row].num
-    figure.heavy_den[unit] = chains.cost[row].den
-    figure.heavy_offset[unit] = chains.cost[row].offset
-    figure.heavy_cap[unit] = chains.cost[row].cap
-    figure.heavy_inverse[unit] = chains.cost_inverse[row]
+    figure.demand[unit] = own
+    figure.dynamic[unit] = cost.dynamic_mw
+    figure.heavy_num[unit] = num
+    figure.heavy_den[unit] = den
+    figure.heavy_offset[unit] = offset
+    figure.heavy_cap[unit] = cap
+    figure.heavy_inverse[unit] = 1.0 / np.float64(den)
     return work >= 0

@@ -43,13 +43,13 @@ def fill_costs(plan, chains, memory_row):
         chains.memory[row].peak = contention.peak_kbps
         chains.memory_inverse[row] = 1.0 / den
     for row in range(len(memory_row)):
-        own = plan.demand_kbps[row]
+        own = plan.cost[row].demand_kbps
         contention = plan.contention[memory_row[row] // points, memory_row[row] % points]
         num, den, offset, cap = heavy_slope(contention, own)
         den = max(den, 1)
-        chains.cost[row].work = plan.time_ps[row] * WORK_PER_PS
+        chains.cost[row].work = plan.cost[row].time_ps * WORK_PER_PS
         chains.cost[row].demand = own
-        chains.cost[row].dynamic = plan.dynamic_mw[row]
+        chains.cost[row].dynamic = plan.cost[row].dynamic_mw
         chains.cost[row].num = num
         chains.cost[row].den = den
         chains.cost[row].offset = offset
