@@ -126,9 +126,12 @@ def make_load_evaluator(problem: Problem, *, jobs: int = 1) -> LoadEvaluator:
 def make_load_plan(problem: Problem, *, every_channel: bool) -> LoadPlan:
     """Lays the problem out."""
     plan = make_plan(problem)
-    repeats = repeats_of_groups(problem)
-    time = [np.where(u.time_ps < 0, -1, _times(u.time_ps, repeats)) for u in problem.units]
-    power = [_times(np.maximum(u.time_ps, 0) * u.dynamic_mw, repeats) for u in problem.units]
+    repeats = problem.repeats
+    time = [problem.frame_ps(u) for u in range(plan.units)]
+    power = [
+        np.maximum(table, 0) * unit.dynamic_mw
+        for table, unit in zip(time, problem.units, strict=True)
+    ]
     channels = [_channels(unit.channels) for unit in problem.units]
     edges = np.array(problem.edges, dtype=np.int64).reshape(-1, 2)
     tokens = np.zeros(0, dtype=np.int64) if problem.edge_tokens is None else problem.edge_tokens
@@ -168,13 +171,6 @@ def make_load_plan(problem: Problem, *, every_channel: bool) -> LoadPlan:
     )
 
 
-def repeats_of_groups(problem: Problem) -> IntArray:
-    """[groups]: how often a group runs in a frame."""
-    return np.concatenate(
-        [np.full(len(network.group_names), network.repeats) for network in problem.networks]
-    ).astype(np.int64)
-
-
 def channel_ps(tokens: IntArray, femtoseconds: int | IntArray) -> IntArray:
     """Time of passing these tokens once, in ps, rounded up."""
     return -(-tokens * femtoseconds // 1000)
@@ -189,10 +185,6 @@ def _channel_times(rates: list[IntArray], tokens: IntArray, repeats: IntArray) -
     """Flat [operating points of all units, edges]."""
     rows = [channel_ps(tokens[None, :], rate[:, None]) * repeats[None, :] for rate in rates]
     return np.ascontiguousarray(np.concatenate(rows)).reshape(-1)
-
-
-def _times(table: IntArray, repeats: IntArray) -> IntArray:
-    return table * repeats.reshape(-1, *([1] * (table.ndim - 1)))
 
 
 def _by_point(table: IntArray) -> IntArray:

@@ -271,15 +271,13 @@ OBJECTIVE_VALUES: dict[ObjectiveKind, Callable[[Evaluated, Objective], IntArray]
 def alone_times(problem: Problem, rows: IntArray) -> IntArray:
     """[n]: stand-alone times of all executions of a frame, added up."""
     groups = problem.group_count
-    repeats = np.concatenate(
-        [np.full(len(network.group_names), network.repeats) for network in problem.networks]
-    )
     total = np.zeros(len(rows), dtype=np.int64)
     for u, unit in enumerate(problem.units):
         points = tuple(rows[:, groups + clock] for clock in unit.clocks)
+        frame_ps = problem.frame_ps(u)
         for g in range(groups):
             on = rows[:, g] == u
-            total += np.where(on, unit.time_ps[(g, *points)] * repeats[g], 0)
+            total += np.where(on, frame_ps[(g, *points)], 0)
     return total
 
 

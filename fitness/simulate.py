@@ -216,16 +216,18 @@ def scheduled_groups(
         frame, instance = divmod(execution, plan.instances)
         group, job = int(plan.instance.group[instance]), int(plan.instance.job[instance])
         network = int(plan.job.network[job])
+        cost, repeat = chosen.group[group], job - first_job[network]
+        step = int(plan.step_ps[chosen.table_row[cost.unit] + group])
         yield ScheduledGroup(
             frame=frame + 1,
             network=network,
-            repeat=job - first_job[network] + 1,
+            repeat=repeat + 1,
             group=group,
-            unit=int(chosen.group.unit[group]),
+            unit=int(cost.unit),
             ready_ps=ready,
             start_ps=start,
             end_ps=end,
-            alone_ps=int(chosen.group.alone_ps[group]),
+            alone_ps=int(cost.alone_ps) + repeat * step,
         )
 
 

@@ -197,14 +197,13 @@ def frame_loads(problem: Problem, rows: IntArray) -> IntArray:
     [n, groups + domains]. What a unit cannot run counts nothing."""
     groups = problem.group_count
     mapping = rows[:, :groups].T
-    repeats = np.array([network.repeats for network in problem.networks], dtype=np.int64)
     first = [network.first_group for network in problem.networks]
     result = np.zeros((len(rows), stream_count(problem), len(problem.units)), dtype=np.int64)
     for u, unit in enumerate(problem.units):
         points = (rows[:, groups + clock] for clock in unit.clocks)
-        time = unit.time_ps[(np.arange(groups)[:, None], *points)]
+        time = problem.frame_ps(u)[(np.arange(groups)[:, None], *points)]
         here = np.where((mapping == u) & (time > 0), time, 0)
-        of_network = np.add.reduceat(here, first, axis=0) * repeats[:, None]
+        of_network = np.add.reduceat(here, first, axis=0)
         one_stream = problem.execution.has_frame
         result[:, :, u] = (of_network.sum(axis=0)[None] if one_stream else of_network).T
     return result

@@ -38,6 +38,8 @@ class RandomShape:
     """Groups of a network may form a graph instead of a chain."""
     waiting: bool = True
     """Networks may wait for others, arrive late, and run several times a frame."""
+    phases: bool = False
+    """Repeats may take longer and longer, and networks that wait for others take over from them."""
     contention: bool = True
     unsupported: float = 0.1
     """Share of (group, unit) pairs that cannot run."""
@@ -100,7 +102,7 @@ def random_problem(rng: np.random.Generator, shape: RandomShape) -> Problem:
         power = rng.integers(0, 9000, size)[of_group] * run
         units.append((clocks, np.where(run, time, -1), power))
     transition = _transitions(rng, len(edges), unit_count, ties=shape.ties)
-    return Problem(
+    drawn = Problem(
         networks=structure.networks,
         edges=edges,
         transition_ps=transition[structure.edge_costs],
@@ -121,6 +123,30 @@ def random_problem(rng: np.random.Generator, shape: RandomShape) -> Problem:
         board_mw=int(rng.integers(0, 5000)),
         allowed=supported,
         objectives=(Objective(ObjectiveKind.LATENCY), Objective(ObjectiveKind.ENERGY)),
+    )
+    # With numbers of its own: everything else is drawn as without phases.
+    return _with_phases(rng.spawn(1)[0], drawn, ties=shape.ties) if shape.phases else drawn
+
+
+def _with_phases(rng: np.random.Generator, problem: Problem, *, ties: bool) -> Problem:
+    """Steps of a tenth of the times on some units, and hand-overs between networks."""
+    units = []
+    for unit in problem.units:
+        largest = 1000 if ties else np.maximum(unit.time_ps, 0) // 10
+        step = rng.integers(0, largest + np.int64(1), unit.time_ps.shape)
+        units.append(replace(unit, step_ps=step) if rng.integers(3) else unit)
+    pairs = [
+        (int(rng.choice(problem.networks[m].groups)), int(rng.choice(network.groups)))
+        for network in problem.networks
+        for m in network.waits_for
+        for _ in range(int(rng.integers(0, 4)))
+    ]
+    handovers = tuple(dict.fromkeys(pairs))
+    return replace(
+        problem,
+        units=tuple(units),
+        handovers=handovers,
+        handover_ps=_transitions(rng, len(handovers), len(units), ties=ties),
     )
 
 

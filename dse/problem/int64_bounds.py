@@ -41,7 +41,7 @@ def check_magnitudes(problem: Problem) -> None:
         )
     slowest = np.zeros(problem.group_count, dtype=np.float64)
     for u, unit in enumerate(problem.units):
-        longest = int(unit.time_ps.max(initial=0))
+        longest = int(problem.last_ps(u).max(initial=0))
         if longest >= TIME_LIMIT_PS:
             raise ResultError(
                 f"unit {unit.name!r}: a group's time must be below 2**47 ps (140 s), got "
@@ -54,6 +54,11 @@ def check_magnitudes(problem: Problem) -> None:
         passing = sum(
             float(problem.transition_ps[e].max(initial=0))
             for e, (source, _) in enumerate(problem.edges)
+            if source in network.groups
+        )
+        horizon += sum(
+            float(problem.handovers_ps[h].max(initial=0))
+            for h, (source, _) in enumerate(problem.handovers)
             if source in network.groups
         )
         work = float(slowest[list(network.groups)].sum())
@@ -108,11 +113,11 @@ def _check_contention(problem: Problem) -> None:
     demands = sum(int(unit.demand_kbps.max(initial=0)) for unit in problem.units)
     if demands >= INT64_LIMIT:
         raise ResultError(f"demands of all units must add up to less than 2**63, got {demands}")
-    for unit in problem.units:
+    for u, unit in enumerate(problem.units):
         if unit.contention is None:
             continue
         columns = [column.tolist() for column in vars(unit.contention).values()]
-        for point, own, _ in _by_memory_point(problem, unit):
+        for point, own, _ in _by_memory_point(problem, u):
             row = tuple(column[point] for column in columns)
             size = max(largest_products(row, int(own.max(initial=0))).values())
             if size >= INT64_LIMIT:
@@ -139,7 +144,9 @@ def _check_long_run(problem: Problem, slowest: FloatArray, frame_ps: float, powe
     )
     rounds = 2 * in_flight + 9
     arrival = max(network.arrival_ps for network in problem.networks)
-    each = float(slowest.max()) + max(float(problem.transition_ps.max(initial=0)), arrival)
+    delays = (problem.transition_ps, problem.handovers_ps)
+    longest = max(float(delay.max(initial=0)) for delay in delays)
+    each = float(slowest.max()) + max(longest, arrival)
     window = rounds * (executions * queued + frame_ps)
     window += (OF_ONE_STREAM[1] + len(problem.units)) * each
     if window * 1.001 >= INT64_LIMIT:
@@ -177,19 +184,19 @@ def _slowed(problem: Problem, u: int) -> FloatArray:
     unit = problem.units[u]
     shape = unit.time_ps.shape
     longest = np.zeros(shape[0], dtype=np.float64)
-    for point, own, time in _by_memory_point(problem, unit):
+    for point, own, time in _by_memory_point(problem, u):
         loss: FloatArray = np.zeros(own.shape, dtype=np.float64)
         if unit.contention is not None:
             others = sum(
                 max(
                     (
                         int(o.max(initial=0))
-                        for p, o, _ in _by_memory_point(problem, other)
+                        for p, o, _ in _by_memory_point(problem, v)
                         if p == point
                     ),
                     default=0,
                 )
-                for v, other in enumerate(problem.units)
+                for v in range(len(problem.units))
                 if v != u
             )
             loss = _max_lost(unit, point, own, others)
@@ -198,19 +205,20 @@ def _slowed(problem: Problem, u: int) -> FloatArray:
     return longest
 
 
-def _by_memory_point(problem: Problem, unit: ProblemUnit) -> list[tuple[int, IntArray, IntArray]]:
-    """(memory's operating point, demands, times) with the tables as [groups, other points]."""
-    groups = unit.time_ps.shape[0]
+def _by_memory_point(problem: Problem, u: int) -> list[tuple[int, IntArray, IntArray]]:
+    """(memory's operating point, demands, times of last repeats), tables [groups, other points]."""
+    unit, longest = problem.units[u], problem.last_ps(u)
+    groups = longest.shape[0]
     memory = problem.memory_domain
     if memory is None:
-        return [(0, unit.demand_kbps.reshape(groups, -1), unit.time_ps.reshape(groups, -1))]
+        return [(0, unit.demand_kbps.reshape(groups, -1), longest.reshape(groups, -1))]
     # A unit whose costs do not depend on the memory's clock has the same ones at each.
     axis = 1 + unit.clocks.index(memory) if memory in unit.clocks else None
     tables = []
     for point in np.flatnonzero(problem.domains[memory].allowed).tolist():
         demand, time = (
             table if axis is None else np.take(table, point, axis=axis)
-            for table in (unit.demand_kbps, unit.time_ps)
+            for table in (unit.demand_kbps, longest)
         )
         tables.append((point, demand.reshape(groups, -1), time.reshape(groups, -1)))
     return tables

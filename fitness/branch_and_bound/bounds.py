@@ -19,11 +19,15 @@ POINT_BITS = 63
 @jit
 def fill_unit(plan, rules, u, tree):
     """Over the operating points in the masks ``tree.points`` of the clocks of unit u: smallest
-    stand-alone times and dynamic energies of all groups, also the two together at every multiplier
+    stand-alone times and dynamic energies of all groups, and by how much both grow at least from
+    repeat to repeat; also the two together at every multiplier
     (``rate_mw``), NEVER where a group may not be; and its smallest idle power."""
     for g in range(plan.groups):
         tree.fastest[g * plan.units + u] = NEVER
         tree.min_energy[g * plan.units + u] = NEVER
+        if plan.grows:
+            tree.step[g * plan.units + u] = NEVER
+            tree.energy_step[g * plan.units + u] = NEVER
         for r in range(rules.rate_mw.shape[0]):
             tree.mixed[(r * plan.groups + g) * plan.units + u] = NEVER
     tree.min_idle[u] = NEVER
@@ -45,6 +49,11 @@ def fill_unit(plan, rules, u, tree):
                 energy = time * plan.cost[row + g].dynamic_mw
                 tree.fastest[at] = min(tree.fastest[at], time)
                 tree.min_energy[at] = min(tree.min_energy[at], energy)
+                if plan.grows:
+                    step = plan.step_ps[row + g]
+                    tree.step[at] = min(tree.step[at], step)
+                    step *= plan.cost[row + g].dynamic_mw
+                    tree.energy_step[at] = min(tree.energy_step[at], step)
                 for r in range(rules.rate_mw.shape[0]):
                     mixed = (r * plan.groups + g) * plan.units + u
                     tree.mixed[mixed] = min(tree.mixed[mixed], rules.rate_mw[r] * time + energy)
@@ -79,6 +88,13 @@ def fill_anywhere(plan, tree):
             energy = min(energy, tree.min_energy[g * plan.units + u])
         tree.fastest_anywhere[g] = time
         tree.min_energy_anywhere[g] = energy
+        if plan.grows:
+            time, energy = NEVER, NEVER
+            for u in range(plan.units):
+                time = min(time, tree.step[g * plan.units + u])
+                energy = min(energy, tree.energy_step[g * plan.units + u])
+            tree.step_anywhere[g] = time
+            tree.energy_step_anywhere[g] = energy
 
 
 @jit
@@ -128,57 +144,64 @@ def choose_units(plan, rules, units, n, chosen):
 @jit
 def fill_paths(plan, rules, n, tree):
     """For network n: smallest times [groups], longest paths from a group on [groups], and through
-    the network [networks]; the first open group, where it is a chain."""
+    the network [networks], each in a first repeat, and by how much the same path grows at least
+    from repeat to repeat; the first open group, where it is a chain."""
     tree.first_open[n] = -1
-    longest = np.int64(0)
+    longest, growth = np.int64(0), np.int64(0)
     first = rules.first[n]
     for back in range(rules.size[n]):
         g = first + rules.size[n] - 1 - back
         u = tree.units[g]
         time = tree.fastest[g * plan.units + u] if u >= 0 else tree.fastest_anywhere[g]
-        after = np.int64(0)
+        after, next_group = np.int64(0), np.int64(-1)
         for i in range(rules.out_start[g], rules.out_start[g + 1]):
             h = rules.out_group[i]
-            step = tree.tail[h]
+            way = tree.tail[h]
             if u >= 0 and tree.units[h] >= 0:
-                step += plan.transition_ps[rules.out_edge[i] + u * plan.units + tree.units[h]]
-            after = max(after, step)
-        if u < 0 and rules.is_chain[n]:
+                way += plan.transition_ps[rules.out_edge[i] + u * plan.units + tree.units[h]]
+            if way >= after:
+                after, next_group = way, np.int64(h)
+        if u < 0 and rules.trades[n]:
             tree.first_open[n] = g
         tree.least[g] = time
         tree.tail[g] = time + after
-        longest = max(longest, tree.tail[g])
+        if plan.grows:
+            step = tree.step[g * plan.units + u] if u >= 0 else tree.step_anywhere[g]
+            tree.least_step[g] = step
+            tree.tail_step[g] = step + (tree.tail_step[next_group] if next_group >= 0 else 0)
+        if tree.tail[g] >= longest:
+            longest, growth = tree.tail[g], tree.tail_step[g]
     tree.path[n] = longest
+    tree.path_step[n] = growth
 
 
 @jit
-def makespan_bound(plan, rules, units, state, least, tail, path, end, load):
+def makespan_bound(plan, rules, state, tree):
     """A lower bound of the makespan of all design points with these choices, from the present
-    state; NEVER where a deadline or the period must be missed. ``least``, ``tail`` and ``path`` are
-    those of :func:`fill_paths`; work arrays: ``end`` [networks], ``load`` [units]."""
-    now = state.run.now
+    state; NEVER where a deadline or the period must be missed. After :func:`fill_paths`; leaves the
+    bounds of the networks' ends in ``tree.end``."""
+    now, end = state.run.now, tree.end
     for n in range(plan.networks):
         end[n] = -1
     # Running groups: their work left, rounded up, then the path behind them.
     for u in range(plan.units):
         if state.unit[u].free == 0:
             place = state.unit[u].place
-            g = state.place[place].group
             left = _work_left(state, u, now)
-            _raise_end(plan, rules, state, place, now + left + tail[g] - least[g], path, end)
+            begin = now + left - _least_of(plan, state, tree, place)
+            _raise_end(plan, rules, state, tree, place, begin)
     # Assigned groups that wait: no earlier than their ready time.
     for heap in range(plan.units):
         for i in range(state.unit[heap].queued):
             place = state.heap[heap, i].place
             ready = max(now, state.heap[heap, i].ready)
-            g = state.place[place].group
-            _raise_end(plan, rules, state, place, ready + tail[g], path, end)
+            _raise_end(plan, rules, state, tree, place, ready)
     # Unassigned groups whose inputs are there: no earlier than now.
     for i in range(state.run.open_count):
         place = state.open[i]
         g = state.place[place].group
         arrival = plan.network[rules.network[g]].arrival_ps
-        _raise_end(plan, rules, state, place, max(now, arrival) + tail[g], path, end)
+        _raise_end(plan, rules, state, tree, place, max(now, arrival))
     # Networks in the order of their dependencies: one that has not started waits for the ends of
     # others, whose bounds are known by then.
     bound = now
@@ -192,13 +215,13 @@ def makespan_bound(plan, rules, units, state, least, tail, path, end, load):
                 begin = max(now, arrival)
                 for w in range(rules.wait_start[n], rules.wait_start[n + 1]):
                     begin = max(begin, end[rules.wait_network[w]])
-                end[n] = begin + rules.repeats[n] * path[n]
+                end[n] = begin + _repeats_from(plan, rules, tree, n, np.int64(0))
         if rules.deadline[n] >= 0 and end[n] - arrival > rules.deadline[n]:
             return NEVER
         bound = max(bound, end[n])
     if rules.period_ps >= 0 and bound > rules.period_ps:
         return NEVER
-    return max(bound, _work_bound(plan, units, state, least, now, load))
+    return max(bound, _work_bound(plan, state, tree))
 
 
 @jit
@@ -209,13 +232,37 @@ def _work_left(state, u, now):
 
 
 @jit
-def _raise_end(plan, rules, state, place, job_end, path, end):
-    """Raises the end of a network by what one of its groups still has before it."""
-    instance = state.place[place].instance
+def _least_of(plan, state, tree, place):
+    """The smallest stand-alone time of the group at a place, in its repeat."""
+    g = state.place[place].group
+    least = tree.least[g]
+    if plan.grows:
+        least += plan.instance[state.place[place].instance].repeat * tree.least_step[g]
+    return least
+
+
+@jit
+def _repeats_from(plan, rules, tree, n, first):
+    """What the repeats of network n from ``first`` on take at least."""
+    count = rules.repeats[n] - first
+    time = count * tree.path[n]
+    if plan.grows:
+        # The sum of first, ..., first + count - 1.
+        time += (count * first + count * (count - 1) // 2) * tree.path_step[n]
+    return time
+
+
+@jit
+def _raise_end(plan, rules, state, tree, place, begin):
+    """Raises the end of a network by what one of its groups, from ``begin`` on, still has before
+    it."""
     g = state.place[place].group
     n = rules.network[g]
-    repeat = plan.instance[instance].job - rules.first_job[n]
-    end[n] = max(end[n], job_end + (rules.repeats[n] - 1 - repeat) * path[n])
+    repeat = plan.instance[state.place[place].instance].repeat
+    job_end = begin + tree.tail[g]
+    if plan.grows:
+        job_end += repeat * tree.tail_step[g]
+    tree.end[n] = max(tree.end[n], job_end + _repeats_from(plan, rules, tree, n, repeat + 1))
 
 
 @jit
@@ -227,23 +274,26 @@ def _has_ended(plan, rules, state, n):
 
 
 @jit
-def _work_bound(plan, units, state, least, now, load):
+def _work_bound(plan, state, tree):
     """The work left: shared out evenly over all units, or assigned to one unit."""
+    now, load = state.run.now, tree.load
     total = np.int64(0)
     for u in range(plan.units):
         load[u] = 0
     for i in range(plan.instances):
         if state.log[i].end < 0:
             g = plan.instance[i].group
-            total += least[g]
-            if units[g] >= 0:
-                load[units[g]] += least[g]
+            least = tree.least[g]
+            if plan.grows:
+                least += plan.instance[i].repeat * tree.least_step[g]
+            total += least
+            if tree.units[g] >= 0:
+                load[tree.units[g]] += least
     most = np.int64(0)
     for u in range(plan.units):
         if state.unit[u].free == 0:
             # Of what runs only the work left counts.
-            done = least[state.place[state.unit[u].place].group]
-            done -= _work_left(state, u, now)
+            done = _least_of(plan, state, tree, state.unit[u].place) - _work_left(state, u, now)
             load[u] -= done
             total -= done
         most = max(most, load[u])

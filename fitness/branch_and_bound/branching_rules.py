@@ -44,6 +44,9 @@ class BranchingRules(Tables):
     wait_network: IntArray
     is_chain: IntArray
     """[networks]: 1 where group i feeds group i + 1 and nothing else."""
+    trades: IntArray
+    """[networks]: 1 where it is a chain that no other network leaves anything to: the bound of
+    :mod:`fitness.branch_and_bound.trade_off` has it."""
     limit: IntArray
     """[networks]: maximum number of transitions, or ``UNLIMITED``."""
     segments: IntArray

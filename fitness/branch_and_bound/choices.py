@@ -62,6 +62,7 @@ def make_branching_rules(
         == {edge for edge in edges if edge[0] in network.groups}
         for network in networks
     ]
+    receivers = {problem.network_of[target] for _, target in problem.handovers}
     return BranchingRules(
         allowed=problem.allowed.astype(np.int64).reshape(-1),
         network=_ints([n for n, network in enumerate(networks) for _ in network.groups]),
@@ -80,6 +81,7 @@ def make_branching_rules(
         wait_start=_starts([network.waits_for for network in networks]),
         wait_network=_ints([m for network in networks for m in network.waits_for]),
         is_chain=_ints([int(chain) for chain in chains]),
+        trades=_ints([int(chain and n not in receivers) for n, chain in enumerate(chains)]),
         limit=_ints([_limit(network.max_transitions) for network in networks]),
         segments=_ints([_limit(unit.max_segments) for unit in problem.units]),
         deadline=_ints([_limit(network.deadline_ps) for network in networks]),
@@ -135,12 +137,13 @@ def _power_cap(problem: Problem) -> int:
 def _largest_rate(problem: Problem) -> int:
     """Rates times the times of all groups, for every network, stay in int64."""
     slowest = np.max(
-        [unit.time_ps.reshape(problem.group_count, -1).max(1) for unit in problem.units], axis=0
+        [
+            problem.frame_ps(u).reshape(problem.group_count, -1).max(1)
+            for u in range(len(problem.units))
+        ],
+        axis=0,
     )
-    total = sum(
-        network.repeats * int(slowest[network.groups.start : network.groups.stop].sum())
-        for network in problem.networks
-    )
+    total = int(slowest.sum())
     return RATE_TIMES_TIME // (max(total, 1) * (len(problem.networks) + 2))
 
 

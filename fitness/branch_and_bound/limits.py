@@ -65,14 +65,22 @@ def min_dynamic_energy(plan, tree, chosen, state):
             time = now - state.unit[u].started - ((-work) // WORK_PER_PS)
             energy += chosen.group[g].dynamic_mw * time
             # The loop below adds the smallest energy of all that has not ended, this one included.
-            energy -= tree.min_energy[g * plan.units + u]
+            energy -= _least_energy(plan, tree, i, u)
     for i in range(plan.instances):
         if state.log[i].end < 0:
-            g = plan.instance[i].group
-            if tree.units[g] >= 0:
-                energy += tree.min_energy[g * plan.units + tree.units[g]]
-            else:
-                energy += tree.min_energy_anywhere[g]
+            energy += _least_energy(plan, tree, i, tree.units[plan.instance[i].group])
+    return energy
+
+
+@jit
+def _least_energy(plan, tree, i, u):
+    """The smallest dynamic energy of an instance alone on unit u, or anywhere if that is -1."""
+    g = plan.instance[i].group
+    at = g * plan.units + u
+    energy = tree.min_energy[at] if u >= 0 else tree.min_energy_anywhere[g]
+    if plan.grows:
+        step = tree.energy_step[at] if u >= 0 else tree.energy_step_anywhere[g]
+        energy += plan.instance[i].repeat * step
     return energy
 
 

@@ -233,9 +233,7 @@ def _bound_here(plan, rules, chosen, state, tree):
     member or a limit fathoms it."""
     _update_costs(plan, rules, chosen, tree)
     _resume_simulation(plan, rules, chosen, state, tree)
-    makespan = makespan_bound(
-        plan, rules, tree.units, state, tree.least, tree.tail, tree.path, tree.end, tree.load
-    )
+    makespan = makespan_bound(plan, rules, state, tree)
     if makespan == NEVER:
         return FATHOMED
     idle, energy = np.int64(0), np.int64(0)

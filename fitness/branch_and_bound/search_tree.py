@@ -73,9 +73,17 @@ class SearchTree(Tables):
     """[groups x units]: smallest stand-alone times over ``points``."""
     fastest_anywhere: IntArray
     """[groups]: the smallest of them."""
+    step: IntArray
+    """[groups x units]: by how much they grow at least from repeat to repeat."""
+    step_anywhere: IntArray
+    """[groups]"""
     min_energy: IntArray
     """[groups x units]: smallest dynamic energies alone."""
     min_energy_anywhere: IntArray
+    """[groups]"""
+    energy_step: IntArray
+    """[groups x units]: by how much they grow at least from repeat to repeat."""
+    energy_step_anywhere: IntArray
     """[groups]"""
     mixed: IntArray
     """[rates x groups x units]: smallest rate x time + energy."""
@@ -88,8 +96,11 @@ class SearchTree(Tables):
     min_static: IntArray
     """[domains]"""
     least: IntArray
+    least_step: IntArray
     tail: IntArray
+    tail_step: IntArray
     path: IntArray
+    path_step: IntArray
     end: IntArray
     load: IntArray
     digit: IntArray
@@ -97,8 +108,8 @@ class SearchTree(Tables):
     clock_known: IntArray
     """[domains]: 1 where the costs of units of this domain are those of ``points``."""
     network_known: IntArray
-    """[networks]: 1 where ``least``, ``tail``, ``path`` and the costs chosen belong to ``units``
-    and ``points``."""
+    """[networks]: 1 where ``least``, ``tail``, ``path``, their steps and the costs chosen belong to
+    ``units`` and ``points``."""
     lemma_units: IntArray
     """[buffer, groups]"""
     lemma_points: IntArray
@@ -135,16 +146,23 @@ def make_search_tree(
         vector=_zeros(objectives),
         fastest=_zeros(groups * plan.units),
         fastest_anywhere=_zeros(groups),
+        step=_zeros(groups * plan.units),
+        step_anywhere=_zeros(groups),
         min_energy=_zeros(groups * plan.units),
         min_energy_anywhere=_zeros(groups),
+        energy_step=_zeros(groups * plan.units),
+        energy_step_anywhere=_zeros(groups),
         mixed=_zeros(rates * groups * plan.units),
         gain=_zeros(rates * groups),
         first_open=_zeros(plan.networks),
         min_idle=_zeros(plan.units),
         min_static=_zeros(domains),
         least=_zeros(groups),
+        least_step=_zeros(groups),
         tail=_zeros(groups),
+        tail_step=_zeros(groups),
         path=_zeros(plan.networks),
+        path_step=_zeros(plan.networks),
         end=_zeros(plan.networks),
         load=_zeros(plan.units),
         digit=_zeros(plan.clock.shape[1]),

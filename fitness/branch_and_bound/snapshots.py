@@ -85,12 +85,14 @@ def load_snapshot(plan, state, snapshot):
 def assigned_since(plan, rules, chosen, state, g):
     """Group g was assigned after the snapshot. Deliveries to it were counted
     without transition times, since it had no unit: they are added now."""
-    if rules.in_start[g + 1] - rules.in_start[g] > 1:
-        n = rules.network[g]
+    n = rules.network[g]
+    first = rules.first_instance[n] + g - rules.first[n]
+    # The first repeat waits for hand-overs, too.
+    if plan.instance[first].incoming > 1:
         for repeat in range(rules.repeats[n]):
-            place = rules.first_instance[n] + repeat * rules.size[n] + g - rules.first[n]
+            place = first + repeat * rules.size[n]
             if state.place[place].missing < plan.instance[place].incoming:
-                state.place[place].ready = _delivered(plan, rules, chosen, state, place, g)
+                state.place[place].ready = _delivered(plan, chosen, state, place, g)
 
 
 @jit
@@ -106,20 +108,20 @@ def resume(plan, rules, chosen, state):
         g = state.place[place].group
         ready = state.place[place].ready
         if chosen.group[g].unit >= 0 and plan.instance[place].incoming > 0:
-            ready = _delivered(plan, rules, chosen, state, place, g)
+            ready = _delivered(plan, chosen, state, place, g)
         enqueue(plan, chosen, state, place, place, g, np.int64(0), ready)
 
 
 @jit
-def _delivered(plan, rules, chosen, state, place, g):
+def _delivered(plan, chosen, state, place, g):
     """When all that has ended so far of what feeds the instance has arrived."""
-    ready = np.int64(0)
+    # What was delivered without transitions was there no later.
+    ready = state.place[place].ready
     v = chosen.group[g].unit
-    for i in range(rules.in_start[g], rules.in_start[g + 1]):
-        source = rules.in_group[i]
-        end = state.log[place - g + source].end
+    for i in range(plan.input_start[place], plan.input_start[place + 1]):
+        end = state.log[plan.input[i].source].end
         if end >= 0:
-            u = chosen.group[source].unit
-            end += plan.transition_ps[rules.in_edge[i] + u * plan.units + v]
+            u = chosen.group[plan.input[i].group].unit
+            end += plan.transition_ps[plan.input[i].edge_row + u * plan.units + v]
             ready = max(ready, end)
     return ready

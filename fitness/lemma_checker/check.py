@@ -16,7 +16,8 @@ bound, for any one of them, the rest from t. (Nothing is compared *between* desi
 timeline is not monotone, and what holds for the fastest choice need not hold for another.)
 
 With c(g) the smallest stand-alone time of a group over the named operating points, on its unit
-where that is named, else over its allowed units, the least end L(i) of a group instance i is:
+where that is named, else over its allowed units (in a later repeat and the smallest growth of that
+time as often as repeats are before it), the least end L(i) of a group instance i is:
 
 * ended: when it ended;
 * running: t + ceil(work left / 2**16): the rate is at most 2**16, and ends are integer picoseconds;
@@ -54,7 +55,13 @@ from common.units import UHZ_PS
 from fitness.lemma_checker.claim import LemmaTarget
 from fitness.lemma_checker.costs import LemmaCosts, LemmaCostTables, Points
 from fitness.lemma_checker.power import LeastPower, LemmaPower, power_must_break
-from fitness.lemma_checker.simulate import Instance, LemmaSimulation, State, group_instances
+from fitness.lemma_checker.simulate import (
+    Instance,
+    LemmaSimulation,
+    State,
+    group_instances,
+    transition_table,
+)
 from fitness.lemma_checker.trade_off import LemmaTrades, TradeOff
 from results.errors import ResultError
 from results.front.certificate import NOT_NAMED, LemmaTable, MaskArray
@@ -230,7 +237,7 @@ class _LemmaChecker:
         self._trades: LemmaTrades | None = None
         if claim is not None and claim.rates_mw and kinds == _TRADED:
             self._trades = LemmaTrades(problem, self._instances, claim.rates_mw)
-        self._transition_ps: list[list[list[int]]] = problem.transition_ps.tolist()
+        self._transition_ps = transition_table(problem)
         self._allowed_units: list[list[bool]] = problem.allowed.tolist()
         self._ladders = [
             {1 << int(point): int(point) for point in domain.allowed.nonzero()[0]}
@@ -310,6 +317,7 @@ class _LemmaChecker:
             else:
                 unit = units[instance.group]
                 alone = costs.smallest_ps[unit][instance.group]
+                alone += instance.repeat * costs.step_ps[unit][instance.group]
                 total += alone
                 if unit != NOT_NAMED:
                     busy[unit] += alone

@@ -24,6 +24,8 @@ class CertainCost(NamedTuple):
     """What a group costs on a unit, whatever the lemma leaves open."""
 
     time_ps: int
+    step_ps: int
+    """What each further repeat takes longer."""
     demand_kbps: int
     memory_point: int
     """An operating point of the memory that has the unit's contention parameters."""
@@ -34,12 +36,18 @@ class LemmaCosts:
     """Costs over one choice of operating point sets.
 
     ``smallest_ps`` [units + 1][groups]: smallest stand-alone times; the last row, which the index
-    ``NOT_NAMED`` leads to, is over all allowed units. ``certain`` [units][groups]: None where
-    several values are possible. Entries of units that a group may not use mean nothing.
+    ``NOT_NAMED`` leads to, is over all allowed units. ``step_ps``, the same: by how much they grow
+    at least from repeat to repeat. ``certain`` [units][groups]: None where several values are
+    possible. Entries of units that a group may not use mean nothing.
     """
 
     smallest_ps: tuple[tuple[int, ...], ...]
+    step_ps: tuple[tuple[int, ...], ...]
     certain: tuple[tuple[CertainCost | None, ...], ...]
+
+
+_UnitCosts = tuple[tuple[int, ...], tuple[int, ...], tuple[CertainCost | None, ...]]
+"""Of one unit: smallest times, smallest steps, certain costs."""
 
 
 class LemmaCostTables:
@@ -49,30 +57,29 @@ class LemmaCostTables:
         self._problem = problem
         self._allowed = [np.flatnonzero(row).tolist() for row in problem.allowed]
         self._costs: dict[tuple[Points, ...], LemmaCosts] = {}
-        self._units: dict[
-            tuple[int, tuple[Points, ...]],
-            tuple[tuple[int, ...], tuple[CertainCost | None, ...]],
-        ] = {}
+        self._units: dict[tuple[int, tuple[Points, ...]], _UnitCosts] = {}
 
     def over(self, points: tuple[Points, ...]) -> LemmaCosts:
         """Costs over ``points``, for every domain those that it may have; none of them empty."""
         costs = self._costs.get(points)
         if costs is None:
             units = [self._of_unit(u, points) for u in range(len(self._problem.units))]
-            anywhere = tuple(
-                min(units[u][0][group] for u in allowed)
-                for group, allowed in enumerate(self._allowed)
-            )
+            smallest, steps, certain = zip(*units, strict=True)
             costs = LemmaCosts(
-                smallest_ps=(*(smallest for smallest, _ in units), anywhere),
-                certain=tuple(certain for _, certain in units),
+                smallest_ps=(*smallest, self._anywhere(smallest)),
+                step_ps=(*steps, self._anywhere(steps)),
+                certain=certain,
             )
             self._costs[points] = costs
         return costs
 
-    def _of_unit(
-        self, u: int, points: tuple[Points, ...]
-    ) -> tuple[tuple[int, ...], tuple[CertainCost | None, ...]]:
+    def _anywhere(self, of_units: Sequence[tuple[int, ...]]) -> tuple[int, ...]:
+        """[groups]: the smallest over the allowed units."""
+        return tuple(
+            min(of_units[u][group] for u in allowed) for group, allowed in enumerate(self._allowed)
+        )
+
+    def _of_unit(self, u: int, points: tuple[Points, ...]) -> _UnitCosts:
         unit = self._problem.units[u]
         memory = self._problem.memory_domain
         memory_points: Points = (0,)
@@ -83,13 +90,18 @@ class LemmaCostTables:
         if key not in self._units:
             smallest, largest = _range(unit.time_ps, own_points)
             least, most = _range(unit.demand_kbps, own_points)
+            least_step, most_step = _range(unit.steps_ps, own_points)
             slowdown = _common_point(unit.contention, memory_points)
             self._units[key] = (
                 tuple(smallest),
+                tuple(least_step),
                 tuple(
                     None
-                    if slowdown is None or smallest[g] != largest[g] or least[g] != most[g]
-                    else CertainCost(smallest[g], least[g], slowdown)
+                    if slowdown is None
+                    or smallest[g] != largest[g]
+                    or least[g] != most[g]
+                    or least_step[g] != most_step[g]
+                    else CertainCost(smallest[g], least_step[g], least[g], slowdown)
                     for g in range(len(smallest))
                 ),
             )

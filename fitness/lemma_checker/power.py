@@ -47,6 +47,8 @@ class _LeastTables:
     alone_fj: tuple[tuple[int, ...], ...]
     """[units + 1][groups]: dynamic energy alone; the last row, which the index ``NOT_NAMED`` leads
     to, is over all allowed units."""
+    step_fj: tuple[tuple[int, ...], ...]
+    """[units + 1][groups]: by how much that grows at least from repeat to repeat."""
     idle_mw: tuple[int, ...]
     """[units]"""
     static_mw: tuple[int, ...]
@@ -98,6 +100,7 @@ class LemmaPower:
             start, end = state.start_ps[i], state.end_ps[i]
             if start is None:
                 energy += tables.alone_fj[unit][instance.group]
+                energy += instance.repeat * tables.step_fj[unit][instance.group]
                 continue
             if end is None:
                 end = state.now_ps + left[i]
@@ -111,23 +114,27 @@ class LemmaPower:
         return tables
 
     def _make_tables(self, points: tuple[Points, ...]) -> _LeastTables:
-        dynamic, alone, idle = [], [], []
+        dynamic, alone, growth, idle = [], [], [], []
         for unit in self._problem.units:
             own = tuple(points[clock] for clock in unit.clocks)
             power = over_points(unit.dynamic_mw, own)
             energy = power * over_points(unit.time_ps, own)
             dynamic.append(tuple(power.min(axis=1).tolist()))
             alone.append(tuple(energy.min(axis=1).tolist()))
+            steps = power * over_points(unit.steps_ps, own)
+            growth.append(tuple(steps.min(axis=1).tolist()))
             idle.append(int(over_points(unit.idle_mw[None], own).min()))
-        anywhere = tuple(
-            min(alone[unit][group] for unit in allowed)
-            for group, allowed in enumerate(self._allowed)
-        )
+        for tables in (alone, growth):
+            anywhere = [
+                min(tables[unit][group] for unit in allowed)
+                for group, allowed in enumerate(self._allowed)
+            ]
+            tables.append(tuple(anywhere))
         static = tuple(
             min(int(domain.static_mw[point]) for point in chosen)
             for domain, chosen in zip(self._problem.domains, points, strict=True)
         )
-        return _LeastTables(tuple(dynamic), (*alone, anywhere), tuple(idle), static)
+        return _LeastTables(tuple(dynamic), tuple(alone), tuple(growth), tuple(idle), static)
 
 
 def over_points(table: IntArray, points: Sequence[Points]) -> np.ndarray:

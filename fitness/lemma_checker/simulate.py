@@ -34,7 +34,8 @@ class Input(NamedTuple):
 
     instance: int
     edge: int | None
-    """The edge whose transition has to pass, too; None: a repeat or another network is awaited."""
+    """The edge whose transition has to pass, too, or edges + the hand-over; None: a repeat or
+    another network is awaited."""
 
 
 @dataclass(frozen=True)
@@ -42,6 +43,8 @@ class Instance:
     """One group in one repeat of its network."""
 
     network: int
+    repeat: int
+    """From 0."""
     group: int
     arrival_ps: int
     """What it waits for besides ``inputs``: its network's arrival where it is one of the first
@@ -98,6 +101,11 @@ def group_instances(problem: Problem) -> tuple[Instance, ...]:
     incoming: dict[int, list[tuple[int, int]]] = {}
     for edge, (source, target) in enumerate(problem.edges):
         incoming.setdefault(target, []).append((source, edge))
+    left: dict[int, list[Input]] = {}
+    for edge, (source, target) in enumerate(problem.handovers, len(problem.edges)):
+        n = problem.network_of[source]
+        last = first[n + 1] - problem.networks[n].groups.stop + source
+        left.setdefault(target, []).append(Input(last, edge))
     instances = []
     for n, network in enumerate(problem.networks):
         size = len(network.group_names)
@@ -123,8 +131,17 @@ def group_instances(problem: Problem) -> tuple[Instance, ...]:
                 if not inputs:
                     inputs = [Input(instance, None) for instance in awaited]
                     arrival = network.arrival_ps if repeat == 0 else 0
-                instances.append(Instance(n, group, arrival, tuple(inputs)))
+                if repeat == 0:
+                    inputs += left.get(group, ())
+                instances.append(Instance(n, repeat, group, arrival, tuple(inputs)))
     return tuple(instances)
+
+
+def transition_table(problem: Problem) -> list[list[list[int]]]:
+    """[edges, then hand-overs][unit of the source][unit of the target]: ps."""
+    tables: list[list[list[int]]] = problem.transition_ps.tolist()
+    tables.extend(problem.handovers_ps.tolist())
+    return tables
 
 
 class LemmaSimulation:
@@ -136,7 +153,7 @@ class LemmaSimulation:
         for i, instance in enumerate(self._instances):
             for entry in instance.inputs:
                 self._followers[entry.instance].append(i)
-        self._transition_ps: list[list[list[int]]] = problem.transition_ps.tolist()
+        self._transition_ps = transition_table(problem)
         self._contention = [unit.contention for unit in problem.units]
 
     def stops(
@@ -226,7 +243,7 @@ class LemmaSimulation:
                 return None
             del later.waiting[i]
             later.start_ps[i] = state.now_ps
-            work = cost.time_ps * WORK_PER_PS
+            work = (cost.time_ps + self._instances[i].repeat * cost.step_ps) * WORK_PER_PS
             later.running[unit] = Running(i, work, cost.demand_kbps, cost.memory_point)
         rates = self._rates(later.running)
         now = state.now_ps

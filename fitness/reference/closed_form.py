@@ -47,8 +47,10 @@ def plain_loads(problem: Problem, design: DesignPoint) -> PlainLoads:
             time = int(problem.units[u].time_ps[at])
             if time < 0:
                 raise ValueError(f"group {g} cannot run on unit {problem.units[u].name}")
-            load[u] += network.repeats * time
-            busy_fj[u] += network.repeats * time * int(problem.units[u].dynamic_mw[at])
+            step = int(problem.units[u].steps_ps[at])
+            for repeat in range(network.repeats):
+                load[u] += time + repeat * step
+                busy_fj[u] += (time + repeat * step) * int(problem.units[u].dynamic_mw[at])
     for u, passing in channel_executions(problem, design):
         channels = problem.units[u].channels
         assert channels is not None

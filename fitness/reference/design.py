@@ -18,13 +18,34 @@ class PlainDesign:
     unit_of: tuple[int, ...]
     """[groups]"""
     alone_ps: tuple[int, ...]
-    """[groups]: stand-alone times at the chosen clocks."""
+    """[groups]: stand-alone times at the chosen clocks, of a first repeat."""
+    step_ps: tuple[int, ...]
+    """[groups]: what each further repeat takes longer."""
     demand_kbps: tuple[int, ...]
     """[groups]"""
     memory_point: int
     """The memory's operating point, 0 where there is none."""
     edges_into: tuple[tuple[int, ...], ...]
     """[groups]: positions of the edges that end there."""
+    left_to: tuple[tuple[int, ...], ...]
+    """[groups]: positions of the hand-overs that end there."""
+
+    def time_ps(self, group: int, repeat: int) -> int:
+        """The stand-alone time of a repeat, counted from 1."""
+        return self.alone_ps[group] + (repeat - 1) * self.step_ps[group]
+
+    def handover_sources(self, group: int) -> list[tuple[int, int, int, int]]:
+        """(network, its last repeat, group, delay) of what hands over to the group's first
+        repeat."""
+        networks, of_group = self.problem.networks, self.problem.network_of
+        sources = []
+        for h in self.left_to[group]:
+            source = self.problem.handovers[h][0]
+            units = self.unit_of[source], self.unit_of[group]
+            n = of_group[source]
+            delay = int(self.problem.handovers_ps[(h, *units)])
+            sources.append((n, networks[n].repeats, source, delay))
+        return sources
 
     def rates(self, group_on: Mapping[int, int]) -> dict[int, int]:
         """How much work each busy unit does in a picosecond; ``group_on``: what each of them runs.
@@ -49,22 +70,28 @@ def look_up(problem: Problem, design: DesignPoint) -> PlainDesign:
     """
     points = [int(point) for point in design.operating_points]
     unit_of = tuple(int(unit) for unit in design.units)
-    alone, demand = [], []
+    alone, step, demand = [], [], []
     for group, u in enumerate(unit_of):
         unit = problem.units[u]
         at = (group, *(points[clock] for clock in unit.clocks))
         if unit.time_ps[at] < 0:
             raise ValueError(f"group {group} cannot run on unit {unit.name}")
         alone.append(int(unit.time_ps[at]))
+        step.append(int(unit.steps_ps[at]))
         demand.append(int(unit.demand_kbps[at]))
     edges_into: list[list[int]] = [[] for _ in unit_of]
     for i, (_, target) in enumerate(problem.edges):
         edges_into[target].append(i)
+    left_to: list[list[int]] = [[] for _ in unit_of]
+    for i, (_, target) in enumerate(problem.handovers):
+        left_to[target].append(i)
     return PlainDesign(
         problem=problem,
         unit_of=unit_of,
         alone_ps=tuple(alone),
+        step_ps=tuple(step),
         demand_kbps=tuple(demand),
         memory_point=0 if problem.memory_domain is None else points[problem.memory_domain],
         edges_into=tuple(map(tuple, edges_into)),
+        left_to=tuple(map(tuple, left_to)),
     )

@@ -114,6 +114,10 @@ class LongRunSimulation:
         self.feeds: dict[int, list[int]] = {}
         for source, target in problem.edges:
             self.feeds.setdefault(source, []).append(target)
+        self.leaves_to: dict[int, list[tuple[int, int]]] = {}
+        """By group the networks and groups that it hands over to."""
+        for source, target in problem.handovers:
+            self.leaves_to.setdefault(source, []).append((problem.network_of[target], target))
 
         self.now = 0
         self.rounds = 0
@@ -149,7 +153,7 @@ class LongRunSimulation:
             if unit not in self.running and queue and queue[0][0] <= self.now:
                 instant, execution = heappop(queue)
                 self.ready[execution], self.start[execution] = instant, self.now
-                self.running[unit] = execution, self.chosen.alone_ps[execution[3]] * WORK_PER_PS
+                self.running[unit] = execution, self._alone_ps(execution) * WORK_PER_PS
         groups = frozenset(execution[3] for execution, _ in self.running.values())
         if groups not in self._rates:
             group_on = {self.chosen.unit_of[group]: group for group in groups}
@@ -167,6 +171,9 @@ class LongRunSimulation:
         before, self.rounds = self.rounds, min(self.ended)
         return self.rounds > before
 
+    def _alone_ps(self, execution: Execution) -> int:
+        return self.chosen.time_ps(execution[3], execution[2])
+
     def _end(self, unit: int) -> None:
         """What runs on the unit ends now."""
         execution, _ = self.running.pop(unit)
@@ -175,12 +182,13 @@ class LongRunSimulation:
         self.runs[execution] = self.ready.pop(execution), started, self.now
         self.executions += 1
         stream = self.stream_of[n]
-        self.executed[stream, unit] += self.chosen.alone_ps[group]
+        self.executed[stream, unit] += self._alone_ps(execution)
         self.drawn[unit] += self.powers[group] * (self.now - started)
         self.candidates.update((frame, n, repeat, target) for target in self.feeds.get(group, ()))
         if repeat < self.problem.networks[n].repeats:
             self.candidates.update((frame, n, repeat + 1, g) for g in self.first[n])
         else:
+            self.candidates.update((frame, m, 1, g) for m, g in self.leaves_to.get(group, ()))
             for m in self.streams[stream]:
                 if n in self.problem.networks[m].waits_for:
                     self.candidates.update((frame, m, 1, g) for g in self.first[m])
@@ -209,14 +217,17 @@ class LongRunSimulation:
         self.candidates.clear()
 
     def _ready_time(self, execution: Execution) -> int | None:
-        """When it may start: all its inputs there, or for a network's first groups its arrival
+        """When it may start: all its inputs there, and for a network's first groups its arrival
         after the release and the end of all that it waits for, or the end of the previous repeat;
         None while something has not ended."""
         frame, n, repeat, group = execution
         network = self.problem.networks[n]
+        inputs = self._inputs(execution)
+        instants = [i for i in inputs if i is not None]
+        if len(instants) < len(inputs):
+            return None
         if self.chosen.edges_into[group]:
-            instants = self._inputs(execution)
-            return None if None in instants else max(i for i in instants if i is not None)
+            return max(instants)
         awaited = []
         if repeat > 1:
             awaited = [(frame, n, repeat - 1, other) for other in network.groups]
@@ -227,7 +238,7 @@ class LongRunSimulation:
         if any(before not in self.runs for before in awaited):
             return None
         released = self.released[self.stream_of[n], frame] + network.arrival_ps
-        return max([released, *(self.runs[before][2] for before in awaited)])
+        return max([released, *instants, *(self.runs[before][2] for before in awaited)])
 
     def _inputs(self, execution: Execution) -> list[int | None]:
         """When each of its inputs is there; None while its source has not ended."""
@@ -239,6 +250,10 @@ class LongRunSimulation:
             run = self.runs.get((frame, n, repeat, source))
             delay = int(self.problem.transition_ps[i, unit_of[source], unit_of[group]])
             instants.append(None if run is None else run[2] + delay)
+        if repeat == 1:
+            for m, last, source, delay in self.chosen.handover_sources(group):
+                run = self.runs.get((frame, m, last, source))
+                instants.append(None if run is None else run[2] + delay)
         return instants
 
     def account(self) -> Account:
@@ -246,7 +261,7 @@ class LongRunSimulation:
         executed, drawn = dict(self.executed), list(self.drawn)
         for unit, (execution, work) in self.running.items():
             group = execution[3]
-            whole = self.chosen.alone_ps[group] * WORK_PER_PS
+            whole = self._alone_ps(execution) * WORK_PER_PS
             executed[self.stream_of[execution[1]], unit] += (whole - work) // WORK_PER_PS
             drawn[unit] += self.powers[group] * (self.now - self.start[execution])
         return Account(self.now, executed, tuple(drawn))
@@ -272,7 +287,7 @@ class LongRunSimulation:
                 ended.append(relative(execution))
             else:
                 there = [i for i in self._inputs(execution) if i is not None]
-                if 0 < len(there) < len(self.chosen.edges_into[execution[3]]):
+                if there and self._ready_time(execution) is None:
                     lacking.append((relative(execution), max(there) - self.now))
         frames = sorted((s, f - oldest[s], at - self.now) for (s, f), at in self.released.items())
         return tuple(frames), tuple(waiting), tuple(running), tuple(ended), tuple(lacking)
@@ -295,7 +310,8 @@ class LongRunSimulation:
         for n, network in enumerate(self.problem.networks):
             for group in network.groups:
                 at = self.stream_of[n], self.chosen.unit_of[group]
-                loads[at] = loads.get(at, 0) + network.repeats * self.chosen.alone_ps[group]
+                times = [self.chosen.time_ps(group, r + 1) for r in range(network.repeats)]
+                loads[at] = loads.get(at, 0) + sum(times)
         return loads
 
     def periods(self, begin: Account, end: Account) -> tuple[int, ...]:
@@ -353,7 +369,8 @@ def simulate_long_run(
     for execution, instants in simulation.runs.items():
         if instants[1] < until:
             group = execution[3]
-            unit, alone = simulation.chosen.unit_of[group], simulation.chosen.alone_ps[group]
+            unit = simulation.chosen.unit_of[group]
+            alone = simulation.chosen.time_ps(group, execution[2])
             rows.append(ScheduledGroup(*execution, unit, *instants, alone))
     return PlainLongRun(
         window_ps=(begin.now_ps, end.now_ps),

@@ -223,8 +223,8 @@ def _relative_rates_ppm(problem: Problem, periods: tuple[int, ...]) -> list[int]
 def _times_alone(problem: Problem) -> tuple[int, ...]:
     """Per network the least time of a frame with all of it on one unit at one choice of clocks;
     what cannot run there counts as it is anywhere at best."""
-    # [unit][group][operating points]
-    times = [unit.time_ps.reshape(problem.group_count, -1).tolist() for unit in problem.units]
+    # [unit][group][operating points]: all repeats together
+    times = [_frame_times(problem, u) for u in range(len(problem.units))]
     least = []
     for network in problem.networks:
         best = {g: min(t for unit in times for t in unit[g] if t > 0) for g in network.groups}
@@ -233,8 +233,17 @@ def _times_alone(problem: Problem) -> tuple[int, ...]:
             for choice in zip(*(unit[g] for g in network.groups), strict=True):
                 pairs = zip(network.groups, choice, strict=True)
                 frames.append(sum(time if time > 0 else best[g] for g, time in pairs))
-        least.append(network.repeats * min(frames))
+        least.append(min(frames))
     return tuple(least)
+
+
+def _frame_times(problem: Problem, u: int) -> list[list[int]]:
+    unit, rows = problem.units[u], []
+    for g, n in enumerate(problem.network_of):
+        pairs = zip(unit.time_ps[g].flat, unit.steps_ps[g].flat, strict=True)
+        repeats = range(problem.networks[n].repeats)
+        rows.append([sum(int(t) + k * int(s) for k in repeats) if t > 0 else -1 for t, s in pairs])
+    return rows
 
 
 def _points(problem: Problem, design: DesignPoint, u: int) -> tuple[int, ...]:

@@ -6,8 +6,9 @@ instant; so it is slow, and easy to check against the rules:
 
 * at one instant, first all ends, then all whose ready time has come may start, then each free unit
   starts the one with the smallest (ready time, frame, network, repeat, group);
-* a running group's work, its stand-alone time x 2**16, shrinks at 2**16 - loss per picosecond, the
-  loss by :func:`fitness.contention.lost_rate` from its own demand and the sum of all others'.
+* a running group's work, the stand-alone time of its repeat x 2**16, shrinks at 2**16 - loss per
+  picosecond, the loss by :func:`fitness.contention.lost_rate` from its own demand and the sum of
+  all others'.
 """
 
 from __future__ import annotations
@@ -87,7 +88,7 @@ def simulate(
             if unit not in running:
                 waiting.remove(execution)
                 start[execution] = now
-                work = chosen.alone_ps[execution[3]] * WORK_PER_PS
+                work = chosen.time_ps(execution[3], execution[2]) * WORK_PER_PS
                 running[unit] = _Running(execution, now, work)
 
         rate = chosen.rates({unit: job.execution[3] for unit, job in running.items()})
@@ -109,7 +110,7 @@ def simulate(
             ready[execution],
             start[execution],
             end[execution],
-            chosen.alone_ps[execution[3]],
+            chosen.time_ps(execution[3], execution[2]),
         )
         for execution in sorted(end)
     )
@@ -163,6 +164,12 @@ def _ready_time(
                 if instant is None:
                     return None
                 instants.append(instant)
+    if repeat == 1:
+        for other, last, source, delay in chosen.handover_sources(group):
+            instant = end.get((frame, other, last, source))
+            if instant is None:
+                return None
+            instants.append(instant + delay)
     return max(instants)
 
 

@@ -17,7 +17,7 @@ import numpy as np
 from fitness.simulator.contention import heavy_slope, update_rates
 from fitness.simulator.heap import sift_down, sift_up
 from fitness.simulator.jit import jit
-from fitness.simulator.lookup import choose, idle_power
+from fitness.simulator.lookup import alone_time, choose, idle_power
 from fitness.simulator.state import (
     NEVER,
 )
@@ -57,7 +57,12 @@ def _begin_job(plan, chosen, state, now, slot, job):
         instance = plan.source[i]
         group = plan.instance[instance].group
         place = base + instance
-        enqueue(plan, chosen, state, place, instance, group, slot, ready)
+        here = ready
+        if plan.instance[instance].incoming > 0:
+            # Hand-overs of networks that it waits for: they are all on their way.
+            here = max(ready, state.place[place].ready)
+            state.place[place].missing = 0
+        enqueue(plan, chosen, state, place, instance, group, slot, here)
 
 
 @jit
@@ -155,7 +160,7 @@ def _end_group(plan, chosen, state, now, u):
     ran = now - state.unit[u].started
     if state.streams:
         stream = np.int64(slot) % state.run.streams
-        count_execution(plan, chosen, state, u, group, stream, ran)
+        count_execution(plan, chosen, state, u, place, stream, ran)
     else:
         state.run.dynamic_fj += chosen.group[group].dynamic_mw * ran
         state.run.busy_ps += ran
@@ -182,12 +187,11 @@ def _end_group(plan, chosen, state, now, u):
         target_group = plan.outgoing[i].group
         edge = plan.outgoing[i].edge_row
         to = chosen.group[target_group].unit
-        if state.stops:
-            # A unit that is open (-1) delays nothing: the timeline stops before it matters.
-            to = max(to, 0)
-        to = to
         at = base + np.int64(target)
-        ready = now + plan.transition_ps[np.int64(edge) + u * plan.units + np.int64(to)]
+        ready = now
+        # A unit that is open (-1) delays nothing: the timeline stops before it matters.
+        if not state.stops or to >= 0:
+            ready += plan.transition_ps[np.int64(edge) + u * plan.units + np.int64(to)]
         if plan.outgoing[i].joins:
             ready = max(ready, state.place[at].ready)
             state.place[at].ready = ready
@@ -195,7 +199,7 @@ def _end_group(plan, chosen, state, now, u):
             if state.place[at].missing > 0:
                 continue
         enqueue(plan, chosen, state, at, np.int64(target), target_group, slot, ready)
-    if first == end:
+    if plan.instance[instance].is_last:
         job = plan.instance[instance].job
         at_job = _ring_position(state, np.int64(slot)) * plan.jobs + job
         left = state.job[at_job].left - 1
@@ -220,7 +224,7 @@ def _start_group(plan, chosen, state, now, u):
     state.unit[u].free = 0
     state.unit[u].started = now
     state.unit[u].demand = own
-    state.unit[u].work = chosen.group[group].alone_ps * WORK_PER_PS
+    state.unit[u].work = alone_time(plan, chosen, state, place) * WORK_PER_PS
     state.unit[u].rate = 0
     state.unit[u].since = now
     num, den, offset, cap = heavy_slope(chosen.contention[u], own)

@@ -14,9 +14,13 @@ if TYPE_CHECKING:
     # Only for annotations: compiled code does not depend on the problem's classes.
     from results.problem.problem import Problem
 
-INSTANCE = record("group", "job", "incoming", "out_start", "out_end")
-"""A group in one repeat of its network: its group, its job, edges it waits for, and its rows in
-``Plan.outgoing``."""
+INSTANCE = record("group", "job", "incoming", "out_start", "out_end", "repeat", "is_last")
+"""A group in one repeat of its network: its group, its job; what it waits for: edges, hand-overs
+and, if there are some of these but no edges, the begin of the job; its rows in ``Plan.outgoing``;
+the repeat, from 0; 1 where no edge leads on inside its repeat."""
+INPUT = record("source", "group", "edge_row")
+"""The instance that an edge or hand-over comes from, its group, where it begins in
+``Plan.transition_ps``."""
 OUTGOING = record("target", "group", "edge_row", "joins")
 """The instance fed, its group, where the edge begins in ``Plan.transition_ps``, 1 where the
 instance has other incoming edges too."""
@@ -56,8 +60,12 @@ class Plan(Tables):
     """[instances] of ``INSTANCE``"""
     outgoing: RecordArray
     """[edges of all instances] of ``OUTGOING``"""
+    input: RecordArray
+    """[edges of all instances] of ``INPUT``"""
+    input_start: IntArray
+    """[instances + 1]: rows of an instance in ``input``."""
     join: IntArray
-    """Instances with several incoming edges."""
+    """Instances that wait for more than one thing."""
     job: RecordArray
     """[jobs] of ``JOB``"""
     source: IntArray
@@ -67,11 +75,15 @@ class Plan(Tables):
     dependent: IntArray
     """First jobs of the networks that wait for a network, by network."""
     transition_ps: IntArray
-    """Flat [edges, units, units]."""
+    """Flat [edges, then hand-overs; units, units]."""
     table_start: IntArray
     """[units]: where a unit's costs begin; inside, [operating points of its clocks, groups]."""
     cost: RecordArray
     """[rows] of ``COST``"""
+    grows: int
+    """1 where repeats take longer and longer."""
+    step_ps: IntArray
+    """[rows]: what each further repeat takes longer."""
     clock: IntArray
     """[units, clocks]: domain, or -1."""
     clock_stride: IntArray
@@ -93,44 +105,33 @@ class Plan(Tables):
 
 def make_plan(problem: Problem) -> Plan:
     """Lays the problem out."""
-    instance: list[list[int]] = []
-    outgoing: list[list[int]] = []
+    graph = _unroll(problem)
     job: list[list[int]] = []
-    units = len(problem.units)
     source: list[int] = []
     network_rows: list[list[int]] = []
     dependent: list[int] = []
     first_job = np.cumsum([0] + [network.repeats for network in problem.networks]).tolist()
-    edges_from: dict[int, list[tuple[int, int]]] = {}
-    incoming = [0] * problem.group_count
-    for index, (tail, head) in enumerate(problem.edges):
-        edges_from.setdefault(tail, []).append((head, index))
-        incoming[head] += 1
+    fed = {target for _, target in problem.edges}
+    feeding = {tail for tail, _ in problem.edges}
     joins = 0
     for n, network in enumerate(problem.networks):
-        own_joins = network.repeats * sum(incoming[group] > 1 for group in network.groups)
         for repeat in range(network.repeats):
-            base = len(instance) - network.first_group
+            base = graph.first[n] + repeat * len(network.groups) - network.first_group
             first_source = len(source)
-            source += [base + group for group in network.groups if incoming[group] == 0]
-            for group in network.groups:
-                first_out = len(outgoing)
-                outgoing += [
-                    [base + head, head, e * units * units, int(incoming[head] > 1)]
-                    for head, e in edges_from.get(group, ())
-                ]
-                instance.append([group, len(job), incoming[group], first_out, len(outgoing)])
+            source += [base + group for group in network.groups if group not in fed]
             job.append(
                 [
                     first_source,
                     len(source),
-                    sum(not edges_from.get(group) for group in network.groups),
+                    sum(group not in feeding for group in network.groups),
                     1 if repeat else len(network.waits_for),
                     n,
                     len(job) + 1 if repeat + 1 < network.repeats else -1,
                     int(repeat == 0),
                 ]
             )
+        own = graph.instance[graph.first[n] : graph.first[n + 1]]
+        own_joins = sum(incoming > 1 for _, _, incoming, *_ in own)
         first_dependent = len(dependent)
         dependent += [first_job[m] for m, o in enumerate(problem.networks) if n in o.waits_for]
         network_rows.append(
@@ -154,20 +155,27 @@ def make_plan(problem: Problem) -> Plan:
         units=len(problem.units),
         domains=len(problem.domains),
         networks=len(problem.networks),
-        instances=len(instance),
+        instances=len(graph.instance),
         jobs=len(job),
-        instance=_table(instance, INSTANCE),
-        outgoing=_table(outgoing, OUTGOING),
+        instance=_table(graph.instance, INSTANCE),
+        outgoing=_table(graph.outgoing, OUTGOING),
+        input=_table(graph.input, INPUT),
+        input_start=np.array(graph.input_start, dtype=np.int64),
         join=np.array(
-            [i for i, (_, _, edges, *_) in enumerate(instance) if edges > 1], dtype=np.int64
+            [i for i, (_, _, incoming, *_) in enumerate(graph.instance) if incoming > 1],
+            dtype=np.int64,
         ),
         job=_table(job, JOB),
         source=np.array(source, dtype=np.int64),
         network=_table(network_rows, NETWORK),
         dependent=np.array(dependent, dtype=np.int64),
-        transition_ps=np.array(problem.transition_ps, dtype=np.int64).reshape(-1),
+        transition_ps=np.concatenate((problem.transition_ps, problem.handovers_ps))
+        .astype(np.int64)
+        .reshape(-1),
         table_start=_starts([unit.time_ps.size for unit in problem.units]),
         cost=_costs(problem),
+        grows=int(any(unit.step_ps is not None for unit in problem.units)),
+        step_ps=np.concatenate([_by_point(unit.steps_ps) for unit in problem.units]),
         clock=clock,
         clock_stride=stride,
         idle_start=_starts([unit.idle_mw.size for unit in problem.units]),
@@ -186,6 +194,72 @@ def _costs(problem: Problem) -> RecordArray:
     for name in COST.names or ():
         rows[name] = np.concatenate([_by_point(getattr(unit, name)) for unit in problem.units])
     return rows
+
+
+@dataclass(frozen=True)
+class _Unrolled:
+    """Rows of the tables of instances."""
+
+    first: list[int]
+    """[networks + 1]: first instance."""
+    instance: list[list[int]]
+    outgoing: list[list[int]]
+    input: list[list[int]]
+    input_start: list[int]
+
+
+def _unroll(problem: Problem) -> _Unrolled:
+    """Every group in every repeat, with what it waits for and what it feeds."""
+    networks, units = problem.networks, len(problem.units)
+    sizes = [network.repeats * len(network.groups) for network in networks]
+    first: list[int] = np.cumsum([0, *sizes]).tolist()
+    network_of = problem.network_of
+    inputs: list[list[list[int]]] = [[] for _ in range(first[-1])]
+    feeds: list[list[list[int]]] = [[] for _ in inputs]
+
+    def at(group: int, repeat: int) -> int:
+        network = networks[network_of[group]]
+        place = repeat * len(network.groups) + group - network.first_group
+        return first[network_of[group]] + place
+
+    def lead(tail: int, tail_repeat: int, head: int, head_repeat: int, edge: int) -> None:
+        source, target, row = at(tail, tail_repeat), at(head, head_repeat), edge * units * units
+        inputs[target].append([source, tail, row])
+        feeds[source].append([target, head, row])
+
+    for edge, (tail, head) in enumerate(problem.edges):
+        for repeat in range(networks[network_of[tail]].repeats):
+            lead(tail, repeat, head, repeat, edge)
+    for handover, (tail, head) in enumerate(problem.handovers):
+        last = networks[network_of[tail]].repeats - 1
+        lead(tail, last, head, 0, len(problem.edges) + handover)
+    # What has hand-overs but no edges waits for the begin of its job, too.
+    fed, feeding = ({edge[end] for edge in problem.edges} for end in (1, 0))
+    order = [
+        (group, repeat, job)
+        for job, (network, repeat) in enumerate((n, r) for n in networks for r in range(n.repeats))
+        for group in network.groups
+    ]
+    incoming = [
+        len(inputs[i]) + (bool(inputs[i]) and group not in fed)
+        for i, (group, _, _) in enumerate(order)
+    ]
+    in_start, out_start = (
+        np.cumsum([0] + [len(row) for row in rows]).tolist() for rows in (inputs, feeds)
+    )
+    return _Unrolled(
+        first=first,
+        instance=[
+            [
+                *(group, job, incoming[i], out_start[i], out_start[i + 1]),
+                *(repeat, int(group not in feeding)),
+            ]
+            for i, (group, repeat, job) in enumerate(order)
+        ],
+        outgoing=[[*entry, int(incoming[entry[0]] > 1)] for row in feeds for entry in row],
+        input=[entry for row in inputs for entry in row],
+        input_start=in_start,
+    )
 
 
 def _contention(problem: Problem) -> RecordArray:

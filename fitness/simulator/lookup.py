@@ -52,6 +52,17 @@ def choose(plan, row, chosen):
 
 
 @jit
+def alone_time(plan, chosen, state, place):
+    """The stand-alone time of the group at a place, in its repeat."""
+    group = state.place[place].group
+    time = chosen.group[group].alone_ps
+    if plan.grows:
+        row = chosen.table_row[chosen.group[group].unit] + group
+        time += plan.instance[state.place[place].instance].repeat * plan.step_ps[row]
+    return time
+
+
+@jit
 def idle_power(plan, row, domain_on):
     """Idle power in mW of everything that is on."""
     power = np.int64(plan.board_mw)

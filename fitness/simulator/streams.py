@@ -4,6 +4,7 @@ See :mod:`fitness.simulate_long_run`.
 """
 
 from fitness.simulator.jit import jit
+from fitness.simulator.lookup import alone_time
 from fitness.simulator.recurrence import is_kept_form, keep_form, write_form
 from fitness.simulator.state import (
     AT_BEGIN,
@@ -70,15 +71,16 @@ def end_stream_frame(state, stream):
 
 
 @jit
-def count_execution(plan, chosen, state, u, group, stream, ran):
+def count_execution(plan, chosen, state, u, place, stream, ran):
     """Count a group that ended on unit ``u`` after running for ``ran``."""
+    group = state.place[place].group
     state.run.executions += 1
     state.account[1 + u] += chosen.group[group].dynamic_mw * ran
     if state.account[1 + u] >= HIGH_FJ:
         state.account[1 + u] -= HIGH_FJ
         state.account[1 + plan.units + u] += 1
     at = 1 + (2 + stream) * plan.units + u
-    state.account[at] += chosen.group[group].alone_ps
+    state.account[at] += alone_time(plan, chosen, state, place)
 
 
 @jit
@@ -99,7 +101,7 @@ def take_account(plan, chosen, state, row):
         ran = now - state.unit[u].started
         since = now - state.unit[u].since
         left = state.unit[u].work - state.unit[u].rate * since
-        alone = chosen.group[group].alone_ps
+        alone = alone_time(plan, chosen, state, place)
         at = base + 1 + (2 + stream) * plan.units + u
         state.account[base + 1 + u] += chosen.group[group].dynamic_mw * ran
         state.account[at] += (alone * WORK_PER_PS - left) // WORK_PER_PS

@@ -129,7 +129,7 @@ def check_schedules(members: Members) -> Executions:
 
 
 _Fed = tuple[IntArray, IntArray, IntArray]
-"""Edge, and the executions of its source and its target."""
+"""Edge, or edges + hand-over, and the executions of its source and its target."""
 
 
 def _check_frames(members: Members) -> tuple[Executions, _Fed]:
@@ -172,6 +172,10 @@ def _check_frames(members: Members) -> tuple[Executions, _Fed]:
         if source in network.groups
         for repeat in range(1, network.repeats + 1)
     ]
+    of_group, repeats = problem.network_of, [network.repeats for network in problem.networks]
+    for h, (tail, head) in enumerate(problem.handovers, len(problem.edges)):
+        n = of_group[tail]
+        edges.append((h, number[n, repeats[n], tail], number[of_group[head], 1, head]))
     edge, source, target = np.array(edges, dtype=np.int64).reshape(-1, 3).T
     begins = np.arange(0, len(place), len(order))[:, None]
     return executions, (
@@ -281,7 +285,8 @@ def _check_executions(members: Members, executions: Executions) -> None:
     for u, unit in enumerate(members.problem.units):
         there = np.flatnonzero(x.unit == u)
         clocks = (members.points[x.member[there], clock] for clock in unit.clocks)
-        alone[there] = unit.time_ps[(x.group[there], *clocks)]
+        at = (x.group[there], *clocks)
+        alone[there] = unit.time_ps[at] + (x.repeat[there] - 1) * unit.steps_ps[at]
     require_all(
         x.alone_ps == alone,
         lambda i: (x.path(i, ".alone_ps"), f"must be {alone[i]}, got {x.alone_ps[i]}"),
@@ -303,7 +308,9 @@ def _check_transitions(members: Members, executions: Executions, fed: _Fed) -> N
     """Each after all that feed it, and their transitions."""
     edge, source, target = fed
     x = executions
-    delay = members.problem.transition_ps[edge, x.unit[source], x.unit[target]]
+    problem = members.problem
+    delays = np.concatenate((problem.transition_ps, problem.handovers_ps))
+    delay = delays[edge, x.unit[source], x.unit[target]]
     require_all(
         x.ready_ps[target] - x.end_ps[source] >= delay,
         lambda i: (

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from common.arrays import BoolArray, IntArray
 from results.problem.execution import ExecutionModel, OneFrame
 from results.problem.objectives import Objective
@@ -91,6 +93,14 @@ class ProblemUnit:
     max_segments: int | None = None
     channels: ChannelCosts | None = None
     """Given for the closed form."""
+    step_ps: IntArray | None = None
+    """Like ``time_ps``: what each further repeat takes longer than the one before it, as a token of
+    an answer that reads one more entry of a cache. None: all repeats take the same."""
+
+    @property
+    def steps_ps(self) -> IntArray:
+        """``step_ps``, 0 where there is none."""
+        return np.zeros_like(self.time_ps) if self.step_ps is None else self.step_ps
 
 
 @dataclass(frozen=True)
@@ -124,6 +134,9 @@ class Problem:
     """Networks, units and clocks with all their numbers, what is optimised and what must hold.
 
     ``edges``: (source, target) group indices; ``transition_ps`` [edges, units, units].
+    ``handovers``: (source, target) groups of two networks, the second of which waits for the first:
+    what the source's last repeat makes (a cache) is read by the target's first repeat;
+    ``handover_ps`` [handovers, units, units].
     ``allowed`` [groups, units]: what the search may choose (support, pins, ``--units``).
     ``execution``: how frames follow each other, and over which time energy is counted.
     ``edge_tokens`` [edges]: tokens (tensor elements) that pass an edge in one inference; None where
@@ -143,11 +156,53 @@ class Problem:
     power_cap_mw: int | None = None
     energy_budget_fj: int | None = None
     edge_tokens: IntArray | None = None
+    handovers: tuple[tuple[int, int], ...] = ()
+    handover_ps: IntArray | None = None
 
     @property
     def group_count(self) -> int:
         """Groups of all networks."""
         return sum(len(network.group_names) for network in self.networks)
+
+    @property
+    def repeats(self) -> IntArray:
+        """[groups]: how often each runs in a frame."""
+        counts = [network.repeats for network in self.networks]
+        sizes = [len(network.group_names) for network in self.networks]
+        return np.repeat(np.array(counts, dtype=np.int64), sizes)
+
+    def frame_ps(self, u: int) -> IntArray:
+        """Stand-alone times on unit ``u`` of all repeats in a frame, added up, in the shape of its
+        ``time_ps``; -1 where it cannot run a group."""
+        unit = self.units[u]
+        count = self.repeats.reshape(-1, *([1] * (unit.time_ps.ndim - 1)))
+        total = count * unit.time_ps + count * (count - 1) // 2 * unit.steps_ps
+        return np.where(unit.time_ps < 0, -1, total)
+
+    def last_ps(self, u: int) -> IntArray:
+        """Stand-alone times on unit ``u`` of last repeats, the longest ones, likewise."""
+        unit = self.units[u]
+        if unit.step_ps is None:
+            return unit.time_ps
+        count = self.repeats.reshape(-1, *([1] * (unit.time_ps.ndim - 1)))
+        return np.where(unit.time_ps < 0, -1, unit.time_ps + (count - 1) * unit.step_ps)
+
+    @property
+    def has_phases(self) -> bool:
+        """Whether repeats take longer and longer, or a network hands over to another."""
+        return bool(self.handovers) or any(unit.step_ps is not None for unit in self.units)
+
+    @property
+    def handovers_ps(self) -> IntArray:
+        """``handover_ps``, empty where there are none."""
+        units = len(self.units)
+        empty = np.zeros((0, units, units), dtype=np.int64)
+        return empty if self.handover_ps is None else self.handover_ps
+
+    @property
+    def network_of(self) -> tuple[int, ...]:
+        """[groups]: the network of each."""
+        return tuple(n for n, network in enumerate(self.networks) for _ in network.groups)
 
 
 @dataclass(frozen=True, eq=False)

@@ -106,7 +106,7 @@ def _check_networks(problem: Problem) -> None:
 
 
 def _check_edges(problem: Problem) -> None:
-    network_of = [n for n, network in enumerate(problem.networks) for _ in network.groups]
+    network_of = problem.network_of
     for e, (source, target) in enumerate(problem.edges):
         path = f"$.edges[{e}]"
         _require(
@@ -128,6 +128,31 @@ def _check_edges(problem: Problem) -> None:
     if problem.edge_tokens is not None:
         _check_array(problem.edge_tokens, (len(problem.edges),), "$.edges[*].tokens")
         _check_range(problem.edge_tokens, 0, np.iinfo(np.int64).max, "$.edges[*].tokens")
+    _check_handovers(problem)
+
+
+def _check_handovers(problem: Problem) -> None:
+    """What one network leaves to another that waits for it."""
+    network_of, units = problem.network_of, len(problem.units)
+    for h, (source, target) in enumerate(problem.handovers):
+        path = f"$.handovers[{h}]"
+        _require(
+            min(source, target) >= 0 and max(source, target) < len(network_of),
+            path,
+            f"must be groups below {len(network_of)}, got {source} -> {target}",
+        )
+        _require(
+            network_of[source] in problem.networks[network_of[target]].waits_for,
+            path,
+            f"the network of group {target} must wait for that of group {source}",
+        )
+        _require((source, target) not in problem.handovers[:h], path, "stands twice")
+    _check_array(
+        problem.handovers_ps,
+        (len(problem.handovers), units, units),
+        "$.handovers[*].transition_ps",
+    )
+    _check_range(problem.handovers_ps, 0, TIME_LIMIT_PS - 1, "$.handovers[*].transition_ps")
 
 
 def _check_array(array: IntArray, shape: tuple[int, ...], path: str) -> None:
@@ -210,6 +235,19 @@ def _check_unit(problem: Problem, unit: ProblemUnit, path: str) -> None:
             f"{path}.time_ps[{g}]",
             "must be -1 at all operating points (cannot run) or at least 1 at all",
         )
+    if unit.step_ps is not None:
+        _check_array(unit.step_ps, (problem.group_count, *points), f"{path}.step_ps")
+        _check_range(unit.step_ps, 0, TIME_LIMIT_PS - 1, f"{path}.step_ps")
+        for network in problem.networks:
+            last = np.s_[network.first_group : network.groups.stop]
+            longest = unit.time_ps[last].astype(object)
+            longest = longest + unit.step_ps[last].astype(object) * (network.repeats - 1)
+            _require(
+                longest.max(initial=0) < TIME_LIMIT_PS,
+                f"{path}.step_ps",
+                f"the last of {network.repeats} repeats of {network.name} must take less than "
+                "2**47 ps (140 s)",
+            )
     _check_array(unit.idle_mw, points, f"{path}.idle_mw")
     _check_range(unit.idle_mw, 0, largest, f"{path}.idle_mw")
     for axis, clock in enumerate(unit.clocks[1:], start=1):

@@ -151,6 +151,7 @@ def problem_to_document(problem: Problem) -> dict[str, Json]:
             }
             for e, (source, target) in enumerate(problem.edges)
         ],
+        **_handovers_to_document(problem),
         "allowed": problem.allowed.tolist(),
         "units": [
             {
@@ -163,9 +164,24 @@ def problem_to_document(problem: Problem) -> dict[str, Json]:
                 "time_ps": unit.time_ps.tolist(),
                 "demand_kbps": unit.demand_kbps.tolist(),
                 "dynamic_mw": unit.dynamic_mw.tolist(),
+                **({} if unit.step_ps is None else {"step_ps": unit.step_ps.tolist()}),
             }
             for unit in problem.units
         ],
+    }
+
+
+def _handovers_to_document(problem: Problem) -> dict[str, Json]:
+    """The hand-overs between networks; nothing where there are none."""
+    if not problem.handovers:
+        return {}
+    return {
+        "handovers": [
+            {"source": source, "target": target, "transition_ps": delay}
+            for (source, target), delay in zip(
+                problem.handovers, problem.handovers_ps.tolist(), strict=True
+            )
+        ]
     }
 
 
@@ -243,7 +259,7 @@ def problem_from_document(document: Json) -> Problem:
         for u, unit in enumerate(content["units"])
     )
     memory = content["memory_domain"]
-    edges = content["edges"]
+    edges, handovers = content["edges"], content.get("handovers", [])
     problem = Problem(
         networks=tuple(
             ProblemNetwork(
@@ -286,6 +302,12 @@ def problem_from_document(document: Json) -> Problem:
         power_cap_mw=content["power_cap_mw"],
         energy_budget_fj=content["energy_budget_fj"],
         edge_tokens=_tokens(edges),
+        handovers=tuple((entry["source"], entry["target"]) for entry in handovers),
+        handover_ps=_integers(
+            [entry["transition_ps"] for entry in handovers], "$.handovers[*].transition_ps"
+        )
+        if handovers
+        else None,
     )
     check_problem(problem)
     for i, objective in enumerate(problem.objectives):
@@ -311,7 +333,8 @@ def _unit_from_document(unit: Any, domains: dict[str, int], path: str) -> Proble
     contention, channels = unit["contention"], unit["channels"]
     tables = {
         name: _integers(unit[name], f"{path}.{name}")
-        for name in ("time_ps", "demand_kbps", "dynamic_mw", "idle_mw")
+        for name in ("time_ps", "demand_kbps", "dynamic_mw", "idle_mw", "step_ps")
+        if name in unit
     }
     return ProblemUnit(
         name=unit["name"],

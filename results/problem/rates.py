@@ -12,11 +12,13 @@ import numpy as np
 from common.arrays import IntArray
 from common.units import PPM, UHZ_PS
 from results.io.canonical_json import INT64_MAX
-from results.problem.arithmetic import TIME_LIMIT_PS
-from results.problem.problem import Problem, ProblemUnit
+from results.problem.problem import Problem
 
 if TYPE_CHECKING:
     from results.front.front import Member
+
+NEVER = INT64_MAX
+"""Instead of a time where a unit cannot run a group."""
 
 
 def rate_uhz(period_ps: int) -> int:
@@ -38,27 +40,28 @@ def times_alone_ps(problem: Problem) -> tuple[int, ...]:
     """Per network the time of one frame alone on its best unit.
 
     The least, over the units and all operating points of each unit's clocks, allowed or not, of
-    repeats x the sum of the stand-alone times of its groups. A group that the unit cannot run
+    the sum of the stand-alone times of its groups in all repeats. A group that the unit cannot run
     counts with its smallest time on any unit. A network that has a unit for itself, and all its
     groups there, ends a frame after each such time.
     """
-    best = np.min([_times(unit).min(axis=1) for unit in problem.units], axis=0)
+    tables = [_times(problem, u) for u in range(len(problem.units))]
+    best = np.min([table.min(axis=1) for table in tables], axis=0)
     times = []
     for network in problem.networks:
         inside = slice(network.groups.start, network.groups.stop)
         smallest = best[inside, None]
         frames = [
-            np.where(table < TIME_LIMIT_PS, table, smallest).sum(axis=0).min()
-            for table in (_times(unit)[inside] for unit in problem.units)
+            np.where(table[inside] < NEVER, table[inside], smallest).sum(axis=0).min()
+            for table in tables
         ]
-        times.append(network.repeats * int(min(frames)))
+        times.append(int(min(frames)))
     return tuple(times)
 
 
-def _times(unit: ProblemUnit) -> IntArray:
-    """[groups, operating points]: stand-alone times; the limit where the unit cannot run it."""
-    table = unit.time_ps.reshape(len(unit.time_ps), -1)
-    return np.where(table < 1, TIME_LIMIT_PS, table)
+def _times(problem: Problem, u: int) -> IntArray:
+    """[groups, operating points]: times of all repeats; NEVER where the unit cannot run it."""
+    table = problem.frame_ps(u).reshape(problem.group_count, -1)
+    return np.where(table < 1, NEVER, table)
 
 
 def relative_rates_ppm(problem: Problem, periods_ps: IntArray) -> IntArray:

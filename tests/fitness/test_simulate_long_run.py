@@ -79,6 +79,8 @@ def freely(of: Problem, in_flight: int) -> Problem:
     return replace(
         piped(of, in_flight),
         networks=tuple(replace(entry, waits_for=(), arrival_ps=0) for entry in of.networks),
+        handovers=(),
+        handover_ps=None,
         objectives=(*(Objective(kind) for kind in KINDS), Objective(ObjectiveKind.FAIRNESS)),
         execution=FreeRunning(in_flight),
     )
@@ -120,7 +122,11 @@ def compare_free_run(seed: int) -> set[str]:
 def drawn(seed: int) -> tuple[Problem, DesignPoint, np.random.Generator]:
     rng = np.random.default_rng(seed)
     shape = RandomShape(
-        groups=(1, 4), ties=seed % 2 == 0, contention=seed % 8 not in (0, 1, 4), copies=True
+        groups=(1, 4),
+        ties=seed % 2 == 0,
+        contention=seed % 8 not in (0, 1, 4),
+        copies=True,
+        phases=seed % 3 == 1,
     )
     case = random_problem(rng, shape)
     return case, random_design(rng, case), rng

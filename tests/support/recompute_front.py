@@ -36,6 +36,12 @@ def loss(c, m, x, y):
     return min(worst, 62260)
 
 
+def time_of(unit, g, index, repeat):
+    """Stand-alone time of a repeat, counted from 1."""
+    step = at(unit["step_ps"][g], index) if "step_ps" in unit else 0
+    return at(unit["time_ps"][g], index) + (repeat - 1) * step
+
+
 def replay(problem, unit_of, point, endless=False):
     """{(frame, network, repeat, group): (ready, start, end)} of one frame alone; or, with frames
     that never run out, of the long run, and its window: for its beginning and its end the instant
@@ -48,7 +54,6 @@ def replay(problem, unit_of, point, endless=False):
     number = {unit["name"]: u for u, unit in enumerate(problem["units"])}
     index = {name: [point[clock] for clock in unit["clocks"]] for name, unit in units.items()}
     m = point[problem["memory_domain"]] if problem["memory_domain"] else 0
-    alone = [at(units[u]["time_ps"][g], index[u]) for g, u in enumerate(unit_of)]
     demand = [at(units[u]["demand_kbps"][g], index[u]) for g, u in enumerate(unit_of)]
     networks = problem["networks"]
     groups = [range(n["first_group"], n["first_group"] + len(n["group_names"])) for n in networks]
@@ -69,6 +74,15 @@ def replay(problem, unit_of, point, endless=False):
             if not incoming[g] and repeat == 1:
                 last = networks[other]["repeats"]
                 yield from (((frame, other, last, o), 0) for o in groups[other])
+        if repeat == 1:
+            yield from handed_over(frame, g)
+
+    def handed_over(frame, g):
+        for h in problem.get("handovers", []):
+            if h["target"] == g:
+                (other,) = (o for o in range(len(groups)) if h["source"] in groups[o])
+                delay = h["transition_ps"][number[unit_of[h["source"]]]][number[unit_of[g]]]
+                yield (frame, other, networks[other]["repeats"], h["source"]), delay
 
     todo, left, released = {}, {}, {}
 
@@ -86,8 +100,10 @@ def replay(problem, unit_of, point, endless=False):
         oldest = {s: min(f for t, f in released if t == s) for s, _ in released}
         lacking = {}
         for key, before in todo.items():
+            if not incoming[key[3]]:
+                before = dict(handed_over(key[0], key[3])) if key[2] == 1 else {}
             there = [end[other] + delay - now for other, delay in before.items() if other in end]
-            if incoming[key[3]] and there:
+            if there:
                 lacking[key] = max(there)
 
         def sort(entries):
@@ -146,7 +162,8 @@ def replay(problem, unit_of, point, endless=False):
             ]
             if queue and u not in running:
                 key = min(queue)[1:]
-                start[key], running[u] = now, (key, alone[key[3]] * 65536)
+                time = time_of(units[u], key[3], index[u], key[2])
+                start[key], running[u] = now, (key, time * 65536)
                 del queued[key]
         rate = {}
         for u, (key, _) in running.items():
@@ -180,7 +197,7 @@ def figures(problem, unit_of, point, rows, played=None):
         result["negative_rate_sum_uhz"] -= 10**18 // latency
     units = {unit["name"]: unit for unit in problem["units"]}
     alone = sum(
-        at(units[u]["time_ps"][key[3]], [point[clock] for clock in units[u]["clocks"]])
+        time_of(units[u], key[3], [point[clock] for clock in units[u]["clocks"]], key[2])
         for key, u in ((key, unit_of[key[3]]) for key in rows)
     )
     busy = sum(end - start for _, start, end in rows.values())
@@ -249,9 +266,9 @@ def stream_periods(problem, unit_of, point, rows, window):
     units = {unit["name"]: unit for unit in problem["units"]}
     networks = problem["networks"]
 
-    def alone(g):
+    def alone(g, repeat):
         unit = units[unit_of[g]]
-        return at(unit["time_ps"][g], [point[clock] for clock in unit["clocks"]])
+        return time_of(unit, g, [point[clock] for clock in unit["clocks"]], repeat)
 
     periods = []
     for members in streams_of(problem):
@@ -259,14 +276,15 @@ def stream_periods(problem, unit_of, point, rows, window):
         for n in members:
             first = networks[n]["first_group"]
             for g in range(first, first + len(networks[n]["group_names"])):
-                load[unit_of[g]] += networks[n]["repeats"] * alone(g)
-        for (_, n, _, g), (_, _, end) in rows.items():
+                for repeat in range(networks[n]["repeats"]):
+                    load[unit_of[g]] += alone(g, repeat + 1)
+        for (_, n, r, g), (_, _, end) in rows.items():
             if n in members and end is not None and begin < end <= last:
-                done[unit_of[g]] += alone(g)
+                done[unit_of[g]] += alone(g, r)
         for running, sign in ((before, -1), (after, 1)):
-            for u, ((_, n, _, g), work) in running.items():
+            for u, ((_, n, r, g), work) in running.items():
                 if n in members:
-                    done[u] += sign * ((alone(g) * 65536 - work) // 65536)
+                    done[u] += sign * ((alone(g, r) * 65536 - work) // 65536)
         window_ps = last - begin
         periods.append(max(-(-load[u] * window_ps // done[u]) for u in units if load[u]))
     return periods
@@ -278,7 +296,19 @@ def flat(table):
 
 def times_alone(problem):
     """Per network: the least time of a frame on one unit, other units helping where it cannot."""
-    every = [[flat(group) for group in unit["time_ps"]] for unit in problem["units"]]
+    repeats = [n["repeats"] for n in problem["networks"] for _ in n["group_names"]]
+
+    def frames(unit, g):
+        """At every choice of clocks: all repeats together."""
+        times = flat(unit["time_ps"][g])
+        steps = flat(unit["step_ps"][g]) if "step_ps" in unit else [0] * len(times)
+        count = repeats[g]
+        return [
+            count * time + count * (count - 1) // 2 * step if time > 0 else time
+            for time, step in zip(times, steps, strict=True)
+        ]
+
+    every = [[frames(unit, g) for g in range(len(repeats))] for unit in problem["units"]]
     best = [
         min((time for unit in every for time in unit[g] if time > 0), default=1 << 47)
         for g in range(len(every[0]))
@@ -286,12 +316,12 @@ def times_alone(problem):
     result = []
     for network in problem["networks"]:
         groups = range(network["first_group"], network["first_group"] + len(network["group_names"]))
-        frames = [
+        choices = [
             sum(best[g] if unit[g][k] < 1 else unit[g][k] for g in groups)
             for unit in every
             for k in range(len(unit[0]))
         ]
-        result.append(network["repeats"] * min(frames))
+        result.append(min(choices))
     return result
 
 
@@ -321,7 +351,7 @@ def closed_form(problem, unit_of, point):
 
     for g, name in enumerate(unit_of):
         index = [point[clock] for clock in units[name]["clocks"]]
-        time = at(units[name]["time_ps"][g], index) * repeats[g]
+        time = sum(time_of(units[name], g, index, r + 1) for r in range(repeats[g]))
         busy(name, time, at(units[name]["dynamic_mw"][g], index))
     for e in problem["edges"]:
         ends = unit_of[e["source"]], unit_of[e["target"]]
@@ -346,7 +376,7 @@ def execution(problem, unit_of, point, key, times):
         "group": group,
         "unit": unit["name"],
         **dict(zip(("ready_ps", "start_ps", "end_ps"), times, strict=True)),
-        "alone_ps": at(unit["time_ps"][group], [point[clock] for clock in unit["clocks"]]),
+        "alone_ps": time_of(unit, group, [point[clock] for clock in unit["clocks"]], repeat),
     }
 
 

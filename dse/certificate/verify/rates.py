@@ -48,11 +48,10 @@ def overloaded_unit(problem: Problem, member: Member) -> str | None:
 
 def _loads(problem: Problem, design: DesignPoint, u: int) -> list[int]:
     """Of each stream: what one frame takes alone on the unit, ps."""
-    unit = problem.units[u]
-    points = tuple(int(design.operating_points[clock]) for clock in unit.clocks)
+    frame_ps, clocks = problem.frame_ps(u), problem.units[u].clocks
+    points = tuple(int(design.operating_points[clock]) for clock in clocks)
     loads = [
-        network.repeats
-        * sum(int(unit.time_ps[(g, *points)]) for g in network.groups if design.units[g] == u)
+        sum(int(frame_ps[(g, *points)]) for g in network.groups if design.units[g] == u)
         for network in problem.networks
     ]
     return [sum(loads)] if problem.execution.has_frame else loads

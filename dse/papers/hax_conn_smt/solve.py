@@ -76,8 +76,14 @@ def solve_whole(
             second), so that the answer is the same on any machine; None: until it is proved.
 
     Raises:
-        ResultError: a power cap or an energy budget, which Eq. 1 to 11 do not know.
+        ResultError: a power cap or an energy budget, which Eq. 1 to 11 do not know; phases of one
+            model.
     """
+    if problem.has_phases:
+        raise ResultError(
+            "the SMT formulation has one time for all repeats of a group and no hand-overs between "
+            "networks (units[*].step_ps, handovers); branch and bound has both"
+        )
     for name in ("power_cap_mw", "energy_budget_fj"):
         value = getattr(problem, name)
         if value is not None:

@@ -211,8 +211,11 @@ def periodic_pipeline(
     Without contention every order has the same period, the largest load, and only frames change.
 
     Raises:
-        ValueError: where the design puts a group on a unit that cannot run it.
+        ValueError: where the design puts a group on a unit that cannot run it, or networks are
+            phases of one model.
     """
+    if problem.has_phases:
+        raise ValueError("repeats that take longer and longer, or hand-overs between networks")
     pipeline = _Pipeline(problem, design)
     draw = random.Random(seed)
     best = pipeline.in_order()

@@ -42,7 +42,7 @@ def mapped_dataflow(problem: Problem, design: DesignPoint, name: str) -> MappedD
     whatever feeds it from another unit; so all units of an iteration are independent, and the
     slowest sets the period. A channel's buffer holds its initial tokens and one frame more.
 
-    Waiting between networks and arrivals are no part of this graph.
+    Waiting and hand-overs between networks and arrivals are no part of this graph.
 
     Raises:
         GraphError: where the graph is deadlocked.
@@ -104,6 +104,7 @@ def _phases(problem: Problem, design: DesignPoint) -> dict[int, list[_Placed]]:
                 time = int(unit.time_ps[(g, *points)])
                 if time < 0:
                     raise ValueError(f"group {g} cannot run on unit {unit.name}")
+                time += (repeat - 1) * int(unit.steps_ps[(g, *points)])
                 label = f"{network.name}:{network.group_names[g - network.first_group]}"
                 if network.repeats > 1:
                     label += f"#{repeat}"

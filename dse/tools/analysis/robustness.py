@@ -245,13 +245,22 @@ def with_cost_errors(problem: Problem, factors_ppm: IntArray) -> Problem:
 
 
 def _with_errors(unit: ProblemUnit, factors: IntArray) -> ProblemUnit:
-    # Quotient and remainder apart, for t * f does not fit in 64 bits.
     f = factors.reshape(-1, *(1 for _ in unit.clocks))
-    whole, rest = np.divmod(unit.time_ps, PPM)
-    time = np.maximum(whole * f + (rest * f + PPM // 2) // PPM, 1)
+
+    def times_f(table: IntArray) -> IntArray:
+        # Quotient and remainder apart, for t * f does not fit in 64 bits.
+        whole, rest = np.divmod(table, PPM)
+        product: IntArray = whole * f + (rest * f + PPM // 2) // PPM
+        return product
+
+    time = np.maximum(times_f(unit.time_ps), 1)
     whole, rest = np.divmod(unit.demand_kbps, f)
-    demand = whole * PPM + (2 * rest * PPM + f) // (2 * f)
-    return replace(unit, time_ps=np.where(unit.time_ps < 0, -1, time), demand_kbps=demand)
+    return replace(
+        unit,
+        time_ps=np.where(unit.time_ps < 0, -1, time),
+        demand_kbps=whole * PPM + (2 * rest * PPM + f) // (2 * f),
+        step_ps=None if unit.step_ps is None else times_f(unit.step_ps),
+    )
 
 
 def _check_errors(problem: Problem, percent: int) -> None:
@@ -321,5 +330,6 @@ def _at_points(unit: ProblemUnit, kept: list[IntArray], memory: IntArray | None)
         demand_kbps=cut(unit.demand_kbps, 1),
         dynamic_mw=cut(unit.dynamic_mw, 1),
         idle_mw=cut(unit.idle_mw, 0),
+        step_ps=None if unit.step_ps is None else cut(unit.step_ps, 1),
         contention=contention,
     )

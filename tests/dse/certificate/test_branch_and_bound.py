@@ -98,6 +98,12 @@ def test_the_sample_is_varied() -> None:
             seen["deadline"] += any(network.deadline_ps is not None for network in networks)
             seen["points"] += any(not domain.allowed.all() for domain in problem.domains)
             seen["contention"] += any(unit.contention is not None for unit in units)
+            seen["grows"] += any(
+                unit.step_ps is not None and unit.step_ps[g].any() and problem.repeats[g] > 1
+                for unit in units
+                for g in range(problem.group_count)
+            )
+            seen["hand-over"] += bool(problem.handovers)
             seen["problems"] += 1
     assert seen["problems"] == 1000
     assert min(seen.values()) >= 50, seen

@@ -26,6 +26,9 @@ MIN_OF_CHUNK = {
     "repeats": 80,
     "waits for another": 80,
     "arrives late": 80,
+    "later repeats take longer": 30,
+    "hand-over to a first group": 10,
+    "hand-over beside an edge": 10,
     "shared clock": 60,
     "host clock": 80,
     "clock off": 20,
@@ -52,7 +55,11 @@ def compare(seed: int) -> set[str]:
     """Asserts that both agree on problem ``seed``; returns the features that it shows."""
     rng = np.random.default_rng(seed)
     shape = RandomShape(
-        groups=(1, 4), ties=seed % 2 == 0, contention=seed % 8 not in (0, 1, 4), copies=True
+        groups=(1, 4),
+        ties=seed % 2 == 0,
+        contention=seed % 8 not in (0, 1, 4),
+        copies=True,
+        phases=seed % 3 > 0,
     )
     problem = random_problem(rng, shape)
     design = random_design(rng, problem)
@@ -108,6 +115,20 @@ def features(
                 "repeats": any(network.repeats > 1 for network in problem.networks),
                 "waits for another": any(network.waits_for for network in problem.networks),
                 "arrives late": any(network.arrival_ps for network in problem.networks),
+                "later repeats take longer": any(
+                    group.repeat > 1
+                    and problem.units[group.unit].step_ps is not None
+                    and problem.networks[group.network].repeats > 1
+                    for group in groups
+                ),
+                "hand-over to a first group": any(
+                    design.units[a] != design.units[b] and b not in targets
+                    for a, b in problem.handovers
+                ),
+                "hand-over beside an edge": any(
+                    design.units[a] != design.units[b] and b in targets
+                    for a, b in problem.handovers
+                ),
                 "shared clock": len(set(first_clocks)) < len(first_clocks),
                 "host clock": any(len(unit.clocks) == 3 for unit in problem.units),
                 "clock off": any(

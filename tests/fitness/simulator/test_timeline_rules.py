@@ -60,6 +60,48 @@ def start_order(played: timeline.Timeline) -> list[tuple[int, int, int, int]]:
     ]
 
 
+class TestPhases:
+    """A prompt of two groups on unit 0, then three tokens of two groups each."""
+
+    def stated(self, handovers: dict[tuple[int, int], int]) -> Problem:
+        networks = [network("prompt", 0, 2), network("answer", 2, 2, repeats=3, waits_for=(0,))]
+        edges = {(0, 1): 0, (2, 3): 0}
+        base = problem(networks, [[10, 10], [20, 20], [5, 5], [6, 6]], edges=edges)
+        step = np.array([[0], [0], [1], [2]], dtype=np.int64)
+        delays = np.zeros((len(handovers), 2, 2), dtype=np.int64)
+        for table, delay in zip(delays, handovers.values(), strict=True):
+            table[0, 1] = table[1, 0] = delay
+        return replace(
+            base,
+            units=tuple(replace(unit, step_ps=step) for unit in base.units),
+            handovers=tuple(handovers),
+            handover_ps=delays,
+        )
+
+    def test_every_repeat_takes_a_step_longer(self) -> None:
+        played = simulate(self.stated({}), [0, 0, 0, 0])
+        answer = [(30, 35), (35, 41), (41, 47), (47, 55), (55, 62), (62, 72)]
+        assert spans(played) == [(0, 10), (10, 30), *answer]
+        assert [row.alone_ps for row in played.schedule.groups[2:]] == [5, 6, 6, 8, 7, 10]
+
+    def test_a_hand_over_delays_the_first_repeat_of_its_target(self) -> None:
+        """What group 0 leaves arrives at 110, while the first group of the answer runs from 30."""
+        played = simulate(self.stated({(0, 3): 100}), [0, 0, 1, 1])
+        assert spans(played)[2:] == [(30, 35), (110, 116), (116, 122), (122, 130), *END]
+
+    def test_a_hand_over_to_a_first_group(self) -> None:
+        played = simulate(self.stated({(1, 2): 4, (0, 2): 7}), [0, 0, 1, 0])
+        assert spans(played)[2] == (34, 39)
+
+    def test_there_is_none_on_one_unit(self) -> None:
+        played = simulate(self.stated({(1, 2): 4, (0, 3): 100}), [0, 0, 0, 0])
+        assert spans(played) == spans(simulate(self.stated({}), [0, 0, 0, 0]))
+
+
+END = [(130, 137), (137, 147)]
+"""The third token, where the second has ended at 130."""
+
+
 class TestQueue:
     def test_one_group(self) -> None:
         played = simulate(problem([network("a", 0, 1)], [[70]]), [0])

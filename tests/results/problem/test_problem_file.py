@@ -76,6 +76,22 @@ def variants(make_problem):
         units=tuple(dataclasses.replace(unit, contention=None) for unit in base.units),
     )
     yield without_memory
+    yield with_phases(base)
+
+
+def with_phases(problem):
+    """The second network takes over from the first, and takes longer with each repeat."""
+    units = len(problem.units)
+    return dataclasses.replace(
+        problem,
+        networks=(problem.networks[0], dataclasses.replace(problem.networks[1], waits_for=(0,))),
+        units=tuple(
+            dataclasses.replace(unit, step_ps=np.maximum(unit.time_ps, 0) // 100)
+            for unit in problem.units
+        ),
+        handovers=((0, problem.networks[1].first_group),),
+        handover_ps=np.arange(units * units, dtype=np.int64).reshape(1, units, units),
+    )
 
 
 def test_round_trip(make_problem, tmp_path):
@@ -91,9 +107,10 @@ def test_round_trip(make_problem, tmp_path):
 
 def test_every_field_is_in_the_file(problem):
     """A field that is added to the types and forgotten here would be lost without a word."""
-    document = problem_to_document(problem)
+    document = problem_to_document(with_phases(problem))
     fields = {field.name for field in dataclasses.fields(Problem)}
-    assert fields - {"transition_ps", "edge_tokens"} <= set(document)
+    assert fields - {"transition_ps", "edge_tokens", "handover_ps"} <= set(document)
+    assert set(document["handovers"][0]) == {"source", "target", "transition_ps"}
     assert set(document["edges"][0]) == {"source", "target", "tokens", "transition_ps"}
     unit_fields = {field.name for field in dataclasses.fields(ProblemUnit)}
     assert unit_fields == set(document["units"][0])
@@ -278,3 +295,25 @@ def test_wrong_content_is_named(problem, path, value, complaint):
 def test_missing_file_is_named(tmp_path):
     with pytest.raises(ResultError, match=r"nowhere\.json: cannot be read: No such file"):
         read_problem(tmp_path / "nowhere.json")
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"handovers": ((0, 99),)}, r"handovers\[0\]: must be groups below 11, got 0 -> 99"),
+        ({"handovers": ((6, 0),)}, r"handovers\[0\]: the network of group 0 must wait for that of"),
+        ({"handover_ps": None}, r"handovers\[\*\].transition_ps: must have the shape \[1, 3, 3\]"),
+    ],
+)
+def test_hand_overs_that_lead_nowhere(problem, changes, message):
+    with pytest.raises(ResultError, match=message):
+        check_problem(dataclasses.replace(with_phases(problem), **changes))
+
+
+def test_the_last_repeat_is_not_too_long(problem):
+    phased = with_phases(problem)
+    step = np.full_like(phased.units[1].time_ps, 2**46)
+    network = {"repeats": 3}
+    long = replace_unit(replace_network(phased, 1, **network), 1, step_ps=step)
+    with pytest.raises(ResultError, match="the last of 3 repeats of resnet50 must take less"):
+        check_problem(long)

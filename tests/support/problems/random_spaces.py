@@ -120,6 +120,7 @@ def random_limited_problem(rng: np.random.Generator) -> Problem:
                 ties=bool(rng.integers(2)),
                 contention=bool(rng.integers(4)),
                 copies=bool(rng.integers(2)),
+                phases=bool(rng.spawn(1)[0].integers(2)),
             ),
         )
         problem = _with_mapping_limits(rng, problem)

@@ -29,6 +29,7 @@ def small_problem(seed: int) -> Problem:
         contention=seed % 4 != 0,
         ties=seed % 2 == 0,
         copies=True,
+        phases=seed % 5 < 2,
     )
     while True:
         problem = _narrowed(rng, random_problem(rng, shape))

@@ -5,6 +5,8 @@ from __future__ import annotations
 from functools import cache
 from itertools import pairwise, product
 
+import numpy as np
+
 from fitness.contention import lost_rate
 from fitness.reference import timeline as plain_timeline
 from results.front.certificate import NOT_NAMED
@@ -32,17 +34,17 @@ def bound_from_schedule(
         for row in plain_timeline.simulate(problem, design).schedule.groups
     }
 
+    delays = np.concatenate((problem.transition_ps, problem.handovers_ps))
+
     def values(group: int, unit: int, table: str) -> set[int]:
         clocks = product(*(points[clock] for clock in problem.units[unit].clocks))
         return {int(getattr(problem.units[unit], table)[(group, *at)]) for at in clocks}
 
-    def smallest(group: int) -> int:
+    def smallest(group: int, table: str) -> int:
         named = units[group]
         candidates = [named] if named != NOT_NAMED else range(len(problem.units))
         return min(
-            min(values(group, unit, "time_ps"))
-            for unit in candidates
-            if problem.allowed[group, unit]
+            min(values(group, unit, table)) for unit in candidates if problem.allowed[group, unit]
         )
 
     def waits_for(instance: Instance) -> list[tuple[Instance, int | None]]:
@@ -53,15 +55,21 @@ def bound_from_schedule(
             for edge, (source, target) in enumerate(problem.edges)
             if target == group
         ]
-        if inputs:
-            return inputs
-        if repeat > 1:
-            return [((n, repeat - 1, g), None) for g in network.groups]
-        return [
-            ((m, problem.networks[m].repeats, g), None)
-            for m in network.waits_for
-            for g in problem.networks[m].groups
-        ]
+        if inputs or repeat > 1:
+            before = [((n, repeat - 1, g), None) for g in network.groups]
+        else:
+            before = [
+                ((m, problem.networks[m].repeats, g), None)
+                for m in network.waits_for
+                for g in problem.networks[m].groups
+            ]
+        if repeat == 1:
+            for h, (source, target) in enumerate(problem.handovers, len(problem.edges)):
+                m = problem.network_of[source]
+                if target == group:
+                    handed_over = (m, problem.networks[m].repeats, source), h
+                    (inputs or before).append(handed_over)
+        return inputs or before
 
     def certain(group: int, unit: int) -> bool:
         table = problem.units[unit].contention
@@ -74,6 +82,7 @@ def bound_from_schedule(
         return (
             len(parameters) <= 1
             and len(values(group, unit, "time_ps")) == 1
+            and len(values(group, unit, "steps_ps")) == 1
             and len(values(group, unit, "demand_kbps")) == 1
         )
 
@@ -116,7 +125,9 @@ def bound_from_schedule(
         row = rows[instance]
         if row.end_ps <= now:
             return 0
-        return time_left(instance) if row.start_ps < now else smallest(row.group)
+        if row.start_ps < now:
+            return time_left(instance)
+        return smallest(row.group, "time_ps") + (row.repeat - 1) * smallest(row.group, "steps_ps")
 
     @cache
     def least_end(instance: Instance) -> int:
@@ -126,12 +137,12 @@ def bound_from_schedule(
         start = now
         if row.start_ps >= now:
             inputs = waits_for(instance)
-            if row.repeat == 1 and all(edge is None for _, edge in inputs):
+            if row.repeat == 1 and row.group not in {target for _, target in problem.edges}:
                 start = max(start, problem.networks[row.network].arrival_ps)
             for other, edge in inputs:
                 ends = units[other[2]], units[row.group]
                 known = edge is not None and NOT_NAMED not in ends
-                delay = int(problem.transition_ps[(edge, *ends)]) if known else 0
+                delay = int(delays[(edge, *ends)]) if known else 0
                 start = max(start, least_end(other) + delay)
         return start + still_to_do(instance)
 
