@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from dse.errors import DseError as DseError
     from dse.errors import InfeasibleError as InfeasibleError
     from dse.version import VERSION as __version__  # noqa: F401
-    from dse.workload.options import Options as Options
     from dse.workload.workload import Workload as Workload
     from platforms.io.platform_file import load_platform as platform
     from platforms.platform import Platform as Platform
@@ -58,7 +57,6 @@ _EXPORTS = {
     "random_search": "dse.engines.optimizers",
     "DseError": "dse.errors",
     "InfeasibleError": "dse.errors",
-    "Options": "dse.workload.options",
     "Workload": "dse.workload.workload",
     "Platform": "platforms.platform",
 }
@@ -75,7 +73,6 @@ __all__ = [
     "InfeasibleError",
     "Member",
     "Optimizer",
-    "Options",
     "Platform",
     "Problem",
     "Pymoo",

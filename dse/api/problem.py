@@ -7,14 +7,14 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from dse.baselines.repeat_matching import balanced as with_matched_repeats
 from dse.errors import WorkloadError
 from dse.problem.build import BuiltProblem, build_problem
 from dse.problem.cost_provenance import cost_origins
 from dse.space.design_space import DesignSpace
-from dse.workload.options import Options, parse_positive
+from dse.workload.options import Options, ThroughputModel, parse_positive
 from dse.workload.scenarios import Scenario, apply_scenario
 from dse.workload.workload import Workload
 from dse.workload.workload_file import workload_from
@@ -22,6 +22,7 @@ from fitness.profiles.profile_file import Profile, load_profile
 from platforms.io.platform_file import load_platform
 from platforms.platform import Platform
 from results.front.cost_origins import CostOrigins
+from results.problem.execution import IdleTime
 from results.problem.problem import Problem as NumericProblem
 
 if TYPE_CHECKING:
@@ -53,12 +54,12 @@ class Problem:
         networks: Networks,
         platform: str | Path | Platform,
         *,
-        objectives: Sequence[str] = ("latency", "energy"),
+        objectives: str | Sequence[str] = ("latency", "energy"),
         groups: int | None = None,
         branches: bool = False,
         each_layer: bool = False,
         max_transitions: int | None = None,
-        units: Sequence[str] | None = None,
+        units: str | Sequence[str] | None = None,
         fixed: Mapping[str, str | int | float] | None = None,
         precision: str | None = None,
         power_cap_w: Number | None = None,
@@ -72,7 +73,8 @@ class Problem:
         profile: str | Path | Profile | None = None,
         scenario: Scenario | None = None,
         match_repeats: bool = False,
-        **more: Any,
+        throughput_model: ThroughputModel = ThroughputModel.TIMELINE,
+        pipeline_time: IdleTime = IdleTime.PERIOD,
     ) -> None:
         """Build a problem from names, files or objects.
 
@@ -80,7 +82,7 @@ class Problem:
             networks: a name of the catalogue, an ``.onnx`` file, ``NAME*COPIES``, several of these,
                 one workload file, or a :class:`dse.Workload`.
             platform: a name, a file, or a :class:`dse.Platform`.
-            objectives: two or more of ``latency``, ``latency:NETWORK``, ``inverse-latency``,
+            objectives: one or more of ``latency``, ``latency:NETWORK``, ``inverse-latency``,
                 ``throughput``, ``energy``, ``power``, ``efficiency``, ``stretch``, ``fairness``.
             groups: approximate number of groups per network.
             branches: make parallel branches groups of their own.
@@ -101,7 +103,8 @@ class Problem:
             profile: the user's own measurements.
             scenario: one of HaX-CoNN's.
             match_repeats: repeat faster networks so that all end at about the same time.
-            more: further fields of :class:`dse.Options`, as they are there.
+            throughput_model: of pipelines, simulated or in closed form.
+            pipeline_time: in closed form, how long units idle per frame.
 
         Raises:
             GraphError, PlatformError, WorkloadError, ResultError: on input that cannot be used; all
@@ -117,13 +120,13 @@ class Problem:
         )
         measured = load_profile(profile, chip) if isinstance(profile, str | Path) else profile
         options = Options(
-            objectives=tuple(objectives),
+            objectives=_names(objectives, "objectives"),
             groups=groups,
             branches=branches,
             each_layer=each_layer,
             max_transitions=max_transitions,
-            units=None if units is None else tuple(units),
-            fixed=tuple((domain, str(value)) for domain, value in (fixed or {}).items()),
+            units=None if units is None else _names(units, "units"),
+            fixed=_fixed(fixed),
             precision=precision,
             power_cap_w=_exact(power_cap_w, "power_cap_w"),
             energy_budget_mj=_exact(energy_budget_mj, "energy_budget_mj"),
@@ -137,7 +140,8 @@ class Problem:
             ),
             free_running=free_running,
             frames_in_flight=frames_in_flight,
-            **more,
+            throughput_model=throughput_model,
+            pipeline_time=pipeline_time,
         )
         self._assemble(
             workload,
@@ -238,6 +242,20 @@ class Problem:
         from dse.search.optimizers.pymoo_adapters import DesignProblem
 
         return DesignProblem(DesignSpace(self.numeric))
+
+
+def _names(value: str | Sequence[str], what: str) -> tuple[str, ...]:
+    """One name, or several."""
+    names = (value,) if isinstance(value, str) else tuple(value)
+    if not names or not all(isinstance(name, str) for name in names):
+        raise WorkloadError(f"{what}: one or more names are required, got {value!r}")
+    return names
+
+
+def _fixed(value: Mapping[str, str | int | float] | None) -> tuple[tuple[str, str], ...]:
+    if not isinstance(value, Mapping | None):
+        raise WorkloadError(f"fixed: a mapping such as {{'gpu': 1377}} is required, got {value!r}")
+    return tuple((domain, str(number)) for domain, number in (value or {}).items())
 
 
 def _exact(value: Number | None, what: str) -> Fraction | None:

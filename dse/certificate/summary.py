@@ -32,7 +32,7 @@ def describe_claims(front: Front) -> list[str]:
 
 def space_sentence(space: str) -> str:
     """The subject of a claim, appended to it."""
-    return f"Proved of this space: {space}."
+    return f"The claims are about this space: {space}."
 
 
 def describe_claim(problem: Problem, claim: CertificateSummary, best: Sequence[int]) -> str:

@@ -44,7 +44,12 @@ class LazyCommand(TyperCommand):
         app = typer.Typer(add_completion=False)
         import_module(self._entry.module).register(app)
         found: Any = get_command(app)
-        return getattr(found, "commands", {}).get(self._entry.name, found)
+        command = getattr(found, "commands", {}).get(self._entry.name, found)
+        for parameter in command.params:
+            if getattr(parameter, "is_flag", False):
+                # Typer would print <bool> beside each of them.
+                parameter.metavar = ""
+        return command
 
 
 class LazyGroup(TyperGroup):

@@ -75,6 +75,9 @@ def main() -> None:
     # A command leaves few cycles behind. Looking for them in all that was imported and read, again
     # and again and once more at the end, takes a third of a short command's time.
     gc.set_threshold(50_000)
+    if not sys.stdout.isatty():
+        # Rich would assume 80 columns of a pipe, and tables would lose some of theirs.
+        os.environ.setdefault("COLUMNS", "200")
     status = run(sys.argv[1:])
     gc.freeze()
     sys.exit(status)
@@ -108,9 +111,16 @@ def run(arguments: list[str]) -> int:
         if hasattr(error, "format_message"):
             message = error.format_message()
             # Without a command there is its help, and nothing to add.
-            return _report(printable(message), BAD_INPUT) if message else BAD_INPUT
+            return (
+                _report(printable(message) + _help_of(error), BAD_INPUT) if message else BAD_INPUT
+            )
         return _report_bug(error)
     return status if isinstance(status, int) else 0
+
+
+def _help_of(error: Any) -> str:
+    path = getattr(getattr(error, "ctx", None), "command_path", None)
+    return f"; see '{path} --help'" if path else ""
 
 
 def _file_error(error: OSError) -> str:

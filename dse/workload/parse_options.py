@@ -40,7 +40,6 @@ def make_options(
     pipeline_time: IdleTime = IdleTime.PERIOD,
     free_running: bool = False,
     frames_in_flight: int | None = None,
-    least_objectives: int = 2,
 ) -> Options:
     """Options from texts; None where an option was not given.
 
@@ -48,10 +47,6 @@ def make_options(
         WorkloadError: on the first text that does not have the form required.
     """
     objectives = tuple(objective or ("latency", "energy"))
-    if len(objectives) < least_objectives:
-        raise WorkloadError(
-            f"--objective: two or more are needed for a front, got only {objectives[0]!r}"
-        )
     names = None
     if units is not None:
         names = tuple(name.strip() for name in units.split(",") if name.strip())

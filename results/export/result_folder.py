@@ -73,7 +73,7 @@ def write_results(
             files[f"{name}.json"] = certificate_bytes(proof.certificate)
             if proof.smtlib is not None:
                 files[f"{name}.smt2"] = proof.smtlib.encode()
-    if pictures and front.members:
+    if pictures and front.members and len(front.problem.objectives) > 1:
         for suffix, picture in front_pictures(front, ".svg", ".png").items():
             files[f"front{suffix}"] = picture
     write_folder(folder, files, overwrite=overwrite)

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from results.errors import ResultError
 from results.front.front import Front
 from results.front.named_members import mark_members
 from results.plots.baselines import BaselineMark, baseline_marks, out_of_sight
@@ -59,7 +60,7 @@ def front_pictures(front: Front, *suffixes: str) -> dict[str, bytes]:
     laid out once. Equal fronts give equal bytes.
 
     Raises:
-        ValueError: where the front has no member or fewer than two objectives.
+        ResultError: where the front has no member or fewer than two objectives.
     """
     with picture_settings():
         figure = draw_front(front)
@@ -86,13 +87,13 @@ def draw_front(front: Front) -> Figure:
     """The picture as a matplotlib figure, which the caller may change.
 
     Raises:
-        ValueError: where the front has no member or fewer than two objectives.
+        ResultError: where the front has no member or fewer than two objectives.
     """
     from matplotlib.figure import Figure
 
     objectives = front.problem.objectives
     if not front.members or len(objectives) < 2:
-        raise ValueError(
+        raise ResultError(
             "a picture of a front needs a member and two objectives, got "
             f"{len(front.members)} and {len(objectives)}"
         )

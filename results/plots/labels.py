@@ -122,9 +122,10 @@ def _shared_costs(first: _Places, second: _Places) -> FloatArray:
     covered = overlap(first.boxes[:, None], second.boxes)
     crossing = overlap(first.leaders[:, None], second.boxes[:, None]).any(axis=2)
     crossed = overlap(second.leaders, first.boxes[:, None, None]).any(axis=2)
-    return _COST_OF_COVERING * covered + _COST_OF_LEADING_ACROSS * (
+    costs: FloatArray = _COST_OF_COVERING * covered + _COST_OF_LEADING_ACROSS * (
         crossing.astype(float) + crossed
     )
+    return costs
 
 
 def _placement(point: Point, size: tuple[float, float], box: Any, end: Any) -> Placement:

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import csv
 import json
-from typing import Annotated
+import sys
+from collections.abc import Mapping
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
 
 from dse.api.result import open_result
 from dse.cli.shared.options import AsJson, Folder
+from dse.errors import WorkloadError
 
 
 def register(app: typer.Typer) -> None:
@@ -27,6 +31,7 @@ def show(
         ),
     ] = None,
     as_json: AsJson = False,
+    as_csv: Annotated[bool, typer.Option("--csv", help="Print the front as CSV.")] = False,
     all_rows: Annotated[
         bool,
         typer.Option("--all", help="Print all rows of long tables."),
@@ -34,7 +39,12 @@ def show(
 ) -> None:
     """Show the front in a result folder, or one of its members."""
 
+    if as_csv and (as_json or member is not None):
+        raise WorkloadError("--csv: prints the whole front, without --json and --member")
     result = open_result(folder)
+    if as_csv:
+        _print_csv(result.rows())
+        return
     if as_json:
         print(
             json.dumps(
@@ -50,3 +60,23 @@ def show(
     )
     for view in views:
         console.print(view)
+
+
+def _print_csv(rows: list[dict[str, Any]]) -> None:
+    """A line per member; what is nested has a column per entry, such as ``clocks_mhz.gpu``."""
+    flat = [_flat(row) for row in rows]
+    columns = list(dict.fromkeys(column for row in flat for column in row))
+    writer = csv.DictWriter(sys.stdout, columns, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(flat)
+
+
+def _flat(row: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
+    flat: dict[str, Any] = {}
+    for key, value in row.items():
+        if isinstance(value, Mapping):
+            flat |= _flat(value, f"{prefix}{key}.")
+        else:
+            text = ", ".join(map(str, value)) if isinstance(value, list) else value
+            flat[f"{prefix}{key}"] = text
+    return flat

@@ -79,7 +79,7 @@ def evaluate(
 ) -> int:
     """Show what a mapping gives; exit status 3 where it breaks a constraint."""
 
-    options = make_options(**vars(space), **vars(goals), least_objectives=1)
+    options = make_options(**vars(space), **vars(goals))
     has_options = bool(options != Options() or inputs != InputOptions() or platform)
     _check_combination(networks, platform, mapping, source, has_options=has_options)
     if gantt is not None:

@@ -263,3 +263,8 @@ def _print_front(front: Front, folder: Path) -> None:
         highlight=False,
         soft_wrap=True,
     )
+    console.print(
+        f"Next: dse report {folder}; dse show {folder} --member knee",
+        highlight=False,
+        soft_wrap=True,
+    )

@@ -39,5 +39,5 @@ def problem_from_texts(
         match_repeats=together.balance,
     )
     for warning in problem.warnings:
-        print(f"dse: {warning}", file=sys.stderr)
+        print(f"dse: warning: {warning}", file=sys.stderr)
     return problem

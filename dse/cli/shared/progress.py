@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
 from typing import Any, Generic, Self, TypeVar
 
@@ -29,7 +30,9 @@ class ProgressLine(Generic[Event]):
         quiet: bool = False,
         **fields: Any,
     ) -> None:
-        self._bar = Progress(*columns, console=Console(stderr=True), disable=quiet)
+        width = os.get_terminal_size(2).columns if os.isatty(2) else None
+        console = Console(stderr=True, width=width)
+        self._bar = Progress(*columns, console=console, disable=quiet)
         self._task = self._bar.add_task("", **{"total": None, **fields})
         self._show = show
 

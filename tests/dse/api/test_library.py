@@ -138,3 +138,24 @@ def test_what_cannot_be_is_refused(problem: dse.Problem) -> None:
         dse.Problem(NETWORKS, PLATFORM, deadline_ms=-1)
     with pytest.raises(dse.DseError, match="vgg91"):
         dse.Problem("vgg91", PLATFORM)
+    with pytest.raises(dse.DseError, match="fixed: a mapping"):
+        dse.Problem(NETWORKS, PLATFORM, fixed=(("gpu", 1377),))
+    with pytest.raises(dse.DseError, match="objectives: one or more"):
+        dse.Problem(NETWORKS, PLATFORM, objectives=[])
+
+
+def test_one_name_is_taken_as_one_name() -> None:
+    problem = dse.Problem("alexnet", PLATFORM, units="gpu", objectives="latency")
+    assert problem.options.units == ("gpu",)
+    assert problem.options.objectives == ("latency",)
+
+
+def test_one_objective_is_searched_proved_and_saved(tmp_path: Path) -> None:
+    problem = dse.Problem("alexnet", PLATFORM, objectives="energy", groups=3)
+    front = dse.certify(dse.explore(problem, max_evaluations=500))
+    assert len(front) == 1
+    front.save(tmp_path / "one")
+    assert not list((tmp_path / "one").glob("*.png"))
+    assert dse.load(tmp_path / "one")[0].energy_mj == front[0].energy_mj
+    with pytest.raises(dse.DseError, match="two objectives"):
+        front.plot(tmp_path / "one.pdf")

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from results.errors import ResultError
 from results.export.result_folder import write_results
 from results.front.front import BaselinePoint
 from results.plots.front import MARKERS, draw_front, front_pictures
@@ -97,7 +98,7 @@ def test_rates_are_drawn_as_rates(front):
 def test_a_single_member_and_too_little(front):
     with picture_settings():
         draw_front(dataclasses.replace(front, members=front.members[:1]))
-    with pytest.raises(ValueError, match="needs a member"):
+    with pytest.raises(ResultError, match="needs a member"):
         front_pictures(dataclasses.replace(front, members=()), ".svg")
 
 

@@ -1,6 +1,10 @@
 """``dse show --member``: one member's mapping, clocks and schedule."""
 
+import csv
 import json
+import os
+import subprocess
+import sys
 
 from results.export.result_folder import read_results
 from results.front.named_members import KNEE, marked_member
@@ -49,3 +53,29 @@ def test_an_unknown_member_is_refused_in_a_line(dse, pair_folder):
     outcome = dse("show", pair_folder, "--member", "fastet")
     assert outcome.status == 2
     assert "did you mean fastest" in outcome.err
+
+
+def test_csv_has_every_member_and_clock(dse, pair_folder):
+    rows = list(csv.DictReader(dse("show", pair_folder, "--csv").out.splitlines()))
+    for row, member in zip(rows, json.loads(dse("show", pair_folder, "--json").out), strict=True):
+        assert float(row["display.latency [ms]"]) == member["display"]["latency [ms]"]
+        for domain, clock in member["clocks_mhz"].items():
+            assert row[f"clocks_mhz.{domain}"] == ("" if clock is None else str(clock))
+    assert "without --json" in dse("show", pair_folder, "--csv", "--json").err
+
+
+def test_a_pipe_gets_all_columns(pair_folder):
+    done = subprocess.run(
+        [sys.executable, "-m", "dse.cli.main", "show", str(pair_folder)],
+        env={key: value for key, value in os.environ.items() if key != "COLUMNS"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert "transi-" in done.stdout.splitlines()[0]
+    assert "for want of room" not in done.stdout
+
+
+def test_a_wrong_option_names_the_help(dse, pair_folder):
+    assert dse("show", pair_folder, "--tall").err.endswith("; see 'dse show --help'\n")
+    assert "<bool>" not in dse("show", "--help").out.replace("--help    -h      <bool>", "")
