@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 SOURCES := $(shell find dse fitness results -name '*.py')
 
-.PHONY: setup demo test lint types unit wheel clean
+.PHONY: setup demo test lint types unit wheel docs clean
 
 setup: $(VENV)/.warmed
 
@@ -46,5 +46,10 @@ wheel:
 	cd .wheel && empty/bin/paretosoc verify front && empty/bin/paretosoc report front
 	cd .wheel && empty/bin/python -c "import paretosoc, dse; assert paretosoc is dse"
 
+# The site, in site/: pages, references from the program itself, pictures drawn now; links checked.
+docs: setup
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[docs]'
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict
+
 clean:
-	rm -rf $(VENV) .wheel runs build *.egg-info .mypy_cache .pytest_cache .ruff_cache
+	rm -rf $(VENV) .wheel site runs build *.egg-info .mypy_cache .pytest_cache .ruff_cache

@@ -77,7 +77,7 @@ def test_table_6_has_an_experiment_predicted_with_contention_and_without() -> No
 
 def test_the_page_has_what_the_command_of_table_6_prints() -> None:
     results = table6.predicted(experiments())
-    page = (EXAMPLES.parent / "docs" / "hax_conn.md").read_text()
+    page = (EXAMPLES.parent / "docs/papers/hax_conn.md").read_text()
     section = page.partition("### Table 6\n")[2].partition("\n### ")[0]
     tables = [part for part in section.split("\n\n") if part.startswith("|")]
     assert "\n\n".join(tables) == table6.markdown(results)

@@ -1,4 +1,4 @@
-"""docs/first_day.md: its commands run in order, and give what the page says."""
+"""docs/guides/first_day.md: its commands run in order, and give what the page says."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import pytest
 from dse.cli.main import run
 
 ROOT = Path(__file__).parents[1]
-PAGE = ROOT / "docs" / "first_day.md"
+PAGE = ROOT / "docs/guides/first_day.md"
 
 
 def test_the_commands_of_the_page_run(

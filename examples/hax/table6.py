@@ -39,7 +39,7 @@ def main() -> None:
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help="print JSON for programs")
     form.add_argument(
-        "--markdown", action="store_true", help="print the tables of docs/hax_conn.md"
+        "--markdown", action="store_true", help="print the tables of docs/papers/hax_conn.md"
     )
     wanted = parser.parse_args()
     results = predicted(experiments())
@@ -100,7 +100,7 @@ def table(results: Sequence[Result]) -> Table:
 
 
 def markdown(results: Sequence[Result]) -> str:
-    """The tables of docs/hax_conn.md: predicted (published) ms, and median errors in %."""
+    """The tables of docs/papers/hax_conn.md: predicted (published) ms, and median errors in %."""
     methods = " | ".join(LABELS[method] for method in METHODS)
     rules = "|---" * len(METHODS) + "|"
     lines = [f"| # | workload | {methods} |", f"|---|---{rules}"]

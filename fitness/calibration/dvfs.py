@@ -112,7 +112,7 @@ def choose_form(
     Of the forms that the times determine, the one with the least error of each time predicted from
     the others (root mean square). Where they are too few to do that with the richest form, that
     one. With a host ``overlap-stall`` precedes ``overlap-fitted``, which has as many parameters:
-    only changes of the host's clock determine a stall (docs/tang.md).
+    only changes of the host's clock determine a stall (docs/papers/tang.md).
 
     Raises:
         PlatformError: where the times determine none.

@@ -3,7 +3,7 @@
 In files every objective is an integer that is minimised; what people maximise (throughput, rates)
 is turned back for display. A new objective has a kind and a spec here, its integer in
 :mod:`fitness.objectives`, the same once more in :mod:`fitness.reference.objectives`, and its
-definition in ``docs/result_files.md``.
+definition in ``docs/reference/result_files.md``.
 """
 
 from __future__ import annotations

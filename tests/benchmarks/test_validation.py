@@ -32,7 +32,7 @@ from fitness.calibration.dvfs_table import ClockMeasurement
 from fitness.cost_model.dvfs_forms import TimeForm, time_ms
 from platforms.io.platform_file import load_platform
 
-PAGE = Path(__file__).parents[2] / "docs" / "validation.md"
+PAGE = Path(__file__).parents[2] / "docs/concepts/validation.md"
 NAMES = sorted(path.stem for path in FOLDER.glob("*.json"))
 GPU, MEMORY = (100.0, 200.0, 400.0, 800.0, 1200.0), (500.0, 1000.0, 2000.0)
 PAIRS = [(gpu, memory) for gpu in GPU for memory in MEMORY]

@@ -16,7 +16,7 @@ from results.io.schema import schema
 from results.problem.execution import EXECUTION_MODELS
 from results.problem.objectives import OBJECTIVES, ObjectiveKind
 
-FILES = Path(__file__).parents[2] / "docs" / "result_files.md"
+FILES = Path(__file__).parents[2] / "docs/reference/result_files.md"
 RECOMPUTE = Path(__file__).parents[1] / "support" / "recompute_front.py"
 
 

@@ -73,7 +73,7 @@ def test_the_page_and_the_command_say_what_the_file_says(name: str) -> None:
     cells = [*(every[status] for status in Status), *(energy[status] for status in Status)]
     (row,) = [
         line
-        for line in (ROOT / "docs" / "platforms.md").read_text("utf-8").splitlines()
+        for line in (ROOT / "docs/reference/platforms.md").read_text("utf-8").splitlines()
         if line.startswith(f"| `{name}` |")
     ]
     assert [cell.strip() for cell in row.split("|")[4:-1]] == [

@@ -1,4 +1,4 @@
-"""What every key of a result's files rests on, as the table of docs/certificate.md has it."""
+"""What every key of a result's files rests on, by the table of docs/concepts/certificate.md."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ ROOT = Path(__file__).parents[2]
 @cache
 def documented() -> dict[str, dict[str, str]]:
     """Per file: key -> what it rests on. Lists are ``[]``, keys that are names ``*``."""
-    text = (ROOT / "docs" / "certificate.md").read_text()
+    text = (ROOT / "docs/concepts/certificate.md").read_text()
     section = text.partition("### Key by key")[2].partition("\n#")[0]
     table: dict[str, dict[str, str]] = {}
     files: list[str] = []

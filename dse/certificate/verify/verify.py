@@ -45,7 +45,7 @@ NOT_CLAIMED = (
     "Not claimed: how the result was reached, names of methods and solvers, where costs are from, "
     "pictures, report.html."
 )
-"""For people; docs/certificate.md has a table of all keys."""
+"""For people; docs/concepts/certificate.md has a table of all keys."""
 
 
 class Verdict(Enum):

@@ -61,7 +61,8 @@ def evaluate(
         ),
     ] = None,
     mapping: Annotated[
-        Path | None, typer.Option(help="Mapping and clocks (JSON, see docs/result_files.md).")
+        Path | None,
+        typer.Option(help="Mapping and clocks (JSON, see docs/reference/result_files.md)."),
     ] = None,
     source: Annotated[
         Path | None, typer.Option("--from", help="Evaluate a member of this result folder.")

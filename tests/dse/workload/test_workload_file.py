@@ -97,7 +97,7 @@ def test_a_workload_file_stands_alone(tmp_path):
 
 
 def test_the_file_in_the_documentation_is_sound(tmp_path):
-    page = (Path(__file__).parents[3] / "docs" / "workloads.md").read_text("utf-8")
+    page = (Path(__file__).parents[3] / "docs/guides/workloads.md").read_text("utf-8")
     (tmp_path / "nets").mkdir()
     (tmp_path / "nets" / "driver.onnx").write_bytes(b"x")
     file = tmp_path / "w.yaml"

@@ -21,7 +21,7 @@ def json_block(page: str) -> str:
 
 def test_the_example_of_an_own_platform_loads(tmp_path: Path) -> None:
     path = tmp_path / "my-xavier.json"
-    path.write_text(json_block("platforms.md"), "utf-8")
+    path.write_text(json_block("guides/own_board.md"), "utf-8")
     mine = load_platform(path)
     assert list(mine.unit_by_name) == ["cpu", "gpu", "dla0"]
     assert mine.unit_by_name["gpu"].fixed_ns_per_layer == 12000
@@ -29,7 +29,7 @@ def test_the_example_of_an_own_platform_loads(tmp_path: Path) -> None:
 
 def test_the_example_of_a_profile_loads() -> None:
     platform = load_platform("jetson-agx-xavier")
-    profile = read_profile(json_block("costs.md").encode(), platform, "docs")
+    profile = read_profile(json_block("concepts/costs.md").encode(), platform, "docs")
     (network,) = profile.networks
     assert network.groups[0].units[0].time_ps == 410_000_000
     assert network.transitions[0].time_ps == 70_000_000
@@ -39,7 +39,7 @@ def test_the_example_of_a_profile_loads() -> None:
 def test_the_table_of_platforms(name: str) -> None:
     (row,) = [
         line
-        for line in (DOCS / "platforms.md").read_text("utf-8").splitlines()
+        for line in (DOCS / "reference/platforms.md").read_text("utf-8").splitlines()
         if line.startswith(f"| `{name}` |")
     ]
     units, precision = (cell.strip() for cell in row.split("|")[2:4])

@@ -41,8 +41,8 @@ def test_every_key_is_in_the_table_and_every_row_is_a_key(file: str, schema: str
 
 
 def hashes_by_the_page(folder: Path) -> dict[str, str]:
-    """What the script in docs/result_files.md prints of a folder, as it stands there."""
-    page = (ROOT / "docs" / "result_files.md").read_text()
+    """What the script in docs/reference/result_files.md prints of a folder, as it stands there."""
+    page = (ROOT / "docs/reference/result_files.md").read_text()
     found = re.search("## Hashes\n.*?```python\n(.*?)```", page, re.DOTALL)
     assert found is not None
     done = subprocess.run(

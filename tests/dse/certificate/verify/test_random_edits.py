@@ -79,7 +79,7 @@ def test_with_hashes_every_edit_is_refused(certified: Path, tmp_path: Path, name
 
 
 def places(content: Any, path: str = "") -> Iterator[tuple[Any, Any, str]]:
-    """(container, key, path as in the table of docs/certificate.md) of everything within."""
+    """(container, key, path as docs/concepts/certificate.md has it) of everything within."""
     for key in content if isinstance(content, dict) else range(len(content)):
         here = f"{path}[]"
         if isinstance(content, dict):

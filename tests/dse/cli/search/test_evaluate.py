@@ -258,7 +258,7 @@ def test_stretches_hold_every_execution_once(pair_folder):
 
 
 def test_the_example_of_the_docs_is_a_mapping(mapped):
-    page = (Path(__file__).parents[4] / "docs" / "result_files.md").read_text("utf-8")
+    page = (Path(__file__).parents[4] / "docs/reference/result_files.md").read_text("utf-8")
     (block,) = re.findall(r"```json\n(.*?)```", page, re.DOTALL)
     check_against_schema(json.loads(block), "mapping")
     networks = ("vgg19", "resnet50", "-p", "jetson-agx-xavier")

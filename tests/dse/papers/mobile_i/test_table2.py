@@ -16,7 +16,7 @@ from examples.mobile_i.cells import BY_COPY, ENGINES, INFERENCES, PAPER, STAGED,
 from examples.mobile_i.transfers import CACHES, Input, gains
 from platforms.io.platform_file import load_platform
 
-PAGE = Path(__file__).parents[4] / "docs" / "mobile_i.md"
+PAGE = Path(__file__).parents[4] / "docs/papers/mobile_i.md"
 QUICK = ("agenet", "alexnet", "mobilenet_ssd", "squeezenet")
 NEUROCUBE = load_platform("neurocube")
 
