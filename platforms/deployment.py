@@ -97,3 +97,5 @@ class Deployment:
     """In rising order, of each major version the first release that builds for these units."""
     onnxruntime: tuple[tuple[str, ExecutionProvider], ...]
     """Units that ONNX Runtime has a provider for."""
+    openvino: tuple[tuple[str, str], ...]
+    """Units that OpenVINO has a device for: ``CPU``, ``GPU``, ``NPU``."""

@@ -66,6 +66,7 @@ def read_deployment(
         tensorrt=tensorrt,
         tensorrt_versions=tuple(entry.get("tensorrt_versions", ())),
         onnxruntime=onnxruntime,
+        openvino=tuple(item for item in entry.get("openvino", {}).items() if item[0] in there),
     )
 
 

@@ -36,6 +36,7 @@ def deployment_to_document(
     models: Sequence[DeployedModel] | None = None,
     modes: Sequence[ModeCost] | None = None,
     providers: Mapping[str, Json] | None = None,
+    devices: Mapping[str, Json] | None = None,
 ) -> dict[str, Json]:
     """The deployment as JSON content.
 
@@ -46,6 +47,7 @@ def deployment_to_document(
         models: sub-models of each network, where they were made.
         modes: what the board's own power modes cost, if requested.
         providers: execution provider of each unit that is used, for ONNX Runtime.
+        devices: device of each unit that is used, for OpenVINO.
     """
     origins = deployment.origins
     document: dict[str, Json] = {
@@ -64,6 +66,7 @@ def deployment_to_document(
         "member": member_to_document(deployment.problem, deployment.member),
         "power_modes": None if modes is None else [_mode(cost) for cost in modes],
         "providers": None if providers is None else dict(providers),
+        "devices": None if devices is None else dict(devices),
         "files": [{"name": name, "sha256": digest} for name, digest in sorted(files.items())],
     }
     document["content_sha256"] = content_sha256(document)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from results.deploy.deployment_document import DEPLOYMENT_FORMAT
 from results.errors import ResultError
@@ -38,7 +38,11 @@ def write_deployment(
 
     def fill_whole(part: Path) -> None:
         describe = fill(part)
-        names = {path.name: _sha256(path) for path in part.iterdir()}
+        names = {
+            path.relative_to(part).as_posix(): _sha256(path)
+            for path in part.rglob("*")
+            if path.is_file()
+        }
         document = describe(names)
         check_against_schema(document, "deployment")
         (part / DEPLOYMENT_FILE).write_bytes(canonical_bytes(document))
@@ -58,7 +62,7 @@ def check_deployment_folder(folder: Path, *, overwrite: bool) -> None:
         ResultError: where the folder exists and ``overwrite`` is false, or holds anything that its
             ``deployment.json`` does not name.
     """
-    check_own_folder(folder, lambda entry: entry.name in _files_of(folder), overwrite=overwrite)
+    check_own_folder(folder, lambda entry: _is_own(entry, folder), overwrite=overwrite)
 
 
 def _files_of(folder: Path) -> set[str]:
@@ -78,10 +82,32 @@ def _files_of(folder: Path) -> set[str]:
     files = document.get("files")
     entries = files if isinstance(files, list) else []
     names = {entry.get("name") for entry in entries if isinstance(entry, dict)}
-    own = {name for name in names if isinstance(name, str) and Path(name).name == name}
-    return {DEPLOYMENT_FILE} | {
-        name for name in own if not (folder / name).is_symlink() and not (folder / name).is_dir()
-    }
+    own = {name for name in names if isinstance(name, str) and _is_below(name)}
+    return {DEPLOYMENT_FILE} | {name for name in own if not _is_linked(folder, name)}
+
+
+def _is_linked(folder: Path, name: str) -> bool:
+    """Whether a name is a folder, a link, or below a link."""
+    parents = [parent for parent in PurePosixPath(name).parents if parent.parts]
+    paths = [folder / name, *(folder / parent for parent in parents)]
+    return paths[0].is_dir() or any(path.is_symlink() for path in paths)
+
+
+def _is_below(name: str) -> bool:
+    """Whether a name is that of a file in the folder, or in folders of it."""
+    path = PurePosixPath(name)
+    return path.as_posix() == name and not path.is_absolute() and ".." not in path.parts
+
+
+def _is_own(entry: Path, folder: Path) -> bool:
+    """Whether a file is ours, or a folder holds ours alone."""
+    own = _files_of(folder)
+    if entry.is_dir() and not entry.is_symlink():
+        held = [path for path in entry.rglob("*") if path.is_symlink() or not path.is_dir()]
+        return bool(held or any(name.startswith(f"{entry.name}/") for name in own)) and all(
+            path.relative_to(folder).as_posix() in own for path in held
+        )
+    return entry.name in own
 
 
 def _sha256(path: Path) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from shlex import quote
 
 from results.deploy.deployment import Deployment, Segment
-from results.deploy.network_files import network_files
+from results.deploy.network_files import NetworkFiles, network_files
 from results.deploy.tensorrt_version import STRONGLY_TYPED, Version, tensorrt_version
 from results.errors import ResultError
 
@@ -45,8 +45,7 @@ def trtexec_script(deployment: Deployment, version: Version | None = None) -> st
         "trtexec=${TRTEXEC:-trtexec}",
         "",
     ]
-    # From 11 on the models say it, and the options are gone.
-    precision = "" if served[0] >= STRONGLY_TYPED else _FLAGS[precision_of(deployment)]
+    precision = _precision_option(deployment, served)
     files = network_files(deployment)
     built: list[str] = []
     run: list[str] = []
@@ -79,6 +78,55 @@ def trtexec_script(deployment: Deployment, version: Version | None = None) -> st
         "esac",
     ]
     return "\n".join(lines) + "\n"
+
+
+def segment_engines(deployment: Deployment, version: Version, files: Sequence[NetworkFiles]) -> str:
+    """A POSIX shell script that builds an engine for each segment that is not on a CPU, beside the
+    segment's model.
+
+    Args:
+        deployment: the member.
+        version: of TensorRT.
+        files: of each network.
+    """
+    known = deployment.platform.deployment
+    served = {} if known is None else dict(known.tensorrt)
+    precision = _precision_option(deployment, version)
+    lines = [
+        "#!/bin/sh",
+        f"# Engines of {deployment.title}, for trtexec of TensorRT {'.'.join(map(str, version))}.",
+        "",
+        "set -eu",
+        'cd "$(dirname "$0")"',
+        "trtexec=${TRTEXEC:-trtexec}",
+    ]
+    for n in range(len(deployment.problem.networks)):
+        for segment, file in zip(deployment.segments(n), files[n].segments, strict=True):
+            if deployment.problem.units[segment.unit].name in served:
+                options = _unit_options(deployment, segment.unit)
+                lines.append(_build(file, precision, (options, "")).strip())
+    return "\n".join(lines) + "\n"
+
+
+def engine_core(deployment: Deployment, network: int, label: str) -> int | None:
+    """DLA core of the engine that an entire network is built as; None: the GPU.
+
+    Raises:
+        ResultError: where there is no such engine; ``label`` starts the message.
+    """
+    segments = deployment.segments(network)
+    if _one_engine(deployment, segments) is None:
+        raise ResultError(
+            f"{label}: it is one engine only without a second DLA core, and with names that "
+            "--layerDeviceTypes can say; --to triton runs segments"
+        )
+    cores = [_core(deployment, segment.unit) for segment in segments]
+    return next((core for core in cores if core is not None), None)
+
+
+def engine_file(model: str) -> str:
+    """The engine of an ONNX file."""
+    return _stem(model) + ".engine"
 
 
 def check_trtexec(deployment: Deployment) -> None:
@@ -116,6 +164,11 @@ def precision_of(deployment: Deployment) -> str:
     if deployment.origins is None:
         return deployment.platform.default_precision
     return deployment.origins.precision
+
+
+def _precision_option(deployment: Deployment, version: Version) -> str:
+    """From 11 on the models say it, and the options are gone."""
+    return "" if version[0] >= STRONGLY_TYPED else _FLAGS[precision_of(deployment)]
 
 
 def _core(deployment: Deployment, unit: int) -> int | None:
@@ -159,7 +212,7 @@ def _build(file: str, precision: str, options: tuple[str, str]) -> str:
     # What a DLA cannot run inside its own segment goes to the GPU; so the model assumes.
     fallback = " --allowGPUFallback" if both else ""
     return (
-        f'    "$trtexec" --onnx={quote(file)} --saveEngine={quote(_stem(file) + ".engine")}'
+        f'    "$trtexec" --onnx={quote(file)} --saveEngine={quote(engine_file(file))}'
         f"{both}{fallback}{precision}{building}"
     )
 
@@ -167,7 +220,7 @@ def _build(file: str, precision: str, options: tuple[str, str]) -> str:
 def _run(file: str, options: tuple[str, str]) -> str:
     stem = _stem(file)
     return (
-        f'    "$trtexec" --loadEngine={quote(stem + ".engine")}{options[0]} --dumpProfile '
+        f'    "$trtexec" --loadEngine={quote(engine_file(file))}{options[0]} --dumpProfile '
         f"--exportProfile={quote(stem + '.profile.json')}"
     )
 

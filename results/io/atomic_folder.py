@@ -51,7 +51,7 @@ def _write(
     part.mkdir()
     try:
         fill(part)
-        for path in part.iterdir():
+        for path in part.rglob("*"):
             sync(path)
         sync(part)
         check()
@@ -92,10 +92,13 @@ def check_own_folder(folder: Path, is_ours: Callable[[Path], bool], *, overwrite
 
 
 def remove_files(folder: Path, names: Collection[str]) -> None:
-    """Removes our files and the folder; a foreign file in it keeps it."""
+    """Removes our files, folders that they leave empty, and the folder; a foreign file keeps it."""
     try:
         for name in names:
             (folder / name).unlink(missing_ok=True)
+        for path in sorted(folder.rglob("*"), reverse=True):
+            if path.is_dir() and not path.is_symlink():
+                path.rmdir()
         folder.rmdir()
     except OSError:
         return

@@ -55,6 +55,7 @@ def deploy(
             models=written.models,
             modes=written.modes,
             providers=written.providers,
+            devices=written.devices,
         )
 
     write_deployment(folder, fill, overwrite=overwrite)

@@ -10,6 +10,7 @@ from dse.tools.deploy.random_weights import give_random_weights
 from dse.tools.deploy.targets import Target
 from dse.tools.deploy.write_clocks import nvpmodel_texts, write_nvpmodel, write_sysfs
 from dse.tools.deploy.write_models import SEED, write_entire, write_segments
+from results.deploy.deepstream_config import check_deepstream, deepstream_configs
 from results.deploy.deployment import Deployment, check_platform
 from results.deploy.nvpmodel_section import power_modes
 from results.deploy.onnxruntime_placement import (
@@ -18,13 +19,26 @@ from results.deploy.onnxruntime_placement import (
     providers_document,
     unit_providers,
 )
+from results.deploy.openvino_affinities import affinity_script, unit_devices
 from results.deploy.sysfs_script import sysfs_script
-from results.deploy.tensorrt_version import STRONGLY_TYPED, tensorrt_version
-from results.deploy.trtexec_script import check_trtexec, precision_of, trtexec_script
+from results.deploy.tensorrt_version import STRONGLY_TYPED, Version, tensorrt_version
+from results.deploy.triton_config import (
+    VERSION,
+    check_triton,
+    has_engine,
+    repository_files,
+    triton_configs,
+)
+from results.deploy.trtexec_script import (
+    check_trtexec,
+    precision_of,
+    segment_engines,
+    trtexec_script,
+)
 from sdf.onnx.parts import ModelPart
 
 TRTEXEC_FILE = "engines.sh"
-ONNXRUNTIME_FILE = "run.py"
+RUN_FILE = "run.py"
 
 
 @dataclass(frozen=True)
@@ -45,8 +59,12 @@ def _layers_known(deployment: Deployment) -> object:
     return deployment.layers(deployment.segments(0)[0])
 
 
-def _placeable(deployment: Deployment) -> object:
+def _check_onnxruntime(deployment: Deployment) -> object:
     return unit_providers(deployment), _layers_known(deployment)
+
+
+def _check_openvino(deployment: Deployment) -> object:
+    return unit_devices(deployment), _layers_known(deployment)
 
 
 def _write_onnx(job: Job) -> Written:
@@ -58,14 +76,47 @@ def _write_trtexec(job: Job) -> Written:
     version = tensorrt_version(job.deployment, job.options.tensorrt)
     script = trtexec_script(job.deployment, version)
     job.write_text(TRTEXEC_FILE, script, executable=True)
+    types, notes = _types(job, version)
+    models, more = write_segments(job, entire=True, types=types)
+    return Written((*more, *notes), tuple(models))
+
+
+def _types(job: Job, version: Version) -> tuple[str, list[str]]:
+    """Number format that the models' types say for TensorRT, and notes for the user."""
     types = precision_of(job.deployment) if version[0] >= STRONGLY_TYPED else "fp32"
-    models, notes = write_segments(job, entire=True, types=types)
-    if types == "int8":
-        notes.append(
-            "INT8: a model with Q/DQ nodes of its own keeps them; others were calibrated on random "
-            "input, and serve timing only."
-        )
-    return Written(tuple(notes), tuple(models))
+    note = (
+        "INT8: a model with Q/DQ nodes of its own keeps them; others were calibrated on random "
+        "input, and serve timing only."
+    )
+    return types, [note] if types == "int8" else []
+
+
+def _write_deepstream(job: Job) -> Written:
+    written = _write_trtexec(job)
+    assert written.models is not None, "trtexec has models"
+    for name, text in deepstream_configs(job.deployment, written.models).items():
+        job.write_text(name, text)
+    return written
+
+
+def _write_triton(job: Job) -> Written:
+    deployment, files = job.deployment, repository_files(job.deployment)
+    has_engines = any(
+        has_engine(deployment, segment)
+        for n in range(len(files))
+        for segment in deployment.segments(n)
+    )
+    types, notes = "fp32", list[str]()
+    if has_engines:
+        version = tensorrt_version(deployment, job.options.tensorrt)
+        script = segment_engines(deployment, version, files)
+        job.write_text(TRTEXEC_FILE, script, executable=True)
+        types, notes = _types(job, version)
+    models, more = write_segments(job, types=types, filled=True, files=files)
+    for name, text in triton_configs(deployment, models).items():
+        job.write_text(name, text)
+        (job.folder / name).parent.joinpath(VERSION).mkdir(exist_ok=True)
+    return Written((*more, *notes), tuple(models))
 
 
 def _write_onnxruntime(job: Job) -> Written:
@@ -73,9 +124,18 @@ def _write_onnxruntime(job: Job) -> Written:
         annotate(part.model, units)
         return give_random_weights(part.model, part.weights, SEED, "onnxruntime")
 
-    job.write_text(ONNXRUNTIME_FILE, placement_script())
+    job.write_text(RUN_FILE, placement_script())
     models, notes = write_entire(job, change)
     return Written(tuple(notes), tuple(models), providers=providers_document(job.deployment))
+
+
+def _write_openvino(job: Job) -> Written:
+    def change(part: ModelPart, units: dict[str, str]) -> int:
+        return give_random_weights(part.model, part.weights, SEED, "openvino")
+
+    job.write_text(RUN_FILE, affinity_script())
+    models, notes = write_entire(job, change)
+    return Written(tuple(notes), tuple(models), devices=unit_devices(job.deployment))
 
 
 def _write_json(job: Job) -> Written:
@@ -95,8 +155,11 @@ FORMATS = {
         _MODELS | {"--tensorrt"},
         lambda members: [trtexec_script(each) for each in members],
     ),
+    Target.DEEPSTREAM: Format(check_deepstream, _write_deepstream, _MODELS | {"--tensorrt"}),
+    Target.TRITON: Format(check_triton, _write_triton, _MODELS | {"--tensorrt"}),
     Target.ONNX: Format(_layers_known, _write_onnx, _MODELS),
-    Target.ONNXRUNTIME: Format(_placeable, _write_onnxruntime, _MODELS),
+    Target.ONNXRUNTIME: Format(_check_onnxruntime, _write_onnxruntime, _MODELS),
+    Target.OPENVINO: Format(_check_openvino, _write_openvino, _MODELS),
     Target.JSON: Format(check_platform, _write_json),
 }
 """By name on the command line."""

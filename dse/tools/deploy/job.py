@@ -35,8 +35,9 @@ class Job:
     options: Options
 
     def write_text(self, name: str, text: str, *, executable: bool = False) -> None:
-        """Writes a file of the folder."""
+        """Writes a file below the folder."""
         path = self.folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, "utf-8")
         if executable:
             path.chmod(0o755)
@@ -54,3 +55,5 @@ class Written:
     """What the board's own power modes cost."""
     providers: Mapping[str, Any] | None = None
     """Execution provider of each unit."""
+    devices: Mapping[str, Any] | None = None
+    """OpenVINO's device of each unit."""

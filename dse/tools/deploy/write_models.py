@@ -20,7 +20,7 @@ from dse.tools.deploy.strong_types import (
 )
 from results.deploy.deployment import Deployment, Segment
 from results.deploy.deployment_document import DeployedModel
-from results.deploy.network_files import network_files
+from results.deploy.network_files import NetworkFiles, network_files
 from sdf.catalogue.catalogue import ModelFile
 from sdf.onnx.parts import ModelPart, cut_model, save_part
 
@@ -31,7 +31,12 @@ _TOLERANCES = {"fp32": RELATIVE_TOLERANCE, "fp16": HALF_TOLERANCE, "int8": INT8_
 
 
 def write_segments(
-    job: Job, *, entire: bool = False, types: str = "fp32"
+    job: Job,
+    *,
+    entire: bool = False,
+    types: str = "fp32",
+    filled: bool = False,
+    files: Sequence[NetworkFiles] | None = None,
 ) -> tuple[list[DeployedModel], Notes]:
     """Writes a model for each segment.
 
@@ -39,6 +44,8 @@ def write_segments(
         job: what is written.
         entire: the networks in one piece, too.
         types: number format that the tensors' types say: ``fp32`` leaves them.
+        filled: give models random values for the weights that they lack.
+        files: their names, below the folder.
 
     Raises:
         ResultError, GraphError: where a model cannot be found, is another one, or differs when cut.
@@ -46,21 +53,21 @@ def write_segments(
     deployed: list[DeployedModel] = []
     notes: Notes = []
     for n, model, segments in _models(job.deployment, job):
-        files = network_files(job.deployment)[n]
+        names = network_files(job.deployment)[n] if files is None else files[n]
         layers = [job.deployment.layers(segment) for segment in segments]
         if entire and len(layers) > 1:
             everything = [[name for part in layers for name in part]]
-            _save(job, n, model, everything, [files.whole], types)
-        cut, parts = _save(job, n, model, layers, files.segments, types)
+            _save(job, n, model, everything, [names.whole], types, filled=filled)
+        cut, parts = _save(job, n, model, layers, names.segments, types, filled=filled)
         what = f"{len(parts)} {'part' if len(parts) == 1 else 'parts'}"
-        equality = _compared(job, n, model, cut, files.segments, what, notes, types)
+        equality = _compared(job, n, model, cut, names.segments, what, notes, types)
         if equality is not None and equality["random_weights"]:
             notes.append(
                 f"{_name(job, n)}: the model holds no trained values for "
                 f"{equality['random_weights']} weights; the files serve timing only. For results, "
                 "explore an .onnx file with its weights."
             )
-        deployed.append(DeployedModel(files.segments, tuple(parts), equality))
+        deployed.append(DeployedModel(names.segments, tuple(parts), equality))
     return deployed, notes
 
 
@@ -126,17 +133,21 @@ def _save(
     layers: Sequence[Sequence[str]],
     files: Sequence[str],
     types: str,
+    *,
+    filled: bool,
 ) -> tuple[Sequence[ModelPart], Sequence[ModelPart]]:
     """Cuts a network and writes its parts: with the types that they had, and as they are now."""
     cut, name = _cut(job.deployment, n, model, layers), _name(job, n)
+    quantise = types == "int8" and not any(has_scales(part) for part in cut)
+    if filled or quantise:
+        for part in cut:
+            give_random_weights(part.model, part.weights, SEED, name)
     parts = cut
     if types == "fp16":
         kept = kept_types(cut)
         parts = [to_half(part, model.folder, kept, name) for part in cut]
-    quantise = types == "int8" and not any(has_scales(part) for part in parts)
     for part, file in zip(parts, files, strict=True):
-        if quantise:
-            give_random_weights(part.model, part.weights, SEED, name)
+        (job.folder / file).parent.mkdir(parents=True, exist_ok=True)
         save_part(part, job.folder / file, model.folder)
     if quantise:
         to_int8([WrittenPart(p, job.folder / f) for p, f in zip(parts, files, strict=True)], name)

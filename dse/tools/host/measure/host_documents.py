@@ -169,6 +169,7 @@ def platform_document(host: Host, units: Sequence[HostUnit], figures: HostFigure
         "deployment": {
             "controls": [],
             "onnxruntime": {unit.name: {"provider": "CPUExecutionProvider"} for unit in units},
+            "openvino": {unit.name: "CPU" for unit in units},
         },
         "board": {"mw": 0, **sourced(SOURCE_NO_POWER + energy, "assumed")},
     }

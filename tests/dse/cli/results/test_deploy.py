@@ -285,11 +285,14 @@ def test_tx2_with_a_denver_core(tmp_path, dse):
     assert "online denver /sys/devices/system/cpu/cpu1/online" in texts["sysfs"]
     assert texts["trtexec"].startswith("trtexec cannot serve unit 'denver1'")
     assert fitting_targets(deployment) == {
-        **dict.fromkeys(("nvpmodel", "sysfs", "onnx", "onnxruntime", "json")),
+        **dict.fromkeys(("nvpmodel", "sysfs", "triton", "onnx", "onnxruntime", "json")),
         "trtexec": texts["trtexec"],
+        "deepstream": texts["trtexec"],
+        "openvino": "openvino cannot serve unit 'denver1' (network 'squeezenet'): jetson-tx2 names "
+        "no device for it (deployment.openvino in its file); --to onnx has sub-models",
     }
     shown = dse("show", tmp_path / "tx2", "--member", deployment.index)
-    assert "can be deployed to: nvpmodel, sysfs, onnx, onnxruntime, json\n" in shown.out
+    assert "can be deployed to: nvpmodel, sysfs, triton, onnx, onnxruntime, json\n" in shown.out
     assert "not to trtexec: trtexec cannot serve unit 'denver1'" in shown.out
     assert "CPU_ONLINE CORE_1 1" in nvpmodel_section(deployment, modes, costs, from_file=True)
 
@@ -383,7 +386,7 @@ def test_without_the_origins_of_costs(dse, pair_folder, tmp_path):
     ("arguments", "message"),
     [
         (("--to", "sysfs", "--conf", "x"), "--conf: only --to nvpmodel can use it"),
-        (("--to", "json", "--model", "a=b"), "--model: only --to trtexec, --to onnx"),
+        (("--to", "json", "--model", "a=b"), "--model: only --to trtexec, --to deepstream"),
         (("--to", "onnx", "--model", "a"), "--model: NETWORK=FILE is required, got 'a'"),
         (("--to", "onnx", "--model", "a=b"), "--model: there is no network 'a'"),
         (("--to", "json", "--member", "999"), "member 999"),

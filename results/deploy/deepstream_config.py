@@ -1,0 +1,69 @@
+"""A member as configuration files of DeepStream's ``nvinfer``, one for each network."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from results.deploy.deployment import Deployment
+from results.deploy.deployment_document import DeployedModel
+from results.deploy.network_files import network_files
+from results.deploy.trtexec_script import check_trtexec, engine_core, engine_file, precision_of
+from results.errors import ResultError
+
+_MODES = {"fp32": 0, "int8": 1, "fp16": 2}
+_OTHER_NETWORK = 100
+"""``network-type`` without a parser of results: applications read the tensors."""
+
+
+def check_deepstream(deployment: Deployment) -> None:
+    """Accepts a member each of whose networks is one engine: ``nvinfer`` runs one.
+
+    Raises:
+        ResultError: where TensorRT cannot serve a unit, or a network needs several engines.
+    """
+    check_trtexec(deployment)
+    for n, network in enumerate(deployment.problem.networks):
+        deployment.layers(deployment.segments(n)[0])
+        engine_core(deployment, n, f"deepstream cannot serve network {network.name!r}")
+
+
+def deepstream_configs(deployment: Deployment, models: Sequence[DeployedModel]) -> dict[str, str]:
+    """Name to text of each network's file.
+
+    Args:
+        deployment: a member that was checked.
+        models: what was written of each network.
+
+    Raises:
+        ResultError: where a network takes anything but one batch of images.
+    """
+    configs = {}
+    for n, (files, model) in enumerate(zip(network_files(deployment), models, strict=True)):
+        name = deployment.problem.networks[n].name
+        made = {tensor.name for part in model.parts for tensor in part.outputs}
+        given = {t.name: t for part in model.parts for t in part.inputs if t.name not in made}
+        shapes = [tensor.shape for tensor in given.values()]
+        if len(shapes) != 1 or shapes[0] is None or len(shapes[0]) != 4:
+            raise ResultError(
+                f"deepstream cannot serve network {name!r}: nvinfer gives one batch of images, "
+                f"and it takes {', '.join(repr(tensor) for tensor in given)}"
+            )
+        core = engine_core(deployment, n, name)
+        dla = [] if core is None else ["enable-dla=1", f"use-dla-core={core}"]
+        lines = [
+            f"# {deployment.title}",
+            f"# {name}; 'engines.sh build' makes the engine.",
+            "[property]",
+            "gpu-id=0",
+            f"gie-unique-id={n + 1}",
+            f"onnx-file={files.whole}",
+            f"model-engine-file={engine_file(files.whole)}",
+            f"network-mode={_MODES[precision_of(deployment)]}",
+            f"network-type={_OTHER_NETWORK}",
+            "output-tensor-meta=1",
+            f"batch-size={shapes[0][0]}",
+            "interval=0",
+            *dla,
+        ]
+        configs[files.whole.removesuffix(".onnx") + ".txt"] = "\n".join(lines) + "\n"
+    return configs

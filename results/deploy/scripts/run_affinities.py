@@ -1,0 +1,106 @@
+"""Runs the models of this folder in OpenVINO, each unit's operations on the unit's device.
+
+    python run.py
+
+Sets the affinity of every operation, compiles for HETERO, prints what is where, and compares
+results with those of the CPU. Exit status 1 where a result differs by more than 1e-5 of its largest
+value.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import openvino
+
+TOLERANCE = 1e-5
+FP32 = {"INFERENCE_PRECISION_HINT": "f32"}
+
+
+def set_affinities(model: Any, devices: dict[str, str]) -> set[str]:
+    """Gives each operation its layer's device; returns the layers that were found.
+
+    OpenVINO makes several operations of some layers, and none of others. One that has no layer's
+    name goes where what it reads is; a constant or an input where its first reader is.
+
+    Args:
+        model: of OpenVINO, changed in place.
+        devices: by layer.
+    """
+    operations = list(model.get_ordered_ops())
+    names = [op.get_friendly_name() for op in operations]
+    places = {op.get_name(): k for k, op in enumerate(operations)}
+    chosen = {k: devices[name] for k, name in enumerate(names) if name in devices}
+    for k in range(len(operations)):
+        read = [places[value.get_node().get_name()] for value in operations[k].input_values()]
+        chosen.setdefault(k, next((chosen[r] for r in read if chosen[r]), ""))
+    for k in reversed(range(len(operations))):
+        readers = (
+            places[port.get_node().get_name()]
+            for output in operations[k].outputs()
+            for port in output.get_target_inputs()
+        )
+        chosen[k] = chosen[k] or next((chosen[r] for r in readers if chosen[r]), "")
+        operations[k].get_rt_info()["affinity"] = chosen[k]
+    return devices.keys() & names
+
+
+def _inputs(model: Any) -> dict[str, Any]:
+    rng = np.random.default_rng(0)
+    values = {}
+    for port in model.inputs:
+        dtype = port.get_element_type().to_dtype()
+        shape = list(port.get_shape())
+        floats = np.issubdtype(dtype, np.floating)
+        values[port.get_any_name()] = (
+            rng.uniform(-1, 1, shape) if floats else rng.integers(0, 2, shape)
+        ).astype(dtype)
+    return values
+
+
+def main() -> int:
+    """Exit status."""
+    folder = Path(__file__).resolve().parent
+    document = json.loads((folder / "deployment.json").read_bytes())
+    devices = document["devices"]
+    core = openvino.Core()
+    right = True
+    for network in document["networks"]:
+        layers = {n: g["unit"] for g in network["groups"] for n in g["layers"]}
+        used = dict.fromkeys(devices[unit] for unit in layers.values())
+        target = "HETERO:" + ",".join(used)
+        path = str(folder / network["model"])
+        model = core.read_model(path)
+        found = set_affinities(model, {name: devices[unit] for name, unit in layers.items()})
+        try:
+            placed = core.compile_model(model, target, FP32)
+        except RuntimeError as error:
+            sys.exit(f"run.py: {target}: {str(error).strip().splitlines()[-1]}")
+        values = _inputs(model)
+        alone = core.compile_model(core.read_model(path), "CPU", FP32)
+        one, other = (list(compiled(values).values()) for compiled in (placed, alone))
+        largest = max(float(np.abs(a.astype(float)).max(initial=0)) for a in other)
+        difference = max(
+            float(np.abs(a.astype(float) - b.astype(float)).max(initial=0))
+            for a, b in zip(one, other, strict=True)
+        )
+        counts = ", ".join(
+            f"{sum(devices[unit] == device for unit in layers.values())} layers on {device}"
+            for device in used
+        )
+        print(
+            f"{network['name']!r}: {target}, {counts} ({len(found)} of {len(layers)} are "
+            f"operations); largest difference from CPU alone {difference:.3g}, largest value "
+            f"{largest:.3g}"
+        )
+        right &= difference <= TOLERANCE * largest
+    print("as planned" if right else "NOT as planned")
+    return 0 if right else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

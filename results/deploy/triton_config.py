@@ -1,0 +1,199 @@
+"""A member as a model repository of NVIDIA's Triton: a model for each segment, an ensemble for each
+network."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from results.deploy.deployment import Deployment, Segment
+from results.deploy.deployment_document import DeployedModel
+from results.deploy.network_files import NetworkFiles, network_files
+from results.errors import ResultError
+from sdf.onnx.parts import PartTensor
+
+ENGINE_FILE, MODEL_FILE, VERSION = "model.engine", "model.onnx", "1"
+_TYPES = {1: "FP32", 2: "UINT8", 3: "INT8", 4: "UINT16", 5: "INT16", 6: "INT32", 7: "INT64",
+          8: "STRING", 9: "BOOL", 10: "FP16", 11: "FP64", 12: "UINT32", 13: "UINT64",
+          16: "BF16"}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class _Word:
+    """A value without quotation marks: a number, a name of an enumeration."""
+
+    text: str
+
+
+Fields = list[tuple[str, "str | int | _Word | Fields"]]
+
+
+def check_triton(deployment: Deployment) -> None:
+    """Accepts a member whose units are CPUs, or have TensorRT.
+
+    Raises:
+        ResultError: where another unit is used, or the layers are not known.
+    """
+    for n, network in enumerate(deployment.problem.networks):
+        for segment in deployment.segments(n):
+            deployment.layers(segment)
+            unit = deployment.problem.units[segment.unit].name
+            if unit not in _cores(deployment) and not _is_cpu(deployment, unit):
+                raise ResultError(
+                    f"triton cannot serve unit {unit!r} (network {network.name!r}): it is no CPU, "
+                    "and TensorRT does not build for it; --to onnx has sub-models"
+                )
+
+
+def repository_files(deployment: Deployment) -> tuple[NetworkFiles, ...]:
+    """Where the models of each network go; ``whole`` is the name of the ensemble."""
+    return tuple(
+        NetworkFiles(
+            files.whole.removesuffix(".onnx"),
+            tuple(f"{s.removesuffix('.onnx')}/{VERSION}/{MODEL_FILE}" for s in files.segments),
+        )
+        for files in network_files(deployment)
+    )
+
+
+def has_engine(deployment: Deployment, segment: Segment) -> bool:
+    """Whether a segment runs as an engine of TensorRT."""
+    return deployment.problem.units[segment.unit].name in _cores(deployment)
+
+
+def triton_configs(deployment: Deployment, models: Sequence[DeployedModel]) -> dict[str, str]:
+    """Path to text of every ``config.pbtxt``.
+
+    A unit is a resource that one model has at a time (``tritonserver
+    --rate-limit=execution_count``), networks with earlier deadlines first.
+
+    Args:
+        deployment: the member.
+        models: what was written of each network.
+
+    Raises:
+        ResultError: where the size of a tensor depends on the data.
+    """
+    configs = {}
+    for n, (model, files) in enumerate(zip(models, repository_files(deployment), strict=True)):
+        label = f"network {deployment.problem.networks[n].name!r}"
+        names = [file.partition("/")[0] for file in model.files]
+        for segment, part, name in zip(deployment.segments(n), model.parts, names, strict=True):
+            fields: Fields = [
+                ("name", name),
+                *_backend(deployment, segment),
+                ("max_batch_size", 0),
+                *(("input", _tensor(tensor, label)) for tensor in part.inputs),
+                *(("output", _tensor(tensor, label)) for tensor in part.outputs),
+                ("instance_group", _instances(deployment, segment)),
+            ]
+            configs[f"{name}/config.pbtxt"] = _text(deployment, fields)
+        if len(names) > 1:
+            configs[f"{files.whole}/config.pbtxt"] = _text(
+                deployment, _ensemble(files.whole, names, model, label)
+            )
+    return configs
+
+
+def _cores(deployment: Deployment) -> dict[str, int | None]:
+    known = deployment.platform.deployment
+    return {} if known is None else dict(known.tensorrt)
+
+
+def _is_cpu(deployment: Deployment, unit: str) -> bool:
+    return deployment.platform.unit_by_name[unit].kind == "cpu"
+
+
+def _backend(deployment: Deployment, segment: Segment) -> Fields:
+    if has_engine(deployment, segment):
+        return [("platform", "tensorrt_plan"), ("default_model_filename", ENGINE_FILE)]
+    return [("backend", "onnxruntime"), ("default_model_filename", MODEL_FILE)]
+
+
+def _instances(deployment: Deployment, segment: Segment) -> Fields:
+    unit = deployment.problem.units[segment.unit].name
+    core = _cores(deployment).get(unit)
+    kind = "KIND_GPU" if has_engine(deployment, segment) else "KIND_CPU"
+    fields: Fields = [("kind", _Word(kind)), ("count", 1)]
+    if kind == "KIND_GPU":
+        fields.append(("gpus", 0))
+    if core is not None:
+        fields.append(("secondary_devices", [("kind", _Word("KIND_NVDLA")), ("device_id", core)]))
+    resource: Fields = [("name", unit), ("global", _Word("true")), ("count", 1)]
+    limiter: Fields = [
+        ("resources", resource),
+        ("priority", _priority(deployment, segment.network)),
+    ]
+    return [*fields, ("rate_limiter", limiter)]
+
+
+def _priority(deployment: Deployment, network: int) -> int:
+    """1 is the first; networks without a deadline are last."""
+    deadlines = [entry.deadline_ps for entry in deployment.problem.networks]
+    ranks = sorted({deadline for deadline in deadlines if deadline is not None})
+    own = deadlines[network]
+    return 1 + (len(ranks) if own is None else ranks.index(own))
+
+
+def _tensor(tensor: PartTensor, label: str) -> Fields:
+    if tensor.shape is None or tensor.data_type not in _TYPES:
+        raise ResultError(
+            f"triton cannot serve {label}: the size of tensor {tensor.name!r} depends on the data, "
+            "or its type is none of Triton's"
+        )
+    fields: Fields = [
+        ("name", tensor.name),
+        ("data_type", _Word(f"TYPE_{_TYPES[tensor.data_type]}")),
+    ]
+    if not tensor.shape:
+        # A configuration cannot say that a tensor has no dimensions, but that it is to have none.
+        return [*fields, ("dims", 1), ("reshape", [])]
+    return [*fields, *(("dims", size) for size in tensor.shape)]
+
+
+def _ensemble(whole: str, names: Sequence[str], model: DeployedModel, label: str) -> Fields:
+    made = {tensor.name for part in model.parts for tensor in part.outputs}
+    read = {tensor.name for part in model.parts for tensor in part.inputs}
+    given = {t.name: t for part in model.parts for t in part.inputs if t.name not in made}
+    results = [t for part in model.parts for t in part.outputs if t.name not in read]
+    steps: Fields = []
+    for name, part in zip(names, model.parts, strict=True):
+        step: Fields = [("model_name", name), ("model_version", _Word("-1"))]
+        for field, tensors in (("input_map", part.inputs), ("output_map", part.outputs)):
+            step += [(field, [("key", t.name), ("value", t.name)]) for t in tensors]
+        steps.append(("step", step))
+    return [
+        ("name", whole),
+        ("platform", "ensemble"),
+        ("max_batch_size", 0),
+        *(("input", _tensor(tensor, label)) for tensor in given.values()),
+        *(("output", _tensor(tensor, label)) for tensor in results),
+        ("ensemble_scheduling", steps),
+    ]
+
+
+def _text(deployment: Deployment, fields: Fields) -> str:
+    return f"# {deployment.title}\n" + "\n".join(_lines(fields, "")) + "\n"
+
+
+def _lines(fields: Fields, indent: str) -> list[str]:
+    lines = []
+    for name, value in fields:
+        if isinstance(value, list):
+            lines += [f"{indent}{name} {{", *_lines(value, indent + "  "), f"{indent}}}"]
+        else:
+            lines.append(f"{indent}{name}: {_scalar(value)}")
+    return lines
+
+
+def _scalar(value: str | int | _Word) -> str:
+    if isinstance(value, _Word):
+        return value.text
+    if isinstance(value, int):
+        return str(value)
+    # Bytes as the text format of protocol buffers has them in C's notation.
+    shown = "".join(
+        chr(byte) if 32 <= byte < 127 and chr(byte) not in "\"\\'" else f"\\{byte:03o}"
+        for byte in value.encode()
+    )
+    return f'"{shown}"'
