@@ -13,6 +13,7 @@ from dse.api.member import Member
 from dse.api.result import check_plot
 from dse.certificate.summary import describe_claims
 from dse.inputs.output import check_output_file
+from dse.problem.constraint_status import limit_states
 from dse.tools.deploy.texts import deployment_texts, fitting_targets
 from platforms.errors import PlatformError
 from platforms.io.platform_file import load_platform
@@ -271,8 +272,20 @@ class Front(Sequence[Member]):
             f"{names} on {source.platform}: {pluralize(len(self), 'member')}, "
             f"{pluralize(source.evaluations, 'design point')} in {source.seconds:.1f} s by "
             f"{source.engine}, seed {source.seed}, stopped by {source.stopped_by}",
+            *self._limits(),
             *self.claims,
         ]
+
+    def _limits(self) -> list[str]:
+        """Every limit, with what the named members leave of it."""
+        marks = mark_members(self.numeric)
+        designs = [self.numeric.members[index].design for index in marks]
+        lines = []
+        for states in zip(*limit_states(self.problem, designs), strict=True):
+            named = zip(marks.values(), states, strict=True)
+            rest = "; ".join(f"{' and '.join(names)} {state.margin}" for names, state in named)
+            lines.append(f"Limit: {states[0].limit}: {rest}")
+        return lines
 
     def member_views(self, which: int | str, *, all_rows: bool = False) -> list[RenderableType]:
         """One member for a terminal: mapping, clocks, schedule, what it can be deployed to."""
@@ -284,6 +297,8 @@ class Front(Sequence[Member]):
             f"number format: {front.provenance.precision.upper()}",
             *member_lines(problem, member.numeric),
         ]
+        (states,) = limit_states(problem, [member.numeric.design])
+        lines += [f"limit: {state.describe()}" for state in states]
         fastest = choose_member(front, FASTEST)
         if member.index != fastest:
             words = describe_difference(problem, front.members[fastest], member.numeric)

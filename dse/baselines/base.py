@@ -34,6 +34,10 @@ class Baseline(ABC):
         self._space = space
         self._asked = False
 
+    def title(self) -> str:
+        """The label on this problem."""
+        return self.label
+
     @abstractmethod
     def rows(self) -> IntArray:
         """[n, groups + domains]: what the method proposes, canonical; none: it does not apply."""
@@ -63,6 +67,11 @@ def at_fastest_clocks(space: DesignSpace, mappings: IntArray) -> IntArray:
     return space.canonical(
         np.concatenate((mappings, np.broadcast_to(clocks, (len(mappings), len(clocks)))), axis=1)
     )
+
+
+def has_gpu(space: DesignSpace) -> bool:
+    """Whether a unit is called ``gpu``."""
+    return any(unit.name == GPU for unit in space.problem.units)
 
 
 def gpu_of(space: DesignSpace) -> int:

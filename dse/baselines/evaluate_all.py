@@ -53,7 +53,8 @@ def compared_objective(problem: Problem) -> int:
 class _Best:
     """The best points of a method."""
 
-    method: type[Baseline]
+    name: str
+    label: str
     row: IntArray
     """[groups + domains]"""
     objectives: IntArray
@@ -75,7 +76,7 @@ def baseline_points(space: DesignSpace) -> tuple[BaselinePoint, ...]:
     members = make_members(space.problem, rows, objectives, jobs=os.cpu_count() or 1)
     of_row = {row_of(member.design).tobytes(): member for member in members}
     return tuple(
-        BaselinePoint(best.method.name, best.method.label, of_row[best.row.tobytes()], best.breaks)
+        BaselinePoint(best.name, best.label, of_row[best.row.tobytes()], best.breaks)
         for best in found
     )
 
@@ -117,5 +118,7 @@ def _best_of_all(space: DesignSpace) -> tuple[_Best, ...]:
                 )
                 if value > constraint.limit
             )
-            found.append(_Best(method, rows[index], outcomes.objectives[index], breaks))
+            found.append(
+                _Best(method.name, engine.title(), rows[index], outcomes.objectives[index], breaks)
+            )
     return tuple(found)

@@ -8,7 +8,7 @@ import itertools
 import numpy as np
 
 from common.arrays import IntArray
-from dse.baselines.base import Baseline, at_fastest_clocks, gpu_of, whole_networks
+from dse.baselines.base import Baseline, at_fastest_clocks, gpu_of, has_gpu, whole_networks
 
 MAX_ASSIGNMENTS = 4096
 MAX_FREE_ASSIGNMENTS = 256
@@ -27,6 +27,10 @@ class GpuAndDsa(Baseline):
 
     name = "gpu-and-dsa"
     label = "GPU & DSA"
+
+    def title(self) -> str:
+        """In other words where there is no GPU."""
+        return self.label if has_gpu(self._space) else "one unit per network"
 
     def rows(self) -> IntArray:
         """[assignments, width]; none where there is one unit."""

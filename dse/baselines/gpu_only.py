@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from common.arrays import IntArray
-from dse.baselines.base import Baseline, gpu_of, whole_networks
+from dse.baselines.base import Baseline, gpu_of, has_gpu, whole_networks
 
 
 class GpuOnly(Baseline):
@@ -15,6 +15,11 @@ class GpuOnly(Baseline):
 
     name = "gpu-only"
     label = "GPU only"
+
+    def title(self) -> str:
+        """With the name of the unit that stands for a GPU where there is none."""
+        unit = self._space.problem.units[gpu_of(self._space)].name
+        return self.label if has_gpu(self._space) else f"{unit} only"
 
     def rows(self) -> IntArray:
         """[1, width]"""

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import difflib
 import gc
 import os
+import re
 import sys
 import tempfile
 import traceback
@@ -111,9 +113,10 @@ def run(arguments: list[str]) -> int:
         if hasattr(error, "format_message"):
             message = error.format_message()
             # Without a command there is its help, and nothing to add.
-            return (
-                _report(printable(message) + _help_of(error), BAD_INPUT) if message else BAD_INPUT
-            )
+            if not message:
+                return BAD_INPUT
+            text = printable(message)
+            return _report(text + _nearest(text) + _help_of(error), BAD_INPUT)
         return _report_bug(error)
     return status if isinstance(status, int) else 0
 
@@ -121,6 +124,14 @@ def run(arguments: list[str]) -> int:
 def _help_of(error: Any) -> str:
     path = getattr(getattr(error, "ctx", None), "command_path", None)
     return f"; see '{path} --help'" if path else ""
+
+
+def _nearest(message: str) -> str:
+    """The nearest of the choices, where an option takes one of several and got another."""
+    got, _, choices = message.partition(" is not one of ")
+    names = re.findall(r"'([^']+)'", choices)
+    near = difflib.get_close_matches(got.rpartition(" ")[2].strip("'"), names, n=1)
+    return f" Did you mean {near[0]}?" if near else ""
 
 
 def _file_error(error: OSError) -> str:

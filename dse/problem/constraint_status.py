@@ -2,11 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from common.units import FJ_PER_MJ, PS_PER_MS, UHZ_PER_HZ, UW_PER_W
-from fitness.objectives import Constraint, ConstraintKind, Outcomes, constraints_of
-from results.problem.problem import Problem
+from fitness.objectives import (
+    Constraint,
+    ConstraintKind,
+    Outcomes,
+    constraints_of,
+    make_outcomes,
+)
+from fitness.simulate import row_of
+from results.problem.problem import DesignPoint, Problem
+
+_OF_CHIP = ConstraintKind.SEGMENTS
 
 _SCALES = {
     "ps": (PS_PER_MS, " ms"),
@@ -42,15 +54,41 @@ class ConstraintState:
             "excess": max(0, self.value - self.constraint.limit),
         }
 
+    @property
+    def limit(self) -> str:
+        """``power at most 15 W asked for``."""
+        return f"{self.constraint.name} {limit_and_value(self.constraint, self.value)[0]}"
+
+    @property
+    def margin(self) -> str:
+        """``13.1 W (1.9 W to spare)``."""
+        value = limit_and_value(self.constraint, self.value)[1]
+        return f"{value} ({self._difference()})"
+
+    def _difference(self) -> str:
+        amount = shown(abs(self.value - self.constraint.limit), self.constraint.unit)
+        if self.met:
+            return f"{amount} to spare"
+        return f"{amount} {'too little' if self.constraint.is_least else 'too much'}"
+
     def describe(self) -> str:
-        """``power: 18.2 W, at most 15 W asked for: 3.2 W too much``."""
+        """``power: 18.2 W, at most 15 W asked for: 3.2 W too much``, or ``3.2 W to spare``."""
         constraint = self.constraint
         limit, value = limit_and_value(constraint, self.value)
-        text = f"{constraint.name}: {value}, {limit}"
-        if self.met:
-            return text
-        missed = shown(self.value - constraint.limit, constraint.unit)
-        return f"{text}: {missed} {'too little' if constraint.is_least else 'too much'}"
+        return f"{constraint.name}: {value}, {limit}: {self._difference()}"
+
+
+def limit_states(problem: Problem, designs: Sequence[DesignPoint]) -> list[list[ConstraintState]]:
+    """Per design the state of every limit that was asked for; none, and no simulation, where
+    nothing was."""
+    asked = [limit for limit in constraints_of(problem) if limit.kind is not _OF_CHIP]
+    if not asked or not designs:
+        return [[] for _ in designs]
+    outcomes = make_outcomes(problem)(np.stack([row_of(design) for design in designs]))
+    return [
+        [s for s in constraint_states(problem, outcomes, row) if s.constraint.kind is not _OF_CHIP]
+        for row in range(len(designs))
+    ]
 
 
 def limit_and_value(constraint: Constraint, figure: int) -> tuple[str, str]:
@@ -58,7 +96,7 @@ def limit_and_value(constraint: Constraint, figure: int) -> tuple[str, str]:
     sign = -1 if constraint.is_least else 1
     limit, value = shown_apart(sign * constraint.limit, sign * figure, constraint.unit)
     bound = "at least" if constraint.is_least else "at most"
-    source = "on this chip" if constraint.kind is ConstraintKind.SEGMENTS else "asked for"
+    source = "on this chip" if constraint.kind is _OF_CHIP else "asked for"
     return f"{bound} {limit} {source}", value
 
 

@@ -9,13 +9,15 @@ from common.arrays import IntArray
 from common.units import KBPS_PER_GBPS, PS_PER_MS
 from results.front.cost_origins import CostOrigin, CostOrigins, UnitOrigin
 from results.problem.objectives import format_number
-from results.problem.problem import Problem, ProblemNetwork, ProblemUnit
+from results.problem.problem import Problem, ProblemUnit
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
     from rich.table import Table
 
 Row = dict[str, object]
+_NAME_WIDTH = 24
+"""Longer names of groups are folded."""
 
 MARKS = {
     CostOrigin.MEASURED: "m",
@@ -80,11 +82,17 @@ def _figures(unit: ProblemUnit, group: int, points: IntArray) -> tuple[int, int,
 
 
 def cost_tables(
-    problem: Problem, origins: CostOrigins | None, points: IntArray, *, figure: str = "time"
+    problem: Problem,
+    origins: CostOrigins | None,
+    points: IntArray,
+    *,
+    figure: str = "time",
+    width: int = 80,
 ) -> RenderableType:
-    """One rich table per network and a legend; ``figure`` is one of ``FIGURES``.
+    """Rich tables per network and a legend; ``figure`` is one of ``FIGURES``.
 
-    The last row adds times up; demand and power are means over the time.
+    Units that do not fit ``width`` characters beside the others have a table of their own. The
+    last row adds times up; demand and power are means over the time.
     """
     from rich.console import Group
     from rich.padding import Padding
@@ -105,7 +113,9 @@ def cost_tables(
     ]
     for n, network in enumerate(problem.networks):
         parts += [Text(f"\n{network.name}", style="bold")]
-        parts += [_table(problem, network, n, origins, points, figure)]
+        for number, units in enumerate(_fitting(problem, n, origins, points, figure, width)):
+            parts += [Text("")] if number else []
+            parts += [_table(problem, n, units, origins, points, figure)]
     parts.append(Text(""))
     for line in _legend(problem, origins):
         text = line.lstrip()
@@ -113,10 +123,30 @@ def cost_tables(
     return Group(*parts)
 
 
+def _fitting(
+    problem: Problem,
+    n: int,
+    origins: CostOrigins | None,
+    points: IntArray,
+    figure: str,
+    width: int,
+) -> list[list[int]]:
+    """The units in sets whose tables fit the width, where one unit does."""
+    from rich.console import Console
+
+    sets: list[list[int]] = [[]]
+    for u in range(len(problem.units)):
+        trial = _table(problem, n, [*sets[-1], u], origins, points, figure)
+        if sets[-1] and Console(width=10_000).measure(trial).maximum > width:
+            sets.append([])
+        sets[-1].append(u)
+    return sets
+
+
 def _table(
     problem: Problem,
-    network: ProblemNetwork,
     n: int,
+    units: list[int],
     origins: CostOrigins | None,
     points: IntArray,
     figure: str,
@@ -127,16 +157,19 @@ def _table(
     table = Table(
         box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, header_style="bold", show_footer=True
     )
+    network = problem.networks[n]
     groups = list(network.groups)
     entries = None if origins is None else origins.networks[n].groups
     table.add_column("#", justify="right", no_wrap=True)
-    table.add_column("group", footer="total" if figure == "time" else "mean", overflow="fold")
+    total_name = "total" if figure == "time" else "mean"
+    table.add_column("group", footer=total_name, overflow="fold", max_width=_NAME_WIDTH)
+    entries = entries if 0 in units else None
     if entries is not None:
         layers = sum(len(entry.layers) for entry in entries)
         table.add_column("layers", justify="right", no_wrap=True, footer=str(layers))
         total = sum(entry.macs for entry in entries)
         table.add_column("MMACs", justify="right", no_wrap=True, footer=_millions(total))
-    for unit in problem.units:
+    for unit in (problem.units[u] for u in units):
         column = [figures for g in groups if (figures := _figures(unit, g, points)) is not None]
         table.add_column(
             unit.name,
@@ -148,9 +181,9 @@ def _table(
         cells = [str(index), network.group_names[index]]
         if entries is not None:
             cells += [str(len(entries[index].layers)), _millions(entries[index].macs)]
-        for u, unit in enumerate(problem.units):
-            figures = _figures(unit, g, points)
-            source = None if entries is None else entries[index].by_unit[u]
+        for u in units:
+            figures = _figures(problem.units[u], g, points)
+            source = None if origins is None else origins.networks[n].groups[index].by_unit[u]
             cells.append(_cell(figures, source, figure))
         table.add_row(*cells)
     return table

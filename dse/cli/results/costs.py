@@ -57,4 +57,5 @@ def costs(
         print(json.dumps(document, indent=2))
         return
 
-    Console(highlight=False).print(cost_tables(problem, origins, points, figure=show.value))
+    console = Console(highlight=False)
+    console.print(cost_tables(problem, origins, points, figure=show.value, width=console.width))

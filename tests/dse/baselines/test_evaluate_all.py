@@ -131,3 +131,15 @@ def test_the_picture_has_the_baselines_in_sight_only(pair_folder):
     drawn = draw_front(replace(front, baselines=(near, broken)))
     labels = [text.get_text() for text in drawn.legends[0].get_texts()]
     assert "other methods (* breaks a limit)" in labels
+
+
+def test_without_a_gpu_nothing_is_called_one(dse, tmp_path):
+    folder = tmp_path / "pi"
+    done = dse(
+        *("explore", "resnet18", "-p", "raspberry-pi-5-hailo-8", "--groups", "3", "--no-certify"),
+        *("--max-evaluations", "100", "-o", folder, "--quiet"),
+    )
+    assert done.status == 0, done.err
+    out = dse("show", folder).out
+    assert "hailo only" in out
+    assert "GPU" not in out

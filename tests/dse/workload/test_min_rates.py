@@ -218,7 +218,7 @@ def test_a_mapping_that_starves_a_network_is_told(starved: Path, dse) -> None:
 def test_a_state_in_words() -> None:
     limit = Constraint(ConstraintKind.RATE, "rate of a", -5_000_000, "uHz", 0)
     assert ConstraintState(limit, -5_000_000).describe() == (
-        "rate of a: 5 frames/s, at least 5 frames/s asked for"
+        "rate of a: 5 frames/s, at least 5 frames/s asked for: 0 frames/s to spare"
     )
     assert ConstraintState(limit, -70_000).describe() == (
         "rate of a: 0.07 frames/s, at least 5 frames/s asked for: 4.93 frames/s too little"

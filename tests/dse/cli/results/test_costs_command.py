@@ -224,3 +224,22 @@ def test_a_network_without_a_time_in_the_source_is_named(network, platform, unit
     assert [text.partition(": HaX-CoNN")[0] for text in built.warnings] == [
         f"{network}: only estimated on {names}" for names in said
     ]
+
+
+def test_nothing_is_cut_off_at_80_columns(dse, tmp_path, monkeypatch):
+    """Six units: what does not fit has a table of its own."""
+    monkeypatch.setenv("COLUMNS", "80")
+    folder = tmp_path / "many"
+    done = dse(
+        *("explore", "resnet18", "-p", "rk3588", "--groups", "3", "--no-certify"),
+        *("--max-evaluations", "100", "-o", folder, "--quiet"),
+    )
+    assert done.status == 0, done.err
+    lines = dse("analyze", "costs", folder).out.splitlines()
+    figures = lines[: next(n for n, line in enumerate(lines) if line.startswith(("c:", "e:")))]
+    assert not any("\N{HORIZONTAL ELLIPSIS}" in line for line in figures)
+    assert sum(line.lstrip().startswith("#") for line in figures) == 2
+    heads = [word for line in figures if line.lstrip().startswith("#") for word in line.split()]
+    assert [w for w in heads if w in ("a55", "a76", "gpu", "npu0", "npu1", "npu2")] == [
+        *("a55", "a76", "gpu", "npu0", "npu1", "npu2")
+    ]

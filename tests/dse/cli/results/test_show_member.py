@@ -79,3 +79,22 @@ def test_a_pipe_gets_all_columns(pair_folder):
 def test_a_wrong_option_names_the_help(dse, pair_folder):
     assert dse("show", pair_folder, "--tall").err.endswith("; see 'dse show --help'\n")
     assert "<bool>" not in dse("show", "--help").out.replace("--help    -h      <bool>", "")
+
+
+def test_what_is_left_of_every_limit_is_said(dse, tmp_path):
+    folder = tmp_path / "limits"
+    done = dse(
+        *("explore", "alexnet", "squeezenet", "-p", "jetson-agx-xavier", "--units", "gpu,dla0"),
+        *("--groups", "3", "--deadline", "alexnet=9", "--power-cap", "40", "--no-certify"),
+        *("--max-evaluations", "200", "-o", folder, "--quiet"),
+    )
+    assert done.status == 0, done.err
+    front = read_results(folder)
+    fastest = front.members[marked_member(front, "fastest")]
+    spare = 9 - fastest.latencies_ps[0] / 1e9
+    out = " ".join(dse("show", folder).out.split())
+    assert f"Limit: latency of alexnet at most 9 ms asked for: fastest {9 - spare:.4g} ms" in out
+    assert f"({spare:.4g} ms to spare)" in out
+    assert "Limit: power at most 40 W asked for: fastest" in out
+    out = " ".join(dse("show", folder, "--member", "fastest").out.split())
+    assert f"limit: latency of alexnet: {9 - spare:.4g} ms, at most 9 ms asked for: " in out
