@@ -9,6 +9,14 @@ import numpy as np
 from fitness.branch_and_bound.choices import make_branching_rules
 from fitness.branch_and_bound.search_tree import make_search_tree
 from fitness.closed_form import make_load_evaluator
+from fitness.multipliers.arrays import BoxArrayTables
+from fitness.multipliers.structure import (
+    chains_of,
+    classes_of,
+    make_networks,
+    make_scratch,
+    paths_of,
+)
 from fitness.simulate import Kernel, make_evaluator, simulate
 from fitness.simulate_long_run import make_long_run_evaluator, simulate_shown
 from fitness.simulator.layout import make_plan
@@ -116,3 +124,16 @@ def warm_up_branch_and_bound() -> None:
     rebuild_snapshot(plan, space, chosen, state, tree, 0)
     is_fathomed(tree, tree.closing, tree.vector)
     insert_member(tree, tree.vector, 0)
+    _warm_up_multipliers(problem)
+
+
+def _warm_up_multipliers(problem: Problem) -> None:
+    from fitness.multipliers.kernels import improve, least_sum
+
+    tables = BoxArrayTables(problem, classes_of(problem))
+    networks = make_networks(problem, paths_of(problem), chains_of(problem))
+    box, kinds = tables.over((1,)), int(tables.class_start[-1])
+    scratch = make_scratch(networks, kinds)
+    ones = np.ones(len(scratch.used))
+    least_sum(networks, box, ones, kinds, scratch, scratch.used)
+    improve(networks, box, ones, 1.0, kinds, ones.copy(), 1, 1.0, scratch)

@@ -22,11 +22,13 @@ from results.errors import ResultError
 from results.export.result_folder import (
     CERTIFICATE,
     EPSILON,
+    read_bounds,
     read_certificate,
     read_costs,
     read_results,
     write_results,
 )
+from results.front.bounds import BoundProof
 from results.front.certificate import CertificateStatus, ProofArtifacts
 from results.front.cost_origins import CostOrigins
 from results.front.front import Front as NumericFront
@@ -44,6 +46,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from pandas import DataFrame
     from rich.console import RenderableType
+
+    from dse.certificate.strategy import ProofOutcome
 
 
 _DEFAULT_MEMBERS = {"gantt": (FASTEST,), "energy": (FASTEST, LOWEST_ENERGY)}
@@ -72,6 +76,8 @@ class Front(Sequence[Member]):
     """The proof, complete or not, of the front or of its fastest member."""
     epsilon: ProofArtifacts | None = None
     """The proof of the front within a tolerance."""
+    bounds: BoundProof | None = None
+    """Bounds over boxes of operating points, where the search for a proof has not ended."""
 
     @property
     def problem(self) -> NumericProblem:
@@ -137,6 +143,7 @@ class Front(Sequence[Member]):
             costs=self.costs,
             certificate=self.certificate,
             epsilon=self.epsilon,
+            bounds=self.bounds,
             overwrite=overwrite,
             pictures=pictures,
         )
@@ -156,6 +163,7 @@ class Front(Sequence[Member]):
             read_costs(path, front.problem),
             read_certificate(path, front.problem, name=CERTIFICATE),
             read_certificate(path, front.problem, name=EPSILON),
+            read_bounds(path, front.problem),
         )
 
     def plot(
@@ -337,14 +345,15 @@ class Front(Sequence[Member]):
         """
         return self.numeric.to_pandas()
 
-    def with_proof(
-        self,
-        numeric: NumericFront,
-        certificate: ProofArtifacts | None,
-        epsilon: ProofArtifacts | None,
-    ) -> Front:
+    def with_proof(self, proof: ProofOutcome) -> Front:
         """The same with what a proof found: members, claims and their files."""
-        return replace(self, numeric=numeric, certificate=certificate, epsilon=epsilon)
+        return replace(
+            self,
+            numeric=proof.front,
+            certificate=proof.certificate,
+            epsilon=proof.epsilon,
+            bounds=proof.bounds,
+        )
 
     def _repr_html_(self) -> str:
         return self.numeric._repr_html_()

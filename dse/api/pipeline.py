@@ -208,7 +208,7 @@ def explore_to_folder(
         except ResultError as error:
             not_certified = f"not certified: {error}"
         else:
-            front = front.with_proof(proof.front, proof.certificate, proof.epsilon)
+            front = front.with_proof(proof)
             interrupted = proof.interrupted
             if proof.refused is not None:
                 not_proved = f"the front is not proved: {proof.refused}"
@@ -241,7 +241,7 @@ def certify(
     )
     if proof is None:
         return front
-    return front.with_proof(proof.front, proof.certificate, proof.epsilon)
+    return front.with_proof(proof)
 
 
 def prove(

@@ -87,6 +87,14 @@ class CertifiedFront:
         claim = replace(self.claim, members=tuple(best))
         return CertifiedFront(front, claim, replace(self.files, certificate=certificate))
 
+    def without_gap(self) -> CertifiedFront:
+        """The same without what a search that was ended has found out: nobody can check that."""
+        if self.status is not CertificateStatus.GAP:
+            return self
+        certificate = replace(self.files.certificate, epsilon_ppm=None, bounds=())
+        claim = replace(self.claim, epsilon_ppm=None)
+        return CertifiedFront(self.front, claim, replace(self.files, certificate=certificate))
+
 
 def certified_column(problem: Problem) -> int | None:
     """The objective whose best member is certified: the makespan where latency is an objective,
@@ -236,6 +244,7 @@ def with_rows(front: Front, rows: IntArray) -> Front:
         members=make_members(problem, rows[kept], objectives[kept]),
         certificate=None,
         epsilon=None,
+        bounds=None,
     )
 
 

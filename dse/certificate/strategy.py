@@ -1,4 +1,8 @@
-"""The proof that goes with a front: complete, or within an epsilon with its fastest certified."""
+"""The proof that goes with a front: complete, or within an epsilon with its fastest certified.
+
+Where a search does not end, bounds over boxes of operating points say how far the front can be from
+the truth; what a search that was ended has found out is not claimed.
+"""
 
 from __future__ import annotations
 
@@ -7,12 +11,14 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from enum import Enum
 
+from dse.certificate.boxes.prove import BoundedFront, bound_front
 from dse.certificate.branch_and_bound import SearchProgress
 from dse.certificate.certify import CertifiedFront, Limits, certified_column, prove
 from dse.certificate.preconditions import check_provable
 from dse.compile.load import load_proof_code
 from dse.inputs.interrupts import deferred_interrupt
 from results.errors import ResultError
+from results.front.bounds import BoundProof
 from results.front.certificate import CertificateStatus, ProofArtifacts
 from results.front.front import Front
 
@@ -20,8 +26,11 @@ TOLERANCES_PPM = (100_000, 50_000, 20_000, 10_000, 5_000, 2_000, 1_000, 500)
 """Each search within one of them finds the next one easier, for it leaves better members."""
 FRONT_LEMMAS = 60_000
 """Beyond this many lemmas about a whole front no solver is called by default: some ten seconds."""
-EXACT_SHARE, FASTEST_SHARE = 0.25, 0.25
-"""Of a time limit: for the exact search, and of what is left for the fastest member."""
+EXACT_SHARE, FASTEST_SHARE, BOUNDS_SHARE = 0.25, 0.25, 0.5
+"""Of a time limit: for the exact search, of what is left for the fastest member, and of what is
+left then for bounds over boxes."""
+TIMED_BOXES = 1000
+"""Most boxes with a time limit: more would take long to check."""
 
 
 class Goal(Enum):
@@ -44,6 +53,7 @@ class ProofOutcome:
     front: Front
     certificate: ProofArtifacts | None
     epsilon: ProofArtifacts | None
+    bounds: BoundProof | None
     interrupted: bool
     refused: str | None
 
@@ -90,7 +100,10 @@ def prove_front(
             share = FASTEST_SHARE if full_front else 1.0
             work.fastest = work.prove((column,), share=share, earlier=earlier)
         if full_front:
+            work.bound(columns)
             work.narrow(columns)
+        elif column is not None:
+            work.bound((column,))
         return work.result(interrupt.requested, refused)
 
 
@@ -108,6 +121,7 @@ class _Work:
         self.front = front
         self.epsilon: CertifiedFront | None = None
         self.fastest: CertifiedFront | None = None
+        self.bounds: BoundedFront | None = None
         self.interrupted = interrupted
         self._limits = limits
         self._front_lemmas = front_lemmas
@@ -141,6 +155,22 @@ class _Work:
         self.front = proved.front
         return proved
 
+    def bound(self, columns: tuple[int, ...]) -> None:
+        """Bounds over boxes, where the search for these objectives has not ended."""
+        searched = self.epsilon if len(columns) > 1 else self.fastest
+        if self.interrupted() or (searched is not None and searched.is_exact):
+            return
+        if self._until is None:
+            self.bounds = bound_front(self.front, columns, interrupted=self.interrupted)
+            return
+        self.bounds = bound_front(
+            self.front,
+            columns,
+            max_boxes=TIMED_BOXES,
+            seconds=max(0.001, BOUNDS_SHARE * (self._until - time.monotonic())),
+            interrupted=self.interrupted,
+        )
+
     @property
     def is_certified(self) -> bool:
         """Whether the front is proved complete, by lemmas that a solver has covered."""
@@ -158,7 +188,9 @@ class _Work:
             late = self._until is not None and time.monotonic() >= self._until
             if self.interrupted() or late or (left is not None and left <= 0):
                 return
-            known = None if self.epsilon is None else self.epsilon.claim.epsilon_ppm
+            known = None if self.bounds is None else self.bounds.claim.epsilon_ppm
+            if self.epsilon is not None and self.epsilon.status is not CertificateStatus.GAP:
+                known = self.epsilon.claim.epsilon_ppm
             if self.epsilon is not None and self.epsilon.is_exact:
                 return
             if known is not None and known <= tolerance:
@@ -166,32 +198,34 @@ class _Work:
             proved = self.prove(columns, share=1.0, tolerance_ppm=tolerance, nodes=left)
             if left is not None:
                 left -= proved.claim.nodes
-            now = proved.claim.epsilon_ppm
-            if now is not None and (known is None or now < known):
-                self.epsilon = proved
             if proved.status is CertificateStatus.GAP:
                 return
+            self.epsilon = proved
 
     def result(self, interrupted: bool, refused: str | None) -> ProofOutcome:
         """The front of the end: claims are about its members, which may have become better since;
         whatever an older member closes, one that dominates it closes too."""
         front = self.front
         if self.epsilon is not None and self.is_certified:
-            front = replace(front, certificate=self.epsilon.claim, epsilon=None)
-            return ProofOutcome(front, self.epsilon.files, None, interrupted, None)
-        fastest = None if self.fastest is None else self.fastest.about(front)
-        epsilon = None if self.epsilon is None else self.epsilon.about(front)
-        if epsilon is not None and epsilon.claim.epsilon_ppm is None:
-            epsilon = None
+            front = replace(front, certificate=self.epsilon.claim, epsilon=None, bounds=None)
+            return ProofOutcome(front, self.epsilon.files, None, None, interrupted, None)
+        fastest = None if self.fastest is None else self.fastest.about(front).without_gap()
+        epsilon = bounds = None
+        if self.epsilon is not None and self.epsilon.status is not CertificateStatus.GAP:
+            epsilon = self.epsilon.about(front)
+        elif self.bounds is not None:
+            bounds = self.bounds.about(front)
         front = replace(
             front,
             certificate=None if fastest is None else fastest.claim,
             epsilon=None if epsilon is None else epsilon.claim,
+            bounds=None if bounds is None else bounds.claim,
         )
         return ProofOutcome(
             front,
             None if fastest is None else fastest.files,
             None if epsilon is None else epsilon.files,
+            None if bounds is None else bounds.proof,
             interrupted,
             refused,
         )

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from common.units import PPM
 from results.front.certificate import CertificateStatus
-from results.front.epsilon import least_within, percent
-from results.front.front import CertificateSummary, Front
+from results.front.epsilon import percent
+from results.front.front import BoundSummary, CertificateSummary, Front
 from results.io.plural import pluralize
 from results.problem.objectives import (
     Objective,
     ObjectiveKind,
+    larger_is_better,
+    objective_label,
     objective_names,
     objective_unit,
     objective_value,
@@ -27,7 +28,37 @@ def describe_claims(front: Front) -> list[str]:
         describe_claim(front.problem, claim, front.members[claim.members[0]].objectives)
         for claim in claims
     ]
-    return sentences + [space_sentence(space) for space in dict.fromkeys(c.space for c in claims)]
+    spaces = [claim.space for claim in claims]
+    if front.bounds is not None:
+        sentences.append(describe_bounds(front.problem, front.bounds))
+        spaces.append(front.bounds.space)
+    return sentences + [space_sentence(space) for space in dict.fromkeys(spaces)]
+
+
+def describe_bounds(problem: Problem, claim: BoundSummary) -> str:
+    """What bounds over boxes prove."""
+    names = objective_names(problem)
+    least = []
+    for j, name in enumerate(claim.objectives):
+        alone = [
+            corner[j]
+            for corner in claim.region
+            if all(value is None for k, value in enumerate(corner) if k != j)
+        ]
+        known = [value for value in alone if value is not None]
+        if known:
+            objective = problem.objectives[names.index(name)]
+            label = objective_label(problem, objective)
+            side = "above" if larger_is_better(objective) else "below"
+            least.append(f"no {label} is {side} {_format_value(objective, max(known) + 1)}")
+    if len(claim.objectives) > 1:
+        reach = "for every design point a member is worse in no objective by more"
+    else:
+        reach = f"no design point is better than member {claim.members[0]} by more"
+    size = f"{pluralize(claim.inequalities, 'inequality', 'inequalities')} over "
+    size += pluralize(claim.boxes, "box", "boxes")
+    text = f"within {percent(claim.epsilon_ppm)}: {reach}; {', '.join(least)}"
+    return f"{text}; {size}, {claim.seconds:.2f} s."
 
 
 def space_sentence(space: str) -> str:
@@ -44,18 +75,8 @@ def describe_claim(problem: Problem, claim: CertificateSummary, best: Sequence[i
         how = f"by the search's own account; {size}, too many to be covered."
     epsilon = claim.epsilon_ppm
     if len(claim.objectives) > 1:
-        if claim.status is CertificateStatus.GAP:
-            how = f"by the search's own account; {size}. 'dse certify' goes further."
         if epsilon == 0:
             return f"complete: no design point is missing from the {len(claim.members)}; {how}"
-        if epsilon is None:
-            return f"nothing is proved of the whole front yet; {how}"
-        if epsilon >= PPM:
-            return (
-                f"little is proved of the whole front: a design point that the search has not seen "
-                f"could be better than every member, but in some objective by no more than "
-                f"{1 + epsilon / PPM:.3g} times; {how}"
-            )
         return (
             f"within {percent(epsilon)}: for every design point a member is worse in no objective "
             f"by more; {how}"
@@ -66,12 +87,9 @@ def describe_claim(problem: Problem, claim: CertificateSummary, best: Sequence[i
     is_time = problem.objectives[column].kind is ObjectiveKind.LATENCY
     relation = "is faster than" if is_time else "is better than"
     if claim.status is CertificateStatus.GAP:
-        bound = "no known bound"
-        if epsilon is not None:
-            bound = _format_value(problem.objectives[column], least_within(best[column], epsilon))
         return (
-            f"gap: member {claim.members[0]} has {value}, no design point {relation} {bound} "
-            f"(gap {percent(epsilon)}); {size}. Run 'dse certify' to continue."
+            f"gap: the search for a design point that {relation} member {claim.members[0]} "
+            f"({value}) was ended; {size}. Run 'dse certify' to continue."
         )
     status = claim.status.value
     return f"{status}: no design point {relation} member {claim.members[0]} ({value}); {how}"

@@ -8,6 +8,8 @@ from pathlib import Path
 
 from common.files import read_file
 from results.errors import ResultError
+from results.front.bounds import BoundProof
+from results.front.bounds_file import bounds_bytes, bounds_from_bytes
 from results.front.certificate import ProofArtifacts
 from results.front.certificate_file import certificate_bytes, certificate_from_bytes
 from results.front.cost_origins import CostOrigins
@@ -23,6 +25,7 @@ from results.problem.problem_file import problem_bytes, problem_from_bytes
 FRONT_FILE = "front.json"
 PROBLEM_FILE = "problem.json"
 COSTS_FILE = "costs.json"
+BOUNDS_FILE = "bounds.json"
 REPORT_FILE = "report.html"
 PERIODIC_FILE = "periodic.json"
 """Of periodic schedules, instead of a front and its problem (see results/periodic/file.py)."""
@@ -31,7 +34,7 @@ CERTIFICATE, EPSILON = "certificate", "epsilon"
 """Names of proofs: of the whole front or its best member; of the whole front within an epsilon."""
 RESULT_FILES = frozenset(
     {
-        *(FRONT_FILE, PROBLEM_FILE, COSTS_FILE, "front.svg", "front.png", REPORT_FILE),
+        *(FRONT_FILE, PROBLEM_FILE, COSTS_FILE, BOUNDS_FILE, "front.svg", "front.png", REPORT_FILE),
         *(f"{name}.{ending}" for name in (CERTIFICATE, EPSILON) for ending in ("json", "smt2")),
         *(PERIODIC_FILE, "schedule.svg", "schedule.png"),
     }
@@ -46,12 +49,13 @@ def write_results(
     costs: CostOrigins | None = None,
     certificate: ProofArtifacts | None = None,
     epsilon: ProofArtifacts | None = None,
+    bounds: BoundProof | None = None,
     overwrite: bool = False,
     pictures: bool = True,
 ) -> None:
     """Writes ``front.json``, ``problem.json``, ``costs.json`` (with ``costs``),
-    ``certificate`` and ``epsilon`` as ``.json`` and ``.smt2`` (with these) and, for a front with
-    members, ``front.svg`` and ``front.png``.
+    ``certificate`` and ``epsilon`` as ``.json`` and ``.smt2`` (with these), ``bounds.json`` (with
+    ``bounds``) and, for a front with members, ``front.svg`` and ``front.png``.
 
     Everything goes to a hidden folder beside the target first, which is then renamed: at no
     instant is there a half-written result. With ``overwrite`` an older result is replaced.
@@ -73,6 +77,8 @@ def write_results(
             files[f"{name}.json"] = certificate_bytes(proof.certificate)
             if proof.smtlib is not None:
                 files[f"{name}.smt2"] = proof.smtlib.encode()
+    if bounds is not None:
+        files[BOUNDS_FILE] = bounds_bytes(bounds)
     if pictures and front.members and len(front.problem.objectives) > 1:
         for suffix, picture in front_pictures(front, ".svg", ".png").items():
             files[f"front{suffix}"] = picture
@@ -221,6 +227,22 @@ def read_certificate(
     if text_path.exists():
         text = _read(text_path).decode(errors="replace")
     return ProofArtifacts(certificate, text)
+
+
+def read_bounds(folder: Path, problem: Problem, *, check_hashes: bool = True) -> BoundProof | None:
+    """The bounds over boxes; None where the folder has none.
+
+    Raises:
+        ResultError: where the file cannot be read, does not follow its schema, was changed, or is
+            not of this problem; it names the file and the JSON path.
+    """
+    path = folder / BOUNDS_FILE
+    if not path.exists():
+        return None
+    try:
+        return bounds_from_bytes(_read(path), problem, check_hashes=check_hashes)
+    except ResultError as error:
+        raise ResultError(f"{path}: {error}") from None
 
 
 def _read(path: Path) -> bytes:

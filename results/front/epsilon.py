@@ -59,3 +59,45 @@ def _needed_ppm(member: Sequence[int], bound: Iterable[int]) -> int | None:
             return None
         largest = max(largest, needed)
     return largest
+
+
+def open_corners(members: Sequence[Sequence[int]]) -> list[tuple[int | None, ...]]:
+    """What no member covers: a point is below none of the members' values in every objective if
+    and only if it is below all values of some corner; None is no limit."""
+    width = len(members[0])
+    corners: list[tuple[int | None, ...]] = [(None,) * width]
+    for row in sorted(set(map(tuple, members))):
+        cut = [c for c in corners if all(_below(v, limit) for v, limit in zip(row, c, strict=True))]
+        if not cut:
+            continue
+        kept = [c for c in corners if c not in cut]
+        new = {(*c[:j], row[j], *c[j + 1 :]) for c in cut for j in range(width)}
+        corners = kept + [
+            c for c in new if not any(c != d and _inside(c, d) for d in (*new, *kept))
+        ]
+    return corners
+
+
+def region_reaches(
+    corners: Iterable[Sequence[int | None]], region: Sequence[Sequence[int | None]], ppm: int
+) -> bool:
+    """Whether every point outside a region (at or below no corner of it in all objectives) is
+    reached within ``ppm`` by a member.
+
+    Args:
+        corners: the open corners of the members.
+    """
+    for corner in corners:
+        scaled = [None if v is None else least_within(v, ppm) - 1 for v in corner]
+        if not any(_inside(scaled, other) for other in region):
+            return False
+    return True
+
+
+def _below(value: int, limit: int | None) -> bool:
+    return limit is None or value < limit
+
+
+def _inside(inner: Sequence[int | None], outer: Sequence[int | None]) -> bool:
+    """Whether all that is below the one corner is below the other."""
+    return all(b is None or (a is not None and a <= b) for a, b in zip(inner, outer, strict=True))

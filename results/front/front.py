@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from results.front.bounds import Corner
 from results.front.certificate import CertificateStatus
 from results.front.schedule import Schedule, ScheduleView
 from results.problem.problem import DesignPoint, Problem
@@ -117,6 +118,25 @@ class CertificateSummary:
     seconds: float
 
 
+@dataclass(frozen=True)
+class BoundSummary:
+    """What bounds over boxes claim of members; :mod:`results.front.bounds` has the proof."""
+
+    objectives: tuple[str, ...]
+    """Names, as in ``front.json``, of those that count."""
+    members: tuple[int, ...]
+    """Positions of the members that it is about: those that no other beats in these."""
+    epsilon_ppm: int
+    """For every feasible design point some of them is worse in no objective by more."""
+    region: tuple[Corner, ...]
+    """No feasible design point is at or below a corner in all objectives."""
+    space: str
+    """See :func:`results.text.space_description.describe_space`."""
+    boxes: int
+    inequalities: int
+    seconds: float
+
+
 @dataclass(frozen=True, eq=False)
 class BaselinePoint:
     """What another method's schedule gives on the same problem; no member of the front."""
@@ -138,6 +158,8 @@ class Front:
     certificate: CertificateSummary | None = None
     epsilon: CertificateSummary | None = None
     """About all members, where ``certificate`` is about one."""
+    bounds: BoundSummary | None = None
+    """Where the search for a proof has not ended."""
     baselines: tuple[BaselinePoint, ...] = ()
 
     def to_pandas(self) -> DataFrame:

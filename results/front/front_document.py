@@ -10,9 +10,11 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from results.errors import ResultError
+from results.front.bounds_file import region_from_json, region_to_json
 from results.front.certificate import CertificateStatus
 from results.front.front import (
     BaselinePoint,
+    BoundSummary,
     CertificateSummary,
     FreeRun,
     Front,
@@ -67,6 +69,7 @@ def front_to_document(front: Front) -> dict[str, Json]:
         "members": [member_to_document(problem, member) for member in front.members],
         "certificate": _claim_to_document(front.certificate),
         "epsilon": _claim_to_document(front.epsilon),
+        "bounds": _bounds_to_document(front.bounds),
         "baselines": [
             {
                 "name": point.name,
@@ -121,6 +124,36 @@ def _claim_from_document(content: Any) -> CertificateSummary | None:
         lemmas=content["lemmas"],
         nodes=content["nodes"],
         solvers=tuple(content["solvers"]),
+        seconds=float(content["seconds"]),
+    )
+
+
+def _bounds_to_document(claim: BoundSummary | None) -> Json:
+    if claim is None:
+        return None
+    return {
+        "objectives": list(claim.objectives),
+        "members": list(claim.members),
+        "epsilon_ppm": claim.epsilon_ppm,
+        "region": region_to_json(claim.region),
+        "space": claim.space,
+        "boxes": claim.boxes,
+        "inequalities": claim.inequalities,
+        "seconds": claim.seconds,
+    }
+
+
+def _bounds_from_document(content: Any) -> BoundSummary | None:
+    if content is None:
+        return None
+    return BoundSummary(
+        objectives=tuple(content["objectives"]),
+        members=tuple(content["members"]),
+        epsilon_ppm=content["epsilon_ppm"],
+        region=region_from_json(content["region"]),
+        space=content["space"],
+        boxes=content["boxes"],
+        inequalities=content["inequalities"],
         seconds=float(content["seconds"]),
     )
 
@@ -199,6 +232,7 @@ def front_from_document(document: Json, problem: Problem, *, check_hashes: bool 
         provenance=_provenance_from_document(content["provenance"]),
         certificate=_claim_from_document(content["certificate"]),
         epsilon=_claim_from_document(content["epsilon"]),
+        bounds=_bounds_from_document(content["bounds"]),
         baselines=tuple(
             BaselinePoint(
                 name=entry["name"],

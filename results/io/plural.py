@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 
-def pluralize(count: int, noun: str) -> str:
-    """The number, thousands apart, and the noun in the singular or with an ``s``."""
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+def pluralize(count: int, noun: str, plural: str | None = None) -> str:
+    """The number, thousands apart, and the noun, its plural with an ``s`` if not given."""
+    return f"{count:,} {noun if count == 1 else plural or noun + 's'}"

@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from dse.certificate.cover import confirm_cover, cover_smtlib, prove_cover
+from dse.certificate.verify.bounds import wrong_bounds
 from dse.certificate.verify.members import check_members
 from dse.certificate.verify.rates import claimed_periods_ps, overloaded_unit
 from dse.search.names import SINGLE_DECISION
@@ -23,6 +24,7 @@ from results.errors import ResultError
 from results.export.result_folder import (
     CERTIFICATE,
     EPSILON,
+    read_bounds,
     read_certificate,
     read_costs,
     read_results,
@@ -30,7 +32,7 @@ from results.export.result_folder import (
 )
 from results.front.certificate import Certificate, CertificateStatus, ProofArtifacts
 from results.front.dominance import non_dominated
-from results.front.epsilon import epsilon_ppm, percent
+from results.front.epsilon import percent
 from results.front.front import CertificateSummary, Front
 from results.front.front_check import objective_array
 from results.io.plural import pluralize
@@ -125,6 +127,7 @@ def _checks(folder: Path, *, check_hashes: bool) -> Iterator[Check]:
             )
             for name, claim in ((CERTIFICATE, front.certificate), (EPSILON, front.epsilon))
         ]
+        bounds = read_bounds(folder, front.problem, check_hashes=check_hashes)
         read_costs(folder, front.problem, check_hashes=check_hashes)
     except ResultError as error:
         yield fails("files", str(error))
@@ -137,7 +140,10 @@ def _checks(folder: Path, *, check_hashes: bool) -> Iterator[Check]:
     yield _members_hold(front)
     if front.baselines:
         yield _baselines_hold(front)
-    if all(claim is None and files is None for _, claim, files in proofs):
+    if front.bounds is not None or bounds is not None:
+        wrong = wrong_bounds(front, front.bounds, bounds)
+        yield fails("bounds", wrong) if wrong else _describe_bounds(front)
+    elif all(claim is None and files is None for _, claim, files in proofs):
         yield holds("certificate", "there is none, and none is claimed")
         return
     for name, claim, files in proofs:
@@ -150,6 +156,14 @@ def _checks(folder: Path, *, check_hashes: bool) -> Iterator[Check]:
         yield from _proof_holds(front, name, claim, files)
 
 
+def _describe_bounds(front: Front) -> Check:
+    claim = front.bounds
+    assert claim is not None
+    size = pluralize(claim.boxes, "box", "boxes")
+    within = f"within {percent(claim.epsilon_ppm)} of every point"
+    return holds("bounds", f"{within}: {size} checked in integers")
+
+
 def _proof_holds(
     front: Front, name: str, claim: CertificateSummary, files: ProofArtifacts
 ) -> Iterator[Check]:
@@ -159,10 +173,7 @@ def _proof_holds(
         yield fails("formula", f"{name}.smt2 is there, but {name}.json is not certified")
         return
     if certificate.status is CertificateStatus.GAP:
-        if certificate.epsilon_ppm is None:
-            yield holds("bound", "none is claimed: the search was ended before")
-        else:
-            yield not_checked("bound", "the lemmas of a search that was ended are open")
+        yield holds("search", "nothing is claimed: it was ended before")
         return
     if certificate.status is CertificateStatus.SEARCHED and not len(certificate.lemmas):
         yield not_checked("lemmas", "none were kept: the search is complete by its own account")
@@ -257,12 +268,8 @@ def _claim_holds(
     if certificate.members != tuple(tuple(values[index, columns].tolist()) for index in best):
         return wrong("members: their values are other ones")
     gap = certificate.status is CertificateStatus.GAP
-    bounds = np.array(certificate.bounds, dtype=np.int64).reshape(-1, len(columns))
-    needed = epsilon_ppm(values[best][:, columns], bounds)
-    if not gap and (certificate.epsilon_ppm is None or len(bounds)):
-        return wrong("a search that is complete has an epsilon and no bounds")
-    if certificate.epsilon_ppm is not None and (needed is None or needed > certificate.epsilon_ppm):
-        return wrong(f"epsilon_ppm is {certificate.epsilon_ppm}, its bounds need {needed}")
+    if gap != (certificate.epsilon_ppm is None) or certificate.bounds:
+        return wrong("a search that is complete has an epsilon, one that was ended claims nothing")
     if not gap and name == CERTIFICATE and certificate.epsilon_ppm != 0:
         return wrong(f"epsilon_ppm must be 0, got {certificate.epsilon_ppm}")
     if certificate.status is CertificateStatus.CERTIFIED:
@@ -278,7 +285,6 @@ def _claim_holds(
 
 def _describe_claim(front: Front, certificate: Certificate, members: list[int]) -> str:
     epsilon = certificate.epsilon_ppm
-    within = "" if epsilon == 0 else f" within {percent(epsilon)}"
     if len(certificate.objectives) > 1:
         reach = "complete" if epsilon == 0 else f"within {percent(epsilon)} of every point"
         return f"{reach}: {pluralize(len(members), 'member')}"
@@ -286,7 +292,7 @@ def _describe_claim(front: Front, certificate: Certificate, members: list[int]) 
         objective_names(front.problem).index(certificate.objectives[0])
     ]
     value = f"{objective_value(objective, certificate.members[0][0]):.6f}"
-    return f"member {members[0]} with {value} {objective_unit(objective)}{within}"
+    return f"member {members[0]} with {value} {objective_unit(objective)}"
 
 
 def _lemmas_hold(problem: Problem, certificate: Certificate) -> Check:

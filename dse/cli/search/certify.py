@@ -56,7 +56,7 @@ def certify(
             on_progress=on_progress,
         )
     if proof is not None:
-        front = front.with_proof(proof.front, proof.certificate, proof.epsilon)
+        front = front.with_proof(proof)
         front.save(folder, overwrite=True)
         if proof.refused is not None and not quiet:
             print(f"dse: the front is not proved: {proof.refused}", file=sys.stderr)

@@ -12,7 +12,16 @@ from results.front.front_document import front_to_document
 from results.io.schema import check_against_schema, schema
 from results.problem.problem_file import problem_to_document
 
-SCHEMAS = ("certificate", "costs", "deployment", "front", "mapping", "periodic", "problem")
+SCHEMAS = (
+    "bounds",
+    "certificate",
+    "costs",
+    "deployment",
+    "front",
+    "mapping",
+    "periodic",
+    "problem",
+)
 WRONG = (None, -2, -1, 0, 1 << 63, 1.5, "", "x", True, [], [1], [[1, 2, 3]], {}, {"name": 1})
 
 

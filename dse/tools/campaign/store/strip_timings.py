@@ -7,7 +7,8 @@ from dataclasses import replace
 from dse.certificate.strategy import Goal, prove_front
 from dse.errors import WorkloadError
 from results.errors import ResultError
-from results.export.result_folder import CERTIFICATE, EPSILON
+from results.export.result_folder import BOUNDS_FILE, CERTIFICATE, EPSILON
+from results.front.bounds_file import bounds_bytes
 from results.front.certificate import ProofArtifacts
 from results.front.certificate_file import certificate_bytes
 from results.front.front import CertificateSummary, Front
@@ -32,8 +33,12 @@ def timeless_proof(front: Front, goal: Goal) -> tuple[Front, dict[str, bytes], s
     for name, made in ((CERTIFICATE, proof.certificate), (EPSILON, proof.epsilon)):
         if made is not None:
             files |= _files(name, made)
+    if proof.bounds is not None:
+        files[BOUNDS_FILE] = bounds_bytes(replace(proof.bounds, seconds=0.0))
+    bounds = proof.front.bounds
     front = replace(
         proof.front,
+        bounds=None if bounds is None else replace(bounds, seconds=0.0),
         certificate=_timeless(proof.front.certificate),
         epsilon=_timeless(proof.front.epsilon),
     )

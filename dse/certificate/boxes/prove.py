@@ -1,0 +1,173 @@
+"""From a front to how far it is from the truth, by bounds over boxes, with their proof."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from common.units import PPM
+from dse.certificate.boxes.search import BoxResult, BoxSearch
+from dse.errors import InternalError
+from fitness.bound_checker.check import CheckedBounds, bounded_columns
+from results.front.bounds import BoundProof, Corner
+from results.front.dominance import non_dominated
+from results.front.epsilon import least_within, open_corners, region_reaches
+from results.front.front import BoundSummary, Front
+from results.problem.objectives import objective_names
+from results.problem.problem import Problem
+from results.problem.problem_file import problem_sha256
+from results.text.space_description import describe_space
+
+MAX_BOXES = 64
+MAX_CORNERS = 3000
+MARGINS_PPM = (2, 20, 1000)
+"""The search rounds, the check does not."""
+RAISED_CORNERS, RAISE_STEPS = 24, 14
+
+
+@dataclass(frozen=True, eq=False)
+class BoundedFront:
+    """A claim, and its proof."""
+
+    claim: BoundSummary
+    proof: BoundProof
+
+    def about(self, front: Front) -> BoundedFront:
+        """The same about a later front, whose members dominate those of this one or equal them."""
+        return BoundedFront(_summary(front, self.proof, self.claim.boxes), self.proof)
+
+
+def bound_front(
+    front: Front,
+    columns: Sequence[int],
+    *,
+    max_boxes: int = MAX_BOXES,
+    seconds: float | None = None,
+    interrupted: Callable[[], bool] = lambda: False,
+) -> BoundedFront | None:
+    """How far a front can be from the truth; None where nothing is known.
+
+    Args:
+        columns: positions of the objectives that count.
+        max_boxes: ends the search for bounds, on any machine alike.
+        seconds: ends it earlier.
+
+    Raises:
+        ResultError: where an objective or a limit has no bounds over boxes.
+    """
+    began = time.monotonic()
+    problem = front.problem
+    names = tuple(objective_names(problem)[column] for column in columns)
+    bounded_columns(problem, names)
+    members = _members(front, columns)
+    if len(open_corners(members)) > MAX_CORNERS:
+        return None
+    search = BoxSearch(problem, columns, members)
+    search.run(
+        max_boxes=max_boxes,
+        until=None if seconds is None else began + seconds,
+        interrupted=interrupted,
+    )
+    found = search.result()
+    if not np.isfinite(found.epsilon):
+        return None
+    proof = BoundProof(
+        problem_sha256=problem_sha256(problem),
+        objectives=names,
+        region=(),
+        chains=search.chains,
+        paths=search.paths,
+        classes=search.classes,
+        multipliers=found.multipliers,
+        tree=found.tree,
+        seconds=0.0,
+    )
+    region = _region(problem, proof, found)
+    proof = BoundProof(
+        **{**vars(proof), "region": region, "seconds": round(time.monotonic() - began, 3)}
+    )
+    return BoundedFront(_summary(front, proof, found.boxes), proof)
+
+
+def _members(front: Front, columns: Sequence[int]) -> list[tuple[int, ...]]:
+    values = np.array([member.objectives for member in front.members], dtype=np.int64)
+    best = values[:, list(columns)]
+    return [tuple(row) for row in best[non_dominated(best)].tolist()]
+
+
+def _region(problem: Problem, proof: BoundProof, found: BoxResult) -> tuple[Corner, ...]:
+    """Corners that the check finds empty: those of the members within epsilon, raised."""
+    checked = CheckedBounds(problem, proof)
+    for margin in MARGINS_PPM:
+        ppm = int(found.epsilon * PPM) + margin
+        corners = [
+            tuple(None if v is None else least_within(v, ppm) - 1 for v in corner)
+            for corner in found.corners
+        ]
+        if all(map(checked.is_empty, corners)):
+            return _raised(checked, corners)
+    raise InternalError("the check of bounds does not confirm what the search for them found")
+
+
+def _raised(checked: CheckedBounds, corners: Sequence[Corner]) -> tuple[Corner, ...]:
+    """Some corners as far out as they stay empty, beside all of them; none inside another."""
+    picks = np.linspace(0, len(corners) - 1, RAISED_CORNERS).round().astype(int)
+    region = list(corners)
+    for index in dict.fromkeys(picks.tolist()):
+        for j, value in enumerate(corners[index]):
+            if value is not None:
+                region.append(_raise(checked, corners[index], j, value))
+    return tuple(
+        dict.fromkeys(
+            corner
+            for corner in region
+            if not any(_inside(corner, other) for other in region if other != corner)
+        )
+    )
+
+
+def _raise(checked: CheckedBounds, corner: Corner, j: int, value: int) -> Corner:
+    """The corner with objective ``j`` as large as a bisection finds it empty."""
+    low, high = value, value + abs(value)
+    for _ in range(RAISE_STEPS):
+        middle = (low + high) // 2
+        if checked.is_empty((*corner[:j], middle, *corner[j + 1 :])):
+            low = middle
+        else:
+            high = middle
+    return (*corner[:j], low, *corner[j + 1 :])
+
+
+def _inside(inner: Corner, outer: Corner) -> bool:
+    return all(b is None or (a is not None and a <= b) for a, b in zip(inner, outer, strict=True))
+
+
+def _summary(front: Front, proof: BoundProof, boxes: int) -> BoundSummary:
+    names = objective_names(front.problem)
+    columns = [names.index(name) for name in proof.objectives]
+    values = np.array([member.objectives for member in front.members], dtype=np.int64)[:, columns]
+    best = non_dominated(values).tolist()
+    corners = open_corners(values[best].tolist())
+    high = 1
+    while not region_reaches(corners, proof.region, high):
+        high *= 2
+    low = -1
+    while high - low > 1:
+        middle = (low + high) // 2
+        if region_reaches(corners, proof.region, middle):
+            high = middle
+        else:
+            low = middle
+    return BoundSummary(
+        objectives=proof.objectives,
+        members=tuple(best),
+        epsilon_ppm=high,
+        region=proof.region,
+        space=describe_space(front.problem),
+        boxes=boxes,
+        inequalities=len(proof.multipliers),
+        seconds=proof.seconds,
+    )

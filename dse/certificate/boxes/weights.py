@@ -1,0 +1,180 @@
+"""The best multipliers for one corner of one box."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from common.arrays import FloatArray
+from dse.certificate.boxes.corners import Corners, Lines, Room
+from fitness.multipliers.arrays import BoxArrays
+from fitness.multipliers.structure import Networks, make_scratch
+from results.front.bounds import Multipliers
+from results.problem.problem import Problem
+
+LARGEST_WEIGHT = 10**7
+MAX_SEGMENT_WEIGHT = 2.0**62
+"""Weights of segments are larger, by the time that a segment may cost; files have int64."""
+TURNS, RATE = 8, 0.5
+
+
+class WeightFinder:
+    """Finds multipliers; one for a problem, its work arrays are used again."""
+
+    def __init__(
+        self, problem: Problem, networks: Networks, class_start: Sequence[int], corners: Corners
+    ) -> None:
+        self._problem = problem
+        self._networks = networks
+        self._class_start = [int(at) for at in class_start]
+        self._kinds = self._class_start[-1]
+        self._corners = corners
+        self._scratch = make_scratch(networks, self._kinds)
+        self.resources = len(self._scratch.used)
+        self._segments = np.array([unit.max_segments or 0 for unit in problem.units], dtype=float)
+        self._limited = np.array([unit.max_segments is not None for unit in problem.units])
+
+    def lines(self, box: BoxArrays, weights: Sequence[FloatArray]) -> Lines:
+        """The inequalities that weights [resources] give over a box."""
+        from fitness.multipliers.kernels import LARGE, least_sum
+
+        kinds, chains = self._kinds, len(self._networks.member)
+        table = np.array(weights).reshape(-1, self.resources)
+        least = np.empty(len(table))
+        for index, row in enumerate(table):
+            least[index] = least_sum(
+                self._networks, box, row, kinds, self._scratch, self._scratch.used
+            )
+        segments = table[:, 1 + kinds + chains :]
+        least = np.where(least >= LARGE, np.inf, least - segments @ self._segments)
+        by_class = table[:, 1 : 1 + kinds] @ box.rate.T - table[:, :1] * box.lost_mw
+        return Lines(
+            least=least,
+            makespan=by_class.max(axis=1),
+            energy=table[:, 0],
+            chains=table[:, 1 + kinds : 1 + kinds + chains],
+        )
+
+    def find(
+        self, box: BoxArrays, room: Room, start: FloatArray, rounds: int
+    ) -> tuple[FloatArray, FloatArray]:
+        """Integer weights [resources] for what one corner leaves, and their shares of that, from
+        which others can start. Where the makespan is free, so is what it leaves of all else: it is
+        searched for too."""
+        from fitness.multipliers.kernels import improve
+
+        problem, period = self._problem, self._problem.execution.period_ps
+        cap = None if period is not None else problem.power_cap_mw
+        longest, energy = float(room.makespan_ps[0]), float(room.energy_fj[0])
+        low, high = 0.0, longest
+        if period is None and np.isfinite(energy) and box.idle_mw:
+            high = min(high, energy / box.idle_mw)
+        if not np.isfinite(high):
+            high = 4.0 * float(box.time_ps.sum())
+        makespan, shares = high, start.copy()
+        best: tuple[float, FloatArray, FloatArray] | None = None
+        for _ in range(TURNS):
+            space = self._space(box, room, makespan, energy, cap)
+            if space is None:
+                high = makespan
+                makespan = (low + high) / 2
+                continue
+            ratio = improve(
+                self._networks, box, space, makespan, self._kinds, shares, rounds, RATE,
+                self._scratch,
+            )  # fmt: skip
+            weights = self._rounded(box, room, shares, space)
+            reach = self._reach(box, room, weights)
+            if best is None or reach > best[0]:
+                best = reach, weights, shares.copy()
+            slope = self._slope(box, room, weights, makespan, energy, cap)
+            if (makespan >= longest and slope >= 0) or period is not None or ratio >= 1e299:
+                break
+            if slope > 0:
+                low = makespan
+            else:
+                high = makespan
+            if high - low < 0.01 * high:
+                break
+            makespan = (low + high) / 2
+        if best is None:
+            # Idle power alone breaks the cap.
+            only = np.zeros(self.resources)
+            only[0] = 1.0
+            return only, start
+        return best[1], best[2]
+
+    def _space(
+        self, box: BoxArrays, room: Room, makespan: float, energy: float, cap: int | None
+    ) -> FloatArray | None:
+        """[resources]: what is left at a makespan; None where idle power alone takes it all."""
+        kinds, chains = self._kinds, len(self._networks.member)
+        space = np.zeros(self.resources)
+        period = self._problem.execution.period_ps
+        left = energy - box.idle_mw * (makespan if period is None else period)
+        if cap is not None:
+            left = min(left, (cap - box.idle_mw) * makespan)
+        if left <= 0:
+            return None
+        space[0] = left if np.isfinite(left) else 0.0
+        space[1 : 1 + kinds] = makespan
+        ends = np.minimum(room.ends_ps[0][self._networks.chain_end], makespan)
+        space[1 + kinds : 1 + kinds + chains] = np.maximum(ends, 1.0)
+        space[1 + kinds + chains :] = np.where(self._limited, np.maximum(self._segments, 0.5), 0)
+        return space
+
+    def _rounded(
+        self, box: BoxArrays, room: Room, shares: FloatArray, space: FloatArray
+    ) -> FloatArray:
+        """Integers; without a limit on the makespan, such that the right side does not rise."""
+        count = 1 + self._kinds + len(self._networks.member)
+        weights = np.divide(shares, space, out=np.zeros_like(shares), where=space > 0)
+        weights *= LARGEST_WEIGHT / max(weights[:count].max(), 1e-300)
+        weights = np.minimum(np.floor(weights), MAX_SEGMENT_WEIGHT)
+        if np.isinf(room.makespan_ps[0]) and weights[0] > 0:
+            lines = self.lines(box, [weights])
+            slope = float(lines.makespan[0] + lines.chains[0].sum())
+            allowed = weights[0] * box.idle_mw
+            if slope > allowed:
+                weights[1:count] = np.floor(weights[1:count] * (allowed / slope) * (1 - 1e-9))
+        return weights
+
+    def _reach(self, box: BoxArrays, room: Room, weights: FloatArray) -> float:
+        """The least sum by the largest right side: above 1, the corner is closed."""
+        lines = self.lines(box, [weights])
+        right = float(
+            self._corners.largest(lines, self._networks.chain_end, box.idle_mw, room)[0, 0]
+        )
+        least = float(lines.least[0])
+        return least / right if right > 0 else np.inf
+
+    def _slope(
+        self,
+        box: BoxArrays,
+        room: Room,
+        weights: FloatArray,
+        makespan: float,
+        energy: float,
+        cap: int | None,
+    ) -> float:
+        """How the right side rises with the makespan."""
+        lines = self.lines(box, [weights])
+        ends = room.ends_ps[0][self._networks.chain_end]
+        slope = float(lines.makespan[0] + lines.chains[0] @ (ends >= makespan))
+        slope -= float(weights[0]) * box.idle_mw
+        if cap is not None and cap * makespan < energy:
+            slope += float(weights[0]) * cap
+        return slope
+
+    def multipliers(self, weights: FloatArray) -> Multipliers:
+        """Weights as they stand in a proof."""
+        numbers = [int(value) for value in weights]
+        kinds, chains = self._kinds, len(self._networks.member)
+        pairs = zip(self._class_start, self._class_start[1:], strict=False)
+        return Multipliers(
+            energy=numbers[0],
+            units=tuple(tuple(numbers[1 + a : 1 + b]) for a, b in pairs),
+            chains=tuple(numbers[1 + kinds : 1 + kinds + chains]),
+            segments=tuple(numbers[1 + kinds + chains :]),
+        )

@@ -1,0 +1,45 @@
+"""Whether what bounds over boxes claim of a front follows from their proof."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fitness.bound_checker.check import CheckedBounds
+from results.errors import ResultError
+from results.front.bounds import BoundProof
+from results.front.dominance import non_dominated
+from results.front.epsilon import open_corners, region_reaches
+from results.front.front import BoundSummary, Front
+from results.problem.objectives import objective_names
+from results.text.space_description import describe_space
+
+
+def wrong_bounds(front: Front, claim: BoundSummary | None, proof: BoundProof | None) -> str | None:
+    """What does not hold; None if all does."""
+    if claim is None or proof is None:
+        return f"{'front.json' if claim is None else 'bounds.json'} does not have it"
+    for what, stated, proved in (
+        ("objectives", claim.objectives, proof.objectives),
+        ("region", claim.region, proof.region),
+        ("inequalities", claim.inequalities, len(proof.multipliers)),
+        ("boxes", claim.boxes, (len(proof.tree) + 1) // 2),
+        ("space", claim.space, describe_space(front.problem)),
+    ):
+        if stated != proved:
+            return f"{what}: front.json says something else"
+    try:
+        checked = CheckedBounds(front.problem, proof)
+    except ResultError as error:
+        return f"bounds.json: {error}"
+    names = objective_names(front.problem)
+    columns = [names.index(name) for name in proof.objectives]
+    values = np.array([member.objectives for member in front.members], dtype=np.int64)[:, columns]
+    best = non_dominated(values).tolist()
+    if list(claim.members) != best:
+        return f"members: those that no other beats are {best}, not {list(claim.members)}"
+    for index, corner in enumerate(proof.region):
+        if not checked.is_empty(corner):
+            return f"region[{index}]: a design point may be in it"
+    if not region_reaches(open_corners(values[best].tolist()), proof.region, claim.epsilon_ppm):
+        return f"epsilon_ppm: {claim.epsilon_ppm} does not follow from the region"
+    return None

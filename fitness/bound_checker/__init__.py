@@ -1,0 +1,35 @@
+"""The plain check of bounds over boxes, in Python integers. It shares no code with what finds them.
+
+A *box* is a set of operating points per domain; a domain that may be off has that as a further
+point. Let a design point of the box have makespan T, ends e_n of its networks, dynamic energy V and
+idle power P or more. For every unit u let pi_k be the multiplier of class k of demand there (a
+group's class at its operating point is the last whose least demand it reaches), v_c that of a chain
+c of networks, a that of energy, s_u that of segments.
+
+1. *Chains.* The first network of a chain starts no earlier than its arrival, each further one after
+   the last repeat of the one before, and a path of groups takes its stand-alone times and
+   transitions in every repeat: arrival + sum of repeats x path <= e of the last network.
+2. *Units.* In time x_c the units run a configuration c, at most one class each; class k then
+   progresses by r_k(c) at most, which follows from the smallest demands of the classes, for rates
+   fall with all demands. So a class's stand-alone times add up to sum of x_c r_k(c) or less, and
+   what contention adds to the time of a group draws at least p_k, the class's least power:
+   V >= (energy of stand-alone times) + sum of x_c p_k (1 - r_k(c)). The x_c add up to T.
+   With W = max over c of sum over its classes of pi_k r_k(c) - a p_k (1 - r_k(c)),
+
+       sum over groups of pi x stand-alone time + a x their energy  <=  W T + a V
+
+3. *Segments* on a unit are at most its limit L_u.
+
+Added up, with D the least of the left side over all mappings:
+
+    D <= W T + a V + sum of v_c e_c + sum of s_u L_u
+
+D is a dynamic program along each network's path, unit by unit, in which every group has the best
+operating points of the box for itself; groups beside the path take their best unit. Limits on
+transitions count along the path. All of this only lowers D, so any nonnegative multipliers give a
+true inequality, and a change of one gives another true inequality.
+
+A *corner* (a value per objective) holds no design point of the box if, with all that follows from
+it and from the limits of the problem on T, e_n and the energy P T + V, the right side stays below D
+(:mod:`fitness.bound_checker.limits`).
+"""

@@ -1,0 +1,126 @@
+"""The check of a proof by boxes: is its region empty?"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from math import prod
+
+from fitness.bound_checker.boxes import leaves
+from fitness.bound_checker.costs import BoxCostTables
+from fitness.bound_checker.inequality import Inequality, Structure
+from fitness.bound_checker.limits import contradicts, limits_of
+from results.errors import ResultError
+from results.front.bounds import BoundProof, Corner
+from results.problem.objectives import ObjectiveKind, objective_names
+from results.problem.problem import Problem
+
+MAX_CONFIGURATIONS = 10_000
+
+
+class CheckedBounds:
+    """The inequalities of a proof, computed from the problem and its multipliers.
+
+    Raises:
+        ResultError: where objectives or limits have no bounds of this kind, or the proof does not
+            fit the problem; it names the JSON path.
+    """
+
+    def __init__(self, problem: Problem, proof: BoundProof) -> None:
+        self._problem = problem
+        self._columns = bounded_columns(problem, proof.objectives)
+        _check_parts(problem, proof)
+        self._chain_ends = [chain[-1] for chain in proof.chains]
+        structure = Structure(problem, proof)
+        tables = BoxCostTables(problem, proof.classes)
+        sums_rates = any(
+            problem.objectives[c].kind is ObjectiveKind.INVERSE_LATENCY for c in self._columns
+        )
+        self._boxes: list[tuple[int, tuple[int, ...], list[Inequality]]] = []
+        for box, leaf in leaves(problem, proof.tree):
+            costs = tables.over(box)
+            latencies: tuple[int, ...] | None = ()
+            if sums_rates:
+                latencies = structure.latencies_ps(costs)
+            if not all(costs.costs) or latencies is None:
+                continue
+            rows = [structure.inequality(costs, proof.multipliers[i]) for i in leaf.multipliers]
+            self._boxes.append((costs.idle_mw, latencies, rows))
+
+    def is_empty(self, corner: Corner) -> bool:
+        """Whether no feasible design point is at or below the corner in all objectives."""
+        return self.box_with(corner) is None
+
+    def box_with(self, corner: Corner) -> int | None:
+        """The first box, among those with design points, that may have one there."""
+        for index, (idle_mw, latencies, rows) in enumerate(self._boxes):
+            limits = limits_of(self._problem, self._columns, corner, latencies)
+            if limits is not None and not any(
+                contradicts(self._problem, row, idle_mw, self._chain_ends, limits) for row in rows
+            ):
+                return index
+        return None
+
+
+def bounded_columns(problem: Problem, objectives: Sequence[str]) -> tuple[int, ...]:
+    """Positions of objectives by name; all of them and all limits have bounds over boxes.
+
+    Raises:
+        ResultError: where one has none, or is not the problem's.
+    """
+    execution, names = problem.execution, objective_names(problem)
+    known = {ObjectiveKind.LATENCY, ObjectiveKind.INVERSE_LATENCY}
+    if not execution.frames_overlap:
+        known.add(ObjectiveKind.ENERGY)
+    if execution.period_ps is not None:
+        known.add(ObjectiveKind.POWER)
+    if not objectives or len(set(objectives)) != len(objectives) or not set(objectives) <= {*names}:
+        raise ResultError(f"$.objectives: {', '.join(objectives)}: are not the problem's")
+    columns = tuple(names.index(name) for name in objectives)
+    for column in columns:
+        kind = problem.objectives[column].kind
+        if kind not in known or not execution.has_frame:
+            raise ResultError(
+                f"no bound over boxes is known on {kind.value} under {execution.model}"
+            )
+    for name in ("power_cap_mw", "energy_budget_fj"):
+        if getattr(problem, name) is not None and execution.frames_overlap:
+            raise ResultError(f"no bound over boxes is known where {name} holds and frames overlap")
+    return columns
+
+
+def _check_parts(problem: Problem, proof: BoundProof) -> None:
+    """The proof has weights, chains and paths of this problem."""
+    networks, units = problem.networks, len(problem.units)
+    edges = set(problem.edges)
+    for c, chain in enumerate(proof.chains):
+        if not chain or not all(0 <= n < len(networks) for n in chain):
+            raise ResultError(f"$.chains[{c}]: must name networks")
+        for before, after in itertools.pairwise(chain):
+            if before not in networks[after].waits_for:
+                raise ResultError(f"$.chains[{c}]: network {after} does not wait for {before}")
+    if len(proof.paths) != len(networks):
+        raise ResultError(f"$.paths: {len(networks)} are required, one per network")
+    for n, (network, path) in enumerate(zip(networks, proof.paths, strict=True)):
+        steps = itertools.pairwise(path)
+        if not path or path[0] not in network.groups or not all(step in edges for step in steps):
+            raise ResultError(f"$.paths[{n}]: must be groups that feed one another")
+    if proof.classes:
+        sound = len(proof.classes) == units and all(
+            row and row[0] == 0 and list(row) == sorted(set(row)) for row in proof.classes
+        )
+        if not sound or prod(len(row) + 1 for row in proof.classes) > MAX_CONFIGURATIONS:
+            raise ResultError("$.classes: must rise from 0 for every unit, with few configurations")
+    sizes = [len(row) for row in proof.classes] or [1] * units
+    for index, weights in enumerate(proof.multipliers):
+        rows = (*weights.units, weights.chains, weights.segments)
+        if [len(row) for row in rows] != [*sizes, len(proof.chains), units]:
+            raise ResultError(f"$.multipliers[{index}]: must have a weight for each")
+        if min(weights.energy, *(min(row, default=0) for row in rows)) < 0:
+            raise ResultError(f"$.multipliers[{index}]: must not be negative")
+        if weights.energy and problem.execution.frames_overlap:
+            raise ResultError(f"$.multipliers[{index}]: energy has no bound under this model")
+    for index, node in enumerate(proof.tree):
+        listed = getattr(node, "multipliers", ())
+        if not all(0 <= i < len(proof.multipliers) for i in listed):
+            raise ResultError(f"$.tree[{index}]: there are no such multipliers")

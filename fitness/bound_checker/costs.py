@@ -1,0 +1,192 @@
+"""What groups cost over a box, and what units that run side by side do to each other there."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import NamedTuple
+
+import numpy as np
+
+from fitness.bound_checker.boxes import Box, off_bit, points_of
+from fitness.contention import lost_rate
+from results.problem.arithmetic import WORK_PER_PS
+from results.problem.problem import ContentionTable, Problem
+
+Points = tuple[int, ...]
+
+
+class Cost(NamedTuple):
+    """What all repeats of a group cost at one choice of clocks."""
+
+    demand_class: int
+    time_ps: int
+    energy_fj: int
+
+
+class ClassMinima(NamedTuple):
+    """Smallest figures of a class of demand on a unit, over groups and operating points."""
+
+    demand_kbps: int
+    power_mw: int
+
+
+Rates = tuple[tuple[tuple[int, int, int, int], ...], ...]
+"""Configurations: per running unit (unit, class, rate in 1/65536, power x lost rate)."""
+
+
+@dataclass(frozen=True)
+class BoxCosts:
+    """Costs over one box.
+
+    ``costs`` [groups]: (unit, its costs on the lower hull) for every unit that may run the group.
+    ``configurations``: None where contention is not counted.
+    """
+
+    costs: tuple[tuple[tuple[int, tuple[Cost, ...]], ...], ...]
+    configurations: Rates | None
+    idle_mw: int
+
+
+class BoxCostTables:
+    """Makes :class:`BoxCosts`; a unit's part only once per choice of its points."""
+
+    def __init__(self, problem: Problem, classes: Sequence[Sequence[int]]) -> None:
+        self._problem = problem
+        self._classes = classes
+        self._repeats = [n.repeats for n in problem.networks for _ in n.groups]
+        self._units: dict[
+            tuple[int, tuple[Points, ...]],
+            tuple[list[tuple[Cost, ...] | None], dict[int, ClassMinima]],
+        ] = {}
+        self._rates: dict[tuple[tuple[tuple[int, int, ClassMinima], ...], Points], Rates] = {}
+
+    def over(self, box: Box) -> BoxCosts:
+        """Costs over a box."""
+        problem = self._problem
+        sets = [points_of(d, bits) for d, bits in zip(problem.domains, box, strict=True)]
+        per_unit: dict[int, list[tuple[Cost, ...] | None]] = {}
+        minima: list[tuple[int, int, ClassMinima]] = []
+        for u, unit in enumerate(problem.units):
+            if all(sets[clock] for clock in unit.clocks):
+                per_unit[u], least = self._unit(u, tuple(sets[clock] for clock in unit.clocks))
+                minima += [(u, k, least[k]) for k in sorted(least)]
+        costs = tuple(
+            tuple((u, found) for u, table in per_unit.items() if (found := table[g]) is not None)
+            for g in range(problem.group_count)
+        )
+        if not self._classes:
+            return BoxCosts(costs, None, self._idle_mw(box, sets))
+        memory = problem.memory_domain
+        memory_points = (0,) if memory is None else sets[memory]
+        key = (tuple(minima), memory_points)
+        if key not in self._rates:
+            self._rates[key] = self._configurations(minima, memory_points)
+        return BoxCosts(costs, self._rates[key], self._idle_mw(box, sets))
+
+    def _unit(
+        self, u: int, points: tuple[Points, ...]
+    ) -> tuple[list[tuple[Cost, ...] | None], dict[int, ClassMinima]]:
+        found = self._units.get((u, points))
+        if found is None:
+            found = self._units[u, points] = self._make_unit(u, points)
+        return found
+
+    def _make_unit(
+        self, u: int, points: tuple[Points, ...]
+    ) -> tuple[list[tuple[Cost, ...] | None], dict[int, ClassMinima]]:
+        unit = self._problem.units[u]
+        begins = self._classes[u] if self._classes else (0,)
+        time, steps, power, demand = (
+            rows[np.ix_(range(len(rows)), *points)].reshape(len(rows), -1).tolist()
+            for rows in (unit.time_ps, unit.steps_ps, unit.dynamic_mw, unit.demand_kbps)
+        )
+        table: list[tuple[Cost, ...] | None] = []
+        minima: dict[int, ClassMinima] = {}
+        for g, repeats in enumerate(self._repeats):
+            if not self._problem.allowed[g, u]:
+                table.append(None)
+                continue
+            found = []
+            for ps, step, mw, kbps in zip(time[g], steps[g], power[g], demand[g], strict=True):
+                k = bisect_right(begins, kbps) - 1
+                total = repeats * ps + repeats * (repeats - 1) // 2 * step
+                found.append(Cost(k, total, total * mw))
+                known = minima.get(k, ClassMinima(kbps, mw))
+                minima[k] = ClassMinima(min(known[0], kbps), min(known[1], mw))
+            table.append(_lower_hull(found))
+        return table, minima
+
+    def _configurations(
+        self, minima: Sequence[tuple[int, int, ClassMinima]], memory_points: Points
+    ) -> Rates:
+        """All choices of a class or nothing for every unit, with the largest rates."""
+        units = range(len(self._problem.units))
+        options = [[None, *(entry for entry in minima if entry[0] == u)] for u in units]
+        configurations = []
+        for choice in product(*options):
+            running = [entry for entry in choice if entry is not None]
+            total = sum(least.demand_kbps for _, _, least in running)
+            rows = []
+            for u, k, least in running:
+                table = self._problem.units[u].contention
+                own = least.demand_kbps
+                lost = _least_loss(table, memory_points, own, total - own)
+                rows.append((u, k, WORK_PER_PS - lost, least.power_mw * lost))
+            configurations.append(tuple(rows))
+        return tuple(configurations)
+
+    def _idle_mw(self, box: Box, sets: Sequence[Points]) -> int:
+        """The board, domains that are on at all points of the box, and their units."""
+        problem = self._problem
+        on = [not bits & off_bit(domain) for domain, bits in zip(problem.domains, box, strict=True)]
+        idle = problem.board_mw
+        for domain, points, is_on in zip(problem.domains, sets, on, strict=True):
+            if is_on:
+                idle += min(int(domain.static_mw[k]) for k in points)
+        for unit in problem.units:
+            if on[unit.clocks[0]]:
+                # A host that is off changes no idle power.
+                own = [sets[d] or (problem.domains[d].point_when_off,) for d in unit.clocks]
+                idle += min(int(unit.idle_mw[at]) for at in product(*own))
+        return idle
+
+
+def _least_loss(
+    table: ContentionTable | None, memory_points: Points, own_kbps: int, others_kbps: int
+) -> int:
+    """The smallest loss over the memory's points; 0 where parameters may not be monotone."""
+    if table is None:
+        return 0
+    losses = []
+    for m in memory_points:
+        slope = int(table.intensive_num[m]) * int(table.balance_kbps[m])
+        rises = slope * int(table.proportional_den[m]) >= int(table.proportional_num[m]) * int(
+            table.intensive_den[m]
+        )
+        losses.append(lost_rate(table, m, own_kbps, others_kbps) if rises else 0)
+    return min(losses)
+
+
+def _lower_hull(costs: list[Cost]) -> tuple[Cost, ...]:
+    """Of each class what has the least sum of time and energy at some weights."""
+    hull: list[Cost] = []
+    first = 0
+    for cost in sorted(costs):
+        if hull and cost.demand_class != hull[-1].demand_class:
+            first = len(hull)
+        if len(hull) > first and cost.energy_fj >= hull[-1].energy_fj:
+            continue
+        while len(hull) > first + 1 and _is_above(hull[-1], hull[-2], cost):
+            hull.pop()
+        hull.append(cost)
+    return tuple(hull)
+
+
+def _is_above(middle: Cost, left: Cost, right: Cost) -> bool:
+    """Whether a cost is on or above the line between two others."""
+    return (middle.energy_fj - left.energy_fj) * (right.time_ps - left.time_ps) >= (
+        right.energy_fj - left.energy_fj
+    ) * (middle.time_ps - left.time_ps)

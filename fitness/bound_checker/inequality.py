@@ -1,0 +1,182 @@
+"""One inequality about all design points of a box: multipliers and the least sum they give."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from fitness.bound_checker.costs import BoxCosts, Rates
+from results.front.bounds import BoundProof, Multipliers
+from results.problem.arithmetic import WORK_PER_PS
+from results.problem.problem import Problem
+
+Row = dict[int, int]
+"""Per unit."""
+
+
+@dataclass(frozen=True)
+class Inequality:
+    """``least`` <= makespan x ``makespan_weight`` / 65536 + energy x ``energy_weight`` + sum over
+    chains of weight x the end of the last network, with the dynamic energy of a frame."""
+
+    least: int | None
+    """None where no mapping is possible: there is no design point."""
+    makespan_weight: int
+    energy_weight: int
+    chain_weights: tuple[int, ...]
+
+
+class Structure:
+    """What inequalities of one proof have in common: chains, paths and classes, checked."""
+
+    def __init__(self, problem: Problem, proof: BoundProof) -> None:
+        self._problem = problem
+        self._chains, self._paths = proof.chains, proof.paths
+        self._no_weights = Multipliers(
+            energy=0,
+            units=tuple((0,) * len(row) for row in proof.classes) or ((0,),) * len(problem.units),
+            chains=(),
+            segments=(),
+        )
+        position = {edge: e for e, edge in enumerate(problem.edges)}
+        self._transition_ps: list[list[list[list[int]]]] = []
+        self._beside: list[list[int]] = []
+        self._is_chain: list[bool] = []
+        for network, path in zip(problem.networks, self._paths, strict=True):
+            steps = list(itertools.pairwise(path))
+            self._transition_ps.append(
+                [
+                    [[network.repeats * ps for ps in row] for row in table]
+                    for step in steps
+                    for table in [problem.transition_ps[position[step]].tolist()]
+                ]
+            )
+            self._beside.append(sorted(set(network.groups) - set(path)))
+            inside = {edge for edge in problem.edges if edge[0] in network.groups}
+            self._is_chain.append(not self._beside[-1] and inside == set(steps))
+
+    def inequality(self, box: BoxCosts, weights: Multipliers) -> Inequality:
+        """The inequality that multipliers give over a box."""
+        problem = self._problem
+        per_network = [0] * len(problem.networks)
+        least = 0
+        for chain, weight in zip(self._chains, weights.chains, strict=True):
+            least += weight * problem.networks[chain[0]].arrival_ps
+            for n in chain:
+                per_network[n] += weight
+        entry = [
+            0 if unit.max_segments is None else price
+            for unit, price in zip(problem.units, weights.segments, strict=True)
+        ]
+        for unit, price in zip(problem.units, entry, strict=True):
+            least -= price * (unit.max_segments or 0)
+        makespan_weight = (
+            WORK_PER_PS * sum(row[0] for row in weights.units)
+            if box.configurations is None
+            else _largest_weight(box.configurations, weights)
+        )
+        for n, weight in enumerate(per_network):
+            found = self._network(n, box, weights, weight, entry)
+            if found is None:
+                return Inequality(None, makespan_weight, weights.energy, weights.chains)
+            least += found
+        return Inequality(least, makespan_weight, weights.energy, weights.chains)
+
+    def latencies_ps(self, box: BoxCosts) -> tuple[int, ...] | None:
+        """The least latency of each network: along its path, or a chain that ends with it; None
+        where no mapping is possible."""
+        networks = self._problem.networks
+        entry = [0] * len(self._problem.units)
+        paths = []
+        for n in range(len(networks)):
+            path = self._network(n, box, self._no_weights, 1, entry)
+            if path is None:
+                return None
+            paths.append(path)
+        latencies = list(paths)
+        for chain in self._chains:
+            end = networks[chain[0]].arrival_ps + sum(paths[n] for n in chain)
+            last = chain[-1]
+            latencies[last] = max(latencies[last], end - networks[last].arrival_ps)
+        return tuple(latencies)
+
+    def _network(
+        self, n: int, box: BoxCosts, weights: Multipliers, weight: int, entry: Sequence[int]
+    ) -> int | None:
+        """The least sum of a network, None where a group can run nowhere."""
+        total = 0
+        for g in self._beside[n]:
+            row = _least_costs(box, g, weights, 0)
+            if not row:
+                return None
+            total += min(row.values())
+        rows = [_least_costs(box, g, weights, weight) for g in self._paths[n]]
+        if not all(rows):
+            return None
+        if not self._is_chain[n]:
+            # What else feeds a group may be on its unit: segments cannot be counted.
+            entry = [0] * len(entry)
+        limit = self._problem.networks[n].max_transitions
+        transitions = self._transition_ps[n]
+        if limit is None or limit >= len(transitions):
+            return total + _least_along(rows, transitions, weight, entry)
+        along = _least_along_limited(rows, transitions, weight, entry, limit)
+        return None if along is None else total + along
+
+
+def _least_costs(box: BoxCosts, group: int, weights: Multipliers, weight: int) -> Row:
+    """Per unit the least weighted cost of a group."""
+    energy, units = weights.energy, weights.units
+    return {
+        u: min(energy * fj + (units[u][k] + weight) * ps for k, ps, fj in costs)
+        for u, costs in box.costs[group]
+    }
+
+
+def _least_along(
+    rows: list[Row], transitions: list[list[list[int]]], weight: int, entry: Sequence[int]
+) -> int:
+    """The shortest way along a path."""
+    best = {u: entry[u] + cost for u, cost in rows[0].items()}
+    for row, ps in zip(rows[1:], transitions, strict=True):
+        best = {
+            u: cost
+            + min(
+                before + (weight * ps[v][u] + entry[u] if v != u else 0)
+                for v, before in best.items()
+            )
+            for u, cost in row.items()
+        }
+    return min(best.values())
+
+
+def _least_along_limited(
+    rows: list[Row],
+    transitions: list[list[list[int]]],
+    weight: int,
+    entry: Sequence[int],
+    limit: int,
+) -> int | None:
+    """The shortest way with at most ``limit`` transitions; None: no way is short enough."""
+    states = {(u, 0): entry[u] + cost for u, cost in rows[0].items()}
+    for row, ps in zip(rows[1:], transitions, strict=True):
+        after: dict[tuple[int, int], int] = {}
+        for (v, used), before in states.items():
+            for u, cost in row.items():
+                state = (u, used + (v != u))
+                if state[1] <= limit:
+                    added = weight * ps[v][u] + entry[u] if v != u else 0
+                    value = before + added + cost
+                    if state not in after or value < after[state]:
+                        after[state] = value
+        states = after
+    return min(states.values(), default=None)
+
+
+def _largest_weight(configurations: Rates, weights: Multipliers) -> int:
+    """W in 1/65536."""
+    return max(
+        sum(weights.units[u][k] * rate - weights.energy * lost for u, k, rate, lost in rows)
+        for rows in configurations
+    )

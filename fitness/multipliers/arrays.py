@@ -1,0 +1,225 @@
+"""Costs over a box of operating points, as arrays for the compiled search for multipliers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import product
+
+import numpy as np
+
+from common.arrays import BoolArray, FloatArray, IntArray
+from fitness.simulator.tables import Tables
+from results.problem.arithmetic import LOSS_LIMIT, WORK_PER_PS
+from results.problem.problem import ContentionTable, Problem, ProblemUnit
+
+
+@dataclass(frozen=True, eq=False)
+class BoxArrays(Tables):
+    """Costs over a box: candidates of group g on unit u are start[g, u] to end[g, u]."""
+
+    start: IntArray
+    end: IntArray
+    time_ps: FloatArray
+    energy_fj: FloatArray
+    kind: IntArray
+    """The class of demand, counted over all units."""
+    rate: FloatArray
+    """[configurations, classes of all units]: 0 where the configuration does not have it."""
+    lost_mw: FloatArray
+    """[configurations]"""
+    idle_mw: int
+
+    @property
+    def is_possible(self) -> bool:
+        """Whether every group can run somewhere."""
+        return bool((self.end > self.start).any(axis=1).all())
+
+
+class BoxArrayTables:
+    """Makes :class:`BoxArrays`; a unit's part once for each choice of its points."""
+
+    def __init__(self, problem: Problem, classes: Sequence[Sequence[int]]) -> None:
+        self._problem = problem
+        self._classes = classes
+        sizes = [len(row) for row in classes] or [1] * len(problem.units)
+        self.class_start = np.cumsum([0, *sizes])
+        self._units: dict[tuple[int, tuple[tuple[int, ...], ...]], _UnitPart] = {}
+        self._rates: dict[object, tuple[FloatArray, FloatArray]] = {}
+
+    def over(self, box: Sequence[int]) -> BoxArrays:
+        """Costs over a box, a set of bits per domain as in :class:`results.front.bounds.Split`."""
+        problem = self._problem
+        sizes = [len(domain.frequencies_khz) for domain in problem.domains]
+        sets = [
+            tuple(k for k in range(size) if bits >> k & 1)
+            for bits, size in zip(box, sizes, strict=True)
+        ]
+        on = [not bits >> size & 1 for bits, size in zip(box, sizes, strict=True)]
+        groups, units = problem.group_count, len(problem.units)
+        start = np.zeros((groups, units), dtype=np.int64)
+        end = np.zeros((groups, units), dtype=np.int64)
+        parts, used, at = [], [], 0
+        for u, unit in enumerate(problem.units):
+            points = tuple(sets[clock] for clock in unit.clocks)
+            if all(points):
+                part = self._unit(u, points)
+                start[:, u], end[:, u] = part.start + at, part.end + at
+                parts.append(part)
+                used.append((u, points))
+                at += len(part.time_ps)
+        memory = problem.memory_domain
+        memory_points = (0,) if memory is None else sets[memory]
+        rate, lost = self._rates_of(tuple(used), memory_points)
+        idle = problem.board_mw + sum(
+            min(int(domain.static_mw[k]) for k in points)
+            for domain, points, is_on in zip(problem.domains, sets, on, strict=True)
+            if is_on
+        )
+        for unit in problem.units:
+            if on[unit.clocks[0]]:
+                own = [sets[d] or (problem.domains[d].point_when_off,) for d in unit.clocks]
+                idle += int(unit.idle_mw[np.ix_(*own)].min())
+        empty = [np.zeros(0)]
+        return BoxArrays(
+            start=start,
+            end=end,
+            time_ps=np.concatenate([part.time_ps for part in parts] or empty),
+            energy_fj=np.concatenate([part.energy_fj for part in parts] or empty),
+            kind=np.concatenate([part.kind for part in parts] or empty).astype(np.int64),
+            rate=rate,
+            lost_mw=lost,
+            idle_mw=int(idle),
+        )
+
+    def _unit(self, u: int, points: tuple[tuple[int, ...], ...]) -> _UnitPart:
+        found = self._units.get((u, points))
+        if found is None:
+            begins = self._classes[u] if self._classes else (0,)
+            found = self._units[u, points] = _make_part(
+                self._problem.units[u],
+                self._problem.frame_ps(u),
+                points,
+                self._problem.allowed[:, u],
+                np.array(begins),
+                int(self.class_start[u]),
+            )
+        return found
+
+    def _rates_of(
+        self,
+        used: tuple[tuple[int, tuple[tuple[int, ...], ...]], ...],
+        memory_points: tuple[int, ...],
+    ) -> tuple[FloatArray, FloatArray]:
+        """[configurations, classes] rates and [configurations] power times lost rate."""
+        kinds = int(self.class_start[-1])
+        if not self._classes:
+            # One configuration: every unit at its full rate.
+            return np.ones((1, kinds)), np.zeros(1)
+        options: list[list[tuple[int, int, int, int] | None]] = []
+        for u, points in used:
+            minima = self._unit(u, points).minima
+            options.append([None, *((u, k, d, mw) for k, (d, mw) in sorted(minima.items()))])
+        key = (tuple(map(tuple, options)), memory_points)
+        if key not in self._rates:
+            self._rates[key] = self._make_rates(options, memory_points)
+        return self._rates[key]
+
+    def _make_rates(
+        self,
+        options: Sequence[Sequence[tuple[int, int, int, int] | None]],
+        memory_points: Sequence[int],
+    ) -> tuple[FloatArray, FloatArray]:
+        """All choices of a class or nothing for every unit; those in which a unit rests matter
+        too, for the others are then faster."""
+        choices = np.array(
+            list(product(*([entry or (-1, 0, 0, 0) for entry in own] for own in options)))
+        ).reshape(-1, len(options), 4)
+        configurations = len(choices)
+        rate = np.zeros((configurations, int(self.class_start[-1])))
+        lost_mw = np.zeros(configurations)
+        total = choices[:, :, 2].sum(axis=1)
+        for at in range(len(options)):
+            u, k, demand, power = choices[:, at].T
+            unit = int(u.max(initial=-1))
+            if unit < 0:
+                continue
+            lost = np.full(configurations, np.inf)
+            for m in memory_points:
+                table = self._problem.units[unit].contention
+                lost = np.minimum(lost, lost_shares(table, m, demand, total - demand))
+            runs = u >= 0
+            rate[np.flatnonzero(runs), self.class_start[unit] + k[runs]] = 1 - lost[runs]
+            lost_mw += np.where(runs, power * lost, 0.0)
+        return rate, lost_mw
+
+
+def lost_shares(
+    table: ContentionTable | None, memory_point: int, own_kbps: IntArray, others_kbps: IntArray
+) -> FloatArray:
+    """:func:`fitness.contention.lost_rate` of many at once, as shares in floating point."""
+    if table is None:
+        return np.zeros(len(own_kbps))
+    row = {name: float(column[memory_point]) for name, column in vars(table).items()}
+    own, others = own_kbps.astype(float), others_kbps.astype(float)
+    minor = np.minimum(others, row["peak_kbps"]) * (row["minor_num"] / row["minor_den"])
+    span = own + row["balance_kbps"] - row["total_kbps"]
+    over = np.clip(own + others - row["total_kbps"], 0, np.maximum(span, 0))
+    proportional = over * (row["proportional_num"] / row["proportional_den"])
+    intensive = span * np.minimum(others, row["balance_kbps"])
+    intensive *= row["intensive_num"] / row["intensive_den"]
+    heavy = np.where(own < row["total_kbps"], proportional, intensive)
+    heavy = np.where((own >= row["normal_kbps"]) & (span > 0), heavy, 0.0)
+    lost = np.minimum(np.maximum(minor, heavy), LOSS_LIMIT) / WORK_PER_PS
+    return np.where(others == 0, 0.0, lost)
+
+
+@dataclass(frozen=True, eq=False)
+class _UnitPart:
+    start: IntArray
+    end: IntArray
+    time_ps: FloatArray
+    energy_fj: FloatArray
+    kind: IntArray
+    minima: dict[int, tuple[int, int]]
+    """Per class its least demand and power."""
+
+
+def _make_part(
+    unit: ProblemUnit,
+    frame_ps: IntArray,
+    points: Sequence[Sequence[int]],
+    allowed: BoolArray,
+    begins: IntArray,
+    first_kind: int,
+) -> _UnitPart:
+    """Candidates of every group: costs on the lower hull of its operating points, by class."""
+    from fitness.multipliers.kernels import fill_hulls
+
+    groups = len(allowed)
+    time, power, demand = (
+        np.asarray(table[np.ix_(range(groups), *points)]).reshape(groups, -1)
+        for table in (frame_ps, unit.dynamic_mw, unit.demand_kbps)
+    )
+    kind = np.searchsorted(begins, demand, side="right") - 1
+    minima = {}
+    for k in range(len(begins)):
+        there = (kind == k) & allowed[:, None]
+        if there.any():
+            minima[k] = (int(demand[there].min()), int(power[there].min()))
+    scaled: FloatArray = time.astype(np.float64)
+    energy: FloatArray = scaled * power
+    start, end = np.zeros(groups, dtype=np.int64), np.zeros(groups, dtype=np.int64)
+    # By class, then time.
+    order = np.lexsort((energy, scaled, kind), axis=1)
+    kept = np.zeros(order.size, dtype=np.int64)
+    count = fill_hulls(order, scaled, energy, kind, allowed, start, end, kept)
+    kept = kept[:count]
+    return _UnitPart(
+        start,
+        end,
+        scaled.reshape(-1)[kept],
+        energy.reshape(-1)[kept],
+        (first_kind + kind.reshape(-1)[kept]).astype(np.int64),
+        minima,
+    )

@@ -1,0 +1,167 @@
+"""What is fixed for a problem: its paths, chains and classes of demand, and work arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+
+from common.arrays import FloatArray, IntArray
+from fitness.simulator.tables import Tables
+from results.problem.problem import Problem
+
+MAX_CLASSES_EACH = 3
+MAX_CONFIGURATIONS = 1500
+
+
+@dataclass(frozen=True, eq=False)
+class Networks(Tables):
+    """What waits for what: fixed for a problem. Times are of all repeats."""
+
+    path: IntArray
+    """Groups along the paths, network by network."""
+    first: IntArray
+    """[networks + 1]: where each begins in ``path``."""
+    beside: IntArray
+    """Groups beside the paths."""
+    transition_ps: FloatArray
+    """[len(path), units, units]: from the group before, on the path."""
+    limit: IntArray
+    """[networks]: most transitions along the path; -1: no limit."""
+    counts_segments: IntArray
+    """[networks]"""
+    member: FloatArray
+    """[chains, networks]: 1 where the chain has the network."""
+    chain_end: IntArray
+    """[chains]: the last network."""
+    arrival_ps: FloatArray
+    """[chains]: of the first network."""
+
+
+@dataclass(frozen=True, eq=False)
+class Scratch(Tables):
+    """Work arrays of the kernels."""
+
+    value: FloatArray
+    """[len(path), layers, units]"""
+    back: IntArray
+    pick: IntArray
+    """[len(path), units]"""
+    used: FloatArray
+    """[resources], like all below."""
+    given: FloatArray
+    weight: FloatArray
+    trial: FloatArray
+    log: FloatArray
+    mean: FloatArray
+    best: FloatArray
+    sums: FloatArray
+    """[2]"""
+
+
+def make_scratch(networks: Networks, kinds: int) -> Scratch:
+    """Work arrays for a problem with so many classes of demand on all units."""
+    units = networks.transition_ps.shape[1]
+    layers = max(int(networks.limit.max()), 0) + 1
+    shape = (len(networks.path), layers, units)
+    rows = np.zeros((7, 1 + kinds + len(networks.member) + units))
+    return Scratch(
+        value=np.zeros(shape),
+        back=np.zeros(shape, dtype=np.int64),
+        pick=np.zeros((len(networks.path), units), dtype=np.int64),
+        used=rows[0],
+        given=rows[1],
+        weight=rows[2],
+        trial=rows[3],
+        log=rows[4],
+        mean=rows[5],
+        best=rows[6],
+        sums=np.zeros(2),
+    )
+
+
+def paths_of(problem: Problem) -> tuple[tuple[int, ...], ...]:
+    """[networks]: the path whose groups take longest, each on its fastest unit and clocks."""
+    least = np.full(problem.group_count, np.iinfo(np.int64).max)
+    for u, unit in enumerate(problem.units):
+        time = unit.time_ps.reshape(problem.group_count, -1)
+        fastest = np.where(time < 0, np.iinfo(np.int64).max, time).min(axis=1)
+        least = np.where(problem.allowed[:, u], np.minimum(least, fastest), least)
+    into: dict[int, list[int]] = {}
+    for source, target in problem.edges:
+        into.setdefault(target, []).append(source)
+    paths = []
+    for network in problem.networks:
+        best: dict[int, tuple[int, tuple[int, ...]]] = {}
+        for g in network.groups:
+            before = max((best[s] for s in into.get(g, ())), default=(0, ()))
+            best[g] = (before[0] + int(least[g]), (*before[1], g))
+        paths.append(max(best.values())[1])
+    return tuple(paths)
+
+
+def chains_of(problem: Problem) -> tuple[tuple[int, ...], ...]:
+    """[networks]: a longest chain of networks that ends in each."""
+    chains: dict[int, tuple[int, ...]] = {}
+
+    def chain(n: int) -> tuple[int, ...]:
+        if n not in chains:
+            before = [chain(m) for m in problem.networks[n].waits_for]
+            chains[n] = (*max(before, key=len, default=()), n)
+        return chains[n]
+
+    return tuple(chain(n) for n in range(len(problem.networks)))
+
+
+def classes_of(problem: Problem) -> tuple[tuple[int, ...], ...]:
+    """[units]: demands at which classes begin, at quantiles; empty where nothing contends or there
+    are too many units."""
+    if all(unit.contention is None for unit in problem.units):
+        return ()
+    for count in range(MAX_CLASSES_EACH, 0, -1):
+        if (count + 1) ** len(problem.units) <= MAX_CONFIGURATIONS:
+            return tuple(_quantiles(problem, u, count) for u in range(len(problem.units)))
+    return ()
+
+
+def _quantiles(problem: Problem, u: int, count: int) -> tuple[int, ...]:
+    demand = problem.units[u].demand_kbps[problem.allowed[:, u]]
+    if not demand.size:
+        return (0,)
+    ranks = [k / count for k in range(1, count)]
+    inner = {int(np.quantile(demand, rank)) for rank in ranks}
+    return (0, *sorted(inner - {0}))
+
+
+def make_networks(
+    problem: Problem, paths: Sequence[Sequence[int]], chains: Sequence[Sequence[int]]
+) -> Networks:
+    """Lays paths and chains out."""
+    units = len(problem.units)
+    position = {edge: e for e, edge in enumerate(problem.edges)}
+    rows, counts, limits = [], [], []
+    for network, path in zip(problem.networks, paths, strict=True):
+        steps = list(pairwise(path))
+        rows.append(np.zeros((1, units, units)))
+        rows += [network.repeats * problem.transition_ps[position[step]][None] for step in steps]
+        inside = {edge for edge in problem.edges if edge[0] in network.groups}
+        counts.append(len(path) == len(network.group_names) and inside == set(steps))
+        limit = network.max_transitions
+        limits.append(-1 if limit is None or limit >= len(steps) else limit)
+    on_path = {g for path in paths for g in path}
+    member = np.zeros((len(chains), len(problem.networks)))
+    for c, chain in enumerate(chains):
+        member[c, list(chain)] = 1
+    return Networks(
+        path=np.array([g for path in paths for g in path], dtype=np.int64),
+        first=np.cumsum([0, *map(len, paths)]).astype(np.int64),
+        beside=np.array(sorted(set(range(problem.group_count)) - on_path), dtype=np.int64),
+        transition_ps=np.concatenate(rows).astype(np.float64),
+        limit=np.array(limits, dtype=np.int64),
+        counts_segments=np.array(counts, dtype=np.int64),
+        member=member,
+        chain_end=np.array([chain[-1] for chain in chains], dtype=np.int64),
+        arrival_ps=np.array([problem.networks[c[0]].arrival_ps for c in chains], dtype=float),
+    )

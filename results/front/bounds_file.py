@@ -1,0 +1,113 @@
+"""``bounds.json``: a region that no design point reaches, and the multipliers that prove it;
+described in ``schemas/bounds.schema.json``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import accumulate, pairwise
+from typing import Any
+
+from results.errors import ResultError
+from results.front.bounds import BoundProof, Corner, Leaf, Multipliers, Split
+from results.io.canonical_json import INT64_MAX, Json, canonical_bytes, content_sha256, parse
+from results.io.schema import check_against_schema
+from results.problem.problem import Problem
+from results.problem.problem_file import problem_sha256
+
+BOUNDS_FORMAT = "paretosoc-bounds/1"
+
+
+def region_to_json(region: Sequence[Corner]) -> list[Json]:
+    """Corners as lists; 2^63 - 1 where any value will do."""
+    return [[INT64_MAX if value is None else value for value in corner] for corner in region]
+
+
+def region_from_json(rows: Sequence[Sequence[int]]) -> tuple[Corner, ...]:
+    """The corners of :func:`region_to_json`."""
+    return tuple(tuple(None if v == INT64_MAX else v for v in row) for row in rows)
+
+
+def bounds_bytes(proof: BoundProof) -> bytes:
+    """The bytes of ``bounds.json``, the same for the same proof."""
+    document: dict[str, Json] = {
+        "format": BOUNDS_FORMAT,
+        "problem_sha256": proof.problem_sha256,
+        "objectives": list(proof.objectives),
+        "region": region_to_json(proof.region),
+        "chains": [list(chain) for chain in proof.chains],
+        "paths": [list(path) for path in proof.paths],
+        "classes": [list(row) for row in proof.classes],
+        "multipliers": [
+            [m.energy, *(price for row in m.units for price in row), *m.chains, *m.segments]
+            for m in proof.multipliers
+        ],
+        "tree": [
+            f"{node.domain}/{node.points:x}"
+            if isinstance(node, Split)
+            else f"={','.join(map(str, node.multipliers))}"
+            for node in proof.tree
+        ],
+        "seconds": proof.seconds,
+    }
+    document["content_sha256"] = content_sha256(document)
+    return canonical_bytes(document)
+
+
+def bounds_from_bytes(data: bytes, problem: Problem, *, check_hashes: bool = True) -> BoundProof:
+    """The proof in the bytes of a ``bounds.json``.
+
+    Args:
+        data: the bytes of the file.
+        problem: what the proof is about.
+        check_hashes: refuse content that was changed, or that belongs to another problem.
+
+    Raises:
+        ResultError: where the content does not follow the schema, was changed, or does not fit the
+            problem; it names the JSON path. Whether the proof holds is
+            :mod:`fitness.bound_checker`'s to say.
+    """
+    document = parse(data)
+    check_against_schema(document, "bounds")
+    content: Any = document
+    if check_hashes:
+        if content["problem_sha256"] != problem_sha256(problem):
+            raise ResultError("$.problem_sha256: is not that of problem.json")
+        signed = {key: value for key, value in content.items() if key != "content_sha256"}
+        if content["content_sha256"] != content_sha256(signed):
+            raise ResultError("$.content_sha256: the content was changed after it was written")
+    objectives = tuple(content["objectives"])
+    for index, corner in enumerate(content["region"]):
+        if len(corner) != len(objectives):
+            raise ResultError(f"$.region[{index}]: must have {len(objectives)} values")
+    units = len(problem.units)
+    sizes = [len(row) for row in content["classes"]] or [1] * units
+    return BoundProof(
+        problem_sha256=content["problem_sha256"],
+        objectives=objectives,
+        region=region_from_json(content["region"]),
+        chains=tuple(tuple(chain) for chain in content["chains"]),
+        paths=tuple(tuple(path) for path in content["paths"]),
+        classes=tuple(tuple(row) for row in content["classes"]),
+        multipliers=tuple(
+            _multipliers(row, sizes, len(content["chains"]), units, f"$.multipliers[{index}]")
+            for index, row in enumerate(content["multipliers"])
+        ),
+        tree=tuple(
+            Leaf(tuple(int(index) for index in text[1:].split(",") if index))
+            if text.startswith("=")
+            else Split(int(text.partition("/")[0]), int(text.partition("/")[2], 16))
+            for text in content["tree"]
+        ),
+        seconds=float(content["seconds"]),
+    )
+
+
+def _multipliers(
+    row: list[int], sizes: list[int], chains: int, units: int, path: str
+) -> Multipliers:
+    wanted = 1 + sum(sizes) + chains + units
+    if len(row) != wanted:
+        raise ResultError(f"{path}: must have {wanted} weights, got {len(row)}")
+    ends = list(accumulate([1, *sizes, chains, units]))
+    parts = [tuple(row[a:b]) for a, b in pairwise(ends)]
+    return Multipliers(row[0], tuple(parts[:-2]), parts[-2], parts[-1])

@@ -1,0 +1,148 @@
+"""Bounds of fronts against enumeration, and proofs that were changed."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from dse.certificate.boxes.prove import bound_front
+from dse.certificate.seed_front import seed_front
+from dse.certificate.verify.bounds import wrong_bounds
+from fitness.bound_checker.check import CheckedBounds
+from fitness.objectives import make_outcomes
+from results.errors import ResultError
+from results.front.bounds import BoundProof, Leaf, Multipliers
+from results.front.bounds_file import bounds_bytes, bounds_from_bytes
+from results.front.front import Front
+from tests.support.proofs.random_boxes import Enumerated, enumerated, holds_a_point
+from tests.support.proofs.random_lemmas import all_designs
+
+CHUNKS = 8
+PER_CHUNK = int(os.environ.get("DSE_BOUND_PROBLEMS", "40")) // CHUNKS
+
+
+def front_of(found: Enumerated, rng: np.random.Generator) -> Front | None:
+    """A front of some feasible design points; None where there are none."""
+    rows = all_designs(found.problem)
+    rows = rows[make_outcomes(found.problem)(rows).feasible]
+    if not len(rows):
+        return None
+    some = rows[rng.integers(0, len(rows), 6)]
+    return seed_front(found.problem, some, engine="search")
+
+
+@pytest.mark.parametrize("chunk", range(CHUNKS))
+def test_every_claim_is_true_by_enumeration(chunk: int) -> None:
+    seen: Counter[str] = Counter()
+    for seed in range(chunk * PER_CHUNK, (chunk + 1) * PER_CHUNK):
+        found = enumerated(seed)
+        front = None if found is None else front_of(found, np.random.default_rng(seed))
+        if found is None or front is None:
+            continue
+        columns = range(len(found.problem.objectives))
+        bounded = bound_front(front, columns, max_boxes=12)
+        if bounded is None:
+            seen["nothing known"] += 1
+            continue
+        assert wrong_bounds(front, bounded.claim, bounded.proof) is None, seed
+        for corner in bounded.proof.region:
+            assert not holds_a_point(found.feasible, corner), (seed, corner)
+        members = np.array([member.objectives for member in front.members])
+        factor = 1 + bounded.claim.epsilon_ppm / 1e6
+        for point in found.feasible:
+            limit = np.where(point < 0, point / factor, point * factor) + 1
+            assert (members <= limit).all(axis=1).any(), (seed, point)
+        seen["proved"] += 1
+    assert seen["proved"] > 2 * seen["nothing known"], seen
+
+
+def changed(rng: np.random.Generator, proof: BoundProof) -> BoundProof:
+    """One number of the proof is another one."""
+    index = int(rng.integers(len(proof.multipliers)))
+    weights = proof.multipliers[index]
+
+    def other(row: tuple[int, ...]) -> tuple[int, ...]:
+        at = int(rng.integers(len(row)))
+        value = int(rng.choice([0, row[at] // 2, row[at] + 1, 2 * row[at], 10**9]))
+        return (*row[:at], value, *row[at + 1 :])
+
+    match int(rng.integers(6)):
+        case 0:
+            weights = replace(weights, energy=other((weights.energy,))[0])
+        case 1:
+            u = int(rng.integers(len(weights.units)))
+            units = (*weights.units[:u], other(weights.units[u]), *weights.units[u + 1 :])
+            weights = replace(weights, units=units)
+        case 2:
+            weights = replace(weights, chains=other(weights.chains))
+        case 3:
+            weights = replace(weights, segments=other(weights.segments))
+        case 4:
+            at = int(rng.integers(len(proof.tree)))
+            node = proof.tree[at]
+            moved = (
+                Leaf(node.multipliers[1:])
+                if isinstance(node, Leaf)
+                else replace(node, points=int(rng.integers(1, 8)))
+            )
+            return replace(proof, tree=(*proof.tree[:at], moved, *proof.tree[at + 1 :]))
+        case _:
+            at = int(rng.integers(len(proof.region)))
+            corner = tuple(None if v is None else v + abs(v) // 50 for v in proof.region[at])
+            region = (*proof.region[:at], corner, *proof.region[at + 1 :])
+            return replace(proof, region=region)
+    table = (*proof.multipliers[:index], weights, *proof.multipliers[index + 1 :])
+    return replace(proof, multipliers=table)
+
+
+def test_a_changed_proof_is_refused_or_still_true() -> None:
+    seen: Counter[str] = Counter()
+    for seed in range(40):
+        found = enumerated(seed)
+        rng = np.random.default_rng(seed)
+        front = None if found is None else front_of(found, rng)
+        bounded = None
+        if found is not None and front is not None:
+            bounded = bound_front(front, range(len(found.problem.objectives)), max_boxes=6)
+        if found is None or front is None or bounded is None or not bounded.proof.multipliers:
+            continue
+        for _ in range(6):
+            proof = changed(rng, bounded.proof)
+            proof = bounds_from_bytes(bounds_bytes(proof), found.problem)
+            claim = replace(bounded.claim, region=proof.region)
+            if wrong_bounds(front, claim, proof) is not None:
+                seen["refused"] += 1
+                continue
+            seen["holds"] += 1
+            for corner in proof.region:
+                assert not holds_a_point(found.feasible, corner), (seed, corner)
+    assert min(seen["refused"], seen["holds"]) > 12, seen
+
+
+def test_proofs_that_do_not_fit_are_refused_with_the_path() -> None:
+    found = enumerated(3)
+    assert found is not None
+    front = front_of(found, np.random.default_rng(0))
+    assert front is not None
+    bounded = bound_front(front, range(len(found.problem.objectives)), max_boxes=4)
+    assert bounded is not None
+    proof = bounded.proof
+    negative = replace(proof.multipliers[0], energy=-1)
+    short = Multipliers(0, (), (), ())
+    for broken, path in (
+        (replace(proof, tree=proof.tree[:-1]), r"\$\.tree"),
+        (replace(proof, tree=(*proof.tree, Leaf(()))), r"\$\.tree"),
+        (replace(proof, tree=(Leaf((10**6,)),)), r"\$\.tree\[0\]"),
+        (replace(proof, chains=((99,),)), r"\$\.chains\[0\]"),
+        (replace(proof, paths=proof.paths[:-1]), r"\$\.paths"),
+        (replace(proof, classes=((1,),)), r"\$\.classes"),
+        (replace(proof, multipliers=(negative,)), r"\$\.multipliers\[0\]"),
+        (replace(proof, multipliers=(short,)), r"\$\.multipliers\[0\]"),
+        (replace(proof, objectives=("power",)), r"\$\.objectives"),
+    ):
+        with pytest.raises(ResultError, match=path):
+            CheckedBounds(found.problem, broken)

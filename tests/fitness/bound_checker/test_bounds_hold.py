@@ -1,0 +1,40 @@
+"""No weights, good or bad, exclude a design point that there is."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from fitness.bound_checker.check import CheckedBounds
+from tests.support.proofs.random_boxes import (
+    enumerated,
+    holds_a_point,
+    random_corner,
+    random_proof,
+)
+
+CHUNKS = 8
+PER_CHUNK = int(os.environ.get("DSE_BOUND_PROBLEMS", "240")) // CHUNKS
+"""DSE_BOUND_PROBLEMS=10000 takes five minutes."""
+
+
+@pytest.mark.parametrize("chunk", range(CHUNKS))
+def test_no_weights_exclude_a_design_point(chunk: int) -> None:
+    seen: Counter[str] = Counter()
+    for seed in range(chunk * PER_CHUNK, (chunk + 1) * PER_CHUNK):
+        found = enumerated(seed)
+        if found is None:
+            continue
+        rng = np.random.default_rng((7, seed))
+        checked = CheckedBounds(found.problem, random_proof(rng, found.problem))
+        for _ in range(30):
+            corner = random_corner(rng, found.possible)
+            if checked.is_empty(corner):
+                assert not holds_a_point(found.feasible, corner), (seed, corner)
+                seen["closed"] += 1
+            else:
+                seen["open"] += 1
+    assert min(seen["closed"], seen["open"]) > 50, seen

@@ -1,0 +1,158 @@
+"""Random problems with every kind of limit, all their design points, and proofs by random boxes and
+random weights."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from benchmarks.problems.random_problem import RandomShape, random_problem
+from fitness.bound_checker.boxes import whole_space
+from fitness.multipliers.structure import chains_of, paths_of
+from fitness.objectives import make_outcomes
+from results.front.bounds import BoundProof, Leaf, Multipliers, Split
+from results.problem.execution import Periodic, Pipeline
+from results.problem.objectives import Objective, ObjectiveKind, objective_names
+from results.problem.problem import Problem
+from results.problem.problem_file import problem_sha256
+from tests.support.proofs.random_lemmas import all_designs
+
+SHAPE = RandomShape(networks=(1, 2), groups=(1, 3), units=(1, 3), points=(1, 2), phases=True)
+MAX_DESIGNS = 20_000
+WEIGHTS = 12
+
+
+@dataclass(frozen=True, eq=False)
+class Enumerated:
+    """A problem and the objectives of all its feasible design points."""
+
+    problem: Problem
+    feasible: np.ndarray
+    """[n, objectives]"""
+    possible: np.ndarray
+    """The same of all design points, limits or not."""
+
+
+def enumerated(seed: int) -> Enumerated | None:
+    """A problem with graphs, repeats, dependencies, shared clocks, up to five objectives, power
+    cap, budget, period, deadlines, most transitions and segments, each sometimes; None: too
+    large."""
+    rng = np.random.default_rng(seed)
+    problem = random_problem(rng, SHAPE)
+    objectives = [Objective(ObjectiveKind.LATENCY), Objective(ObjectiveKind.ENERGY)]
+    if rng.integers(3) == 0:
+        n = int(rng.integers(len(problem.networks)))
+        objectives.append(Objective(ObjectiveKind.LATENCY, n))
+    if rng.integers(5) == 0:
+        objectives.append(Objective(ObjectiveKind.INVERSE_LATENCY))
+    problem = replace(problem, objectives=tuple(objectives))
+    rows = all_designs(problem)
+    if len(rows) > MAX_DESIGNS:
+        return None
+    latency, energy = make_outcomes(problem)(rows).objectives[:, :2].T
+
+    def drawn(values: np.ndarray) -> int:
+        return max(1, int(np.quantile(values, rng.random())))
+
+    how = int(rng.integers(5))
+    if how == 0:
+        problem = replace(
+            problem,
+            objectives=(*problem.objectives, Objective(ObjectiveKind.POWER)),
+            execution=Periodic(drawn(latency)),
+        )
+    if how == 1:
+        only = Objective(ObjectiveKind.LATENCY)
+        problem = replace(problem, objectives=(only,), execution=Pipeline(1))
+    elif rng.integers(3) == 0:
+        cap = drawn(energy // np.maximum(latency, 1))
+        problem = replace(problem, power_cap_mw=max(1, cap))
+    if how != 1 and rng.integers(3) == 0:
+        problem = replace(problem, energy_budget_fj=drawn(energy))
+    if rng.integers(3) == 0:
+        networks = [
+            replace(
+                network,
+                deadline_ps=drawn(latency) if rng.integers(2) else None,
+                max_transitions=int(rng.integers(3)) if rng.integers(2) else None,
+            )
+            for network in problem.networks
+        ]
+        problem = replace(problem, networks=tuple(networks))
+    if rng.integers(3) == 0:
+        units = [
+            replace(unit, max_segments=int(rng.integers(1, 3)) if rng.integers(2) else None)
+            for unit in problem.units
+        ]
+        problem = replace(problem, units=tuple(units))
+    outcomes = make_outcomes(problem)(rows)
+    return Enumerated(problem, outcomes.objectives[outcomes.feasible], outcomes.objectives)
+
+
+def random_proof(rng: np.random.Generator, problem: Problem) -> BoundProof:
+    """Boxes and weights at random; nothing says that they are any good."""
+    chains = chains_of(problem)
+    classes: tuple[tuple[int, ...], ...] = ()
+    if rng.integers(2):
+        classes = tuple(
+            (0, *sorted({int(kbps) * 10**6 for kbps in rng.integers(1, 90, rng.integers(3))}))
+            for _ in problem.units
+        )
+    sizes = [len(row) for row in classes] or [1] * len(problem.units)
+
+    def weights(count: int, most: int) -> tuple[int, ...]:
+        return tuple((rng.integers(0, most + 1, count) * (rng.random(count) < 0.6)).tolist())
+
+    def multipliers() -> Multipliers:
+        most = int(10 ** rng.integers(0, 6))
+        return Multipliers(
+            energy=0 if isinstance(problem.execution, Pipeline) else int(rng.integers(3)),
+            units=tuple(weights(size, most) for size in sizes),
+            chains=weights(len(chains), most),
+            segments=weights(len(problem.units), 10**9 if rng.integers(2) else 0),
+        )
+
+    tree: list[Split | Leaf] = []
+
+    def divide(box: tuple[int, ...], depth: int) -> None:
+        d = int(rng.integers(len(box)))
+        bits = [k for k in range(8) if box[d] >> k & 1]
+        if depth == 3 or len(bits) < 2:
+            tree.append(Leaf(tuple(range(WEIGHTS))))
+            return
+        chosen = rng.permutation(bits)[: int(rng.integers(1, len(bits)))]
+        mask = sum(1 << int(k) for k in chosen)
+        tree.append(Split(d, mask))
+        for part in (box[d] & mask, box[d] & ~mask):
+            divide((*box[:d], part, *box[d + 1 :]), depth + 1)
+
+    divide(whole_space(problem), 0)
+    return BoundProof(
+        problem_sha256=problem_sha256(problem),
+        objectives=objective_names(problem),
+        region=(),
+        chains=chains,
+        paths=paths_of(problem),
+        classes=classes,
+        multipliers=tuple(multipliers() for _ in range(WEIGHTS)),
+        tree=tuple(tree),
+        seconds=0.0,
+    )
+
+
+def random_corner(rng: np.random.Generator, values: np.ndarray) -> tuple[int | None, ...]:
+    """At, somewhat below or far below a design point; some values left out."""
+    point = values[rng.integers(len(values))].tolist()
+    share = rng.choice([0.0, 0.001, 0.3, 0.9]) * rng.random()
+    corner = [value - int(abs(value) * share) - int(rng.integers(2)) for value in point]
+    return tuple(None if rng.integers(4) == 0 else value for value in corner)
+
+
+def holds_a_point(values: np.ndarray, corner: tuple[int | None, ...]) -> bool:
+    """Whether one of them is at or below the corner in all objectives."""
+    inside = np.ones(len(values), dtype=np.bool_)
+    for j, value in enumerate(corner):
+        if value is not None:
+            inside &= values[:, j] <= value
+    return bool(inside.any())
