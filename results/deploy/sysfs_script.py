@@ -19,23 +19,37 @@ def sysfs_script(deployment: Deployment) -> str:
     Raises:
         ResultError: where the platform does not say how one of its clocks is set.
     """
-    platform, memory = deployment.platform, deployment.platform.memory.domain
-    known = platform.deployment
-    controls = {} if known is None else {control.domain: control for control in known.controls}
-    lines = []
-    for domain, khz in deployment.clocks_khz.items():
-        control = controls.get(domain)
-        if control is None:
-            raise ResultError(
-                f"sysfs cannot serve {platform.name}: it is not known which files set "
-                f"{domain!r}; --to json has the clocks for a tool of your own"
-            )
-        lines += _settings(control, khz, is_memory=domain == memory)
+    memory = deployment.platform.memory.domain
+    lines = [
+        line
+        for control, khz in controls_of(deployment)
+        for line in _settings(control, khz, is_memory=control.domain == memory)
+    ]
     settings = "\n".join(f"    {line}" for line in lines)
     return (
         f"#!/bin/sh\n# Clocks of {deployment.title}.\n#\n{_program()}\n"
         f'settings() {{\n{settings}\n}}\n\nmain "$@"\n'
     )
+
+
+def controls_of(deployment: Deployment) -> list[tuple[ClockControl, int | None]]:
+    """How each clock of the problem is set, and its frequency; None where it is off.
+
+    Raises:
+        ResultError: where the platform does not say how one of its clocks is set.
+    """
+    platform = deployment.platform
+    known = platform.deployment
+    controls = {} if known is None else {control.domain: control for control in known.controls}
+    found = []
+    for domain, khz in deployment.clocks_khz.items():
+        if domain not in controls:
+            raise ResultError(
+                f"sysfs cannot serve {platform.name}: it is not known which files set "
+                f"{domain!r}; --to json has the clocks for a tool of your own"
+            )
+        found.append((controls[domain], khz))
+    return found
 
 
 @cache

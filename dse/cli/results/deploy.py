@@ -15,7 +15,8 @@ from dse.tools.deploy.formats import FORMATS
 from dse.tools.deploy.job import Options
 from dse.tools.deploy.targets import Target
 from platforms.io.platform_file import load_platform
-from results.deploy.deployment import Deployment
+from results.deploy.deployment import Deployment, check_platform
+from results.deploy.sysfs_state import sysfs_state
 from results.export.result_folder import read_costs, read_results
 from results.front.select_member import choose_member
 
@@ -28,7 +29,16 @@ def register(app: typer.Typer) -> None:
 def deploy(
     folder: Folder,
     to: Annotated[Target, typer.Option("--to", help="Output format.")],
-    output: Annotated[Path, typer.Option("--output", "-o", help="Output folder.")],
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="Output folder.", show_default=False)
+    ] = None,
+    check: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="ROOT",
+            help="Compare the clocks set now with the member: '/', or a copy of the board's /sys.",
+        ),
+    ] = None,
     member: MemberName = "fastest",
     platform: Annotated[
         str | None,
@@ -51,10 +61,16 @@ def deploy(
     force: Annotated[
         bool, typer.Option("--force", help="Overwrite an existing deployment.")
     ] = False,
-) -> None:
-    """Write the files that set up a member of a front on a board."""
+) -> int:
+    """Write the files that set up a member of a front on a board.
 
+    With --check nothing is written. Exit status 1: a clock is not as planned.
+    """
+
+    if (output is None) == (check is None):
+        raise WorkloadError("--output or --check: exactly one is required")
     given = {
+        "--check": check is not None,
         "--conf": conf is not None,
         "--model": bool(model),
         "--no-check": no_check,
@@ -72,6 +88,9 @@ def deploy(
         platform=load_platform(platform or front.provenance.platform),
         origins=read_costs(folder, front.problem),
     )
+    if output is None:
+        assert check is not None, "one of them was given"
+        return _compare(deployment, check)
     notes = write_deployment(
         deployment,
         to,
@@ -83,3 +102,16 @@ def deploy(
     for line in notes:
         print(line)
     print(f"Written to {output}: {', '.join(sorted(path.name for path in output.iterdir()))}")
+    return 0
+
+
+def _compare(deployment: Deployment, root: Path) -> int:
+    """Prints every setting beside what the member wants; exit status."""
+    check_platform(deployment)
+    settings = sysfs_state(deployment, root)
+    print(f"{deployment.title}")
+    for setting in settings:
+        print(setting.words)
+    wrong = sum(not setting.is_as_planned for setting in settings)
+    print(f"{wrong} of {len(settings)} settings differ" if wrong else "all settings as planned")
+    return 1 if wrong else 0

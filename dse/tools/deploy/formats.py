@@ -147,7 +147,10 @@ _MODELS = frozenset({"--model", "--no-check"})
 FORMATS = {
     Target.NVPMODEL: Format(power_modes, write_nvpmodel, frozenset({"--conf"}), nvpmodel_texts),
     Target.SYSFS: Format(
-        sysfs_script, write_sysfs, texts=lambda members: [sysfs_script(each) for each in members]
+        sysfs_script,
+        write_sysfs,
+        frozenset({"--check"}),
+        texts=lambda members: [sysfs_script(each) for each in members],
     ),
     Target.TRTEXEC: Format(
         check_trtexec,

@@ -24,6 +24,7 @@ from results.errors import ResultError
 from results.export.result_folder import read_costs, read_results, write_results
 from results.io.canonical_json import content_sha256
 from results.io.schema import check_against_schema
+from tests.results.deploy.test_sysfs_script import Board
 from tests.support.explored import explore
 
 
@@ -433,3 +434,26 @@ def test_a_cpu_that_the_member_leaves_at_its_slowest_clock_is_said():
         assert all(note.startswith("cpu is set to its slowest clock, 115.2 MHz:") for note in notes)
         seen.add(len(notes))
     assert seen == {0, 1}
+
+
+def test_check_reads_a_tree_and_writes_nothing(dse, pair_folder, tmp_path):
+    board = Board(tmp_path, "")
+    command = ("deploy", pair_folder, "--to", "sysfs", "--check", board.root)
+    before = board.state()
+    ran = dse(*command)
+    assert (ran.status, ran.err) == (1, "")
+    assert "settings differ" in ran.out
+    assert board.state() == before
+    out = tmp_path / "clocks"
+    assert dse("deploy", pair_folder, "--to", "sysfs", "-o", out).status == 0
+    shutil.copy(out / "set_clocks.sh", board.script)
+    assert board.run("--apply").returncode == 0
+    ran = dse(*command)
+    assert (ran.status, ran.err) == (0, "")
+    assert ran.out.endswith("all settings as planned\n")
+    for more in (("-o", tmp_path / "x"), ()):
+        ran = dse(
+            "deploy", pair_folder, "--to", "sysfs", *(("--check", "/") if more else ()), *more
+        )
+        assert ran.status == 2
+        assert "exactly one is required" in ran.err

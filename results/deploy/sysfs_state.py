@@ -1,0 +1,91 @@
+"""Clocks of a board as sysfs has them now, beside those of a member."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from platforms.deployment import ClockControl, ControlKind
+from results.deploy.deployment import Deployment
+from results.deploy.sysfs_script import controls_of
+
+_LIMITS = {
+    ControlKind.CPUFREQ: ("scaling_min_freq", "scaling_max_freq"),
+    ControlKind.DEVFREQ: ("min_freq", "max_freq"),
+}
+_ROUNDING = 100
+"""The firmware rounds a rate to what it can make: one part in a hundred."""
+_LONGEST = 64
+"""Bytes of a number."""
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A number in a file, and what the member wants there."""
+
+    domain: str
+    path: str
+    """Below the root; of a folder that is missing all its paths."""
+    wanted: int
+    found: int | None
+    """None where there is no such file, or no number in it."""
+    slack: int = 0
+
+    @property
+    def is_as_planned(self) -> bool:
+        """Whether the file has what the member wants."""
+        return self.found is not None and abs(self.found - self.wanted) <= self.slack
+
+    @property
+    def words(self) -> str:
+        """One line."""
+        found = "is missing" if self.found is None else f"is {self.found}"
+        wanted = "" if self.is_as_planned else f", must be {self.wanted}"
+        return f"{self.domain}: {self.path} {found}{wanted}"
+
+
+def sysfs_state(deployment: Deployment, root: Path) -> list[Setting]:
+    """Every setting of the member, read back; nothing is written.
+
+    Args:
+        deployment: the member.
+        root: what is put before all paths: ``/`` on the board, a copy of its files elsewhere.
+
+    Raises:
+        ResultError: where the platform does not say how one of its clocks is set.
+    """
+    return [
+        setting
+        for control, khz in controls_of(deployment)
+        for setting in _settings(control, khz, root)
+    ]
+
+
+def _settings(control: ClockControl, khz: int | None, root: Path) -> Iterator[Setting]:
+    name = control.domain
+    for path in control.online:
+        yield Setting(name, path, 0 if khz is None else 1, _number(root, path))
+    if khz is None:
+        return
+    value = khz if control.kind is ControlKind.CPUFREQ else khz * 1000
+    for paths in control.nodes:
+        node = next((path for path in paths if (root / path.lstrip("/")).is_dir()), None)
+        if node is None:
+            yield Setting(name, " or ".join(paths), value, None)
+        elif control.kind is ControlKind.BPMP:
+            lock, rate = f"{node}/mrq_rate_locked", f"{node}/rate"
+            yield Setting(name, rate, value, _number(root, rate), value // _ROUNDING)
+            yield Setting(name, lock, 1, _number(root, lock))
+        else:
+            for file in _LIMITS[control.kind]:
+                yield Setting(name, f"{node}/{file}", value, _number(root, f"{node}/{file}"))
+
+
+def _number(root: Path, path: str) -> int | None:
+    try:
+        with (root / path.lstrip("/")).open("rb") as file:
+            text = file.read(_LONGEST).strip()
+    except OSError:
+        return None
+    return int(text) if text.isdigit() else None
