@@ -36,6 +36,7 @@ NAIVE = Law("naive", is_naive=True)
 SUM = Law("sum", 1.0, outer=True)
 NORM = Law("p-norm")
 NORM_CONSTANT = Law("p-norm, constant inside", inner=True)
+NORM_OUTSIDE = Law("p = 3, constant outside", 3.0, outer=True)
 STALL = Law("p = 3 and a stall", 3.0, stall=True)
 
 
@@ -99,7 +100,7 @@ def fitted(law: Law, subject: Subject, points: Sequence[int]) -> dict[str, float
         names.append("host_ms")
     if hosted and law.stall:
         names.append("stall")
-    if law.outer and not one_memory_clock:
+    if law.outer and not (one_memory_clock and law.overlap == 1):
         names.append("fixed_ms")
     if law.overlap is None:
         names.append("overlap")

@@ -16,6 +16,7 @@ from benchmarks.validation.laws import (
     NAIVE,
     NORM,
     NORM_CONSTANT,
+    NORM_OUTSIDE,
     STALL,
     SUM,
     Law,
@@ -54,6 +55,8 @@ TX2_CORNERS = ((1300.5, 1866.0), (1300.5, 1062.4), (114.75, 1866.0), (114.75, 10
 GPU_CLOCKS = "Xavier, Xavier NX, Nano, GPU clocks, time"
 GPU_ENERGY = "Xavier, Xavier NX, Nano, GPU clocks, energy"
 BATCHES = {"xavier-nx": (1, 8), "nano": (1, 8), "agx-xavier": (1, 16)}
+CLASSIFIED = ("batch 1 on xavier-nx", "batch 1 on nano")
+"""Where the share of the launches that follows the GPU's clock was not set."""
 DLA_MODES = "Orin, two DLAs, power modes, time"
 TANG = "TX2, Tang's Table 2, time"
 ALONE = "Xavier, Orin, HaX-CoNN's Table 5, time"
@@ -181,13 +184,39 @@ def board_subjects(batches: Mapping[str, tuple[int, ...]]) -> list[tuple[Subject
 
 
 def gpu_clocks() -> list[Comparison]:
-    """Four GPU clocks of a board, and one with the shape of other boards."""
+    """Four GPU clocks of a board, one with the shape of other boards, one with the platform's."""
     laws = (NAIVE, SUM, NORM)
     subjects = [subject for subject, _ in board_subjects(BATCHES)]
     return [
-        *_few(GPU_CLOCKS, "4 clocks of each board and batch", laws, subjects),
+        *_few(GPU_CLOCKS, "4 clocks of each board and batch", (*laws, NORM_OUTSIDE), subjects),
         *_one(GPU_CLOCKS, "one run; shape of other boards", laws, subjects),
+        *map(
+            joined, zip(*[_as_classifier(s) for s in subjects if s.name in CLASSIFIED], strict=True)
+        ),
     ]
+
+
+def _as_classifier(subject: Subject) -> tuple[Comparison, Comparison]:
+    """One run of a classifier without a name, and how the program's ResNet-50 follows the clock;
+    the naive law before it."""
+    platform = load_platform(f"jetson-{subject.group}")
+    network = group_network(load_network("resnet50").graph, None, groups=1)
+    (costs,) = network_costs(network, platform, units=["gpu"]).units
+    ladder = platform.domain_by_name["gpu"].operating_points
+    fastest = ladder[-1].frequency_khz
+    slowdown = [fastest / point.frequency_khz for point in reversed(ladder)]
+    times = np.interp(subject.clocks.own, slowdown, costs.time_ps.sum(axis=0)[::-1, -1])
+    keep = np.arange(len(times)) != subject.fastest
+    fitted_to = "one run; launches of AGX Xavier, batch 1"
+
+    def compared(law: str, shape: FloatArray) -> Comparison:
+        scaled = shape / shape[subject.fastest] * subject.measured_ms[subject.fastest]
+        return Comparison(GPU_CLOCKS, fitted_to, law, "ms", scaled[keep], subject.measured_ms[keep])
+
+    return (
+        compared(NAIVE.name, subject.clocks.own),
+        compared("the program's ResNet-50", times),
+    )
 
 
 def gpu_energy() -> list[Comparison]:
