@@ -8,13 +8,24 @@ SOURCES := $(shell find dse fitness results -name '*.py')
 
 setup: $(VENV)/.warmed
 
+# Bytecode by all cores; pip would make it by one.
+define install
+$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --editable $(1)
+$(BIN)/python -m compileall -qq -j 0 $(VENV)/lib
+endef
+
 $(VENV)/.installed: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	$(call install,.)
+	@touch $@
+
+# What tests and checks need besides.
+$(VENV)/.installed-dev: $(VENV)/.installed
+	$(call install,'.[dev]')
 	@touch $@
 
 # Compiles all kernels; numba keeps the machine code beside the sources.
-$(VENV)/.warmed: $(VENV)/.installed $(SOURCES)
+$(VENV)/.warmed: $(VENV)/.installed-dev $(SOURCES)
 	$(BIN)/python -m dse.compile
 	@touch $@
 

