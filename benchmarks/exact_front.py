@@ -120,7 +120,7 @@ def measure(instance: Instance, *, time_limit_s: float = TIME_LIMIT_S) -> Measur
     first: ExactResult | None = None
     first_s = None
     if proof.complete and proof.epsilon_ppm == 0:
-        first, first_s = _timed(lambda: find_front(problem, max_lemmas=0))
+        first, first_s = _timed(lambda: find_front(problem))
         if (first.objectives != proof.objectives).any():
             raise AssertionError(f"{instance.name}: two searches found different fronts")
         if instance.members not in (None, len(first.objectives)):
@@ -137,7 +137,7 @@ def measure(instance: Instance, *, time_limit_s: float = TIME_LIMIT_S) -> Measur
         explorer_s=explorer_s,
         proof_s=proof_s,
         proof_nodes=proof.nodes,
-        lemmas=proof.lemma_count,
+        lemmas=proof.tree.leaves,
         required_s=instance.required_s,
         fulfilled=first_s is not None and first_s <= instance.required_s,
     )
@@ -153,7 +153,7 @@ def _narrowed(problem: Problem, known: Incumbents, time_limit_s: float) -> Exact
     """The exact search within a quarter of the time; else the smallest tolerance that is proved in
     what is left of it."""
     limits = Limits(seconds=time_limit_s)
-    exact = find_front(problem, known=known, max_lemmas=0, time_limit_s=time_limit_s / 4)
+    exact = find_front(problem, known=known, time_limit_s=time_limit_s / 4)
     if exact.complete:
         return exact
     best, left = exact, time_limit_s - exact.seconds
@@ -163,7 +163,6 @@ def _narrowed(problem: Problem, known: Incumbents, time_limit_s: float) -> Exact
             known=Incumbents(best.objectives, best.rows),
             tolerance_ppm=tolerance,
             max_nodes=limits.nodes,
-            max_lemmas=0,
             time_limit_s=left,
         )
         left -= result.seconds

@@ -9,6 +9,7 @@ import numpy as np
 from fitness.branch_and_bound.choices import make_branching_rules
 from fitness.branch_and_bound.search_tree import make_search_tree
 from fitness.closed_form import make_load_evaluator
+from fitness.lemma_checker.claim import LemmaTarget
 from fitness.multipliers.arrays import BoxArrayTables
 from fitness.multipliers.structure import (
     chains_of,
@@ -21,6 +22,9 @@ from fitness.simulate import Kernel, make_evaluator, simulate
 from fitness.simulate_long_run import make_long_run_evaluator, simulate_shown
 from fitness.simulator.layout import make_plan
 from fitness.simulator.state import make_chosen, make_state
+from fitness.tree_checker import check_tree_fast
+from results.front.node_kinds import MEMBERS
+from results.front.proof_tree import ProofTree
 from results.problem.execution import ChannelUse, ClosedForm, IdleTime, Pipeline
 from results.problem.objectives import Objective, ObjectiveKind
 from results.problem.problem import (
@@ -112,18 +116,20 @@ def warm_up_long_run() -> None:
 def warm_up_branch_and_bound() -> None:
     """The same for proofs."""
     from fitness.branch_and_bound.archive import insert_member, is_fathomed
-    from fitness.branch_and_bound.search import rebuild_snapshot, search_nodes
+    from fitness.branch_and_bound.search import begin_subtree, search_nodes
 
     problem = smallest_problem()
     plan = make_plan(problem)
     state = make_state(plan, frames=1, in_flight=1, log=True, stops=True)
-    tree = make_search_tree(problem, plan, objectives=2, rates=1, members=1, lemmas=1)
+    tree = make_search_tree(problem, plan, objectives=2, rates=1, members=1, log=1)
     space = make_branching_rules(problem, objectives=(0, 1), rates_mw=(1,))
     chosen = make_chosen(plan)
+    begin_subtree(plan, space, tree, tree.units.copy(), tree.points.copy())
     search_nodes(plan, space, chosen, state, tree, 1)
-    rebuild_snapshot(plan, space, chosen, state, tree, 0)
     is_fathomed(tree, tree.closing, tree.vector)
     insert_member(tree, tree.vector, 0)
+    claim = LemmaTarget((0, 1), ((1, 1),), rates_mw=(1,))
+    check_tree_fast(problem, ProofTree((np.array([MEMBERS], dtype=np.uint8),)), claim, jobs=1)
     _warm_up_multipliers(problem)
 
 

@@ -12,8 +12,8 @@ from common.arrays import IntArray
 from dse.api.front import Front
 from dse.api.problem import Networks, Problem
 from dse.certificate.branch_and_bound import SearchProgress
-from dse.certificate.certify import MAX_LEMMAS, Limits, certified_column
-from dse.certificate.strategy import FRONT_LEMMAS, Goal, ProofOutcome, prove_front
+from dse.certificate.certify import Limits, certified_column
+from dse.certificate.strategy import Goal, ProofOutcome, prove_front
 from dse.compile.load import announce_compilation, compile_proof_code_aside
 from dse.engines.explore import explore_problem
 from dse.engines.optimizers import Named, Optimizer, goal_of
@@ -266,7 +266,6 @@ def prove(
         front.numeric,
         goal=goal,
         limits=Limits(max_nodes, time_limit_s),
-        front_lemmas=max(FRONT_LEMMAS, MAX_LEMMAS),
         earlier=front.certificate,
         on_progress=on_progress,
     )

@@ -5,21 +5,25 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from dse.certificate.verify.verify import Check
+from dse.certificate.verify.verify import Check, Checker
 from dse.certificate.verify.verify import verify as verify_front
 from dse.papers.mobile_i.verify import verify_periodic
 from results.export.result_folder import holds_periodic
 
 
-def verify(folder: str | Path, *, ignore_hashes: bool = False) -> Iterator[Check]:
+def verify(
+    folder: str | Path, *, ignore_hashes: bool = False, checker: str = "fast"
+) -> Iterator[Check]:
     """Check a result folder without trusting what wrote it; ends with the first failed check.
 
     Args:
         ignore_hashes: check the claims of files that were changed.
+        checker: of proofs: ``fast`` (compiled, all cores) or ``plain`` (Python integers).
 
     Example:
         >>> [check.name for check in dse.verify("runs/demo") if check.verdict.value != "holds"]
     """
     path = Path(folder)
-    checks = verify_periodic if holds_periodic(path) else verify_front
-    return checks(path, ignore_hashes=ignore_hashes)
+    if holds_periodic(path):
+        return verify_periodic(path, ignore_hashes=ignore_hashes)
+    return verify_front(path, ignore_hashes=ignore_hashes, checker=Checker(checker))

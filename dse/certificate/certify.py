@@ -10,26 +10,31 @@ from functools import partial
 import numpy as np
 
 from common.arrays import IntArray
-from dse.certificate.branch_and_bound import ExactResult, Incumbents, SearchProgress, find_front
+from dse.certificate.branch_and_bound import Incumbents, SearchProgress, find_front
 from dse.certificate.cover import cover_smtlib, prove_cover
-from dse.certificate.snapshot import Snapshot
+from dse.certificate.subtree_search import Subtree, tree_of_subtrees
 from dse.errors import InternalError
 from dse.problem.int64_bounds import check_magnitudes
 from dse.space.design_space import DesignSpace
 from dse.space.members import make_members
+from fitness.lemma_checker.claim import LemmaTarget
+from fitness.lemma_checker.tree import leaf_table
 from fitness.objectives import make_outcomes
 from fitness.simulate import row_of
+from fitness.tree_checker import check_tree_fast
 from results.errors import ResultError
-from results.front.certificate import Certificate, CertificateStatus, LemmaTable, ProofArtifacts
+from results.front.certificate import Certificate, CertificateStatus, ProofArtifacts
 from results.front.dominance import non_dominated
 from results.front.front import CertificateSummary, Front
+from results.front.proof_tree import tree_bytes
+from results.io.canonical_json import sha256_of
 from results.problem.objectives import ObjectiveKind, objective_names
 from results.problem.problem import Problem
 from results.problem.problem_file import problem_sha256
 from results.text.space_description import describe_space
 
-MAX_LEMMAS = 200_000
-"""More lemmas are not given to a solver: what they prove is ``searched`` then."""
+MAX_COVERED = 5_000
+"""Trees of more leaves are not given to a solver for a second opinion."""
 COVER_SECONDS = 120.0
 DEFAULT_SIMULATED_GROUPS = 40_000_000
 """By default a search has this many nodes over the number of groups: a node simulates each group
@@ -43,7 +48,6 @@ class Limits:
 
     nodes: int | None = None
     seconds: float | None = None
-    lemmas: int = MAX_LEMMAS
 
     def nodes_for(self, problem: Problem) -> int | None:
         """Nodes of a search of this problem."""
@@ -67,7 +71,7 @@ class CertifiedFront:
 
     @property
     def is_exact(self) -> bool:
-        """Whether no design point is better at all, by the search's own account at least."""
+        """Whether no design point is better at all."""
         return self.status is not CertificateStatus.GAP and self.claim.epsilon_ppm == 0
 
     def about(self, front: Front) -> CertifiedFront:
@@ -91,7 +95,7 @@ class CertifiedFront:
         """The same without what a search that was ended has found out: nobody can check that."""
         if self.status is not CertificateStatus.GAP:
             return self
-        certificate = replace(self.files.certificate, epsilon_ppm=None, bounds=())
+        certificate = replace(self.files.certificate, epsilon_ppm=None)
         claim = replace(self.claim, epsilon_ppm=None)
         return CertifiedFront(self.front, claim, replace(self.files, certificate=certificate))
 
@@ -110,7 +114,8 @@ def certify(
     front: Front,
     *,
     limits: Limits | None = None,
-    earlier: Certificate | None = None,
+    earlier: ProofArtifacts | None = None,
+    jobs: int | None = None,
     on_progress: Callable[[SearchProgress], None] | None = None,
     interrupted: Callable[[], bool] = lambda: False,
 ) -> Front:
@@ -129,6 +134,7 @@ def certify(
         (column,),
         limits=limits,
         earlier=earlier,
+        jobs=jobs,
         on_progress=on_progress,
         interrupted=interrupted,
     )
@@ -141,7 +147,8 @@ def prove(
     *,
     tolerance_ppm: int = 0,
     limits: Limits | None = None,
-    earlier: Certificate | None = None,
+    earlier: ProofArtifacts | None = None,
+    jobs: int | None = None,
     on_progress: Callable[[SearchProgress], None] | None = None,
     interrupted: Callable[[], bool] = lambda: False,
 ) -> CertifiedFront:
@@ -152,8 +159,8 @@ def prove(
         columns: positions of the objectives that count. One: only its best member is proved.
         tolerance_ppm: what is better by no more need not be found.
         limits: where they end the search, the certificate has a gap.
-        earlier: a certificate with a gap of the same problem and objectives, to resume from.
-        on_progress, interrupted: see :func:`dse.certificate.branch_and_bound.find_front`.
+        earlier: a proof with a gap of the same problem and objectives, to resume from.
+        jobs, on_progress, interrupted: see :func:`dse.certificate.branch_and_bound.find_front`.
 
     Raises:
         ResultError: where an objective or a constraint has no bounds, see
@@ -173,18 +180,18 @@ def prove(
         problem,
         objectives=columns,
         tolerance_ppm=tolerance_ppm,
-        max_lemmas=chosen.lemmas,
         max_nodes=chosen.nodes_for(problem),
         time_limit_s=chosen.seconds,
+        jobs=jobs,
         on_progress=on_progress,
         interrupted=interrupted,
     )
     result = search(
         known=_known(front, columns),
-        resume_from=None if earlier is None else _snapshot(earlier, digest, names),
+        resume_from=None if earlier is None else _resumed(front, columns, earlier),
     )
-    if len(columns) > 1 and result.complete and result.found:
-        # From its own front it takes fewer lemmas, a half perhaps: less to cover and to check.
+    if len(columns) > 1 and result.complete and 2 * result.found > len(result.objectives):
+        # From its own front the tree is smaller, half as large perhaps: less to check.
         again = search(known=Incumbents(result.objectives, result.rows))
         result = again if again.complete else result
     front = with_rows(front, result.rows)
@@ -197,13 +204,19 @@ def prove(
         members=tuple(tuple(values[index, list(columns)].tolist()) for index in best),
         epsilon_ppm=result.epsilon_ppm,
         rates_mw=result.rates_mw,
-        lemmas=result.lemmas,
+        tree_sha256="",
+        lemmas=0,
         nodes=result.nodes,
         search_seconds=round(result.seconds, 3),
+        check_seconds=None,
         cover_seconds=None,
         solvers=(),
     )
-    files = _covered(problem, draft, result)
+    tree = result.tree
+    draft = replace(draft, tree_sha256=sha256_of(tree_bytes(tree)), lemmas=tree.leaves)
+    files = ProofArtifacts(draft, tree, None)
+    if result.complete:
+        files = _covered(problem, _checked(problem, files, columns, jobs), columns)
     certificate = files.certificate
     claim = CertificateSummary(
         status=certificate.status,
@@ -211,10 +224,15 @@ def prove(
         members=tuple(best),
         epsilon_ppm=certificate.epsilon_ppm,
         space=describe_space(problem),
-        lemmas=result.lemma_count,
+        lemmas=certificate.lemmas,
         nodes=certificate.nodes,
         solvers=certificate.solvers,
-        seconds=round(certificate.search_seconds + (certificate.cover_seconds or 0.0), 3),
+        seconds=round(
+            certificate.search_seconds
+            + (certificate.check_seconds or 0.0)
+            + (certificate.cover_seconds or 0.0),
+            3,
+        ),
     )
     return CertifiedFront(front, claim, files)
 
@@ -255,45 +273,60 @@ def _known(front: Front, columns: Sequence[int]) -> Incumbents:
     return Incumbents(values[best][:, list(columns)], rows[best])
 
 
-def _covered(problem: Problem, draft: Certificate, result: ExactResult) -> ProofArtifacts:
-    """The certificate with its status: whether the search has ended, and a solver agrees."""
-    if not result.complete:
-        kept = result.lemma_count == len(result.lemmas)
-        gap = replace(
-            draft,
-            bounds=tuple(tuple(row) for row in result.open_bounds.tolist()),
-            search=result.snapshot.arrays if kept else None,
-        )
-        return ProofArtifacts(gap, None)
-    draft = replace(draft, status=CertificateStatus.SEARCHED)
-    if result.lemma_count > len(result.lemmas):
-        # A part of the lemmas proves nothing.
-        none = LemmaTable(result.lemmas.units[:0], result.lemmas.points[:0])
-        return ProofArtifacts(replace(draft, lemmas=none), None)
-    text = cover_smtlib(problem, result.lemmas)
+def _target(certificate: Certificate, columns: Sequence[int]) -> LemmaTarget:
+    return LemmaTarget(
+        tuple(columns), certificate.members, certificate.epsilon_ppm or 0, certificate.rates_mw
+    )
+
+
+def _checked(
+    problem: Problem, files: ProofArtifacts, columns: Sequence[int], jobs: int | None
+) -> ProofArtifacts:
+    """The proof of a search that is complete, once its tree is checked."""
     began = time.monotonic()
+    target = _target(files.certificate, columns)
+    fault = check_tree_fast(problem, files.tree, target, jobs=jobs).fault
+    if fault is not None:
+        raise InternalError(f"the search's tree does not hold: {fault}")
+    certificate = replace(
+        files.certificate,
+        status=CertificateStatus.CERTIFIED,
+        check_seconds=round(time.monotonic() - began, 3),
+    )
+    return replace(files, certificate=certificate)
+
+
+def _covered(problem: Problem, files: ProofArtifacts, columns: Sequence[int]) -> ProofArtifacts:
+    """The same with a second opinion on whether the leaves leave nothing out, where the tree is
+    small."""
+    if files.tree.leaves > MAX_COVERED:
+        return files
+    began = time.monotonic()
+    lemmas = leaf_table(problem, files.tree, _target(files.certificate, columns))
+    text = cover_smtlib(problem, lemmas)
     cover = prove_cover(text, timeout_s=COVER_SECONDS)
     seconds = round(time.monotonic() - began, 3)
     if cover.verdict == "sat":
         raise InternalError(f"the search's lemmas leave out a design point, {cover.left_over}")
-    if cover.verdict != "unsat":
-        return ProofArtifacts(replace(draft, cover_seconds=seconds), None)
-    certified = replace(
-        draft,
-        status=CertificateStatus.CERTIFIED,
+    is_proved = cover.verdict == "unsat"
+    certificate = replace(
+        files.certificate,
         cover_seconds=seconds,
-        solvers=(cover.solver,),
+        solvers=(cover.solver,) if is_proved else (),
     )
-    return ProofArtifacts(certified, text)
+    return ProofArtifacts(certificate, files.tree, text if is_proved else None)
 
 
-def _snapshot(earlier: Certificate, digest: str, names: tuple[str, ...]) -> Snapshot | None:
-    """Where an earlier search of this problem stood; None where there is nothing to resume from."""
-    if earlier.search is None or earlier.problem_sha256 != digest or earlier.objectives != names:
+def _resumed(front: Front, columns: Sequence[int], earlier: ProofArtifacts) -> Subtree | None:
+    """The tree of an earlier search of this problem; None where there is nothing to resume from."""
+    certificate, names = earlier.certificate, objective_names(front.problem)
+    if (
+        certificate.problem_sha256 != problem_sha256(front.problem)
+        or certificate.objectives != tuple(names[column] for column in columns)
+        or earlier.tree.is_complete
+    ):
         return None
-    return Snapshot(
-        arrays=earlier.search,
-        lemmas=earlier.lemmas,
-        lemma_count=len(earlier.lemmas),
-        seconds=earlier.search_seconds,
-    )
+    members = tuple(map(tuple, _known(front, columns).objectives.tolist()))
+    target = LemmaTarget(tuple(columns), members, 0, certificate.rates_mw)
+    report = check_tree_fast(front.problem, earlier.tree, target)
+    return None if report.wrong else tree_of_subtrees(earlier.tree, report.open)

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from dse.certificate.branch_and_bound import Incumbents, SearchProgress, find_front
-from dse.certificate.snapshot import Snapshot
+from dse.certificate.subtree_search import Subtree, proof_tree
 from fitness.simulate import design_of
-from results.front.certificate import LemmaTable
+from results.front.proof_tree import ProofTree
 from results.io.canonical_json import INT64_MAX
 from results.problem.objectives import Objective, ObjectiveKind
 from results.problem.problem import DesignPoint, Problem
@@ -18,7 +18,7 @@ from results.problem.problem import DesignPoint, Problem
 
 @dataclass(frozen=True, eq=False)
 class FastestResult:
-    """What the search found, and the lemmas if they were kept.
+    """What the search found, and its tree.
 
     ``best`` is None where no design point is better than the one that the search started from, or
     none is feasible; ``best_value`` is its value, or the one started from (None: neither). No
@@ -29,11 +29,14 @@ class FastestResult:
     best: DesignPoint | None
     best_value: int | None
     bound: int
-    lemmas: LemmaTable
-    lemma_count: int
+    root: Subtree
     nodes: int
     seconds: float
-    snapshot: Snapshot
+
+    @property
+    def tree(self) -> ProofTree:
+        """What is closed, and why."""
+        return proof_tree(self.root)
 
 
 def find_fastest(
@@ -41,10 +44,9 @@ def find_fastest(
     *,
     known: int | None = None,
     sums_rates: bool = False,
-    max_lemmas: int = 1_000_000,
     max_nodes: int | None = None,
     time_limit_s: float | None = None,
-    resume_from: Snapshot | None = None,
+    resume_from: Subtree | None = None,
     on_progress: Callable[[SearchProgress], None] | None = None,
 ) -> FastestResult:
     """Finds the smallest makespan, one of the problem's objectives.
@@ -52,7 +54,7 @@ def find_fastest(
     Args:
         known: a value that some feasible design point has; only better ones are looked for.
         sums_rates: minimise -sum of floor(10^18 / T_n) in uHz (Eq. 10 of HaX-CoNN) instead.
-        max_lemmas, max_nodes, time_limit_s, resume_from, on_progress: see
+        max_nodes, time_limit_s, resume_from, on_progress: see
             :func:`dse.certificate.branch_and_bound.find_front`.
 
     Raises:
@@ -63,7 +65,6 @@ def find_fastest(
         problem,
         objectives=(problem.objectives.index(Objective(kind)),),
         known=None if known is None else Incumbents(np.array([[known]], dtype=np.int64)),
-        max_lemmas=max_lemmas,
         max_nodes=max_nodes,
         time_limit_s=time_limit_s,
         resume_from=resume_from,
@@ -79,9 +80,7 @@ def find_fastest(
         best=best,
         best_value=value,
         bound=min(int(result.open_bounds.min(initial=INT64_MAX)), below),
-        lemmas=result.lemmas,
-        lemma_count=result.lemma_count,
+        root=result.root,
         nodes=result.nodes,
         seconds=result.seconds,
-        snapshot=result.snapshot,
     )

@@ -24,8 +24,6 @@ from results.front.front import Front
 
 TOLERANCES_PPM = (100_000, 50_000, 20_000, 10_000, 5_000, 2_000, 1_000, 500)
 """Each search within one of them finds the next one easier, for it leaves better members."""
-FRONT_LEMMAS = 60_000
-"""Beyond this many lemmas about a whole front no solver is called by default: some ten seconds."""
 EXACT_SHARE, FASTEST_SHARE, BOUNDS_SHARE = 0.25, 0.25, 0.5
 """Of a time limit: for the exact search, of what is left for the fastest member, and of what is
 left then for bounds over boxes."""
@@ -63,8 +61,8 @@ def prove_front(
     *,
     goal: Goal = Goal.WHOLE_FRONT,
     limits: Limits | None = None,
-    front_lemmas: int = FRONT_LEMMAS,
     earlier: ProofArtifacts | None = None,
+    jobs: int | None = None,
     on_progress: Callable[[SearchProgress], None] | None = None,
 ) -> ProofOutcome:
     """Proves what can be proved of a front. Ctrl-C ends it and keeps what is proved so far.
@@ -72,17 +70,15 @@ def prove_front(
     Args:
         limits: nodes are those of each search, of several within a tolerance together; seconds
             those of all.
-        front_lemmas: more about the whole front are not covered.
-        earlier: a certificate with a gap of the fastest member, to resume from.
+        earlier: a proof with a gap of the fastest member, to resume from.
+        jobs: threads; one per core by default. What is proved depends on it only with a time limit.
 
     Raises:
         ResultError: where nothing can be proved about any objective.
     """
     load_proof_code()
     with deferred_interrupt() as interrupt:
-        work = _Work(
-            front, limits or Limits(), front_lemmas, on_progress, lambda: interrupt.requested
-        )
+        work = _Work(front, limits or Limits(), jobs, on_progress, lambda: interrupt.requested)
         refused = None
         columns = tuple(range(len(front.problem.objectives)))
         if goal is Goal.WHOLE_FRONT:
@@ -114,7 +110,7 @@ class _Work:
         self,
         front: Front,
         limits: Limits,
-        front_lemmas: int,
+        jobs: int | None,
         on_progress: Callable[[SearchProgress], None] | None,
         interrupted: Callable[[], bool],
     ) -> None:
@@ -124,7 +120,7 @@ class _Work:
         self.bounds: BoundedFront | None = None
         self.interrupted = interrupted
         self._limits = limits
-        self._front_lemmas = front_lemmas
+        self._jobs = jobs
         self._on_progress = on_progress
         self._until = None if limits.seconds is None else time.monotonic() + limits.seconds
 
@@ -141,14 +137,13 @@ class _Work:
         if self._until is not None:
             seconds = max(0.001, share * (self._until - time.monotonic()))
         limits = replace(self._limits, seconds=seconds)
-        if len(columns) > 1:
-            limits = replace(limits, lemmas=self._front_lemmas)
         proved = prove(
             self.front,
             columns,
             tolerance_ppm=tolerance_ppm,
             limits=limits if nodes is None else replace(limits, nodes=nodes),
-            earlier=None if earlier is None else earlier.certificate,
+            earlier=earlier,
+            jobs=self._jobs,
             on_progress=self._on_progress,
             interrupted=self.interrupted,
         )
@@ -173,7 +168,7 @@ class _Work:
 
     @property
     def is_certified(self) -> bool:
-        """Whether the front is proved complete, by lemmas that a solver has covered."""
+        """Whether the front is proved complete."""
         full_front = self.epsilon
         return (
             full_front is not None

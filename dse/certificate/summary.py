@@ -70,9 +70,9 @@ def describe_claim(problem: Problem, claim: CertificateSummary, best: Sequence[i
     """What is proved; ``best``: the objectives of the first member that it is about."""
     lemmas, nodes = pluralize(claim.lemmas, "lemma"), pluralize(claim.nodes, "node")
     size = f"{lemmas}, {nodes}, {claim.seconds:.2f} s"
-    how = f"{size}, covered by {', '.join(claim.solvers)}."
-    if claim.status is CertificateStatus.SEARCHED:
-        how = f"by the search's own account; {size}, too many to be covered."
+    how = f"{size}."
+    if claim.solvers:
+        how = f"{size}, covered by {', '.join(claim.solvers)}."
     epsilon = claim.epsilon_ppm
     if len(claim.objectives) > 1:
         if epsilon == 0:

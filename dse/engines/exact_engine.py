@@ -43,7 +43,7 @@ class ExactEngine:
         if self._asked > 2 or self._feasible:
             return nothing
         problem = self._space.problem
-        found = find_front(problem, max_nodes=default_nodes(problem), max_lemmas=0)
+        found = find_front(problem, max_nodes=default_nodes(problem))
         return self._space.canonical(found.rows) if len(found.rows) else nothing
 
     def tell(self, rows: IntArray, outcomes: Outcomes) -> None:

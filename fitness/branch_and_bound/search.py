@@ -1,9 +1,10 @@
 """Branch and bound over units and operating points, with one objective or several; compiled.
 
 A node is a partial choice. It is simulated until an open choice matters. If a member is at least as
-good as its bounds it is fathomed, which makes a lemma; else the open choice is branched on: a group
-on each unit that it may have, or the operating points of a domain in two halves. A complete choice
-that no member fathoms becomes a member."""
+good as its bounds it is closed; else the open choice is branched on: a group on each unit that it
+may have, or the operating points of a domain in two halves. A complete choice that no member closes
+becomes a member. The log has a node after the other, of the kinds of
+:mod:`results.front.node_kinds`."""
 
 import numpy as np
 
@@ -27,7 +28,7 @@ from fitness.branch_and_bound.limits import (
 from fitness.branch_and_bound.search_tree import (
     DONE,
     FASTER_FIRST,
-    LEMMAS_FULL,
+    LOG_FULL,
     MEMBERS_FULL,
     NODE_LIMIT,
     SLOWER_FIRST,
@@ -40,8 +41,7 @@ from fitness.simulator.jit import jit
 from fitness.simulator.state import (
     NEVER,
 )
-
-FATHOMED, OPEN = range(2)
+from results.front.node_kinds import MEMBERS, PART, POWER_LIMIT, SPLIT, TIME_LIMIT, TRADE_OFF
 
 
 @jit
@@ -229,13 +229,13 @@ def _objective_bounds(plan, rules, tree, makespan, idle, energy):
 
 @jit
 def _bound_here(plan, rules, chosen, state, tree):
-    """Simulates the present choice until another matters and bounds the subtree: whether a
-    member or a limit fathoms it."""
+    """Simulates the present choice until another matters and bounds the subtree: what closes it, or
+    ``SPLIT``."""
     _update_costs(plan, rules, chosen, tree)
     _resume_simulation(plan, rules, chosen, state, tree)
     makespan = makespan_bound(plan, rules, state, tree)
     if makespan == NEVER:
-        return FATHOMED
+        return TIME_LIMIT
     idle, energy = np.int64(0), np.int64(0)
     if rules.needs_power:
         idle = min_idle_power(plan, tree, chosen)
@@ -247,12 +247,12 @@ def _bound_here(plan, rules, chosen, state, tree):
         if rules.power_cap_mw >= 0 and rules.period_ps < 0:
             closing = fathoming_makespan(tree, tree.vector, column)
         if breaks_power_limits(rules, idle, energy, makespan, complete, closing):
-            return FATHOMED
+            return POWER_LIMIT
     if is_fathomed(tree, tree.closing, tree.vector):
-        return FATHOMED
+        return MEMBERS
     if rules.rate_mw.shape[0] == 0 or state.run.frames_left == 0:
-        return OPEN
-    return FATHOMED if is_fathomed_by_trade_off(plan, rules, tree, idle, energy) else OPEN
+        return SPLIT
+    return TRADE_OFF if is_fathomed_by_trade_off(plan, rules, tree, idle, energy) else SPLIT
 
 
 @jit
@@ -275,8 +275,11 @@ def _open_level(plan, state, tree, power_domain):
         tree.subject[level] = power_domain
         tree.saved[level] = tree.points[power_domain]
     elif state.run.open_count > 0:
+        first = state.open[0]
+        for i in range(1, state.run.open_count):
+            first = min(first, state.open[i])
         tree.kind[level] = UNIT_CHOICE
-        tree.subject[level] = state.place[state.open[0]].group
+        tree.subject[level] = state.place[first].group
     else:
         u = state.run.open_unit
         d = np.int64(plan.memory_domain)
@@ -295,23 +298,61 @@ def _open_level(plan, state, tree, power_domain):
 
 
 @jit
-def _add_lemma(plan, tree):
-    """The present choice becomes a lemma."""
-    at = tree.progress.lemmas
+def _log(tree, kind):
+    tree.log[tree.progress.logged] = kind
+    tree.progress.logged += 1
+
+
+@jit
+def _hand_over(plan, tree):
+    """The present choice is left to somebody else, with the largest bounds of those above it."""
+    at = tree.progress.parts
     for g in range(plan.groups):
-        tree.lemma_units[at, g] = tree.units[g]
+        tree.part_units[at, g] = tree.units[g]
     for d in range(plan.domains):
-        tree.lemma_points[at, d] = tree.points[d]
-    tree.progress.lemmas = at + 1
+        tree.part_points[at, d] = tree.points[d]
+    for j in range(tree.vector.shape[0]):
+        highest = tree.root_bound[j]
+        for level in range(tree.progress.depth):
+            highest = max(highest, tree.bound[level, j])
+        tree.part_bound[at, j] = highest
+    tree.progress.parts = at + 1
+    _log(tree, PART)
     tree.progress.backtracking = 1
 
 
 @jit
+def begin_subtree(plan, rules, tree, units, points):
+    """Makes a choice, ``units`` [groups] and ``points`` [domains], the root of a new search."""
+    for n in range(plan.networks):
+        tree.transitions[n] = 0
+        tree.network_known[n] = 0
+    for u in range(plan.units):
+        tree.segments[u] = 0
+        tree.named_on[u] = 0
+    for g in range(plan.groups):
+        tree.units[g] = -1
+        tree.forced[g] = 0
+    for g in range(plan.groups):
+        if units[g] >= 0:
+            _assign(plan, rules, tree, g, units[g])
+    for d in range(plan.domains):
+        tree.points[d] = points[d]
+        tree.clock_known[d] = 0
+    tree.progress.depth = 0
+    tree.progress.nodes = 0
+    tree.progress.logged = 0
+    tree.progress.parts = 0
+    tree.progress.backtracking = 0
+    tree.progress.ending = 0
+
+
+@jit
 def search_nodes(plan, rules, chosen, state, tree, nodes):
-    """Search at most ``nodes`` more nodes; why it ended: DONE, NODE_LIMIT, LEMMAS_FULL or
+    """Search at most ``nodes`` more nodes; why it ended: DONE, NODE_LIMIT, LOG_FULL or
     MEMBERS_FULL.
 
-    Lemmas say "no better than a member", and stay true when a better member takes its place.
+    What is closed by a member stays closed when a better member takes its place.
     """
     limit = tree.progress.nodes + nodes
     while True:
@@ -325,49 +366,42 @@ def search_nodes(plan, rules, chosen, state, tree, nodes):
                 tree.progress.backtracking = 0
             else:
                 tree.progress.depth = level
-                # All options are covered by lemmas: backtrack to the level above.
+                # All options are closed: backtrack to the level above.
                 tree.kind[level] = -1
                 if level == 0:
                     return DONE
             continue
         # Buffers are emptied and grown by the caller; nothing is allocated here.
-        if tree.progress.lemmas == tree.lemma_units.shape[0]:
-            return LEMMAS_FULL
+        if tree.progress.logged == tree.log.shape[0]:
+            return LOG_FULL
+        if tree.progress.ending:
+            if tree.progress.parts == tree.part_units.shape[0]:
+                return LOG_FULL
+            _hand_over(plan, tree)
+            continue
         if tree.progress.members == tree.objectives.shape[0]:
             return MEMBERS_FULL
         if tree.progress.nodes >= limit:
             return NODE_LIMIT
-        # Bound the present choice; where it is fathomed, it is a lemma.
+        # Bound the present choice.
         tree.progress.nodes += 1
-        if _bound_here(plan, rules, chosen, state, tree) == FATHOMED:
-            _add_lemma(plan, tree)
-            continue
+        kind = _bound_here(plan, rules, chosen, state, tree)
         # Simulated to the end: either operating points are open that only the power depends on, or
         # the choice is complete and becomes a member.
         power_domain = np.int64(-1)
-        if state.run.frames_left == 0:
+        if kind == SPLIT and state.run.frames_left == 0:
             power_domain = _open_power_domain(plan, rules, tree, chosen)
             if power_domain < 0:
-                # Not fathomed, also within the tolerance: better than all members in some
-                # objective.
+                # Not closed, also within the tolerance: better than all members in some objective.
                 insert_member(tree, tree.vector, rules.tolerance_ppm)
-                _add_lemma(plan, tree)
-                continue
+                kind = MEMBERS
+        _log(tree, kind)
+        if kind != SPLIT:
+            tree.progress.backtracking = 1
+            continue
         # Branch on the choice that stopped the simulation.
         _open_level(plan, state, tree, power_domain)
         level = tree.progress.depth - 1
         if not _next_option(plan, rules, tree, level):
             tree.progress.depth = level
             tree.progress.backtracking = 1
-
-
-@jit
-def rebuild_snapshot(plan, rules, chosen, state, tree, level):
-    """Simulates the choice that was made before ``level`` was opened, and stores its snapshot
-    there; for a search that resumes from a file."""
-    tree.progress.depth = level
-    for d in range(plan.domains):
-        tree.clock_known[d] = 0
-    _update_costs(plan, rules, chosen, tree)
-    _resume_simulation(plan, rules, chosen, state, tree)
-    save_snapshot(plan, state, tree.snapshot[level])

@@ -17,14 +17,18 @@ if TYPE_CHECKING:
     from results.problem.problem import Problem
 
 PROGRESS = record(
-    *("depth", "nodes", "lemmas", "backtracking", "members", "members_found", "last_member")
+    *("depth", "nodes", "logged", "parts", "backtracking", "ending"),
+    *("members", "members_found", "last_member"),
 )
-"""Levels; nodes so far; lemmas in the buffer; 1 where the present choice is fathomed; members; how
-often one was inserted; the member that fathomed last."""
+"""Levels; nodes so far; nodes in the log; choices in the buffer of parts; 1 where the present
+choice is closed; 1 where all that is still open is handed over; members; how often one was
+inserted; the member that fathomed last."""
 # Why a slice of the search ended.
-DONE, NODE_LIMIT, LEMMAS_FULL, MEMBERS_FULL = range(4)
+DONE, NODE_LIMIT, LOG_FULL, MEMBERS_FULL = range(4)
 # What a level chooses: a unit; operating points, the faster or the slower half first.
 UNIT_CHOICE, FASTER_FIRST, SLOWER_FIRST = range(3)
+PARTS = 256
+"""Choices that are handed over before the caller empties the buffer."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,16 +114,22 @@ class SearchTree(Tables):
     network_known: IntArray
     """[networks]: 1 where ``least``, ``tail``, ``path``, their steps and the costs chosen belong to
     ``units`` and ``points``."""
-    lemma_units: IntArray
-    """[buffer, groups]"""
-    lemma_points: IntArray
+    log: IntArray
+    """[buffer]: kinds of nodes."""
+    part_units: IntArray
+    """[buffer, groups]: choices that are handed over."""
+    part_points: IntArray
     """[buffer, domains]"""
+    part_bound: IntArray
+    """[buffer, objectives]: their lower bounds."""
+    root_bound: IntArray
+    """[objectives]: lower bounds of the subtree."""
 
 
 def make_search_tree(
-    problem: Problem, plan: Plan, *, objectives: int, rates: int, members: int, lemmas: int
+    problem: Problem, plan: Plan, *, objectives: int, rates: int, members: int, log: int
 ) -> SearchTree:
-    """An empty search, with room for this many members and lemmas; ``rates``: as many as
+    """An empty search, with room for this many members and nodes in the log; ``rates``: as many as
     the search space has."""
     groups, domains = plan.groups, plan.domains
     # A set of points can be halved until one is left: at most once for every point.
@@ -168,8 +178,11 @@ def make_search_tree(
         digit=_zeros(plan.clock.shape[1]),
         clock_known=_zeros(domains),
         network_known=_zeros(plan.networks),
-        lemma_units=_zeros(lemmas, groups),
-        lemma_points=_zeros(lemmas, domains),
+        log=_zeros(log),
+        part_units=_zeros(PARTS, groups),
+        part_points=_zeros(PARTS, domains),
+        part_bound=_zeros(PARTS, objectives),
+        root_bound=_zeros(objectives),
     )
 
 

@@ -1,6 +1,6 @@
-"""Does a lemma hold? The plain check of certificates, in Python integers.
+"""Does a lemma hold? The plain check, in Python integers.
 
-It shares no code with the search that writes the lemmas, nor with anything compiled.
+It shares no code with the search, nor with anything compiled.
 
 A *lemma* is a set of choices: units for some groups, a set of operating points for every domain. It
 claims that no feasible design point with these choices (and only allowed ones for the rest) has a
@@ -38,19 +38,18 @@ and power by the bound and :mod:`fitness.lemma_checker.power`. A lemma holds whe
 these bounds (:mod:`fitness.lemma_checker.claim`), or makespan and energy together
 (:mod:`fitness.lemma_checker.trade_off`). It also holds where a constraint must break, for then none
 of its design points is feasible: LB_n above the deadline of a network n, the bound above the
-period, or a power cap or an energy budget. Limits of transitions and segments play no part here: a
-lemma may name what they force, and the cover of the mapping rules by the lemmas shows that.
+period, or a power cap or an energy budget. Limits of transitions and segments play no part here:
+:mod:`fitness.lemma_checker.tree` follows them.
 
 Where every choice that matters has one value, the timeline is simulated to its end; then the bound
 is the makespan."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Sequence
 from dataclasses import dataclass
 from graphlib import TopologicalSorter
 
-from common.arrays import IntArray
 from common.units import UHZ_PS
 from fitness.lemma_checker.claim import LemmaTarget
 from fitness.lemma_checker.costs import LemmaCosts, LemmaCostTables, Points
@@ -64,21 +63,14 @@ from fitness.lemma_checker.simulate import (
 )
 from fitness.lemma_checker.trade_off import LemmaTrades, TradeOff
 from results.errors import ResultError
-from results.front.certificate import NOT_NAMED, LemmaTable, MaskArray
+from results.front.certificate import NOT_NAMED
+from results.front.node_kinds import MEMBERS, POWER_LIMIT, TIME_LIMIT, TRADE_OFF
 from results.problem.arithmetic import WORK_PER_PS
-from results.problem.objectives import ObjectiveKind, objective_names
+from results.problem.objectives import ObjectiveKind
 from results.problem.problem import Problem
 
 MASK_BITS = 64
 _TRADED = {ObjectiveKind.LATENCY, ObjectiveKind.ENERGY}
-
-
-@dataclass(frozen=True)
-class LemmaFailure:
-    """A lemma that is refused, or does not hold."""
-
-    index: int
-    reason: str
 
 
 @dataclass(frozen=True)
@@ -123,90 +115,24 @@ class LemmaBound:
         return self.makespan_ps if period is None else period
 
 
-def check_lemmas(problem: Problem, lemmas: LemmaTable, claim: LemmaTarget) -> list[LemmaFailure]:
-    """The lemmas that do not hold, by index; empty: all hold.
-
-    A lemma that names a unit that its group may not use, or no allowed operating point of a domain,
-    is refused: a failure, too.
-
-    Args:
-        problem: whose design points the lemmas are about.
-        lemmas: their choices.
-        claim: the members that none of these design points is better than.
-
-    Raises:
-        ResultError: where the tables do not fit the problem, or the claim or a limit has no bounds
-            (see :meth:`fitness.lemma_checker.claim.LemmaClaim.require_bounds`).
-    """
-    claim.require_bounds(problem)
-    checker = _LemmaChecker(problem, claim)
-    failures = []
-    accepted, choices = [], []
-    for index, (units, points) in enumerate(checker.rows(lemmas.units, lemmas.points)):
-        refusal = checker.refusal(units, points)
-        if refusal is None:
-            accepted.append(index)
-            choices.append((units, points))
-        else:
-            failures.append(LemmaFailure(index, refusal))
-    for position, bound in checker.bounds(choices):
-        reason = _shortfall(problem, bound, claim)
-        if reason is not None:
-            failures.append(LemmaFailure(accepted[position], reason))
-    return sorted(failures, key=lambda failure: failure.index)
-
-
-def lemma_bounds(problem: Problem, lemmas: LemmaTable) -> list[LemmaBound]:
-    """The lower bounds of all lemmas, in their order.
-
-    Raises:
-        ResultError: where the tables do not fit the problem, or a lemma is refused (see
-            :func:`check_lemmas`).
-    """
-    checker = _LemmaChecker(problem)
-    choices = list(checker.rows(lemmas.units, lemmas.points))
-    for index, (units, points) in enumerate(choices):
-        refusal = checker.refusal(units, points)
-        if refusal is not None:
-            raise ResultError(f"lemma {index}: {refusal}")
-    bounds = dict(checker.bounds(choices))
-    return [bounds[index] for index in range(len(choices))]
-
-
-def lemma_bound(problem: Problem, units_row: IntArray, point_masks: MaskArray) -> int:
-    """The lower bound of the makespan, in ps, of every design point with these choices.
-
-    Args:
-        problem: where the choices are made.
-        units_row: [groups]: a unit, or ``NOT_NAMED``.
-        point_masks: [domains]: bit k for the operating point k.
-
-    Raises:
-        ResultError: as for :func:`lemma_bounds`.
-    """
-    return lemma_bounds(problem, LemmaTable(units_row[None], point_masks[None]))[0].makespan_ps
-
-
-def _shortfall(problem: Problem, bound: LemmaBound, claim: LemmaTarget) -> str | None:
-    """Why the bound does not make the lemma hold; None where it does."""
+def is_closed(problem: Problem, bound: LemmaBound, claim: LemmaTarget, kind: int) -> bool:
+    """Whether a lemma holds for the reason ``kind`` (:mod:`results.front.node_kinds`)."""
+    if kind == TIME_LIMIT:
+        return _constraint_must_break(problem, bound)
     values = [bound.value(problem, column) for column in claim.objectives]
-    if claim.is_fathomed(values) or _constraint_must_break(problem, bound):
-        return None
-    if bound.power is not None:
+    if kind == MEMBERS:
+        return claim.is_fathomed(values)
+    if kind == POWER_LIMIT:
         closing_ps = claim.fathoming_makespan(problem, values)
-        if power_must_break(problem, bound.power, bound.makespan_ps, closing_ps):
-            return None
-    if bound.trade is not None and claim.is_fathomed_by_trade_off(
-        problem, bound.trade, bound.makespan_ps, bound.whole_energy_fj(problem)
-    ):
-        return None
-    names = objective_names(problem)
-    shown = ", ".join(
-        f"{names[column]} {value}" for column, value in zip(claim.objectives, values, strict=True)
-    )
-    nearest = f", such as {list(claim.closing[0])}" if claim.closing else " (there is none)"
+        return bound.power is not None and power_must_break(
+            problem, bound.power, bound.makespan_ps, closing_ps
+        )
     return (
-        f"its bounds must be closed by a member{nearest}, or break a constraint; they are {shown}"
+        kind == TRADE_OFF
+        and bound.trade is not None
+        and claim.is_fathomed_by_trade_off(
+            problem, bound.trade, bound.makespan_ps, bound.whole_energy_fj(problem)
+        )
     )
 
 
@@ -221,94 +147,62 @@ def _constraint_must_break(problem: Problem, bound: LemmaBound) -> bool:
     )
 
 
-class _LemmaChecker:
-    """Bounds of lemmas of one problem."""
+class LemmaChecker:
+    """Bounds of lemmas of one problem.
 
-    def __init__(self, problem: Problem, claim: LemmaTarget | None = None) -> None:
-        self._problem = problem
-        self._instances = group_instances(problem)
-        self._order = _inputs_first(self._instances)
-        self._play = LemmaSimulation(problem, self._instances)
-        self._costs = LemmaCostTables(problem)
-        needed = problem.power_cap_mw is not None or problem.energy_budget_fj is not None
-        kinds = {problem.objectives[c].kind for c in (() if claim is None else claim.objectives)}
-        needed |= bool(kinds & {ObjectiveKind.ENERGY, ObjectiveKind.POWER})
-        self._power = LemmaPower(problem, self._instances) if needed else None
-        self._trades: LemmaTrades | None = None
-        if claim is not None and claim.rates_mw and kinds == _TRADED:
-            self._trades = LemmaTrades(problem, self._instances, claim.rates_mw)
-        self._transition_ps = transition_table(problem)
-        self._allowed_units: list[list[bool]] = problem.allowed.tolist()
-        self._ladders = [
-            {1 << int(point): int(point) for point in domain.allowed.nonzero()[0]}
-            for domain in problem.domains
-        ]
+    Args:
+        problem: whose design points the lemmas are about.
+        claim: the members that none of these design points is better than.
+
+    Raises:
+        ResultError: where the claim or a limit has no bounds (see
+            :meth:`fitness.lemma_checker.claim.LemmaTarget.require_bounds`), or a domain more
+            operating points than a set has bits.
+    """
+
+    def __init__(self, problem: Problem, claim: LemmaTarget) -> None:
+        claim.require_bounds(problem)
         for d, domain in enumerate(problem.domains):
             if len(domain.allowed) > MASK_BITS:
                 raise ResultError(
                     f"$.domains[{d}]: lemmas need at most {MASK_BITS} operating points, got "
                     f"{len(domain.allowed)}"
                 )
+        self._problem = problem
+        self.instances = group_instances(problem)
+        self._order = _inputs_first(self.instances)
+        self.simulation = LemmaSimulation(problem, self.instances)
+        self.costs = LemmaCostTables(problem)
+        needed = problem.power_cap_mw is not None or problem.energy_budget_fj is not None
+        kinds = {problem.objectives[c].kind for c in claim.objectives}
+        self.needs_power = needed or bool(kinds & {ObjectiveKind.ENERGY, ObjectiveKind.POWER})
+        self._power = LemmaPower(problem, self.instances) if self.needs_power else None
+        self._trades: LemmaTrades | None = None
+        if claim.rates_mw and kinds == _TRADED:
+            self._trades = LemmaTrades(problem, self.instances, claim.rates_mw)
+        self._transition_ps = transition_table(problem)
 
-    def rows(
-        self, units: IntArray, masks: MaskArray
-    ) -> Iterator[tuple[list[int], tuple[Points, ...]]]:
-        """For every lemma its units, and the allowed operating points that it names by domain."""
-        groups, domains = self._problem.group_count, len(self._problem.domains)
-        if units.ndim != 2 or units.shape[1] != groups:
-            raise ResultError(f"lemmas: units must be [lemmas, {groups}], got {list(units.shape)}")
-        if masks.shape != (len(units), domains):
-            raise ResultError(
-                f"lemmas: points must be [{len(units)}, {domains}], got {list(masks.shape)}"
-            )
-        seen: dict[tuple[int, ...], tuple[Points, ...]] = {}
-        for row, mask_row in zip(units.tolist(), masks.tolist(), strict=True):
-            key = tuple(mask_row)
-            if key not in seen:
-                seen[key] = tuple(
-                    tuple(point for bit, point in ladder.items() if mask & bit)
-                    for mask, ladder in zip(key, self._ladders, strict=True)
-                )
-            yield row, seen[key]
-
-    def refusal(self, units: list[int], points: tuple[Points, ...]) -> str | None:
-        """Why these choices are none; None where they are."""
-        problem = self._problem
-        for group, unit in enumerate(units):
-            if unit == NOT_NAMED:
-                continue
-            if not 0 <= unit < len(problem.units):
-                return f"group {group}: its unit must be one of {len(problem.units)}, got {unit}"
-            if not self._allowed_units[group][unit]:
-                return f"group {group}: may not use the unit {problem.units[unit].name!r}"
-        for domain, chosen in zip(problem.domains, points, strict=True):
-            if not chosen:
-                return f"domain {domain.name!r}: names no allowed operating point"
-        return None
-
-    def bounds(
-        self, choices: list[tuple[list[int], tuple[Points, ...]]]
-    ) -> Iterator[tuple[int, LemmaBound]]:
-        """(index, bound) of all lemmas, in no particular order."""
-        units = [row for row, _ in choices]
-        costs = [self._costs.over(points) for _, points in choices]
-        for state, lemmas in self._play.stops(units, costs):
-            for lemma in lemmas:
-                yield lemma, self._bound(state, *choices[lemma], costs[lemma])
-
-    def _bound(
-        self, state: State, units: list[int], points: tuple[Points, ...], costs: LemmaCosts
+    def bound(
+        self, state: State, units: Sequence[int], points: tuple[Points, ...], costs: LemmaCosts
     ) -> LemmaBound:
+        """The bound of a lemma.
+
+        Args:
+            state: where its timeline stops, or is over.
+            units: [groups]: a unit, or ``NOT_NAMED``.
+            points: [domains]: operating points that are named and allowed; none of them empty.
+            costs: over these.
+        """
         now = state.now_ps
         left = {job.instance: -(-job.work_left // WORK_PER_PS) for job in state.running.values()}
         total = sum(left.values())
         busy = [0] * len(self._problem.units)
         for unit, job in state.running.items():
             busy[unit] = left[job.instance]
-        least_end = [0] * len(self._instances)
+        least_end = [0] * len(self.instances)
         network_end = [0] * len(self._problem.networks)
         for i in self._order:
-            instance = self._instances[i]
+            instance = self.instances[i]
             ended = state.end_ps[i]
             if ended is not None:
                 least_end[i] = ended
@@ -346,14 +240,14 @@ class _LemmaChecker:
             trade=trade,
         )
 
-    def _least_start(self, state: State, i: int, units: list[int], least_end: list[int]) -> int:
-        instance = self._instances[i]
+    def _least_start(self, state: State, i: int, units: Sequence[int], least_end: list[int]) -> int:
+        instance = self.instances[i]
         unit = units[instance.group]
         start = max(state.now_ps, instance.arrival_ps)
         for source, edge in instance.inputs:
             instant = least_end[source]
             if edge is not None and unit != NOT_NAMED:
-                source_unit = units[self._instances[source].group]
+                source_unit = units[self.instances[source].group]
                 if source_unit != NOT_NAMED:
                     instant += self._transition_ps[edge][source_unit][unit]
             start = max(start, instant)

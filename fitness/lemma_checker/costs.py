@@ -1,8 +1,8 @@
 """What groups cost over the choices that a lemma names: smallest times, and costs that are certain.
 
-A lemma gives every domain a set of operating points. Over these a group's cost on a unit is
-*certain* where its time, its demand and the unit's contention parameters have one value each: then
-the group can start in the timeline without a further choice.
+A lemma gives every domain a set of operating points. Costs on a unit are *certain* where this is
+one point for each of its clocks and for the memory: then a group can start there in the timeline
+without a further choice.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from common.arrays import IntArray
-from results.problem.problem import ContentionTable, Problem
+from results.problem.problem import Problem
 
 Points = tuple[int, ...]
 """Operating points of one domain."""
@@ -28,7 +28,6 @@ class CertainCost(NamedTuple):
     """What each further repeat takes longer."""
     demand_kbps: int
     memory_point: int
-    """An operating point of the memory that has the unit's contention parameters."""
 
 
 @dataclass(frozen=True)
@@ -37,8 +36,8 @@ class LemmaCosts:
 
     ``smallest_ps`` [units + 1][groups]: smallest stand-alone times; the last row, which the index
     ``NOT_NAMED`` leads to, is over all allowed units. ``step_ps``, the same: by how much they grow
-    at least from repeat to repeat. ``certain`` [units][groups]: None where several values are
-    possible. Entries of units that a group may not use mean nothing.
+    at least from repeat to repeat. ``certain`` [units][groups]: None where a clock of the unit, or
+    the memory's, is open. Entries of units that a group may not use mean nothing.
     """
 
     smallest_ps: tuple[tuple[int, ...], ...]
@@ -82,46 +81,26 @@ class LemmaCostTables:
     def _of_unit(self, u: int, points: tuple[Points, ...]) -> _UnitCosts:
         unit = self._problem.units[u]
         memory = self._problem.memory_domain
-        memory_points: Points = (0,)
-        if unit.contention is not None and memory is not None:
-            memory_points = points[memory]
+        memory_points: Points = (0,) if memory is None else points[memory]
         own_points = tuple(points[clock] for clock in unit.clocks)
         key = (u, (*own_points, memory_points))
         if key not in self._units:
-            smallest, largest = _range(unit.time_ps, own_points)
-            least, most = _range(unit.demand_kbps, own_points)
-            least_step, most_step = _range(unit.steps_ps, own_points)
-            slowdown = _common_point(unit.contention, memory_points)
-            self._units[key] = (
-                tuple(smallest),
-                tuple(least_step),
-                tuple(
-                    None
-                    if slowdown is None
-                    or smallest[g] != largest[g]
-                    or least[g] != most[g]
-                    or least_step[g] != most_step[g]
-                    else CertainCost(smallest[g], least_step[g], least[g], slowdown)
-                    for g in range(len(smallest))
-                ),
-            )
+            smallest = _smallest(unit.time_ps, own_points)
+            steps = _smallest(unit.steps_ps, own_points)
+            certain: list[CertainCost | None] = [None] * len(smallest)
+            if all(len(chosen) == 1 for chosen in (*own_points, memory_points)):
+                demand = _smallest(unit.demand_kbps, own_points)
+                certain = [
+                    CertainCost(time, steps[g], demand[g], memory_points[0])
+                    for g, time in enumerate(smallest)
+                ]
+            self._units[key] = (tuple(smallest), tuple(steps), tuple(certain))
         return self._units[key]
 
 
-def _range(table: IntArray, points: Sequence[Points]) -> tuple[list[int], list[int]]:
-    """Smallest and largest entry of every group over the operating points of a unit's clocks."""
+def _smallest(table: IntArray, points: Sequence[Points]) -> list[int]:
+    """The smallest entry of every group over the operating points of a unit's clocks."""
     groups = len(table)
     chosen = table[np.ix_(range(groups), *points)].reshape(groups, -1)
-    return chosen.min(axis=1).tolist(), chosen.max(axis=1).tolist()
-
-
-def _common_point(table: ContentionTable | None, memory_points: Points) -> int | None:
-    """The first operating point of the memory with the parameters that all of ``memory_points``
-    have; None where they differ."""
-    if table is None:
-        return 0
-    rows = np.stack(list(vars(table).values()), axis=1).tolist()
-    wanted = rows[memory_points[0]]
-    if any(rows[point] != wanted for point in memory_points):
-        return None
-    return int(rows.index(wanted))
+    least: list[int] = chosen.min(axis=1).tolist()
+    return least

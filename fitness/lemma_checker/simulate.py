@@ -1,24 +1,21 @@
-"""Simulation of many lemmas, each as far as its choices decide it.
+"""Simulation of a lemma, as far as its choices decide it.
 
 The rules are those of :mod:`fitness.reference.timeline`, for one frame alone and in Python
-integers. Lemmas that choose alike are simulated together: they are parted only when a choice in
-which they differ is met, so that every common beginning is simulated once.
-
-A lemma's timeline *stops* at the first instant at which
+integers. A lemma's timeline *stops* at the first instant at which
 
 * a group instance whose unit is not named becomes eligible: all that it waits for has ended; its
   transitions and its network's arrival need not have passed; or
-* a group is about to start whose time, demand or unit's contention parameters have several values
-  over the named operating points.
+* a group is about to start on a unit one of whose clocks, or the memory's, has several operating
+  points left.
 
 What has happened until then, ends at that instant included, happens in *every* design point with
-the lemma's choices. Nothing is dispatched at the instant of the stop. Groups that run had certain
-contention parameters when they started; so their rates are certain too.
+the lemma's choices. Nothing is dispatched at the instant of the stop. A lemma with one choice more
+resumes from there.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -156,49 +153,8 @@ class LemmaSimulation:
         self._transition_ps = transition_table(problem)
         self._contention = [unit.contention for unit in problem.units]
 
-    def stops(
-        self, units: Sequence[Sequence[int]], costs: Sequence[LemmaCosts]
-    ) -> Iterator[tuple[State, list[int]]]:
-        """For every lemma the state in which its timeline stops, or is over.
-
-        Args:
-            units: [lemmas][groups]: units of the groups, or ``NOT_NAMED``.
-            costs: [lemmas]: costs over their operating points.
-
-        Yields:
-            A state, and the indices of lemmas that stop there. Every lemma comes once, in no
-            particular order.
-        """
-        groups = [instance.group for instance in self._instances]
-        stack = [(self._begin(), list(range(len(units))))]
-        while stack:
-            state, lemmas = stack.pop()
-            by_units: dict[tuple[int, ...], list[int]] = {}
-            fresh = [groups[i] for i in state.fresh]
-            for lemma in lemmas:
-                row = units[lemma]
-                by_units.setdefault(tuple([row[group] for group in fresh]), []).append(lemma)
-            for named, named_so in by_units.items():
-                if NOT_NAMED in named:
-                    yield state, named_so
-                    continue
-                # They agree about all groups that have become eligible: any of them speaks for all.
-                queued = self._enqueue(state, units[named_so[0]])
-                starts = _next_starts(queued, len(self._contention))
-                by_costs: dict[tuple[CertainCost | None, ...], list[int]] = {}
-                pairs = [(unit, groups[i]) for unit, i in starts]
-                for lemma in named_so:
-                    certain = costs[lemma].certain
-                    key = tuple([certain[unit][group] for unit, group in pairs])
-                    by_costs.setdefault(key, []).append(lemma)
-                for chosen, costing_so in by_costs.items():
-                    later = self._advance(queued, starts, chosen)
-                    if later is None:
-                        yield queued, costing_so
-                    else:
-                        stack.append((later, costing_so))
-
-    def _begin(self) -> State:
+    def begin(self) -> State:
+        """The instant 0; what has no inputs is eligible."""
         missing = [len(instance.inputs) for instance in self._instances]
         return State(
             now_ps=0,
@@ -210,10 +166,35 @@ class LemmaSimulation:
             running={},
         )
 
-    def _enqueue(self, state: State, units: Sequence[int]) -> State:
-        """The state once its fresh instances wait for their units."""
-        queued = state.copy()
-        queued.fresh = []
+    def resume(self, state: State, units: Sequence[int], costs: LemmaCosts) -> State:
+        """The state in which the timeline stops, or is over.
+
+        Args:
+            state: a stop of choices that all of these name, or the beginning.
+            units: [groups]: a unit, or ``NOT_NAMED``.
+            costs: over the operating points.
+        """
+        state = state.copy()
+        while all(units[self._instances[i].group] != NOT_NAMED for i in state.fresh):
+            self._enqueue(state, units)
+            starts = self.next_starts(state)
+            chosen = [costs.certain[unit][self._instances[i].group] for unit, i in starts]
+            certain = [cost for cost in chosen if cost is not None]
+            if len(certain) < len(chosen) or not self._advance(state, starts, certain):
+                break
+        return state
+
+    def next_starts(self, state: State) -> list[tuple[int, int]]:
+        """(unit, instance): what every free unit starts now: the smallest (ready time, instance);
+        by unit."""
+        first: dict[int, tuple[int, int]] = {}
+        for i, (ready, unit) in state.waiting.items():
+            if ready <= state.now_ps and unit not in state.running:
+                first[unit] = min(first.get(unit, (ready, i)), (ready, i))
+        return [(unit, first[unit][1]) for unit in sorted(first)]
+
+    def _enqueue(self, state: State, units: Sequence[int]) -> None:
+        """Fresh instances wait for their units."""
         for i in state.fresh:
             instance = self._instances[i]
             unit = units[instance.group]
@@ -225,42 +206,35 @@ class LemmaSimulation:
                     source_unit = units[self._instances[source].group]
                     ended += self._transition_ps[edge][source_unit][unit]
                 ready = max(ready, ended)
-            queued.waiting[i] = (ready, unit)
-        return queued
+            state.waiting[i] = (ready, unit)
+        state.fresh = []
 
     def _advance(
-        self, state: State, starts: Sequence[tuple[int, int]], costs: Sequence[CertainCost | None]
-    ) -> State | None:
+        self, state: State, starts: Sequence[tuple[int, int]], costs: Sequence[CertainCost]
+    ) -> bool:
         """Start (unit, instance) pairs, and advance to the next instant at which a group ends or
-        a ready time comes.
-
-        Returns:
-            None where a cost of ``starts`` is not certain, or nothing is left to happen.
-        """
-        later = state.copy()
-        for (unit, i), cost in zip(starts, costs, strict=True):
-            if cost is None:
-                return None
-            del later.waiting[i]
-            later.start_ps[i] = state.now_ps
-            work = (cost.time_ps + self._instances[i].repeat * cost.step_ps) * WORK_PER_PS
-            later.running[unit] = Running(i, work, cost.demand_kbps, cost.memory_point)
-        rates = self._rates(later.running)
+        a ready time comes; False where nothing is left to happen."""
         now = state.now_ps
-        instants = [now - -job.work_left // rates[unit] for unit, job in later.running.items()]
-        instants += [ready for ready, _ in later.waiting.values() if ready > now]
+        for (unit, i), cost in zip(starts, costs, strict=True):
+            del state.waiting[i]
+            state.start_ps[i] = now
+            work = (cost.time_ps + self._instances[i].repeat * cost.step_ps) * WORK_PER_PS
+            state.running[unit] = Running(i, work, cost.demand_kbps, cost.memory_point)
+        rates = self._rates(state.running)
+        instants = [now - -job.work_left // rates[unit] for unit, job in state.running.items()]
+        instants += [ready for ready, _ in state.waiting.values() if ready > now]
         if not instants:
-            return None
-        later.now_ps = min(instants)
-        for unit, job in list(later.running.items()):
-            work = job.work_left - rates[unit] * (later.now_ps - now)
+            return False
+        state.now_ps = min(instants)
+        for unit, job in list(state.running.items()):
+            work = job.work_left - rates[unit] * (state.now_ps - now)
             if work > 0:
-                later.running[unit] = job._replace(work_left=work)
+                state.running[unit] = job._replace(work_left=work)
             else:
-                del later.running[unit]
-                self._end(later, job.instance)
-        later.fresh.sort()
-        return later
+                del state.running[unit]
+                self._end(state, job.instance)
+        state.fresh.sort()
+        return True
 
     def _rates(self, running: dict[int, Running]) -> dict[int, int]:
         total = sum(job.demand_kbps for job in running.values())
@@ -279,12 +253,3 @@ class LemmaSimulation:
             state.missing[i] -= 1
             if state.missing[i] == 0:
                 state.fresh.append(i)
-
-
-def _next_starts(state: State, units: int) -> list[tuple[int, int]]:
-    """(unit, instance): what every free unit starts now: the smallest (ready time, instance)."""
-    first: dict[int, tuple[int, int]] = {}
-    for i, (ready, unit) in state.waiting.items():
-        if ready <= state.now_ps and unit not in state.running:
-            first[unit] = min(first.get(unit, (ready, i)), (ready, i))
-    return [(unit, first[unit][1]) for unit in range(units) if unit in first]

@@ -11,13 +11,14 @@ from results.errors import ResultError
 from results.front.bounds import BoundProof
 from results.front.bounds_file import bounds_bytes, bounds_from_bytes
 from results.front.certificate import ProofArtifacts
-from results.front.certificate_file import certificate_bytes, certificate_from_bytes
+from results.front.certificate_file import certificate_from_bytes, proof_files
 from results.front.cost_origins import CostOrigins
 from results.front.costs_file import costs_bytes, costs_from_document
 from results.front.front import Front
 from results.front.front_document import FRONT_FORMAT, front_from_document, front_to_document
+from results.front.proof_tree import tree_from_bytes
 from results.io.atomic_folder import check_own_folder, remove_files, write_whole_folder
-from results.io.canonical_json import canonical_bytes, parse
+from results.io.canonical_json import canonical_bytes, parse, sha256_of
 from results.plots.front import front_pictures
 from results.problem.problem import Problem
 from results.problem.problem_file import problem_bytes, problem_from_bytes
@@ -35,7 +36,11 @@ CERTIFICATE, EPSILON = "certificate", "epsilon"
 RESULT_FILES = frozenset(
     {
         *(FRONT_FILE, PROBLEM_FILE, COSTS_FILE, BOUNDS_FILE, "front.svg", "front.png", REPORT_FILE),
-        *(f"{name}.{ending}" for name in (CERTIFICATE, EPSILON) for ending in ("json", "smt2")),
+        *(
+            f"{name}.{ending}"
+            for name in (CERTIFICATE, EPSILON)
+            for ending in ("json", "tree", "smt2")
+        ),
         *(PERIODIC_FILE, "schedule.svg", "schedule.png"),
     }
 )
@@ -54,8 +59,9 @@ def write_results(
     pictures: bool = True,
 ) -> None:
     """Writes ``front.json``, ``problem.json``, ``costs.json`` (with ``costs``),
-    ``certificate`` and ``epsilon`` as ``.json`` and ``.smt2`` (with these), ``bounds.json`` (with
-    ``bounds``) and, for a front with members, ``front.svg`` and ``front.png``.
+    ``certificate`` and ``epsilon`` as ``.json``, ``.tree`` and ``.smt2`` (with these),
+    ``bounds.json`` (with ``bounds``) and, for a front with members, ``front.svg`` and
+    ``front.png``.
 
     Everything goes to a hidden folder beside the target first, which is then renamed: at no
     instant is there a half-written result. With ``overwrite`` an older result is replaced.
@@ -74,9 +80,7 @@ def write_results(
         files[COSTS_FILE] = costs_bytes(costs, front.problem)
     for name, proof in ((CERTIFICATE, certificate), (EPSILON, epsilon)):
         if proof is not None:
-            files[f"{name}.json"] = certificate_bytes(proof.certificate)
-            if proof.smtlib is not None:
-                files[f"{name}.smt2"] = proof.smtlib.encode()
+            files |= proof_files(name, proof)
     if bounds is not None:
         files[BOUNDS_FILE] = bounds_bytes(bounds)
     if pictures and front.members and len(front.problem.objectives) > 1:
@@ -207,7 +211,7 @@ def read_costs(folder: Path, problem: Problem, *, check_hashes: bool = True) -> 
 def read_certificate(
     folder: Path, problem: Problem, *, name: str = CERTIFICATE, check_hashes: bool = True
 ) -> ProofArtifacts | None:
-    """A certificate and the SMT-LIB text beside it; None where the folder has none.
+    """A certificate, the tree and the SMT-LIB text beside it; None where the folder has none.
 
     Args:
         name: ``CERTIFICATE`` or ``EPSILON``.
@@ -216,17 +220,24 @@ def read_certificate(
         ResultError: where the file cannot be read, does not follow its schema, was changed, or is
             not of this problem; it names the file and the JSON path.
     """
-    path, text_path = folder / f"{name}.json", folder / f"{name}.smt2"
+    path, tree_path, text_path = (folder / f"{name}.{end}" for end in ("json", "tree", "smt2"))
     if not path.exists():
         return None
     try:
         certificate = certificate_from_bytes(_read(path), problem, check_hashes=check_hashes)
     except ResultError as error:
         raise ResultError(f"{path}: {error}") from None
+    data = _read(tree_path)
+    if check_hashes and sha256_of(data) != certificate.tree_sha256:
+        raise ResultError(f"{tree_path}: was changed after it was written")
+    try:
+        tree = tree_from_bytes(data)
+    except ResultError as error:
+        raise ResultError(f"{tree_path}: {error}") from None
     text = None
     if text_path.exists():
         text = _read(text_path).decode(errors="replace")
-    return ProofArtifacts(certificate, text)
+    return ProofArtifacts(certificate, tree, text)
 
 
 def read_bounds(folder: Path, problem: Problem, *, check_hashes: bool = True) -> BoundProof | None:

@@ -1,4 +1,4 @@
-"""The certificate: lemmas that leave no design point better than the members of a front."""
+"""The certificate: what is claimed of members of a front, and the tree that proves it."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from common.arrays import IntArray
+from results.front.epsilon import least_within
+from results.front.proof_tree import ProofTree
 
 MaskArray = NDArray[np.uint64]
 
@@ -19,16 +21,15 @@ class CertificateStatus(Enum):
     """What was proved."""
 
     CERTIFIED = "certified"
-    """No design point in the space is better: every lemma holds, and together they leave none."""
-    SEARCHED = "searched"
-    """The search is complete, but its lemmas are too many to be covered by a solver."""
+    """The search is complete: every leaf of its tree is closed."""
     GAP = "gap"
-    """The search was ended; the open part of the space is not below any of ``bounds``."""
+    """The search was ended: parts of its tree are open."""
 
 
 @dataclass(frozen=True, eq=False)
 class LemmaTable:
-    """n lemmas. Each says: no design point with these choices is better than the certified members.
+    """n lemmas, leaves of a tree. Each says: no design point with these choices is better than the
+    certified members.
 
     ``units`` [n, groups]: the unit of a group, or ``NOT_NAMED``. ``points`` [n, domains]: the
     operating points that a domain may have, bit k for point k; never 0.
@@ -59,18 +60,18 @@ class Certificate:
     """Their values, by the position in the front."""
     epsilon_ppm: int | None
     rates_mw: tuple[int, ...]
-    """Rates of exchange of energy for time that the check of lemmas may use."""
-    lemmas: LemmaTable
+    """Rates of exchange of energy for time that the check of the tree may use."""
+    tree_sha256: str
+    lemmas: int
+    """Closed leaves of the tree."""
     nodes: int
+    """Of all searches for it; the tree has those of the last one."""
     search_seconds: float
+    check_seconds: float | None
+    """Of the check of the tree; None where there was none."""
     cover_seconds: float | None
     solvers: tuple[str, ...]
-    """Names and versions of the solvers that found no model left."""
-    bounds: tuple[tuple[int, ...], ...] = ()
-    """For ``GAP`` only: what ``epsilon_ppm`` is over."""
-    search: dict[str, list[int]] | None = None
-    """The state from which an ended search can resume, ``GAP`` only: the arrays of
-    :data:`dse.certificate.snapshot.STATE_FIELDS`."""
+    """Names and versions of the solvers that found that the lemmas leave no design point."""
 
     @property
     def optimum(self) -> int:
@@ -78,14 +79,16 @@ class Certificate:
         return min(row[0] for row in self.members)
 
     @property
-    def bound(self) -> int:
-        """Of one objective: no design point is below; the optimum unless there is a gap."""
-        return min(self.optimum, *(row[0] for row in (*self.members, *self.bounds)))
+    def bound(self) -> int | None:
+        """Of one objective: no design point is below; None where nothing is known."""
+        return None if self.epsilon_ppm is None else least_within(self.optimum, self.epsilon_ppm)
 
 
 @dataclass(frozen=True)
 class ProofArtifacts:
-    """A certificate, and the formula that solvers have refuted; None where they have not."""
+    """A certificate, its tree, and the formula that solvers have refuted; None where they have
+    not."""
 
     certificate: Certificate
+    tree: ProofTree
     smtlib: str | None

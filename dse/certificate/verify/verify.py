@@ -1,7 +1,8 @@
 """What a result folder claims, checked without trusting what wrote it.
 
-Everything is recomputed from ``problem.json`` in Python integers: members by the plain
-evaluator, lemmas by the plain checker, and the cover by solvers from a formula written again.
+Everything is recomputed from ``problem.json``: members by the plain evaluator, trees by one of two
+checkers that share nothing with the search, and the second opinion of solvers from a formula
+written again.
 """
 
 from __future__ import annotations
@@ -15,11 +16,13 @@ import numpy as np
 
 from dse.certificate.cover import confirm_cover, cover_smtlib, prove_cover
 from dse.certificate.verify.bounds import wrong_bounds
+from dse.certificate.verify.fast import fits_fast_checker
 from dse.certificate.verify.members import check_members
 from dse.certificate.verify.rates import claimed_periods_ps, overloaded_unit
 from dse.search.names import SINGLE_DECISION
-from fitness.lemma_checker.check import check_lemmas
 from fitness.lemma_checker.claim import LemmaTarget
+from fitness.lemma_checker.tree import check_tree, leaf_table
+from fitness.tree_checker import check_tree_fast
 from results.errors import ResultError
 from results.export.result_folder import (
     CERTIFICATE,
@@ -68,14 +71,29 @@ class Check:
     detail: str
 
 
-def verify(folder: Path, *, ignore_hashes: bool = False) -> Iterator[Check]:
+class Checker(Enum):
+    """What checks the trees."""
+
+    PLAIN = "plain"
+    """:mod:`fitness.lemma_checker`: Python integers, nothing compiled."""
+    FAST = "fast"
+    """:mod:`fitness.tree_checker`: compiled, on all cores."""
+
+
+def verify(
+    folder: Path, *, ignore_hashes: bool = False, checker: Checker = Checker.FAST
+) -> Iterator[Check]:
     """Checks one claim after the other; ends with the first that fails.
+
+    Args:
+        ignore_hashes: check the claims of files that were changed.
+        checker: of trees.
 
     Raises:
         ResultError: where there is no result folder.
     """
     require_result_folder(folder)
-    for check in _checks(folder, check_hashes=not ignore_hashes):
+    for check in _checks(folder, checker, check_hashes=not ignore_hashes):
         yield check
         if check.verdict is Verdict.FAILS:
             return
@@ -116,7 +134,7 @@ def not_checked(name: str, detail: str) -> Check:
     return Check(name, Verdict.NOT_CHECKED, detail)
 
 
-def _checks(folder: Path, *, check_hashes: bool) -> Iterator[Check]:
+def _checks(folder: Path, checker: Checker, *, check_hashes: bool) -> Iterator[Check]:
     try:
         front = read_results(folder, check_hashes=check_hashes)
         proofs = [
@@ -153,7 +171,7 @@ def _checks(folder: Path, *, check_hashes: bool) -> Iterator[Check]:
             missing = "front.json" if claim is None else f"{name}.json"
             yield fails(name, f"{missing} does not have it")
             return
-        yield from _proof_holds(front, name, claim, files)
+        yield from _proof_holds(front, name, claim, files, checker)
 
 
 def _describe_bounds(front: Front) -> Check:
@@ -165,24 +183,18 @@ def _describe_bounds(front: Front) -> Check:
 
 
 def _proof_holds(
-    front: Front, name: str, claim: CertificateSummary, files: ProofArtifacts
+    front: Front, name: str, claim: CertificateSummary, files: ProofArtifacts, checker: Checker
 ) -> Iterator[Check]:
     certificate = files.certificate
     yield _claim_holds(front, name, claim, certificate)
-    if certificate.status is not CertificateStatus.CERTIFIED and files.smtlib is not None:
-        yield fails("formula", f"{name}.smt2 is there, but {name}.json is not certified")
-        return
     if certificate.status is CertificateStatus.GAP:
         yield holds("search", "nothing is claimed: it was ended before")
         return
-    if certificate.status is CertificateStatus.SEARCHED and not len(certificate.lemmas):
-        yield not_checked("lemmas", "none were kept: the search is complete by its own account")
-        return
-    yield _lemmas_hold(front.problem, certificate)
-    if certificate.status is CertificateStatus.SEARCHED:
-        yield not_checked("cover", "no solver has covered the lemmas")
-        return
-    yield from _cover_holds(front.problem, name, files)
+    yield _tree_holds(front.problem, files, checker)
+    if certificate.solvers:
+        yield from _cover_holds(front.problem, name, files)
+    elif files.smtlib is not None:
+        yield fails("formula", f"{name}.smt2 is there, but {name}.json names no solver")
 
 
 def _rates_hold(front: Front) -> Iterator[Check]:
@@ -247,6 +259,7 @@ def _claim_holds(
         ("objectives", claim.objectives, certificate.objectives),
         ("epsilon_ppm", claim.epsilon_ppm, certificate.epsilon_ppm),
         ("solvers", claim.solvers, certificate.solvers),
+        ("lemmas", claim.lemmas, certificate.lemmas),
         ("nodes", claim.nodes, certificate.nodes),
         ("space", claim.space, describe_space(front.problem)),
     ):
@@ -268,15 +281,10 @@ def _claim_holds(
     if certificate.members != tuple(tuple(values[index, columns].tolist()) for index in best):
         return wrong("members: their values are other ones")
     gap = certificate.status is CertificateStatus.GAP
-    if gap != (certificate.epsilon_ppm is None) or certificate.bounds:
+    if gap != (certificate.epsilon_ppm is None):
         return wrong("a search that is complete has an epsilon, one that was ended claims nothing")
     if not gap and name == CERTIFICATE and certificate.epsilon_ppm != 0:
         return wrong(f"epsilon_ppm must be 0, got {certificate.epsilon_ppm}")
-    if certificate.status is CertificateStatus.CERTIFIED:
-        if not certificate.solvers:
-            return wrong("no solver is named")
-        if claim.lemmas != len(certificate.lemmas):
-            return wrong(f"lemmas: {claim.lemmas} claimed, {len(certificate.lemmas)} there")
     detail = _describe_claim(front, certificate, best)
     if certificate.status is not CertificateStatus.CERTIFIED:
         detail += f"; {certificate.status.value} only"
@@ -295,34 +303,40 @@ def _describe_claim(front: Front, certificate: Certificate, members: list[int]) 
     return f"member {members[0]} with {value} {objective_unit(objective)}"
 
 
-def _lemmas_hold(problem: Problem, certificate: Certificate) -> Check:
+def _target(problem: Problem, certificate: Certificate) -> LemmaTarget:
     names = objective_names(problem)
-    assert certificate.epsilon_ppm is not None, "looked at with the claim"
+    return LemmaTarget(
+        tuple(names.index(name) for name in certificate.objectives),
+        certificate.members,
+        certificate.epsilon_ppm or 0,
+        certificate.rates_mw,
+    )
+
+
+def _tree_holds(problem: Problem, files: ProofArtifacts, checker: Checker) -> Check:
+    """The tree proves the claim; a problem that could leave int64 is for the plain checker."""
+    tree, certificate = files.tree, files.certificate
+    if tree.leaves != certificate.lemmas:
+        return fails("tree", f"has {tree.leaves} lemmas, not {certificate.lemmas}")
+    if certificate.status is CertificateStatus.CERTIFIED and not tree.is_complete:
+        return fails("tree", "has open parts, but is said to be complete")
+    target = _target(problem, certificate)
     try:
-        failures = check_lemmas(
-            problem,
-            certificate.lemmas,
-            LemmaTarget(
-                tuple(names.index(name) for name in certificate.objectives),
-                certificate.members,
-                certificate.epsilon_ppm,
-                certificate.rates_mw,
-            ),
-        )
+        if checker is Checker.FAST and fits_fast_checker(problem, target):
+            fault, which = check_tree_fast(problem, tree, target).fault, "fast"
+        else:
+            fault, which = check_tree(problem, tree, target), "plain"
     except ResultError as error:
-        return fails("lemmas", str(error))
-    if failures:
-        first = failures[0]
-        return fails("lemmas", f"lemma {first.index}: {first.reason}")
-    return holds("lemmas", f"{len(certificate.lemmas)} hold by the plain checker")
+        return fails("tree", str(error))
+    if fault is not None:
+        return fails("tree", fault)
+    detail = f"{pluralize(tree.leaves, 'lemma')} of {pluralize(tree.nodes, 'node')} hold"
+    return holds("tree", f"{detail}, nothing is left out, by the {which} checker")
 
 
 def _cover_holds(problem: Problem, name: str, files: ProofArtifacts) -> Iterator[Check]:
-    try:
-        anew = cover_smtlib(problem, files.certificate.lemmas)
-    except ResultError as error:
-        yield fails("formula", str(error))
-        return
+    target = _target(problem, files.certificate)
+    anew = cover_smtlib(problem, leaf_table(problem, files.tree, target))
     if files.smtlib is None:
         yield fails("formula", f"{name}.smt2 is missing")
         return

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from dse.api.verification import verify as checks_of
-from dse.certificate.verify.verify import Verdict, exit_status, summary
+from dse.certificate.verify.verify import Checker, Verdict, exit_status, summary
 from dse.cli.shared.options import AsJson, Folder
 
 
@@ -22,6 +22,13 @@ def verify(
     ignore_hashes: Annotated[
         bool, typer.Option("--ignore-hashes", help="Check the claims even if hashes differ.")
     ] = False,
+    checker: Annotated[
+        Checker,
+        typer.Option(
+            "--checker",
+            help="Check proofs with compiled code on all cores, or with plain Python integers.",
+        ),
+    ] = Checker.FAST,
     as_json: AsJson = False,
 ) -> int:
     """Check what a result folder claims, without trusting it.
@@ -29,7 +36,7 @@ def verify(
     Exit status 0: all of it holds; 1: something does not; 4: something was not checked.
     """
     done = []
-    for check in checks_of(folder, ignore_hashes=ignore_hashes):
+    for check in checks_of(folder, ignore_hashes=ignore_hashes, checker=checker.value):
         done.append(check)
         if not as_json:
             verdict = check.verdict.value

@@ -66,7 +66,7 @@ def certify(
 
 
 def proof_line(*, quiet: bool) -> ProgressLine[SearchProgress]:
-    """Members, nodes, lemmas and epsilon of a proof."""
+    """Members, nodes and epsilon of a proof."""
     return ProgressLine(
         TextColumn("proving"),
         SpinnerColumn(),
@@ -80,7 +80,7 @@ def proof_line(*, quiet: bool) -> ProgressLine[SearchProgress]:
 
 def _describe_progress(proof: SearchProgress) -> dict[str, str]:
     of = pluralize(proof.members, "member") if proof.objectives > 1 else "the fastest member"
-    text = f"{of}, {pluralize(proof.nodes, 'node')}, {pluralize(proof.lemmas, 'lemma')}"
+    text = f"{of}, {pluralize(proof.nodes, 'node')}"
     if proof.epsilon_ppm is not None and proof.epsilon_ppm < PPM:
         text += f", within {percent(proof.epsilon_ppm)}"
     return {"text": text}

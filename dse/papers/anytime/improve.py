@@ -14,13 +14,15 @@ from dse.baselines.gpu_only import GpuOnly
 from dse.certificate.certify import Limits, certified_column, default_nodes, prove
 from dse.certificate.fastest import FastestResult, find_fastest
 from dse.certificate.seed_front import seed_front
-from dse.certificate.snapshot import Snapshot
+from dse.certificate.subtree_search import Subtree
 from dse.space.design_space import DesignSpace
 from fitness.objectives import make_outcomes
 from fitness.simulate import design_of, row_of
 from results.errors import ResultError
 from results.front.certificate import Certificate, CertificateStatus
 from results.front.epsilon import epsilon_ppm
+from results.front.proof_tree import tree_bytes
+from results.io.canonical_json import sha256_of
 from results.problem.objectives import ObjectiveKind, objective_names
 from results.problem.problem import DesignPoint, Problem
 from results.problem.problem_file import problem_sha256
@@ -122,16 +124,16 @@ def improve(
     best = start
     left = default_nodes(problem) if max_nodes is None else max_nodes
     size = FIRST_SLICE
-    snapshot: Snapshot | None = None
+    earlier: Subtree | None = None
     while True:
         result = find_fastest(
             problem,
             known=None if best is None else best.value,
             sums_rates=sums_rates,
             max_nodes=min(size, left),
-            resume_from=snapshot,
+            resume_from=earlier,
         )
-        snapshot = result.snapshot
+        earlier = result.root
         if result.best is not None and (best is None or _value(result) < best.value):
             (row,) = space.canonical(row_of(result.best)[None])
             design = design_of(problem, row)
@@ -150,7 +152,7 @@ def improve(
     proof = None
     if best is not None:
         front = seed_front(problem, row_of(best.design)[None], engine=SEARCH)
-        # Once more from the optimum: so the lemmas are fewer, and the same however it was found.
+        # Once more from the optimum: so the tree is smaller, and the same however it was found.
         proof = prove(front, (column,), limits=Limits(result.nodes + 1)).files.certificate
     yield FinalSchedule(best, proof, result.nodes, searched_s, clock() - began)
 
@@ -176,11 +178,11 @@ def _gap(problem: Problem, column: int, best: Published, result: FastestResult) 
         members=((best.value,),),
         epsilon_ppm=epsilon_ppm(np.array([[best.value]]), np.array([[bound]])),
         rates_mw=(),
-        lemmas=result.lemmas,
+        tree_sha256=sha256_of(tree_bytes(result.tree)),
+        lemmas=result.tree.leaves,
         nodes=result.nodes,
         search_seconds=round(result.seconds, 3),
+        check_seconds=None,
         cover_seconds=None,
         solvers=(),
-        bounds=((bound,),),
-        search=result.snapshot.arrays,
     )

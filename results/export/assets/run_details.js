@@ -43,9 +43,8 @@ function proofDetails(page) {
 
 function proofSentence(data, proof) {
   const how = {
-    certified: " A solver found that its lemmas leave none out; dse verify checks that each of them holds.",
-    searched: " That is the search's own account: its lemmas are too many to be checked by a solver.",
-    gap: " That is the search's own account; dse certify goes further.",
+    certified: " The tree of the search proves it; dse verify checks that.",
+    gap: " The open tree of the search proves it; dse certify goes further.",
   }[proof.status];
   if (proof.complete) return `The front is complete: no design point is missing from its ${proof.members.length} members.${how}`;
   if (proof.whole) return `For every design point a member is worse in no objective by more than ${proof.within}.${how}`;

@@ -11,12 +11,13 @@ import pytest
 from benchmarks.problems.random_problem import RandomShape, random_problem
 from benchmarks.problems.reference_problem import reference_problem
 from dse.certificate import branch_and_bound as exact_search
-from dse.certificate.branch_and_bound import SearchProgress
+from dse.certificate.branch_and_bound import SearchProgress, find_front
 from dse.certificate.fastest import FastestResult, find_fastest
 from fitness.objectives import make_outcomes
 from fitness.reference import timeline as plain_timeline
 from fitness.simulate import row_of
 from results.errors import ResultError
+from results.front.proof_tree import tree_bytes
 from results.problem.execution import Pipeline
 from results.problem.objectives import ObjectiveKind
 from results.problem.problem import Problem, ProblemDomain
@@ -27,6 +28,7 @@ from tests.support.problems.random_spaces import (
     random_power_problem,
     space_of,
 )
+from tests.support.proofs.lemmas import leaves_of
 
 CHUNKS, CHUNK = 20, 50
 REFERENCE = {1: 7_533_629_335, 2: 7_325_701_235, None: 7_325_701_235}
@@ -41,11 +43,11 @@ def limited_problems(chunk: int) -> list[Problem]:
 
 
 def require_proof(space: Space, result: FastestResult, best: int | None) -> None:
-    """Every lemma holds, and together they leave no mapping that obeys the rules."""
-    assert result.lemma_count == len(result.lemmas)
+    """Every leaf holds, and together they leave no mapping that obeys the rules."""
+    lemmas = leaves_of(space.problem, result.tree, (0,))
     covered = np.zeros_like(space.obeys_mapping_rules)
-    for index in range(len(result.lemmas)):
-        cells = space.cells(result.lemmas, index)
+    for index in range(len(lemmas)):
+        cells = space.cells(lemmas, index)
         if best is None:
             assert space.value[cells].min() == NOTHING, f"lemma {index}"
         else:
@@ -137,9 +139,9 @@ def test_reference_problem(most: int | None, points: bool) -> None:
     proved = find_fastest(problem, known=REFERENCE[most])
     assert proved.complete
     assert proved.best is None
-    assert len(proved.lemmas) == proved.lemma_count < found.lemma_count < found.nodes
+    assert proved.tree.leaves < found.tree.leaves < found.nodes
     if not points:
-        assert proved.lemma_count == LEMMAS_FROM_OPTIMUM[most]
+        assert proved.tree.leaves == LEMMAS_FROM_OPTIMUM[most]
     better = find_fastest(problem, known=REFERENCE[most] + 1)
     assert better.best_value == REFERENCE[most]
 
@@ -150,7 +152,7 @@ def test_a_single_design_point() -> None:
     problem = random_problem(rng, shape)
     result = find_fastest(problem)
     assert result.best_value == space_of(problem).best
-    assert (result.nodes, result.lemma_count) == (2, 1), "no choice is left out, even of one unit"
+    assert (result.nodes, result.tree.leaves) == (2, 1), "no choice is left out, even of one unit"
 
 
 def test_limits_of_the_search(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -165,19 +167,20 @@ def test_limits_of_the_search(monkeypatch: pytest.MonkeyPatch) -> None:
     assert 0 < late.bound <= REFERENCE[None]
 
 
-def test_lemmas_beyond_the_limit_are_counted_only(monkeypatch: pytest.MonkeyPatch) -> None:
-    problem = reference_problem(points=False)
-    whole = find_fastest(problem, known=REFERENCE[None])
-    none_kept = find_fastest(problem, known=REFERENCE[None], max_lemmas=0)
-    assert none_kept.complete
-    assert none_kept.lemma_count == whole.lemma_count
-    monkeypatch.setattr(exact_search, "BUFFER_LEMMAS", 100)
-    kept = find_fastest(problem, known=REFERENCE[None], max_lemmas=1000)
-    assert (kept.complete, kept.lemma_count) == (True, whole.lemma_count)
-    assert 900 < len(kept.lemmas) <= 1000
-    assert (kept.lemmas.units == whole.lemmas.units[: len(kept.lemmas)]).all()
-    everything = find_fastest(problem, known=REFERENCE[None])
-    assert (everything.lemmas.units == whole.lemmas.units).all()
+@pytest.mark.parametrize("most", [2, None])
+def test_the_result_does_not_depend_on_the_number_of_threads(
+    most: int | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(exact_search, "SLICE_NODES", 100)
+    monkeypatch.setattr(exact_search, "SHARED_NODES", 300)
+    problem = reference_problem(max_transitions=most)
+    for nodes in (None, 1234):
+        one, three = (find_front(problem, max_nodes=nodes, jobs=jobs) for jobs in (1, 3))
+        assert len(one.tree.parts) > 50
+        assert tree_bytes(one.tree) == tree_bytes(three.tree)
+        assert one.rows.tolist() == three.rows.tolist()
+        assert (one.nodes, one.found) == (three.nodes, three.found)
+        assert one.open_bounds.tolist() == three.open_bounds.tolist()
 
 
 def test_progress(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -189,7 +192,6 @@ def test_progress(monkeypatch: pytest.MonkeyPatch) -> None:
     epsilons = [proof.epsilon_ppm for proof in seen if proof.epsilon_ppm is not None]
     assert seen[-1].epsilon_ppm == epsilons[-1] == 0
     assert max(epsilons) > 0
-    assert [proof.lemmas for proof in seen] == sorted(proof.lemmas for proof in seen)
 
 
 @pytest.mark.parametrize("limit", ["power_cap_mw", "energy_budget_fj"])

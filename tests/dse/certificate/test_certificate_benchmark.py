@@ -43,7 +43,8 @@ def test_a_measurement_is_the_optimum_and_its_proof() -> None:
     best = space_of(SMALL.make()).best
     assert best is not None
     assert row.best_ms == row.bound_ms == best / benchmark.PS_PER_MS
-    assert (row.gap, row.cover, row.failed_lemmas, row.fulfilled) == (0.0, "unsat", 0, True)
+    assert (row.gap, row.cover, row.holds, row.fulfilled) == (0.0, "unsat", True, True)
+    assert row.tree_bytes < 40 + row.proof_nodes
     assert row.lemmas < row.proof_nodes <= row.first_nodes
     assert set(asdict(row)) == {column.key for column in benchmark.COLUMNS}
 
@@ -55,7 +56,7 @@ def test_an_ended_search_shows_its_gap() -> None:
     row = benchmark.measure(instance, time_limit_s=0.0)
     assert row.gap is not None
     assert 0 < row.gap < 1
-    assert (row.cover, row.check_s, row.fulfilled) == (None, None, False)
+    assert (row.cover, row.holds, row.fulfilled) == (None, None, False)
 
 
 def test_what_is_printed(

@@ -6,6 +6,7 @@ import json
 import re
 import subprocess
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,6 @@ import pytest
 from dse.certificate import branch_and_bound as exact_search
 from dse.certificate import cover as smt_cover
 from dse.certificate.certify import (
-    MAX_LEMMAS,
     Limits,
     certified_column,
     certify,
@@ -30,14 +30,15 @@ from dse.space.members import make_members
 from dse.workload.options import Options
 from fitness.objectives import make_outcomes
 from fitness.simulate import row_of
+from fitness.tree_checker import TreeReport
 from results.errors import ResultError
 from results.export.result_folder import read_certificate, read_results, write_results
 from results.front.certificate import Certificate, CertificateStatus, ProofArtifacts
 from results.front.certificate_file import certificate_bytes, certificate_from_bytes
 from results.front.dominance import non_dominated
-from results.front.epsilon import least_within
 from results.front.front import Front
 from results.front.front_check import check_front
+from results.front.proof_tree import ProofTree, tree_bytes, tree_from_bytes
 from results.problem.objectives import Objective, ObjectiveKind
 from results.text.space_description import describe_space
 from tests.support.explored import explore
@@ -65,39 +66,45 @@ class Done:
     """A front whose fastest was proved, and the proof."""
 
     front: Front
-    certificate: Certificate
-    smtlib: str | None
+    files: ProofArtifacts
+
+    @property
+    def certificate(self) -> Certificate:
+        return self.files.certificate
+
+    @property
+    def smtlib(self) -> str | None:
+        return self.files.smtlib
 
     @property
     def optimum(self) -> int:
-        return self.certificate.members[0][0]
+        return self.certificate.optimum
 
     @property
     def bound(self) -> int:
-        bound = min([self.optimum, *(row[0] for row in self.certificate.bounds)])
-        assert self.certificate.epsilon_ppm is not None
-        # Whole millionths, rounded up.
-        assert least_within(self.optimum, self.certificate.epsilon_ppm) <= bound
-        return bound
+        assert self.certificate.bound is not None
+        return self.certificate.bound
 
 
 def proved(
     front: Front,
     *,
     nodes: int | None = None,
-    lemmas: int = MAX_LEMMAS,
-    earlier: Certificate | None = None,
+    earlier: ProofArtifacts | None = None,
 ) -> Done:
     column = certified_column(front.problem)
     assert column is not None
-    done = prove(front, (column,), limits=Limits(nodes, None, lemmas), earlier=earlier)
-    assert done.files.certificate.bounds == () or done.status is CertificateStatus.GAP
+    done = prove(front, (column,), limits=Limits(nodes), earlier=earlier)
     front = replace(done.front, certificate=done.claim)
-    return Done(front, done.files.certificate, done.files.smtlib)
+    return Done(front, done.files)
 
 
-def through_file(front: Front, certificate: Certificate) -> Certificate:
-    return certificate_from_bytes(certificate_bytes(certificate), front.problem)
+def through_file(front: Front, files: ProofArtifacts) -> ProofArtifacts:
+    return replace(
+        files,
+        certificate=certificate_from_bytes(certificate_bytes(files.certificate), front.problem),
+        tree=tree_from_bytes(tree_bytes(files.tree)),
+    )
 
 
 @pytest.fixture(scope="module")
@@ -136,10 +143,9 @@ def test_a_front_is_certified(front: Front) -> None:
     assert (claim.epsilon_ppm, claim.objectives, claim.members) == (0, ("latency_ps",), (0,))
     assert done.front.members[claim.members[0]].objectives[0] == best
     assert find_fastest(front.problem).best_value == best
-    assert claim.lemmas == len(done.certificate.lemmas) > 100
+    assert claim.lemmas == done.certificate.lemmas == done.files.tree.leaves > 100
     assert claim.solvers == done.certificate.solvers
     assert len(claim.solvers) == 1
-    assert done.certificate.search is None
     assert done.smtlib is not None
     assert smt_cover.prove_cover(done.smtlib).verdict == "unsat"
     assert "gpu at any of 14 clocks" in claim.space
@@ -196,43 +202,52 @@ def test_ended_early_and_gone_on_through_the_file(
         assert done.bound <= best <= done.optimum
         assert done.optimum == min(m.objectives[0] for m in done.front.members)
         bounds.append(done.bound)
-        earlier = through_file(done.front, done.certificate)
+        earlier = through_file(done.front, done.files)
         done = proved(done.front, nodes=50, earlier=earlier)
     assert len(bounds) > 5
-    assert bounds == sorted(bounds)
+    # Bounds rise, but for whole millionths of better and better members.
+    assert all(later > bound - 2 - bound // 10**6 for bound, later in pairwise(bounds))
     assert done.certificate.status is CertificateStatus.CERTIFIED
     assert done.optimum == done.bound == best
-    assert done.certificate.nodes == whole.certificate.nodes
-    assert done.certificate.lemmas.units.tolist() == whole.certificate.lemmas.units.tolist()
-    assert done.certificate.lemmas.points.tolist() == whole.certificate.lemmas.points.tolist()
-    assert done.smtlib == whole.smtlib
+    # Several open subtrees are searched in turn, with members that are found a little later.
+    assert done.certificate.nodes < 1.2 * whole.certificate.nodes
     assert done.front.members[0].objectives == whole.front.members[0].objectives
 
 
-def test_no_search_goes_on_from_another_problem(
+def test_no_search_goes_on_from_another_problem_or_from_a_tree_that_is_wrong(
     front: Front, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(exact_search, "SLICE_NODES", 50)
-    earlier = proved(front, nodes=50).certificate
-    assert earlier.search is not None
-    foreign = replace(earlier, problem_sha256="0" * 64)
-    again = proved(front, nodes=50, earlier=foreign)
-    assert again.certificate.nodes == 50
+    earlier = proved(front, nodes=50).files
+    assert not earlier.tree.is_complete
+    foreign = replace(earlier, certificate=replace(earlier.certificate, problem_sha256="0" * 64))
+    wrong = replace(earlier, tree=ProofTree(tuple(part[1:] for part in earlier.tree.parts)))
+    for files, nodes in ((earlier, 100), (foreign, 50), (wrong, 50)):
+        assert proved(front, nodes=50, earlier=files).certificate.nodes == nodes
 
 
-def test_too_many_lemmas_are_searched_only(front: Front) -> None:
+def test_a_large_tree_gets_no_second_opinion(front: Front, monkeypatch: pytest.MonkeyPatch) -> None:
     whole = proved(front)
-    done = proved(front, lemmas=100)
-    assert done.certificate.status is CertificateStatus.SEARCHED
+    monkeypatch.setattr("dse.certificate.certify.MAX_COVERED", 100)
+    done = proved(front)
+    assert done.certificate.status is CertificateStatus.CERTIFIED
     assert done.optimum == done.bound == optimum_of(front)
     assert (done.certificate.solvers, done.certificate.cover_seconds, done.smtlib) == (
         (),
         None,
         None,
     )
-    assert done.front.certificate is not None
-    assert done.front.certificate.lemmas == len(whole.certificate.lemmas)
-    assert len(done.certificate.lemmas) <= 100
+    assert done.certificate.lemmas == whole.certificate.lemmas
+    assert done.certificate.tree_sha256 == whole.certificate.tree_sha256
+
+
+def test_a_tree_that_does_not_hold_is_reported(
+    front: Front, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    report = TreeReport("part 0: node 7 is not closed by members", {})
+    monkeypatch.setattr("dse.certificate.certify.check_tree_fast", lambda *_, **__: report)
+    with pytest.raises(InternalError, match="does not hold: part 0: node 7"):
+        proved(front)
 
 
 def test_lemmas_that_leave_a_point_out_are_reported(
@@ -245,11 +260,13 @@ def test_lemmas_that_leave_a_point_out_are_reported(
         proved(front)
 
 
-def test_what_no_solver_covers_is_searched(front: Front, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_solver_without_an_answer_is_not_named(
+    front: Front, monkeypatch: pytest.MonkeyPatch
+) -> None:
     answer = smt_cover.CoverResult("unknown", "z3 0", 1.5)
     monkeypatch.setattr("dse.certificate.certify.prove_cover", lambda *_, **__: answer)
     done = proved(front)
-    assert done.certificate.status is CertificateStatus.SEARCHED
+    assert done.certificate.status is CertificateStatus.CERTIFIED
     assert done.certificate.solvers == ()
     assert done.certificate.cover_seconds is not None
     assert done.smtlib is None
@@ -269,7 +286,7 @@ def test_the_sum_of_rates_is_certified(tmp_path: Path) -> None:
     write_results(
         folder,
         done.front,
-        certificate=ProofArtifacts(done.certificate, done.smtlib),
+        certificate=done.files,
         pictures=False,
     )
     checks = list(verifying.verify(folder))
@@ -361,7 +378,7 @@ def test_certify_and_verify_from_the_command_line(
     table = dse("verify", folder, "--json")
     assert table.status == 0
     assert [row["check"] for row in json.loads(table.out)][:6] == [
-        *("files", "members", "baselines", "claim", "lemmas", "formula")
+        *("files", "members", "baselines", "claim", "tree", "formula")
     ]
     solver = subprocess.run(
         [smt_cover._z3_program(), str(folder / "certificate.smt2")],

@@ -18,6 +18,7 @@ from results.errors import ResultError
 from results.front.certificate import NOT_NAMED, LemmaTable
 from results.problem.problem import Problem
 from tests.support.problems.random_spaces import Space, random_limited_problem, size_of, space_of
+from tests.support.proofs.lemmas import leaves_of
 
 MAX_DESIGNS = 3000
 PROBLEMS = 60
@@ -90,7 +91,7 @@ def test_the_verdict_is_that_of_enumeration() -> None:
     seen: Counter[tuple[str, str]] = Counter()
     for problem in small_problems():
         space = space_of(problem)
-        complete = find_fastest(problem).lemmas
+        complete = leaves_of(problem, find_fastest(problem).tree, (0,))
         tables = {
             "random": random_table(rng, problem),
             "complete": complete,
@@ -162,7 +163,7 @@ def test_cvc5_says_the_same_of_the_same_text() -> None:
     pytest.importorskip("cvc5")
     verdicts: Counter[str] = Counter()
     for problem in small_problems()[:6]:
-        complete = find_fastest(problem).lemmas
+        complete = leaves_of(problem, find_fastest(problem).tree, (0,))
         for lemmas in (complete, without(complete, 0)):
             text = cover_smtlib(problem, lemmas)
             second = confirm_cover(text)
@@ -181,7 +182,7 @@ def test_cvc5_says_the_same_of_the_same_text() -> None:
 
 def test_the_text_follows_from_problem_and_lemmas_alone() -> None:
     problem = small_problems()[0]
-    lemmas = find_fastest(problem).lemmas
+    lemmas = leaves_of(problem, find_fastest(problem).tree, (0,))
     again = LemmaTable(lemmas.units.copy(order="F"), lemmas.points.copy())
     text = cover_smtlib(problem, lemmas)
     assert text == cover_smtlib(problem, again)
@@ -231,7 +232,7 @@ def test_what_no_solver_can_read_is_unknown() -> None:
 
 def test_the_time_limit_ends_a_solver() -> None:
     problem = small_problems()[1]
-    text = cover_smtlib(problem, find_fastest(problem).lemmas)
+    text = cover_smtlib(problem, leaves_of(problem, find_fastest(problem).tree, (0,)))
     assert prove_cover(text, timeout_s=0.0).verdict == "unknown"
 
 
@@ -247,7 +248,7 @@ def test_the_time_limit_ends_a_solver() -> None:
 )
 def test_lemmas_that_do_not_fit_are_refused(change: str, message: str) -> None:
     problem = small_problems()[0]
-    lemmas = find_fastest(problem).lemmas
+    lemmas = leaves_of(problem, find_fastest(problem).tree, (0,))
     units, points = lemmas.units.copy(), lemmas.points.copy()
     match change:
         case "unit":

@@ -13,7 +13,6 @@ from common.arrays import IntArray
 from common.units import PPM
 from dse.certificate import branch_and_bound as exact_search
 from dse.certificate.branch_and_bound import ExactResult, Incumbents, find_front
-from fitness.lemma_checker.check import check_lemmas
 from fitness.lemma_checker.claim import LemmaTarget
 from fitness.objectives import make_outcomes
 from results.errors import ResultError
@@ -28,6 +27,7 @@ from tests.support.problems.random_spaces import (
     random_power_problem,
     space_of,
 )
+from tests.support.proofs.lemmas import faults, leaves_of
 
 CHUNKS, CHUNK = 12, 30
 KINDS = (ObjectiveKind.LATENCY, ObjectiveKind.INVERSE_LATENCY, ObjectiveKind.ENERGY)
@@ -93,18 +93,19 @@ def require_lemmas(
     problem: Problem, space: Space, vectors: IntArray, result: ExactResult, ppm: int = 0
 ) -> None:
     """Each by enumeration and by the plain checker, and that they leave nothing out."""
-    assert result.lemma_count == len(result.lemmas)
     claim = LemmaTarget(
         tuple(range(len(problem.objectives))),
         tuple(tuple(row) for row in result.objectives.tolist()),
         ppm,
         result.rates_mw,
     )
-    assert check_lemmas(problem, result.lemmas, claim) == []
+    assert faults(problem, result.tree, claim) == (None, None)
+    lemmas = leaves_of(problem, result.tree)
+    assert len(lemmas) == result.tree.leaves
     shaped = vectors.reshape(*space.obeys_mapping_rules.shape, -1)
     covered = np.zeros_like(space.obeys_mapping_rules)
-    for index in range(len(result.lemmas)):
-        cells = space.cells(result.lemmas, index)
+    for index in range(len(lemmas)):
+        cells = space.cells(lemmas, index)
         inside = shaped[cells].reshape(-1, vectors.shape[1])
         assert within(inside, result.objectives, ppm), f"lemma {index}"
         covered[cells] = True
@@ -190,7 +191,12 @@ def test_the_epsilon_of_an_ended_search_holds(monkeypatch: pytest.MonkeyPatch) -
                 assert within(vectors, part.objectives, part.epsilon_ppm)
                 bounded += 1
                 below_one += part.epsilon_ppm < PPM
-            part = find_front(problem, max_nodes=7, resume_from=part.snapshot)
+            part = find_front(
+                problem,
+                max_nodes=7,
+                known=Incumbents(part.objectives, part.rows),
+                resume_from=part.root,
+            )
         if part.complete:
             assert as_set(part.objectives) == as_set(front_of(vectors))
     assert bounded > 50

@@ -1,4 +1,4 @@
-"""Lemmas of the exact search against the plain checker, which shares no code with it."""
+"""Trees of the exact search against the two checkers, which share no code with it."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from dse.certificate.fastest import find_fastest
-from fitness.lemma_checker.check import check_lemmas
 from fitness.lemma_checker.claim import LemmaTarget
 from results.problem.objectives import ObjectiveKind
 from results.problem.problem import Problem
 from tests.support.problems.random_spaces import random_power_problem, size_of
+from tests.support.proofs.lemmas import failing_lemmas, faults, leaves_of
 
 CHUNKS, CHUNK = 5, 30
 MAX_DESIGNS = 3000
@@ -29,7 +29,7 @@ def problems(chunk: int, objective: ObjectiveKind) -> list[Problem]:
 
 
 @pytest.mark.parametrize("chunk", range(CHUNKS))
-def test_all_lemmas_hold_by_the_plain_checker(chunk: int) -> None:
+def test_the_tree_holds_by_both_checkers(chunk: int) -> None:
     sums_rates = chunk % 2 == 1
     objective = ObjectiveKind.INVERSE_LATENCY if sums_rates else ObjectiveKind.LATENCY
     without_limits = 0
@@ -38,8 +38,9 @@ def test_all_lemmas_hold_by_the_plain_checker(chunk: int) -> None:
         assert result.complete
         members = () if result.best_value is None else ((result.best_value,),)
         claim = LemmaTarget((0,), members)
-        failures = check_lemmas(problem, result.lemmas, claim)
-        assert failures == [], f"problem {number}"
+        assert faults(problem, result.tree, claim) == (None, None), f"problem {number}"
+        lemmas = leaves_of(problem, result.tree, (0,))
+        assert failing_lemmas(problem, lemmas, claim) == []
         free = replace(problem, power_cap_mw=None, energy_budget_fj=None)
-        without_limits += len(check_lemmas(free, result.lemmas, claim))
+        without_limits += len(failing_lemmas(free, lemmas, claim))
     assert without_limits > 30, "too few lemmas need the power cap or the energy budget"

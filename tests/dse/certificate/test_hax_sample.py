@@ -11,11 +11,11 @@ import pytest
 from benchmarks.problems.hax_sample import DATA, KNOWN_BEST_MAKESPAN_PS, hax_sample
 from dse.certificate.cover import confirm_cover, cover_smtlib, prove_cover
 from dse.certificate.fastest import find_fastest
-from fitness.lemma_checker.check import check_lemmas
 from fitness.lemma_checker.claim import LemmaTarget
 from fitness.reference import timeline as plain_timeline
 from results.front.certificate import LemmaTable
 from results.problem.problem import DesignPoint
+from tests.support.proofs.lemmas import faults, leaves_of
 
 PRINTED = DATA.with_name("hax_printed_schedule.json")
 
@@ -32,25 +32,26 @@ def printed_design(problem) -> DesignPoint:
 
 @pytest.mark.parametrize(("contention", "limit"), sorted(KNOWN_BEST_MAKESPAN_PS, key=str))
 def test_the_optimum_is_certified(contention, limit):
-    """Both halves: every lemma by the plain evaluator, and that nothing is left out by Z3."""
+    """The tree by both checkers, and once more that it leaves nothing out by Z3."""
     problem = hax_sample(contention=contention, max_transitions=limit)
     best_ps = KNOWN_BEST_MAKESPAN_PS[contention, limit]
     found = find_fastest(problem)
     assert found.complete
     assert found.best_value == best_ps
     assert plain_timeline.simulate(problem, found.best).frame_end_ps == (best_ps,)
-    assert check_lemmas(problem, found.lemmas, LemmaTarget((0,), ((best_ps,),))) == []
-    text = cover_smtlib(problem, found.lemmas)
+    assert faults(problem, found.tree, LemmaTarget((0,), ((best_ps,),))) == (None, None)
+    lemmas = leaves_of(problem, found.tree, (0,))
+    text = cover_smtlib(problem, lemmas)
     assert prove_cover(text).verdict == "unsat"
     second = confirm_cover(text)
     assert second is not None
     assert second.verdict == "unsat"
     # Without its lemmas the formula has a model: a design point that nothing rules out.
-    none = LemmaTable(found.lemmas.units[:0], found.lemmas.points[:0])
+    none = LemmaTable(lemmas.units[:0], lemmas.points[:0])
     assert prove_cover(cover_smtlib(problem, none)).verdict == "sat"
     # One picosecond less is not proved: the best design point itself is in the way.
     less = LemmaTarget((0,), ((best_ps + 1,),))
-    assert check_lemmas(problem, found.lemmas, less) != []
+    assert None not in faults(problem, found.tree, less)
 
 
 def test_the_printed_schedule_is_infeasible():

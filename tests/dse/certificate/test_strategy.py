@@ -38,14 +38,6 @@ def test_a_small_problem_is_complete_whatever_front_it_begins_with(front):
     assert not proof.interrupted
 
 
-def test_more_lemmas_than_a_solver_is_given_leave_it_searched_and_the_fastest_certified(front):
-    proof = prove_front(front, front_lemmas=10)
-    assert proof.front.epsilon.status is CertificateStatus.SEARCHED
-    assert proof.front.epsilon.epsilon_ppm == 0
-    assert proof.front.certificate.status is CertificateStatus.CERTIFIED
-    assert proof.front.certificate.objectives == ("latency_ps",)
-
-
 def test_only_the_fastest_is_proved_where_only_that_is_the_goal(front):
     proof = prove_front(front, goal=Goal.FASTEST)
     assert proof.front.certificate.objectives == ("latency_ps",)

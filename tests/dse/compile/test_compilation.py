@@ -89,20 +89,26 @@ def test_nothing_more_is_loaded_for_a_proof():
 from benchmarks.problems.reference_problem import reference_problem
 from dse.compile.load import load_proof_code
 from dse.certificate.branch_and_bound import Incumbents, find_front
-from fitness.branch_and_bound.search import rebuild_snapshot, search_nodes
+from fitness.branch_and_bound.search import begin_subtree, search_nodes
 from fitness.branch_and_bound.archive import is_fathomed, insert_member
+from fitness.lemma_checker import LemmaTarget
+from fitness.tree_checker import check_tree_fast
+from fitness.tree_checker.walk import check_part
 
 def loaded():
-    return [len(kernel.signatures) for kernel in (search_nodes, rebuild_snapshot, is_fathomed,
-    insert_member)]
+    return [len(kernel.signatures) for kernel in (search_nodes, begin_subtree, is_fathomed,
+    insert_member, check_part)]
 
 load_proof_code()
 before = loaded()
 problem = reference_problem(max_transitions=1, points=False)
 part = find_front(problem, max_nodes=50)
-whole = find_front(problem, resume_from=part.snapshot)
-find_front(problem, known=Incumbents(whole.objectives, whole.rows))
-assert before == loaded() == [1, 1, 1, 1], (before, loaded())
+whole = find_front(problem, known=Incumbents(part.objectives, part.rows),
+                   resume_from=part.root)
+again = find_front(problem, known=Incumbents(whole.objectives, whole.rows))
+claim = LemmaTarget((0, 1), tuple(map(tuple, again.objectives.tolist())), 0, again.rates_mw)
+assert check_tree_fast(problem, again.tree, claim).fault is None
+assert before == loaded() == [1, 1, 1, 1, 1], (before, loaded())
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr

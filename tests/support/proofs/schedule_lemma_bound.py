@@ -71,26 +71,15 @@ def bound_from_schedule(
                     (inputs or before).append(handed_over)
         return inputs or before
 
-    def certain(group: int, unit: int) -> bool:
-        table = problem.units[unit].contention
-        memory = problem.memory_domain
-        parameters = set()
-        if table is not None and memory is not None:
-            parameters = {
-                tuple(int(column[k]) for column in vars(table).values()) for k in points[memory]
-            }
-        return (
-            len(parameters) <= 1
-            and len(values(group, unit, "time_ps")) == 1
-            and len(values(group, unit, "steps_ps")) == 1
-            and len(values(group, unit, "demand_kbps")) == 1
-        )
+    def certain(unit: int) -> bool:
+        memory = () if problem.memory_domain is None else (problem.memory_domain,)
+        return all(len(points[d]) == 1 for d in (*problem.units[unit].clocks, *memory))
 
     stops = []
     for instance, row in rows.items():
         if units[row.group] == NOT_NAMED:
             stops.append(max((rows[other].end_ps for other, _ in waits_for(instance)), default=0))
-        elif not certain(row.group, row.unit):
+        elif not certain(row.unit):
             stops.append(row.start_ps)
     now = min(stops, default=max(row.end_ps for row in rows.values()))
 

@@ -27,6 +27,7 @@ from dse.space.design_space import DesignSpace
 from dse.space.members import make_members
 from dse.workload.options import Options
 from dse.workload.workload import workload_of
+from fitness.lemma_checker.tree import TreeFault
 from fitness.objectives import constraints_of, make_outcomes
 from fitness.simulate import row_of
 from platforms.io.platform_file import load_platform
@@ -38,11 +39,13 @@ from results.front.cost_origins import CostOrigins
 from results.front.dominance import non_dominated
 from results.front.front import Front, Member
 from results.front.front_document import front_from_document, member_to_document
+from results.front.proof_tree import ProofTree, tree_bytes, tree_from_bytes
 from results.io.canonical_json import canonical_bytes, content_sha256, sha256_of
 from results.problem.objectives import objective_names
 from results.problem.problem import Problem
 from results.problem.problem_file import problem_from_document
 from tests.support.problems.random_spaces import Space, space_of
+from tests.support.proofs.lemmas import leaves_of
 
 NAMES = ("front", "problem", "certificate", "costs")
 OPTIONS = Options(
@@ -59,13 +62,20 @@ class Files:
     problem: Any
     certificate: Any
     costs: Any
+    tree: list[list[int]]
+    """Kinds of nodes of every part."""
 
     def copy(self) -> Files:
-        return Files(self.folder, *copy.deepcopy([getattr(self, name) for name in NAMES]))
+        contents = [getattr(self, name) for name in (*NAMES, "tree")]
+        return Files(self.folder, *copy.deepcopy(contents))
 
     def checks(self) -> list[verifying.Check]:
         """What verify says of these contents. Hashes and formula are made anew, as somebody would
         who wants a false claim to pass."""
+        tree = tree_bytes(self.read_tree)
+        (self.folder / "certificate.tree").write_bytes(tree)
+        if isinstance(self.certificate, dict) and "tree_sha256" in self.certificate:
+            self.certificate["tree_sha256"] = sha256_of(tree)
         data = canonical_bytes(self.problem)
         (self.folder / "problem.json").write_bytes(data)
         for name in ("front", "certificate", "costs"):
@@ -78,7 +88,7 @@ class Files:
             (self.folder / f"{name}.json").write_bytes(canonical_bytes(content))
         try:
             text = cover_smtlib(self.read_problem, self.lemmas)
-        except (ResultError, OverflowError):
+        except (ResultError, OverflowError, TreeFault):
             text = "(check-sat)\n"
         (self.folder / "certificate.smt2").write_text(text)
         return list(verifying.verify(self.folder))
@@ -98,26 +108,29 @@ class Files:
         return front_from_document(self.front, self.read_problem, check_hashes=False)
 
     @cached_property
+    def read_tree(self) -> ProofTree:
+        return ProofTree(tuple(np.array(part, dtype=np.uint8) for part in self.tree))
+
+    @cached_property
     def lemmas(self) -> LemmaTable:
-        return certificate_from_document(
-            self.certificate, self.read_problem, check_hashes=False
-        ).lemmas
+        certificate_from_document(self.certificate, self.read_problem, check_hashes=False)
+        return leaves_of(self.read_problem, self.read_tree)
 
     @cached_property
     def falsehood(self) -> str | None:
         """What is not true of a certified folder, by enumeration; None where all is."""
         try:
             problem, front, lemmas = self.read_problem, self.read_front, self.lemmas
-        except ResultError as error:
+        except (ResultError, TreeFault) as error:
             return f"cannot be read: {error}"
         claim = self.front["certificate"]
         if claim is None:
             return "nothing is claimed"
-        for key in ("status", "objectives", "epsilon_ppm", "solvers"):
+        for key in ("status", "objectives", "epsilon_ppm", "solvers", "lemmas"):
             if claim[key] != self.certificate[key]:
                 return f"two values of {key}"
-        if self.certificate["status"] != "certified" or not self.certificate["solvers"]:
-            return "not certified, or by nobody"
+        if self.certificate["lemmas"] != len(lemmas):
+            return "another number of lemmas"
         outcomes = make_outcomes(problem)(np.stack([row_of(m.design) for m in front.members]))
         if not outcomes.feasible.all():
             return "a member is not feasible"
@@ -225,6 +238,13 @@ def without_points_not_allowed(problem: Problem) -> Problem:
     return replace(problem, domains=domains, units=units)
 
 
+def files_in(read_from: Path, folder: Path) -> Files:
+    """The contents of one folder, to be written to another one."""
+    tree = tree_from_bytes((read_from / "certificate.tree").read_bytes())
+    contents = [json.loads((read_from / f"{name}.json").read_text()) for name in NAMES]
+    return Files(folder, *contents, tree=[part.tolist() for part in tree.parts])
+
+
 def judge(seen: Counter[str], files: Files) -> None:
     """Whatever is false is refused."""
     failing = files.failing()
@@ -266,7 +286,7 @@ def files_of(certified: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> 
     """The contents of a certified folder, to be written to another one."""
     # One solver is enough here, and halves the time.
     monkeypatch.setattr(verifying, "confirm_cover", lambda *_, **__: None)
-    files = Files(folder, *(json.loads((certified / f"{name}.json").read_text()) for name in NAMES))
+    files = files_in(certified, folder)
     assert files.falsehood is None
     assert files.failing() is None
     return files.copy()

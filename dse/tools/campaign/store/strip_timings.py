@@ -10,7 +10,7 @@ from results.errors import ResultError
 from results.export.result_folder import BOUNDS_FILE, CERTIFICATE, EPSILON
 from results.front.bounds_file import bounds_bytes
 from results.front.certificate import ProofArtifacts
-from results.front.certificate_file import certificate_bytes
+from results.front.certificate_file import proof_files
 from results.front.front import CertificateSummary, Front
 
 
@@ -52,9 +52,10 @@ def _timeless(claim: CertificateSummary | None) -> CertificateSummary | None:
 
 def _files(name: str, proof: ProofArtifacts) -> dict[str, bytes]:
     certificate = proof.certificate
-    covered = None if certificate.cover_seconds is None else 0.0
-    certificate = replace(certificate, search_seconds=0.0, cover_seconds=covered)
-    files = {f"{name}.json": certificate_bytes(certificate)}
-    if proof.smtlib is not None:
-        files[f"{name}.smt2"] = proof.smtlib.encode()
-    return files
+    timeless = replace(
+        certificate,
+        search_seconds=0.0,
+        check_seconds=None if certificate.check_seconds is None else 0.0,
+        cover_seconds=None if certificate.cover_seconds is None else 0.0,
+    )
+    return proof_files(name, replace(proof, certificate=timeless))

@@ -16,7 +16,7 @@ from dse.certificate import branch_and_bound as exact_search
 from dse.certificate.certify import Limits, prove
 from dse.certificate.verify import verify as verifying
 from dse.certificate.verify.members import _schedule_difference
-from dse.certificate.verify.verify import FAILED, NOT_ALL_CHECKED, Verdict, exit_status
+from dse.certificate.verify.verify import FAILED, Checker, Verdict, exit_status
 from dse.space.members import make_members
 from fitness.objectives import make_outcomes
 from fitness.simulate import row_of
@@ -25,53 +25,28 @@ from results.front.certificate import CertificateStatus
 from results.front.dominance import non_dominated
 from results.front.front import Front
 from results.front.front_document import front_from_document, front_to_document
+from results.front.node_kinds import PART
 from results.front.schedule import Schedule
 from results.io.canonical_json import canonical_bytes, parse
 from results.problem.problem_file import problem_from_document
 from results.text.space_description import describe_space
-from tests.support.proofs.tampered_folder import Files, judge
+from tests.support.proofs.changed_trees import change_tree
+from tests.support.proofs.tampered_folder import Files, files_in, judge
 
 
-def test_a_lemma_less_is_refused_where_it_is_needed(files: Files) -> None:
-    seen: Counter[str] = Counter()
-    for index in range(0, len(files.lemmas), 3):
-        changed = files.copy()
-        del changed.certificate["lemmas"][index]
-        changed.front["certificate"]["lemmas"] -= 1
-        failing = changed.failing()
-        assert (failing is None) == (changed.falsehood is None), (index, failing, changed.falsehood)
-        assert failing is None or failing.name == "cover"
-        seen["needed" if changed.falsehood else "not needed"] += 1
-    assert seen["needed"] > 10
-
-
-def test_changed_lemmas(files: Files) -> None:
+def test_changed_trees(files: Files) -> None:
     random_ = random.Random(1)
     seen: Counter[str] = Counter()
-    for _ in range(100):
+    for _ in range(150):
         changed = files.copy()
-        lemmas = changed.certificate["lemmas"]
-        index = random_.randrange(len(lemmas))
-        names, _, sets = lemmas[index].partition("|")
-        units, masks = list(names), sets.split(",")
-        match random_.randrange(4):
-            case 0:
-                units[random_.randrange(len(units))] = random_.choice("01.2z")
-            case 1:
-                a, b = random_.sample(range(len(units)), 2)
-                units[a], units[b] = units[b], units[a]
-            case 2:
-                d = random_.randrange(len(masks))
-                masks[d] = f"{int(masks[d], 16) ^ 1 << random_.randrange(6):x}"
-            case 3:
-                d = random_.randrange(len(masks))
-                masks[d] = random_.choice(["0", "f", "1f", "ffff", "f" * 16])
-        lemmas[index] = f"{''.join(units)}|{','.join(masks)}"
+        change_tree(random_, changed.tree)
+        lemmas = sum(kind > PART for part in changed.tree for kind in part)
+        for claim in (changed.front["certificate"], changed.certificate):
+            claim["lemmas"] = lemmas
         judge(seen, changed)
-    assert seen["false"] > 15, seen
-    assert seen["lemmas"] > 10, seen
-    assert seen["cover"] > 10, seen
-    assert seen["holds"] > 10, seen
+    assert seen["false"] > 50, seen
+    assert seen["tree"] > 80, seen
+    assert seen["holds"] > 5, seen
 
 
 @pytest.mark.parametrize("names", [("front",), ("certificate",), ("front", "certificate")])
@@ -171,7 +146,7 @@ def test_members_taken_away_or_another_one_named(files: Files) -> None:
         del changed.front["members"][index]
         judge(Counter(), changed)
     for index in range(len(files.front["members"])):
-        # The proof follows: its lemmas need the member, or the cover would be another one.
+        # The proof follows: its tree needs the member.
         changed = files.copy()
         changed.front["baselines"] = []
         del changed.front["members"][index]
@@ -180,12 +155,12 @@ def test_members_taken_away_or_another_one_named(files: Files) -> None:
         assert changed.falsehood == "a design point is better"
         failing = changed.failing()
         assert failing is not None
-        assert failing.name == "lemmas"
+        assert failing.name == "tree"
     for change in (
         lambda front, _: front.update(members=[]),
-        lambda front, proof: [claim.update(solvers=[]) for claim in (front["certificate"], proof)],
+        lambda front, _: front["certificate"].update(solvers=[]),
         lambda front, _: front["certificate"].update(space="another space"),
-        lambda front, proof: front["certificate"].update(lemmas=len(proof["lemmas"]) + 1),
+        lambda front, proof: front["certificate"].update(lemmas=proof["lemmas"] + 1),
     ):
         changed = files.copy()
         change(changed.front, changed.certificate)
@@ -217,7 +192,7 @@ def test_other_figures_and_limits_of_a_baseline(files: Files) -> None:
 
 
 def test_costs_lowered_and_everything_else_made_to_fit(files: Files) -> None:
-    """Members, claim and formula follow the new costs; the lemmas are the old ones."""
+    """Members, claim and formula follow the new costs; the tree is the old one."""
     random_ = random.Random(3)
     seen: Counter[str] = Counter()
     for _ in range(50):
@@ -248,11 +223,11 @@ def test_costs_lowered_and_everything_else_made_to_fit(files: Files) -> None:
         changed.certificate["members"] = values
         judge(seen, changed)
     assert seen["false"] >= 10, seen
-    assert seen["lemmas"] >= 10, seen
+    assert seen["tree"] >= 10, seen
 
 
 def test_limits_lifted(files: Files) -> None:
-    """A wider space than the lemmas are of: each change lets better design points in."""
+    """A wider space than the tree is of: each change lets better design points in."""
     for change in (None, 3, 5):
         changed = files.copy()
         changed.front["baselines"] = []
@@ -263,17 +238,14 @@ def test_limits_lifted(files: Files) -> None:
         assert changed.falsehood is not None
         failing = changed.failing()
         assert failing is not None
-        assert failing.name in ("lemmas", "cover")
+        assert failing.name == "tree"
 
 
-@pytest.mark.parametrize("how", ["gap", "searched"])
-def test_a_status_is_not_raised(
-    explored_exactly: Front, files: Files, how: str, monkeypatch: pytest.MonkeyPatch
+def test_a_gap_is_not_made_into_more(
+    explored_exactly: Front, files: Files, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(exact_search, "SLICE_NODES", 10)
-    monkeypatch.setattr(exact_search, "BUFFER_LEMMAS", 5)
-    limits = Limits(10) if how == "gap" else Limits(lemmas=10)
-    done = prove(explored_exactly, (0, 1), limits=limits).without_gap()
+    done = prove(explored_exactly, (0, 1), limits=Limits(10)).without_gap()
     folder = files.folder / "lesser"
     write_results(
         folder,
@@ -281,55 +253,33 @@ def test_a_status_is_not_raised(
         certificate=done.files,
         pictures=False,
     )
-    checks = list(verifying.verify(folder))
-    open_ = [c.name for c in checks if c.verdict is Verdict.NOT_CHECKED]
-    assert open_ == ([] if how == "gap" else ["lemmas"])
-    assert exit_status(checks) == (0 if how == "gap" else NOT_ALL_CHECKED)
-    contents = [
-        json.loads((folder / f"{name}.json").read_text())
-        for name in ("front", "problem", "certificate")
-    ]
-    lesser = Files(folder, *contents, files.costs)
-    assert lesser.certificate["status"] == how
-    lesser.certificate["bounds"] = []
+    (folder / "costs.json").write_text(json.dumps(files.costs))
+    checks = list(verifying.verify(folder, ignore_hashes=True))
+    assert [check.name for check in checks if check.verdict is not Verdict.HOLDS] == ["hashes"]
+    lesser = files_in(folder, folder)
+    assert lesser.certificate["status"] == "gap"
+    for claim in (lesser.front["certificate"], lesser.certificate):
+        claim["epsilon_ppm"] = 0
+    failing = lesser.copy().failing()
+    assert failing is not None
+    assert failing.name == "claim"
     for claim in (lesser.front["certificate"], lesser.certificate):
         claim["status"] = "certified"
-        claim["epsilon_ppm"] = 0
-        claim["solvers"] = ["z3 5.4.0.0"]
-    lesser.front["certificate"]["lemmas"] = len(lesser.certificate["lemmas"])
     assert lesser.falsehood == "a design point is left"
     failing = lesser.failing()
     assert failing is not None
-    assert failing.name == "cover"
-
-
-def test_searched_without_its_fastest_member_is_named_as_not_checked(
-    dse: Any, explored_exactly: Front, files: Files
-) -> None:
-    """No lemmas are kept, no baseline gives it away: nothing in the folder shows that it is false,
-    so nothing says that it holds."""
-    done = prove(explored_exactly, (0, 1), limits=Limits(lemmas=10))
-    certificate = done.files.certificate
-    assert certificate.status is CertificateStatus.SEARCHED
-    assert len(certificate.lemmas) == 0
-    cut = replace(
-        done.front,
-        members=done.front.members[1:],
-        baselines=(),
-        certificate=replace(done.claim, members=done.claim.members[:-1]),
-    )
-    proof = replace(done.files, certificate=replace(certificate, members=certificate.members[1:]))
-    folder = files.folder / "cut"
-    write_results(folder, cut, certificate=proof, pictures=False)
-    checked = dse("verify", folder)
-    assert checked.status == NOT_ALL_CHECKED == 4
-    assert "NOT CHECKED  lemmas: none were kept" in checked.out
-    assert "Holds, except what was not checked: lemmas." in checked.out
-    verdicts = [row["verdict"] for row in json.loads(dse("verify", folder, "--json").out)]
-    assert verdicts == ["holds", "holds", "holds", "not checked"]
+    assert failing.detail == "has open parts, but is said to be complete"
     # A formula without a claim that it proves is not passed over.
+    write_results(folder, done.front, certificate=done.files, pictures=False, overwrite=True)
     (folder / "certificate.smt2").write_text("(check-sat)\n")
-    assert dse("verify", folder).status == FAILED
+    assert exit_status(list(verifying.verify(folder))) == FAILED
+
+
+@pytest.mark.parametrize("checker", Checker)
+def test_the_line_says_which_checker_it_was(dse: Any, certified: Path, checker: Checker) -> None:
+    checked = dse("verify", certified, "--checker", checker.value)
+    assert checked.status == 0
+    assert f"nothing is left out, by the {checker.value} checker" in checked.out
 
 
 def test_a_smaller_epsilon_is_refused(explored_exactly: Front, tmp_path: Path) -> None:

@@ -67,7 +67,7 @@ def test_what_is_published_gets_better_and_ends_with_the_proved_best_of_all(kind
         assert ended.best is published[-1]
         assert ended.certificate is not None
         assert ended.certificate.status is CertificateStatus.CERTIFIED
-        assert ended.certificate.optimum == best
+        assert ended.certificate.optimum == ended.certificate.bound == best
         for step in published:
             outcome = plain_outcome(problem, step.design)
             assert outcome.broken == ()

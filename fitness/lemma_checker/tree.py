@@ -1,0 +1,232 @@
+"""Does a tree prove what is claimed? The plain check, in Python integers.
+
+The root is the whole space. A node that is split has a child for every way to make its next choice;
+a closed one must be a lemma that holds (:mod:`fitness.lemma_checker.check`). What the next choice
+is depends on where the node's timeline stops:
+
+* a group whose unit is open is eligible: of the first of these, in the order network, repeat,
+  group, the unit. Children: the units that it may have, in their order;
+* a group is about to start on units with open clocks: of the first of these units the first clock
+  that has several operating points left, else the memory's. Children: the faster half of the
+  points, then the slower half, which has the smaller number if it is odd;
+* it is over, and power or energy counts: of the domains that are on the first that has several
+  points left. Children: the slower half, then the faster half.
+
+A child is left out where the choice breaks a limit on transitions or segments. Where a chain has
+no transition left, the rest of it stays on the unit chosen: the child has that choice too, or is
+left out where a group may not be there.
+
+Which choice comes next matters for nothing but the meaning of the file: a tree of other choices
+would prove the same.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from fitness.lemma_checker.check import LemmaChecker, is_closed
+from fitness.lemma_checker.claim import LemmaTarget
+from fitness.lemma_checker.costs import Points
+from fitness.lemma_checker.simulate import State
+from results.front.certificate import NOT_NAMED, LemmaTable
+from results.front.node_kinds import MEMBERS, NODE_KINDS, PART, SPLIT
+from results.front.proof_tree import Nodes, ProofTree
+from results.problem.problem import Problem
+
+
+@dataclass(frozen=True)
+class LemmaNode:
+    """A node: the choices above it, and where its parent's timeline stops."""
+
+    units: tuple[int, ...]
+    """[groups]: a unit, or ``NOT_NAMED``."""
+    points: tuple[Points, ...]
+    """[domains]"""
+    state: State
+
+
+class TreeFault(Exception):
+    """A tree that is none of the problem."""
+
+
+def check_tree(problem: Problem, tree: ProofTree, claim: LemmaTarget) -> str | None:
+    """Why a tree does not prove the claim; None where it does.
+
+    What is open must be closed by members as well: with the tolerance of the claim it may be.
+
+    Raises:
+        ResultError: see :class:`fitness.lemma_checker.check.LemmaChecker`.
+    """
+    checker = LemmaChecker(problem, claim)
+    walk = _Walk(problem, checker)
+    try:
+        for where, kind, node in walk.ends(tree):
+            costs = checker.costs.over(node.points)
+            state = checker.simulation.resume(node.state, node.units, costs)
+            bound = checker.bound(state, node.units, node.points, costs)
+            if not is_closed(problem, bound, claim, MEMBERS if kind == PART else kind):
+                how = "is open" if kind == PART else f"is not closed by {NODE_KINDS[kind]}"
+                return f"{where} {how}"
+    except TreeFault as fault:
+        return str(fault)
+    return None
+
+
+def leaf_table(problem: Problem, tree: ProofTree, claim: LemmaTarget) -> LemmaTable:
+    """The choices of all that is closed, in the order of the tree.
+
+    Raises:
+        ResultError: see :class:`fitness.lemma_checker.check.LemmaChecker`.
+        TreeFault: where the tree is none of the problem.
+    """
+    nodes = [
+        node
+        for _, kind, node in _Walk(problem, LemmaChecker(problem, claim)).ends(tree)
+        if kind != PART
+    ]
+    units = np.array([node.units for node in nodes], dtype=np.int64)
+    masks = [[sum(1 << k for k in chosen) for chosen in node.points] for node in nodes]
+    return LemmaTable(
+        units.reshape(len(nodes), problem.group_count),
+        np.array(masks, dtype=np.uint64).reshape(len(nodes), len(problem.domains)),
+    )
+
+
+class _Walk:
+    """Walks through trees of one problem."""
+
+    def __init__(self, problem: Problem, checker: LemmaChecker) -> None:
+        self._problem = problem
+        self._checker = checker
+        self._network = [n for n, network in enumerate(problem.networks) for _ in network.groups]
+        self._edges: list[list[tuple[int, int]]] = [[] for _ in problem.networks]
+        self._sources: list[list[int]] = [[] for _ in range(problem.group_count)]
+        for source, target in problem.edges:
+            self._edges[self._network[source]].append((source, target))
+            self._sources[target].append(source)
+
+    def ends(self, tree: ProofTree) -> Iterator[tuple[str, int, LemmaNode]]:
+        """(place, kind, node) of all that is closed, and with the kind ``PART`` of all that is
+        open.
+
+        Raises:
+            TreeFault: where nodes are missing, left, or split without a choice.
+        """
+        root = LemmaNode(
+            (NOT_NAMED,) * self._problem.group_count,
+            tuple(tuple(np.flatnonzero(d.allowed).tolist()) for d in self._problem.domains),
+            self._checker.simulation.begin(),
+        )
+        waiting = deque([root])
+        for index, nodes in enumerate(tree.parts):
+            if not waiting:
+                raise TreeFault(f"part {index}: no node leads to it")
+            first = waiting.popleft()
+            if len(nodes):
+                yield from self._part(index, nodes, first, waiting)
+            else:
+                yield f"part {index}:", PART, first
+        if waiting:
+            raise TreeFault(f"part {len(tree.parts)} is missing")
+
+    def _part(
+        self, index: int, nodes: Nodes, first: LemmaNode, waiting: deque[LemmaNode]
+    ) -> Iterator[tuple[str, int, LemmaNode]]:
+        path = [iter([first])]
+        for at, kind in enumerate(nodes.tolist()):
+            where = f"part {index}: node {at}"
+            node = _next_of(path)
+            if node is None:
+                raise TreeFault(f"{where} is one too many")
+            if kind == SPLIT:
+                path.append(self._children(node, where))
+            elif kind == PART:
+                waiting.append(node)
+            else:
+                yield where, kind, node
+        if _next_of(path) is not None:
+            raise TreeFault(f"part {index}: ends before its tree does")
+
+    def _children(self, node: LemmaNode, where: str) -> Iterator[LemmaNode]:
+        units, points = node.units, node.points
+        simulation, groups = self._checker.simulation, self._checker.instances
+        costs = self._checker.costs.over(points)
+        state = simulation.resume(node.state, units, costs)
+        open_groups = [groups[i].group for i in state.fresh if units[groups[i].group] == NOT_NAMED]
+        if open_groups:
+            for unit in np.flatnonzero(self._problem.allowed[open_groups[0]]).tolist():
+                placed = self._placed(units, open_groups[0], unit)
+                if placed is not None:
+                    yield LemmaNode(placed, points, state)
+            return
+        starts = [
+            unit
+            for unit, i in simulation.next_starts(state)
+            if not costs.certain[unit][groups[i].group]
+        ]
+        if starts:
+            clocks = [d for d in self._problem.units[starts[0]].clocks if len(points[d]) > 1]
+            memory = self._problem.memory_domain
+            assert clocks or memory is not None, "a clock of the unit or the memory's is open"
+            domain, faster_first = (*clocks, memory)[0], True
+        else:
+            domain, faster_first = self._open_power_domain(units, points), False
+        if domain is None:
+            raise TreeFault(f"{where} is split, but nothing is left to choose")
+        lower = len(points[domain]) // 2
+        halves = [points[domain][lower:], points[domain][:lower]]
+        for half in halves if faster_first else reversed(halves):
+            yield LemmaNode(units, (*points[:domain], half, *points[domain + 1 :]), state)
+
+    def _placed(self, units: Sequence[int], group: int, unit: int) -> tuple[int, ...] | None:
+        """The units with one group more; None where a limit is broken."""
+        placed = list(units)
+        placed[group] = unit
+        n = self._network[group]
+        network = self._problem.networks[n]
+        changes = sum(
+            NOT_NAMED not in (placed[a], placed[b]) and placed[a] != placed[b]
+            for a, b in self._edges[n]
+        )
+        most = network.max_transitions
+        if most is not None and changes > most:
+            return None
+        chain = list(zip(network.groups, network.groups[1:], strict=False))
+        if changes == most and self._edges[n] == chain:
+            for later in network.groups[group - network.first_group + 1 :]:
+                if placed[later] == NOT_NAMED:
+                    if not self._problem.allowed[later, unit]:
+                        return None
+                    placed[later] = unit
+        limit = self._problem.units[unit].max_segments
+        if limit is not None:
+            begun = sum(
+                on == unit and all(placed[a] not in (unit, NOT_NAMED) for a in self._sources[g])
+                for g, on in enumerate(placed)
+            )
+            if begun > limit:
+                return None
+        return tuple(placed)
+
+    def _open_power_domain(self, units: Sequence[int], points: tuple[Points, ...]) -> int | None:
+        if not self._checker.needs_power:
+            return None
+        needed = {clock for unit in units for clock in self._problem.units[unit].clocks}
+        for d, domain in enumerate(self._problem.domains):
+            if len(points[d]) > 1 and (d in needed or not domain.may_be_off):
+                return d
+        return None
+
+
+def _next_of(path: list[Iterator[LemmaNode]]) -> LemmaNode | None:
+    """The next node in preorder; None where all have been."""
+    while path:
+        node = next(path[-1], None)
+        if node is not None:
+            return node
+        path.pop()
+    return None

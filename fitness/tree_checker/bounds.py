@@ -1,0 +1,208 @@
+"""Whether a node is closed; compiled. The bounds are those of :mod:`fitness.lemma_checker.check`,
+which has the argument."""
+
+import numpy as np
+
+from common.units import UHZ_PS
+from fitness.simulator.jit import jit
+from fitness.tree_checker.facts import ENERGY, MAKESPAN, NETWORK, RATES
+from fitness.tree_checker.trade_off import closed_by_trade_off
+from fitness.tree_checker.work import ENDED, OVER, RUNNING
+from results.front.node_kinds import MEMBERS, POWER_LIMIT, TIME_LIMIT
+from results.problem.arithmetic import WORK_PER_PS
+
+FAR = np.int64((1 << 63) - 1)
+
+
+@jit
+def is_closed(facts, work, depth, kind):
+    """Whether the node at this depth, whose timeline has stopped, is closed for a reason."""
+    row, costs = depth + 1, work.costs_at[depth]
+    makespan = _time_bounds(facts, work, row, costs)
+    if kind == TIME_LIMIT:
+        return _breaks_time_limit(facts, work, makespan)
+    idle, dynamic = np.int64(0), np.int64(0)
+    if facts.needs_power:
+        idle = _idle_power(facts, work, costs)
+        dynamic = _dynamic_energy(facts, work, row, costs)
+    _fill_vector(facts, work, makespan, idle, dynamic)
+    if kind == MEMBERS:
+        return _closed_by_a_member(facts, work)
+    if kind == POWER_LIMIT:
+        return _breaks_power_limit(facts, work, makespan, idle, dynamic)
+    if facts.rate_mw.shape[0] == 0:
+        return False
+    return closed_by_trade_off(facts, work, row, costs, makespan, idle, dynamic)
+
+
+@jit
+def _left_ps(work, row, u):
+    return -((-work.left[row, u]) // WORK_PER_PS)
+
+
+@jit
+def _time_bounds(facts, work, row, costs):
+    """Fills ``work.network_end``; the bound of the makespan."""
+    now, total = work.now[row], np.int64(0)
+    for u in range(facts.units):
+        work.busy[u] = 0
+    for n in range(facts.networks):
+        work.network_end[n] = 0
+    for k in range(facts.instances):
+        i = facts.order[k]
+        unit = work.units[facts.group_of[i]]
+        if work.status[row, i] == ENDED:
+            least = work.end[row, i]
+        else:
+            if work.status[row, i] == RUNNING:
+                least, time = now, _left_ps(work, row, unit)
+            else:
+                where = unit if unit >= 0 else facts.units
+                time = work.smallest_ps[costs, where, facts.group_of[i]]
+                if facts.grows:
+                    step = work.step_ps[costs, where, facts.group_of[i]]
+                    time += facts.repeat_of[i] * step
+                least = _least_start(facts, work, i, unit, now)
+            total += time
+            if unit >= 0:
+                work.busy[unit] += time
+            least += time
+        work.least_end[i] = least
+        n = facts.network_of[i]
+        work.network_end[n] = max(work.network_end[n], least)
+    bound = now - (-total) // facts.units
+    for u in range(facts.units):
+        bound = max(bound, now + work.busy[u])
+    for n in range(facts.networks):
+        bound = max(bound, work.network_end[n])
+    return bound
+
+
+@jit
+def _least_start(facts, work, i, unit, now):
+    start = max(now, facts.arrival_of[i])
+    for k in range(facts.input_start[i], facts.input_start[i + 1]):
+        source = facts.input[k]
+        instant = work.least_end[source]
+        if facts.input_edge[k] >= 0 and unit >= 0:
+            other = work.units[facts.group_of[source]]
+            if other >= 0:
+                at = (facts.input_edge[k] * facts.units + other) * facts.units + unit
+                instant += facts.transition_ps[at]
+        start = max(start, instant)
+    return start
+
+
+@jit
+def _breaks_time_limit(facts, work, makespan):
+    if facts.period_ps >= 0 and makespan > facts.period_ps:
+        return True
+    for n in range(facts.networks):
+        latency = work.network_end[n] - facts.arrival_ps[n]
+        if facts.deadline_ps[n] >= 0 and latency > facts.deadline_ps[n]:
+            return True
+    return False
+
+
+@jit
+def _idle_power(facts, work, costs):
+    for d in range(facts.domains):
+        work.needed[d] = 1 - facts.may_be_off[d]
+    for u in range(facts.units):
+        if work.groups_on[u] > 0:
+            for c in range(facts.clock_start[u], facts.clock_start[u + 1]):
+                work.needed[facts.clock[c]] = 1
+    power = np.int64(facts.board_mw)
+    for d in range(facts.domains):
+        if work.needed[d]:
+            power += work.static_mw[costs, d]
+    for u in range(facts.units):
+        if work.needed[facts.clock[facts.clock_start[u]]]:
+            power += work.idle_mw[costs, u]
+    return power
+
+
+@jit
+def _dynamic_energy(facts, work, row, costs):
+    energy = work.ended_fj[row]
+    for i in range(facts.instances):
+        if work.status[row, i] == ENDED:
+            continue
+        g = facts.group_of[i]
+        unit = work.units[g]
+        if work.status[row, i] == RUNNING:
+            ran = work.now[row] - work.start[row, i] + _left_ps(work, row, unit)
+            energy += work.dynamic_mw[costs, unit, g] * ran
+        else:
+            where = unit if unit >= 0 else facts.units
+            energy += work.smallest_fj[costs, where, g]
+            if facts.grows:
+                energy += facts.repeat_of[i] * work.step_fj[costs, where, g]
+    return energy
+
+
+@jit
+def _fill_vector(facts, work, makespan, idle, dynamic):
+    time = facts.period_ps if facts.period_ps >= 0 else makespan
+    for j in range(facts.objective.shape[0]):
+        kind = facts.objective[j]
+        if kind == MAKESPAN:
+            work.vector[j] = makespan
+        elif kind == NETWORK:
+            n = facts.objective_network[j]
+            work.vector[j] = work.network_end[n] - facts.arrival_ps[n]
+        elif kind == RATES:
+            total = np.int64(0)
+            for n in range(facts.networks):
+                latency = work.network_end[n] - facts.arrival_ps[n]
+                total += UHZ_PS // max(latency, np.int64(1))
+            work.vector[j] = -total
+        else:
+            energy = idle * time + dynamic
+            if kind != ENERGY:
+                # Mean power: a thousandfold remainder stays in int64.
+                energy = energy // time * 1000 + energy % time * 1000 // time
+            work.vector[j] = energy
+
+
+@jit
+def _closed_by_a_member(facts, work):
+    for member in range(facts.closing.shape[0]):
+        if facts.closing[member, 0] > work.vector[0]:
+            # Members are in the order of their first values.
+            return False
+        closes = True
+        for j in range(1, facts.objective.shape[0]):
+            closes &= facts.closing[member, j] <= work.vector[j]
+        if closes:
+            return True
+    return False
+
+
+@jit
+def _closing_makespan(facts, work):
+    """The smallest makespan of a member that closes the bounds of all else; FAR: there is none."""
+    smallest = FAR
+    if facts.makespan_column >= 0:
+        for member in range(facts.closing.shape[0]):
+            closes = True
+            for j in range(facts.objective.shape[0]):
+                below = facts.closing[member, j] <= work.vector[j]
+                closes &= below or j == facts.makespan_column
+            if closes:
+                smallest = min(smallest, facts.closing[member, facts.makespan_column])
+    return smallest
+
+
+@jit
+def _breaks_power_limit(facts, work, makespan, idle, dynamic):
+    time = facts.period_ps if facts.period_ps >= 0 else makespan
+    if facts.cap_mw >= 0:
+        if facts.period_ps >= 0 or work.stop[0] == OVER:
+            if dynamic > (facts.cap_mw - idle) * time:
+                return True
+        elif dynamic > 0:
+            closing = _closing_makespan(facts, work)
+            if closing < FAR and dynamic >= (facts.cap_mw - idle) * closing:
+                return True
+    return facts.budget_fj >= 0 and idle * time + dynamic > facts.budget_fj

@@ -1,0 +1,140 @@
+"""Does a tree prove what is claimed? The fast check: parts of the tree in threads."""
+
+from __future__ import annotations
+
+import os
+import threading
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass
+
+import numpy as np
+
+from common.arrays import IntArray
+from fitness.lemma_checker.claim import LemmaTarget
+from fitness.tree_checker.facts import Facts, make_facts
+from fitness.tree_checker.work import Work, make_work
+from results.front.node_kinds import MEMBERS, NODE_KINDS, PART
+from results.front.proof_tree import ProofTree
+from results.problem.problem import Problem
+
+IN_FLIGHT = 4
+"""Parts that are given to the threads at a time, for each thread."""
+
+
+@dataclass(frozen=True, eq=False)
+class OpenPart:
+    """A part without nodes: the choices above it, and bounds."""
+
+    units: IntArray
+    """[groups]: units, or -1."""
+    points: IntArray
+    """[domains]: masks of operating points."""
+    bound: IntArray
+    """[objectives]"""
+    is_closed: bool
+    """Whether members close these, with the claim's tolerance."""
+
+
+@dataclass(frozen=True, eq=False)
+class TreeReport:
+    """What a check has found.
+
+    ``wrong``: why this is no tree, or what says that it is closed and is not; None where there is
+    nothing of that. ``open``: parts without nodes, by number.
+    """
+
+    wrong: str | None
+    open: dict[int, OpenPart]
+
+    @property
+    def fault(self) -> str | None:
+        """Why the tree does not prove the claim; None where it does."""
+        if self.wrong is not None:
+            return self.wrong
+        still = [index for index, part in self.open.items() if not part.is_closed]
+        return f"part {min(still)}: is open" if still else None
+
+
+def check_tree_fast(
+    problem: Problem, tree: ProofTree, claim: LemmaTarget, *, jobs: int | None = None
+) -> TreeReport:
+    """Checks a tree as :func:`fitness.lemma_checker.check_tree` does.
+
+    Args:
+        problem: its figures must fit in int64 with all their products
+            (:mod:`dse.problem.int64_bounds`).
+        jobs: threads; one per core by default.
+
+    Raises:
+        ResultError: see :func:`fitness.tree_checker.facts.make_facts`.
+    """
+    check = _Check(make_facts(problem, claim), tree)
+    check.run(problem, jobs or os.cpu_count() or 1)
+    return TreeReport(check.wrong(), check.open)
+
+
+class _Check:
+    """A tree whose parts are checked, each after the one that leads to it."""
+
+    def __init__(self, facts: Facts, tree: ProofTree) -> None:
+        self._facts, self._parts = facts, tree.parts
+        leading = np.array([int((part == PART).sum()) for part in tree.parts])
+        self._first_of = 1 + np.concatenate(([0], np.cumsum(leading)))
+        self._own = threading.local()
+        self._faults: dict[int, str] = {}
+        self.open: dict[int, OpenPart] = {}
+        there, wanted = len(tree.parts), int(self._first_of[-1])
+        if there < wanted:
+            self._faults[there] = f"part {there} is missing"
+        elif there > wanted:
+            self._faults[wanted] = f"part {wanted}: no node leads to it"
+
+    def run(self, problem: Problem, jobs: int) -> None:
+        """Checks all parts, unless the number of parts is wrong or one has a fault."""
+        masks = [sum(1 << int(k) for k in np.flatnonzero(d.allowed)) for d in problem.domains]
+        nothing = np.full(self._facts.groups, -1, dtype=np.int64)
+        ready = [(0, nothing, np.array(masks, dtype=np.int64))]
+        flying: set[Future[list[tuple[int, IntArray, IntArray]]]] = set()
+        with ThreadPoolExecutor(jobs) as pool:
+            while (ready or flying) and not self._faults:
+                while ready and len(flying) < IN_FLIGHT * jobs:
+                    flying.add(pool.submit(self._part, *ready.pop()))
+                done, flying = wait(flying, return_when=FIRST_COMPLETED)
+                for part in done:
+                    ready += part.result()
+
+    def wrong(self) -> str | None:
+        """The first that was found."""
+        return self._faults[min(self._faults)] if self._faults else None
+
+    def _part(
+        self, index: int, units: IntArray, points: IntArray
+    ) -> list[tuple[int, IntArray, IntArray]]:
+        """Checks a part; what it leads to."""
+        from fitness.tree_checker.walk import FAULTS, SOUND, check_part
+
+        work = self._work()
+        nodes = self._parts[index]
+        is_open = len(nodes) == 0
+        count = int(self._first_of[index + 1] - self._first_of[index])
+        rows = np.zeros((count, len(units)), np.int64), np.zeros((count, len(points)), np.int64)
+        where = np.zeros(1, dtype=np.int64)
+        # A copy, for the kernel takes no array that cannot be written.
+        kinds = np.array([MEMBERS] if is_open else nodes, dtype=np.uint8)
+        found = check_part(self._facts, work, kinds, units, points, *rows, where)
+        if is_open:
+            bound = work.vector.copy()
+            self.open[index] = OpenPart(units, points, bound, found == SOUND)
+        elif found != SOUND:
+            at = int(where[0])
+            kind = NODE_KINDS[nodes[at]] if at < len(nodes) else ""
+            self._faults[index] = f"part {index}: node {at} {FAULTS[found].format(kind=kind)}"
+        first = int(self._first_of[index])
+        return [(first + k, rows[0][k], rows[1][k]) for k in range(count)]
+
+    def _work(self) -> Work:
+        """The work arrays of this thread."""
+        if not hasattr(self._own, "work"):
+            self._own.work = make_work(self._facts)
+        work: Work = self._own.work
+        return work

@@ -1,0 +1,163 @@
+"""The choices of a tree: what a node chooses next, and its children in their order; compiled. The
+rules are stated in :mod:`fitness.lemma_checker.tree`."""
+
+import numpy as np
+
+from fitness.simulator.jit import jit
+from fitness.tree_checker.costs import fill_costs
+from fitness.tree_checker.work import AT_CLOCK, AT_UNIT
+
+CHOICES = UNIT, FASTER_HALF_FIRST, SLOWER_HALF_FIRST = range(3)
+
+
+@jit
+def open_choice(facts, work, depth):
+    """Opens the choice of the node at this depth, whose timeline has stopped; False where nothing
+    is left to choose."""
+    work.option[depth] = 0
+    if work.stop[0] == AT_UNIT:
+        work.kind[depth] = UNIT
+        work.subject[depth] = work.stop[1]
+        return True
+    domain = np.int64(-1)
+    if work.stop[0] == AT_CLOCK:
+        work.kind[depth] = FASTER_HALF_FIRST
+        u = work.stop[1]
+        for c in range(facts.clock_start[u], facts.clock_start[u + 1]):
+            if domain < 0 and _is_open(work, facts.clock[c]):
+                domain = facts.clock[c]
+        if domain < 0:
+            domain = np.int64(facts.memory)
+    elif facts.needs_power:
+        work.kind[depth] = SLOWER_HALF_FIRST
+        for d in range(facts.domains):
+            if domain < 0 and _is_open(work, d) and _is_on(facts, work, d):
+                domain = np.int64(d)
+    if domain < 0:
+        return False
+    work.subject[depth] = domain
+    work.saved[depth] = work.points[domain]
+    return True
+
+
+@jit
+def _is_open(work, d):
+    return work.points[d] & (work.points[d] - 1) != 0
+
+
+@jit
+def _is_on(facts, work, d):
+    if facts.may_be_off[d] == 0:
+        return True
+    for u in range(facts.units):
+        if work.groups_on[u] > 0:
+            for c in range(facts.clock_start[u], facts.clock_start[u + 1]):
+                if facts.clock[c] == d:
+                    return True
+    return False
+
+
+@jit
+def next_child(facts, work, depth):
+    """Makes the next choice of the node at this depth that no limit forbids, after taking the one
+    before it back; False where none is left."""
+    if work.kind[depth] != UNIT:
+        return _next_half(facts, work, depth)
+    work.costs_at[depth + 1] = work.costs_at[depth]
+    g = work.subject[depth]
+    _take_back(facts, work, depth, g)
+    while work.option[depth] < facts.units:
+        u = work.option[depth]
+        work.option[depth] += 1
+        if facts.allowed[g, u]:
+            if _place(facts, work, depth, g, u):
+                return True
+            _take_back(facts, work, depth, g)
+    return False
+
+
+@jit
+def _next_half(facts, work, depth):
+    d, half, points = work.subject[depth], work.option[depth], work.saved[depth]
+    work.points[d] = points
+    if half == 2:
+        return False
+    work.option[depth] += 1
+    count = np.int64(0)
+    for k in range(facts.points[d]):
+        count += (points >> k) & 1
+    lower, seen = np.int64(0), np.int64(0)
+    for k in range(facts.points[d]):
+        if (points >> k) & 1 and seen < count // 2:
+            lower |= np.int64(1) << k
+            seen += 1
+    slower = (work.kind[depth] == SLOWER_HALF_FIRST) == (half == 0)
+    work.points[d] = lower if slower else points & ~lower
+    work.costs_at[depth + 1] = work.costs_at[depth] + 1
+    fill_costs(facts, work, work.costs_at[depth + 1], d)
+    return True
+
+
+@jit
+def put_on(work, g, u):
+    """Puts a group on a unit, without a look at any limit."""
+    work.units[g] = u
+    work.groups_on[u] += 1
+
+
+@jit
+def _take_back(facts, work, depth, g):
+    """Takes back the unit of a group, and what followed it."""
+    if work.units[g] < 0:
+        return
+    work.groups_on[work.units[g]] -= 1
+    work.units[g] = -1
+    n = facts.network_of_group[g]
+    for h in range(g + 1, facts.end_group[n]):
+        if work.follows[h] == depth + 1:
+            work.groups_on[work.units[h]] -= 1
+            work.units[h] = -1
+            work.follows[h] = 0
+
+
+@jit
+def _place(facts, work, depth, g, u):
+    """Puts the group, and what must follow it, on a unit; False where a limit is broken."""
+    put_on(work, g, u)
+    n = facts.network_of_group[g]
+    most = facts.max_transitions[n]
+    if most >= 0:
+        changes = _transitions(facts, work, n)
+        if changes > most:
+            return False
+        if changes == most and facts.is_chain[n]:
+            for h in range(g + 1, facts.end_group[n]):
+                if work.units[h] < 0:
+                    if facts.allowed[h, u] == 0:
+                        return False
+                    put_on(work, h, u)
+                    work.follows[h] = depth + 1
+    return facts.max_segments[u] < 0 or _segments(facts, work, u) <= facts.max_segments[u]
+
+
+@jit
+def _transitions(facts, work, n):
+    changes = np.int64(0)
+    for e in range(facts.edge_start[n], facts.edge_start[n + 1]):
+        a, b = work.units[facts.edge_source[e]], work.units[facts.edge_target[e]]
+        changes += a >= 0 and b >= 0 and a != b
+    return changes
+
+
+@jit
+def _segments(facts, work, u):
+    """Groups on the unit that nothing on the same unit feeds, and nothing that is open."""
+    begun = np.int64(0)
+    for g in range(facts.groups):
+        if work.units[g] == u:
+            begins = True
+            for k in range(facts.feeding_start[g], facts.feeding_start[g + 1]):
+                other = work.units[facts.feeding[k]]
+                begins &= other >= 0 and other != u
+            begun += begins
+    return begun

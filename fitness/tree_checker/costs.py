@@ -1,0 +1,144 @@
+"""Smallest costs over sets of operating points; compiled."""
+
+import numpy as np
+
+from fitness.simulator.jit import jit
+
+FAR = np.int64((1 << 63) - 1)
+
+
+@jit
+def fill_costs(facts, work, row, domain):
+    """Row ``row`` of the costs, for ``work.points``. Where only ``domain`` is another than for the
+    row before it, what does not depend on that is copied; -1: nothing is."""
+    work.memory_point[row] = 0
+    memory_open = False
+    if facts.memory >= 0:
+        mask = work.points[facts.memory]
+        work.memory_point[row] = _first_point(mask)
+        memory_open = mask & (mask - 1) != 0
+    for u in range(facts.units):
+        affected = domain < 0
+        clock_open = memory_open
+        choice = facts.table_start[u]
+        for c in range(facts.clock_start[u], facts.clock_start[u + 1]):
+            affected |= facts.clock[c] == domain
+            mask = work.points[facts.clock[c]]
+            clock_open |= mask & (mask - 1) != 0
+            choice += _first_point(mask) * facts.clock_stride[c]
+        work.choice[row, u] = -1 if clock_open else choice
+        if affected:
+            _fill_unit(facts, work, row, u)
+        else:
+            _copy_unit(facts, work, row, u)
+    for d in range(facts.domains):
+        if domain >= 0 and d != domain:
+            work.static_mw[row, d] = work.static_mw[row - 1, d]
+            continue
+        least = FAR
+        for k in range(facts.points[d]):
+            if (work.points[d] >> k) & 1:
+                least = min(least, facts.static_mw[d, k])
+        work.static_mw[row, d] = least
+    _fill_anywhere(facts, work, row)
+
+
+@jit
+def _first_point(mask):
+    k = np.int64(0)
+    while (mask >> k) & 1 == 0:
+        k += 1
+    return k
+
+
+@jit
+def _copy_unit(facts, work, row, u):
+    work.idle_mw[row, u] = work.idle_mw[row - 1, u]
+    for g in range(facts.groups):
+        work.smallest_ps[row, u, g] = work.smallest_ps[row - 1, u, g]
+        work.smallest_fj[row, u, g] = work.smallest_fj[row - 1, u, g]
+        work.dynamic_mw[row, u, g] = work.dynamic_mw[row - 1, u, g]
+        if facts.grows:
+            work.step_ps[row, u, g] = work.step_ps[row - 1, u, g]
+            work.step_fj[row, u, g] = work.step_fj[row - 1, u, g]
+    for r in range(facts.rate_mw.shape[0]):
+        for g in range(facts.groups):
+            work.mixed_fj[row, r, u, g] = work.mixed_fj[row - 1, r, u, g]
+
+
+@jit
+def _fill_unit(facts, work, row, u):
+    work.idle_mw[row, u] = FAR
+    for g in range(facts.groups):
+        work.smallest_ps[row, u, g] = FAR
+        work.smallest_fj[row, u, g] = FAR
+        work.dynamic_mw[row, u, g] = FAR
+        if facts.grows:
+            work.step_ps[row, u, g] = FAR
+            work.step_fj[row, u, g] = FAR
+    for r in range(facts.rate_mw.shape[0]):
+        for g in range(facts.groups):
+            work.mixed_fj[row, r, u, g] = FAR
+    first, end = facts.clock_start[u], facts.clock_start[u + 1]
+    for c in range(first, end):
+        work.digit[c] = _first_point(work.points[facts.clock[c]])
+    c = first
+    while c >= first:
+        choice = facts.table_start[u]
+        for k in range(first, end):
+            choice += work.digit[k] * facts.clock_stride[k]
+        _fill_choice(facts, work, row, u, choice)
+        # The next choice of points: the last clock counts fastest.
+        c = end - 1
+        while c >= first:
+            mask = work.points[facts.clock[c]] >> (work.digit[c] + 1)
+            if mask != 0:
+                work.digit[c] += 1 + _first_point(mask)
+                break
+            work.digit[c] = _first_point(work.points[facts.clock[c]])
+            c -= 1
+
+
+@jit
+def _fill_choice(facts, work, row, u, choice):
+    work.idle_mw[row, u] = min(work.idle_mw[row, u], facts.idle_mw[choice])
+    for g in range(facts.groups):
+        if facts.allowed[g, u] == 0:
+            continue
+        time, power = facts.time_ps[choice, g], facts.dynamic_mw[choice, g]
+        energy = time * power
+        work.smallest_ps[row, u, g] = min(work.smallest_ps[row, u, g], time)
+        work.smallest_fj[row, u, g] = min(work.smallest_fj[row, u, g], energy)
+        work.dynamic_mw[row, u, g] = min(work.dynamic_mw[row, u, g], power)
+        if facts.grows:
+            step = facts.step_ps[choice, g]
+            work.step_ps[row, u, g] = min(work.step_ps[row, u, g], step)
+            work.step_fj[row, u, g] = min(work.step_fj[row, u, g], step * power)
+        for r in range(facts.rate_mw.shape[0]):
+            both = facts.rate_mw[r] * time + energy
+            work.mixed_fj[row, r, u, g] = min(work.mixed_fj[row, r, u, g], both)
+
+
+@jit
+def _fill_anywhere(facts, work, row):
+    """The smallest over the units that a group may have, and the gains."""
+    last = facts.units
+    for g in range(facts.groups):
+        time, energy = FAR, FAR
+        for u in range(facts.units):
+            time = min(time, work.smallest_ps[row, u, g])
+            energy = min(energy, work.smallest_fj[row, u, g])
+        work.smallest_ps[row, last, g] = time
+        work.smallest_fj[row, last, g] = energy
+        if facts.grows:
+            work.step_ps[row, last, g] = FAR
+            work.step_fj[row, last, g] = FAR
+            for u in range(facts.units):
+                step, more = work.step_ps[row, u, g], work.step_fj[row, u, g]
+                work.step_ps[row, last, g] = min(work.step_ps[row, last, g], step)
+                work.step_fj[row, last, g] = min(work.step_fj[row, last, g], more)
+        for r in range(facts.rate_mw.shape[0]):
+            both = FAR
+            for u in range(facts.units):
+                both = min(both, work.mixed_fj[row, r, u, g])
+            work.gain_fj[row, r, g] = both - facts.rate_mw[r] * time - energy

@@ -1,0 +1,334 @@
+"""A problem and a claim about it, laid out for the fast check of trees."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from graphlib import TopologicalSorter
+from itertools import accumulate
+
+import numpy as np
+
+from common.arrays import IntArray
+from fitness.lemma_checker.claim import LemmaTarget
+from fitness.simulator.tables import Tables
+from results.errors import ResultError
+from results.problem.objectives import ObjectiveKind
+from results.problem.problem import Problem
+
+NONE = -1
+MAKESPAN, NETWORK, RATES, ENERGY, POWER = range(5)
+KINDS = {
+    ObjectiveKind.LATENCY: MAKESPAN,
+    ObjectiveKind.INVERSE_LATENCY: RATES,
+    ObjectiveKind.ENERGY: ENERGY,
+    ObjectiveKind.POWER: POWER,
+}
+RATE_TIMES_TIME = 1 << 61
+MASK_BITS = 62
+
+
+@dataclass(frozen=True, eq=False)
+class Facts(Tables):
+    """All that does not change from node to node; int64. Lists of lists are flat, entry i between
+    ``X_start[i]`` and ``X_start[i + 1]``; limits that there are not are ``NONE``.
+
+    An *instance* is a group in one repeat of its network, by network, repeat and group.
+    """
+
+    groups: int
+    units: int
+    domains: int
+    networks: int
+    instances: int
+    group_of: IntArray
+    """[instances]"""
+    network_of: IntArray
+    """[instances]"""
+    repeat_of: IntArray
+    """[instances]: from 0."""
+    arrival_of: IntArray
+    """[instances]: of the network where it is a first group of the first repeat, else 0."""
+    input_start: IntArray
+    input: IntArray
+    """Instances whose ends an instance waits for."""
+    input_edge: IntArray
+    """The edge, or edges + the hand-over; ``NONE`` where a repeat or another network is awaited."""
+    follower_start: IntArray
+    follower: IntArray
+    order: IntArray
+    """Instances, each after its inputs."""
+    transition_ps: IntArray
+    """Flat [edges, then hand-overs, units, units]."""
+    allowed: IntArray
+    """[groups, units]"""
+    network_of_group: IntArray
+    first_group: IntArray
+    """[networks]"""
+    end_group: IntArray
+    """[networks]: behind the last one."""
+    is_chain: IntArray
+    """[networks]"""
+    trades: IntArray
+    """[networks]: 1 for a chain that no other network hands over to."""
+    grows: int
+    """1 where later repeats take longer."""
+    edge_start: IntArray
+    edge_source: IntArray
+    edge_target: IntArray
+    """Edges by network."""
+    feeding_start: IntArray
+    feeding: IntArray
+    """Groups that feed a group."""
+    max_transitions: IntArray
+    max_segments: IntArray
+    deadline_ps: IntArray
+    arrival_ps: IntArray
+    """[networks]"""
+    clock_start: IntArray
+    clock: IntArray
+    clock_stride: IntArray
+    """Domains of a unit, and how far one operating point is from the next in its tables."""
+    table_start: IntArray
+    """[units]: where its choices of operating points begin; rows of the next four tables."""
+    time_ps: IntArray
+    """[choices, groups]"""
+    step_ps: IntArray
+    """What each further repeat takes longer."""
+    demand_kbps: IntArray
+    dynamic_mw: IntArray
+    idle_mw: IntArray
+    """[choices]"""
+    static_mw: IntArray
+    """[domains, operating points]"""
+    may_be_off: IntArray
+    points: IntArray
+    """[domains]: operating points."""
+    memory: int
+    contention: IntArray
+    """[units, operating points of the memory, parameters]; the first is ``NONE`` where nothing
+    slows the unit down."""
+    board_mw: int
+    needs_power: int
+    cap_mw: int
+    budget_fj: int
+    period_ps: int
+    objective: IntArray
+    """[objectives]: such as ``MAKESPAN``."""
+    objective_network: IntArray
+    closing: IntArray
+    """[members, objectives]: the smallest bounds that a member closes."""
+    makespan_column: int
+    steps: IntArray
+    """[steps, 2]: makespans, which rise, and energies, which fall, that close most; none without
+    rates."""
+    rate_mw: IntArray
+    """Without rates none; else 0 and the rates of exchange."""
+    longest_ps: int
+    """Makespans times rates stay in int64 up to here."""
+
+
+def make_facts(problem: Problem, claim: LemmaTarget) -> Facts:
+    """Lays everything out. That sums and products of the problem's figures fit in int64 is up to
+    the caller.
+
+    Raises:
+        ResultError: where the claim has no bounds, or this is not for the fast check: a figure of
+            the claim, or a product of its rates, that needs more than 64 bits.
+    """
+    claim.require_bounds(problem)
+    units, networks = problem.units, problem.networks
+    instances, inputs = _instances(problem)
+    followers: list[list[int]] = [[] for _ in instances]
+    for i, entries in enumerate(inputs):
+        for source, _ in entries:
+            followers[source].append(i)
+    order = TopologicalSorter({i: [j for j, _ in row] for i, row in enumerate(inputs)})
+    edges = [[edge for edge in problem.edges if edge[0] in n.groups] for n in networks]
+    feeding = [[a for a, b in problem.edges if b == g] for g in range(problem.group_count)]
+    chains = _int64(
+        [
+            [(g, g + 1) for g in network.groups[:-1]] == sorted(own)
+            for network, own in zip(networks, edges, strict=True)
+        ]
+    )
+    receivers = {problem.network_of[target] for _, target in problem.handovers}
+    minimised = [problem.objectives[column] for column in claim.objectives]
+    kinds = [NETWORK if o.network is not None else KINDS[o.kind] for o in minimised]
+    limited = problem.power_cap_mw is not None or problem.energy_budget_fj is not None
+    most_points = max(len(domain.allowed) for domain in problem.domains)
+    if most_points > MASK_BITS:
+        raise ResultError(f"at most {MASK_BITS} operating points can be checked fast")
+    traded = len(kinds) == 2 and set(kinds) == {MAKESPAN, ENERGY} and claim.rates_mw
+    rates = sorted({0, *claim.rates_mw}) if traded else []
+    if rates and rates[-1] * max(_slowest_ps(problem), 1) * (len(networks) + 2) > RATE_TIMES_TIME:
+        raise ResultError("rates_mw: products with times need more than 64 bits")
+    closing = _int64([list(row) for row in claim.closing]).reshape(-1, len(kinds))
+    return Facts(
+        groups=problem.group_count,
+        units=len(units),
+        domains=len(problem.domains),
+        networks=len(networks),
+        instances=len(instances),
+        group_of=_int64([group for _, _, group, _ in instances]),
+        network_of=_int64([n for n, _, _, _ in instances]),
+        repeat_of=_int64([repeat for _, repeat, _, _ in instances]),
+        arrival_of=_int64([arrival for _, _, _, arrival in instances]),
+        input_start=_starts(inputs),
+        input=_int64([source for row in inputs for source, _ in row]),
+        input_edge=_int64([edge for row in inputs for _, edge in row]),
+        follower_start=_starts(followers),
+        follower=_int64([i for row in followers for i in row]),
+        order=_int64(order.static_order()),
+        transition_ps=_int64(
+            np.concatenate((problem.transition_ps, problem.handovers_ps)).reshape(-1)
+        ),
+        allowed=problem.allowed.astype(np.int64),
+        network_of_group=_int64([n for n, network in enumerate(networks) for _ in network.groups]),
+        first_group=_int64([network.groups.start for network in networks]),
+        end_group=_int64([network.groups.stop for network in networks]),
+        is_chain=chains,
+        trades=_int64([int(n not in receivers) for n in range(len(networks))]) * chains,
+        grows=int(any(unit.step_ps is not None for unit in units)),
+        edge_start=_starts(edges),
+        edge_source=_int64([a for own in edges for a, _ in own]),
+        edge_target=_int64([b for own in edges for _, b in own]),
+        feeding_start=_starts(feeding),
+        feeding=_int64([a for row in feeding for a in row]),
+        max_transitions=_limits(network.max_transitions for network in networks),
+        max_segments=_limits(unit.max_segments for unit in units),
+        deadline_ps=_limits(network.deadline_ps for network in networks),
+        arrival_ps=_int64([network.arrival_ps for network in networks]),
+        clock_start=_starts([unit.clocks for unit in units]),
+        clock=_int64([d for unit in units for d in unit.clocks]),
+        clock_stride=_int64(
+            [
+                int(np.prod([len(problem.domains[d].allowed) for d in unit.clocks[c + 1 :]]))
+                for unit in units
+                for c in range(len(unit.clocks))
+            ]
+        ),
+        table_start=_int64([0, *accumulate(unit.idle_mw.size for unit in units)]),
+        time_ps=_by_choice([unit.time_ps for unit in units]),
+        step_ps=_by_choice([unit.steps_ps for unit in units]),
+        demand_kbps=_by_choice([unit.demand_kbps for unit in units]),
+        dynamic_mw=_by_choice([unit.dynamic_mw for unit in units]),
+        idle_mw=_int64(np.concatenate([unit.idle_mw.reshape(-1) for unit in units])),
+        static_mw=_int64(
+            [
+                [*domain.static_mw.tolist(), *[0] * (most_points - len(domain.static_mw))]
+                for domain in problem.domains
+            ]
+        ),
+        may_be_off=_int64([domain.may_be_off for domain in problem.domains]),
+        points=_int64([len(domain.allowed) for domain in problem.domains]),
+        memory=NONE if problem.memory_domain is None else problem.memory_domain,
+        contention=_contention(problem),
+        board_mw=problem.board_mw,
+        needs_power=int(limited or ENERGY in kinds or POWER in kinds),
+        cap_mw=_power_cap(problem),
+        budget_fj=NONE if problem.energy_budget_fj is None else problem.energy_budget_fj,
+        period_ps=NONE if problem.execution.period_ps is None else problem.execution.period_ps,
+        objective=_int64(kinds),
+        objective_network=_limits(o.network for o in minimised),
+        closing=closing,
+        makespan_column=kinds.index(MAKESPAN) if MAKESPAN in kinds else NONE,
+        steps=_steps(closing, kinds) if traded else np.zeros((0, 2), dtype=np.int64),
+        rate_mw=_int64(rates),
+        longest_ps=RATE_TIMES_TIME // (max([1, *rates]) * (len(networks) + 2)),
+    )
+
+
+def _instances(
+    problem: Problem,
+) -> tuple[list[tuple[int, int, int, int]], list[list[tuple[int, int]]]]:
+    """(network, repeat, group, arrival) of all instances, and (instance, edge) of what each waits
+    for."""
+    sizes = [n.repeats * len(n.group_names) for n in problem.networks]
+    first = [0, *accumulate(sizes)]
+    last = [
+        first[n + 1] - network.groups.stop + g
+        for n, network in enumerate(problem.networks)
+        for g in network.groups
+    ]
+    rows: list[tuple[int, int, int, int]] = []
+    inputs: list[list[tuple[int, int]]] = []
+    for n, network in enumerate(problem.networks):
+        size = len(network.group_names)
+        for repeat in range(network.repeats):
+            base = first[n] + repeat * size - network.first_group
+            awaited = [(first[n] + (repeat - 1) * size + k, NONE) for k in range(size)]
+            if repeat == 0:
+                awaited = [
+                    (first[m + 1] - 1 - k, NONE)
+                    for m in network.waits_for
+                    for k in range(len(problem.networks[m].group_names))
+                ]
+            for g in network.groups:
+                fed = [(base + a, e) for e, (a, b) in enumerate(problem.edges) if b == g]
+                rows.append((n, repeat, g, network.arrival_ps if repeat == 0 and not fed else 0))
+                handed_over = [
+                    (last[a], h)
+                    for h, (a, b) in enumerate(problem.handovers, len(problem.edges))
+                    if b == g and repeat == 0
+                ]
+                inputs.append([*(fed or awaited), *handed_over])
+    return rows, inputs
+
+
+def _slowest_ps(problem: Problem) -> int:
+    """All groups one after the other, each where it takes longest."""
+    tables = [problem.frame_ps(u) for u in range(len(problem.units))]
+    return sum(max(int(table[g].max()) for table in tables) for g in range(problem.group_count))
+
+
+def _steps(closing: IntArray, kinds: Sequence[int]) -> IntArray:
+    steps: list[tuple[int, int]] = []
+    for pair in sorted(
+        map(tuple, closing[:, [kinds.index(MAKESPAN), kinds.index(ENERGY)]].tolist())
+    ):
+        if not steps or pair[1] < steps[-1][1]:
+            steps.append(pair)
+    return _int64(steps).reshape(-1, 2)
+
+
+def _contention(problem: Problem) -> IntArray:
+    points = 1
+    if problem.memory_domain is not None:
+        points = len(problem.domains[problem.memory_domain].allowed)
+    table = np.full((len(problem.units), points, 10), NONE, dtype=np.int64)
+    for u, unit in enumerate(problem.units):
+        if unit.contention is not None:
+            table[u] = np.stack(list(vars(unit.contention).values()), axis=1)
+    return table
+
+
+def _power_cap(problem: Problem) -> int:
+    """The cap, where something can be above it."""
+    power = problem.board_mw
+    power += sum(int(domain.static_mw.max(initial=0)) for domain in problem.domains)
+    for unit in problem.units:
+        power += int(unit.idle_mw.max(initial=0)) + int(unit.dynamic_mw.max(initial=0))
+    cap = problem.power_cap_mw
+    return NONE if cap is None or cap >= power else cap
+
+
+def _by_choice(tables: Sequence[IntArray]) -> IntArray:
+    """[groups, *operating points] of all units -> [choices, groups]."""
+    rows = [table.reshape(len(table), -1).T for table in tables]
+    return np.ascontiguousarray(np.concatenate(rows), dtype=np.int64)
+
+
+def _limits(values: Iterable[int | None]) -> IntArray:
+    return _int64([NONE if value is None else value for value in values])
+
+
+def _starts(rows: Sequence[Sequence[object]]) -> IntArray:
+    return _int64([0, *accumulate(len(row) for row in rows)])
+
+
+def _int64(values: Iterable[object]) -> IntArray:
+    try:
+        return np.array(list(values), dtype=np.int64)
+    except OverflowError:
+        raise ResultError("a figure of the claim needs more than 64 bits") from None

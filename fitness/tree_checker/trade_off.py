@@ -1,0 +1,103 @@
+"""Whether members leave a node no room between makespan and energy; compiled. The argument is in
+:mod:`fitness.lemma_checker.trade_off`."""
+
+import numpy as np
+
+from fitness.simulator.jit import jit
+from fitness.tree_checker.work import ENDED, RUNNING
+
+MOST_FJ = 1 << 61
+
+
+@jit
+def closed_by_trade_off(facts, work, row, costs, makespan, idle, dynamic):
+    """Whether no makespan from the bound on lies below that of one member with an energy below that
+    of the member before it."""
+    steps = facts.steps.shape[0]
+    if steps == 0 or makespan < facts.steps[0, 0]:
+        return False
+    power, fixed, least = idle, dynamic, idle * makespan + dynamic
+    if facts.period_ps >= 0:
+        power, fixed = np.int64(0), dynamic + idle * facts.period_ps
+        least = fixed
+    _fill_gained(facts, work, row, costs)
+    for s in range(steps):
+        wanted = facts.steps[s, 1]
+        if wanted <= least:
+            # Energies fall from step to step.
+            return True
+        if s + 1 < steps:
+            longest = facts.steps[s + 1, 0]
+        elif facts.period_ps >= 0:
+            longest = facts.period_ps + 1
+        elif power > 0:
+            longest = wanted // power + 1
+        else:
+            return False
+        if longest <= makespan:
+            continue
+        if longest > facts.longest_ps or wanted > MOST_FJ:
+            return False
+        if not _is_reached(facts, work, fixed, power, wanted, makespan, longest):
+            return False
+    return True
+
+
+@jit
+def _fill_gained(facts, work, row, costs):
+    """Of every chain what its groups that have not started and have no unit gain at each rate."""
+    for n in range(facts.networks):
+        for r in range(facts.rate_mw.shape[0]):
+            work.gained[n, r] = 0
+    for i in range(facts.instances):
+        g, n = facts.group_of[i], facts.network_of[i]
+        status = work.status[row, i]
+        if facts.trades[n] and work.units[g] < 0 and status != RUNNING and status != ENDED:
+            for r in range(facts.rate_mw.shape[0]):
+                work.gained[n, r] += work.gain_fj[costs, r, g]
+
+
+@jit
+def _energy_at(facts, work, fixed, power, time):
+    """The least energy of design points with this makespan, and how much it grows."""
+    energy, growth = fixed + power * time, power
+    for n in range(facts.networks):
+        if facts.trades[n] == 0:
+            continue
+        most, rate = np.int64(0), np.int64(0)
+        for r in range(facts.rate_mw.shape[0]):
+            over = work.gained[n, r] + facts.rate_mw[r] * (work.network_end[n] - time)
+            if over > most:
+                most, rate = over, facts.rate_mw[r]
+        energy += most
+        growth -= rate
+    return energy, growth
+
+
+@jit
+def _is_reached(facts, work, fixed, power, wanted, low, high):
+    """Whether the least energy, which is convex, is nowhere below ``wanted`` from one makespan to
+    the other."""
+    at_low, fall = _energy_at(facts, work, fixed, power, low)
+    if at_low < wanted or fall >= 0:
+        return at_low >= wanted
+    at_high, rise = _energy_at(facts, work, fixed, power, high)
+    if at_high < wanted or rise <= 0:
+        return at_high >= wanted
+    while high - low > 1:
+        # Left of ``first`` the left tangent is high enough, right of ``last`` the right one.
+        first = low + (at_low - wanted) // -fall + 1
+        last = high - (at_high - wanted) // rise - 1
+        if first > last:
+            return True
+        middle = min(max((first + last) // 2, low + 1), high - 1)
+        here, growth = _energy_at(facts, work, fixed, power, middle)
+        if here < wanted:
+            return False
+        if growth < 0:
+            low, at_low, fall = middle, here, growth
+        elif growth > 0:
+            high, at_high, rise = middle, here, growth
+        else:
+            return True
+    return True

@@ -1,0 +1,67 @@
+"""One part of a tree, walked in preorder; compiled."""
+
+from fitness.simulator.jit import jit
+from fitness.tree_checker.bounds import is_closed
+from fitness.tree_checker.choices import next_child, open_choice, put_on
+from fitness.tree_checker.costs import fill_costs
+from fitness.tree_checker.timeline import begin_timeline, resume_timeline
+from results.front.node_kinds import PART, SPLIT
+
+FAULTS = (
+    "",
+    "is not closed by {kind}",
+    "is split, but nothing is left to choose",
+    "is one too many",
+    "is missing",
+)
+SOUND, NOT_CLOSED, NOT_SPLIT, TOO_MANY, MISSING = range(len(FAULTS))
+
+
+@jit
+def check_part(facts, work, nodes, units, points, part_units, part_points, where):
+    """Whether everything in a part is closed that says so; one of ``FAULTS``.
+
+    ``nodes`` [nodes] are their kinds, ``units`` [groups] and ``points`` [domains] the choices above
+    the part. Those above further parts are written to ``part_units`` and ``part_points`` [parts,
+    ...], the place of a fault to ``where`` [1].
+    """
+    for u in range(facts.units):
+        work.groups_on[u] = 0
+    for g in range(facts.groups):
+        work.units[g] = -1
+        work.follows[g] = 0
+        if units[g] >= 0:
+            put_on(work, g, units[g])
+    for d in range(facts.domains):
+        work.points[d] = points[d]
+    work.costs_at[0] = 0
+    fill_costs(facts, work, 0, -1)
+    begin_timeline(facts, work)
+    depth, parts = 0, 0
+    for at in range(nodes.shape[0]):
+        where[0] = at
+        if depth < 0:
+            return TOO_MANY
+        kind = nodes[at]
+        if kind == PART:
+            for g in range(facts.groups):
+                part_units[parts, g] = work.units[g]
+            for d in range(facts.domains):
+                part_points[parts, d] = work.points[d]
+            parts += 1
+        else:
+            resume_timeline(facts, work, depth)
+            if kind == SPLIT:
+                if not open_choice(facts, work, depth):
+                    return NOT_SPLIT
+                depth += 1
+            elif not is_closed(facts, work, depth, kind):
+                return NOT_CLOSED
+        # The next node: a child of the deepest node that has one left.
+        depth -= 1
+        while depth >= 0 and not next_child(facts, work, depth):
+            depth -= 1
+        if depth >= 0:
+            depth += 1
+    where[0] = nodes.shape[0]
+    return SOUND if depth < 0 else MISSING

@@ -1,0 +1,147 @@
+"""Work arrays of the fast check of trees: one path from the root of a part to the present node."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from common.arrays import IntArray
+from fitness.simulator.tables import Tables
+
+if TYPE_CHECKING:
+    from fitness.tree_checker.facts import Facts
+
+# Why a timeline has stopped, Work.stop[0]; what matters there is Work.stop[1].
+AT_UNIT, AT_CLOCK, OVER = range(3)
+# Status of an instance.
+LOCKED, ELIGIBLE, WAITING, RUNNING, ENDED = range(5)
+
+
+@dataclass(frozen=True, eq=False)
+class Work(Tables):
+    """A node at depth d of its part resumes from the timeline in row d; its own is in row d + 1.
+    Smallest costs are in the row ``costs_at[d]``: there are as many as sets of points above it."""
+
+    units: IntArray
+    """[groups]: units, or -1."""
+    points: IntArray
+    """[domains]: masks."""
+    follows: IntArray
+    """[groups]: 1 + the depth of the choice that also placed this group, or 0."""
+    groups_on: IntArray
+    """[units]"""
+    kind: IntArray
+    """[depths]: the choice below a node, ``CHOICES`` of :mod:`fitness.tree_checker.choices`."""
+    subject: IntArray
+    option: IntArray
+    saved: IntArray
+    costs_at: IntArray
+    stop: IntArray
+    """Why the timeline has stopped, and the group or unit that it stopped at."""
+    now: IntArray
+    """[depths]; the timelines."""
+    ended_fj: IntArray
+    """[depths]: dynamic energy of what has ended."""
+    status: IntArray
+    """[depths, instances]"""
+    start: IntArray
+    end: IntArray
+    missing: IntArray
+    """Inputs that have not ended."""
+    ready: IntArray
+    running: IntArray
+    """[depths, units]: an instance, or -1."""
+    left: IntArray
+    """[depths, units]: work left of it."""
+    demand: IntArray
+    starting: IntArray
+    """[units]: what starts now."""
+    smallest_ps: IntArray
+    """[costs, units + 1, groups]; the last row over all units that a group may have."""
+    step_ps: IntArray
+    """The same shape, where repeats grow: by how much ``smallest_ps`` grows at least from repeat to
+    repeat."""
+    smallest_fj: IntArray
+    step_fj: IntArray
+    dynamic_mw: IntArray
+    """[costs, units, groups]"""
+    mixed_fj: IntArray
+    """[costs, rates, units, groups]: smallest rate x time + energy."""
+    gain_fj: IntArray
+    """[costs, rates, groups]: see :mod:`fitness.lemma_checker.trade_off`."""
+    idle_mw: IntArray
+    """[costs, units]"""
+    static_mw: IntArray
+    """[costs, domains]"""
+    choice: IntArray
+    """[costs, units]: the row of the tables, -1 where a clock of the unit, or the memory's, is
+    open."""
+    memory_point: IntArray
+    """[costs]"""
+    digit: IntArray
+    """[clocks]"""
+    least_end: IntArray
+    """[instances]; bounds of the present node."""
+    network_end: IntArray
+    busy: IntArray
+    needed: IntArray
+    """[domains]: 1 where it is on."""
+    gained: IntArray
+    """[networks, rates]"""
+    vector: IntArray
+    """[objectives]"""
+
+
+def make_work(facts: Facts) -> Work:
+    """Room for one part at a time."""
+    groups, units, domains, instances = facts.groups, facts.units, facts.domains, facts.instances
+    rates = len(facts.rate_mw)
+    costs = int(facts.points.sum()) + 1
+    depths = groups + costs + 1
+
+    def room(*shape: int) -> IntArray:
+        return np.zeros(shape, dtype=np.int64)
+
+    return Work(
+        units=room(groups),
+        points=room(domains),
+        follows=room(groups),
+        groups_on=room(units),
+        kind=room(depths),
+        subject=room(depths),
+        option=room(depths),
+        saved=room(depths),
+        costs_at=room(depths),
+        stop=room(2),
+        now=room(depths),
+        ended_fj=room(depths),
+        status=room(depths, instances),
+        start=room(depths, instances),
+        end=room(depths, instances),
+        missing=room(depths, instances),
+        ready=room(depths, instances),
+        running=room(depths, units),
+        left=room(depths, units),
+        demand=room(depths, units),
+        starting=room(units),
+        smallest_ps=room(costs, units + 1, groups),
+        step_ps=room(costs * facts.grows, units + 1, groups),
+        smallest_fj=room(costs, units + 1, groups),
+        step_fj=room(costs * facts.grows, units + 1, groups),
+        dynamic_mw=room(costs, units, groups),
+        mixed_fj=room(costs, rates, units, groups),
+        gain_fj=room(costs, rates, groups),
+        idle_mw=room(costs, units),
+        static_mw=room(costs, domains),
+        choice=room(costs, units),
+        memory_point=room(costs),
+        digit=room(len(facts.clock)),
+        least_end=room(instances),
+        network_end=room(facts.networks),
+        busy=room(units),
+        needed=room(domains),
+        gained=room(facts.networks, rates),
+        vector=room(len(facts.objective)),
+    )

@@ -1,0 +1,92 @@
+"""Trees with random edits: both checkers say the same, and what they accept is true.
+
+``PARETOSOC_TREE_EDITS`` is the number of edits; 10,000 take some minutes.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from dse.certificate import branch_and_bound as exact_search
+from dse.certificate.branch_and_bound import ExactResult, find_front
+from fitness.lemma_checker.claim import LemmaTarget
+from results.front.proof_tree import ProofTree
+from results.problem.problem import Problem
+from tests.dse.certificate.test_exact_front import problems, vectors_of, within
+from tests.support.problems.random_spaces import size_of, space_of
+from tests.support.proofs.changed_trees import change_tree
+from tests.support.proofs.lemmas import faults, leaves_of
+
+EDITS = int(os.environ.get("PARETOSOC_TREE_EDITS", "400"))
+PER_PROBLEM = 20
+MAX_DESIGNS = 3000
+
+
+def false_claim(random_: random.Random, claim: LemmaTarget) -> LemmaTarget:
+    """A member less, or one that is better than it is."""
+    members = list(claim.members)
+    index = random_.randrange(len(members))
+    if random_.randrange(2):
+        del members[index]
+    else:
+        better = list(members[index])
+        better[random_.randrange(len(better))] += 1
+        members[index] = tuple(better)
+    return LemmaTarget(claim.objectives, tuple(members), claim.tolerance_ppm, claim.rates_mw)
+
+
+def claim_of(problem: Problem, result: ExactResult, ppm: int) -> LemmaTarget:
+    members = tuple(map(tuple, result.objectives.tolist()))
+    return LemmaTarget(tuple(range(len(problem.objectives))), members, ppm, result.rates_mw)
+
+
+def test_what_both_checkers_accept_is_true(monkeypatch: pytest.MonkeyPatch) -> None:
+    # Small parts, so that trees have several.
+    monkeypatch.setattr(exact_search, "SLICE_NODES", 5)
+    monkeypatch.setattr(exact_search, "SHARED_NODES", 10)
+    random_, seen, chunk = random.Random(7), Counter[str](), 100
+    while seen["edits"] < EDITS:
+        chunk += 1
+        for problem in problems(chunk):
+            if size_of(problem) > MAX_DESIGNS or seen["edits"] >= EDITS:
+                continue
+            ppm = random_.choice([0, 0, 30_000])
+            result = find_front(problem, tolerance_ppm=ppm, jobs=1)
+            space = space_of(problem)
+            vectors = vectors_of(problem, space)
+            true_claim = claim_of(problem, result, ppm)
+            assert faults(problem, result.tree, true_claim) == (None, None)
+            original = [part.tolist() for part in result.tree.parts]
+            for _ in range(PER_PROBLEM):
+                claim = true_claim
+                if claim.members and random_.randrange(3) == 0:
+                    claim = false_claim(random_, claim)
+                parts = [list(part) for part in original]
+                for _ in range(random_.randrange(3) if claim is not true_claim else 1):
+                    change_tree(random_, parts)
+                tree = ProofTree(tuple(np.array(part, dtype=np.uint8) for part in parts))
+                plain, fast = faults(problem, tree, claim)
+                assert (plain is None) == (fast is None), (plain, fast)
+                seen["edits"] += 1
+                seen["several parts"] += len(parts) > 1
+                seen["refused" if plain else "accepted"] += 1
+                members = np.array(claim.members, dtype=np.int64)
+                members = members.reshape(-1, len(problem.objectives))
+                is_true = within(vectors, members, ppm)
+                seen["false claims"] += not is_true
+                if plain is None:
+                    assert is_true
+                    covered = np.zeros_like(space.obeys_mapping_rules)
+                    lemmas = leaves_of(problem, tree)
+                    for index in range(len(lemmas)):
+                        covered[space.cells(lemmas, index)] = True
+                    assert not tree.is_complete or covered[space.obeys_mapping_rules].all()
+    assert seen["several parts"] > 0.3 * EDITS, seen
+    assert seen["refused"] > 0.6 * EDITS, seen
+    assert seen["accepted"] > 0.02 * EDITS, seen
+    assert seen["false claims"] > 0.1 * EDITS, seen
