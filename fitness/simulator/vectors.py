@@ -104,6 +104,7 @@ _operation(operator.sub, None, _arithmetic("sub", "fsub"))
 _operation(operator.mul, None, _arithmetic("mul", "fmul"))
 _operation(operator.truediv, None, _arithmetic("sdiv", "fdiv"))
 _operation(operator.and_, None, _arithmetic("and_", "and_"))
+_operation(operator.or_, None, _arithmetic("or_", "or_"))
 _operation(min, None, _first_if("<"))
 _operation(max, None, _first_if(">"))
 for _function, _how in (("eq", "=="), ("ne", "!="), ("lt", "<"), ("le", "<="), ("gt", ">")):

@@ -44,7 +44,7 @@ FIGURES = columns(
     minor_inverse=(SLOTS * LANES, np.float64),
 )
 """For each lane: its row, -1 where idle; the instant; where in the other columns the slot is whose
-group ends now, -1 where none does; networks left; dynamic energy; busy time. For each lane of slot
+group ends now, if one does; networks left; dynamic energy; busy time. For each lane of slot
 0, then of slot 1: group; repeats left; unit; 1 where the group runs; when it ends, or else is
 ready; its start; work left; demand; dynamic power; slope, offset, cap; minor slope and its cap;
 1 / the two denominators."""
@@ -79,8 +79,6 @@ class Lanes(Tables):
 
     figure: RecordArray
     """One ``FIGURES``"""
-    ending: IntArray
-    """[LANES]: those in which a group ends now."""
     table_row: IntArray
     """[LANES, units]: where the costs at the chosen clocks begin."""
     unit_used: IntArray
@@ -148,7 +146,6 @@ def make_lanes(plan: Plan) -> Lanes:
     """Buffers for one population after the other."""
     return Lanes(
         figure=ones(FIGURES),
-        ending=np.zeros(LANES, dtype=np.int64),
         table_row=np.zeros(LANES * plan.units, dtype=np.int64),
         unit_used=np.zeros((LANES, plan.units), dtype=np.int64),
         domain_on=np.zeros(plan.domains, dtype=np.int64),

@@ -27,6 +27,17 @@ from fitness.simulator.contention import (
 from fitness.simulator.jit import jit
 from fitness.simulator.lookup import clock_index, idle_power, switch_domains
 from fitness.simulator.state import NEVER
+from fitness.simulator.vectors import (
+    all_lanes,
+    as_floats,
+    as_integers,
+    bits_of,
+    first_bit,
+    floats,
+    integers,
+    put,
+    where,
+)
 from results.problem.arithmetic import WORK_PER_PS
 
 
@@ -60,85 +71,75 @@ def fill_costs(plan, chains, memory_row):
 
 @jit
 def _rate(figure, at, others):
-    """The rate of the group whose figures are at ``at``, beside the others' demand."""
+    """The rates of the groups whose figures are from ``at`` on, beside the others' demands."""
     minor, heavy = lost_products(
         others,
-        figure.peak[at],
-        figure.minor_num[at],
-        figure.heavy_offset[at],
-        figure.heavy_cap[at],
-        figure.heavy_num[at],
+        integers(figure.peak, at),
+        integers(figure.minor_num, at),
+        integers(figure.heavy_offset, at),
+        integers(figure.heavy_cap, at),
+        integers(figure.heavy_num, at),
     )
     return rate_after(
-        ceil_times(minor, figure.minor_den[at], figure.minor_inverse[at]),
-        ceil_times(heavy, figure.heavy_den[at], figure.heavy_inverse[at]),
+        ceil_times(minor, integers(figure.minor_den, at), floats(figure.minor_inverse, at)),
+        ceil_times(heavy, integers(figure.heavy_den, at), floats(figure.heavy_inverse, at)),
     )
-
-
-@jit
-def _chosen(condition, one, other):
-    return one if condition else other
 
 
 @jit
 def _step(figure):
-    """Starts what can start now in every lane, then moves to the lane's next instant.
+    """Starts what can start now in every lane, then moves to the lane's next instant; returns bits,
+    1 for the lanes in which a group ends.
 
     Of two ends at one instant the second comes with the next step, and nothing starts before.
     """
-    zero = np.int64(0)
-    for lane in range(LANES):
-        now = figure.now[lane]
-        runs_0, runs_1 = figure.runs[lane] != 0, figure.runs[LANES + lane] != 0
-        when_0, when_1 = figure.when[lane], figure.when[LANES + lane]
-        work_0, work_1 = figure.work[lane], figure.work[LANES + lane]
-        demand_0, demand_1 = figure.demand[lane], figure.demand[LANES + lane]
-        started_0, started_1 = figure.started[lane], figure.started[LANES + lane]
-        same_unit = figure.unit[lane] == figure.unit[LANES + lane]
-        waits_0, waits_1 = not runs_0, not runs_1
+    zero = all_lanes(0)
+    now = integers(figure.now, 0)
+    runs_0, runs_1 = integers(figure.runs, 0) != 0, integers(figure.runs, LANES) != 0
+    waits_0, waits_1 = integers(figure.runs, 0) == 0, integers(figure.runs, LANES) == 0
+    when_0, when_1 = integers(figure.when, 0), integers(figure.when, LANES)
+    work_0, work_1 = integers(figure.work, 0), integers(figure.work, LANES)
+    unit_0, unit_1 = integers(figure.unit, 0), integers(figure.unit, LANES)
+    same_unit, apart = unit_0 == unit_1, unit_0 != unit_1
 
-        # Starts: nothing starts before all ends of the instant; of two that are ready for one
-        # unit the earlier ready time wins, then the first network.
-        all_ended = (waits_0 | (when_0 > now)) & (waits_1 | (when_1 > now))
-        starts_0 = all_ended & waits_0 & (when_0 <= now) & (waits_1 | (not same_unit))
-        starts_1 = all_ended & waits_1 & (when_1 <= now) & (waits_0 | (not same_unit))
-        clash = starts_0 & starts_1 & same_unit
-        first_0 = when_0 <= when_1
-        starts_0 = starts_0 & (first_0 | (not clash))
-        starts_1 = starts_1 & (not (first_0 & clash))
-        started_0 = _chosen(starts_0, now, started_0)
-        started_1 = _chosen(starts_1, now, started_1)
-        runs_0, runs_1 = runs_0 | starts_0, runs_1 | starts_1
+    # Starts: nothing starts before all ends of the instant; of two that are ready for one unit the
+    # earlier ready time wins, then the first network.
+    all_ended = (waits_0 | (when_0 > now)) & (waits_1 | (when_1 > now))
+    ready_0 = all_ended & waits_0 & (when_0 <= now) & (waits_1 | apart)
+    ready_1 = all_ended & waits_1 & (when_1 <= now) & (waits_0 | apart)
+    # A clash is where both are ready for the same unit.
+    starts_0 = ready_0 & ((when_0 <= when_1) | apart | (when_1 > now))
+    starts_1 = ready_1 & ((when_1 < when_0) | apart | (when_0 > now))
+    runs_0, runs_1 = runs_0 | starts_0, runs_1 | starts_1
 
-        # Rates in this contention interval, and the ends that they give.
-        others_0, others_1 = _chosen(runs_1, demand_1, zero), _chosen(runs_0, demand_0, zero)
-        rate_0 = _rate(figure, lane, others_0)
-        rate_1 = _rate(figure, LANES + lane, others_1)
-        end_0 = now + ceil_near(work_0, rate_0, np.float64(work_0) / np.float64(rate_0))
-        end_1 = now + ceil_near(work_1, rate_1, np.float64(work_1) / np.float64(rate_1))
-        when_0, when_1 = _chosen(runs_0, end_0, when_0), _chosen(runs_1, end_1, when_1)
+    # Rates in this contention interval, and the ends that they give.
+    rate_0 = _rate(figure, 0, where(runs_1, integers(figure.demand, LANES), zero))
+    rate_1 = _rate(figure, LANES, where(runs_0, integers(figure.demand, 0), zero))
+    end_0 = now + ceil_near(work_0, rate_0, as_floats(work_0) / as_floats(rate_0))
+    end_1 = now + ceil_near(work_1, rate_1, as_floats(work_1) / as_floats(rate_1))
+    when_0, when_1 = where(runs_0, end_0, when_0), where(runs_1, end_1, when_1)
 
-        # A group that waits for the other's unit starts at the other's end, not at an own instant.
-        queued_0 = (not runs_0) & ((when_0 <= now) | (runs_1 & same_unit))
-        queued_1 = (not runs_1) & ((when_1 <= now) | (runs_0 & same_unit))
-        later = min(_chosen(queued_0, NEVER, when_0), _chosen(queued_1, NEVER, when_1))
-        # So that what is never ready is not ready in a lane where nothing is left either.
-        later = min(later, NEVER - 1)
-        passed = later - now
-        ends_0 = runs_0 & (when_0 == later)
-        ends_1 = runs_1 & (when_1 == later)
-        slot = _chosen(ends_0, zero, _chosen(ends_1, np.int64(LANES), np.int64(-1)))
+    # A group that waits for the other's unit starts at the other's end, not at an own instant.
+    flag_0, flag_1 = as_integers(runs_0), as_integers(runs_1)
+    queued_0 = (flag_0 == 0) & ((when_0 <= now) | (runs_1 & same_unit))
+    queued_1 = (flag_1 == 0) & ((when_1 <= now) | (runs_0 & same_unit))
+    never = all_lanes(NEVER)
+    # So that what is never ready is not ready in a lane where nothing is left either.
+    later = min(min(where(queued_0, never, when_0), where(queued_1, never, when_1)), NEVER - 1)
+    passed = later - now
+    ends_0, ends_1 = runs_0 & (when_0 == later), runs_1 & (when_1 == later)
 
-        figure.now[lane] = later
-        figure.ended[lane] = slot
-        figure.runs[lane] = np.int64(runs_0)
-        figure.runs[LANES + lane] = np.int64(runs_1)
-        figure.when[lane] = when_0
-        figure.when[LANES + lane] = when_1
-        figure.started[lane] = started_0
-        figure.started[LANES + lane] = started_1
-        figure.work[lane] = work_0 - _chosen(runs_0, rate_0, zero) * passed
-        figure.work[LANES + lane] = work_1 - _chosen(runs_1, rate_1, zero) * passed
+    put(figure.now, 0, later)
+    put(figure.ended, 0, where(ends_0, zero, all_lanes(LANES)))
+    put(figure.runs, 0, flag_0)
+    put(figure.runs, LANES, flag_1)
+    put(figure.when, 0, when_0)
+    put(figure.when, LANES, when_1)
+    put(figure.started, 0, where(starts_0, now, integers(figure.started, 0)))
+    put(figure.started, LANES, where(starts_1, now, integers(figure.started, LANES)))
+    put(figure.work, 0, work_0 - where(runs_0, rate_0, zero) * passed)
+    put(figure.work, LANES, work_1 - where(runs_1, rate_1, zero) * passed)
+    return bits_of(ends_0 | ends_1)
 
 
 @jit
@@ -243,14 +244,10 @@ def evaluate_chains(plan, chains, rows, lanes, possible, makespan, latency, dyna
         ahead += 1
         running += figure.row[lane] >= 0
     while running > 0:
-        _step(figure)
-        # Listed without a branch, since in which lanes a group ends cannot be predicted.
-        count = np.int64(0)
-        for lane in range(LANES):
-            lanes.ending[count] = lane
-            count += figure.ended[lane] >= 0
-        for i in range(count):
-            lane = lanes.ending[i]
+        bits = _step(figure)
+        while bits != 0:
+            lane = first_bit(bits)
+            bits &= bits - np.uint64(1)
             slot = figure.ended[lane]
             r = figure.row[lane]
             can_run = _next_group(plan, chains, rows[r], lanes, lane, slot, latency[r])
