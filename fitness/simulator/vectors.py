@@ -102,7 +102,7 @@ def _arithmetic(integer, real):
 _operation(operator.add, None, _arithmetic("add", "fadd"))
 _operation(operator.sub, None, _arithmetic("sub", "fsub"))
 _operation(operator.mul, None, _arithmetic("mul", "fmul"))
-_operation(operator.truediv, None, _arithmetic("sdiv", "fdiv"))
+_operation(operator.truediv, None, _arithmetic("fdiv", "fdiv"))
 _operation(operator.and_, None, _arithmetic("and_", "and_"))
 _operation(operator.or_, None, _arithmetic("or_", "or_"))
 _operation(min, None, _first_if("<"))

@@ -146,7 +146,7 @@ def _step(figure):
 def _enter(plan, chains, row, lanes, lane, slot, group, ready):
     """The slot's next group waits from now on; False where its unit cannot run it."""
     figure = lanes.figure
-    unit = row[group]
+    unit = row[np.uint64(group)]
     entry = lanes.table_row[np.uint32(lane * plan.units) + unit] + np.int64(group)
     work = chains.cost[entry].work
     memory = chains.cost[entry].memory
@@ -215,7 +215,7 @@ def _next_group(plan, chains, row, lanes, lane, slot, latency):
     group = figure.group[at] + 1
     ready = now
     if group < chains.chain[n].end:
-        before, unit = figure.unit[at], row[group]
+        before, unit = figure.unit[at], row[np.uint64(group)]
         ready += chains.delay_ps[(group * plan.units + before) * plan.units + unit]
     else:
         figure.repeats_left[at] -= 1
@@ -250,7 +250,9 @@ def evaluate_chains(plan, chains, rows, lanes, possible, makespan, latency, dyna
             bits &= bits - np.uint64(1)
             slot = figure.ended[lane]
             r = figure.row[lane]
-            can_run = _next_group(plan, chains, rows[r], lanes, lane, slot, latency[r])
+            can_run = _next_group(
+                plan, chains, rows[np.uint64(r)], lanes, lane, slot, latency[np.uint64(r)]
+            )
             if can_run and figure.networks_left[lane] > 0:
                 continue
             if can_run:
