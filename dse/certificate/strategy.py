@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from enum import Enum
 
-from dse.certificate.boxes.prove import BoundedFront, bound_front
+from dse.certificate.boxes.prove import BoundedFront, bound_front, default_boxes
 from dse.certificate.branch_and_bound import SearchProgress
 from dse.certificate.certify import CertifiedFront, Limits, certified_column, prove
 from dse.certificate.preconditions import check_provable
@@ -27,8 +27,9 @@ TOLERANCES_PPM = (100_000, 50_000, 20_000, 10_000, 5_000, 2_000, 1_000, 500)
 EXACT_SHARE, FASTEST_SHARE, BOUNDS_SHARE = 0.25, 0.25, 0.5
 """Of a time limit: for the exact search, of what is left for the fastest member, and of what is
 left then for bounds over boxes."""
-TIMED_BOXES = 1000
-"""Most boxes with a time limit: more would take long to check."""
+TIMED_BOXES = 5
+"""With a time limit, so many times the default number of boxes at most: they are still checked in
+some ten seconds."""
 
 
 class Goal(Enum):
@@ -155,14 +156,16 @@ class _Work:
         searched = self.epsilon if len(columns) > 1 else self.fastest
         if self.interrupted() or (searched is not None and searched.is_exact):
             return
-        if self._until is None:
-            self.bounds = bound_front(self.front, columns, interrupted=self.interrupted)
-            return
+        max_boxes = default_boxes(self.front.problem)
+        seconds = None
+        if self._until is not None:
+            seconds = max(0.001, BOUNDS_SHARE * (self._until - time.monotonic()))
+            max_boxes *= TIMED_BOXES
         self.bounds = bound_front(
             self.front,
             columns,
-            max_boxes=TIMED_BOXES,
-            seconds=max(0.001, BOUNDS_SHARE * (self._until - time.monotonic())),
+            max_boxes=max_boxes,
+            seconds=seconds,
             interrupted=self.interrupted,
         )
 

@@ -11,9 +11,10 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
+from results.front.bounds import least_points
 from results.front.cost_origins import CostOrigins
 from results.front.epsilon import least_within, percent
-from results.front.front import CertificateSummary, Front, Member
+from results.front.front import BoundSummary, CertificateSummary, Front, Member
 from results.front.front_document import front_sha256
 from results.front.named_members import mark_members
 from results.io.canonical_json import Json
@@ -95,11 +96,7 @@ def report_data(
         ],
         "deployment_paragraphs": list(paragraphs),
         "baselines": baselines,
-        "proofs": [
-            _proof(front, claim)
-            for claim in (front.certificate, front.epsilon)
-            if claim is not None
-        ],
+        "proofs": _proofs(front),
         "provenance": _provenance(front),
     }
 
@@ -199,6 +196,45 @@ def _free_run(problem: Problem, member: Member) -> dict[str, Json] | None:
 def _finite(value: float) -> float | None:
     """None for what JSON cannot say: the rate of a pipeline that takes no time."""
     return value if math.isfinite(value) else None
+
+
+def _proofs(front: Front) -> list[Json]:
+    """All that is proved."""
+    claims = [claim for claim in (front.certificate, front.epsilon) if claim is not None]
+    proofs: list[Json] = [_proof(front, claim) for claim in claims]
+    return proofs if front.bounds is None else [*proofs, _bounds(front, front.bounds)]
+
+
+def _bounds(front: Front, claim: BoundSummary) -> dict[str, Json]:
+    """What bounds over boxes prove, as :func:`_proof` has it."""
+    names = objective_names(front.problem)
+    places = [names.index(name) for name in claim.objectives]
+    points = least_points(claim.region) or [
+        tuple(
+            least_within(front.members[index].objectives[place], claim.epsilon_ppm)
+            for place in places
+        )
+        for index in claim.members
+    ]
+    return {
+        "status": "bounded",
+        "objectives": [*places],
+        "whole": len(places) == len(names),
+        "complete": False,
+        "members": list(claim.members),
+        "within": percent(claim.epsilon_ppm),
+        "bounds": [
+            [
+                _finite(objective_value(front.problem.objectives[place], value))
+                for place, value in zip(places, point, strict=True)
+            ]
+            for point in points
+        ],
+        "space": claim.space,
+        "boxes": claim.boxes,
+        "inequalities": claim.inequalities,
+        "seconds": claim.seconds,
+    }
 
 
 def _proof(front: Front, claim: CertificateSummary) -> dict[str, Json]:

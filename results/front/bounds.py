@@ -6,7 +6,9 @@ sound.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 Corner = tuple[int | None, ...]
 """A value per objective; None: any."""
@@ -64,3 +66,17 @@ class BoundProof:
     """Boxes, each before its parts; the first has all operating points."""
     seconds: float
     """Of the search for it."""
+
+
+def least_points(region: Sequence[Corner]) -> list[tuple[int, ...]]:
+    """Of a region of one or two objectives: every design point is at or above one of these in all
+    objectives, by the first. Empty where there are design points without a least value, or more
+    objectives."""
+    width = len(region[0]) if region else 0
+    if width == 1:
+        return [(value + 1,) for (value,) in region if value is not None]
+    # By a falling second value; the first has none, the last no first value.
+    steps = sorted(region, key=lambda corner: (corner[1] is not None, -(corner[1] or 0)))
+    if width != 2 or steps[0][1] is not None or steps[-1][0] is not None:
+        return []
+    return [(a + 1, b + 1) for (a, _), (_, b) in pairwise(steps) if a is not None and b is not None]

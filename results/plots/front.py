@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from results.errors import ResultError
+from results.front.bounds import least_points
+from results.front.epsilon import percent
 from results.front.front import Front
 from results.front.named_members import mark_members
 from results.plots.baselines import BaselineMark, baseline_marks, out_of_sight
@@ -145,12 +147,38 @@ def draw_front(front: Front) -> Figure:
             label="other methods"
             + (" (* breaks a limit)" if any("*" in mark.label for mark in baselines) else ""),
         )
+    if len(objectives) == 2:
+        _shade_region(axes, front, xs, ys)
     _scatter(figure, axes, front, xs, ys)
     caption = textwrap.fill(out_of_sight(front, marks), _CAPTION_CHARACTERS)
     if caption:
         figure.supxlabel(caption, x=0.01, ha="left", fontsize=5.5, color=GREY)
     _annotate(figure, axes, front, xs, ys, marks)
     return figure
+
+
+def _shade_region(axes: Axes, front: Front, xs: list[float], ys: list[float]) -> None:
+    """Where bounds over boxes leave no design point: below and left of steps."""
+    objectives = front.problem.objectives
+    claim = front.bounds
+    if claim is None or any(map(larger_is_better, objectives)):
+        return
+    points = [
+        tuple(objective_value(o, value) for o, value in zip(objectives, point, strict=True))
+        for point in least_points(claim.region)
+        if len(point) == len(objectives)
+    ]
+    if not points:
+        return
+    across = [points[0][0], *(x for x, _ in points), max(max(xs), points[-1][0])]
+    down = [max(max(ys), points[0][1]), *(y for _, y in points), points[-1][1]]
+    within = f"proved: none below (within {percent(claim.epsilon_ppm)})"
+    axes.plot(across, down, color=GREY, linewidth=0.7, drawstyle="steps-post", label=within)
+    axes.autoscale_view()
+    left, right, bottom, top = *axes.get_xlim(), *axes.get_ylim()
+    edge = [left, *across, right], [top, *down, down[-1]]
+    axes.fill_between(*edge, bottom, step="post", color=LIGHT, linewidth=0, zorder=0.5)
+    axes.set(xlim=(left, right), ylim=(bottom, top))
 
 
 def _colouring(front: Front) -> _Colouring | None:

@@ -21,7 +21,8 @@ from results.problem.problem import Problem
 from results.problem.problem_file import problem_sha256
 from results.text.space_description import describe_space
 
-MAX_BOXES = 64
+DEFAULT_GROUPS = 12_800
+"""By default there are this many boxes over the number of groups."""
 MAX_CORNERS = 3000
 MARGINS_PPM = (2, 20, 1000)
 """The search rounds, the check does not."""
@@ -44,7 +45,7 @@ def bound_front(
     front: Front,
     columns: Sequence[int],
     *,
-    max_boxes: int = MAX_BOXES,
+    max_boxes: int | None = None,
     seconds: float | None = None,
     interrupted: Callable[[], bool] = lambda: False,
 ) -> BoundedFront | None:
@@ -52,7 +53,7 @@ def bound_front(
 
     Args:
         columns: positions of the objectives that count.
-        max_boxes: ends the search for bounds, on any machine alike.
+        max_boxes: ends the search for bounds, on any machine alike, None: :func:`default_boxes`.
         seconds: ends it earlier.
 
     Raises:
@@ -67,7 +68,7 @@ def bound_front(
         return None
     search = BoxSearch(problem, columns, members)
     search.run(
-        max_boxes=max_boxes,
+        max_boxes=max_boxes or default_boxes(problem),
         until=None if seconds is None else began + seconds,
         interrupted=interrupted,
     )
@@ -90,6 +91,11 @@ def bound_front(
         **{**vars(proof), "region": region, "seconds": round(time.monotonic() - began, 3)}
     )
     return BoundedFront(_summary(front, proof, found.boxes), proof)
+
+
+def default_boxes(problem: Problem) -> int:
+    """Default number of boxes: a few seconds' work, and a second's check."""
+    return max(16, DEFAULT_GROUPS // problem.group_count)
 
 
 def _members(front: Front, columns: Sequence[int]) -> list[tuple[int, ...]]:

@@ -116,15 +116,12 @@ class BoxSearch:
         until: float | None = None,
         interrupted: Callable[[], bool] = lambda: False,
     ) -> None:
-        """Divides until there are so many boxes, the clock (``time.monotonic``) says so, or the
-        worst box cannot be divided."""
+        """Divides until there are so many boxes, the clock (``time.monotonic``) says so, or no box
+        can be divided. One that cannot sets the epsilon; the others may still raise the region."""
         while self._heap and self.boxes < max_boxes and not interrupted():
             if until is not None and time.monotonic() >= until:
                 return
-            worst, _, node = self._heap[0]
-            if -worst <= self._final:
-                return
-            heappop(self._heap)
+            worst, _, node = heappop(self._heap)
             self._improve(node)
             if -node.worst > worst + 1e-12:
                 self._push(node)
@@ -260,9 +257,10 @@ class BoxSearch:
                 for index in node.weights
             ]
         )
-        wanted = np.maximum(table.min(axis=0), min(self.epsilon, node.worst)) + 1e-9
-        wanted = np.where(np.isfinite(table.min(axis=0)), wanted, np.inf)
-        reached = table <= wanted
+        least = table.min(axis=0)
+        # All of the largest epsilon, and nearly all of what is below it.
+        wanted = np.where(least < node.worst, np.minimum(1.01 * least + 0.01, node.worst), least)
+        reached = table <= wanted + 1e-9
         kept: list[int] = []
         left = np.ones(reached.shape[1], dtype=np.bool_)
         while left.any():

@@ -24,7 +24,7 @@ function convergenceChart(page) {
 }
 
 // What a claim rests on.
-const PROOF_WORDS = { certified: "proved", searched: "proved, by the search's own account", gap: "not proved" };
+const PROOF_WORDS = { certified: "proved", searched: "proved, by the search's own account", gap: "not proved", bounded: "proved" };
 
 function proofDetails(page) {
   const { proofs } = page.data, place = byId("proof");
@@ -35,8 +35,9 @@ function proofDetails(page) {
   }
   for (const proof of proofs)
     place.append(el("p", {}, el("span", { class: `badge ${proof.status}` }, PROOF_WORDS[proof.status])), el("p", {}, proofSentence(page.data, proof)),
-      facts([["Space", proof.space], ["Lemmas", count(proof.lemmas)], ["Nodes", count(proof.nodes)],
-        ["Checked by", proof.solvers.join(", ") || "no solver"], ["Time", `${number(proof.seconds)} s`]]));
+      facts([["Space", proof.space], ...(proof.boxes ? [["Boxes", count(proof.boxes)], ["Inequalities", count(proof.inequalities)]]
+        : [["Lemmas", count(proof.lemmas)], ["Nodes", count(proof.nodes)], ["Checked by", proof.solvers.join(", ") || "no solver"]]),
+        ["Time", `${number(proof.seconds)} s`]]));
   const open = proofs.some((proof) => proof.whole) ? "" : "Of the whole front, only this member is proved to be best at something. ";
   place.append(el("p", { class: "hint" }, `${open}dse verify checks what is proved.`));
 }
@@ -44,7 +45,8 @@ function proofDetails(page) {
 function proofSentence(data, proof) {
   const how = {
     certified: " The tree of the search proves it; dse verify checks that.",
-    gap: " The open tree of the search proves it; dse certify goes further.",
+    gap: "",
+    bounded: " Bounds over boxes of operating points show it; dse verify checks them.",
   }[proof.status];
   if (proof.complete) return `The front is complete: no design point is missing from its ${proof.members.length} members.${how}`;
   if (proof.whole) return `For every design point a member is worse in no objective by more than ${proof.within}.${how}`;
@@ -52,9 +54,9 @@ function proofSentence(data, proof) {
   const better = objective.label.startsWith("latency") ? "faster" : "better";
   const value = (v) => `${v === null ? "–" : v.toFixed(6)} ${objective.unit}`;
   const own = value(data.members[member].objectives[k]);
+  if (proof.status === "bounded") return `No design point is ${better} than ${value(proof.bounds[0][0])}; member ${member} has ${own} (within ${proof.within}).${how}`;
   if (proof.status !== "gap") return `No design point is ${better} than member ${member} (${own}).${how}`;
-  const bound = proof.bounds ? `no design point is ${better} than ${value(proof.bounds[0][0])} (gap ${proof.within})` : "no bound is known";
-  return `Member ${member} has ${own}; ${bound}. What lies between is open; dse certify goes further.`;
+  return `The search for a design point that is ${better} than member ${member} (${own}) was ended; dse certify goes further.`;
 }
 
 function provenanceDetails(page) {

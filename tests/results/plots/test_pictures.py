@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 
 from results.errors import ResultError
 from results.export.result_folder import write_results
-from results.front.front import BaselinePoint
+from results.front.front import BaselinePoint, BoundSummary
 from results.plots.front import MARKERS, draw_front, front_pictures
 from results.plots.gantt import draw_gantt, gantt_png, gantt_svg
 from results.plots.labels import overlap, place_labels, staircase_boxes
 from results.plots.style import ink_on, picture_settings
-from results.problem.objectives import Objective, ObjectiveKind, format_number
+from results.problem.objectives import Objective, ObjectiveKind, format_number, objective_names
 from tests.support.fresh_process import outputs
 
 PNG = b"\x89PNG\r\n\x1a\n"
@@ -82,6 +82,35 @@ def test_front_names_axes_marks_and_clocks(front, three_objective_front):
             assert word in words
         words = all_texts(draw_front(three_objective_front))
         assert "Latency of resnet50 (ms)" in words
+
+
+def bounded(front):
+    """The front with bounds a tenth below it."""
+    low, least = (min(m.objectives[k] for m in front.members) * 9 // 10 for k in range(2))
+    claim = BoundSummary(
+        objectives=objective_names(front.problem),
+        members=tuple(range(len(front.members))),
+        epsilon_ppm=112_000,
+        region=((low, None), (None, least)),
+        space="here",
+        boxes=3,
+        inequalities=5,
+        seconds=0.5,
+    )
+    return dataclasses.replace(front, bounds=claim)
+
+
+def test_the_proved_region_is_shaded_up_to_its_bounds(front):
+    with picture_settings():
+        figure = draw_front(bounded(front))
+        assert "proved: none below (within 11.20 %)" in all_texts(figure)
+        shade = next(part for part in figure.axes[0].collections if len(part.get_paths()) == 1)
+        left = min(m.objectives[0] for m in front.members) * 0.9 / 1e9
+        inside = shade.get_paths()[0].contains_points
+        least = min(m.objectives[1] for m in front.members) * 0.9 / 1e12
+        assert inside([(left * 0.999, 1.02 * least), (left * 1.1, least * 0.999)]).all()
+        assert not inside([(left * 1.001, least * 1.001)]).any()
+        assert "proved" not in all_texts(draw_front(front))
 
 
 def test_rates_are_drawn_as_rates(front):
