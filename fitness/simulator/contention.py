@@ -72,15 +72,17 @@ def rate_after(minor, heavy):
 
 
 @jit
-def update_rates(plan, chosen, state, now):
-    """A new contention interval: rates, ends where a rate has changed, and which end is next."""
-    next_end, last = NEVER, np.int64(-1)
-    first = last
+def update_rates(plan, chosen, state, now, total):
+    """A new contention interval: rates, ends where a rate has changed, and which end is next.
+
+    ``total`` is the demand of all running groups in kB/s.
+    """
+    next_end = NEVER
     for u in range(plan.units):
         if state.unit[u].free:
             continue
         rate = np.int64(WORK_PER_PS)
-        others = state.run.demand - state.unit[u].demand
+        others = total - state.unit[u].demand
         if others > 0 and chosen.contention[u].minor_den > 0:
             minor, heavy = lost_products(
                 others,
@@ -100,11 +102,6 @@ def update_rates(plan, chosen, state, now):
             state.unit[u].since = now
             state.unit[u].rate = rate
             state.unit[u].end = now + _ceil_div(work, rate)
-        end = state.unit[u].end
-        first = u if end < next_end else first
-        last = u if end <= next_end else last
-        next_end = min(next_end, end)
+        next_end = min(next_end, state.unit[u].end)
     state.run.next_end = next_end
-    state.run.first_end = first
-    state.run.last_end = last
     state.run.running_changed = 0

@@ -38,8 +38,6 @@ def enqueue(plan, chosen, state, place, instance, group, slot, ready):
     priority = state.slot[slot].frame * plan.instances + instance
     sift_up(state.heap[unit], state.unit[unit].queued, ready, priority, place)
     state.unit[unit].queued += 1
-    first = state.unit[unit].next_ready
-    state.unit[unit].next_ready = min(first, ready) if state.unit[unit].free else first
 
 
 @jit
@@ -100,7 +98,6 @@ def begin(plan, chosen, state):
     state.run.frames_left = state.run.frames
     state.run.running_changed = 0
     state.run.next_end = NEVER
-    state.run.demand = 0
     state.run.dynamic_fj = 0
     state.run.busy_ps = 0
     if state.stops:
@@ -113,7 +110,6 @@ def begin(plan, chosen, state):
         state.unit[u].end = NEVER
         state.unit[u].demand = 0
         state.unit[u].queued = 0
-        state.unit[u].next_ready = NEVER
     slots = state.run.in_flight
     if state.streams:
         begin_streams(plan, state)
@@ -179,9 +175,7 @@ def _end_group(plan, chosen, state, now, u):
         state.log[execution].end = now
     state.unit[u].free = 1
     state.unit[u].end = NEVER
-    state.run.demand -= state.unit[u].demand
     state.unit[u].demand = 0
-    state.unit[u].next_ready = state.heap[u, 0].ready if state.unit[u].queued > 0 else NEVER
     state.run.running_changed = 1
     first, end = (
         plan.instance[instance].out_start,
@@ -229,9 +223,7 @@ def _start_group(plan, chosen, state, now, u):
     state.unit[u].place = place
     state.unit[u].free = 0
     state.unit[u].started = now
-    state.unit[u].next_ready = NEVER
     state.unit[u].demand = own
-    state.run.demand += own
     state.unit[u].work = alone_time(plan, chosen, state, place) * WORK_PER_PS
     state.unit[u].rate = 0
     state.unit[u].since = now
@@ -244,7 +236,7 @@ def _start_group(plan, chosen, state, now, u):
 
 @jit
 def _can_start(state, u, now):
-    return state.unit[u].next_ready <= now
+    return state.unit[u].free and state.unit[u].queued > 0 and state.heap[u, 0].ready <= now
 
 
 @jit
@@ -265,14 +257,17 @@ def advance(plan, chosen, state):
                     return False
     # Dispatch: each free unit takes the first of its queue. All starts of an instant come before
     # the rates, which depend on everything that runs.
+    demand = np.int64(0)
     first_ready = NEVER
     for u in range(plan.units):
         if _can_start(state, u, now):
             _start_group(plan, chosen, state, now, u)
-        first_ready = min(first_ready, state.unit[u].next_ready)
+        elif state.unit[u].free and state.unit[u].queued > 0:
+            first_ready = min(first_ready, state.heap[u, 0].ready)
+        demand += state.unit[u].demand
     # A new contention interval only where the running set has changed.
     if state.run.running_changed:
-        update_rates(plan, chosen, state, now)
+        update_rates(plan, chosen, state, now, demand)
     # The next event: the first end, or what becomes ready for a free unit before it.
     later = state.run.next_end
     if first_ready < later:
@@ -283,7 +278,7 @@ def advance(plan, chosen, state):
         return False
     # All ends of the instant are processed before anything starts: see the rules' order.
     state.run.now = later
-    for u in range(state.run.first_end, state.run.last_end + 1):
+    for u in range(plan.units):
         if state.unit[u].end == later:
             _end_group(plan, chosen, state, later, u)
     return True

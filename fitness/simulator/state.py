@@ -28,9 +28,6 @@ RUN = record(
         "open_count",
         "open_unit",
         "next_end",
-        "first_end",
-        "last_end",
-        "demand",
         "logged",
         "streams",
         "rounds",
@@ -40,19 +37,17 @@ RUN = record(
 """The instant; frames in all, in flight and left; 1 where the running set has changed since rates
 were computed; dynamic energy and busy time so far; groups whose unit is open
 and that wait for nothing else; the unit that is about to start a group at open clocks, or -1; when
-the next running group ends, NEVER where none runs, and the first and last unit whose group ends
-then; demand of all that runs; executions logged. Of streams: their number;
+the next running group ends, NEVER where none runs; executions logged. Of streams: their number;
 rounds that are over (round k is when every stream has ended k frames); streams that have not ended
 the next one; 1 where a round has ended at this instant; executions ended; 1 where the window has
 begun; the round whose state was kept, or 0."""
 UNIT = record(
-    *("place", "free", "started", "work", "rate", "since", "end", "demand", "queued", "next_ready"),
+    *("place", "free", "started", "work", "rate", "since", "end", "demand", "queued"),
     *("heavy_num", "heavy_den", "heavy_offset", "heavy_cap"),
 )
 """Place of the running group; 1 where nothing runs; its start; work left at ``since``; rate since
-then; when it ends at that rate, NEVER where nothing runs; its demand, else 0; groups queued; if
-it is free, when the first of these is ready, else NEVER; slope in the others' demand, as fraction,
-offset and cap."""
+then; when it ends at that rate, NEVER where nothing runs; its demand, else 0; groups queued; slope
+in the others' demand, as fraction, offset and cap."""
 WAITING_GROUP = record("ready", "priority", "place")
 """Entry of a heap."""
 PLACE = record("missing", "ready", "instance", "slot", "group")
