@@ -52,6 +52,8 @@ TX2 = "TX2, GPU x memory clocks, time"
 TX2_USED = ((1300.5, 1866.0), (1300.5, 1062.4), (114.75, 1866.0), (726.75, 1062.4))
 """GPU and memory clock, MHz: fastest, slow memory, slow GPU, and a middle GPU at slow memory."""
 TX2_CORNERS = ((1300.5, 1866.0), (1300.5, 1062.4), (114.75, 1866.0), (114.75, 1062.4))
+NANO = "Orin Nano, GPU x memory clocks, time"
+NANO_USED = ((1020.0, 3199.0), (1020.0, 665.6), (306.0, 3199.0), (612.0, 665.6))
 GPU_CLOCKS = "Xavier, Xavier NX, Nano, GPU clocks, time"
 GPU_ENERGY = "Xavier, Xavier NX, Nano, GPU clocks, energy"
 BATCHES = {"xavier-nx": (1, 8), "nano": (1, 8), "agx-xavier": (1, 16)}
@@ -67,8 +69,13 @@ ONE_RUN = "one run; shape of the others"
 
 def tx2_subjects(used: Sequence[tuple[float, float]] = TX2_USED) -> list[Subject]:
     """The networks of the TX2 grid; ``used``: GPU and memory clocks in the fit of a few."""
+    return _grid_subjects("tx2_gpu_memory", used)
+
+
+def _grid_subjects(data: str, used: Sequence[tuple[float, float]]) -> list[Subject]:
+    """The networks of a grid of GPU and memory clocks; the first of ``used`` is the fastest."""
     subjects = []
-    for name, rows in _by(read_set("tx2_gpu_memory"), "network"):
+    for name, rows in _by(read_set(data), "network"):
         pairs = [(float(row["gpu"]), float(row["memory"])) for row in rows]
         subjects.append(
             Subject(
@@ -77,7 +84,7 @@ def tx2_subjects(used: Sequence[tuple[float, float]] = TX2_USED) -> list[Subject
                 clocks=slowdowns([gpu for gpu, _ in pairs], [memory for _, memory in pairs]),
                 measured_ms=np.array([float(row["latency"]) for row in rows]),
                 used=tuple(pairs.index(pair) for pair in used),
-                fastest=pairs.index(TX2_USED[0]),
+                fastest=pairs.index(used[0]),
             )
         )
     return subjects
@@ -104,6 +111,21 @@ def tx2_grid() -> list[Comparison]:
         Comparison(
             TX2, "nothing; VGG-19", "the program's estimate", "ms", estimate_ms(), vgg19.measured_ms
         ),
+    ]
+
+
+def nano_grid() -> list[Comparison]:
+    """Four points of each subject; for the two networks one run and the shape of the other."""
+    laws = (NAIVE, SUM, NORM)
+    data = "orin_nano_gpu_memory"
+    subjects = _grid_subjects(data, NANO_USED)
+    networks = [subject for subject in subjects if subject.name in ("mobilenet", "vit")]
+    fitted_to = "4 of 24 points of each network or kernel"
+    tables = _tables(data)
+    return [
+        *_few(NANO, fitted_to, (*laws, NORM_OUTSIDE), subjects),
+        _by_default(NANO, fitted_to, "jetson-orin-nano-8gb", "gpu", tables, NANO_USED),
+        *_one(NANO, "one run; shape of the other network", laws, networks),
     ]
 
 
@@ -484,6 +506,7 @@ def _held_out(
 
 SETS: dict[str, Callable[[], list[Comparison]]] = {
     "tx2-grid": tx2_grid,
+    "nano-grid": nano_grid,
     "tang": tang,
     "gpu-clocks": gpu_clocks,
     "gpu-energy": gpu_energy,
