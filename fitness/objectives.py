@@ -12,6 +12,9 @@ Every objective is minimised and has the name and unit of its spec
   period; *closed-form*: one frame, W by its ``idle_time`` (Tang Eq. 8-13);
 * power: that energy over that time, in uW, rounded down; in the long run the mean;
 * efficiency: that energy over the networks, fJ: energy of an inference, rounded down;
+* tokens-per-second: time per repeat of a network, from the end of all that it waits for to its own,
+  ps, rounded up;
+* energy-per-token: that energy over the network's repeats, fJ, rounded down;
 * stretch: what contention adds to the time that units are busy, ppm, rounded down;
 * fairness: minus the smallest relative rate of a network (:mod:`results.problem.rates`), ppm.
 
@@ -255,6 +258,25 @@ def _fairness(found: Evaluated, objective: Objective) -> IntArray:
     return -np.asarray(shares.min(axis=1))
 
 
+def _token_time(found: Evaluated, objective: Objective) -> IntArray:
+    networks = found.problem.networks
+    arrivals = np.array([network.arrival_ps for network in networks], dtype=np.int64)
+    ends = found.frame.latency_ps + arrivals
+    network, end = networks[_network(objective)], ends[:, _network(objective)]
+    begin = np.maximum(ends[:, list(network.waits_for)].max(axis=1, initial=0), network.arrival_ps)
+    each: IntArray = -((begin - end) // network.repeats)
+    return each
+
+
+def _token_energy(found: Evaluated, objective: Objective) -> IntArray:
+    return found.account.energy_fj // found.problem.networks[_network(objective)].repeats
+
+
+def _network(objective: Objective) -> int:
+    assert objective.network is not None, "check_problem"
+    return objective.network
+
+
 OBJECTIVE_VALUES: dict[ObjectiveKind, Callable[[Evaluated, Objective], IntArray]] = {
     ObjectiveKind.LATENCY: _latency,
     ObjectiveKind.INVERSE_LATENCY: _rate_sum,
@@ -264,6 +286,8 @@ OBJECTIVE_VALUES: dict[ObjectiveKind, Callable[[Evaluated, Objective], IntArray]
     ObjectiveKind.EFFICIENCY: _efficiency,
     ObjectiveKind.STRETCH: _stretch,
     ObjectiveKind.FAIRNESS: _fairness,
+    ObjectiveKind.TOKEN_RATE: _token_time,
+    ObjectiveKind.TOKEN_ENERGY: _token_energy,
 }
 """[n]: the integer of each kind of objective."""
 

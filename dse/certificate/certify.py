@@ -37,14 +37,14 @@ MAX_COVERED = 5_000
 """Trees of more leaves are not given to a solver for a second opinion."""
 COVER_SECONDS = 120.0
 DEFAULT_SIMULATED_GROUPS = 40_000_000
-"""By default a search has this many nodes over the number of groups: a node simulates each group
-once at most, so that the time is about the same for small and large workloads."""
+"""By default a search has this many nodes over the number of executions in a frame: a node
+simulates each once at most, so that the time is about the same for small and large workloads."""
 
 
 @dataclass(frozen=True)
 class Limits:
     """What one search may do: None for nodes is ``DEFAULT_SIMULATED_GROUPS`` over the number of
-    groups without a time limit, and no limit with one."""
+    executions in a frame without a time limit, and no limit with one."""
 
     nodes: int | None = None
     seconds: float | None = None
@@ -239,7 +239,7 @@ def prove(
 
 def default_nodes(problem: Problem) -> int:
     """Default number of nodes of a search."""
-    return max(1, DEFAULT_SIMULATED_GROUPS // problem.group_count)
+    return max(1, DEFAULT_SIMULATED_GROUPS // int(problem.repeats.sum()))
 
 
 def with_rows(front: Front, rows: IntArray) -> Front:

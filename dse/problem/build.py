@@ -16,6 +16,14 @@ from dse.problem.domains import problem_domains
 from dse.problem.execution import choose_execution
 from dse.problem.int64_bounds import check_magnitudes
 from dse.problem.mapping_constraints import allowed_units
+from dse.problem.phases import (
+    PhaseModel,
+    grouped_alike,
+    growing_costs,
+    grown_dimensions,
+    of_continued,
+    with_handovers,
+)
 from dse.workload.options import Options, parse_objective
 from dse.workload.workload import Workload, WorkloadNetwork
 from dse.workload.workload_check import check_workload
@@ -23,7 +31,7 @@ from fitness.contention import contention_table, round_half_up
 from fitness.cost_model.channels import channel_costs
 from fitness.cost_model.power import unit_idle_mw
 from fitness.cost_model.support import layer_support
-from fitness.cost_model.tables import CostOrigin, NetworkCosts
+from fitness.cost_model.tables import CostOrigin, NetworkCosts, UnitCosts
 from fitness.costs.network_costs import choose_precision, choose_units, network_costs
 from fitness.costs.scale_to_measured import network_record
 from fitness.profiles.profile_file import Profile
@@ -66,6 +74,19 @@ class NetworkTables:
     imported: ImportedNetwork
     grouped: GroupedNetwork
     costs: NetworkCosts
+    grown: ImportedNetwork | None
+    """As in :class:`dse.problem.phases.PhaseModel`."""
+
+
+_Key = tuple[str, tuple[tuple[str, int], ...], tuple[tuple[str, int], ...], int]
+
+
+def _key(network: WorkloadNetwork) -> _Key:
+    """What a network's tables depend on: model, sizes, and, where these grow, how often."""
+    return (
+        *(network.source, network.dimensions, network.grows),
+        network.repeats if network.grows else 1,
+    )
 
 
 def build_problem(
@@ -94,9 +115,9 @@ def build_problem(
     units = choose_units(platform, options.units)
     precision = choose_precision(platform, options.precision)
     known = {} if known is None else known
-    tables: dict[tuple[str, tuple[tuple[str, int], ...]], NetworkTables] = {}
+    tables: dict[_Key, NetworkTables] = {}
     for network in workload.networks:
-        key = (network.source, network.dimensions)
+        key = _key(network)
         if key in tables:
             continue
         under = (
@@ -107,12 +128,17 @@ def build_problem(
         if under not in known:
             known[under] = _tables(network, platform, units, precision, options, profile)
         tables[key] = known[under]
-    keys = [(network.source, network.dimensions) for network in workload.networks]
+    keys = [_key(network) for network in workload.networks]
     groups = tuple(tables[key].grouped for key in keys)
     _check_size(groups)
     costs = tuple(tables[key].costs for key in keys)
     board = platform.board_mw if profile is None or profile.board_mw is None else profile.board_mw
     problem = _assemble(workload, platform, options, units, groups, costs, precision, board)
+    models = [
+        PhaseModel(entry, tables[key].imported, tables[key].grouped, tables[key].grown)
+        for entry, key in zip(workload.networks, keys, strict=True)
+    ]
+    problem = with_handovers(problem, models, platform, units, precision)
     check_magnitudes(problem)
     imported = [entry.imported for entry in tables.values()]
     return BuiltProblem(
@@ -120,9 +146,11 @@ def build_problem(
         networks=groups,
         sources=tuple(
             NetworkSource(
-                source, tables[source, dimensions].imported.sha256, tuple(sorted(dimensions))
+                network.source,
+                tables[_key(network)].imported.sha256,
+                tuple(sorted(network.dimensions)),
             )
-            for source, dimensions in keys
+            for network in workload.networks
         ),
         costs=costs,
         precision=precision,
@@ -143,13 +171,13 @@ def build_problem(
 
 
 def _unused_dimensions(
-    tables: Mapping[tuple[str, tuple[tuple[str, int], ...]], NetworkTables],
+    tables: Mapping[_Key, NetworkTables],
 ) -> list[str]:
     """Text about sizes of dimensions that no network has."""
-    given = {name for _, dimensions in tables for name, _ in dimensions}
+    given = {name for _, dimensions, *_ in tables for name, _ in dimensions}
     used = {
         name
-        for (_, dimensions), entry in tables.items()
+        for (_, dimensions, *_), entry in tables.items()
         for name, _ in dimensions
         if name not in entry.imported.unused_dimensions
     }
@@ -227,14 +255,17 @@ def _tables(
     imported = load_network(network.source, dimensions=dict(network.dimensions))
     grouped = _grouped(imported, platform, units, precision, options)
     _check_size([grouped])
-    costs = network_costs(
-        grouped,
-        platform,
-        precision=precision,
-        units=[unit.name for unit in units],
-        profile=profile,
-    )
-    return NetworkTables(imported, grouped, costs)
+
+    def costs_of(of: GroupedNetwork) -> NetworkCosts:
+        names = [unit.name for unit in units]
+        return network_costs(of, platform, precision=precision, units=names, profile=profile)
+
+    costs = costs_of(grouped)
+    if not network.grows:
+        return NetworkTables(imported, grouped, costs, None)
+    grown = load_network(network.source, dimensions=grown_dimensions(network))
+    last = costs_of(grouped_alike(grouped, grown))
+    return NetworkTables(imported, grouped, growing_costs(costs, last, network.repeats), grown)
 
 
 def _check_size(networks: Sequence[GroupedNetwork]) -> None:
@@ -291,7 +322,9 @@ def _assemble(
     domains = problem_domains(platform, units, options.fixed)
     index = {domain.name: d for d, domain in enumerate(domains)}
     memory = index[platform.memory.domain]
-    objectives = tuple(parse_objective(text, names) for text in options.objectives)
+    objectives = tuple(
+        of_continued(parse_objective(text, names), text, workload) for text in options.objectives
+    )
     if len(set(objectives)) != len(objectives):
         raise WorkloadError(f"objectives: each at most once, got {', '.join(options.objectives)}")
     execution = choose_execution(workload, options, objectives)
@@ -303,6 +336,7 @@ def _assemble(
             [table.units[u].time_ps for table in costs],
             [table.units[u].demand_kbps for table in costs],
             [table.units[u].dynamic_mw for table in costs],
+            _steps([table.units[u] for table in costs]),
             index,
             channel_costs(platform, unit, precision, index) if closed_form else None,
         )
@@ -405,6 +439,7 @@ def _unit(
     times: Sequence[IntArray],
     demands: Sequence[IntArray],
     powers: Sequence[IntArray],
+    steps: IntArray | None,
     index: dict[str, int],
     channels: ChannelCosts | None,
 ) -> ProblemUnit:
@@ -428,4 +463,14 @@ def _unit(
         contention=contention,
         max_segments=unit.max_segments,
         channels=channels,
+        step_ps=steps,
+    )
+
+
+def _steps(costs: Sequence[UnitCosts]) -> IntArray | None:
+    """[groups of all networks, ...]; None where nothing grows."""
+    if all(table.step_ps is None or not table.step_ps.any() for table in costs):
+        return None
+    return np.concatenate(
+        [np.zeros_like(t.time_ps) if t.step_ps is None else t.step_ps for t in costs]
     )

@@ -62,6 +62,9 @@ class Options:
 def parse_objective(text: str, network_names: tuple[str, ...]) -> Objective:
     """``latency``, ``latency:NETWORK``, ``inverse-latency``, ``throughput``, ``energy``, ...
 
+    What is always of one network may be left without it: then it is that of the only network that
+    continues another (:func:`dse.problem.build.build_problem`).
+
     Raises:
         WorkloadError: on a name that is none; the nearest are suggested.
     """
@@ -69,7 +72,10 @@ def parse_objective(text: str, network_names: tuple[str, ...]) -> Objective:
     if kind not in _SIMPLE or (colon and not _SIMPLE[kind].spec.of_one_network):
         near = difflib.get_close_matches(kind, list(_SIMPLE), n=2)
         hint = f"did you mean {' or '.join(near)}?" if near else f"known: {', '.join(_SIMPLE)}"
-        raise WorkloadError(f"objective {text!r} is not known ({hint}; latency takes :NETWORK)")
+        raise WorkloadError(
+            f"objective {text!r} is not known ({hint}; latency, tokens-per-second and "
+            "energy-per-token take :NETWORK)"
+        )
     if not colon:
         return Objective(_SIMPLE[kind])
     if network not in network_names:

@@ -39,6 +39,12 @@ class WorkloadNetwork:
     max_transitions: int | None = None
     pins: tuple[Pin, ...] = ()
     dimensions: tuple[tuple[str, int], ...] = ()
+    """Sizes at the first repeat."""
+    grows: tuple[tuple[str, int], ...] = ()
+    """By how much a dimension is larger at each further repeat."""
+    continues: str | None = None
+    """The entry, one of ``waits_for``, whose cache it takes over: another phase of the same model.
+    """
 
 
 @dataclass(frozen=True)

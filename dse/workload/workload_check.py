@@ -27,6 +27,8 @@ def check_workload(workload: Workload) -> None:
             raise WorkloadError(f"network {network.name!r}: the name is there twice")
         _check_network(network, names)
     _check_waiting(workload)
+    for network in workload.networks:
+        _check_phase(network, {entry.name: entry for entry in workload.networks})
     if not 1 <= workload.frames_in_flight <= MAX_FRAMES_IN_FLIGHT:
         raise WorkloadError(
             f"frames_in_flight: from 1 to {MAX_FRAMES_IN_FLIGHT} is required, "
@@ -79,3 +81,35 @@ def _check_waiting(workload: Workload) -> None:
         circle = error.args[1][::-1]
         links = ", ".join(f"{name!r} for {other!r}" for name, other in pairwise(circle))
         raise WorkloadError(f"waits_for: networks wait in a circle: {links}") from None
+
+
+def _check_phase(network: WorkloadNetwork, entries: dict[str, WorkloadNetwork]) -> None:
+    """What grows has a size; phases are of one model, one after the other."""
+    sizes = dict(network.dimensions)
+    for name, step in network.grows:
+        if step < 1:
+            raise WorkloadError(
+                f"network {network.name!r}: grows: {name!r} must grow by at least 1, got {step}"
+            )
+        if name not in sizes:
+            raise WorkloadError(
+                f"network {network.name!r}: grows: {name!r} needs a size at the first repeat in "
+                f"dimensions (there are {', '.join(sizes) or 'none'})"
+            )
+    if network.continues is None:
+        return
+    earlier = entries.get(network.continues)
+    if earlier is None or earlier.name not in network.waits_for:
+        raise WorkloadError(
+            f"network {network.name!r}: continues {network.continues!r}, which it must wait for"
+        )
+    if earlier.source != network.source:
+        raise WorkloadError(
+            f"network {network.name!r}: continues {earlier.name!r}, which must be the same model, "
+            f"got {network.source!r} after {earlier.source!r}"
+        )
+    if not network.grows:
+        raise WorkloadError(
+            f"network {network.name!r}: continues {earlier.name!r}: grows must say which dimension "
+            "is the length of the cache"
+        )

@@ -136,6 +136,8 @@ def _networks(
                 f"({', '.join(map(repr, copies))}), got {other!r}"
             )
         waits_for += copies[other]
+    continued = _continued(entry, path, names, copies)
+    waits_for += [name for name in continued if name and name not in waits_for]
     pins = tuple(
         _pin(pin, f"{path}.pins[{index}]") for index, pin in enumerate(entry.get("pins", ()))
     )
@@ -152,9 +154,26 @@ def _networks(
             max_transitions=entry.get("max_transitions"),
             pins=pins,
             dimensions=tuple(entry.get("dimensions", {}).items()),
+            grows=tuple(entry.get("grows", {}).items()),
+            continues=before,
         )
-        for name in names
+        for name, before in zip(names, continued, strict=True)
     ]
+
+
+def _continued(
+    entry: dict[str, Any], path: str, names: tuple[str, ...], copies: dict[str, tuple[str, ...]]
+) -> tuple[str | None, ...]:
+    """For each copy of an entry the copy of another that it continues."""
+    other = entry.get("continues")
+    if other is None:
+        return (None,) * len(names)
+    if len(copies.get(other, ())) != len(names):
+        raise WorkloadError(
+            f"{path}.continues must name a network of this file with as many copies "
+            f"({', '.join(map(repr, copies))}), got {other!r}"
+        )
+    return copies[other]
 
 
 def _source(text: str, folder: str, path: str) -> str:

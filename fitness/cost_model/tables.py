@@ -31,6 +31,8 @@ class UnitCosts:
     """One per group."""
     note: tuple[str, ...]
     """One per group: the source of a measurement, or why the unit cannot run the group."""
+    step_ps: IntArray | None = None
+    """What each further repeat takes longer, where it takes longer."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -32,26 +32,9 @@ def transition_times(
     operating points; rounded half up. A profile that measured the transition after a group
     overrides it; of several profiles the first wins. 0 on the diagonal.
     """
-    costs = {transition.unit: transition for transition in platform.transitions}
-    widths = {
-        unit.name: peak.bytes_per_element
-        for unit in units
-        for peak in unit.peaks
-        if peak.precision == precision
-    }
     result = np.zeros((len(network.edges), len(units), len(units)), dtype=np.int64)
     for number, edge in enumerate(network.edges):
-        for row, source in enumerate(units):
-            for column, target in enumerate(units):
-                if row == column or source.name not in widths or target.name not in widths:
-                    continue
-                out, into = costs[source.name], costs[target.name]
-                traffic = edge.elements * widths[source.name] * TRAFFIC_PER_BYTE
-                result[number, row, column] = rounded_half_up(
-                    Fraction(traffic, out.out_bandwidth_kbps)
-                    + Fraction(traffic, into.in_bandwidth_kbps)
-                    + (out.out_fixed_ns + into.in_fixed_ns) * PS_PER_NS
-                )
+        result[number] = passing_ps(platform, units, precision, edge.elements)
     place = {unit.name: index for index, unit in enumerate(units)}
     for profile in reversed(profiles):
         ends = last_groups(network, profile)
@@ -63,4 +46,30 @@ def transition_times(
             for number, edge in enumerate(network.edges):
                 if after in (edge.source, network.groups[edge.source].name):
                     result[number, row, column] = measured.time_ps
+    return result
+
+
+def passing_ps(
+    platform: Platform, units: Sequence[Unit], precision: str, elements: int
+) -> IntArray:
+    """[units, units]: how long a tensor takes from one unit to another."""
+    costs = {transition.unit: transition for transition in platform.transitions}
+    widths = {
+        unit.name: peak.bytes_per_element
+        for unit in units
+        for peak in unit.peaks
+        if peak.precision == precision
+    }
+    result = np.zeros((len(units), len(units)), dtype=np.int64)
+    for row, source in enumerate(units):
+        for column, target in enumerate(units):
+            if row == column or source.name not in widths or target.name not in widths:
+                continue
+            out, into = costs[source.name], costs[target.name]
+            traffic = elements * widths[source.name] * TRAFFIC_PER_BYTE
+            result[row, column] = rounded_half_up(
+                Fraction(traffic, out.out_bandwidth_kbps)
+                + Fraction(traffic, into.in_bandwidth_kbps)
+                + (out.out_fixed_ns + into.in_fixed_ns) * PS_PER_NS
+            )
     return result

@@ -170,6 +170,23 @@ def _efficiency(account: PlainAccount, objective: Objective) -> int:
     return account.energy_fj // inferences
 
 
+def _token_time(account: PlainAccount, objective: Objective) -> int:
+    """From the last end of what the network waits for, or its arrival, to its own last end."""
+    assert objective.network is not None
+    network = account.problem.networks[objective.network]
+    rows = account.frame.schedule.groups
+    begin = max(
+        [network.arrival_ps, *(row.end_ps for row in rows if row.network in network.waits_for)]
+    )
+    end = max(row.end_ps for row in rows if row.network == objective.network)
+    return -(-(end - begin) // network.repeats)
+
+
+def _token_energy(account: PlainAccount, objective: Objective) -> int:
+    assert objective.network is not None
+    return account.energy_fj // account.problem.networks[objective.network].repeats
+
+
 PLAIN_OBJECTIVES: dict[ObjectiveKind, Callable[[PlainAccount, Objective], int]] = {
     ObjectiveKind.LATENCY: _latency,
     ObjectiveKind.INVERSE_LATENCY: lambda account, _: (
@@ -183,6 +200,8 @@ PLAIN_OBJECTIVES: dict[ObjectiveKind, Callable[[PlainAccount, Objective], int]] 
     ObjectiveKind.FAIRNESS: lambda account, _: (
         -min(_relative_rates_ppm(account.problem, account.stream_periods_ps))
     ),
+    ObjectiveKind.TOKEN_RATE: _token_time,
+    ObjectiveKind.TOKEN_ENERGY: _token_energy,
 }
 """The integer of each kind of objective."""
 

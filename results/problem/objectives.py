@@ -45,6 +45,8 @@ class ObjectiveKind(Enum):
     EFFICIENCY = "efficiency"
     STRETCH = "stretch"
     FAIRNESS = "fairness"
+    TOKEN_RATE = "tokens-per-second"
+    TOKEN_ENERGY = "energy-per-token"
 
     @property
     def spec(self) -> ObjectiveSpec:
@@ -54,7 +56,7 @@ class ObjectiveKind(Enum):
 
 @dataclass(frozen=True)
 class Objective:
-    """One objective; ``network`` (an index) narrows latency to one network."""
+    """One objective; ``network`` (an index) narrows it to one network."""
 
     kind: ObjectiveKind
     network: int | None = None
@@ -82,6 +84,8 @@ class ObjectiveSpec:
     """Whether one frame alone must be simulated for it."""
     of_one_network: bool = False
     """Whether it can be narrowed to one network."""
+    needs_network: bool = False
+    """Whether it is always of one network."""
 
 
 def _divided(by: int) -> Callable[[int], float]:
@@ -169,6 +173,28 @@ OBJECTIVES = {
         display=_negated(PPM_PER_PERCENT),
         models=(FreeRunning,),
         larger_is_better=True,
+    ),
+    ObjectiveKind.TOKEN_RATE: ObjectiveSpec(
+        file_name="time_per_token_ps",
+        label="token rate",
+        unit="tokens/s",
+        best="most tokens/s",
+        display=_inverted(PS_PER_S),
+        models=_WITH_FRAME,
+        larger_is_better=True,
+        needs_frame=True,
+        of_one_network=True,
+        needs_network=True,
+    ),
+    ObjectiveKind.TOKEN_ENERGY: ObjectiveSpec(
+        file_name="energy_per_token_fj",
+        label="energy per token",
+        unit="mJ",
+        best="least energy per token",
+        display=_divided(FJ_PER_MJ),
+        models=_WITH_FRAME,
+        of_one_network=True,
+        needs_network=True,
     ),
 }
 """Every kind of objective."""

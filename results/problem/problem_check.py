@@ -382,3 +382,5 @@ def _check_objectives(problem: Problem) -> None:
                 path,
                 f"must name a network of this problem, got {objective.network}",
             )
+        elif objective.kind.spec.needs_network:
+            _require(False, path, f"{objective.kind.value} must name a network")

@@ -47,6 +47,8 @@ class ImportedNetwork:
     """Of the bytes that the model was read from."""
     unused_dimensions: tuple[str, ...] = ()
     """Dimensions that were given a size and that the model does not have."""
+    readers: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    """For each input the layers that read it."""
 
     @property
     def is_quantised(self) -> bool:
@@ -161,6 +163,10 @@ def _network(walk: Walk, name: str, sha256: str) -> ImportedNetwork:
         warnings=(*walk.warnings, *_unknown(actors)),
         sha256=sha256,
         unused_dimensions=walk.unused_dimensions,
+        readers=tuple(
+            (tensor, tuple(node.name for node in walk.layers if tensor in node.inputs))
+            for tensor in walk.inputs
+        ),
     )
 
 

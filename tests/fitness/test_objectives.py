@@ -85,9 +85,12 @@ def problems(count, **changes):
 
 def check(rng, problem):
     objectives = [
-        Objective(kind) for kind in ObjectiveKind if type(problem.execution) in kind.spec.models
+        Objective(kind)
+        for kind in ObjectiveKind
+        if type(problem.execution) in kind.spec.models and not kind.spec.needs_network
     ]
-    objectives += [Objective(ObjectiveKind.LATENCY, n) for n in range(len(problem.networks))]
+    of_one = [kind for kind in ObjectiveKind if kind.spec.of_one_network]
+    objectives += [Objective(kind, n) for n in range(len(problem.networks)) for kind in of_one]
     problem = replace(problem, objectives=tuple(objectives))
     designs = [random_design(rng, problem) for _ in range(4)]
     outcomes = make_outcomes(problem)(np.stack([row_of(design) for design in designs]))
@@ -97,8 +100,22 @@ def check(rng, problem):
         for objective, found in zip(objectives, outcomes.objectives[row].tolist(), strict=True):
             if objective.network is None:
                 assert found == values[objective.kind], objective
-            else:
-                assert found == latencies[objective.network]
+                continue
+            network = problem.networks[objective.network]
+            end = latencies[objective.network] + network.arrival_ps
+            begin = max(
+                network.arrival_ps,
+                *(latencies[m] + problem.networks[m].arrival_ps for m in network.waits_for),
+                0,
+            )
+            assert (
+                found
+                == {
+                    ObjectiveKind.LATENCY: latencies[objective.network],
+                    ObjectiveKind.TOKEN_RATE: ceil(Fraction(end - begin, network.repeats)),
+                    ObjectiveKind.TOKEN_ENERGY: values[ObjectiveKind.ENERGY] // network.repeats,
+                }[objective.kind]
+            )
 
 
 def test_objectives_of_a_frame():

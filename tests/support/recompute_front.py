@@ -195,6 +195,17 @@ def figures(problem, unit_of, point, rows, played=None):
         last = max(end for key, (_, _, end) in rows.items() if key[1] == n)
         latency = result["latency_ps:" + network["name"]] = last - network["arrival_ps"]
         result["negative_rate_sum_uhz"] -= 10**18 // latency
+        begin = max(
+            network["arrival_ps"],
+            *(
+                end
+                for key, (_, _, end) in rows.items()
+                if problem["networks"][key[1]]["name"] in network["waits_for"]
+            ),
+            0,
+        )
+        each = -(-(last - begin) // network["repeats"])
+        result["time_per_token_ps" + ":" + network["name"]] = each
     units = {unit["name"]: unit for unit in problem["units"]}
     alone = sum(
         time_of(units[u], key[3], [point[clock] for clock in units[u]["clocks"]], key[2])
@@ -253,6 +264,9 @@ def figures(problem, unit_of, point, rows, played=None):
     whole = energy + sum(by_unit.values())
     energy = whole * per[0] // per[1]
     result["energy_fj"] = energy
+    for network in problem["networks"]:
+        each = energy // network["repeats"]
+        result["energy_per_token_fj" + ":" + network["name"]] = each
     result["power_uw"] = 1000 * whole // max(1, idle_ps)
     result["energy_per_inference_fj"] = energy // len(problem["networks"])
     if free:

@@ -25,7 +25,7 @@ MaxNodes = Annotated[
         "--max-nodes",
         min=1,
         max=MAX_COUNT,
-        help="Maximum number of nodes per search of the proof. [default: 40 million / groups]",
+        help="Maximum number of nodes per search of the proof. [default: 40 million / executions]",
     ),
 ]
 

@@ -27,7 +27,7 @@ from tests.support.problems.random_spaces import NOTHING, random_power_problem, 
 
 SHAPE = RandomShape(networks=(1, 3), groups=(1, 3), units=(1, 3), points=(1, 2))
 OF_A_FRAME = tuple(
-    Objective(kind)
+    Objective(kind, 0 if kind.spec.needs_network else None)
     for kind in ObjectiveKind
     if kind not in (ObjectiveKind.THROUGHPUT, ObjectiveKind.FAIRNESS)
 )

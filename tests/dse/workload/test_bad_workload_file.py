@@ -73,6 +73,13 @@ BAD = {
     "networks: [{network: vgg19, dimensions: {N: 0}}]": ["dimensions.N must be at least 1"],
     'networks: [{network: vgg19, dimensions: {"a\\nb": x}}]': ["line 1", "control characters"],
     "networks: [{network: vgg19, dimensions: {'': 1}}]": ["$.networks[0].dimensions", "characters"],
+    "networks: [{network: vgg19, grows: {N: 0}}]": ["grows.N must be at least 1"],
+    "networks: [{network: vgg19, grows: {N: 1}}]": ["'N' needs a size", "there are none"],
+    "networks: [{network: vgg19, continues: vgg16}]": ["$.networks[0].continues", "'vgg16'"],
+    "networks: [{network: vgg19, copies: 2}, {network: vgg19, name: b, continues: vgg19}]": [
+        "$.networks[1].continues",
+        "as many copies",
+    ],
     "frames_in_flight: 0\nnetworks: [{network: vgg19}]": ["$.frames_in_flight", "at least 1"],
     "frames_in_flight: 9\nnetworks: [{network: vgg19}]": ["$.frames_in_flight", "at most 8"],
     "frames_per_second: 0\nnetworks: [{network: vgg19}]": ["$.frames_per_second", "above 0"],

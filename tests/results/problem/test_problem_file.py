@@ -43,7 +43,11 @@ def assert_equal(a, b, path="problem"):
 
 def variants(make_problem):
     base = make_problem()
-    every = tuple(Objective(kind) for kind in ObjectiveKind if kind is not ObjectiveKind.FAIRNESS)
+    every = tuple(
+        Objective(kind, 0 if kind.spec.needs_network else None)
+        for kind in ObjectiveKind
+        if kind is not ObjectiveKind.FAIRNESS
+    )
     yield base
     yield make_problem(seed=1, groups=(1,))
     yield dataclasses.replace(

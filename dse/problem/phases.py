@@ -1,0 +1,179 @@
+"""Phases of one model: costs that grow from repeat to repeat, and the cache that one phase leaves
+to the next."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import prod
+
+import numpy as np
+
+from dse.errors import WorkloadError
+from dse.workload.workload import Workload, WorkloadNetwork
+from fitness.cost_model.tables import NetworkCosts, UnitCosts
+from fitness.costs.transitions import passing_ps
+from platforms.platform import Platform, Unit
+from results.problem.objectives import Objective
+from results.problem.problem import Problem
+from sdf.grouping.grouping import groups_from_parts
+from sdf.grouping.groups import GroupedNetwork
+from sdf.onnx.importer import ImportedNetwork
+
+
+@dataclass(frozen=True, eq=False)
+class PhaseModel:
+    """The model of one entry of a workload."""
+
+    entry: WorkloadNetwork
+    imported: ImportedNetwork
+    grouped: GroupedNetwork
+    grown: ImportedNetwork | None
+    """The model where its cache has grown: at the last repeat, at the second if there is one only;
+    None where nothing grows."""
+
+
+def grown_dimensions(entry: WorkloadNetwork) -> dict[str, int]:
+    """Sizes at the last repeat, at the second if there is one only."""
+    steps = max(1, entry.repeats - 1)
+    grows = dict(entry.grows)
+    return {name: size + steps * grows.get(name, 0) for name, size in entry.dimensions}
+
+
+def grouped_alike(grouped: GroupedNetwork, grown: ImportedNetwork) -> GroupedNetwork:
+    """The grown model cut into the same groups.
+
+    Raises:
+        WorkloadError: where it has other layers.
+    """
+    place = {actor.name: index for index, actor in enumerate(grown.graph.actors)}
+    parts = [[layer.name for layer in group.layers] for group in grouped.groups]
+    names = [name for part in parts for name in part]
+    again: GroupedNetwork | None = None
+    if set(names) == set(place):
+        again = groups_from_parts(grown.graph, [sorted(place[n] for n in part) for part in parts])
+    if again is None or [[layer.name for layer in g.layers] for g in again.groups] != parts:
+        raise WorkloadError(
+            f"network {grouped.name!r}: grows: its layers are others at other sizes, so that its "
+            "repeats have no groups in common"
+        )
+    return again
+
+
+def growing_costs(first: NetworkCosts, last: NetworkCosts, repeats: int) -> NetworkCosts:
+    """Costs of the first repeat, with a step to each further one.
+
+    Times lie on the line from the first repeat to the last one, steps rounded up: by the law of
+    costs a time is convex in what is read and computed, so no repeat is faster than its own costs.
+    Demand and power are the larger ones of both ends.
+    """
+    return replace(
+        first,
+        units=tuple(
+            _growing(one, other, repeats)
+            for one, other in zip(first.units, last.units, strict=True)
+        ),
+    )
+
+
+def _growing(first: UnitCosts, last: UnitCosts, repeats: int) -> UnitCosts:
+    step = -(-(last.time_ps - first.time_ps) // max(1, repeats - 1))
+    runs = (first.time_ps > 0) & (last.time_ps > 0)
+    return replace(
+        first,
+        time_ps=np.where(runs, first.time_ps, -1),
+        demand_kbps=np.maximum(first.demand_kbps, last.demand_kbps) * runs,
+        dynamic_mw=np.maximum(first.dynamic_mw, last.dynamic_mw) * runs,
+        step_ps=np.where(runs, np.maximum(step, 0), 0),
+    )
+
+
+def with_handovers(
+    problem: Problem,
+    models: Sequence[PhaseModel],
+    platform: Platform,
+    units: Sequence[Unit],
+    precision: str,
+) -> Problem:
+    """The problem with the caches that later phases take over from earlier ones.
+
+    A cache is an input of the later model that grows, and that a result of the earlier one fills.
+    It is made where the earlier model has the layer that reads it in the later.
+
+    Raises:
+        WorkloadError: where an earlier phase leaves nothing of the size that the later reads.
+    """
+    place = {model.entry.name: n for n, model in enumerate(models)}
+    elements: dict[tuple[int, int], int] = {}
+    for later in models:
+        if later.entry.continues is not None:
+            earlier = models[place[later.entry.continues]]
+            first = [problem.networks[place[m.entry.name]].first_group for m in (earlier, later)]
+            for (source, target), count in _cache_between(earlier, later).items():
+                elements[first[0] + source, first[1] + target] = count
+    if not elements:
+        return problem
+    delays = [passing_ps(platform, units, precision, count) for count in elements.values()]
+    return replace(problem, handovers=tuple(elements), handover_ps=np.stack(delays))
+
+
+def _cache_between(earlier: PhaseModel, later: PhaseModel) -> dict[tuple[int, int], int]:
+    """Elements by the group that makes them and the group that reads them."""
+    elements: dict[tuple[int, int], int] = {}
+    made_in, read_in = (_group_of(model.grouped) for model in (earlier, later))
+    for name, size in _caches(earlier, later).items():
+        for layer in dict(later.imported.readers)[name]:
+            if layer not in made_in:
+                raise WorkloadError(
+                    f"network {later.entry.name!r}: continues {earlier.entry.name!r}, which has no "
+                    f"layer {layer!r} to make {name!r}"
+                )
+            pair = made_in[layer], read_in[layer]
+            elements[pair] = elements.get(pair, 0) + size
+    return elements
+
+
+def _caches(earlier: PhaseModel, later: PhaseModel) -> dict[str, int]:
+    """Elements of the later model's inputs that grow and that the earlier one fills."""
+    assert later.grown is not None, "check_workload: what continues another grows"
+    before, grown = dict(later.imported.inputs), dict(later.grown.inputs)
+    growing = {name: prod(shape) for name, shape in before.items() if grown[name] != shape}
+    results = {prod(shape) for _, shape in earlier.imported.outputs}
+    held: dict[str, int] = {}
+    if later.imported.outputs == later.grown.outputs:
+        # Results are what is added to the cache, not all of it.
+        held = {name: prod(shape) for name, shape in earlier.imported.inputs}
+    caches = {name: size for name, size in growing.items() if size - held.get(name, 0) in results}
+    if not caches:
+        sizes = _sizes(later.entry.dimensions), _sizes(earlier.entry.dimensions)
+        raise WorkloadError(
+            f"network {later.entry.name!r}: continues {earlier.entry.name!r}, so the sizes of its "
+            f"first repeat must be those of the cache after that, got {sizes[0]} after {sizes[1]}"
+        )
+    return caches
+
+
+def _sizes(dimensions: Sequence[tuple[str, int]]) -> str:
+    return ", ".join(f"{name} {size}" for name, size in dimensions) or "none"
+
+
+def _group_of(network: GroupedNetwork) -> Mapping[str, int]:
+    return {layer.name: g for g, group in enumerate(network.groups) for layer in group.layers}
+
+
+def of_continued(objective: Objective, text: str, workload: Workload) -> Objective:
+    """The objective; of the only network that continues another where it needs one and has none.
+
+    Raises:
+        WorkloadError: where there is none, or several.
+    """
+    if objective.network is not None or not objective.kind.spec.needs_network:
+        return objective
+    later = [n for n, entry in enumerate(workload.networks) if entry.continues is not None]
+    if len(later) != 1:
+        names = ", ".join(entry.name for entry in workload.networks)
+        raise WorkloadError(
+            f"objective {text!r}: {text}:NETWORK is required, as {len(later)} networks continue "
+            f"another (there are {names})"
+        )
+    return replace(objective, network=later[0])
