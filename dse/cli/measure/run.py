@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -11,14 +13,18 @@ from rich.console import Console
 from rich.table import Table
 
 from dse.cli.shared.options import MAX_SEED, AsJson, Folder, MemberName, ModelFiles
+from dse.errors import WorkloadError
 from dse.tools.deploy.find_models import parse_models
 from dse.tools.host.machine.dispatch import Dispatch
+from dse.tools.host.machine.frame_stream import schedule_of
 from dse.tools.host.measure.running import DesignRuns, host_machine, predict
+from dse.tools.host.measure.swapping import ImprovingSchedules, stream_for
 from results.export.result_folder import read_costs, read_results
 from results.front.select_member import choose_member, member_title
 
 if TYPE_CHECKING:
     from dse.tools.host.measure.running import Predicted, Ran
+    from results.front.front import Front
     from results.io.canonical_json import Json
     from results.problem.problem import DesignPoint, Problem
 
@@ -29,6 +35,8 @@ DispatchRule = Annotated[
         help="Dispatch rule of a free unit: the planned order, or first come, first served.",
     ),
 ]
+CHANGE_S = 2.0
+"""Between changes of the workload."""
 Seed = Annotated[
     int, typer.Option(min=0, max=MAX_SEED, help="Random seed for inputs and missing weights.")
 ]
@@ -46,16 +54,33 @@ def run(
         int,
         typer.Option(min=5, max=1000, help="Number of frames, run one at a time and pipelined."),
     ] = 30,
+    seconds: Annotated[
+        float | None,
+        typer.Option(min=0.1, max=86_400, help="Run frames for so long, without an end."),
+    ] = None,
+    swap: Annotated[
+        bool,
+        typer.Option(
+            "--swap", help="With --seconds: change the workload, swap in schedules that improve."
+        ),
+    ] = False,
     dispatch: DispatchRule = Dispatch.PLANNED,
     model: ModelFiles = None,
     seed: Seed = 0,
     as_json: AsJson = False,
-) -> None:
-    """Run a member on this machine: one pinned process per unit (needs the extra 'host')."""
+) -> int:
+    """Run a member on this machine: one pinned process per unit (needs the extra 'host').
 
+    Exit status 1, with --seconds: a group of a frame was lost or ran twice.
+    """
+
+    if swap and seconds is None:
+        raise WorkloadError("--swap: needs --seconds")
     front = read_results(folder)
     index = choose_member(front, member)
     problem, design = front.problem, front.members[index].design
+    if seconds is not None:
+        return _stream(folder, front, index, seconds, swap, model, seed, as_json)
     runs = DesignRuns(problem, design, dispatch=dispatch)
     origins, models = read_costs(folder, problem), parse_models(model)
     with host_machine(problem, origins, models=models, seed=seed) as machine:
@@ -65,6 +90,46 @@ def run(
         print(json.dumps(_document(problem, design, index, predicted, ran), indent=2))
     else:
         _print(problem, design, member_title(front, index), predicted, ran)
+    return 0
+
+
+def _stream(
+    folder: Path,
+    front: Front,
+    index: int,
+    seconds: float,
+    swap: bool,
+    model: list[str] | None,
+    seed: int,
+    as_json: bool,
+) -> int:
+    problem, models = front.problem, parse_models(model)
+    fixed = schedule_of(problem, front.members[index].design, 0)
+    networks = list(range(len(problem.networks)))
+    workloads = [networks, *([n] for n in networks if len(networks) > 1)]
+    origins = read_costs(folder, problem)
+    with (
+        host_machine(problem, origins, models=models, seed=seed) as machine,
+        ImprovingSchedules(problem, workloads, CHANGE_S) as improving,
+    ):
+        current = improving.current if swap else lambda: fixed
+        found, _ = stream_for(machine, problem, current, seconds)
+    if as_json:
+        print(json.dumps(asdict(found) | {"changes": max(0, improving.changes)}, indent=2))
+    else:
+        print(
+            "schedules that improve" if swap else member_title(front, index),
+            f"{found.frames} frames in {found.seconds:.1f} s: {found.frames / found.seconds:.2f} "
+            f"per second, latency {found.latency_ms:.3f} ms (median), {found.latency_p99_ms:.3f} "
+            "(99 %)",
+            f"{max(0, improving.changes)} changes of the workload, {found.swaps} swaps of the "
+            f"schedule; groups of frames lost: {found.lost}, doubled: {found.doubled}",
+            "no energy counter that can be read"
+            if found.joules is None
+            else f"{1000 * found.joules / found.frames:.3f} mJ per frame, of the whole processor",
+            sep="\n",
+        )
+    return 1 if found.lost or found.doubled else 0
 
 
 def _document(

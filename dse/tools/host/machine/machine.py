@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import multiprocessing
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from multiprocessing.shared_memory import SharedMemory
@@ -17,6 +17,14 @@ from numpy.typing import NDArray
 from common.arrays import IntArray
 from dse.tools.host.machine.dispatch import Dispatch
 from dse.tools.host.machine.execution_plan import ExecutionPlan
+from dse.tools.host.machine.frame_stream import (
+    FrameRecord,
+    FrameShare,
+    Ledger,
+    Schedule,
+    lost_and_doubled,
+    release_frames,
+)
 from dse.tools.host.machine.host_units import HostUnit
 from dse.tools.host.machine.streaming import StreamLog
 from dse.tools.host.machine.sub_models import SubModels
@@ -25,6 +33,7 @@ from dse.tools.host.machine.unit_loop import FIRST, GO, STOP, WIDTH, UnitPart
 from dse.tools.host.machine.unit_process import (
     READY,
     Execute,
+    Follow,
     Load,
     Request,
     Stream,
@@ -37,6 +46,8 @@ from results.errors import ResultError
 MAX_INSTANCES = 1 << 17
 _HEAD_START_NS = 1_000_000
 """From the word of command to the start: all units see it in time."""
+_PAUSE_S = 0.0002
+"""Between two looks of the coordinator at the board."""
 _PATIENCE_S = 600
 """After so long without an answer something is wrong."""
 
@@ -176,6 +187,47 @@ class HostMachine:
         self._board[STOP] = 1
         return dict(zip(rates, self._answers(rates), strict=True))
 
+    def stream_frames(
+        self, ledger: Ledger, current: Callable[[], Schedule], more: Callable[[int], bool]
+    ) -> tuple[list[FrameRecord], int, int]:
+        """Executes frame after frame, each by the schedule that is newest at its release.
+
+        Args:
+            ledger: of the problem, with at most as many slots as the machine has.
+            current: the newest schedule.
+            more: whether to release one more after so many frames.
+
+        Returns:
+            The frames, and how many steps were lost and doubled.
+
+        Raises:
+            ResultError: where a unit fails.
+        """
+        if ledger.size > FIRST + WIDTH * MAX_INSTANCES or ledger.slots > self.memory.slots:
+            raise ResultError("too many groups, or frames in flight, for the memory prepared")
+        self._clear(-(-ledger.size // WIDTH))
+        units = range(len(self.units))
+        self._start({u: Follow(u, ledger) for u in units})
+        frames = release_frames(
+            ledger, self._board, lambda u, share: self._send(u, share), current, more, now
+        )
+        try:
+            while True:
+                next(frames)
+                time.sleep(_PAUSE_S)
+                for u in units:
+                    if self._connections[u].poll():
+                        self._failed(self._receive(u))
+        except StopIteration as end:
+            records: list[FrameRecord] = end.value
+        except BaseException:
+            self._board[STOP] = 1
+            raise
+        for u in units:
+            self._send(u, None)
+        self._answers(units)
+        return records, *lost_and_doubled(records, ledger, self._board)
+
     def tensor(self, network: int, name: str, *, slot: int = 0) -> NDArray[Any]:
         """A copy of a tensor as the last execution left it."""
         return self.memory.view(self._shared[1].buf, (network, slot, name)).copy()
@@ -213,7 +265,7 @@ class HostMachine:
                 self._failed(answer)
         self._board[GO] = now() + _HEAD_START_NS
 
-    def _send(self, u: int, request: Request) -> None:
+    def _send(self, u: int, request: Request | FrameShare | None) -> None:
         try:
             self._connections[u].send(request)
         except OSError:

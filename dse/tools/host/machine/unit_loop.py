@@ -80,9 +80,9 @@ def run_unit(
         Stopped: where another unit gave up.
     """
     while not board[GO]:
-        _check(board)
+        check_board(board)
     while now() < board[GO]:
-        _check(board)
+        check_board(board)
     waiting = list(part.instances)
     begin, worked = now(), working()
     while waiting:
@@ -90,12 +90,12 @@ def run_unit(
             index, instance = waiting.pop(0)
             ready = ready_time(instance, board)
             while ready is None or ready > now():
-                _check(board)
+                check_board(board)
                 ready = ready_time(instance, board)
         else:
             place = _first_ready(waiting, board, now())
             while place is None:
-                _check(board)
+                check_board(board)
                 place = _first_ready(waiting, board, now())
             index, instance = waiting.pop(place)
         start = now()
@@ -137,6 +137,7 @@ def _first_ready(waiting: list[tuple[int, Instance]], board: Board, now: int) ->
     return chosen
 
 
-def _check(board: Board) -> None:
+def check_board(board: Board) -> None:
+    """Raises Stopped where somebody asked all units to give up."""
     if board[STOP]:
         raise Stopped

@@ -10,11 +10,12 @@ from multiprocessing.connection import Connection
 from multiprocessing.shared_memory import SharedMemory
 from typing import Any
 
+from dse.tools.host.machine.frame_stream import Ledger, run_shares
 from dse.tools.host.machine.host_units import HostUnit
 from dse.tools.host.machine.streaming import StreamLog, make_buffer, stream
 from dse.tools.host.machine.sub_models import SubModels
 from dse.tools.host.machine.tensor_memory import TensorMemory
-from dse.tools.host.machine.unit_loop import GO, STOP, Stopped, UnitPart, run_unit
+from dse.tools.host.machine.unit_loop import GO, STOP, Stopped, UnitPart, check_board, run_unit
 from results.errors import ResultError
 from results.io.optional import optional_import
 
@@ -51,8 +52,16 @@ def as_board(memory: SharedMemory) -> memoryview[int]:
     return memory.buf.cast("q")
 
 
+@dataclass(frozen=True)
+class Follow:
+    """Run the shares of frames that come, until None comes."""
+
+    unit: int
+    ledger: Ledger
+
+
 READY = "ready"
-Request = Load | Execute | Stream
+Request = Load | Execute | Stream | Follow
 
 
 def serve(connection: Connection, unit: HostUnit, board_name: str) -> None:
@@ -65,7 +74,8 @@ def serve(connection: Connection, unit: HostUnit, board_name: str) -> None:
         while True:
             request = connection.recv()
             try:
-                connection.send((True, process.do(request, lambda: connection.send(READY))))
+                answer = process.do(request, lambda: connection.send(READY), connection.recv)
+                connection.send((True, answer))
             except Stopped:
                 connection.send((True, None))
             except Exception as error:
@@ -87,7 +97,9 @@ class _Process:
         self._run: list[list[Callable[[], None]]] = []
         self._buffer: Any = None
 
-    def do(self, request: Request, ready: Callable[[], None]) -> StreamLog | None:
+    def do(
+        self, request: Request, ready: Callable[[], None], receive: Callable[[], object]
+    ) -> StreamLog | None:
         if isinstance(request, Load):
             self._load(request)
             return None
@@ -101,6 +113,18 @@ class _Process:
             return stream(self._buffer, request.gbps, lambda: bool(board[STOP]), now)
         run = self._run
         ready()
+        if isinstance(request, Follow):
+            shares = run_shares(
+                request.unit,
+                request.ledger,
+                self._board,
+                receive,
+                lambda group, slot: run[group][slot](),
+                now,
+            )
+            for _ in shares:
+                check_board(self._board)
+            return None
         run_unit(
             request.part,
             self._board,

@@ -1,6 +1,7 @@
 """Running for real: processes, shared memory and ONNX Runtime; predictions beside measurements."""
 
 import json
+import os
 
 import numpy as np
 import onnx
@@ -252,6 +253,16 @@ def test_the_way_of_a_user(dse, files, tmp_path, monkeypatch):
     table = dse("run", made, "--frames", 5, "--dispatch", "fifo")
     assert "makespan, ms" in table.out
     assert "cores taken by others" in table.out
+    # DSE_SWAP_SECONDS=600: ten minutes of workloads that change, frames that must not be lost.
+    seconds = os.environ.get("DSE_SWAP_SECONDS", "0.5")
+    swapped = dse("run", made, "--seconds", seconds, "--swap", "--json")
+    assert swapped.status == 0, swapped.err
+    counts = json.loads(swapped.out)
+    assert (counts["lost"], counts["doubled"]) == (0, 0)
+    assert counts["frames"] >= 1
+    fixed = dse("run", made, "--seconds", "0.2")
+    assert "0 swaps of the schedule; groups of frames lost: 0, doubled: 0" in fixed.out
+    assert "--swap: needs --seconds" in dse("run", made, "--swap").err
     picture = tmp_path / "fidelity.png"
     found = dse("measure", "fidelity", made, "--samples", 2, "-o", picture, "--json", "-q")
     assert found.status == 0, found.err

@@ -1,0 +1,226 @@
+"""Frames without an end, each by the schedule that is newest when the frame is released.
+
+One coordinator releases frames; a unit gets its share of each frame and does the shares in order,
+so that frames of an old and of a new schedule overlap and none waits for the change. Both are
+generators that yield where they wait: processes drive them here, tests in any order.
+
+A *ledger* on the board says which steps of a frame have ended, and counts what each unit has run.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Collection, Generator, Sequence
+from dataclasses import dataclass
+
+from dse.tools.host.machine.execution_plan import make_execution_plan
+from dse.tools.host.machine.unit_loop import FIRST, Board
+from results.errors import ResultError
+from results.problem.problem import DesignPoint, Problem
+
+
+@dataclass(frozen=True)
+class Step:
+    """A group of a frame on a unit; ``number`` and ``after`` count the group executions of a frame
+    of the problem."""
+
+    number: int
+    group: int
+    after: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """What a frame is: the steps of each unit, in order."""
+
+    version: int
+    steps: tuple[tuple[Step, ...], ...]
+
+
+@dataclass(frozen=True)
+class FrameShare:
+    """A unit's steps of one frame; frames count from 1."""
+
+    frame: int
+    slot: int
+    steps: tuple[Step, ...]
+
+
+@dataclass(frozen=True)
+class Ledger:
+    """Places on the board."""
+
+    steps: int
+    """Group executions of a frame of the problem."""
+    slots: int
+    """Most frames in flight."""
+    units: int
+
+    def frame_place(self, slot: int, number: int) -> int:
+        """Where the last frame stands that has ended a step in a slot."""
+        return FIRST + 2 * (slot * self.steps + number)
+
+    def end_place(self, slot: int, number: int) -> int:
+        """Where it stands when that was, ns."""
+        return self.frame_place(slot, number) + 1
+
+    def count_place(self, unit: int, number: int) -> int:
+        """Where a unit counts how often it has run a step."""
+        return FIRST + 2 * self.slots * self.steps + unit * self.steps + number
+
+    @property
+    def size(self) -> int:
+        """Places in all, from the first of the board."""
+        return self.count_place(self.units, 0)
+
+
+@dataclass(frozen=True)
+class FrameRecord:
+    """A frame that has ended; ns of the units' clock."""
+
+    frame: int
+    version: int
+    numbers: tuple[int, ...]
+    """Its steps."""
+    release_ns: int
+    end_ns: int
+
+
+def schedule_of(
+    problem: Problem, design: DesignPoint, version: int, networks: Collection[int] | None = None
+) -> Schedule:
+    """The schedule of a design point.
+
+    Args:
+        problem: whose groups they are.
+        design: where and in which order they run, by the timeline.
+        version: tells schedules apart.
+        networks: that run in such a frame; all if not given.
+
+    Raises:
+        ResultError: where a network arrives after the frame's release: frames without an end have
+            no such offset.
+    """
+    late = [network.name for network in problem.networks if network.arrival_ps]
+    if late:
+        raise ResultError(f"network {late[0]!r}: must arrive with its frame for --seconds")
+    plan = make_execution_plan(problem, design, frames=1, in_flight=1)
+    # Numbers are those of the group executions of a frame, whatever the design.
+    keys = sorted((i.network, i.repeat, i.group) for i in plan.instances)
+    number = {key: k for k, key in enumerate(keys)}
+    numbers = [number[i.network, i.repeat, i.group] for i in plan.instances]
+    active = set(range(len(problem.networks)) if networks is None else networks)
+
+    def step(index: int) -> Step:
+        instance = plan.instances[index]
+        after = tuple(numbers[k] for k in instance.after if plan.instances[k].network in active)
+        return Step(numbers[index], instance.group, after)
+
+    return Schedule(
+        version,
+        tuple(
+            tuple(step(i) for i in order if plan.instances[i].network in active)
+            for order in plan.order
+        ),
+    )
+
+
+def ledger_of(problem: Problem, slots: int) -> Ledger:
+    """The ledger of a problem."""
+    steps = sum(len(network.groups) * network.repeats for network in problem.networks)
+    return Ledger(steps, slots, len(problem.units))
+
+
+WAIT = object()
+"""Nothing has come yet."""
+
+
+def run_shares(
+    unit: int,
+    ledger: Ledger,
+    board: Board,
+    receive: Callable[[], object],
+    run: Callable[[int, int], None],
+    now: Callable[[], int],
+) -> Generator[None, None, None]:
+    """A unit: does its share of each frame, until ``receive`` gives None.
+
+    Args:
+        unit: which one.
+        ledger: the board's places.
+        board: shared with the others.
+        receive: the next share, ``WAIT`` or None.
+        run: runs a group in a slot.
+        now: ns of the units' clock.
+    """
+    while (share := receive()) is not None:
+        if not isinstance(share, FrameShare):
+            yield
+            continue
+        for step in share.steps:
+            places = [ledger.frame_place(share.slot, number) for number in step.after]
+            while any(board[place] != share.frame for place in places):
+                yield
+            run(step.group, share.slot)
+            board[ledger.count_place(unit, step.number)] += 1
+            board[ledger.end_place(share.slot, step.number)] = now()
+            board[ledger.frame_place(share.slot, step.number)] = share.frame
+            yield
+
+
+def release_frames(
+    ledger: Ledger,
+    board: Board,
+    send: Callable[[int, FrameShare], None],
+    current: Callable[[], Schedule],
+    more: Callable[[int], bool],
+    now: Callable[[], int],
+) -> Generator[None, None, list[FrameRecord]]:
+    """The coordinator: releases a frame whenever fewer than ``slots`` are in flight.
+
+    Args:
+        ledger: the board's places.
+        board: shared with the units.
+        send: gives a unit a share.
+        current: the newest schedule.
+        more: whether to release one more after so many frames.
+        now: ns of the units' clock.
+
+    Returns:
+        All frames; none is left in flight.
+    """
+    flying: deque[tuple[int, Schedule, tuple[int, ...], int]] = deque()
+    records: list[FrameRecord] = []
+    released = 0
+    while True:
+        while len(flying) < ledger.slots and more(released):
+            released += 1
+            schedule, slot = current(), (released - 1) % ledger.slots
+            numbers = tuple(step.number for steps in schedule.steps for step in steps)
+            flying.append((released, schedule, numbers, now()))
+            for unit, steps in enumerate(schedule.steps):
+                if steps:
+                    send(unit, FrameShare(released, slot, steps))
+        if not flying:
+            return records
+        frame, schedule, numbers, release = flying[0]
+        slot = (frame - 1) % ledger.slots
+        if all(board[ledger.frame_place(slot, number)] == frame for number in numbers):
+            end = max((board[ledger.end_place(slot, k)] for k in numbers), default=release)
+            records.append(FrameRecord(frame, schedule.version, numbers, release, end))
+            flying.popleft()
+        else:
+            yield
+
+
+def lost_and_doubled(
+    records: Sequence[FrameRecord], ledger: Ledger, board: Board
+) -> tuple[int, int]:
+    """Steps of released frames that no unit has run, and that ran once too often."""
+    lost = doubled = 0
+    for number in range(ledger.steps):
+        wanted = sum(number in record.numbers for record in records)
+        ran = sum(board[ledger.count_place(unit, number)] for unit in range(ledger.units))
+        lost += max(0, wanted - ran)
+        doubled += max(0, ran - wanted)
+    return lost, doubled
