@@ -208,7 +208,7 @@ def estimate_ms(platform: Platform, name: str, sequence: int, past: int = 0) -> 
     return float(costs.units[0].time_ps.sum(axis=0)[-1, -1]) / PS_PER_MS
 
 
-def predicted(law: Law, group: Sequence[Run]) -> Comparison:
+def predicted(law: Law, group: Sequence[Run], data: str = SET) -> Comparison:
     """The runs of a chip and format that the law's constants were not fitted to. The fit weighs
     relative errors, and no constant is negative."""
     unit, measure = QUANTITIES[law.quantity]
@@ -224,6 +224,6 @@ def predicted(law: Law, group: Sequence[Run]) -> Comparison:
         found = found + terms @ constants
     held_out = [place for place in range(len(group)) if place not in used]
     return Comparison(
-        f"{SET}, {law.quantity}", law.fitted, law.name, unit,
+        f"{data}, {law.quantity}", law.fitted, law.name, unit,
         found[held_out] ** power, measured[held_out] ** power,
     )  # fmt: skip

@@ -27,6 +27,7 @@ from benchmarks.validation.laws import (
     slowdowns,
 )
 from benchmarks.validation.published import DataSet, read_set
+from benchmarks.validation.qai_llm import snapdragon_llm
 from benchmarks.validation.rknn_llm import rockchip_llm
 from benchmarks.validation.scores import Comparison, joined
 from common.arrays import FloatArray
@@ -517,6 +518,7 @@ SETS: dict[str, Callable[[], list[Comparison]]] = {
     "named-units": named_units,
     "repeats": repeats,
     "rknn-llm": rockchip_llm,
+    "qai-llm": snapdragon_llm,
 }
 """In the order of the page."""
 
