@@ -6,7 +6,7 @@ import numpy as np
 from common.units import UHZ_PS
 from fitness.simulator.jit import jit
 from fitness.tree_checker.facts import ENERGY, MAKESPAN, NETWORK, RATES
-from fitness.tree_checker.trade_off import closed_by_trade_off
+from fitness.tree_checker.trade_off import closed_by_trade_off, last_step
 from fitness.tree_checker.work import ENDED, OVER, RUNNING
 from results.front.node_kinds import MEMBERS, POWER_LIMIT, TIME_LIMIT
 from results.problem.arithmetic import WORK_PER_PS
@@ -167,6 +167,10 @@ def _fill_vector(facts, work, makespan, idle, dynamic):
 
 @jit
 def _closed_by_a_member(facts, work):
+    if facts.objective.shape[0] == 2:
+        # Second values fall: of the members up to the first bound the last closes most.
+        member = last_step(facts.closing, work.vector[0])
+        return member >= 0 and facts.closing[member, 1] <= work.vector[1]
     for member in range(facts.closing.shape[0]):
         if facts.closing[member, 0] > work.vector[0]:
             # Members are in the order of their first values.

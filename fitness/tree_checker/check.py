@@ -83,11 +83,12 @@ class _Check:
         self._own = threading.local()
         self._faults: dict[int, str] = {}
         self.open: dict[int, OpenPart] = {}
-        there, wanted = len(tree.parts), int(self._first_of[-1])
-        if there < wanted:
+        there = len(tree.parts)
+        # An earlier part leads to every one: so none leads to itself, by whatever way.
+        for index in np.flatnonzero(self._first_of[:-1] <= np.arange(there))[:1].tolist():
+            self._faults[index] = f"part {index}: no node leads to it"
+        if there < self._first_of[-1]:
             self._faults[there] = f"part {there} is missing"
-        elif there > wanted:
-            self._faults[wanted] = f"part {wanted}: no node leads to it"
 
     def run(self, problem: Problem, jobs: int) -> None:
         """Checks all parts, unless the number of parts is wrong or one has a fault."""

@@ -117,7 +117,8 @@ class Facts(Tables):
     """[objectives]: such as ``MAKESPAN``."""
     objective_network: IntArray
     closing: IntArray
-    """[members, objectives]: the smallest bounds that a member closes."""
+    """[members, objectives]: the smallest bounds that a member closes, by the first; of two
+    objectives the second falls."""
     makespan_column: int
     steps: IntArray
     """[steps, 2]: makespans, which rise, and energies, which fall, that close most; none without
@@ -163,7 +164,8 @@ def make_facts(problem: Problem, claim: LemmaTarget) -> Facts:
     rates = sorted({0, *claim.rates_mw}) if traded else []
     if rates and rates[-1] * max(_slowest_ps(problem), 1) * (len(networks) + 2) > RATE_TIMES_TIME:
         raise ResultError("rates_mw: products with times need more than 64 bits")
-    closing = _int64([list(row) for row in claim.closing]).reshape(-1, len(kinds))
+    rows = _falling(claim.closing) if len(kinds) == 2 else claim.closing
+    closing = _int64([list(row) for row in rows]).reshape(-1, len(kinds))
     return Facts(
         groups=problem.group_count,
         units=len(units),
@@ -233,7 +235,7 @@ def make_facts(problem: Problem, claim: LemmaTarget) -> Facts:
         objective_network=_limits(o.network for o in minimised),
         closing=closing,
         makespan_column=kinds.index(MAKESPAN) if MAKESPAN in kinds else NONE,
-        steps=_steps(closing, kinds) if traded else np.zeros((0, 2), dtype=np.int64),
+        steps=_falling_energies(closing, kinds) if traded else np.zeros((0, 2), dtype=np.int64),
         rate_mw=_int64(rates),
         longest_ps=RATE_TIMES_TIME // (max([1, *rates]) * (len(networks) + 2)),
     )
@@ -282,14 +284,18 @@ def _slowest_ps(problem: Problem) -> int:
     return sum(max(int(table[g].max()) for table in tables) for g in range(problem.group_count))
 
 
-def _steps(closing: IntArray, kinds: Sequence[int]) -> IntArray:
+def _falling(pairs: Iterable[Sequence[int]]) -> list[tuple[int, int]]:
+    """Of pairs, by the first, those whose second is below all before."""
     steps: list[tuple[int, int]] = []
-    for pair in sorted(
-        map(tuple, closing[:, [kinds.index(MAKESPAN), kinds.index(ENERGY)]].tolist())
-    ):
-        if not steps or pair[1] < steps[-1][1]:
-            steps.append(pair)
-    return _int64(steps).reshape(-1, 2)
+    for first, second in sorted(tuple(pair) for pair in pairs):
+        if not steps or second < steps[-1][1]:
+            steps.append((first, second))
+    return steps
+
+
+def _falling_energies(closing: IntArray, kinds: Sequence[int]) -> IntArray:
+    columns = [kinds.index(MAKESPAN), kinds.index(ENERGY)]
+    return _int64(_falling(closing[:, columns].tolist())).reshape(-1, 2)
 
 
 def _contention(problem: Problem) -> IntArray:

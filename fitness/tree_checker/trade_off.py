@@ -10,18 +10,31 @@ MOST_FJ = 1 << 61
 
 
 @jit
+def last_step(steps, value):
+    """The last row of ``steps`` whose first figure, which rises, is at most ``value``; or -1."""
+    low, high = 0, steps.shape[0]
+    while low < high:
+        middle = (low + high) // 2
+        if steps[middle, 0] <= value:
+            low = middle + 1
+        else:
+            high = middle
+    return low - 1
+
+
+@jit
 def closed_by_trade_off(facts, work, row, costs, makespan, idle, dynamic):
     """Whether no makespan from the bound on lies below that of one member with an energy below that
     of the member before it."""
-    steps = facts.steps.shape[0]
-    if steps == 0 or makespan < facts.steps[0, 0]:
+    steps, first = facts.steps.shape[0], last_step(facts.steps, makespan)
+    if first < 0:
         return False
     power, fixed, least = idle, dynamic, idle * makespan + dynamic
     if facts.period_ps >= 0:
         power, fixed = np.int64(0), dynamic + idle * facts.period_ps
         least = fixed
     _fill_gained(facts, work, row, costs)
-    for s in range(steps):
+    for s in range(first, steps):
         wanted = facts.steps[s, 1]
         if wanted <= least:
             # Energies fall from step to step.

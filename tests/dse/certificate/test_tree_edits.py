@@ -15,6 +15,7 @@ import pytest
 from dse.certificate import branch_and_bound as exact_search
 from dse.certificate.branch_and_bound import ExactResult, find_front
 from fitness.lemma_checker.claim import LemmaTarget
+from results.front.node_kinds import MEMBERS, PART, SPLIT
 from results.front.proof_tree import ProofTree
 from results.problem.problem import Problem
 from tests.dse.certificate.test_exact_front import problems, vectors_of, within
@@ -38,6 +39,17 @@ def false_claim(random_: random.Random, claim: LemmaTarget) -> LemmaTarget:
         better[random_.randrange(len(better))] += 1
         members[index] = tuple(better)
     return LemmaTarget(claim.objectives, tuple(members), claim.tolerance_ppm, claim.rates_mw)
+
+
+def test_parts_that_lead_to_themselves_are_refused() -> None:
+    problem = problems(100)[0]
+    result = find_front(problem, jobs=1)
+    claim = claim_of(problem, result, 0)
+    parts = result.tree.parts
+    for more in ([[PART]], [[PART], [MEMBERS]], [[SPLIT, PART]]):
+        tree = ProofTree((*parts, *(np.array(part, dtype=np.uint8) for part in more)))
+        wrong = f"part {len(parts)}: no node leads to it"
+        assert faults(problem, tree, claim) == (wrong, wrong)
 
 
 def claim_of(problem: Problem, result: ExactResult, ppm: int) -> LemmaTarget:
