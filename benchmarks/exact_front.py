@@ -1,4 +1,5 @@
-"""Exact fronts on one core: time, nodes and lemmas, from nothing and from an explorer's front.
+"""Exact fronts: time, nodes and lemmas, from nothing and from an explorer's front, on one core and
+on all.
 
 An instance that does not end within the time limit is proved within an epsilon instead, as ``dse
 explore`` does it: by searches with smaller and smaller tolerances.
@@ -29,7 +30,9 @@ from dse.space.design_space import DesignSpace
 from dse.workload.options import Options
 from dse.workload.workload import workload_of
 from fitness.objectives import make_outcomes
+from fitness.warm_up import warm_up_branch_and_bound
 from platforms.io.platform_file import load_platform
+from results.front.proof_tree import tree_bytes
 from results.problem.problem import Problem
 
 TIME_LIMIT_S = 30.0
@@ -49,6 +52,7 @@ COLUMNS = (
     Column("first_nodes", "nodes", ","),
     Column("explorer_s", "NSGA-II s", ",.2f"),
     Column("proof_s", "from its front s", ",.3f"),
+    Column("cores_s", "all cores s", ",.3f"),
     Column("proof_nodes", "nodes", ","),
     Column("lemmas", "lemmas", ","),
     Column("required_s", "required s", ",.1f"),
@@ -80,6 +84,7 @@ class Measured:
     first_nodes: int | None
     explorer_s: float
     proof_s: float
+    cores_s: float
     proof_nodes: int
     lemmas: int
     required_s: float
@@ -116,11 +121,14 @@ def measure(instance: Instance, *, time_limit_s: float = TIME_LIMIT_S) -> Measur
     """
     problem = instance.make()
     known, explorer_s = _explored(problem)
-    proof, proof_s = _timed(lambda: _narrowed(problem, known, time_limit_s))
+    proof, proof_s = _timed(lambda: _narrowed(problem, known, time_limit_s, jobs=1))
+    again, cores_s = _timed(lambda: _narrowed(problem, known, time_limit_s, jobs=None))
+    if proof.complete and again.complete and tree_bytes(again.tree) != tree_bytes(proof.tree):
+        raise AssertionError(f"{instance.name}: on all cores the tree is another one")
     first: ExactResult | None = None
     first_s = None
     if proof.complete and proof.epsilon_ppm == 0:
-        first, first_s = _timed(lambda: find_front(problem))
+        first, first_s = _timed(lambda: find_front(problem, jobs=1))
         if (first.objectives != proof.objectives).any():
             raise AssertionError(f"{instance.name}: two searches found different fronts")
         if instance.members not in (None, len(first.objectives)):
@@ -136,6 +144,7 @@ def measure(instance: Instance, *, time_limit_s: float = TIME_LIMIT_S) -> Measur
         first_nodes=None if first is None else first.nodes,
         explorer_s=explorer_s,
         proof_s=proof_s,
+        cores_s=cores_s,
         proof_nodes=proof.nodes,
         lemmas=proof.tree.leaves,
         required_s=instance.required_s,
@@ -149,11 +158,13 @@ def _explored(problem: Problem) -> tuple[Incumbents, float]:
     return Incumbents(result.objectives, result.rows), result.seconds
 
 
-def _narrowed(problem: Problem, known: Incumbents, time_limit_s: float) -> ExactResult:
+def _narrowed(
+    problem: Problem, known: Incumbents, time_limit_s: float, *, jobs: int | None
+) -> ExactResult:
     """The exact search within a quarter of the time; else the smallest tolerance that is proved in
     what is left of it."""
     limits = Limits(seconds=time_limit_s)
-    exact = find_front(problem, known=known, time_limit_s=time_limit_s / 4)
+    exact = find_front(problem, known=known, time_limit_s=time_limit_s / 4, jobs=jobs)
     if exact.complete:
         return exact
     best, left = exact, time_limit_s - exact.seconds
@@ -164,6 +175,7 @@ def _narrowed(problem: Problem, known: Incumbents, time_limit_s: float) -> Exact
             tolerance_ppm=tolerance,
             max_nodes=limits.nodes,
             time_limit_s=left,
+            jobs=jobs,
         )
         left -= result.seconds
         if not result.complete:
@@ -186,12 +198,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
         return
     chosen, rows = measure_chosen(
         "benchmarks.exact_front",
-        "Exact fronts, one core.",
+        "Exact fronts, from nothing on one core.",
         INSTANCES,
         lambda instance, seconds: measure(instance, time_limit_s=seconds),
         time_limit_s=TIME_LIMIT_S,
         limits="from the explorer's front",
-        load=lambda: find_front(reference_problem(max_transitions=1, points=False)),
+        load=warm_up_branch_and_bound,
         arguments=arguments,
     )
     notes = [

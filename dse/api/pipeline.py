@@ -204,7 +204,13 @@ def explore_to_folder(
         limits = Limits(settings.max_nodes, settings.time_limit_s)
         try:
             with (proof_bar or nullcontext)() as on_proof:
-                proof = prove_front(front.numeric, goal=goal, limits=limits, on_progress=on_proof)
+                proof = prove_front(
+                    front.numeric,
+                    goal=goal,
+                    limits=limits,
+                    jobs=settings.jobs,
+                    on_progress=on_proof,
+                )
         except ResultError as error:
             not_certified = f"not certified: {error}"
         else:
@@ -222,12 +228,13 @@ def certify(
     time_limit_s: float | None = None,
     max_nodes: int | None = None,
     fastest_only: bool = False,
+    jobs: int | None = None,
     on_progress: Callable[[SearchProgress], None] | None = None,
 ) -> Front:
     """Prove that a front is complete, or how far from it, and that nothing is faster.
 
     The result may have more members: what the exact search finds joins the front. Ctrl-C ends the
-    proof and keeps what is proved so far.
+    proof and keeps what is proved so far. ``jobs``: worker threads; one per core by default.
 
     Raises:
         ResultError: where nothing can be proved about any objective.
@@ -237,6 +244,7 @@ def certify(
         time_limit_s=time_limit_s,
         max_nodes=max_nodes,
         fastest_only=fastest_only,
+        jobs=jobs,
         on_progress=on_progress,
     )
     if proof is None:
@@ -250,6 +258,7 @@ def prove(
     time_limit_s: float | None = None,
     max_nodes: int | None = None,
     fastest_only: bool = False,
+    jobs: int | None = None,
     on_progress: Callable[[SearchProgress], None] | None = None,
 ) -> ProofOutcome | None:
     """The proof that :func:`certify` adds; None where nothing is left to prove.
@@ -267,6 +276,7 @@ def prove(
         goal=goal,
         limits=Limits(max_nodes, time_limit_s),
         earlier=front.certificate,
+        jobs=jobs,
         on_progress=on_progress,
     )
 

@@ -29,6 +29,10 @@ MaxNodes = Annotated[
     ),
 ]
 
+Jobs = Annotated[
+    int | None, typer.Option(min=1, max=1024, help="Worker threads. [default: all cores]")
+]
+
 
 def register(app: typer.Typer) -> None:
     """Adds the command."""
@@ -42,6 +46,7 @@ def certify(
     fastest: Annotated[
         bool, typer.Option("--fastest", help="Certify the fastest member only.")
     ] = False,
+    jobs: Jobs = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only.")] = False,
 ) -> int:
     """Prove that a front is complete, or how far from it, and that nothing is faster."""
@@ -53,6 +58,7 @@ def certify(
             time_limit_s=time_limit,
             max_nodes=max_nodes,
             fastest_only=fastest,
+            jobs=jobs,
             on_progress=on_progress,
         )
     if proof is not None:

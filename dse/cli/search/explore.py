@@ -13,7 +13,7 @@ from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
 
 from dse.api.pipeline import Explored, SearchSettings, command_line, explore_to_folder
 from dse.certificate.summary import describe_claims
-from dse.cli.search.certify import MaxNodes, proof_line
+from dse.cli.search.certify import Jobs, MaxNodes, proof_line
 from dse.cli.shared.build import problem_from_texts
 from dse.cli.shared.option_groups import with_option_groups
 from dse.cli.shared.options import (
@@ -84,9 +84,6 @@ Checkpoint = Annotated[
 Resume = Annotated[bool, typer.Option("--resume", help="Resume from the checkpoint, if it exists.")]
 Seed = Annotated[
     int, typer.Option(min=0, max=MAX_SEED, help="Random seed. The same seed gives the same front.")
-]
-Jobs = Annotated[
-    int | None, typer.Option(min=1, max=1024, help="Worker threads. [default: all cores]")
 ]
 
 

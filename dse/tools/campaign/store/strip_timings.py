@@ -24,7 +24,7 @@ def timeless_proof(front: Front, goal: Goal) -> tuple[Front, dict[str, bytes], s
         WorkloadError: where the proof was interrupted.
     """
     try:
-        proof = prove_front(front, goal=goal)
+        proof = prove_front(front, goal=goal, jobs=1)
     except ResultError as error:
         return front, {}, f"not certified: {error}"
     if proof.interrupted:
