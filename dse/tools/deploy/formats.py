@@ -126,6 +126,13 @@ def _write_onnxruntime(job: Job) -> Written:
 
     job.write_text(RUN_FILE, placement_script())
     models, notes = write_entire(job, change)
+    used = unit_providers(job.deployment)
+    for name in dict.fromkeys(provider.name for provider in used.values()):
+        units = [unit for unit, provider in used.items() if provider.name == name]
+        if len(units) > 1:
+            notes.append(
+                f"{', '.join(units)} are all {name}: ONNX Runtime does not tell them apart."
+            )
     return Written(tuple(notes), tuple(models), providers=providers_document(job.deployment))
 
 

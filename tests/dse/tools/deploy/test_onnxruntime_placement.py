@@ -157,6 +157,15 @@ def test_a_provider_that_is_not_there(tmp_path):
     assert len(ran.stderr.splitlines()) == 1
 
 
+def test_a_platform_that_is_a_file_is_asked_for(tmp_path, dse):
+    command = explored(tmp_path, "squeezenet", CPU)
+    ran = dse(*command, "--no-check", "-o", tmp_path / "out")
+    assert "cpu0, cpu1 are all CPUExecutionProvider" in ran.out
+    ran = dse(*command[:4], "-o", tmp_path / "other")
+    assert ran.status == 2
+    assert "--platform: the file of platform 'host' is required" in ran.err
+
+
 def test_units_that_no_session_can_tell_apart(tmp_path, dse):
     command = explored(tmp_path, "squeezenet", {**CPU, "options": {"use_arena": "0"}})
     ran = dse(*command, "-o", tmp_path / "out")
