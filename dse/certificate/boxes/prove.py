@@ -21,8 +21,9 @@ from results.problem.problem import Problem
 from results.problem.problem_file import problem_sha256
 from results.text.space_description import describe_space
 
+MIN_BOXES, MAX_BOXES = 16, 64
 DEFAULT_GROUPS = 12_800
-"""By default there are this many boxes over the number of groups."""
+"""By default there are this many boxes over the number of groups, within these limits."""
 MAX_CORNERS = 3000
 MARGINS_PPM = (2, 20, 1000)
 """The search rounds, the check does not."""
@@ -95,7 +96,7 @@ def bound_front(
 
 def default_boxes(problem: Problem) -> int:
     """Default number of boxes: a few seconds' work, and a second's check."""
-    return max(16, DEFAULT_GROUPS // problem.group_count)
+    return max(MIN_BOXES, min(MAX_BOXES, DEFAULT_GROUPS // problem.group_count))
 
 
 def _members(front: Front, columns: Sequence[int]) -> list[tuple[int, ...]]:

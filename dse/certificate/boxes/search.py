@@ -121,6 +121,8 @@ class BoxSearch:
         while self._heap and self.boxes < max_boxes and not interrupted():
             if until is not None and time.monotonic() >= until:
                 return
+            if self._heap[0][0] >= 0.0:
+                return
             worst, _, node = heappop(self._heap)
             self._improve(node)
             if -node.worst > worst + 1e-12:

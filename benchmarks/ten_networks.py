@@ -1,0 +1,181 @@
+"""How far fronts of many networks are from the truth, and what it costs to know.
+
+The first 2 to 16 of sixteen networks (ten of them are those of ``benchmarks.search``) on all units
+of Xavier: at the fastest clocks, at all clocks, and at all clocks with a power cap of 20 W. For
+each the front of NSGA-II, the bound of its latency, the epsilon of the whole front by bounds over
+boxes (``dse/certificate/boxes``), and the plain check of them. Seconds are those of one core's
+work, so that they are much the same on a busy machine; compilation is not counted.
+
+Usage: ``python -m benchmarks.ten_networks [--json | --markdown] [--networks N ...]
+[--evaluations 50000] [--figure FILE]``; the figure has seconds against groups.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from pathlib import Path
+
+from benchmarks.harness.report import Column, Value, parser, show
+from benchmarks.problems.search_problems import GROUPS_EACH, TEN_NETWORKS
+from common.arrays import IntArray
+from common.units import PPM, PS_PER_MS
+from dse.certificate.boxes.prove import bound_front, default_boxes
+from dse.certificate.seed_front import seed_front
+from dse.certificate.verify.bounds import wrong_bounds
+from dse.compile.load import load_proof_code
+from dse.problem.build import build_problem
+from dse.search.driver import Budget, search
+from dse.search.optimizers.nsga2 import Nsga2Engine
+from dse.space.design_space import DesignSpace
+from dse.workload.options import Options
+from dse.workload.workload_file import workload_from
+from fitness.objectives import make_outcomes
+from platforms.io.platform_file import load_platform
+from results.front.front import Front
+from results.plots.style import COLOURS, COLUMN_INCHES, PICTURE_MAKERS, picture_settings
+from results.problem.problem import Problem
+
+SIXTEEN = (
+    *TEN_NETWORKS,
+    *("alexnet", "inception_v3", "resnet34", "mnasnet1_0", "densenet121", "resnet101"),
+)
+COUNTS = (2, 4, 6, 8, 10, 16)
+FASTEST = Options(
+    groups=GROUPS_EACH, fixed=(("cpu", "max"), ("gpu", "max"), ("dla", "max"), ("emc", "max"))
+)
+SETTINGS = {
+    "fastest clocks": FASTEST,
+    "all clocks": Options(groups=GROUPS_EACH),
+    "20 W": Options(groups=GROUPS_EACH, power_cap_w=Fraction(20)),
+}
+SEED = 1
+COLUMNS = (
+    Column("setting", "setting"),
+    Column("networks", "networks", ","),
+    Column("groups", "groups", ","),
+    Column("members", "members", ","),
+    Column("latency_ms", "fastest ms", ".3f"),
+    Column("bound_ms", "none below ms", ".3f"),
+    Column("gap", "gap", ".1%"),
+    Column("epsilon", "front within", ".1%"),
+    Column("boxes", "boxes", ","),
+    Column("inequalities", "inequalities", ",", in_table=False),
+    Column("search_s", "search s", ".1f"),
+    Column("bounds_s", "bounds s", ".1f"),
+    Column("check_s", "check s", ".1f"),
+)
+
+
+@dataclass(frozen=True)
+class Case:
+    """The first so many networks in a setting."""
+
+    setting: str
+    networks: int
+
+    def make(self) -> Problem:
+        """The problem."""
+        chip = load_platform("jetson-agx-xavier")
+        names = SIXTEEN[: self.networks]
+        return build_problem(workload_from(names), chip, SETTINGS[self.setting]).problem
+
+
+def explore(problem: Problem, evaluations: int) -> IntArray:
+    """Rows of the front that NSGA-II finds."""
+    engine = Nsga2Engine(DesignSpace(problem), seed=SEED)
+    return search(engine, make_outcomes(problem, jobs=1), Budget(evaluations)).rows
+
+
+def measure(case: Case, evaluations: int) -> dict[str, Value]:
+    """One row."""
+    problem = case.make()
+    began = time.process_time()
+    rows = explore(problem, evaluations)
+    searched = time.process_time()
+    front: Front = seed_front(problem, rows, engine="nsga2")
+    made = time.process_time()
+    bounded = bound_front(front, (0, 1), max_boxes=default_boxes(problem))
+    found = time.process_time()
+    if bounded is None:
+        raise SystemExit(f"{case}: no bounds were found")
+    wrong = wrong_bounds(replace(front, bounds=bounded.claim), bounded.claim, bounded.proof)
+    if wrong is not None:
+        raise SystemExit(f"{case}: {wrong}")
+    checked = time.process_time()
+    claim = bounded.claim
+    fastest = min(member.objectives[0] for member in front.members)
+    bound = 1 + max(a for a, b in claim.region if a is not None and b is None)
+    return {
+        "setting": case.setting,
+        "networks": case.networks,
+        "groups": problem.group_count,
+        "members": len(front.members),
+        "latency_ms": fastest / PS_PER_MS,
+        "bound_ms": bound / PS_PER_MS,
+        "gap": fastest / bound - 1,
+        "epsilon": claim.epsilon_ppm / PPM,
+        "boxes": claim.boxes,
+        "inequalities": claim.inequalities,
+        "search_s": searched - began,
+        "bounds_s": found - made,
+        "check_s": checked - found,
+    }
+
+
+def draw(rows: Sequence[Mapping[str, Value]], path: Path) -> None:
+    """Seconds against groups, all clocks, both logarithmic."""
+    from matplotlib.figure import Figure
+
+    chosen = [row for row in rows if row["setting"] == "all clocks"]
+    with picture_settings():
+        figure = Figure(figsize=(COLUMN_INCHES, 2.4), layout="constrained")
+        axes = figure.add_subplot(xscale="log", yscale="log")
+        axes.grid(True, which="both")
+        groups = [int(row["groups"] or 0) for row in chosen]
+        for colour, marker, (key, name) in zip(
+            COLOURS,
+            "os^",
+            (("search_s", "search"), ("bounds_s", "bounds"), ("check_s", "plain check")),
+            strict=False,
+        ):
+            seconds = [float(row[key] or 0.0) for row in chosen]
+            axes.plot(groups, seconds, marker + "-", color=colour, label=name)
+        axes.set_xticks(groups, [str(count) for count in groups], minor=False)
+        axes.minorticks_off()
+        axes.set(xlabel="groups of all networks", ylabel="seconds of one core")
+        axes.legend()
+        path.write_bytes(PICTURE_MAKERS[path.suffix](figure))
+
+
+def main(arguments: Sequence[str]) -> None:
+    """Measures all cases and prints a table."""
+    options = parser("benchmarks.ten_networks", "Bounds of fronts of many networks.")
+    options.add_argument("--markdown", action="store_true", help="print a table in Markdown")
+    options.add_argument("--networks", type=int, nargs="+", default=COUNTS, help="how many")
+    options.add_argument("--evaluations", type=int, default=50_000, help="of NSGA-II")
+    options.add_argument("--figure", type=Path, help="draw seconds against groups")
+    chosen = options.parse_args(arguments)
+    load_proof_code()
+    explore(Case("fastest clocks", 2).make(), 1000)
+    cases = [Case(setting, count) for setting in SETTINGS for count in chosen.networks]
+    rows = []
+    for case in cases:
+        rows.append(measure(case, chosen.evaluations))
+        print(f"{case.setting}, {case.networks}", file=sys.stderr)
+    show(
+        "Bounds of fronts of many networks",
+        COLUMNS,
+        rows,
+        as_json=chosen.json,
+        as_markdown=chosen.markdown,
+    )
+    if chosen.figure is not None:
+        draw(rows, chosen.figure)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
