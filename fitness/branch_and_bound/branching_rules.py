@@ -22,6 +22,8 @@ class BranchingRules(Tables):
 
     allowed: IntArray
     """[groups x units]: 1 where a group may be on a unit."""
+    alike: IntArray
+    """[units]: the last one before it that is interchangeable with it, or -1."""
     network: IntArray
     """[groups]"""
     in_start: IntArray

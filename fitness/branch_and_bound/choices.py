@@ -17,6 +17,7 @@ from fitness.branch_and_bound.branching_rules import (
     UNLIMITED,
     BranchingRules,
 )
+from results.problem.interchangeable import interchangeable_before
 from results.problem.objectives import ObjectiveKind
 from results.problem.problem import Problem
 
@@ -65,6 +66,7 @@ def make_branching_rules(
     receivers = {problem.network_of[target] for _, target in problem.handovers}
     return BranchingRules(
         allowed=problem.allowed.astype(np.int64).reshape(-1),
+        alike=_ints(list(interchangeable_before(problem))),
         network=_ints([n for n, network in enumerate(networks) for _ in network.groups]),
         in_start=_starts(incoming),
         in_group=_ints([g for row in incoming for g, _ in row]),

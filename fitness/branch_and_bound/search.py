@@ -120,6 +120,10 @@ def _next_option(plan, rules, tree, level):
         tree.option[level] += 1
         if rules.allowed[g * plan.units + u] == 0:
             continue
+        # Of interchangeable units with nothing on them only the first is tried.
+        alike = rules.alike[u]
+        if alike >= 0 and tree.named_on[u] == 0 and tree.named_on[alike] == 0:
+            continue
         fits = _assign(plan, rules, tree, g, u)
         n = rules.network[g]
         if fits and rules.is_chain[n] and tree.transitions[n] == rules.limit[n]:

@@ -12,7 +12,10 @@ is depends on where the node's timeline stops:
 * it is over, and power or energy counts: of the domains that are on the first that has several
   points left. Children: the slower half, then the faster half.
 
-A child is left out where the choice breaks a limit on transitions or segments. Where a chain has
+A child is left out where the choice breaks a limit on transitions or segments; also where it is the
+mirror image of another child: of interchangeable units that no group is on yet, only the first is
+tried. Let the two change places in a design point of the child left out: it is then one of the
+other child, or of one before it, and all objectives are the same. Where a chain has
 no transition left, the rest of it stays on the unit chosen: the child has that choice too, or is
 left out where a group may not be there.
 
@@ -25,6 +28,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain, permutations, product
 
 import numpy as np
 
@@ -35,6 +39,7 @@ from fitness.lemma_checker.simulate import State
 from results.front.certificate import NOT_NAMED, LemmaTable
 from results.front.node_kinds import MEMBERS, NODE_KINDS, PART, SPLIT
 from results.front.proof_tree import Nodes, ProofTree
+from results.problem.interchangeable import interchangeable_before
 from results.problem.problem import Problem
 
 
@@ -77,7 +82,8 @@ def check_tree(problem: Problem, tree: ProofTree, claim: LemmaTarget) -> str | N
 
 
 def leaf_table(problem: Problem, tree: ProofTree, claim: LemmaTarget) -> LemmaTable:
-    """The choices of all that is closed, in the order of the tree.
+    """The choices of all that is closed, in the order of the tree, with their mirror images:
+    what is true of a lemma is so after interchangeable units have changed places.
 
     Raises:
         ResultError: see :class:`fitness.lemma_checker.check.LemmaChecker`.
@@ -88,12 +94,32 @@ def leaf_table(problem: Problem, tree: ProofTree, claim: LemmaTarget) -> LemmaTa
         for _, kind, node in _Walk(problem, LemmaChecker(problem, claim)).ends(tree)
         if kind != PART
     ]
-    units = np.array([node.units for node in nodes], dtype=np.int64)
-    masks = [[sum(1 << k for k in chosen) for chosen in node.points] for node in nodes]
+    rows: dict[tuple[tuple[int, ...], tuple[int, ...]], None] = {}
+    swaps = _permutations(problem)
+    for node in nodes:
+        masks = tuple(sum(1 << k for k in chosen) for chosen in node.points)
+        for to in swaps:
+            rows[tuple(u if u == NOT_NAMED else to[u] for u in node.units), masks] = None
     return LemmaTable(
-        units.reshape(len(nodes), problem.group_count),
-        np.array(masks, dtype=np.uint64).reshape(len(nodes), len(problem.domains)),
+        np.array([row for row, _ in rows], dtype=np.int64).reshape(len(rows), problem.group_count),
+        np.array([row for _, row in rows], dtype=np.uint64).reshape(
+            len(rows), len(problem.domains)
+        ),
     )
+
+
+def _permutations(problem: Problem) -> list[tuple[int, ...]]:
+    """All ways in which interchangeable units change places: where each unit goes; the first is
+    that they do not."""
+    classes: dict[int, list[int]] = {}
+    for unit, alike in enumerate(interchangeable_before(problem)):
+        first = next((c for c, members in classes.items() if alike in members), unit)
+        classes.setdefault(first, []).append(unit)
+    ways = []
+    for choice in product(*(permutations(members) for members in classes.values())):
+        to = dict(zip(chain(*classes.values()), chain(*choice), strict=True))
+        ways.append(tuple(to[unit] for unit in range(len(problem.units))))
+    return ways
 
 
 class _Walk:
@@ -102,6 +128,7 @@ class _Walk:
     def __init__(self, problem: Problem, checker: LemmaChecker) -> None:
         self._problem = problem
         self._checker = checker
+        self._alike = interchangeable_before(problem)
         self._network = [n for n, network in enumerate(problem.networks) for _ in network.groups]
         self._edges: list[list[tuple[int, int]]] = [[] for _ in problem.networks]
         self._sources: list[list[int]] = [[] for _ in range(problem.group_count)]
@@ -159,6 +186,9 @@ class _Walk:
         open_groups = [groups[i].group for i in state.fresh if units[groups[i].group] == NOT_NAMED]
         if open_groups:
             for unit in np.flatnonzero(self._problem.allowed[open_groups[0]]).tolist():
+                alike = self._alike[unit]
+                if alike >= 0 and unit not in units and alike not in units:
+                    continue
                 placed = self._placed(units, open_groups[0], unit)
                 if placed is not None:
                     yield LemmaNode(placed, points, state)

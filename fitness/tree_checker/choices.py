@@ -69,11 +69,18 @@ def next_child(facts, work, depth):
     while work.option[depth] < facts.units:
         u = work.option[depth]
         work.option[depth] += 1
-        if facts.allowed[g, u]:
+        if facts.allowed[g, u] and not _mirrors(facts, work, u):
             if _place(facts, work, depth, g, u):
                 return True
             _take_back(facts, work, depth, g)
     return False
+
+
+@jit
+def _mirrors(facts, work, u):
+    """Whether nothing is on the unit, nor on one before it that is interchangeable with it."""
+    alike = facts.alike[u]
+    return alike >= 0 and work.groups_on[u] == 0 and work.groups_on[alike] == 0
 
 
 @jit

@@ -13,6 +13,7 @@ from common.arrays import IntArray
 from fitness.lemma_checker.claim import LemmaTarget
 from fitness.simulator.tables import Tables
 from results.errors import ResultError
+from results.problem.interchangeable import interchangeable_before
 from results.problem.objectives import ObjectiveKind
 from results.problem.problem import Problem
 
@@ -62,6 +63,8 @@ class Facts(Tables):
     """Flat [edges, then hand-overs, units, units]."""
     allowed: IntArray
     """[groups, units]"""
+    alike: IntArray
+    """[units]: the last one before it that is interchangeable with it, or ``NONE``."""
     network_of_group: IntArray
     first_group: IntArray
     """[networks]"""
@@ -186,6 +189,7 @@ def make_facts(problem: Problem, claim: LemmaTarget) -> Facts:
             np.concatenate((problem.transition_ps, problem.handovers_ps)).reshape(-1)
         ),
         allowed=problem.allowed.astype(np.int64),
+        alike=_int64(interchangeable_before(problem)),
         network_of_group=_int64([n for n, network in enumerate(networks) for _ in network.groups]),
         first_group=_int64([network.groups.start for network in networks]),
         end_group=_int64([network.groups.stop for network in networks]),

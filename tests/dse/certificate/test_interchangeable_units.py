@@ -1,0 +1,156 @@
+"""Units that are interchangeable are not searched twice: fronts and proofs against enumeration."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from common.arrays import IntArray
+from dse.certificate.branch_and_bound import find_front
+from dse.certificate.cover import cover_smtlib, prove_cover
+from fitness.branch_and_bound import choices
+from fitness.lemma_checker.claim import LemmaTarget
+from fitness.objectives import make_outcomes
+from results.front.dominance import non_dominated
+from results.problem.interchangeable import interchangeable_before
+from results.problem.objectives import Objective, ObjectiveKind
+from results.problem.problem import Problem
+from tests.support.problems.random_spaces import (
+    NOTHING,
+    random_limited_problem,
+    random_power_problem,
+    space_of,
+)
+from tests.support.proofs.lemmas import faults, leaves_of
+
+KINDS = (ObjectiveKind.LATENCY, ObjectiveKind.INVERSE_LATENCY)
+OBJECTIVES = (Objective(ObjectiveKind.LATENCY), Objective(ObjectiveKind.ENERGY))
+
+
+def with_twins(problem: Problem, u: int, v: int) -> Problem:
+    """The same, unit ``v`` like unit ``u`` in everything but its name."""
+    names = [unit.name for unit in problem.units]
+    units = list(problem.units)
+    units[v] = replace(units[u], name=names[v])
+    allowed = problem.allowed.copy()
+    allowed[:, v] = allowed[:, u]
+
+    def alike(table: IntArray) -> IntArray:
+        table = table.copy()
+        between = table[:, u, v].copy()
+        table[:, v, :] = table[:, u, :]
+        table[:, :, v] = table[:, :, u]
+        table[:, v, v] = table[:, u, u] = 0
+        table[:, u, v] = table[:, v, u] = between
+        return table
+
+    return replace(
+        problem,
+        units=tuple(units),
+        allowed=allowed,
+        transition_ps=alike(problem.transition_ps),
+        handover_ps=None if problem.handover_ps is None else alike(problem.handover_ps),
+    )
+
+
+def problems(seed: int, count: int) -> list[tuple[Problem, int, int]]:
+    """Random ones with two equal units."""
+    rng = np.random.default_rng([77, seed])
+    drawn: list[tuple[Problem, int, int]] = []
+    while len(drawn) < count:
+        if len(drawn) % 2:
+            problem = random_power_problem(rng, KINDS[int(rng.integers(2))])
+        else:
+            problem = random_limited_problem(rng)
+        problem = replace(problem, objectives=OBJECTIVES[: int(rng.integers(1, 3))])
+        if len(problem.units) > 1:
+            u, v = sorted(rng.choice(len(problem.units), 2, replace=False).tolist())
+            problem = with_twins(problem, u, v)
+            # A group that could be on the unit replaced, and nowhere else, has no unit now.
+            if problem.allowed.any(axis=1).all():
+                drawn.append((problem, u, v))
+    return drawn
+
+
+def outcomes_of(problem: Problem, rows: IntArray) -> IntArray:
+    found = make_outcomes(problem)(rows)
+    return np.where(found.feasible[:, None], found.objectives, NOTHING)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_objectives_stay_where_twins_change_places(seed: int) -> None:
+    for problem, u, v in problems(seed, 15):
+        assert interchangeable_before(problem)[v] == u
+        rows = space_of(problem).rows[:3000]
+        groups = slice(0, problem.group_count)
+        swapped = rows.copy()
+        swapped[:, groups][rows[:, groups] == u] = v
+        swapped[:, groups][rows[:, groups] == v] = u
+        assert (outcomes_of(problem, rows) == outcomes_of(problem, swapped)).all()
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_fronts_and_trees_against_enumeration(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    fewer = 0
+    for problem, _, _ in problems(100 + seed, 20):
+        space = space_of(problem)
+        vectors = outcomes_of(problem, space.rows)
+        feasible = vectors[vectors[:, 0] < NOTHING]
+        front = {tuple(row) for row in feasible[non_dominated(feasible)].tolist()}
+        result = find_front(problem)
+        assert result.complete
+        assert {tuple(row) for row in result.objectives.tolist()} == front
+        claim = LemmaTarget(
+            tuple(range(len(problem.objectives))),
+            tuple(tuple(row) for row in result.objectives.tolist()),
+            0,
+            result.rates_mw,
+        )
+        assert faults(problem, result.tree, claim) == (None, None)
+        if len(space.rows) < 3000:
+            lemmas = leaves_of(problem, result.tree)
+            covered = np.zeros_like(space.obeys_mapping_rules)
+            for index in range(len(lemmas)):
+                covered[space.cells(lemmas, index)] = True
+            assert covered[space.obeys_mapping_rules].all()
+        with monkeypatch.context() as patch:
+            patch.setattr(choices, "interchangeable_before", lambda p: (-1,) * len(p.units))
+            without = find_front(problem)
+        assert {tuple(row) for row in without.objectives.tolist()} == front
+        assert result.nodes <= without.nodes
+        fewer += result.nodes < without.nodes
+        # A tree with all units at every split has more children than the rules have now.
+        if without.tree.leaves > result.tree.leaves:
+            assert None not in faults(problem, without.tree, claim)
+    assert fewer > 5
+
+
+def test_a_solver_agrees() -> None:
+    for problem, _, _ in problems(300, 6):
+        result = find_front(problem)
+        text = cover_smtlib(problem, leaves_of(problem, result.tree))
+        assert prove_cover(text).verdict == "unsat"
+
+
+def test_what_differs_in_anything_is_not_interchangeable() -> None:
+    problem, u, v = problems(500, 1)[0]
+    units = list(problem.units)
+    other = units[v].time_ps.copy()
+    other.flat[-1] += 1
+    changes = {
+        "time_ps": other,
+        "clocks": (*reversed(units[v].clocks), 0),
+        "max_segments": 7,
+    }
+    for name, value in changes.items():
+        units[v] = replace(problem.units[v], **{name: value})
+        assert interchangeable_before(replace(problem, units=tuple(units)))[v] != u
+    allowed = problem.allowed.copy()
+    allowed[0, v] = not allowed[0, v]
+    assert interchangeable_before(replace(problem, allowed=allowed))[v] != u
+    table = problem.transition_ps + 0
+    if len(table):
+        table[0, u, v] += 1
+        assert interchangeable_before(replace(problem, transition_ps=table))[v] != u
