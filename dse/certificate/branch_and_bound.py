@@ -28,6 +28,8 @@ from results.problem.problem import Problem
 
 SLICE_NODES = 5_000
 """Nodes of a subtree in one round."""
+MAX_NODES = 4_000_000_000
+"""A search ends here: each node of its tree takes a byte of memory."""
 SHARED_NODES = 20_000
 """A subtree of more nodes is shared out where there are few."""
 SUBTREES = 32
@@ -140,6 +142,7 @@ def find_front(
                 on_progress(search.progress())
             late = time_limit_s is not None and search.seconds >= time_limit_s
             late |= max_nodes is not None and search.nodes - first_node >= max_nodes
+            late |= search.nodes >= MAX_NODES
             if done or late or interrupted():
                 return search.result()
 

@@ -52,7 +52,7 @@ def _time_bounds(facts, work, row, costs):
         i = facts.order[k]
         unit = work.units[facts.group_of[i]]
         if work.status[row, i] == ENDED:
-            least = work.end[row, i]
+            least = work.instant[row, i]
         else:
             if work.status[row, i] == RUNNING:
                 least, time = now, _left_ps(work, row, unit)
@@ -131,7 +131,7 @@ def _dynamic_energy(facts, work, row, costs):
         g = facts.group_of[i]
         unit = work.units[g]
         if work.status[row, i] == RUNNING:
-            ran = work.now[row] - work.start[row, i] + _left_ps(work, row, unit)
+            ran = work.now[row] - work.instant[row, i] + _left_ps(work, row, unit)
             energy += work.dynamic_mw[costs, unit, g] * ran
         else:
             where = unit if unit >= 0 else facts.units

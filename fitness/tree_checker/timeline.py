@@ -29,9 +29,7 @@ def begin_timeline(facts, work):
     for i in range(facts.instances):
         work.missing[0, i] = facts.input_start[i + 1] - facts.input_start[i]
         work.status[0, i] = LOCKED if work.missing[0, i] > 0 else ELIGIBLE
-        work.start[0, i] = 0
-        work.end[0, i] = 0
-        work.ready[0, i] = 0
+        work.instant[0, i] = 0
     for u in range(facts.units):
         work.running[0, u] = -1
         work.left[0, u] = 0
@@ -45,10 +43,8 @@ def _copy_row(facts, work, row):
     work.ended_fj[row] = work.ended_fj[row - 1]
     for i in range(facts.instances):
         work.status[row, i] = work.status[row - 1, i]
-        work.start[row, i] = work.start[row - 1, i]
-        work.end[row, i] = work.end[row - 1, i]
+        work.instant[row, i] = work.instant[row - 1, i]
         work.missing[row, i] = work.missing[row - 1, i]
-        work.ready[row, i] = work.ready[row - 1, i]
     for u in range(facts.units):
         work.running[row, u] = work.running[row - 1, u]
         work.left[row, u] = work.left[row - 1, u]
@@ -91,13 +87,13 @@ def _queue_eligible(facts, work, row):
         unit = work.units[facts.group_of[i]]
         ready = facts.arrival_of[i]
         for k in range(facts.input_start[i], facts.input_start[i + 1]):
-            ended = work.end[row, facts.input[k]]
+            ended = work.instant[row, facts.input[k]]
             if facts.input_edge[k] >= 0:
                 source = work.units[facts.group_of[facts.input[k]]]
                 at = (facts.input_edge[k] * facts.units + source) * facts.units + unit
                 ended += facts.transition_ps[at]
             ready = max(ready, ended)
-        work.ready[row, i] = ready
+        work.instant[row, i] = ready
         work.status[row, i] = WAITING
     return True
 
@@ -112,13 +108,13 @@ def _find_starts(facts, work, row):
     for i in range(facts.instances):
         if work.status[row, i] != WAITING:
             continue
-        if work.ready[row, i] > now:
-            later = min(later, work.ready[row, i])
+        if work.instant[row, i] > now:
+            later = min(later, work.instant[row, i])
             continue
         u = work.units[facts.group_of[i]]
         if work.running[row, u] < 0:
             other = work.starting[u]
-            if other < 0 or work.ready[row, i] < work.ready[row, other]:
+            if other < 0 or work.instant[row, i] < work.instant[row, other]:
                 work.starting[u] = i
     return later
 
@@ -130,7 +126,7 @@ def _start(facts, work, row, costs):
         if i >= 0:
             at, g = work.choice[costs, u], facts.group_of[i]
             work.status[row, i] = RUNNING
-            work.start[row, i] = work.now[row]
+            work.instant[row, i] = work.now[row]
             work.running[row, u] = i
             time = facts.time_ps[at, g] + facts.repeat_of[i] * facts.step_ps[at, g]
             work.left[row, u] = time * WORK_PER_PS
@@ -167,11 +163,11 @@ def _advance(facts, work, row, costs, later):
 @jit
 def _end(facts, work, row, costs, u):
     i = work.running[row, u]
-    ran = work.now[row] - work.start[row, i]
+    ran = work.now[row] - work.instant[row, i]
     work.ended_fj[row] += ran * facts.dynamic_mw[work.choice[costs, u], facts.group_of[i]]
     work.running[row, u] = -1
     work.status[row, i] = ENDED
-    work.end[row, i] = work.now[row]
+    work.instant[row, i] = work.now[row]
     for k in range(facts.follower_start[i], facts.follower_start[i + 1]):
         follower = facts.follower[k]
         work.missing[row, follower] -= 1

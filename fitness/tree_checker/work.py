@@ -46,11 +46,11 @@ class Work(Tables):
     """[depths]: dynamic energy of what has ended."""
     status: IntArray
     """[depths, instances]"""
-    start: IntArray
-    end: IntArray
+    instant: IntArray
+    """[depths, instances]: when it is ready where it waits, has started where it runs, has ended
+    where it has."""
     missing: IntArray
     """Inputs that have not ended."""
-    ready: IntArray
     running: IntArray
     """[depths, units]: an instance, or -1."""
     left: IntArray
@@ -118,10 +118,8 @@ def make_work(facts: Facts) -> Work:
         now=room(depths),
         ended_fj=room(depths),
         status=room(depths, instances),
-        start=room(depths, instances),
-        end=room(depths, instances),
+        instant=room(depths, instances),
         missing=room(depths, instances),
-        ready=room(depths, instances),
         running=room(depths, units),
         left=room(depths, units),
         demand=room(depths, units),

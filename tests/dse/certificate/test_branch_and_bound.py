@@ -162,6 +162,10 @@ def test_limits_of_the_search(monkeypatch: pytest.MonkeyPatch) -> None:
     few = find_fastest(problem, known=known, max_nodes=100)
     assert (few.complete, few.nodes) == (False, 100)
     assert 0 < few.bound <= REFERENCE[None] <= known
+    with monkeypatch.context() as small:
+        small.setattr(exact_search, "MAX_NODES", 40)
+        full = find_fastest(problem, known=known)
+        assert (full.complete, full.nodes) == (False, 40)
     late = find_fastest(problem, known=known, time_limit_s=0.0)
     assert (late.complete, late.nodes, late.best, late.best_value) == (False, 10, None, known)
     assert 0 < late.bound <= REFERENCE[None]

@@ -1,7 +1,11 @@
-"""Branch and bound with several objectives against enumeration: fronts, lemmas, epsilons."""
+"""Branch and bound with several objectives against enumeration: fronts, trees, epsilons.
+
+``PARETOSOC_RANDOM_FRONTS`` is the number of random problems.
+"""
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from dataclasses import replace
 
@@ -29,7 +33,8 @@ from tests.support.problems.random_spaces import (
 )
 from tests.support.proofs.lemmas import faults, leaves_of
 
-CHUNKS, CHUNK = 12, 30
+CHUNK = 30
+CHUNKS = int(os.environ.get("PARETOSOC_RANDOM_FRONTS", "360")) // CHUNK
 KINDS = (ObjectiveKind.LATENCY, ObjectiveKind.INVERSE_LATENCY, ObjectiveKind.ENERGY)
 
 
