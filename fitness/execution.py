@@ -220,12 +220,13 @@ def _idle_of_units(problem: Problem, design: DesignPoint, on: BoolArray) -> tupl
 
 def _dynamic_of_units(problem: Problem, row: IntArray, frame: Timeline) -> tuple[int, ...]:
     """Per unit: dynamic energy of one frame, fJ."""
-    result = [0] * len(problem.units)
-    for entry in frame.schedule.groups:
-        unit = problem.units[entry.unit]
+    result, power = [0] * len(problem.units), []
+    for g, u in enumerate(row[: problem.group_count].tolist()):
+        unit = problem.units[u]
         points = tuple(int(row[problem.group_count + clock]) for clock in unit.clocks)
-        power = int(unit.dynamic_mw[(entry.group, *points)])
-        result[entry.unit] += power * (entry.end_ps - entry.start_ps)
+        power.append(int(unit.dynamic_mw[(g, *points)]))
+    for entry in frame.schedule.groups:
+        result[entry.unit] += power[entry.group] * (entry.end_ps - entry.start_ps)
     return tuple(result)
 
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields
 from enum import Enum, auto
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -164,6 +165,12 @@ _SIMULATORS = {
 }
 
 
+@lru_cache(maxsize=1)
+def _plan_of(problem: Problem) -> Plan:
+    """The plan of a problem whose members are simulated one after the other."""
+    return make_plan(problem)
+
+
 def simulate(
     problem: Problem, design: DesignPoint, *, frames: int = 1, in_flight: int = 1
 ) -> Timeline:
@@ -174,12 +181,12 @@ def simulate(
     """
     from fitness.simulator.general import simulate as simulate_kernel
 
-    plan = make_plan(problem)
+    plan = _plan_of(problem)
     chosen = chosen_of(problem, plan, row_of(design))
     # No choice is open. With stops the state has the type that proofs have: compiled once for both.
     state = make_state(plan, frames=frames, in_flight=in_flight, log=True, stops=True)
     simulate_kernel(plan, chosen, state)
-    groups = scheduled_groups(problem, plan, chosen, range(len(state.log)), state.log)
+    groups = scheduled_groups(plan, chosen, np.arange(len(state.log)), state.log)
     return Timeline(
         schedule=Schedule(tuple(groups)),
         frame_end_ps=tuple(state.frame_end.tolist()),
@@ -203,32 +210,20 @@ def chosen_of(problem: Problem, plan: Plan, row: IntArray) -> Chosen:
 
 
 def scheduled_groups(
-    problem: Problem,
-    plan: Plan,
-    chosen: Chosen,
-    executions: Iterable[int],
-    instants: NDArray[np.void],
+    plan: Plan, chosen: Chosen, executions: IntArray, instants: NDArray[np.void]
 ) -> Iterator[ScheduledGroup]:
     """What a kernel logged; ``executions``: frame, from 0, times instances, plus instance;
     ``instants`` [executions] of ``EXECUTION``."""
-    first_job = np.cumsum([0] + [network.repeats for network in problem.networks]).tolist()
-    for execution, (ready, start, end) in zip(executions, instants.tolist(), strict=True):
-        frame, instance = divmod(execution, plan.instances)
-        group, job = int(plan.instance.group[instance]), int(plan.instance.job[instance])
-        network = int(plan.job.network[job])
-        cost, repeat = chosen.group[group], job - first_job[network]
-        step = int(plan.step_ps[chosen.table_row[cost.unit] + group])
-        yield ScheduledGroup(
-            frame=frame + 1,
-            network=network,
-            repeat=repeat + 1,
-            group=group,
-            unit=int(cost.unit),
-            ready_ps=ready,
-            start_ps=start,
-            end_ps=end,
-            alone_ps=int(cost.alone_ps) + repeat * step,
-        )
+    frame, instance = np.divmod(executions, plan.instances)
+    group, job, repeat = (plan.instance[name][instance] for name in ("group", "job", "repeat"))
+    unit = chosen.group.unit[group]
+    step = plan.step_ps[chosen.table_row[unit] + group]
+    columns = (
+        *(frame + 1, plan.job.network[job], repeat + 1, group, unit),
+        *(instants[name] for name in ("ready", "start", "end")),
+        chosen.group.alone_ps[group] + repeat * step,
+    )
+    return map(ScheduledGroup._make, zip(*(column.tolist() for column in columns), strict=True))
 
 
 def row_of(design: DesignPoint) -> IntArray:

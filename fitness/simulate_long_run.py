@@ -286,8 +286,8 @@ def simulate_shown(
     instants = np.zeros(3, dtype=np.int64)
     simulate_kernel(plan, chosen, state, most, instants)
     count = int(state.run.logged)
-    executions = state.logged[:count].tolist()
-    groups = scheduled_groups(problem, plan, chosen, executions, state.log[:count])
+    executions = state.logged[:count]
+    groups = scheduled_groups(plan, chosen, executions, state.log[:count])
     shown, begin, end = instants.tolist()
     return Schedule(tuple(sorted(groups))), (begin, end), shown
 
