@@ -14,7 +14,23 @@ from hypothesis import settings
 settings.register_profile("any machine", deadline=None)
 settings.load_profile("any machine")
 
+NO_BROWSER = "no browser"
 CHROMIUMS = ("chromium", "chromium-browser", "google-chrome", "chrome")
+
+
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    """Tests of pages that were skipped are said last, in colour: nobody reads a letter ``s``."""
+    skipped = [
+        report
+        for report in terminalreporter.stats.get("skipped", [])
+        if NO_BROWSER in str(report.longrepr)
+    ]
+    if skipped:
+        terminalreporter.write_line(
+            f"warning: {len(skipped)} tests of pages were skipped: {NO_BROWSER}; install Chromium "
+            "and the package playwright",
+            yellow=True,
+        )
 
 
 @pytest.fixture(scope="session")
@@ -22,8 +38,9 @@ def chromium() -> Iterator[Any]:
     """Headless Chromium; skips where there is none."""
     program = next((path for name in CHROMIUMS if (path := shutil.which(name))), None)
     if program is None:
-        pytest.skip(f"no browser: none of {', '.join(CHROMIUMS)} is on the path")
-    playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+        pytest.skip(f"{NO_BROWSER}: none of {', '.join(CHROMIUMS)} is on the path")
+    reason = f"{NO_BROWSER}: playwright is not installed"
+    playwright = pytest.importorskip("playwright.sync_api", reason=reason)
     with playwright.sync_playwright() as driver:
         browser = driver.chromium.launch(executable_path=program, args=["--no-sandbox"])
         yield browser

@@ -151,14 +151,36 @@ def test_the_example_of_the_readme_runs(
     assert float(energy_mj) == front.members[0].energy_fj / 1e12
 
 
-def test_the_commands_of_the_readme_are_those_of_the_program() -> None:
-    from dse.cli.commands import COMMANDS
+def test_the_figures_of_the_readme_are_those_of_the_demo() -> None:
+    """The options of ``make demo``, and what the README says of its result."""
+    import dse
+    from results.problem.objectives import format_number
 
-    rows = re.findall(
-        r"^\| (`dse [^|]*) \|", text_of(ROOT / "README.md").replace("\\|", "/"), re.MULTILINE
+    front = dse.explore(
+        ["vgg19", "resnet50"],
+        "jetson-agx-xavier",
+        groups=12,
+        max_transitions=1,
+        max_evaluations=10_000,
     )
-    table = [name for row in rows for name in re.findall(r"dse ([a-z]+)", row)]
-    assert sorted(table) == sorted(entry.name for entry in COMMANDS)
+    (gpu,) = [point.member for point in front.numeric.baselines if point.label == "GPU only"]
+    readme = " ".join(text_of(ROOT / "README.md").split())
+    fastest, knee = front["fastest"], front["knee"]
+    for text in (
+        f"**{format_number(fastest.latency_ms)} ms and {format_number(fastest.energy_mj)} mJ**",
+        f"{format_number(gpu.makespan_ps / 1e9)} ms and {format_number(gpu.energy_fj / 1e12)} mJ",
+        f"{format_number(knee.energy_mj)} mJ in {format_number(knee.latency_ms)} ms",
+        f"less than {fastest.latency_ms:.6f} ms",
+    ):
+        assert text in readme
+    demo = text_of(ROOT / "Makefile").partition("\ndemo:")[2].partition("\n\n")[0]
+    for option in (
+        "--groups 12",
+        "--max-transitions 1",
+        "--engine nsga2",
+        "--max-evaluations 10000",
+    ):
+        assert option in demo
 
 
 def test_every_objective_is_explained() -> None:

@@ -77,6 +77,7 @@ COMMANDS = (
             Entry("trace", "Write schedules for Perfetto.", "dse.cli.results.trace"),
         ),
     ),
+    Entry("mcp", "Serve the library to an MCP client.", "dse.cli.server.mcp", _MORE),
     Entry("sdf", "Analyze a dataflow graph (SDF3).", "dse.cli.catalogue.sdf", _MORE),
     Entry(
         "papers",

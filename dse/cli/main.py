@@ -47,9 +47,16 @@ app = typer.Typer(
 
 def _print_version(asked: bool) -> None:
     if asked:
+        from common.distributions import foreign_owners
         from dse.version import VERSION
 
         print(f"dse {VERSION}")
+        for name, others in foreign_owners().items():
+            print(
+                f"dse: warning: {', '.join(others)} also installed a package {name!r}: "
+                "use an environment of its own for each",
+                file=sys.stderr,
+            )
         raise typer.Exit
 
 

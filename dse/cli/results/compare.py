@@ -35,6 +35,9 @@ def compare(
     first: Annotated[Path, typer.Argument(help="A result folder.", metavar="A")],
     second: Annotated[Path, typer.Argument(help="Result folder to compare with.", metavar="B")],
     as_json: AsJson = False,
+    as_markdown: Annotated[
+        bool, typer.Option("--markdown", help="Print the table in Markdown.")
+    ] = False,
 ) -> None:
     """Compare two fronts: hypervolume, coverage, and what each has that the other lacks."""
 
@@ -45,11 +48,15 @@ def compare(
 
         print(json.dumps(asdict(comparison), indent=2))
         return
-    _print(comparison, fronts, (str(first), str(second)))
+    _print(comparison, fronts, (str(first), str(second)), as_markdown=as_markdown)
 
 
 def _print(
-    comparison: FrontComparison, fronts: tuple[Front, Front], folders: tuple[str, str]
+    comparison: FrontComparison,
+    fronts: tuple[Front, Front],
+    folders: tuple[str, str],
+    *,
+    as_markdown: bool,
 ) -> None:
     console = Console(highlight=False)
     sides = (comparison.first, comparison.second)
@@ -59,7 +66,11 @@ def _print(
         for text in comparison.differences:
             console.print(f"  {text}", markup=False)
     console.print()
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, header_style="bold")
+    table = (
+        Table(box=box.MARKDOWN)
+        if as_markdown
+        else Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, header_style="bold")
+    )
     table.add_column("")
     for name in ("A", "B"):
         table.add_column(name, justify="right", no_wrap=True)

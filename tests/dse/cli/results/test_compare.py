@@ -164,3 +164,11 @@ def test_command_refuses_in_one_line(dse, pair_folder, tmp_path):
     for other in (tmp_path, tmp_path / "no"):
         got = dse("compare", pair_folder, other)
         assert (got.status, got.out, len(got.lines)) == (2, "", 1)
+
+
+def test_as_markdown_it_is_a_table_for_a_comment(dse, pair_folder):
+    out = dse("compare", pair_folder, pair_folder, "--markdown").out
+    rows = [line.strip() for line in out.splitlines() if line.strip().startswith("|")]
+    assert rows[1].replace("-", "").replace(":", "") == "||||"
+    assert {row.count("|") for row in rows} == {4}
+    assert any("100.000 %" in row for row in rows)

@@ -1,0 +1,26 @@
+"""``dse mcp``: the library as tools of the Model Context Protocol."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def register(app: typer.Typer) -> None:
+    """Adds the command."""
+    app.command("mcp")(mcp)
+
+
+def mcp(
+    folder: Annotated[
+        Path,
+        typer.Argument(metavar="DIR", help="The only folder that a client may read and write."),
+    ],
+) -> None:
+    """Serve explore, show, evaluate, verify and compare to an MCP client on stdin and stdout."""
+    from dse.server.mcp_server import make_server
+    from dse.server.workspace import Workspace
+
+    make_server(Workspace(folder)).run()

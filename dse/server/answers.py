@@ -1,0 +1,140 @@
+"""Typed answers of the server: small, in the units of people."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import dse
+from common.units import PS_PER_MS
+from dse.api.evaluation import Evaluated
+from results.problem.objectives import objective_label, objective_unit, objective_value
+from results.text.compare_fronts import FrontComparison, FrontSide
+
+
+@dataclass(frozen=True)
+class MemberRow:
+    """A member of a front: ``objectives`` by label, in ms, mJ, W or rates; clocks None if off."""
+
+    member: int
+    marks: list[str]
+    objectives: dict[str, float]
+    groups_by_unit: dict[str, int]
+    clocks_mhz: dict[str, float | None]
+
+
+@dataclass(frozen=True)
+class FrontAnswer:
+    """A front: ``rows`` are the marked members and the first others, ``claims`` what is proved."""
+
+    folder: str
+    networks: list[str]
+    platform: str
+    members: int
+    rows: list[MemberRow]
+    claims: list[str]
+    warnings: list[str]
+
+
+@dataclass(frozen=True)
+class EvaluationAnswer:
+    """A simulated mapping: ``broken`` are the constraints that it does not keep."""
+
+    objectives: dict[str, float]
+    latencies_ms: dict[str, float]
+    feasible: bool
+    broken: list[str]
+
+
+@dataclass(frozen=True)
+class CheckAnswer:
+    """One check of a result folder: ``verdict`` is holds, fails or not checked."""
+
+    name: str
+    verdict: str
+    detail: str
+
+
+@dataclass(frozen=True)
+class VerificationAnswer:
+    """All checks; ``holds`` only where each of them does."""
+
+    holds: bool
+    checks: list[CheckAnswer]
+
+
+@dataclass(frozen=True)
+class SideAnswer:
+    """One of two fronts: hypervolume as a share of that of both together."""
+
+    members: int
+    hypervolume: float
+    coverage: float
+    additive_epsilon: float
+
+
+@dataclass(frozen=True)
+class ComparisonAnswer:
+    """Two fronts; ``differences`` of their problems, empty where these are the same."""
+
+    first: SideAnswer
+    second: SideAnswer
+    differences: list[str]
+
+
+def front_answer(
+    front: dse.Front, folder: str, *, rows: int, warnings: tuple[str, ...] = ()
+) -> FrontAnswer:
+    """A front as an answer with at most ``rows`` rows, or all marked members."""
+    marked = [row for row in front.rows() if row["marks"]]
+    others = [row for row in front.rows() if not row["marks"]]
+    kept = sorted([*marked, *others[: max(rows - len(marked), 0)]], key=lambda row: row["member"])
+    return FrontAnswer(
+        folder=folder,
+        networks=[network.name for network in front.problem.networks],
+        platform=front.numeric.provenance.platform,
+        members=len(front),
+        rows=[
+            MemberRow(
+                row["member"],
+                row["marks"],
+                row["display"],
+                row["groups_by_unit"],
+                row["clocks_mhz"],
+            )
+            for row in kept
+        ],
+        claims=list(front.claims),
+        warnings=list(warnings),
+    )
+
+
+def evaluation_answer(evaluated: Evaluated) -> EvaluationAnswer:
+    """A simulated mapping as an answer."""
+    problem, member = evaluated.problem, evaluated.member
+    return EvaluationAnswer(
+        objectives={
+            f"{objective_label(problem, objective)} [{objective_unit(objective)}]": (
+                objective_value(objective, value)
+            )
+            for objective, value in zip(problem.objectives, member.objectives, strict=True)
+        },
+        latencies_ms={
+            network.name: latency / PS_PER_MS
+            for network, latency in zip(problem.networks, member.latencies_ps, strict=True)
+        },
+        feasible=evaluated.feasible,
+        broken=[
+            str(state.to_document()["name"]) for state in evaluated.constraints if not state.met
+        ],
+    )
+
+
+def comparison_answer(comparison: FrontComparison) -> ComparisonAnswer:
+    """A comparison as an answer."""
+
+    def side(one: FrontSide) -> SideAnswer:
+        return SideAnswer(one.members, one.hypervolume, one.coverage, one.additive_epsilon)
+
+    return ComparisonAnswer(
+        side(comparison.first), side(comparison.second), list(comparison.differences)
+    )

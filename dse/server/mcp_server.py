@@ -1,0 +1,166 @@
+"""The MCP server: five tools over one folder, with limits on work and on what is answered."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from threading import Lock
+from typing import Any, ParamSpec, TypeVar
+
+import dse
+from dse.errors import DseError
+from dse.server.answers import (
+    CheckAnswer,
+    ComparisonAnswer,
+    EvaluationAnswer,
+    FrontAnswer,
+    VerificationAnswer,
+    comparison_answer,
+    evaluation_answer,
+    front_answer,
+)
+from dse.server.workspace import (
+    MAX_EVALUATIONS,
+    MAX_NETWORKS,
+    MAX_PROOF_S,
+    MAX_ROWS,
+    Workspace,
+)
+from dse.version import VERSION
+from results.io.optional import optional_import
+from results.text.compare_fronts import compare_fronts
+
+EXTRA = "mcp"
+_INSTRUCTIONS = (
+    "Map neural networks onto a heterogeneous chip: Pareto fronts of latency, energy and "
+    "throughput, predicted by a model. Folders and files are relative to the server's folder; "
+    "other files cannot be touched. Networks and platforms may also be names of the catalogue."
+)
+Arguments = ParamSpec("Arguments")
+Answer = TypeVar("Answer")
+
+
+class Tools:
+    """What the tools do, without the protocol."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        self._workspace = workspace
+        self._busy = Lock()
+        """One search at a time: each takes all cores."""
+
+    def explore(
+        self,
+        networks: list[str],
+        platform: str,
+        output: str,
+        objectives: list[str] | None = None,
+        units: list[str] | None = None,
+        groups: int | None = None,
+        max_transitions: int | None = None,
+        deadline_ms: float | None = None,
+        power_cap_w: float | None = None,
+        max_evaluations: int = 20_000,
+        prove_s: float = 0,
+    ) -> FrontAnswer:
+        """Search for the Pareto front of networks that share a chip, and write a result folder.
+
+        ``output`` is a new folder; ``prove_s`` are seconds for a proof, at most 60.
+        """
+        problem = self._problem(
+            networks,
+            platform,
+            objectives=objectives or ["latency", "energy"],
+            units=units,
+            groups=groups,
+            max_transitions=max_transitions,
+            deadline_ms=deadline_ms,
+            power_cap_w=power_cap_w,
+        )
+        folder = self._workspace.path(output)
+        _at_most("max_evaluations", max_evaluations, MAX_EVALUATIONS)
+        _at_most("prove_s", prove_s, MAX_PROOF_S)
+        if folder.exists():
+            raise DseError(f"output: {output} exists already")
+        with self._busy:
+            front = dse.explore(problem, max_evaluations=max_evaluations)
+            if prove_s > 0:
+                front = dse.certify(front, time_limit_s=prove_s)
+        front.save(folder)
+        return front_answer(front, output, rows=MAX_ROWS, warnings=problem.warnings)
+
+    def show(self, folder: str, rows: int = 20) -> FrontAnswer:
+        """Read a result folder: its marked members, the first others, and what is proved."""
+        _at_most("rows", rows, MAX_ROWS)
+        return front_answer(dse.load(self._workspace.path(folder)), folder, rows=rows)
+
+    def evaluate(
+        self,
+        networks: list[str],
+        platform: str,
+        mapping: dict[str, str | list[str]],
+        clocks_mhz: dict[str, float | str] | None = None,
+        groups: int | None = None,
+        deadline_ms: float | None = None,
+    ) -> EvaluationAnswer:
+        """Simulate a mapping: network to a unit, or to a list of units, one per group.
+
+        Clocks are MHz, ``max`` or ``min`` by domain; others run at their fastest.
+        """
+        problem = self._problem(networks, platform, groups=groups, deadline_ms=deadline_ms)
+        return evaluation_answer(dse.evaluate(problem, mapping, clocks_mhz))
+
+    def verify(self, folder: str) -> VerificationAnswer:
+        """Check a result folder independently of what wrote it."""
+        with self._busy:
+            checks = list(dse.verify(self._workspace.path(folder)))
+        return VerificationAnswer(
+            holds=all(check.verdict.value == "holds" for check in checks),
+            checks=[CheckAnswer(c.name, c.verdict.value, c.detail) for c in checks],
+        )
+
+    def compare(self, first: str, second: str) -> ComparisonAnswer:
+        """Compare two result folders: hypervolume, coverage, and how their problems differ."""
+        fronts = [dse.load(self._workspace.path(folder)).numeric for folder in (first, second)]
+        return comparison_answer(compare_fronts(*fronts))
+
+    def _problem(self, networks: list[str], platform: str, **options: Any) -> dse.Problem:
+        _at_most("networks", len(networks), MAX_NETWORKS)
+        names = [self._workspace.network(name) for name in networks]
+        return dse.Problem(names, self._workspace.platform(platform), **options)
+
+
+def make_server(workspace: Workspace) -> Any:
+    """The server as an object of the package ``mcp``; ``run()`` serves stdin and stdout.
+
+    Raises:
+        ResultError: where ``mcp`` is not installed.
+    """
+    package = optional_import("mcp.server.mcpserver", extra=EXTRA, purpose="dse mcp")
+    refused = optional_import(
+        "mcp.server.mcpserver.exceptions", extra=EXTRA, purpose="dse mcp"
+    ).ToolError
+    server = package.MCPServer("paretosoc", instructions=_INSTRUCTIONS, version=VERSION)
+    tools = Tools(workspace)
+    for tool in (tools.explore, tools.show, tools.evaluate, tools.verify, tools.compare):
+        server.tool()(_refusing(tool, refused))
+    return server
+
+
+def _refusing(
+    tool: Callable[Arguments, Answer], refused: type[Exception]
+) -> Callable[Arguments, Answer]:
+    """Errors of the input as the protocol has them."""
+
+    @wraps(tool)
+    def called(*arguments: Arguments.args, **options: Arguments.kwargs) -> Answer:
+        try:
+            return tool(*arguments, **options)
+        except DseError as error:
+            raise refused(str(error)) from error
+
+    return called
+
+
+def _at_most(what: str, value: float, most: float) -> None:
+    if not 0 <= value <= most:
+        raise DseError(f"{what}: a number from 0 to {most:g} is required, got {value:g}")

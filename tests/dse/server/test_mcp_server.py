@@ -1,0 +1,107 @@
+"""The MCP server, by the official client in the same process: typed results, limits, one folder."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dse.cli.main import run
+from dse.errors import DseError
+from dse.server.workspace import Workspace
+
+PAIR = {"networks": ["alexnet", "squeezenet"], "platform": "jetson-agx-xavier", "groups": 3}
+
+
+def call(folder: Path, *calls: tuple[str, dict[str, Any]]) -> list[Any]:
+    """Results of tools, called one after the other."""
+    mcp = pytest.importorskip("mcp", reason="mcp is not installed")
+    from dse.server.mcp_server import make_server
+
+    async def session() -> list[Any]:
+        async with mcp.Client(make_server(Workspace(folder))) as client:
+            return [await client.call_tool(name, arguments) for name, arguments in calls]
+
+    return asyncio.run(session())
+
+
+def refusal(root: Path, tool: str, /, **arguments: Any) -> str:
+    (result,) = call(root, (tool, arguments))
+    assert result.is_error
+    return str(result.content[0].text)
+
+
+def test_a_front_is_explored_shown_verified_and_compared(tmp_path: Path) -> None:
+    asked = {**PAIR, "max_evaluations": 500, "prove_s": 20, "output": "one"}
+    explored, shown, verified, compared = call(
+        tmp_path,
+        ("explore", asked),
+        ("show", {"folder": "one", "rows": 3}),
+        ("verify", {"folder": "one"}),
+        ("compare", {"first": "one", "second": "one"}),
+    )
+    front = json.loads((tmp_path / "one/front.json").read_text("utf-8"))
+    answer = explored.structured_content
+    assert answer["members"] == len(front["members"])
+    assert answer["networks"] == PAIR["networks"]
+    fastest = next(row for row in answer["rows"] if "fastest" in row["marks"])
+    latency_ps = front["members"][fastest["member"]]["objectives"]["latency_ps"]
+    assert fastest["objectives"]["latency [ms]"] == latency_ps / 1e9
+    assert answer["claims"]
+    assert len(shown.structured_content["rows"]) == min(3, answer["members"])
+    assert verified.structured_content["holds"] is True
+    assert compared.structured_content["first"]["hypervolume"] == pytest.approx(1)
+    assert compared.structured_content["differences"] == []
+
+
+def test_a_mapping_is_evaluated(tmp_path: Path) -> None:
+    mapping = {"alexnet": "gpu", "squeezenet": ["gpu"] * 3}
+    gpu, limited = call(
+        tmp_path,
+        ("evaluate", {**PAIR, "mapping": mapping}),
+        ("evaluate", {**PAIR, "mapping": mapping, "deadline_ms": 0.01}),
+    )
+    assert gpu.structured_content["feasible"] is True
+    assert set(gpu.structured_content["latencies_ms"]) == set(mapping)
+    assert limited.structured_content["feasible"] is False
+    assert limited.structured_content["broken"]
+
+
+@pytest.mark.parametrize("path", ["../out", "/etc/passwd", ".", "link/x"])
+def test_nothing_outside_the_folder_is_touched(tmp_path: Path, path: str) -> None:
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    (folder / "link").symlink_to(tmp_path)
+    assert "inside the server's folder" in refusal(folder, "show", folder=path)
+    asked = {**PAIR, "max_evaluations": 10, "output": path}
+    assert "inside the server's folder" in refusal(folder, "explore", **asked)
+    workspace = Workspace(folder)
+    with pytest.raises(DseError, match="inside the server's folder"):
+        workspace.network(f"{path}/net.onnx" if path != "." else "../net.onnx")
+
+
+def test_limits_are_kept(tmp_path: Path) -> None:
+    asked = {**PAIR, "output": "x"}
+    assert "max_evaluations" in refusal(tmp_path, "explore", **asked, max_evaluations=10**9)
+    assert "networks" in refusal(tmp_path, "explore", **{**asked, "networks": ["alexnet"] * 9})
+    assert "a name or an .onnx file" in refusal(
+        tmp_path, "explore", **{**asked, "networks": ["w.yaml"]}
+    )
+    (tmp_path / "mine.json").write_text('{"extends": "../secret.json"}', "utf-8")
+    assert "$.extends must be a name" in refusal(
+        tmp_path, "explore", **{**asked, "platform": "mine.json"}
+    )
+    assert "no network 'alexnot'" in refusal(
+        tmp_path, "explore", **{**asked, "networks": ["alexnot"]}
+    )
+    assert not (tmp_path / "x").exists()
+
+
+def test_a_folder_that_is_none_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["mcp", str(tmp_path / "none")]) == 2
+    assert "there is no such folder" in capsys.readouterr().err
