@@ -12,7 +12,7 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from dse.cli.shared.options import MAX_SEED, AsJson, Folder, MemberName, ModelFiles
+from dse.cli.shared.options import MAX_SEED, AsJson, Folder, MemberName, ModelFiles, check_number
 from dse.errors import WorkloadError
 from dse.tools.deploy.find_models import parse_models
 from dse.tools.host.machine.dispatch import Dispatch
@@ -56,7 +56,12 @@ def run(
     ] = 30,
     seconds: Annotated[
         float | None,
-        typer.Option(min=0.1, max=86_400, help="Run frames for so long, without an end."),
+        typer.Option(
+            min=0.1,
+            max=86_400,
+            callback=check_number,
+            help="Run frames for so long, without an end.",
+        ),
     ] = None,
     swap: Annotated[
         bool,
