@@ -1,6 +1,6 @@
 # x86-64 and aarch64:  docker build -t paretosoc .
-# On a Jetson, over NVIDIA's image of its release:
-#   docker build -t paretosoc --build-arg BASE=nvcr.io/nvidia/l4t-jetpack:r36.4.0 .
+# On a Jetson, over NVIDIA's l4t-jetpack image of its release:
+#   docker build -t paretosoc --build-arg BASE=IMAGE .
 ARG BASE=python:3.11-slim
 
 # hadolint ignore=DL3006
@@ -21,9 +21,9 @@ COPY --from=build /opt/paretosoc /opt/paretosoc
 # Machine code of the kernels depends on the processor: it is kept in a volume.
 ENV PATH=/opt/paretosoc/bin:$PATH NUMBA_CACHE_DIR=/var/cache/paretosoc
 RUN useradd --uid 1000 --create-home paretosoc \
-    && mkdir -p /var/cache/paretosoc /work \
-    && chown 1000 /var/cache/paretosoc /work
+    && mkdir -p /var/cache/paretosoc /data \
+    && chown 1000 /var/cache/paretosoc /data
 USER 1000
 VOLUME /var/cache/paretosoc
-WORKDIR /work
+WORKDIR /data
 ENTRYPOINT ["dse"]
