@@ -3,6 +3,7 @@ to the next."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import prod
@@ -14,6 +15,7 @@ from dse.workload.workload import Workload, WorkloadNetwork
 from fitness.cost_model.tables import NetworkCosts, UnitCosts
 from fitness.costs.transitions import passing_ps
 from platforms.platform import Platform, Unit
+from results.io.plural import pluralize
 from results.problem.objectives import Objective
 from results.problem.problem import Problem
 from sdf.grouping.grouping import groups_from_parts
@@ -65,15 +67,32 @@ def growing_costs(first: NetworkCosts, last: NetworkCosts, repeats: int) -> Netw
 
     Times lie on the line from the first repeat to the last one, steps rounded up: by the law of
     costs a time is convex in what is read and computed, so no repeat is faster than its own costs.
-    Demand and power are the larger ones of both ends.
+    That holds between costs of one origin; where the ends have two, a note says so. Demand, power
+    and transitions are the larger ones of both ends.
     """
     return replace(
         first,
+        transition_ps=np.maximum(first.transition_ps, last.transition_ps),
+        notes=(*first.notes, *_of_two_origins(first, last)),
         units=tuple(
             _growing(one, other, repeats)
             for one, other in zip(first.units, last.units, strict=True)
         ),
     )
+
+
+def _of_two_origins(first: NetworkCosts, last: NetworkCosts) -> list[str]:
+    """Text about units on which groups have costs of another origin at the last repeat."""
+    notes = []
+    for one, other in zip(first.units, last.units, strict=True):
+        pairs = Counter(zip(one.origin, other.origin, strict=True))
+        notes += [
+            f"{first.network}: {one.unit}: costs of {pluralize(count, 'group')} are {a.value} at "
+            f"the first repeat and {b.value} at the last: what repeats take longer mixes both"
+            for (a, b), count in pairs.items()
+            if a is not b
+        ]
+    return notes
 
 
 def _growing(first: UnitCosts, last: UnitCosts, repeats: int) -> UnitCosts:

@@ -12,9 +12,11 @@ import pytest
 
 from dse.errors import WorkloadError
 from dse.problem.build import BuiltProblem, build_problem
+from dse.problem.phases import growing_costs
 from dse.workload.options import Options
 from dse.workload.workload import Workload, WorkloadNetwork
 from dse.workload.workload_check import check_workload
+from fitness.cost_model.tables import CostOrigin
 from fitness.costs.transitions import passing_ps
 from platforms.io.platform_file import load_platform
 from results.problem.objectives import Objective, ObjectiveKind
@@ -134,6 +136,32 @@ def test_phases_that_contradict_themselves(changes: dict[str, object], message: 
     workload = Workload((PREFILL, replace(DECODE, **changes)))
     with pytest.raises(WorkloadError, match=re.compile(message)):
         check_workload(workload)
+
+
+def test_what_passes_between_groups_takes_as_long_as_at_the_last_token() -> None:
+    """Where attention is cut into its layers, scores of all positions pass from one to the next."""
+    file = str(Path(__file__).parents[2] / "data/models/gpt2_with_past.onnx")
+    sizes = (("sequence_length", 1), ("past_sequence_length", 16))
+    grows = (("past_sequence_length", 1),)
+    token = replace(
+        DECODE, source=file, dimensions=sizes, grows=grows, waits_for=(), continues=None
+    )
+    longest = (sizes[0], ("past_sequence_length", 16 + TOKENS - 1))
+    alone = replace(token, repeats=1, dimensions=longest, grows=())
+    options = Options(each_layer=True)
+    growing, there = (built(Workload((entry,)), options).problem for entry in (token, alone))
+    assert growing.edges == there.edges
+    assert (growing.transition_ps >= there.transition_ps).all()
+
+
+def test_ends_of_another_origin_are_said() -> None:
+    """A measurement is of one size: at the other end of the line is an estimate then."""
+    costs = built().costs[1]
+    measured = replace(costs.units[0], origin=(CostOrigin.MEASURED, *costs.units[0].origin[1:]))
+    first = replace(costs, units=(measured, *costs.units[1:]))
+    note = f"{costs.network}: {measured.unit}: costs of 1 group are measured at the first repeat"
+    assert any(note in text for text in growing_costs(first, costs, TOKENS).notes)
+    assert growing_costs(costs, costs, TOKENS).notes == costs.notes
 
 
 def test_a_decoder_as_it_is_exported() -> None:
