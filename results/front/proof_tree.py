@@ -69,6 +69,11 @@ def tree_from_bytes(data: bytes) -> ProofTree:
     wanted = at + sum((size + 1) // 2 for size in sizes)
     if len(data) != wanted:
         raise ResultError(f"must have {wanted} bytes for its parts, got {len(data)}")
+    # Arrays of millions of empty parts would take forty times the bytes of their file.
+    if sum(sizes) < count - 1:
+        raise ResultError(
+            f"must have at least {count - 1} nodes to lead to its {count} parts, got {sum(sizes)}"
+        )
     parts = []
     for index, size in enumerate(sizes):
         packed = np.frombuffer(data, dtype=np.uint8, count=(size + 1) // 2, offset=at)

@@ -191,3 +191,10 @@ def test_missing_content_is_named(problem, certificate, key):
     del document[key]
     with pytest.raises(ResultError, match=key):
         certificate_from_bytes(canonical_bytes(document), problem, check_hashes=False)
+
+
+def test_rates_are_few(problem):
+    """The check has tables for each."""
+    data = certificate_bytes(make_certificate(problem, rates_mw=tuple(range(65))))
+    with pytest.raises(ResultError, match=r"\$\.rates_mw: .*64"):
+        certificate_from_bytes(data, problem)

@@ -18,7 +18,9 @@ from results.front.proof_tree import ProofTree, tree_bytes, tree_from_bytes
 from tests.support.documented_keys import ROOT
 
 KINDS = st.integers(0, len(NODE_KINDS) - 1)
-PARTS = st.lists(st.lists(KINDS, max_size=9), min_size=1, max_size=5)
+PARTS = st.lists(st.lists(KINDS, max_size=9), min_size=1, max_size=5).filter(
+    lambda parts: sum(map(len, parts)) >= len(parts) - 1
+)
 
 
 def tree_of(parts: list[list[int]]) -> ProofTree:
@@ -67,6 +69,7 @@ def test_bytes_with_a_change_are_another_tree_or_none(
         (b"paretosoc-tree/1" + bytes(8), "at least one part"),
         (b"paretosoc-tree/1" + b"\xff" * 8, "ends before"),
         (b"paretosoc-tree/1" + b"\1" + bytes(7) + b"\xff" * 8, "must have .* bytes"),
+        (tree_bytes(tree_of([[1], [], []])), "at least 2 nodes to lead to its 3 parts, got 1"),
         (tree_bytes(tree_of([[2, 2]])) + b"\0", "must have 33 bytes .* got 34"),
         (tree_bytes(tree_of([[2, 2]]))[:-1] + b"\x26", "no known kind"),
         (tree_bytes(tree_of([[2]]))[:-1] + b"\x22", "no known kind"),
