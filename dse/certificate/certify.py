@@ -18,7 +18,7 @@ from dse.problem.int64_bounds import check_magnitudes
 from dse.space.design_space import DesignSpace
 from dse.space.members import make_members
 from fitness.lemma_checker.claim import LemmaTarget
-from fitness.lemma_checker.tree import leaf_table
+from fitness.lemma_checker.tree import MAX_LEMMAS, leaf_table, most_lemmas
 from fitness.objectives import make_outcomes
 from fitness.simulate import row_of
 from fitness.tree_checker import check_tree_fast
@@ -299,7 +299,7 @@ def _checked(
 def _covered(problem: Problem, files: ProofArtifacts, columns: Sequence[int]) -> ProofArtifacts:
     """The same with a second opinion on whether the leaves leave nothing out, where the tree is
     small."""
-    if files.tree.leaves > MAX_COVERED:
+    if files.tree.leaves > MAX_COVERED or most_lemmas(problem, files.tree) > MAX_LEMMAS:
         return files
     began = time.monotonic()
     lemmas = leaf_table(problem, files.tree, _target(files.certificate, columns))

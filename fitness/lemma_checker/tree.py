@@ -29,6 +29,7 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, permutations, product
+from math import factorial, prod
 
 import numpy as np
 
@@ -41,6 +42,9 @@ from results.front.node_kinds import MEMBERS, NODE_KINDS, PART, SPLIT
 from results.front.proof_tree import Nodes, ProofTree
 from results.problem.interchangeable import interchangeable_before
 from results.problem.problem import Problem
+
+MAX_LEMMAS = 100_000
+"""With mirror images of leaves; more are not written out for a solver."""
 
 
 @dataclass(frozen=True)
@@ -108,16 +112,27 @@ def leaf_table(problem: Problem, tree: ProofTree, claim: LemmaTarget) -> LemmaTa
     )
 
 
-def _permutations(problem: Problem) -> list[tuple[int, ...]]:
-    """All ways in which interchangeable units change places: where each unit goes; the first is
-    that they do not."""
+def most_lemmas(problem: Problem, tree: ProofTree) -> int:
+    """What :func:`leaf_table` has at most: of every leaf all mirror images."""
+    return tree.leaves * prod(factorial(len(alike)) for alike in _interchangeable(problem))
+
+
+def _interchangeable(problem: Problem) -> list[list[int]]:
+    """All units, those that are interchangeable together."""
     classes: dict[int, list[int]] = {}
     for unit, alike in enumerate(interchangeable_before(problem)):
         first = next((c for c, members in classes.items() if alike in members), unit)
         classes.setdefault(first, []).append(unit)
+    return list(classes.values())
+
+
+def _permutations(problem: Problem) -> list[tuple[int, ...]]:
+    """All ways in which interchangeable units change places: where each unit goes; the first is
+    that they do not."""
+    classes = _interchangeable(problem)
     ways = []
-    for choice in product(*(permutations(members) for members in classes.values())):
-        to = dict(zip(chain(*classes.values()), chain(*choice), strict=True))
+    for choice in product(*map(permutations, classes)):
+        to = dict(zip(chain(*classes), chain(*choice), strict=True))
         ways.append(tuple(to[unit] for unit in range(len(problem.units))))
     return ways
 

@@ -21,7 +21,7 @@ from dse.certificate.verify.members import check_members
 from dse.certificate.verify.rates import claimed_periods_ps, overloaded_unit
 from dse.search.names import SINGLE_DECISION
 from fitness.lemma_checker.claim import LemmaTarget
-from fitness.lemma_checker.tree import check_tree, leaf_table
+from fitness.lemma_checker.tree import MAX_LEMMAS, check_tree, leaf_table, most_lemmas
 from fitness.tree_checker import check_tree_fast
 from results.errors import ResultError
 from results.export.result_folder import (
@@ -190,7 +190,10 @@ def _proof_holds(
     if certificate.status is CertificateStatus.GAP:
         yield holds("search", "nothing is claimed: it was ended before")
         return
-    yield _tree_holds(front.problem, files, checker)
+    tree = _tree_holds(front.problem, files, checker)
+    yield tree
+    if tree.verdict is not Verdict.HOLDS:
+        return
     if certificate.solvers:
         yield from _cover_holds(front.problem, name, files)
     elif files.smtlib is not None:
@@ -328,6 +331,8 @@ def _tree_holds(problem: Problem, files: ProofArtifacts, checker: Checker) -> Ch
             fault, which = check_tree(problem, tree, target), "plain"
     except ResultError as error:
         return fails("tree", str(error))
+    except MemoryError:
+        return not_checked("tree", "its check needs more memory than there is")
     if fault is not None:
         return fails("tree", fault)
     detail = f"{pluralize(tree.leaves, 'lemma')} of {pluralize(tree.nodes, 'node')} hold"
@@ -336,6 +341,10 @@ def _tree_holds(problem: Problem, files: ProofArtifacts, checker: Checker) -> Ch
 
 def _cover_holds(problem: Problem, name: str, files: ProofArtifacts) -> Iterator[Check]:
     target = _target(problem, files.certificate)
+    lemmas = most_lemmas(problem, files.tree)
+    if lemmas > MAX_LEMMAS:
+        yield not_checked("cover", f"at most {MAX_LEMMAS:,} lemmas are, got up to {lemmas:,}")
+        return
     anew = cover_smtlib(problem, leaf_table(problem, files.tree, target))
     if files.smtlib is None:
         yield fails("formula", f"{name}.smt2 is missing")

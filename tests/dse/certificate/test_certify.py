@@ -226,9 +226,12 @@ def test_no_search_goes_on_from_another_problem_or_from_a_tree_that_is_wrong(
         assert proved(front, nodes=50, earlier=files).certificate.nodes == nodes
 
 
-def test_a_large_tree_gets_no_second_opinion(front: Front, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("limit", ["MAX_COVERED", "MAX_LEMMAS"])
+def test_a_large_tree_gets_no_second_opinion(
+    front: Front, monkeypatch: pytest.MonkeyPatch, limit: str
+) -> None:
     whole = proved(front)
-    monkeypatch.setattr("dse.certificate.certify.MAX_COVERED", 100)
+    monkeypatch.setattr(f"dse.certificate.certify.{limit}", 100)
     done = proved(front)
     assert done.certificate.status is CertificateStatus.CERTIFIED
     assert done.optimum == done.bound == optimum_of(front)

@@ -12,6 +12,7 @@ from dse.certificate.branch_and_bound import find_front
 from dse.certificate.cover import cover_smtlib, prove_cover
 from fitness.branch_and_bound import choices
 from fitness.lemma_checker.claim import LemmaTarget
+from fitness.lemma_checker.tree import most_lemmas
 from fitness.objectives import make_outcomes
 from results.front.dominance import non_dominated
 from results.problem.interchangeable import interchangeable_before
@@ -132,6 +133,22 @@ def test_a_solver_agrees() -> None:
         result = find_front(problem)
         text = cover_smtlib(problem, leaves_of(problem, result.tree))
         assert prove_cover(text).verdict == "unsat"
+
+
+def test_mirror_images_are_counted_before_they_are_made() -> None:
+    """Of twelve equal cores a leaf has 479 million."""
+    problem, _, _ = problems(300, 1)[0]
+    tree = find_front(problem).tree
+    assert tree.leaves <= len(leaves_of(problem, tree)) <= most_lemmas(problem, tree)
+    cores = replace(
+        problem,
+        units=tuple(replace(problem.units[0], name=f"core{u}") for u in range(12)),
+        allowed=np.ones((problem.group_count, 12), dtype=np.bool_),
+        transition_ps=np.zeros((len(problem.edges), 12, 12), dtype=np.int64),
+        handovers=(),
+        handover_ps=None,
+    )
+    assert most_lemmas(cores, tree) == tree.leaves * 479_001_600
 
 
 def test_what_differs_in_anything_is_not_interchangeable() -> None:

@@ -282,6 +282,21 @@ def test_the_line_says_which_checker_it_was(dse: Any, certified: Path, checker: 
     assert f"nothing is left out, by the {checker.value} checker" in checked.out
 
 
+@pytest.mark.parametrize(("name", "what"), [("check_tree_fast", "tree"), ("most_lemmas", "cover")])
+def test_what_needs_too_much_memory_is_not_checked(
+    certified: Path, monkeypatch: pytest.MonkeyPatch, name: str, what: str
+) -> None:
+    def too_much(*_: object) -> int:
+        if name == "most_lemmas":
+            return 479_001_600
+        raise MemoryError
+
+    monkeypatch.setattr(verifying, name, too_much)
+    checks = list(verifying.verify(certified))
+    assert [c.name for c in checks if c.verdict is Verdict.NOT_CHECKED] == [what]
+    assert exit_status(checks) == verifying.NOT_ALL_CHECKED
+
+
 def test_a_smaller_epsilon_is_refused(explored_exactly: Front, tmp_path: Path) -> None:
     """Of a proof within a tolerance; of a gap any."""
     few = replace(explored_exactly, members=explored_exactly.members[::3])
