@@ -135,14 +135,9 @@ _Fed = tuple[IntArray, IntArray, IntArray]
 def _check_frames(members: Members) -> tuple[Executions, _Fed]:
     """Whole frames, every execution once."""
     problem, schedules = members.problem, [m.schedule.groups for m in members.members]
-    order = [
-        (n, repeat, group)
-        for n, network in enumerate(problem.networks)
-        for repeat in range(1, network.repeats + 1)
-        for group in network.groups
-    ]
-    # Counted first: with a changed number the rest would be anything.
-    counts = [rows[-1].frame * len(order) for rows in schedules]
+    # Counted first: with a changed number the rest would be anything, and of any size.
+    size = sum(network.repeats * len(network.groups) for network in problem.networks)
+    counts = [rows[-1].frame * size for rows in schedules]
     require_all(
         [len(rows) == count for rows, count in zip(schedules, counts, strict=True)],
         lambda i: (
@@ -150,6 +145,12 @@ def _check_frames(members: Members) -> tuple[Executions, _Fed]:
             f"must hold {counts[i]} executions, got {len(schedules[i])}",
         ),
     )
+    order = [
+        (n, repeat, group)
+        for n, network in enumerate(problem.networks)
+        for repeat in range(1, network.repeats + 1)
+        for group in network.groups
+    ]
     executions = Executions.of(members)
     frame, place = np.divmod(executions.place, len(order))
     network, repeat, group = np.array(order).T

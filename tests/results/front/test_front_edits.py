@@ -10,6 +10,7 @@ import pytest
 from results.errors import ResultError
 from results.export.result_folder import read_results, write_results
 from results.front.front import HypervolumePoint
+from results.front.front_check import check_front
 from results.front.front_document import front_from_document, front_to_document
 from results.io.canonical_json import canonical_bytes, content_sha256, parse
 from results.problem.problem import DesignPoint
@@ -184,3 +185,10 @@ def test_unsound_fronts_are_not_written(front, tmp_path):
         with pytest.raises(ResultError, match=r"\$"):
             write_results(tmp_path / "run", spoiled, pictures=False)
         assert list(tmp_path.iterdir()) == []
+
+
+def test_executions_are_counted_before_they_are_listed(front):
+    networks = (dataclasses.replace(front.problem.networks[0], repeats=1 << 40),)
+    problem = dataclasses.replace(front.problem, networks=(*networks, *front.problem.networks[1:]))
+    with pytest.raises(ResultError, match=r"schedule: must hold \d{13,} executions, got"):
+        check_front(dataclasses.replace(front, problem=problem))
