@@ -218,7 +218,8 @@ def test_too_few_measurements_are_refused():
 
 def test_a_parameter_that_is_not_there_is_at_its_bound():
     true = TRUE | {"host_ms": 0.0, "stall": 0.0}
-    result = calibrate_rows(rows_at(NINE, power=False, times=true), TX2, resamples=0)
+    rows = rows_at(NINE, power=False, times=true)
+    result = calibrate_rows(rows, TX2, time_form=TimeForm.OVERLAP_STALL, resamples=0)
     assert result.time.values["stall"] == pytest.approx(0.0, abs=1e-3)
 
 

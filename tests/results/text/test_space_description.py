@@ -35,6 +35,8 @@ COSTS = {
     Problem: {
         "edges",
         "transition_ps",
+        "handovers",
+        "handover_ps",
         "memory_domain",
         "board_mw",
         "edge_tokens",
@@ -43,7 +45,7 @@ COSTS = {
     },
     ProblemNetwork: {"first_group"},
     ProblemUnit: {"clocks", "time_ps", "demand_kbps", "dynamic_mw", "idle_mw", "contention"}
-    | {"channels"},
+    | {"channels", "step_ps"},
     ProblemDomain: {"voltages_mv", "static_mw"},
 }
 """Fields that say what a design point gives, and not which there are."""

@@ -51,7 +51,7 @@ def cases(draw):
     layers = draw(st.lists(NAME, **unique))
     tensors = draw(st.lists(NAME.filter(lambda name: name not in WEIGHTS), **{
         **unique, "min_size": 9, "max_size": 9}))  # fmt: skip
-    stem = draw(NAME.map(lambda name: re.sub(r"[/\x00=*:,]", "_", name)[:40]))
+    stem = draw(NAME.map(lambda name: re.sub(r"[/\\\x00=*:,]", "_", name)[:40]))
     return layers, tensors, stem.strip(". ") or "net"
 
 
