@@ -11,6 +11,7 @@ from results.io.plural import pluralize
 from results.problem.objectives import (
     Objective,
     ObjectiveKind,
+    bound_value,
     larger_is_better,
     objective_label,
     objective_names,
@@ -50,15 +51,17 @@ def describe_bounds(problem: Problem, claim: BoundSummary) -> str:
             objective = problem.objectives[names.index(name)]
             label = objective_label(problem, objective)
             side = "above" if larger_is_better(objective) else "below"
-            least.append(f"no {label} is {side} {_format_value(objective, max(known) + 1)}")
+            digits = _decimals(objective)
+            value = bound_value(objective, max(known) + 1, digits)
+            least.append(f"no {label} is {side} {value:.{digits}f} {objective_unit(objective)}")
     if len(claim.objectives) > 1:
         reach = "for every design point a member is worse in no objective by more"
     else:
         reach = f"no design point is better than member {claim.members[0]} by more"
     size = f"{pluralize(claim.inequalities, 'inequality', 'inequalities')} over "
     size += pluralize(claim.boxes, "box", "boxes")
-    text = f"within {percent(claim.epsilon_ppm)}: {reach}; {', '.join(least)}"
-    return f"{text}; {size}, {claim.seconds:.2f} s."
+    parts = [f"within {percent(claim.epsilon_ppm)}: {reach}", ", ".join(least), size]
+    return f"{'; '.join(filter(None, parts))}, {claim.seconds:.2f} s."
 
 
 def space_sentence(space: str) -> str:
@@ -96,5 +99,9 @@ def describe_claim(problem: Problem, claim: CertificateSummary, best: Sequence[i
 
 
 def _format_value(objective: Objective, value: int) -> str:
-    digits = 6 if objective.kind is ObjectiveKind.LATENCY else 3
-    return f"{objective_value(objective, value):.{digits}f} {objective_unit(objective)}"
+    number = objective_value(objective, value)
+    return f"{number:.{_decimals(objective)}f} {objective_unit(objective)}"
+
+
+def _decimals(objective: Objective) -> int:
+    return 6 if objective.kind is ObjectiveKind.LATENCY else 3

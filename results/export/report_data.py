@@ -19,6 +19,7 @@ from results.front.front_document import front_sha256
 from results.front.named_members import mark_members
 from results.io.canonical_json import Json
 from results.problem.objectives import (
+    bound_value,
     larger_is_better,
     objective_label,
     objective_names,
@@ -32,6 +33,9 @@ from results.text.free_running import describe_shown_part
 from results.text.member_diff import describe_front, varying_domains
 from results.text.power_bandwidth_trace import activity
 from results.text.space_description import describe_execution
+
+BOUND_DECIMALS = 6
+"""Of least values; the page writes them with as many."""
 
 
 def report_data(
@@ -225,7 +229,7 @@ def _bounds(front: Front, claim: BoundSummary) -> dict[str, Json]:
         "within": percent(claim.epsilon_ppm),
         "bounds": [
             [
-                _finite(objective_value(front.problem.objectives[place], value))
+                _finite(bound_value(front.problem.objectives[place], value, BOUND_DECIMALS))
                 for place, value in zip(places, point, strict=True)
             ]
             for point in points

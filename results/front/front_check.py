@@ -44,6 +44,30 @@ def check_front(front: Front) -> None:
         raise ResultError(f"$.members[{dominated[0]}]: is dominated by, or equal to, another")
     if len(values) and (np.diff(values[:, 0]) < 0).any():
         raise ResultError("$.members: must be in the order of the first objective")
+    _check_claims(front)
+
+
+def _check_claims(front: Front) -> None:
+    """What is said to be proved is about objectives and members that there are; whether it is
+    proved is not checked here."""
+    names = objective_names(front.problem)
+    for key in ("certificate", "epsilon", "bounds"):
+        claim = getattr(front, key)
+        if claim is None:
+            continue
+        for i, name in enumerate(claim.objectives):
+            if name not in names or name in claim.objectives[:i]:
+                raise ResultError(
+                    f"$.{key}.objectives[{i}]: must be another of {', '.join(names)}, got {name!r}"
+                )
+        for i, member in enumerate(claim.members):
+            if member >= len(front.members):
+                count = len(front.members)
+                raise ResultError(f"$.{key}.members[{i}]: must be below {count}, got {member}")
+    width = 0 if front.bounds is None else len(front.bounds.objectives)
+    for i, corner in enumerate(() if front.bounds is None else front.bounds.region):
+        if len(corner) != width:
+            raise ResultError(f"$.bounds.region[{i}]: must have {width} values, got {len(corner)}")
 
 
 def objective_array(front: Front) -> IntArray:

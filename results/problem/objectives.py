@@ -8,8 +8,10 @@ definition in ``docs/reference/result_files.md``.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from enum import Enum
 from typing import TYPE_CHECKING
 
@@ -255,6 +257,17 @@ def objective_value(objective: Objective, value: int) -> float:
     (infinite where that is nothing).
     """
     return objective.kind.spec.display(value)
+
+
+def bound_value(objective: Objective, value: int, decimals: int) -> float:
+    """:func:`objective_value` of a least value, rounded such that it stays a bound: up where larger
+    is better, else down."""
+    exact = objective_value(objective, value)
+    if not math.isfinite(exact):
+        return exact
+    rounding = ROUND_CEILING if larger_is_better(objective) else ROUND_FLOOR
+    # The shortest decimals of a float, so 2.000001 does not become 2.000000.
+    return float(Decimal(repr(exact)).quantize(Decimal(1).scaleb(-decimals), rounding))
 
 
 def format_objectives(objective: Objective, values: Sequence[int]) -> list[str]:

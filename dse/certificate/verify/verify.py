@@ -179,7 +179,13 @@ def _describe_bounds(front: Front) -> Check:
     assert claim is not None
     size = pluralize(claim.boxes, "box", "boxes")
     within = f"within {percent(claim.epsilon_ppm)} of every point"
-    return holds("bounds", f"{within}: {size} checked in integers")
+    scope = _scope(front.problem, claim.objectives)
+    return holds("bounds", f"{within}{scope}: {size} checked in integers")
+
+
+def _scope(problem: Problem, objectives: Sequence[str]) -> str:
+    """Which objectives a claim is about, where these are not all."""
+    return "" if len(objectives) == len(problem.objectives) else f" in {', '.join(objectives)}"
 
 
 def _proof_holds(
@@ -298,6 +304,7 @@ def _describe_claim(front: Front, certificate: Certificate, members: list[int]) 
     epsilon = certificate.epsilon_ppm
     if len(certificate.objectives) > 1:
         reach = "complete" if epsilon == 0 else f"within {percent(epsilon)} of every point"
+        reach += _scope(front.problem, certificate.objectives)
         return f"{reach}: {pluralize(len(members), 'member')}"
     objective = front.problem.objectives[
         objective_names(front.problem).index(certificate.objectives[0])

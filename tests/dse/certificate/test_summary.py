@@ -8,6 +8,7 @@ from dse.certificate.summary import describe_claim, describe_claims
 from results.export.result_folder import read_results
 from results.front.certificate import CertificateStatus
 from results.front.front import BoundSummary, CertificateSummary
+from results.problem.objectives import Objective, ObjectiveKind, bound_value
 
 NAMES = ("latency_ps", "energy_fj")
 WHOLE = CertificateSummary(
@@ -68,3 +69,35 @@ def test_what_was_not_finished_claims_nothing_and_bounds_say_how_far_it_is(pair_
     assert "no latency is below 2.000000 ms, no energy is below 3.000 mJ" in second
     assert "164 inequalities over 44 boxes, 6.25 s" in second
     assert last.endswith("here.")
+
+
+def test_a_least_value_is_rounded_to_the_side_on_which_it_is_proved(pair_folder):
+    front = read_results(pair_folder)
+    bounds = BoundSummary(
+        objectives=NAMES,
+        members=(0,),
+        epsilon_ppm=257_300,
+        region=((1_999_999_999 - 500, None), (None, 2_999_999_999_999 - 10**9)),
+        space="here",
+        boxes=1,
+        inequalities=1,
+        seconds=6.25,
+    )
+    words = describe_claims(replace(front, certificate=None, bounds=bounds))[0]
+    # 1.9999995 ms and 2.999 mJ; nothing proves that no latency is below 2.000000 ms.
+    assert "no latency is below 1.999999 ms, no energy is below 2.999 mJ" in words
+    assert "; ;" not in describe_claims(replace(front, bounds=replace(bounds, region=((5, 5),))))[0]
+
+
+@pytest.mark.parametrize(
+    ("kind", "value", "said"),
+    [
+        (ObjectiveKind.LATENCY, 2_000_001_000, 2.000001),
+        (ObjectiveKind.LATENCY, 1_999_999_999, 1.999999),
+        (ObjectiveKind.INVERSE_LATENCY, -1_000_000_000_001, 1_000_000.000001),
+        (ObjectiveKind.INVERSE_LATENCY, -(10**12), 1_000_000.0),
+        (ObjectiveKind.ENERGY, 10**12 - 1, 0.999999),
+    ],
+)
+def test_what_a_bound_is_rounded_to(kind, value, said):
+    assert bound_value(Objective(kind), value, 6) == said
