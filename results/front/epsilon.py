@@ -8,6 +8,7 @@ negative), -b is at most -m times 1 + e: no rate is larger by more than e.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from operator import eq
 
 from common.arrays import IntArray
 from common.units import PPM
@@ -70,10 +71,14 @@ def open_corners(members: Sequence[Sequence[int]]) -> list[tuple[int | None, ...
         cut = [c for c in corners if all(_below(v, limit) for v, limit in zip(row, c, strict=True))]
         if not cut:
             continue
-        kept = [c for c in corners if c not in cut]
+        gone = set(cut)
+        kept = [c for c in corners if c not in gone]
         new = {(*c[:j], row[j], *c[j + 1 :]) for c in cut for j in range(width)}
+        # A new corner has one value of the row and is above it in all others; one that stays is at
+        # or below the row in some: only where they share that value can it hold the new one.
+        near = [d for d in kept if any(map(eq, row, d))]
         corners = kept + [
-            c for c in new if not any(c != d and _inside(c, d) for d in (*new, *kept))
+            c for c in new if not any(c != d and _inside(c, d) for d in (*new, *near))
         ]
     return corners
 
