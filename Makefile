@@ -8,20 +8,18 @@ SOURCES := $(shell find dse fitness results -name '*.py')
 
 setup: $(VENV)/.warmed
 
-# Bytecode by all cores; pip would make it by one.
-define install
-$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --editable $(1)
-$(BIN)/python -m compileall -qq -j 0 $(VENV)/lib
-endef
+# Bytecode is made where a module is first imported: few of the packages' modules ever are.
+INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --editable
 
 $(VENV)/.installed: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
-	$(call install,.)
+	$(INSTALL) .
 	@touch $@
 
-# What tests and checks need besides.
+# What tests and checks need besides. Tests start many processes: bytecode for all of them, once.
 $(VENV)/.installed-dev: $(VENV)/.installed
-	$(call install,'.[dev]')
+	$(INSTALL) '.[dev]'
+	$(BIN)/python -m compileall -qq -j 0 $(VENV)/lib
 	@touch $@
 
 # Compiles all kernels; numba keeps the machine code beside the sources.

@@ -166,7 +166,7 @@ def test_members_taken_away_or_another_one_named(files: Files) -> None:
         change(changed.front, changed.certificate)
         failing = changed.failing()
         assert failing is not None
-        assert failing.name in ("claim", "baselines")
+        assert failing.name in ("files", "claim", "baselines")
 
 
 def test_other_figures_and_limits_of_a_baseline(files: Files) -> None:
@@ -209,16 +209,17 @@ def test_costs_lowered_and_everything_else_made_to_fit(files: Files) -> None:
         rows = np.stack([row_of(member.design) for member in files.read_front.members])
         objectives = make_outcomes(problem)(rows).objectives
         kept = non_dominated(objectives)
+        claim = files.read_front.certificate
+        assert claim is not None
         front = replace(
             files.read_front,
             problem=problem,
             members=make_members(problem, rows[kept], objectives[kept]),
             baselines=(),
+            certificate=replace(claim, members=tuple(range(len(kept)))),
         )
         changed.front.clear()
         changed.front.update(json.loads(canonical_bytes(front_to_document(front))))
-        claim = changed.front["certificate"]
-        claim["members"] = list(range(len(front.members)))
         values = [list(member.objectives) for member in front.members]
         changed.certificate["members"] = values
         judge(seen, changed)
