@@ -112,14 +112,16 @@ def test_random_edits_of_costs_are_refused(built):
 
 TEXTS = st.text(
     alphabet=st.sampled_from("0123456789.-+eE=:,*x_ NnaifgpuMHZ²\x00\n'"), max_size=12
-) | st.sampled_from(["latency", "energy", "gpu=max", "squeezenet:0-1=gpu", "10", "squeezenet=3"])
+) | st.sampled_from(
+    ["latency", "gpu", "gpu=max", "squeezenet:0-1=gpu", "10", "0.5", "1/3", "squeezenet=3"]
+)
 
 
 @st.composite
 def spoilt(draw, good):
     """Texts by name, and which of them are random instead of those that ``good`` gives."""
     texts = draw(st.fixed_dictionaries(good))
-    names = draw(st.sets(st.sampled_from([*good])))
+    names = draw(st.sets(st.sampled_from([*good]), max_size=2))
     for name in names:
         random_texts = st.lists(TEXTS, max_size=3) if isinstance(texts[name], list) else TEXTS
         texts[name] = draw(random_texts)
@@ -163,8 +165,8 @@ def test_random_texts_of_options_are_taken_as_written_or_refused():
             seen["spoilt and taken" if names else "taken"] += 1
 
     each()
-    # Few random texts are of the right form, and how many depends on what hypothesis has imported.
-    assert min(seen["refused"], seen["taken"]) > 100, seen
+    # How many depends on what hypothesis has imported: it draws constants of loaded modules, too.
+    assert min(seen["refused"], seen["taken"]) > 50, seen
     assert seen["spoilt and taken"] > 2, seen
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +26,9 @@ def call(folder: Path, *calls: tuple[str, dict[str, Any]]) -> list[Any]:
         async with mcp.Client(make_server(Workspace(folder))) as client:
             return [await client.call_tool(name, arguments) for name, arguments in calls]
 
-    return asyncio.run(session())
+    # Playwright, which the tests of pages use, keeps its own loop running in the main thread.
+    with ThreadPoolExecutor(1) as thread:
+        return thread.submit(lambda: asyncio.run(session())).result()
 
 
 def refusal(root: Path, tool: str, /, **arguments: Any) -> str:
