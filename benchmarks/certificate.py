@@ -27,11 +27,11 @@ from benchmarks.problems.reference_problem import DLA_CONTENTION, GPU_CONTENTION
 from common.units import PS_PER_MS
 from dse.certificate.cover import cover_smtlib, prove_cover
 from dse.certificate.fastest import FastestResult, find_fastest
+from dse.compile.load import load_proof_code
 from fitness.contention import contention_table
 from fitness.lemma_checker.claim import LemmaTarget
 from fitness.lemma_checker.tree import check_tree, leaf_table
 from fitness.tree_checker import check_tree_fast
-from fitness.warm_up import warm_up_branch_and_bound
 from results.front.proof_tree import ProofTree, tree_bytes
 from results.problem.objectives import Objective, ObjectiveKind
 from results.problem.problem import Problem, ProblemDomain, ProblemNetwork, ProblemUnit
@@ -308,7 +308,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         lambda instance, seconds: measure(instance, time_limit_s=seconds),
         time_limit_s=TIME_LIMIT_S,
         limits="each part",
-        load=warm_up_branch_and_bound,
+        load=load_proof_code,
         arguments=arguments,
     )
     notes = [

@@ -23,6 +23,7 @@ from common.units import PPM
 from dse.certificate.branch_and_bound import ExactResult, Incumbents, find_front
 from dse.certificate.certify import Limits
 from dse.certificate.strategy import TOLERANCES_PPM
+from dse.compile.load import load_proof_code
 from dse.problem.build import build_problem
 from dse.search.driver import Budget, search
 from dse.search.optimizers.nsga2 import Nsga2Engine
@@ -30,7 +31,6 @@ from dse.space.design_space import DesignSpace
 from dse.workload.options import Options
 from dse.workload.workload import workload_of
 from fitness.objectives import make_outcomes
-from fitness.warm_up import warm_up_branch_and_bound
 from platforms.io.platform_file import load_platform
 from results.front.proof_tree import tree_bytes
 from results.problem.problem import Problem
@@ -203,7 +203,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         lambda instance, seconds: measure(instance, time_limit_s=seconds),
         time_limit_s=TIME_LIMIT_S,
         limits="from the explorer's front",
-        load=warm_up_branch_and_bound,
+        load=load_proof_code,
         arguments=arguments,
     )
     notes = [

@@ -92,6 +92,8 @@ def warm_up() -> None:
     warm_up_frames()
     warm_up_long_run()
     warm_up_branch_and_bound()
+    warm_up_tree_checker()
+    warm_up_multipliers()
 
 
 def warm_up_frames() -> None:
@@ -114,7 +116,7 @@ def warm_up_long_run() -> None:
 
 
 def warm_up_branch_and_bound() -> None:
-    """The same for proofs."""
+    """The same for the search that proves a front."""
     from fitness.branch_and_bound.archive import insert_member, is_fathomed
     from fitness.branch_and_bound.search import begin_subtree, search_nodes
 
@@ -128,14 +130,20 @@ def warm_up_branch_and_bound() -> None:
     search_nodes(plan, space, chosen, state, tree, 1)
     is_fathomed(tree, tree.closing, tree.vector)
     insert_member(tree, tree.vector, 0)
+
+
+def warm_up_tree_checker() -> None:
+    """The same for the fast checker of its tree."""
     claim = LemmaTarget((0, 1), ((1, 1),), rates_mw=(1,))
-    check_tree_fast(problem, ProofTree((np.array([MEMBERS], dtype=np.uint8),)), claim, jobs=1)
-    _warm_up_multipliers(problem)
+    tree = ProofTree((np.array([MEMBERS], dtype=np.uint8),))
+    check_tree_fast(smallest_problem(), tree, claim, jobs=1)
 
 
-def _warm_up_multipliers(problem: Problem) -> None:
+def warm_up_multipliers() -> None:
+    """The same for bounds over boxes of operating points."""
     from fitness.multipliers.kernels import improve, least_sum
 
+    problem = smallest_problem()
     tables = BoxArrayTables(problem, classes_of(problem))
     networks = make_networks(problem, paths_of(problem), chains_of(problem))
     box, kinds = tables.over((1,)), int(tables.class_start[-1])

@@ -15,7 +15,7 @@ from dse.certificate.boxes.prove import BoundedFront, bound_front, default_boxes
 from dse.certificate.branch_and_bound import SearchProgress
 from dse.certificate.certify import CertifiedFront, Limits, certified_column, prove
 from dse.certificate.preconditions import check_provable
-from dse.compile.load import load_proof_code
+from dse.compile.load import load_bound_code, load_proof_code
 from dse.inputs.interrupts import deferred_interrupt
 from results.errors import ResultError
 from results.front.bounds import BoundProof
@@ -156,6 +156,10 @@ class _Work:
         searched = self.epsilon if len(columns) > 1 else self.fastest
         if self.interrupted() or (searched is not None and searched.is_exact):
             return
+        began = time.monotonic()
+        load_bound_code()
+        if self._until is not None:
+            self._until += time.monotonic() - began
         max_boxes = default_boxes(self.front.problem)
         seconds = None
         if self._until is not None:

@@ -17,7 +17,11 @@ from dse.space.design_space import DesignSpace
 from fitness import branch_and_bound
 from fitness.objectives import make_outcomes
 from fitness.simulator.jit import cache_folder
-from fitness.warm_up import warm_up_branch_and_bound
+from fitness.warm_up import (
+    warm_up_branch_and_bound,
+    warm_up_multipliers,
+    warm_up_tree_checker,
+)
 
 
 class _Announcer(event.Listener):
@@ -61,7 +65,7 @@ def load_search_code(space: DesignSpace) -> None:
 
 
 def compile_proof_code_aside() -> None:
-    """Starts to compile what a proof needs, while the search is compiled and runs.
+    """Starts to compile the search of a proof, while the other search is compiled and runs.
 
     Does nothing where that has been compiled before, or there is only one core.
     """
@@ -75,10 +79,16 @@ _ASIDE: list[subprocess.Popen[bytes]] = []
 
 
 def load_proof_code() -> None:
-    """Loads or compiles what the search that proves a front needs."""
+    """Loads or compiles what the search that proves a front needs, and what checks its tree."""
+    _in_a_thread(warm_up_tree_checker)
     while _ASIDE:
         _ASIDE.pop().wait()
     _in_a_thread(warm_up_branch_and_bound)
+
+
+def load_bound_code() -> None:
+    """Loads or compiles what bounds over boxes of operating points need."""
+    _in_a_thread(warm_up_multipliers)
 
 
 def _in_a_thread(load: Callable[[], None]) -> None:

@@ -22,6 +22,8 @@ from fitness.warm_up import (
     warm_up_branch_and_bound,
     warm_up_frames,
     warm_up_long_run,
+    warm_up_multipliers,
+    warm_up_tree_checker,
 )
 
 
@@ -34,9 +36,11 @@ def warm_up_search() -> None:
 
 
 PARTS: dict[str, Callable[[], None]] = {
-    "search": warm_up_search,
     "proof": warm_up_branch_and_bound,
+    "search": warm_up_search,
+    "checker": warm_up_tree_checker,
     "long-run": warm_up_long_run,
+    "bounds": warm_up_multipliers,
 }
 """What is compiled apart, the slowest first."""
 
