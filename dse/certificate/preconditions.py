@@ -1,4 +1,4 @@
-"""Which fronts can be proved: for which objectives and limits bounds are known."""
+"""Which fronts the exact search can prove: for which objectives and limits bounds are known."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ def check_provable(problem: Problem, objectives: Sequence[int]) -> None:
         if kind not in rules.provable:
             known = [entry.model for entry, other in RULES.items() if kind in other.provable]
             raise ResultError(
-                f"objective {objective_names(problem)[column]!r}: nothing can be proved about it: "
-                f"no bound on {kind.value} is known under the execution model {model}"
+                f"objective {objective_names(problem)[column]!r}: the exact search has no bound on "
+                f"{kind.value} under the execution model {model}"
                 + (f" (there is one under {', '.join(known)})" if known else "")
             )
     limited = problem.power_cap_mw is not None or problem.energy_budget_fj is not None
     if limited and not rules.limits_provable:
         raise ResultError(
-            "nothing can be proved where a power cap or energy budget holds: no bound on power is "
-            f"known under the execution model {model}"
+            "the exact search has no bound on power where a power cap or energy budget holds under "
+            f"the execution model {model}"
         )
     for domain in problem.domains:
         if len(domain.frequencies_khz) > MAX_POINTS:

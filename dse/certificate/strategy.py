@@ -14,13 +14,16 @@ from enum import Enum
 from dse.certificate.boxes.prove import BoundedFront, bound_front, default_boxes
 from dse.certificate.branch_and_bound import SearchProgress
 from dse.certificate.certify import CertifiedFront, Limits, certified_column, prove
-from dse.certificate.preconditions import check_provable
+from dse.certificate.preconditions import MAX_POINTS, check_provable
 from dse.compile.load import load_bound_code, load_proof_code
 from dse.inputs.interrupts import deferred_interrupt
+from fitness.bound_checker.check import bounded_columns
 from results.errors import ResultError
 from results.front.bounds import BoundProof
 from results.front.certificate import CertificateStatus, ProofArtifacts
 from results.front.front import Front
+from results.problem.objectives import objective_names
+from results.problem.problem import Problem
 
 TOLERANCES_PPM = (100_000, 50_000, 20_000, 10_000, 5_000, 2_000, 1_000, 500)
 """Each search within one of them finds the next one easier, for it leaves better members."""
@@ -80,28 +83,55 @@ def prove_front(
     load_proof_code()
     with deferred_interrupt() as interrupt:
         work = _Work(front, limits or Limits(), jobs, on_progress, lambda: interrupt.requested)
-        refused = None
-        columns = tuple(range(len(front.problem.objectives)))
-        if goal is Goal.WHOLE_FRONT:
-            try:
-                check_provable(front.problem, columns)
-            except ResultError as error:
-                refused = str(error)
+        problem = front.problem
+        columns = tuple(range(len(problem.objectives)))
+        column = certified_column(problem)
+        if goal is Goal.FASTEST:
+            refused = None
+            bounded: tuple[int, ...] = () if column is None else (column,)
+        else:
+            refused, bounded = _refusal(problem, columns), columns
         full_front = goal is Goal.WHOLE_FRONT and refused is None
+        if refused is not None:
+            if column is not None and _refusal(problem, (column,)) is not None:
+                column = None
+            if not _has_bounds(problem, columns):
+                bounded = () if column is None else (column,)
+            if not bounded:
+                raise ResultError(refused)
         if full_front:
             work.epsilon = work.prove(columns, share=EXACT_SHARE)
-        column = certified_column(front.problem)
-        if column is None and refused is not None:
-            raise ResultError(refused)
         if column is not None and not work.is_certified and not work.interrupted():
-            share = FASTEST_SHARE if full_front else 1.0
+            share = 1.0 if not full_front and bounded == (column,) else FASTEST_SHARE
             work.fastest = work.prove((column,), share=share, earlier=earlier)
+        if bounded:
+            work.bound(bounded)
         if full_front:
-            work.bound(columns)
             work.narrow(columns)
-        elif column is not None:
-            work.bound((column,))
+        if work.bounds is not None and bounded == columns:
+            refused = None
         return work.result(interrupt.requested, refused)
+
+
+def _refusal(problem: Problem, columns: tuple[int, ...]) -> str | None:
+    """Why no search can prove these objectives; None where one can."""
+    try:
+        check_provable(problem, columns)
+    except ResultError as error:
+        return str(error)
+    return None
+
+
+def _has_bounds(problem: Problem, columns: tuple[int, ...]) -> bool:
+    """Whether these objectives have bounds over boxes."""
+    names = objective_names(problem)
+    if any(len(domain.frequencies_khz) > MAX_POINTS for domain in problem.domains):
+        return False
+    try:
+        bounded_columns(problem, [names[column] for column in columns])
+    except ResultError:
+        return False
+    return True
 
 
 class _Work:

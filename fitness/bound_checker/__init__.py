@@ -29,7 +29,23 @@ operating points of the box for itself; groups beside the path take their best u
 transitions count along the path. All of this only lowers D, so any nonnegative multipliers give a
 true inequality, and a change of one gives another true inequality.
 
+*Pipelines* in the long run: the same with the period p instead of T, and for V what is drawn in a
+window of w ps, times p / w. A design point's window recurs, or at least K frames end in it; F are
+in flight. Just after a frame has ended, and the next was released, between k and k + F - 1 frames
+of every group are executed if k have ended: in the window K - F + 1 or more, K + F - 1 or fewer.
+The period is the largest over units of (load x w / what is executed of it). So:
+
+* A unit executes no more than w of its load: load <= p. Where prices are those of a unit, not of
+  classes, 2 holds as it stands.
+* Of each group, p / w times what is executed is (K - F + 1) / (K + F - 1) of its time or more. With
+  this share, 2 holds for classes and for energy.
+* A frame that is under way is on each chain at one place: F w >= (K - F + 1) times the chain. So
+  the chain, times that share, is at most F p; it is at most e_c, too, in one frame alone.
+
+In closed form the period is the largest load, and nothing contends; of chains there e_c counts
+alone. Inequalities without energy hold for the makespan of one frame, too.
+
 A *corner* (a value per objective) holds no design point of the box if, with all that follows from
-it and from the limits of the problem on T, e_n and the energy P T + V, the right side stays below D
-(:mod:`fitness.bound_checker.limits`).
+it and from the limits of the problem on T, e_n, the energy P T + V and the mean power P + V / T,
+the right side stays below D (:mod:`fitness.bound_checker.limits`).
 """

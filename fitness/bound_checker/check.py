@@ -8,14 +8,22 @@ from math import prod
 
 from fitness.bound_checker.boxes import leaves
 from fitness.bound_checker.costs import BoxCostTables
+from fitness.bound_checker.frame_time import OF_A_FRAME, frame_time
 from fitness.bound_checker.inequality import Inequality, Structure
 from fitness.bound_checker.limits import contradicts, limits_of
 from results.errors import ResultError
 from results.front.bounds import BoundProof, Corner
+from results.problem.execution import ClosedForm, IdleTime
 from results.problem.objectives import ObjectiveKind, objective_names
 from results.problem.problem import Problem
 
 MAX_CONFIGURATIONS = 10_000
+BOUNDED = OF_A_FRAME | {
+    ObjectiveKind.THROUGHPUT,
+    ObjectiveKind.ENERGY,
+    ObjectiveKind.EFFICIENCY,
+    ObjectiveKind.POWER,
+}
 
 
 class CheckedBounds:
@@ -31,7 +39,10 @@ class CheckedBounds:
         self._columns = bounded_columns(problem, proof.objectives)
         _check_parts(problem, proof)
         self._chain_ends = [chain[-1] for chain in proof.chains]
-        structure = Structure(problem, proof)
+        self._time = frame_time(problem, self._columns)
+        if proof.classes and self._time.in_flight is None:
+            raise ResultError("$.classes: nothing contends in closed form")
+        structure = Structure(problem, proof, self._time)
         tables = BoxCostTables(problem, proof.classes)
         sums_rates = any(
             problem.objectives[c].kind is ObjectiveKind.INVERSE_LATENCY for c in self._columns
@@ -56,7 +67,8 @@ class CheckedBounds:
         for index, (idle_mw, latencies, rows) in enumerate(self._boxes):
             limits = limits_of(self._problem, self._columns, corner, latencies)
             if limits is not None and not any(
-                contradicts(self._problem, row, idle_mw, self._chain_ends, limits) for row in rows
+                contradicts(self._problem, row, idle_mw, self._chain_ends, limits, self._time)
+                for row in rows
             ):
                 return index
         return None
@@ -69,23 +81,21 @@ def bounded_columns(problem: Problem, objectives: Sequence[str]) -> tuple[int, .
         ResultError: where one has none, or is not the problem's.
     """
     execution, names = problem.execution, objective_names(problem)
-    known = {ObjectiveKind.LATENCY, ObjectiveKind.INVERSE_LATENCY}
-    if not execution.frames_overlap:
-        known.add(ObjectiveKind.ENERGY)
-    if execution.period_ps is not None:
-        known.add(ObjectiveKind.POWER)
     if not objectives or len(set(objectives)) != len(objectives) or not set(objectives) <= {*names}:
         raise ResultError(f"$.objectives: {', '.join(objectives)}: are not the problem's")
     columns = tuple(names.index(name) for name in objectives)
     for column in columns:
         kind = problem.objectives[column].kind
-        if kind not in known or not execution.has_frame:
+        if kind not in BOUNDED or not execution.has_frame:
             raise ResultError(
                 f"no bound over boxes is known on {kind.value} under {execution.model}"
             )
-    for name in ("power_cap_mw", "energy_budget_fj"):
-        if getattr(problem, name) is not None and execution.frames_overlap:
-            raise ResultError(f"no bound over boxes is known where {name} holds and frames overlap")
+    if isinstance(execution, ClosedForm) and execution.idle_time is IdleTime.SUM_OF_LOADS:
+        # Power is then energy over more than a period.
+        kinds = {problem.objectives[column].kind for column in columns}
+        if problem.power_cap_mw is not None or ObjectiveKind.POWER in kinds:
+            raise ResultError("no bound over boxes is known on power over the sum of loads")
+    frame_time(problem, columns)
     return columns
 
 
@@ -118,8 +128,6 @@ def _check_parts(problem: Problem, proof: BoundProof) -> None:
             raise ResultError(f"$.multipliers[{index}]: must have a weight for each")
         if min(weights.energy, *(min(row, default=0) for row in rows)) < 0:
             raise ResultError(f"$.multipliers[{index}]: must not be negative")
-        if weights.energy and problem.execution.frames_overlap:
-            raise ResultError(f"$.multipliers[{index}]: energy has no bound under this model")
     for index, node in enumerate(proof.tree):
         listed = getattr(node, "multipliers", ())
         if not all(0 <= i < len(proof.multipliers) for i in listed):

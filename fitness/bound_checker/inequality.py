@@ -6,7 +6,8 @@ import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from fitness.bound_checker.costs import BoxCosts, Rates
+from fitness.bound_checker.costs import BoxCosts
+from fitness.bound_checker.frame_time import FrameTime
 from results.front.bounds import BoundProof, Multipliers
 from results.problem.arithmetic import WORK_PER_PS
 from results.problem.problem import Problem
@@ -17,12 +18,13 @@ Row = dict[int, int]
 
 @dataclass(frozen=True)
 class Inequality:
-    """``least`` <= makespan x ``makespan_weight`` / 65536 + energy x ``energy_weight`` + sum over
-    chains of weight x the end of the last network, with the dynamic energy of a frame."""
+    """``least`` <= time x ``time_weight`` / 65536 + energy x ``energy_weight`` + sum over chains of
+    weight x the end of the last network, with the dynamic energy of a frame and its makespan or
+    period (:class:`~fitness.bound_checker.frame_time.FrameTime`)."""
 
     least: int | None
     """None where no mapping is possible: there is no design point."""
-    makespan_weight: int
+    time_weight: int
     energy_weight: int
     chain_weights: tuple[int, ...]
 
@@ -30,8 +32,9 @@ class Inequality:
 class Structure:
     """What inequalities of one proof have in common: chains, paths and classes, checked."""
 
-    def __init__(self, problem: Problem, proof: BoundProof) -> None:
+    def __init__(self, problem: Problem, proof: BoundProof, time: FrameTime) -> None:
         self._problem = problem
+        self._time = time
         self._chains, self._paths = proof.chains, proof.paths
         self._no_weights = Multipliers(
             energy=0,
@@ -59,6 +62,9 @@ class Structure:
     def inequality(self, box: BoxCosts, weights: Multipliers) -> Inequality:
         """The inequality that multipliers give over a box."""
         problem = self._problem
+        time_weight = self._time_weight(box, weights)
+        energy_weight = self._time.executed * self._time.counted * weights.energy
+        weights = self._scaled(weights)
         per_network = [0] * len(problem.networks)
         least = 0
         for chain, weight in zip(self._chains, weights.chains, strict=True):
@@ -71,17 +77,38 @@ class Structure:
         ]
         for unit, price in zip(problem.units, entry, strict=True):
             least -= price * (unit.max_segments or 0)
-        makespan_weight = (
-            WORK_PER_PS * sum(row[0] for row in weights.units)
-            if box.configurations is None
-            else _largest_weight(box.configurations, weights)
-        )
         for n, weight in enumerate(per_network):
             found = self._network(n, box, weights, weight, entry)
             if found is None:
-                return Inequality(None, makespan_weight, weights.energy, weights.chains)
+                return Inequality(None, time_weight, energy_weight, weights.chains)
             least += found
-        return Inequality(least, makespan_weight, weights.energy, weights.chains)
+        return Inequality(least, time_weight, energy_weight, weights.chains)
+
+    def _time_weight(self, box: BoxCosts, weights: Multipliers) -> int:
+        """W in 1/65536, times both numbers of frames."""
+        executed, counted = self._time.executed, self._time.counted
+        if box.configurations is None:
+            # What a unit executes of all its groups is what the period is computed with.
+            return executed * counted * WORK_PER_PS * sum(row[0] for row in weights.units)
+        return counted * max(
+            sum(
+                counted * weights.units[u][k] * rate - executed * weights.energy * lost
+                for u, k, rate, lost in rows
+            )
+            for rows in box.configurations
+        )
+
+    def _scaled(self, weights: Multipliers) -> Multipliers:
+        """Times both numbers of frames; of each group's own energy only ``executed`` frames of
+        ``counted`` are sure to be in the window."""
+        executed, counted = self._time.executed, self._time.counted
+        both = executed * counted
+        return Multipliers(
+            energy=executed * executed * weights.energy,
+            units=tuple(tuple(both * price for price in row) for row in weights.units),
+            chains=tuple(both * price for price in weights.chains),
+            segments=tuple(both * price for price in weights.segments),
+        )
 
     def latencies_ps(self, box: BoxCosts) -> tuple[int, ...] | None:
         """The least latency of each network: along its path, or a chain that ends with it; None
@@ -172,11 +199,3 @@ def _least_along_limited(
                         after[state] = value
         states = after
     return min(states.values(), default=None)
-
-
-def _largest_weight(configurations: Rates, weights: Multipliers) -> int:
-    """W in 1/65536."""
-    return max(
-        sum(weights.units[u][k] * rate - weights.energy * lost for u, k, rate, lost in rows)
-        for rows in configurations
-    )

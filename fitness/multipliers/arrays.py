@@ -37,11 +37,18 @@ class BoxArrays(Tables):
 
 
 class BoxArrayTables:
-    """Makes :class:`BoxArrays`; a unit's part once for each choice of its points."""
+    """Makes :class:`BoxArrays`; a unit's part once for each choice of its points.
 
-    def __init__(self, problem: Problem, classes: Sequence[Sequence[int]]) -> None:
+    Args:
+        executed: the share of a group's energy and class of demand that is sure to count.
+    """
+
+    def __init__(
+        self, problem: Problem, classes: Sequence[Sequence[int]], executed: float = 1.0
+    ) -> None:
         self._problem = problem
         self._classes = classes
+        self._executed = executed
         sizes = [len(row) for row in classes] or [1] * len(problem.units)
         self.class_start = np.cumsum([0, *sizes])
         self._units: dict[tuple[int, tuple[tuple[int, ...], ...]], _UnitPart] = {}
@@ -85,7 +92,7 @@ class BoxArrayTables:
             start=start,
             end=end,
             time_ps=np.concatenate([part.time_ps for part in parts] or empty),
-            energy_fj=np.concatenate([part.energy_fj for part in parts] or empty),
+            energy_fj=self._executed * np.concatenate([part.energy_fj for part in parts] or empty),
             kind=np.concatenate([part.kind for part in parts] or empty).astype(np.int64),
             rate=rate,
             lost_mw=lost,
@@ -122,7 +129,8 @@ class BoxArrayTables:
             options.append([None, *((u, k, d, mw) for k, (d, mw) in sorted(minima.items()))])
         key = (tuple(map(tuple, options)), memory_points)
         if key not in self._rates:
-            self._rates[key] = self._make_rates(options, memory_points)
+            rate, lost_mw = self._make_rates(options, memory_points)
+            self._rates[key] = rate / self._executed, lost_mw
         return self._rates[key]
 
     def _make_rates(

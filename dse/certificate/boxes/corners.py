@@ -8,12 +8,21 @@ from dataclasses import dataclass
 import numpy as np
 
 from common.arrays import BoolArray, FloatArray, IntArray
-from common.units import UHZ_PS
+from common.units import UHZ_PS, UW_PER_MW
+from fitness.bound_checker.frame_time import FrameTime
 from results.problem.objectives import ObjectiveKind
 from results.problem.problem import Problem
 
 MAX_EPSILON = 1e3
 STEPS = 24
+LARGE = 1e300
+SCALE_KINDS = {
+    ObjectiveKind.LATENCY,
+    ObjectiveKind.THROUGHPUT,
+    ObjectiveKind.ENERGY,
+    ObjectiveKind.EFFICIENCY,
+}
+"""Objectives by which all that a corner leaves grows."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,15 +31,18 @@ class Room:
 
     makespan_ps: FloatArray
     """[corners]"""
+    period_ps: FloatArray
+    """[corners]: of a pipeline."""
     ends_ps: FloatArray
     """[corners, networks]"""
     energy_fj: FloatArray
     """[corners]: idle energy included."""
+    power_mw: FloatArray
+    """[corners]: energy over time, where the time is not given."""
 
     def at(self, index: int) -> Room:
         """That of one corner."""
-        part = slice(index, index + 1)
-        return Room(self.makespan_ps[part], self.ends_ps[part], self.energy_fj[part])
+        return Room(*(values[index : index + 1] for values in vars(self).values()))
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,7 +50,7 @@ class Lines:
     """Inequalities of one box, see :mod:`fitness.bound_checker`, arrays [lines, ...]."""
 
     least: FloatArray
-    makespan: FloatArray
+    time: FloatArray
     energy: FloatArray
     chains: FloatArray
     """[lines, chains]"""
@@ -47,20 +59,25 @@ class Lines:
 class Corners:
     """Corners [corners, objectives] by the values of members, infinite where any value will do."""
 
-    def __init__(self, problem: Problem, columns: Sequence[int], values: FloatArray) -> None:
+    def __init__(
+        self, problem: Problem, columns: Sequence[int], values: FloatArray, time: FrameTime
+    ) -> None:
         self._problem = problem
+        self._time = time
+        self.flow = np.inf
+        """Paths that fit in a time one after the other."""
+        if time.in_flight is not None:
+            self.flow = time.in_flight * time.counted / time.executed
         self._objectives = [problem.objectives[column] for column in columns]
         self._values = values
         self._period = problem.execution.period_ps
-        self._cap = problem.power_cap_mw
         self._scales = (
             self._period is None
             and problem.power_cap_mw is None
             and problem.energy_budget_fj is None
             and all(network.deadline_ps is None for network in problem.networks)
             and all(
-                objective.network is None
-                and objective.kind in (ObjectiveKind.LATENCY, ObjectiveKind.ENERGY)
+                objective.network is None and objective.kind in SCALE_KINDS
                 for objective in self._objectives
             )
         )
@@ -82,8 +99,8 @@ class Corners:
                 ends[:, n] = network.arrival_ps + network.deadline_ps
         budget = problem.energy_budget_fj
         energy = np.full(count, np.inf if budget is None else float(budget))
-        if self._period is not None and self._cap is not None:
-            energy = np.minimum(energy, self._cap * self._period)
+        cap = problem.power_cap_mw
+        period, power = np.full(count, np.inf), np.full(count, np.inf if cap is None else cap)
         for j, objective in enumerate(self._objectives):
             value = self._values[:, j]
             value = np.where(value < 0, value * (1 + epsilon), value / (1 + epsilon))
@@ -95,9 +112,12 @@ class Corners:
                     ends[:, n] = np.minimum(ends[:, n], end)
                 case ObjectiveKind.ENERGY, _:
                     energy = np.minimum(energy, value)
+                case ObjectiveKind.EFFICIENCY, _:
+                    energy = np.minimum(energy, value * len(problem.networks))
+                case ObjectiveKind.THROUGHPUT, _:
+                    period = np.minimum(period, value)
                 case ObjectiveKind.POWER, _:
-                    assert self._period is not None
-                    energy = np.minimum(energy, value / 1000 * self._period)
+                    power = np.minimum(power, value / UW_PER_MW)
                 case ObjectiveKind.INVERSE_LATENCY, _:
                     rates = UHZ_PS / np.maximum(paths_ps, 1)
                     left = -value[:, None] - (rates.sum() - rates)
@@ -105,7 +125,19 @@ class Corners:
                     limit = np.where(left > 0, UHZ_PS / np.maximum(left, 1e-9), np.inf)
                     ends = np.minimum(ends, arrivals + limit)
         makespan = np.minimum(makespan, ends.max(axis=1))
-        return Room(makespan, np.minimum(ends, makespan[:, None]), energy)
+        if self._period is not None:
+            energy = np.minimum(energy, power * self._period)
+            power = np.full(count, np.inf)
+        return Room(makespan, period, np.minimum(ends, makespan[:, None]), energy, power)
+
+    def longest(self, room: Room, *, with_energy: bool) -> FloatArray:
+        """[corners]: the longest time of a frame that is left to inequalities with or without
+        energy; without it, what holds of a pipeline's period holds of the makespan, too."""
+        if not self._time.is_period:
+            return room.makespan_ps
+        if with_energy:
+            return room.period_ps
+        return np.minimum(room.period_ps, room.makespan_ps)
 
     def closed(self, lines: Lines, chain_end: IntArray, idle_mw: int, room: Room) -> BoolArray:
         """[corners]: whether some line leaves nothing of what a corner leaves."""
@@ -115,38 +147,49 @@ class Corners:
         return np.asarray((right < lines.least[:, None]).any(axis=0))
 
     def largest(self, lines: Lines, chain_end: IntArray, idle_mw: int, room: Room) -> FloatArray:
-        """[lines, corners]: the largest right side over all makespans."""
-        ends = room.ends_ps[:, chain_end]
-        longest, energy = room.makespan_ps, room.energy_fj
+        """[lines, corners]: the largest right side over all times."""
+        rows = [
+            self._largest(lines, chain_end, idle_mw, room, self.longest(room, with_energy=has))
+            for has in (True, False)
+        ]
+        return np.where(lines.energy[:, None] > 0, *rows)
+
+    def _largest(
+        self, lines: Lines, chain_end: IntArray, idle_mw: int, room: Room, longest: FloatArray
+    ) -> FloatArray:
+        ends, energy, power = room.ends_ps[:, chain_end], room.energy_fj, room.power_mw
         breaks = [np.zeros(len(longest)), longest]
-        if (ends < longest[:, None]).any():
-            breaks += list(ends.T)
-        has_energy = np.isfinite(energy)
-        cap = None if self._period is not None else self._cap
-        if cap:
-            breaks.append(np.where(has_energy, energy / cap, longest))
+        if np.isfinite(self.flow) and (ends < self.flow * longest[:, None]).any():
+            breaks += list(ends.T / self.flow)
+        has_energy, has_power = np.isfinite(energy), np.isfinite(power)
+        if has_power.any():
+            both = has_energy & has_power & (power > 0)
+            breaks.append(np.divide(energy, power, out=longest.copy(), where=both))
         largest = np.full((len(lines.least), len(longest)), -np.inf)
-        for makespan in breaks:
-            at = np.minimum(makespan, longest)
+        for instant in breaks:
+            at = np.minimum(instant, longest)
             finite = np.isfinite(at)
             time = np.where(finite, at, 0.0)
-            right = lines.makespan[:, None] * time
-            right = right + lines.chains @ np.minimum(time[:, None], ends).T
+            right = lines.time[:, None] * time
+            paths = ends
+            if np.isfinite(self.flow):
+                paths = np.minimum(self.flow * time[:, None], ends)
+            right = right + lines.chains @ np.minimum(paths, LARGE).T
             if self._period is not None:
                 left = energy - idle_mw * self._period
             else:
-                left = energy if cap is None else np.minimum(energy, cap * time)
-                left = left - idle_mw * time
+                drawn = np.where(has_power, power, 0.0) * time
+                left = np.minimum(energy, np.where(has_power, drawn, np.inf)) - idle_mw * time
             limited = np.isfinite(left)
             weighted = lines.energy[:, None] * np.where(limited, left, 0.0)
             right = right + np.where(limited | (lines.energy[:, None] == 0), weighted, np.inf)
             largest = np.maximum(largest, np.where(finite, right, -np.inf))
-        # Without a limit on the makespan the right side must not rise for ever.
-        slope = lines.makespan[:, None] + lines.chains @ np.isinf(ends).T
+        # Without a limit on the time the right side must not rise for ever.
+        flow = self.flow if np.isfinite(self.flow) else 0.0
+        slope = lines.time[:, None] + flow * (lines.chains @ np.isinf(ends).T)
         if self._period is None:
             slope = slope - lines.energy[:, None] * idle_mw
-            if cap:
-                slope = slope + lines.energy[:, None] * np.where(has_energy, 0, cap)
+            slope = slope + lines.energy[:, None] * np.where(has_power & ~has_energy, power, 0)
         return np.where(np.isinf(longest) & (slope > 0), np.inf, largest)
 
     def epsilon(

@@ -13,6 +13,7 @@ import numpy as np
 from common.arrays import FloatArray
 from dse.certificate.boxes.corners import Corners, Lines
 from dse.certificate.boxes.weights import WeightFinder
+from fitness.bound_checker.frame_time import FrameTime, frame_time
 from fitness.multipliers.arrays import BoxArrays, BoxArrayTables
 from fitness.multipliers.structure import chains_of, classes_of, make_networks, paths_of
 from results.front.bounds import Leaf, Multipliers, Split
@@ -25,6 +26,7 @@ FIRST_ROUNDS, ROUNDS = 200, 100
 STALLED = 0.005
 """A new line that brings 1 + epsilon of its corner down by less ends the work on a box."""
 LINES_EACH = 24
+LEAST_EXECUTED = 0.97
 SEED_CORNERS = 8
 
 
@@ -73,14 +75,16 @@ class BoxSearch:
     ) -> None:
         self._problem = problem
         self.paths, self.chains = paths_of(problem), chains_of(problem)
-        self.classes = classes_of(problem)
+        time = frame_time(problem, columns)
+        executed = time.executed / time.counted
+        self.classes = classes_of(problem) if _counts_contention(time) else ()
         self._open = open_corners(members)
         values = np.array(
             [[np.inf if v is None else float(v) for v in corner] for corner in self._open]
         )
-        self._corners = Corners(problem, columns, values)
+        self._corners = Corners(problem, columns, values, time)
         self._networks = make_networks(problem, self.paths, self.chains)
-        self._tables = BoxArrayTables(problem, self.classes)
+        self._tables = BoxArrayTables(problem, self.classes, executed)
         self._finder = WeightFinder(
             problem, self._networks, self._tables.class_start.tolist(), self._corners
         )
@@ -305,3 +309,9 @@ class BoxSearch:
             elif len(points) > 1:
                 splits.append(Split(d, sum(1 << k for k in points[: len(points) // 2])))
         return splits
+
+
+def _counts_contention(time: FrameTime) -> bool:
+    """Whether contention is worth more than the frames that may be missing from a window, and there
+    is some."""
+    return time.in_flight is not None and time.executed >= LEAST_EXECUTED * time.counted

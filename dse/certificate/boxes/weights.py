@@ -51,7 +51,7 @@ class WeightFinder:
         by_class = table[:, 1 : 1 + kinds] @ box.rate.T - table[:, :1] * box.lost_mw
         return Lines(
             least=least,
-            makespan=by_class.max(axis=1),
+            time=by_class.max(axis=1),
             energy=table[:, 0],
             chains=table[:, 1 + kinds : 1 + kinds + chains],
         )
@@ -60,81 +60,82 @@ class WeightFinder:
         self, box: BoxArrays, room: Room, start: FloatArray, rounds: int
     ) -> tuple[FloatArray, FloatArray]:
         """Integer weights [resources] for what one corner leaves, and their shares of that, from
-        which others can start. Where the makespan is free, so is what it leaves of all else: it is
+        which others can start. Where the time is free, so is what it leaves of all else: it is
         searched for too."""
         from fitness.multipliers.kernels import improve
 
-        problem, period = self._problem, self._problem.execution.period_ps
-        cap = None if period is not None else problem.power_cap_mw
-        longest, energy = float(room.makespan_ps[0]), float(room.energy_fj[0])
+        given = self._problem.execution.period_ps
+        limited = bool(np.isfinite(room.energy_fj[0]) or np.isfinite(room.power_mw[0]))
+        longest = float(self._corners.longest(room, with_energy=limited)[0])
+        energy = float(room.energy_fj[0])
         low, high = 0.0, longest
-        if period is None and np.isfinite(energy) and box.idle_mw:
+        if given is None and np.isfinite(energy) and box.idle_mw:
             high = min(high, energy / box.idle_mw)
         if not np.isfinite(high):
             high = 4.0 * float(box.time_ps.sum())
-        makespan, shares = high, start.copy()
+        time, shares = high, start.copy()
         best: tuple[float, FloatArray, FloatArray] | None = None
         for _ in range(TURNS):
-            space = self._space(box, room, makespan, energy, cap)
+            space = self._space(box, room, time)
             if space is None:
-                high = makespan
-                makespan = (low + high) / 2
+                high = time
+                time = (low + high) / 2
                 continue
             ratio = improve(
-                self._networks, box, space, makespan, self._kinds, shares, rounds, RATE,
-                self._scratch,
-            )  # fmt: skip
-            weights = self._rounded(box, room, shares, space)
+                self._networks, box, space, time, self._kinds, shares, rounds, RATE, self._scratch
+            )
+            weights = self._rounded(box, room, shares, space, longest)
             reach = self._reach(box, room, weights)
             if best is None or reach > best[0]:
                 best = reach, weights, shares.copy()
-            slope = self._slope(box, room, weights, makespan, energy, cap)
-            if (makespan >= longest and slope >= 0) or period is not None or ratio >= 1e299:
+            slope = self._slope(box, room, weights, time)
+            if (time >= longest and slope >= 0) or given is not None or ratio >= 1e299:
                 break
             if slope > 0:
-                low = makespan
+                low = time
             else:
-                high = makespan
+                high = time
             if high - low < 0.01 * high:
                 break
-            makespan = (low + high) / 2
+            time = (low + high) / 2
         if best is None:
-            # Idle power alone breaks the cap.
+            # Idle power alone is too much.
             only = np.zeros(self.resources)
             only[0] = 1.0
             return only, start
         return best[1], best[2]
 
-    def _space(
-        self, box: BoxArrays, room: Room, makespan: float, energy: float, cap: int | None
-    ) -> FloatArray | None:
-        """[resources]: what is left at a makespan; None where idle power alone takes it all."""
+    def _space(self, box: BoxArrays, room: Room, time: float) -> FloatArray | None:
+        """[resources]: what is left in a time; None where idle power alone takes it all."""
         kinds, chains = self._kinds, len(self._networks.member)
         space = np.zeros(self.resources)
-        period = self._problem.execution.period_ps
-        left = energy - box.idle_mw * (makespan if period is None else period)
-        if cap is not None:
-            left = min(left, (cap - box.idle_mw) * makespan)
+        given = self._problem.execution.period_ps
+        left = float(room.energy_fj[0]) - box.idle_mw * (time if given is None else given)
+        left = min(left, (float(room.power_mw[0]) - box.idle_mw) * time)
         if left <= 0:
             return None
         space[0] = left if np.isfinite(left) else 0.0
-        space[1 : 1 + kinds] = makespan
-        ends = np.minimum(room.ends_ps[0][self._networks.chain_end], makespan)
-        space[1 + kinds : 1 + kinds + chains] = np.maximum(ends, 1.0)
+        space[1 : 1 + kinds] = time
+        ends = np.minimum(room.ends_ps[0][self._networks.chain_end], self._corners.flow * time)
+        space[1 + kinds : 1 + kinds + chains] = np.where(np.isinf(ends), 0, np.maximum(ends, 1))
         space[1 + kinds + chains :] = np.where(self._limited, np.maximum(self._segments, 0.5), 0)
         return space
 
     def _rounded(
-        self, box: BoxArrays, room: Room, shares: FloatArray, space: FloatArray
+        self,
+        box: BoxArrays,
+        room: Room,
+        shares: FloatArray,
+        space: FloatArray,
+        longest: float,
     ) -> FloatArray:
-        """Integers; without a limit on the makespan, such that the right side does not rise."""
+        """Integers; without a limit on the time, such that the right side does not rise."""
         count = 1 + self._kinds + len(self._networks.member)
         weights = np.divide(shares, space, out=np.zeros_like(shares), where=space > 0)
         weights *= LARGEST_WEIGHT / max(weights[:count].max(), 1e-300)
         weights = np.minimum(np.floor(weights), MAX_SEGMENT_WEIGHT)
-        if np.isinf(room.makespan_ps[0]) and weights[0] > 0:
-            lines = self.lines(box, [weights])
-            slope = float(lines.makespan[0] + lines.chains[0].sum())
+        if np.isinf(longest) and weights[0] > 0:
+            slope = self._slope(box, room, weights, np.inf) + float(weights[0]) * box.idle_mw
             allowed = weights[0] * box.idle_mw
             if slope > allowed:
                 weights[1:count] = np.floor(weights[1:count] * (allowed / slope) * (1 - 1e-9))
@@ -149,22 +150,17 @@ class WeightFinder:
         least = float(lines.least[0])
         return least / right if right > 0 else np.inf
 
-    def _slope(
-        self,
-        box: BoxArrays,
-        room: Room,
-        weights: FloatArray,
-        makespan: float,
-        energy: float,
-        cap: int | None,
-    ) -> float:
-        """How the right side rises with the makespan."""
-        lines = self.lines(box, [weights])
-        ends = room.ends_ps[0][self._networks.chain_end]
-        slope = float(lines.makespan[0] + lines.chains[0] @ (ends >= makespan))
+    def _slope(self, box: BoxArrays, room: Room, weights: FloatArray, time: float) -> float:
+        """How the right side rises with the time."""
+        lines, flow = self.lines(box, [weights]), self._corners.flow
+        slope = float(lines.time[0])
+        if np.isfinite(flow):
+            ends = room.ends_ps[0][self._networks.chain_end]
+            slope += flow * float(lines.chains[0] @ (ends >= flow * time))
         slope -= float(weights[0]) * box.idle_mw
-        if cap is not None and cap * makespan < energy:
-            slope += float(weights[0]) * cap
+        power = float(room.power_mw[0])
+        if np.isfinite(power) and power * time < room.energy_fj[0]:
+            slope += float(weights[0]) * power
         return slope
 
     def multipliers(self, weights: FloatArray) -> Multipliers:

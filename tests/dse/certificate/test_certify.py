@@ -314,27 +314,34 @@ def test_what_is_certified(front: Front) -> None:
     assert default_nodes(problem) == 5_000_000
 
 
-def test_a_pipeline_under_a_power_cap_is_written_without_a_certificate(
-    dse: Any, tmp_path: Path
-) -> None:
+def test_bounds_of_a_pipeline_under_a_power_cap(dse: Any, tmp_path: Path) -> None:
     folder = tmp_path / "capped"
     done = dse(
         *("explore", *PAIR, *SEARCH, "-o", folder, "--power-cap", "40"),
         *("--objective", "latency", "--objective", "throughput"),
     )
-    assert done.status == 0
-    assert "not certified: nothing can be proved where a power cap" in done.err
-    assert read_results(folder).certificate is None
-    assert not (folder / "certificate.json").exists()
+    assert (done.status, done.err) == (0, "")
+    front = read_results(folder)
+    assert front.certificate is None
+    assert front.bounds is not None
     checked = dse("verify", folder)
     assert checked.status == 0
-    assert "there is none, and none is claimed" in checked.out
+    assert "bounds: within" in checked.out
+    again = dse("certify", folder)
+    assert again.status == 0
+    assert "no throughput is above" in again.out
+
+
+def test_where_there_is_no_bound(dse: Any, tmp_path: Path) -> None:
+    folder = tmp_path / "stretch"
+    done = dse("explore", *PAIR, *SEARCH, "-o", folder, "--objective", "stretch")
+    assert done.status == 0
+    assert "not certified: objective 'stretch_ppm': the exact search has no bound" in done.err
+    assert "there is none, and none is claimed" in dse("verify", folder).out
     refused = dse("certify", folder)
     assert refused.status == 2
-    assert "nothing can be proved" in refused.err
+    assert "no bound on stretch" in refused.err
     assert "Traceback" not in refused.err
-    with pytest.raises(ResultError, match="nothing can be proved"):
-        certify(read_results(folder))
 
 
 def test_certify_and_verify_from_the_command_line(

@@ -4,28 +4,34 @@ from __future__ import annotations
 
 import os
 from collections import Counter
+from collections.abc import Callable
 
 import numpy as np
 import pytest
 
 from fitness.bound_checker.check import CheckedBounds
 from tests.support.proofs.random_boxes import (
+    Enumerated,
     enumerated,
     holds_a_point,
     random_corner,
     random_proof,
 )
+from tests.support.proofs.random_models import enumerated_model
 
 CHUNKS = 8
 PER_CHUNK = int(os.environ.get("DSE_BOUND_PROBLEMS", "240")) // CHUNKS
 """DSE_BOUND_PROBLEMS=10000 takes five minutes."""
 
 
+@pytest.mark.parametrize("draw", [enumerated, enumerated_model])
 @pytest.mark.parametrize("chunk", range(CHUNKS))
-def test_no_weights_exclude_a_design_point(chunk: int) -> None:
+def test_no_weights_exclude_a_design_point(
+    chunk: int, draw: Callable[[int], Enumerated | None]
+) -> None:
     seen: Counter[str] = Counter()
     for seed in range(chunk * PER_CHUNK, (chunk + 1) * PER_CHUNK):
-        found = enumerated(seed)
+        found = draw(seed)
         if found is None:
             continue
         rng = np.random.default_rng((7, seed))

@@ -12,7 +12,7 @@ from fitness.bound_checker.boxes import whole_space
 from fitness.multipliers.structure import chains_of, paths_of
 from fitness.objectives import make_outcomes
 from results.front.bounds import BoundProof, Leaf, Multipliers, Split
-from results.problem.execution import Periodic, Pipeline
+from results.problem.execution import ClosedForm, Periodic, Pipeline
 from results.problem.objectives import Objective, ObjectiveKind, objective_names
 from results.problem.problem import Problem
 from results.problem.problem_file import problem_sha256
@@ -94,7 +94,7 @@ def random_proof(rng: np.random.Generator, problem: Problem) -> BoundProof:
     """Boxes and weights at random; nothing says that they are any good."""
     chains = chains_of(problem)
     classes: tuple[tuple[int, ...], ...] = ()
-    if rng.integers(2):
+    if rng.integers(2) and not isinstance(problem.execution, ClosedForm):
         classes = tuple(
             (0, *sorted({int(kbps) * 10**6 for kbps in rng.integers(1, 90, rng.integers(3))}))
             for _ in problem.units
@@ -107,7 +107,7 @@ def random_proof(rng: np.random.Generator, problem: Problem) -> BoundProof:
     def multipliers() -> Multipliers:
         most = int(10 ** rng.integers(0, 6))
         return Multipliers(
-            energy=0 if isinstance(problem.execution, Pipeline) else int(rng.integers(3)),
+            energy=int(rng.integers(3)),
             units=tuple(weights(size, most) for size in sizes),
             chains=weights(len(chains), most),
             segments=weights(len(problem.units), 10**9 if rng.integers(2) else 0),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -20,6 +21,7 @@ from results.front.bounds_file import bounds_bytes, bounds_from_bytes
 from results.front.front import Front
 from tests.support.proofs.random_boxes import Enumerated, enumerated, holds_a_point
 from tests.support.proofs.random_lemmas import all_designs
+from tests.support.proofs.random_models import enumerated_model
 
 CHUNKS = 8
 PER_CHUNK = int(os.environ.get("DSE_BOUND_PROBLEMS", "40")) // CHUNKS
@@ -35,11 +37,14 @@ def front_of(found: Enumerated, rng: np.random.Generator) -> Front | None:
     return seed_front(found.problem, some, engine="search")
 
 
+@pytest.mark.parametrize("draw", [enumerated, enumerated_model])
 @pytest.mark.parametrize("chunk", range(CHUNKS))
-def test_every_claim_is_true_by_enumeration(chunk: int) -> None:
+def test_every_claim_is_true_by_enumeration(
+    chunk: int, draw: Callable[[int], Enumerated | None]
+) -> None:
     seen: Counter[str] = Counter()
     for seed in range(chunk * PER_CHUNK, (chunk + 1) * PER_CHUNK):
-        found = enumerated(seed)
+        found = draw(seed)
         front = None if found is None else front_of(found, np.random.default_rng(seed))
         if found is None or front is None:
             continue

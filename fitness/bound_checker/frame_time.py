@@ -1,0 +1,68 @@
+"""The time that inequalities are about: the makespan of a frame, or a pipeline's period."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from results.errors import ResultError
+from results.problem.execution import ClosedForm, Pipeline
+from results.problem.objectives import ObjectiveKind
+from results.problem.problem import Problem
+
+BEGINS_AFTER, ENDS_AFTER = 2048, 8192
+"""Executions that have ended at least where a window begins, and where it ends."""
+OF_A_FRAME = frozenset({ObjectiveKind.LATENCY, ObjectiveKind.INVERSE_LATENCY})
+"""Objectives of one frame alone, whatever follows it."""
+
+
+@dataclass(frozen=True)
+class FrameTime:
+    """Over its window, at least ``executed`` frames of every group are executed, and at most
+    ``counted`` frames of every unit's load, with which the period is computed; where it recurs,
+    both are the same number."""
+
+    is_period: bool = False
+    """From frame to frame in the long run; else the makespan of one frame."""
+    executed: int = 1
+    counted: int = 1
+    in_flight: int | None = 1
+    """Frames under way at a time; None: a period has no room for paths."""
+
+
+def frame_time(problem: Problem, columns: Sequence[int]) -> FrameTime:
+    """What inequalities of a claim are about.
+
+    Args:
+        columns: positions of the objectives that count.
+
+    Raises:
+        ResultError: where so many frames are in flight that a window may have no complete one.
+    """
+    execution = problem.execution
+    limited = problem.power_cap_mw is not None or problem.energy_budget_fj is not None
+    if not execution.frames_overlap or (
+        not limited and all(problem.objectives[c].kind in OF_A_FRAME for c in columns)
+    ):
+        return FrameTime()
+    if isinstance(execution, ClosedForm):
+        return FrameTime(is_period=True, in_flight=None)
+    assert isinstance(execution, Pipeline), "bounded_columns"
+    in_flight = execution.frames_in_flight
+    frames = fewest_frames(problem, in_flight)
+    if frames < in_flight:
+        raise ResultError(f"no bound over boxes is known with {in_flight} frames in flight")
+    return FrameTime(True, frames - in_flight + 1, frames + in_flight - 1, in_flight)
+
+
+def fewest_frames(problem: Problem, in_flight: int) -> int:
+    """Frames that end in a window in which nothing recurs, at least.
+
+    When k frames have ended, between k and k + F - 1 frames' executions have, and the round before
+    was over at most as many frames earlier as can end at one instant.
+    """
+    executions = sum(network.repeats * len(network.groups) for network in problem.networks)
+    at_once = min(in_flight, len(problem.units))
+    begins = max(in_flight + 1, (BEGINS_AFTER - 1) // executions) + at_once
+    ends = max(2 * in_flight + 8, -(-ENDS_AFTER // executions) - in_flight + 1)
+    return max(1, ends - begins)

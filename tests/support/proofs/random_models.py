@@ -1,0 +1,83 @@
+"""Random small problems under every execution model that has bounds over boxes, and all their
+design points."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from benchmarks.problems.random_problem import RandomShape, random_pipeline, random_problem
+from fitness.objectives import make_outcomes
+from results.problem.execution import ChannelUse, IdleTime, OneFrame, Pipeline
+from results.problem.objectives import Objective, ObjectiveKind
+from results.problem.problem import Problem
+from tests.support.proofs.random_boxes import Enumerated
+from tests.support.proofs.random_lemmas import all_designs
+
+SHAPE = RandomShape(networks=(1, 2), groups=(1, 3), units=(1, 3), points=(1, 2), phases=True)
+MAX_DESIGNS = 200
+KINDS = (
+    ObjectiveKind.LATENCY,
+    ObjectiveKind.THROUGHPUT,
+    ObjectiveKind.ENERGY,
+    ObjectiveKind.POWER,
+    ObjectiveKind.EFFICIENCY,
+)
+
+
+def enumerated_model(seed: int) -> Enumerated | None:
+    """A frame, pipeline or closed form with some of the objectives above, and sometimes a power
+    cap, an energy budget, deadlines, most transitions or segments; None: too large."""
+    rng = np.random.default_rng((5, seed))
+    problem = _problem(rng)
+    rows = all_designs(problem)
+    if len(rows) > MAX_DESIGNS:
+        return None
+    kinds = [kind for kind in KINDS if type(problem.execution) in kind.spec.models]
+    if not _has_power(problem):
+        kinds.remove(ObjectiveKind.POWER)
+    every = replace(problem, objectives=tuple(map(Objective, kinds)))
+    values = dict(zip(kinds, make_outcomes(every)(rows).objectives.T, strict=True))
+    chosen = [kind for kind in kinds if rng.integers(2)] or [kinds[int(rng.integers(len(kinds)))]]
+    problem = replace(problem, objectives=tuple(map(Objective, chosen)))
+
+    def drawn(kind: ObjectiveKind) -> int:
+        return max(1, int(np.quantile(values[kind], rng.random())))
+
+    if _has_power(problem) and rng.integers(3) == 0:
+        problem = replace(problem, power_cap_mw=1 + drawn(ObjectiveKind.POWER) // 1000)
+    if rng.integers(3) == 0:
+        problem = replace(problem, energy_budget_fj=drawn(ObjectiveKind.ENERGY))
+    if rng.integers(3) == 0:
+        networks = [
+            replace(
+                network,
+                deadline_ps=drawn(ObjectiveKind.LATENCY) if rng.integers(2) else None,
+                max_transitions=int(rng.integers(3)) if rng.integers(2) else None,
+            )
+            for network in problem.networks
+        ]
+        units = [replace(unit, max_segments=int(rng.integers(1, 4))) for unit in problem.units]
+        problem = replace(problem, networks=tuple(networks), units=tuple(units))
+    outcomes = make_outcomes(problem)(rows)
+    return Enumerated(problem, outcomes.objectives[outcomes.feasible], outcomes.objectives)
+
+
+def _problem(rng: np.random.Generator) -> Problem:
+    model = int(rng.integers(4))
+    # What channels of the closed form take, which has no bound, would be nearly all beside ties.
+    problem = random_problem(rng, replace(SHAPE, ties=model != 1 and bool(rng.integers(2))))
+    match model:
+        case 0:
+            return replace(problem, execution=OneFrame())
+        case 1:
+            channels = ChannelUse.ALL if rng.integers(2) else ChannelUse.BETWEEN_UNITS
+            idle_time = IdleTime.PERIOD if rng.integers(2) else IdleTime.SUM_OF_LOADS
+            return random_pipeline(rng, problem, channels, idle_time)
+        case _:
+            return replace(problem, execution=Pipeline(int(rng.integers(1, 5))))
+
+
+def _has_power(problem: Problem) -> bool:
+    return getattr(problem.execution, "idle_time", None) is not IdleTime.SUM_OF_LOADS
