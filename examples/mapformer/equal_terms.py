@@ -24,7 +24,7 @@ from common.arrays import IntArray
 from dse.papers.estimator.predictor import Prediction, Predictor
 from dse.papers.managers.mapformer.predictors import make_predictor
 from dse.papers.managers.mapformer.settings import PredictorName
-from dse.problem.build import NetworkTables
+from dse.problem.network_tables import NetworkTables
 from examples.mapformer.contenders import MAPFORMER, OURS, Answer, mapformer, ours_predicted
 from examples.mapformer.figure_options import mix_count
 from examples.mapformer.mixes import CAPS_W, SIZES, Mix, mixes, problem_of

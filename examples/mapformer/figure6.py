@@ -18,7 +18,7 @@ from rich.console import Console
 from rich.table import Table
 
 from dse.papers.managers.mapformer.modes import Mode
-from dse.problem.build import NetworkTables
+from dse.problem.network_tables import NetworkTables
 from examples.mapformer.contenders import Answer, mapformer
 from examples.mapformer.figure_options import figure_options
 from examples.mapformer.mixes import MAX_POWER_W, mixes, problem_of

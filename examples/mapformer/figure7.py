@@ -17,7 +17,7 @@ from statistics import mean
 from rich.console import Console
 from rich.table import Table
 
-from dse.problem.build import NetworkTables
+from dse.problem.network_tables import NetworkTables
 from examples.mapformer.contenders import (
     MANAGERS,
     MAPFORMER,

@@ -9,7 +9,8 @@ from fractions import Fraction
 import numpy as np
 
 from dse.papers.estimator.training.workloads import GROUPS, PLATFORM, random_workload
-from dse.problem.build import NetworkTables, build_problem
+from dse.problem.build import build_problem
+from dse.problem.network_tables import NetworkTables
 from dse.workload.options import Options
 from dse.workload.workload_file import workload_from
 from platforms.io.platform_file import load_platform

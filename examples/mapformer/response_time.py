@@ -15,7 +15,7 @@ from statistics import mean
 
 from rich.table import Table
 
-from dse.problem.build import NetworkTables
+from dse.problem.network_tables import NetworkTables
 from examples.mapformer.contenders import MANAGERS, MAPFORMER, manager, mapformer
 from examples.mapformer.figure_options import mix_count
 from examples.mapformer.mixes import mixes, problem_of

@@ -37,7 +37,7 @@ from dse.papers.managers.workload_regression import (
     OdmdefCostModel,
     workload_figures,
 )
-from dse.problem.build import NetworkTables
+from dse.problem.network_tables import NetworkTables
 from dse.space.design_space import DesignSpace
 from examples.mapformer.published import ACCURACY_PERCENT
 from examples.mapformer.wide_console import wide_console

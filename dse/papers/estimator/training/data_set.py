@@ -33,7 +33,7 @@ from dse.papers.estimator.training.workloads import (
     random_rows,
     random_workload,
 )
-from dse.problem.build import NetworkTables
+from dse.problem.network_tables import NetworkTables
 from results.errors import ResultError
 from results.io.canonical_json import Json, canonical_bytes, parse
 from results.problem.problem import Problem

@@ -29,7 +29,7 @@ from common.arrays import IntArray
 from dse.errors import WorkloadError
 from dse.papers.estimator.training.data_set import DataSet
 from dse.papers.estimator.training.workloads import GROUPS, PLATFORM, build
-from dse.problem.build import NetworkTables
+from dse.problem.network_tables import NetworkTables
 from dse.space.design_space import DesignSpace
 from results.problem.problem import Problem
 

@@ -15,7 +15,8 @@ import numpy as np
 from common.arrays import FloatArray, IntArray
 from dse.errors import WorkloadError
 from dse.papers.estimator.predictor import Predictor, TimelinePredictor
-from dse.problem.build import NetworkTables, build_problem
+from dse.problem.build import build_problem
+from dse.problem.network_tables import NetworkTables
 from dse.space.design_space import DesignSpace, Random
 from dse.space.operators import mutate
 from dse.workload.options import Options

@@ -24,7 +24,7 @@ from dse.papers.estimator.training.workloads import build
 from dse.papers.managers.omniboost.embedding import UNITS, Embedding
 from dse.papers.managers.omniboost.network import CHANNELS, HIDDEN, Singles
 from dse.papers.managers.omniboost.omniboost import THRESHOLDS_W, weights_name
-from dse.problem.build import NetworkTables
+from dse.problem.network_tables import NetworkTables
 from dse.space.design_space import DesignSpace
 from results.io.optional import optional_import
 

@@ -14,7 +14,8 @@ from dse.engines.explore import explore_problem
 from dse.engines.optimizer_registry import ENGINES
 from dse.engines.optimizers import Named
 from dse.errors import InfeasibleError, WorkloadError
-from dse.problem.build import BuiltProblem, NetworkTables, build_problem
+from dse.problem.build import BuiltProblem, build_problem
+from dse.problem.network_tables import NetworkTables
 from dse.search.names import EngineName
 from dse.tools.campaign.plan.program import program_identity
 from dse.tools.campaign.plan.run_inputs import RunInputs

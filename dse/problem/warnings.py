@@ -1,0 +1,115 @@
+"""What the user is told about networks and measurements that do not fit a problem."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from dse.problem.network_tables import NetworkTables
+from dse.workload.workload import WorkloadNetwork
+from fitness.cost_model.tables import CostOrigin, NetworkCosts
+from fitness.costs.scale_to_measured import network_record
+from fitness.profiles.profile_file import Profile
+from platforms.measurement import is_same_network
+from platforms.platform import Platform
+from sdf.grouping.groups import GroupedNetwork
+from sdf.onnx.importer import ImportedNetwork
+
+
+def problem_warnings(
+    workload: Sequence[WorkloadNetwork],
+    tables: Sequence[NetworkTables],
+    platform: Platform,
+    precision: str,
+    profile: Profile | None,
+) -> tuple[str, ...]:
+    """Texts about what was not understood, not used, or only estimated.
+
+    Args:
+        tables: of each network of the workload; networks that are alike share theirs.
+    """
+    distinct = list(dict.fromkeys(tables))
+    imported = [entry.imported for entry in distinct]
+    groups = [entry.grouped for entry in tables]
+    costs = [entry.costs for entry in tables]
+    return (
+        *(f"{network.graph.name}: {text}" for network in imported for text in network.warnings),
+        *_unused_dimensions(workload, tables),
+        *(note for entry in distinct for note in entry.costs.notes),
+        *_quantised(imported, platform, precision),
+        *_without_times(groups, costs, platform, precision),
+        *_unused_measurements(groups, precision, profile),
+    )
+
+
+def _unused_dimensions(
+    workload: Sequence[WorkloadNetwork], tables: Sequence[NetworkTables]
+) -> list[str]:
+    """Text about sizes of dimensions that no network has."""
+    given = {name for network in workload for name, _ in network.dimensions}
+    used = {
+        name
+        for network, entry in zip(workload, tables, strict=True)
+        for name, _ in network.dimensions
+        if name not in entry.imported.unused_dimensions
+    }
+    return [f"no network has a dynamic dimension {name!r}" for name in sorted(given - used)]
+
+
+def _quantised(
+    networks: Sequence[ImportedNetwork], platform: Platform, precision: str
+) -> list[str]:
+    """Text about networks that are costed in a wider format than they compute in."""
+    known = {peak.precision for unit in platform.units for peak in unit.peaks}
+    if precision == "int8" or "int8" not in known:
+        return []
+    return [
+        f"{network.graph.name}: this model is quantised, and costed in {precision}: "
+        "use --precision int8"
+        for network in networks
+        if network.is_quantised
+    ]
+
+
+def _without_times(
+    networks: Sequence[GroupedNetwork],
+    costs: Sequence[NetworkCosts],
+    platform: Platform,
+    precision: str,
+) -> list[str]:
+    """Text about networks that a source of the platform has no times of on some units."""
+    units: dict[tuple[str, str], dict[str, None]] = {}
+    for network, table in zip(networks, costs, strict=True):
+        macs = sum(group.macs for group in network.groups)
+        for entry in table.units:
+            record = network_record(platform, network.name, macs, entry.unit, precision)
+            if record is None or record.time_ps is not None:
+                continue
+            if CostOrigin.ESTIMATED in entry.origin:
+                units.setdefault((network.name, record.source.text), {})[entry.unit] = None
+    return [
+        f"{network}: only estimated on {', '.join(names)}: {source}"
+        for (network, source), names in units.items()
+    ]
+
+
+def _unused_measurements(
+    networks: Sequence[GroupedNetwork], precision: str, profile: Profile | None
+) -> list[str]:
+    """Text about records of a profile that match no network of the workload."""
+    if profile is None or (profile.models and not profile.networks):
+        return []
+    unused = []
+    for record in profile.networks:
+        used = record.precision == precision and any(
+            is_same_network(
+                network.name, sum(group.macs for group in network.groups), record.names, record.macs
+            )
+            for network in networks
+        )
+        if not used:
+            unused.append(
+                f"profile: its measurements of {record.names[0]!r} in {record.precision} are not "
+                f"used; the workload has {', '.join(network.name for network in networks)} in "
+                f"{precision}"
+            )
+    return unused
