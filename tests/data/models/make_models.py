@@ -19,6 +19,7 @@ from typing import Any
 import torch
 
 from tests.data.models.count_model import count_model
+
 # Makers register where they are imported.
 from tests.data.models.makers import (  # noqa: F401
     control_flow,
