@@ -150,6 +150,12 @@ def _with_phases(rng: np.random.Generator, problem: Problem, *, ties: bool) -> P
     )
 
 
+def with_priorities(rng: np.random.Generator, problem: Problem) -> Problem:
+    """The problem with priorities from 0 to 2."""
+    networks = [replace(n, priority=int(rng.integers(3))) for n in problem.networks]
+    return replace(problem, networks=tuple(networks))
+
+
 def random_pipeline(
     rng: np.random.Generator,
     problem: Problem,

@@ -162,6 +162,7 @@ def _network(
         deadline_ps=_scaled(min(deadlines), PS_PER_MS) if deadlines else None,
         # Rounded up, as rates are rounded down.
         min_rate_uhz=ceil(max(rates) * UHZ_PER_HZ) if rates else None,
+        priority=entry.priority,
     )
 
 

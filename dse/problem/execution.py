@@ -150,6 +150,11 @@ def _check_free_running(workload: Workload, options: Options) -> None:
             )
         if network.arrival_ms:
             raise _excluded(f"arrival_ms (of {network.name!r})", "there is no common frame")
+        if network.priority:
+            raise _excluded(
+                f"priority (of {network.name!r})",
+                "a network that starts again at once would leave nothing to those after it",
+            )
         if network.deadline_ms is not None:
             raise _excluded(f"deadline_ms (of {network.name!r})", "there is no common frame")
     if options.deadlines_ms:

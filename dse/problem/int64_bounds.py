@@ -131,16 +131,16 @@ def _check_long_run(problem: Problem, slowest: FloatArray, frame_ps: float, powe
     """Accepts streams whose window and energy fit.
 
     No execution waits for more than all that may be queued before it: of every frame in flight its
-    longest group if the network is a chain, which has one at a time, else each of its groups once.
-    So a frame takes at most that for each of its executions, and the transitions. Until 8192
-    executions have ended something always runs, is in transition or has yet to arrive.
+    longest group if the network is a chain, which has one at a time, else each of its groups once;
+    with priorities each of its executions, since several may overtake it. So a frame takes at most
+    that for each of its executions, and the transitions. Until 8192 executions have ended something
+    always runs, is in transition or has yet to arrive.
     """
     counts = [network.repeats * len(network.groups) for network in problem.networks]
     executions = sum(counts) if problem.execution.has_frame else max(counts)
     in_flight = frames_in_flight(problem.execution)
     queued = in_flight * sum(
-        float(times.max() if _is_chain(problem, network) else times.sum())
-        for network, times in ((n, slowest[list(n.groups)]) for n in problem.networks)
+        _most_ahead(problem, network, slowest[list(network.groups)]) for network in problem.networks
     )
     rounds = 2 * in_flight + 9
     arrival = max(network.arrival_ps for network in problem.networks)
@@ -161,6 +161,13 @@ def _check_long_run(problem: Problem, slowest: FloatArray, frame_ps: float, powe
             f"one group could take {longest / PS_PER_S:.3g} s at {power / 1000:.3g} W: more than "
             "62 bits hold in femtojoules; leave out the slowest clocks (--fix) or units (--units)"
         )
+
+
+def _most_ahead(problem: Problem, network: ProblemNetwork, times: FloatArray) -> float:
+    """What of one frame of a network something may wait for at most; ``times`` of its groups."""
+    if problem.has_priorities:
+        return network.repeats * float(times.sum())
+    return float(times.max() if _is_chain(problem, network) else times.sum())
 
 
 def _is_chain(problem: Problem, network: ProblemNetwork) -> bool:

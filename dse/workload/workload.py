@@ -37,6 +37,7 @@ class WorkloadNetwork:
     deadline_ms: Fraction | None = None
     min_rate_hz: Fraction | None = None
     max_transitions: int | None = None
+    priority: int = 0
     pins: tuple[Pin, ...] = ()
     dimensions: tuple[tuple[str, int], ...] = ()
     """Sizes at the first repeat."""

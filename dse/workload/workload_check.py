@@ -8,6 +8,7 @@ from itertools import pairwise
 
 from dse.errors import WorkloadError
 from dse.workload.workload import Workload, WorkloadNetwork
+from results.problem.arithmetic import MAX_PRIORITY
 
 MAX_FRAMES_IN_FLIGHT = 8
 
@@ -50,6 +51,7 @@ def _check_network(network: WorkloadNetwork, names: list[str]) -> None:
         "repeats": (network.repeats, 1),
         "arrival_ms": (network.arrival_ms, 0),
         "max_transitions": (network.max_transitions, 0),
+        "priority": (network.priority, 0),
     }
     for field, (value, least) in limits.items():
         if value is not None and value < least:
@@ -63,6 +65,11 @@ def _check_network(network: WorkloadNetwork, names: list[str]) -> None:
     if network.min_rate_hz is not None and network.min_rate_hz <= 0:
         raise WorkloadError(
             f"network {network.name!r}: min_rate_hz must be above 0, got {network.min_rate_hz}"
+        )
+    if network.priority > MAX_PRIORITY:
+        raise WorkloadError(
+            f"network {network.name!r}: priority must be at most {MAX_PRIORITY}, "
+            f"got {network.priority}"
         )
     for pin in network.pins:
         if not 0 <= pin.first <= pin.last:

@@ -152,6 +152,7 @@ def _networks(
             deadline_ms=None if deadline is None else Fraction(deadline),
             min_rate_hz=None if rate is None else Fraction(rate),
             max_transitions=entry.get("max_transitions"),
+            priority=entry.get("priority", 0),
             pins=pins,
             dimensions=tuple(entry.get("dimensions", {}).items()),
             grows=tuple(entry.get("grows", {}).items()),

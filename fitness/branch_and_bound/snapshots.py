@@ -22,7 +22,7 @@ def save_snapshot(plan, state, snapshot):
     for heap in range(plan.units):
         for i in range(state.unit[heap].queued):
             snapshot[at] = state.heap[heap, i].ready
-            snapshot[at + 1] = state.heap[heap, i].priority
+            snapshot[at + 1] = state.heap[heap, i].order
             snapshot[at + 2] = state.heap[heap, i].place
             at += 3
     for i in range(plan.instances):
@@ -58,7 +58,7 @@ def load_snapshot(plan, state, snapshot):
     for heap in range(plan.units):
         for i in range(state.unit[heap].queued):
             state.heap[heap, i].ready = snapshot[at]
-            state.heap[heap, i].priority = snapshot[at + 1]
+            state.heap[heap, i].order = snapshot[at + 1]
             state.heap[heap, i].place = snapshot[at + 2]
             at += 3
     for i in range(plan.instances):

@@ -152,6 +152,7 @@ class LemmaSimulation:
                 self._followers[entry.instance].append(i)
         self._transition_ps = transition_table(problem)
         self._contention = [unit.contention for unit in problem.units]
+        self._priorities = [network.priority for network in problem.networks]
 
     def begin(self) -> State:
         """The instant 0; what has no inputs is eligible."""
@@ -185,13 +186,14 @@ class LemmaSimulation:
         return state
 
     def next_starts(self, state: State) -> list[tuple[int, int]]:
-        """(unit, instance): what every free unit starts now: the smallest (ready time, instance);
-        by unit."""
-        first: dict[int, tuple[int, int]] = {}
+        """(unit, instance): what every free unit starts now: the smallest (priority, ready time,
+        instance); by unit."""
+        first: dict[int, tuple[int, int, int]] = {}
         for i, (ready, unit) in state.waiting.items():
             if ready <= state.now_ps and unit not in state.running:
-                first[unit] = min(first.get(unit, (ready, i)), (ready, i))
-        return [(unit, first[unit][1]) for unit in sorted(first)]
+                own = self._priorities[self._instances[i].network], ready, i
+                first[unit] = min(first.get(unit, own), own)
+        return [(unit, first[unit][2]) for unit in sorted(first)]
 
     def _enqueue(self, state: State, units: Sequence[int]) -> None:
         """Fresh instances wait for their units."""

@@ -5,8 +5,8 @@ A *stream* is a sequence of frames that never runs out: its frame k + F is relea
 ends (the first F at 0). A pipeline is one stream, whose frame is the whole workload; where networks
 run freely, every network is a stream of its own. Everything else is as in
 :mod:`fitness.reference.timeline`: the dispatch rule (at one instant all ends, then all releases and
-ready times, then starts by ready time, frame, network, repeat, group; frames count within each
-stream), arrivals and waiting, and the contention.
+ready times, then starts by priority, ready time, frame, network, repeat, group; frames count within
+each stream), arrivals and waiting, and the contention.
 
 Round k is over at the first instant at which every stream has ended k frames. At the end of each
 round:
@@ -30,7 +30,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from heapq import heappop, heappush
+from heapq import heapify, heappop, heappush
 
 from fitness.reference.design import look_up
 from fitness.reference.timeline import Execution
@@ -129,7 +129,8 @@ class LongRunSimulation:
         self.candidates: set[Execution] = set()
         """Executions that this instant may have made ready."""
         self.queues: list[list[tuple[int, Execution]]] = [[] for _ in problem.units]
-        """Of each unit a heap of ready times and executions, whose order is that of the rule."""
+        """Of each unit a heap of ready times and executions, whose order is that of the rule but
+        for priorities."""
         self.running: dict[int, tuple[Execution, int]] = {}
         self.ready: dict[Execution, int] = {}
         self.start: dict[Execution, int] = {}
@@ -151,7 +152,7 @@ class LongRunSimulation:
         instant; whether a round is over then."""
         for unit, queue in enumerate(self.queues):
             if unit not in self.running and queue and queue[0][0] <= self.now:
-                instant, execution = heappop(queue)
+                instant, execution = self._take_first(queue)
                 self.ready[execution], self.start[execution] = instant, self.now
                 self.running[unit] = execution, self._alone_ps(execution) * WORK_PER_PS
         groups = frozenset(execution[3] for execution, _ in self.running.values())
@@ -170,6 +171,17 @@ class LongRunSimulation:
         self._join_queues()
         before, self.rounds = self.rounds, min(self.ended)
         return self.rounds > before
+
+    def _take_first(self, queue: list[tuple[int, Execution]]) -> tuple[int, Execution]:
+        """Removes what starts next of what is ready."""
+        if not self.problem.has_priorities:
+            return heappop(queue)
+        networks = self.problem.networks
+        ready = [entry for entry in queue if entry[0] <= self.now]
+        first = min(ready, key=lambda entry: (networks[entry[1][1]].priority, entry))
+        queue.remove(first)
+        heapify(queue)
+        return first
 
     def _alone_ps(self, execution: Execution) -> int:
         return self.chosen.time_ps(execution[3], execution[2])

@@ -5,7 +5,7 @@ Self-timed execution under contention in Python integers. It shares no code with
 instant; so it is slow, and easy to check against the rules:
 
 * at one instant, first all ends, then all whose ready time has come may start, then each free unit
-  starts the one with the smallest (ready time, frame, network, repeat, group);
+  starts the one with the smallest (priority, ready time, frame, network, repeat, group);
 * a running group's work, the stand-alone time of its repeat x 2**16, shrinks at 2**16 - loss per
   picosecond, the loss by :func:`fitness.contention.lost_rate` from its own demand and the sum of
   all others'.
@@ -51,6 +51,7 @@ def simulate(
     """
     chosen = look_up(problem, design)
     first = [[g for g in n.groups if not chosen.edges_into[g]] for n in problem.networks]
+    priority = [network.priority for network in problem.networks]
     feeds: dict[int, list[int]] = {}
     for source, target in problem.edges:
         feeds.setdefault(source, []).append(target)
@@ -83,7 +84,8 @@ def simulate(
                 ready[execution] = instant
                 lacking.remove(execution)
                 waiting.add(execution)
-        for _, execution in sorted((ready[e], e) for e in waiting if ready[e] <= now):
+        there = [execution for execution in waiting if ready[execution] <= now]
+        for execution in sorted(there, key=lambda e: (priority[e[1]], ready[e], e)):
             unit = chosen.unit_of[execution[3]]
             if unit not in running:
                 waiting.remove(execution)

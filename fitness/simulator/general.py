@@ -15,7 +15,7 @@ form in :mod:`fitness.reference.timeline`, which shares no code with this one. W
 import numpy as np
 
 from fitness.simulator.contention import heavy_slope, update_rates
-from fitness.simulator.heap import sift_down, sift_up
+from fitness.simulator.heap import lift, sift_down, sift_up
 from fitness.simulator.jit import jit
 from fitness.simulator.lookup import alone_time, choose, idle_power
 from fitness.simulator.state import (
@@ -35,8 +35,8 @@ def enqueue(plan, chosen, state, place, instance, group, slot, ready):
         state.run.open_count += 1
         return
     unit = chosen.group[group].unit
-    priority = state.slot[slot].frame * plan.instances + instance
-    sift_up(state.heap[unit], state.unit[unit].queued, ready, priority, place)
+    order = state.slot[slot].frame * plan.instances + instance
+    sift_up(state.heap[unit], state.unit[unit].queued, ready, order, place)
     state.unit[unit].queued += 1
 
 
@@ -209,9 +209,39 @@ def _end_group(plan, chosen, state, now, u):
 
 
 @jit
+def _first_waiting(plan, state, now, u):
+    """Where in the unit's heap the group stands that starts next: of those that are ready the
+    smallest (priority, ready time, order)."""
+    first = np.int64(0)
+    if not plan.has_priorities:
+        return first
+    queue = state.heap[u]
+    least = _priority(plan, state, queue[0].place)
+    for i in range(1, state.unit[u].queued):
+        if queue[i].ready > now:
+            continue
+        priority = _priority(plan, state, queue[i].place)
+        ready, until = queue[i].ready, queue[first].ready
+        if priority < least or (
+            priority == least
+            and (ready < until or (ready == until and queue[i].order < queue[first].order))
+        ):
+            first, least = np.int64(i), priority
+    return first
+
+
+@jit
+def _priority(plan, state, place):
+    job = plan.instance[state.place[place].instance].job
+    return plan.network[plan.job[job].network].priority
+
+
+@jit
 def _start_group(plan, chosen, state, now, u):
     """The first group in the unit's queue starts now."""
     queue = state.heap[u]
+    if plan.has_priorities:
+        lift(queue, _first_waiting(plan, state, now, u))
     place = queue[0].place
     queued = state.unit[u].queued - 1
     state.unit[u].queued = queued
@@ -251,11 +281,12 @@ def advance(plan, chosen, state):
     if state.stops:
         for u in range(plan.units):
             if _can_start(state, u, now):
-                group = state.place[state.heap[u, 0].place].group
+                first = _first_waiting(plan, state, now, u)
+                group = state.place[state.heap[u, first].place].group
                 if chosen.group[group].alone_ps < 0:
                     state.run.open_unit = u
                     return False
-    # Dispatch: each free unit takes the first of its queue. All starts of an instant come before
+    # Dispatch: each free unit takes the first that waits. All starts of an instant come before
     # the rates, which depend on everything that runs.
     demand = np.int64(0)
     first_ready = NEVER

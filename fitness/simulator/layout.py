@@ -30,9 +30,9 @@ for (the previous repeat, or the networks waited for); its network; the next rep
 first repeat."""
 NETWORK = record(
     *("arrival_ps", "dependent_start", "dependent_end", "first_job", "jobs_end"),
-    *("join_start", "join_end"),
+    *("join_start", "join_end", "priority"),
 )
-"""Arrival, and rows in ``Plan.dependent``, ``job`` and ``join``."""
+"""Arrival, rows in ``Plan.dependent``, ``job`` and ``join``, and priority."""
 COST = record("time_ps", "demand_kbps", "dynamic_mw")
 """A group on a unit at a choice of its clocks; the time is below 0 where the unit cannot run it."""
 CONTENTION = record(
@@ -74,6 +74,8 @@ class Plan(Tables):
     """[networks] of ``NETWORK``"""
     dependent: IntArray
     """First jobs of the networks that wait for a network, by network."""
+    has_priorities: int
+    """1 where networks differ in priority."""
     transition_ps: IntArray
     """Flat [edges, then hand-overs; units, units]."""
     table_start: IntArray
@@ -137,7 +139,7 @@ def make_plan(problem: Problem) -> Plan:
         network_rows.append(
             [
                 *(network.arrival_ps, first_dependent, len(dependent)),
-                *(first_job[n], first_job[n + 1], joins, joins + own_joins),
+                *(first_job[n], first_job[n + 1], joins, joins + own_joins, network.priority),
             ]
         )
         joins += own_joins
@@ -169,6 +171,7 @@ def make_plan(problem: Problem) -> Plan:
         source=np.array(source, dtype=np.int64),
         network=_table(network_rows, NETWORK),
         dependent=np.array(dependent, dtype=np.int64),
+        has_priorities=int(problem.has_priorities),
         transition_ps=np.concatenate((problem.transition_ps, problem.handovers_ps))
         .astype(np.int64)
         .reshape(-1),

@@ -48,7 +48,7 @@ UNIT = record(
 """Place of the running group; 1 where nothing runs; its start; work left at ``since``; rate since
 then; when it ends at that rate, NEVER where nothing runs; its demand, else 0; groups queued; slope
 in the others' demand, as fraction, offset and cap."""
-WAITING_GROUP = record("ready", "priority", "place")
+WAITING_GROUP = record("ready", "order", "place")
 """Entry of a heap."""
 PLACE = record("missing", "ready", "instance", "slot", "group")
 """Edges that have not delivered; latest delivery so far, then the ready time; instance, slot and
@@ -99,8 +99,8 @@ class State(Tables):
     """[units] of ``UNIT``"""
     unit_words: IntArray
     heap: RecordArray
-    """[units, places] of ``WAITING_GROUP``, ordered by (ready time, priority), with priority =
-    frame x instances + instance; also what is in transition."""
+    """[units, places] of ``WAITING_GROUP``, heaps by (ready time, order), with order = frame x
+    instances + instance; also what is in transition."""
     place: RecordArray
     """[places] of ``PLACE``"""
     job: RecordArray

@@ -48,6 +48,8 @@ class Facts(Tables):
     """[instances]"""
     repeat_of: IntArray
     """[instances]: from 0."""
+    priority_of: IntArray
+    """[instances]: of the network."""
     arrival_of: IntArray
     """[instances]: of the network where it is a first group of the first repeat, else 0."""
     input_start: IntArray
@@ -178,6 +180,7 @@ def make_facts(problem: Problem, claim: LemmaTarget) -> Facts:
         group_of=_int64([group for _, _, group, _ in instances]),
         network_of=_int64([n for n, _, _, _ in instances]),
         repeat_of=_int64([repeat for _, repeat, _, _ in instances]),
+        priority_of=_int64([networks[n].priority for n, _, _, _ in instances]),
         arrival_of=_int64([arrival for _, _, _, arrival in instances]),
         input_start=_starts(inputs),
         input=_int64([source for row in inputs for source, _ in row]),

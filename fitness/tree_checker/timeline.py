@@ -100,8 +100,8 @@ def _queue_eligible(facts, work, row):
 
 @jit
 def _find_starts(facts, work, row):
-    """For every free unit what starts now: of what is ready the first by (ready time, instance).
-    Returns the first later ready time."""
+    """For every free unit what starts now: of what is ready the first by (priority, ready time,
+    instance). Returns the first later ready time."""
     now, later = work.now[row], FAR
     for u in range(facts.units):
         work.starting[u] = -1
@@ -114,9 +114,17 @@ def _find_starts(facts, work, row):
         u = work.units[facts.group_of[i]]
         if work.running[row, u] < 0:
             other = work.starting[u]
-            if other < 0 or work.instant[row, i] < work.instant[row, other]:
+            if other < 0 or _is_before(facts, work, row, i, other):
                 work.starting[u] = i
     return later
+
+
+@jit
+def _is_before(facts, work, row, i, other):
+    """Whether instance i starts before another one of a smaller number."""
+    if facts.priority_of[i] != facts.priority_of[other]:
+        return facts.priority_of[i] < facts.priority_of[other]
+    return work.instant[row, i] < work.instant[row, other]
 
 
 @jit

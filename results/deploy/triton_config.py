@@ -65,7 +65,7 @@ def triton_configs(deployment: Deployment, models: Sequence[DeployedModel]) -> d
     """Path to text of every ``config.pbtxt``.
 
     A unit is a resource that one model has at a time (``tritonserver
-    --rate-limit=execution_count``), networks with earlier deadlines first.
+    --rate-limit=execution_count``), networks by priority, then with earlier deadlines, first.
 
     Args:
         deployment: the member.
@@ -128,11 +128,12 @@ def _instances(deployment: Deployment, segment: Segment) -> Fields:
 
 
 def _priority(deployment: Deployment, network: int) -> int:
-    """1 is the first; networks without a deadline are last."""
-    deadlines = [entry.deadline_ps for entry in deployment.problem.networks]
-    ranks = sorted({deadline for deadline in deadlines if deadline is not None})
-    own = deadlines[network]
-    return 1 + (len(ranks) if own is None else ranks.index(own))
+    """1 is the first; networks without a deadline are the last of their priority."""
+    keys = [
+        (entry.priority, entry.deadline_ps is None, entry.deadline_ps or 0)
+        for entry in deployment.problem.networks
+    ]
+    return 1 + sorted(set(keys)).index(keys[network])
 
 
 def _tensor(tensor: PartTensor, label: str) -> Fields:

@@ -109,6 +109,7 @@ def _networks(problem: Problem, costs: CostOrigins | None) -> list[Json]:
     return [
         {
             "name": network.name,
+            "priority": network.priority,
             "groups": list(network.group_names),
             "repeats": network.repeats,
             "arrival_ps": network.arrival_ps,

@@ -202,8 +202,13 @@ def _add_legend(
     from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
 
+    priorities = {n.name: n.priority for _, problem, _ in schedules for n in problem.networks}
     handles: list[Patch | Line2D] = [
-        Patch(facecolor=colour, label=name) for name, colour in colours.items()
+        Patch(
+            facecolor=colour,
+            label=name + (f", priority {priorities[name]}" * (priorities[name] > 0)),
+        )
+        for name, colour in colours.items()
     ]
     if any(e.end_ps - e.start_ps > e.alone_ps for *_, m in schedules for e in m.schedule.groups):
         handles.append(Patch(facecolor=GREY, alpha=0.55, hatch="//////", label="contention"))

@@ -119,6 +119,8 @@ class ProblemNetwork:
     deadline_ps: int | None = None
     min_rate_uhz: int | None = None
     """Least frames of its own in 10^6 s; only where they are free-running."""
+    priority: int = 0
+    """A free unit starts what waits of the networks with the smallest one."""
 
     @property
     def groups(self) -> range:
@@ -158,6 +160,11 @@ class Problem:
     edge_tokens: IntArray | None = None
     handovers: tuple[tuple[int, int], ...] = ()
     handover_ps: IntArray | None = None
+
+    @property
+    def has_priorities(self) -> bool:
+        """Whether networks differ in priority."""
+        return len({network.priority for network in self.networks}) > 1
 
     @property
     def group_count(self) -> int:

@@ -10,7 +10,7 @@ import numpy as np
 from common.arrays import IntArray
 from common.text import has_control_characters
 from results.errors import ResultError
-from results.problem.arithmetic import TIME_LIMIT_PS
+from results.problem.arithmetic import MAX_PRIORITY, TIME_LIMIT_PS
 from results.problem.execution import (
     ClosedForm,
     ExecutionModel,
@@ -88,6 +88,11 @@ def _check_networks(problem: Problem) -> None:
         _require(network.repeats >= 1, f"{path}.repeats", f"must be >= 1, got {network.repeats}")
         _require(
             network.arrival_ps >= 0, f"{path}.arrival_ps", f"must be >= 0, got {network.arrival_ps}"
+        )
+        _require(
+            0 <= network.priority <= MAX_PRIORITY,
+            f"{path}.priority",
+            f"must be from 0 to {MAX_PRIORITY}, got {network.priority}",
         )
         _require(
             all(0 <= other < count for other in network.waits_for),
@@ -347,6 +352,7 @@ def _check_frame_of(network: ProblemNetwork, execution: ExecutionModel, path: st
     why = "where networks are free-running"
     _require(not network.waits_for, f"{path}.waits_for", f"must be empty {why}")
     _require(network.arrival_ps == 0, f"{path}.arrival_ps", f"must be 0 {why}")
+    _require(network.priority == 0, f"{path}.priority", f"must be 0 {why}")
     _require(network.deadline_ps is None, f"{path}.deadline_ps", f"must be null {why}")
     if network.min_rate_uhz is not None:
         _check_number(network.min_rate_uhz, f"{path}.min_rate_uhz")

@@ -138,6 +138,7 @@ def problem_to_document(problem: Problem) -> dict[str, Json]:
                 "max_transitions": network.max_transitions,
                 "deadline_ps": network.deadline_ps,
                 "min_rate_uhz": network.min_rate_uhz,
+                **({"priority": network.priority} if network.priority else {}),
                 "group_names": list(network.group_names),
             }
             for network in problem.networks
@@ -275,6 +276,7 @@ def problem_from_document(document: Json) -> Problem:
                 max_transitions=network["max_transitions"],
                 deadline_ps=network["deadline_ps"],
                 min_rate_uhz=network["min_rate_uhz"],
+                priority=network.get("priority", 0),
             )
             for n, network in enumerate(content["networks"])
         ),

@@ -172,6 +172,7 @@ def problem_differences(first: Front, second: Front) -> list[str]:
         note(
             f"least rate of {name}", *(_of(n.min_rate_uhz, UHZ_PER_HZ, "/s") for n in (one, other))
         )
+        note(f"priority of {name}", one.priority, other.priority)
         note(f"arrival of {name}", *(_of(n.arrival_ps, PS_PER_MS, "ms") for n in (one, other)))
         waits = [
             ", ".join(p.networks[m].name for m in n.waits_for) or "nothing"

@@ -68,6 +68,8 @@ def _network(problem: Problem, network: ProblemNetwork) -> str:
         notes.append(f"after {' and '.join(problem.networks[n].name for n in network.waits_for)}")
     if network.arrival_ps:
         notes.append(f"from {_decimal(network.arrival_ps, 9)} ms on")
+    if network.priority:
+        notes.append(f"priority {network.priority}")
     if network.max_transitions is not None:
         notes.append(f"at most {pluralize(network.max_transitions, 'transition')}")
     if network.deadline_ps is not None:

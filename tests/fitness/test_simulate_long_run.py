@@ -11,7 +11,12 @@ import numpy as np
 import pytest
 
 from benchmarks.accuracy.long_run import errors_of
-from benchmarks.problems.random_problem import RandomShape, random_design, random_problem
+from benchmarks.problems.random_problem import (
+    RandomShape,
+    random_design,
+    random_problem,
+    with_priorities,
+)
 from fitness.objectives import constraints_of, make_outcomes
 from fitness.reference.long_run import LongRunSimulation, PlainLongRun, simulate_long_run
 from fitness.reference.objectives import plain_outcome
@@ -111,6 +116,8 @@ def test_free_runs_compiled_equal_plain(chunk: int) -> None:
 
 def compare_pipeline(seed: int) -> set[str]:
     case, point, _ = drawn(seed)
+    if seed % 11 < 6:
+        case = with_priorities(np.random.default_rng([seed, 1]), case)
     return compare(piped(case, seed % 8 + 1), point, seed)
 
 

@@ -158,10 +158,12 @@ def replay(problem, unit_of, point, endless=False):
             break
         for u in units:
             queue = [
-                (when, *key) for key, when in queued.items() if when <= now and unit_of[key[3]] == u
+                (networks[key[1]].get("priority", 0), when, *key)
+                for key, when in queued.items()
+                if when <= now and unit_of[key[3]] == u
             ]
             if queue and u not in running:
-                key = min(queue)[1:]
+                key = min(queue)[2:]
                 time = time_of(units[u], key[3], index[u], key[2])
                 start[key], running[u] = now, (key, time * 65536)
                 del queued[key]

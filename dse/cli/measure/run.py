@@ -32,7 +32,8 @@ DispatchRule = Annotated[
     Dispatch,
     typer.Option(
         "--dispatch",
-        help="Dispatch rule of a free unit: the planned order, or first come, first served.",
+        help="Dispatch rule of a free unit: the planned order, or by priority, then first come, "
+        "first served.",
     ),
 ]
 CHANGE_S = 2.0

@@ -26,7 +26,8 @@ class Setting(Enum):
     """When a layer that is ready starts."""
 
     DISPATCH = "dispatch"
-    """First come, first served, never idle while something waits: the rule of the timeline."""
+    """By priority, then first come, first served, never idle while something waits: the rule of the
+    timeline."""
     PAPER = "paper"
     """At once (Eq. 4): a mapping in which a layer would have to wait is no solution."""
     FREE = "free"
@@ -220,19 +221,40 @@ class WholeEquations:
             self._add(self._z3.Implies(self._same_unit(i, j), apart))
 
     def _dispatch_rule(self) -> None:
-        """On one unit the smaller (ready time, position) is first; a layer that starts later than
-        it is ready starts where another one ends."""
+        """On one unit the smaller (ready time, position) is first, of two priorities the smaller
+        unless the other starts before it is ready; a layer that starts later than it is ready
+        starts where another one ends."""
         z3 = self._z3
         after: list[list[Term]] = [[] for _ in self.st]
         for i, j in self._rivals():
             same = self._same_unit(i, j)
+            one, other = (self._priority(k) for k in (i, j))
             i_first = self.ready[i] <= self.ready[j]
+            if one < other:
+                i_first = self.ready[i] <= self.st[j]
+                self._add(z3.Implies(same, self._leaves_no_gap(i, j)))
+            elif one > other:
+                i_first = self.st[i] < self.ready[j]
+                self._add(z3.Implies(same, self._leaves_no_gap(j, i)))
             self._add(z3.Implies(z3.And(same, i_first), self.et[i] <= self.st[j]))
             self._add(z3.Implies(z3.And(same, z3.Not(i_first)), self.et[j] <= self.st[i]))
             after[j].append(z3.And(same, self.st[j] == self.et[i]))
             after[i].append(z3.And(same, self.st[i] == self.et[j]))
         for i, ends in enumerate(after):
             self._add(z3.Or(self.st[i] == self.ready[i], *ends))
+
+    def _leaves_no_gap(self, i: int, late: int) -> Term:
+        """While ``late`` waits, a layer i that overtakes it starts where another one ends."""
+        ends = [
+            self._z3.And(self._same_unit(i, k), self.st[i] == self.et[k])
+            for k in range(len(self.st))
+            if k != i
+        ]
+        waits = self._z3.And(self.ready[late] < self.st[i], self.st[i] < self.st[late])
+        return self._z3.Or(self._z3.Not(waits), *ends)
+
+    def _priority(self, i: int) -> int:
+        return self.problem.networks[self.table.layers[i].network].priority
 
     def _equation_11(self) -> None:
         """The largest T; and, to help the solver only, that no unit does more than fits in it."""

@@ -78,6 +78,8 @@ class ChainLanes(Tables):
     order: IntArray
     """[LANES, size]: (frame x networks + network) x size + token: who of those that became ready at
     the same time is first."""
+    lead: IntArray
+    """[LANES, size]: priority of the token's network x ``LEAD_PS``."""
     token: RecordArray
     """[LANES, tokens] of ``TOKEN``"""
     ended: IntArray
@@ -108,6 +110,7 @@ def make_chain_lanes(plan: Plan, *, in_flight: int = 1, streams: bool = False) -
         figure=figure,
         ready=_zeros(LANES * plan.units * size),
         order=_zeros(LANES * size),
+        lead=_zeros(LANES * size),
         token=token,
         ended=_zeros(LANES * plan.networks if streams else 0),
         executed=_zeros(LANES * plan.networks * plan.units if streams else 0),

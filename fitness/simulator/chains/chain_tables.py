@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 SLOTS = 2
 """Networks that can run at the same time."""
+LEAD_PS = 1 << 55
+"""Times of a frame are below: as much earlier as this is ready what has a priority smaller by 1."""
 MAX_COSTS = 1 << 20
 """Rows of ``Chains.cost`` beyond which the table, 64 bytes a row, is not worth its memory."""
 
@@ -26,11 +28,13 @@ COST = record("work", "demand", "dynamic", "num", "den", "offset", "cap", "memor
 demand, as fraction, offset and cap; row of ``Chains.memory``."""
 MEMORY = record("num", "den", "peak")
 """Slope of minor contention, as fraction, and its cap."""
-CHAIN = record("first", "end", "repeats", "arrival")
-"""First group, the one after the last, repeats (0 where there is no second network), arrival."""
+CHAIN = record("first", "end", "repeats", "arrival", "priority")
+"""First group, the one after the last, repeats (0 where there is no second network), arrival,
+priority."""
 FIGURES = columns(
     **dict.fromkeys(
-        ("row", "now", "ended", "networks_left", "dynamic_fj", "busy_ps"), (LANES, np.int64)
+        ("row", "now", "ended", "networks_left", "dynamic_fj", "busy_ps", "lead"),
+        (LANES, np.int64),
     ),
     **dict.fromkeys(
         (
@@ -44,7 +48,8 @@ FIGURES = columns(
     minor_inverse=(SLOTS * LANES, np.float64),
 )
 """For each lane: its row, -1 where idle; the instant; where in the other columns the slot is whose
-group ends now, if one does; networks left; dynamic energy; busy time. For each lane of slot
+group ends now, if one does; networks left; dynamic energy; busy time; how much later the first
+network may be ready than the second and still start before it. For each lane of slot
 0, then of slot 1: group; repeats left; unit; 1 where the group runs; when it ends, or else is
 ready; its start; work left; demand; dynamic power; slope, offset, cap; minor slope and its cap;
 1 / the two denominators."""
@@ -119,7 +124,10 @@ def make_chains(problem: Problem, plan: Plan) -> Chains:
     chain = records(CHAIN, max(SLOTS, plan.networks))
     for n, network in enumerate(problem.networks):
         groups = network.groups
-        chain[n] = groups.start, groups.stop, network.repeats, network.arrival_ps
+        chain[n] = (
+            *(groups.start, groups.stop, network.repeats),
+            *(network.arrival_ps, network.priority),
+        )
     chains = Chains(
         cost=records(COST, len(memory_row)),
         cost_inverse=np.zeros(len(memory_row)),

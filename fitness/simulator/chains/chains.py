@@ -19,6 +19,7 @@ from fitness.simulator.chains.chain_lanes import (
     LANES,
     UNITS_OF_WORD,
 )
+from fitness.simulator.chains.chain_tables import LEAD_PS
 from fitness.simulator.chains.chains_step import ending, enqueue, first_ready, start, starting, step
 from fitness.simulator.jit import jit
 from fitness.simulator.lookup import clock_index, idle_power, switch_domains
@@ -81,6 +82,7 @@ def _take_row(plan, chains, rows, lanes, lane, r):
             t = n * lanes.in_flight + frame
             token = lanes.token[lane, t]
             lanes.order[lane * lanes.size + t] = (frame * plan.networks + n) * lanes.size + t
+            lanes.lead[lane * lanes.size + t] = chains.chain[n].priority * LEAD_PS
             token.repeats = chains.chain[n].repeats
             enqueue(plan, lanes, lane, rows[r, first], t, first, arrival)
     possible = True

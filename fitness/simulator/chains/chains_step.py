@@ -111,17 +111,38 @@ def enqueue(plan, lanes, lane, u, t, group, ready):
 
 
 @jit
+def _first_waiting(plan, lanes, lane, u):
+    """The token that starts next on unit ``u``: of those that are ready the smallest (priority,
+    ready time, order)."""
+    at, of_lane = (lane * plan.units + u) * lanes.size, lane * lanes.size
+    # Without priorities the smallest ready time is known.
+    least = all_lanes(lanes.figure.when[u * LANES + lane])
+    if plan.has_priorities:
+        now = lanes.figure.now[lane]
+        least = all_lanes(NEVER)
+        for block in range(0, lanes.size, LANES):
+            ready = integers(lanes.ready, at + block)
+            late = ready + integers(lanes.lead, of_lane + block)
+            least = where(ready <= now, min(least, late), least)
+        least = all_lanes(smallest(least))
+    first = all_lanes(NEVER)
+    for block in range(0, lanes.size, LANES):
+        ready = integers(lanes.ready, at + block)
+        can_start = ready == least
+        if plan.has_priorities:
+            late = ready + integers(lanes.lead, of_lane + block)
+            can_start = (ready <= lanes.figure.now[lane]) & (late == least)
+        first = where(can_start, min(first, integers(lanes.order, of_lane + block)), first)
+    return smallest(first) & (lanes.size - 1)
+
+
+@jit
 def start(plan, chains, lanes, lane, u):
     """The first group in the unit's queue starts; False where the unit cannot run it."""
     figure = lanes.figure
     unit = u * LANES + lane
-    at, of_lane = (lane * plan.units + u) * lanes.size, lane * lanes.size
-    ready, first = all_lanes(figure.when[unit]), all_lanes(NEVER)
-    for block in range(0, lanes.size, LANES):
-        can_start = integers(lanes.ready, at + block) == ready
-        first = where(can_start, min(first, integers(lanes.order, of_lane + block)), first)
-    t = smallest(first) & (lanes.size - 1)
-    lanes.ready[at + t] = NEVER
+    t = _first_waiting(plan, lanes, lane, u)
+    lanes.ready[(lane * plan.units + u) * lanes.size + t] = NEVER
     group = lanes.token[lane, t].group
     cost = plan.cost[figure.table_row[unit] + group]
     own = cost.demand_kbps

@@ -15,6 +15,7 @@ import numpy as np
 
 from fitness.simulator.chains.chain_tables import (
     LANES,
+    LEAD_PS,
     SLOTS,
 )
 from fitness.simulator.contention import (
@@ -103,13 +104,14 @@ def _step(figure):
     same_unit, apart = unit_0 == unit_1, unit_0 != unit_1
 
     # Starts: nothing starts before all ends of the instant; of two that are ready for one unit the
-    # earlier ready time wins, then the first network.
+    # smaller priority wins, then the earlier ready time, then the first network.
     all_ended = (waits_0 | (when_0 > now)) & (waits_1 | (when_1 > now))
     ready_0 = all_ended & waits_0 & (when_0 <= now) & (waits_1 | apart)
     ready_1 = all_ended & waits_1 & (when_1 <= now) & (waits_0 | apart)
     # A clash is where both are ready for the same unit.
-    starts_0 = ready_0 & ((when_0 <= when_1) | apart | (when_1 > now))
-    starts_1 = ready_1 & ((when_1 < when_0) | apart | (when_0 > now))
+    late_1 = when_1 + integers(figure.lead, 0)
+    starts_0 = ready_0 & ((when_0 <= late_1) | apart | (when_1 > now))
+    starts_1 = ready_1 & ((late_1 < when_0) | apart | (when_0 > now))
     runs_0, runs_1 = runs_0 | starts_0, runs_1 | starts_1
 
     # Rates in this contention interval, and the ends that they give.
@@ -179,6 +181,7 @@ def _take_row(plan, chains, rows, lanes, lane, r):
     figure.dynamic_fj[lane] = 0
     figure.busy_ps[lane] = 0
     figure.networks_left[lane] = plan.networks
+    figure.lead[lane] = (chains.chain[1].priority - chains.chain[0].priority) * LEAD_PS
     figure.row[lane] = r if r < rows.shape[0] else -1
     for n in range(SLOTS):
         figure.runs[n * LANES + lane] = 0

@@ -92,6 +92,7 @@ def test_the_sample_is_varied() -> None:
             seen["three units"] += len(units) == 3
             seen["graph"] += max([*incoming.values(), *outgoing.values()], default=0) > 1
             seen["several clocks"] += sum(int(d.allowed.sum()) > 1 for d in problem.domains) > 1
+            seen["priorities"] += problem.has_priorities
             seen["repeats"] += any(network.repeats > 1 for network in networks)
             seen["waits"] += any(network.waits_for for network in networks)
             seen["arrival"] += any(network.arrival_ps for network in networks)

@@ -154,13 +154,14 @@ def test_the_sample_is_varied() -> None:
             seen["cap"] += problem.power_cap_mw is not None
             seen["budget"] += problem.energy_budget_fj is not None
             seen["periodic"] += problem.execution.period_ps is not None
+            seen["priorities"] += problem.has_priorities
             seen["repeats"] += any(n.repeats > 1 for n in problem.networks)
             seen["transitions"] += any(n.max_transitions is not None for n in problem.networks)
             seen["segments"] += any(u.max_segments is not None for u in problem.units)
             incoming = Counter(target for _, target in problem.edges)
             seen["graph"] += max(incoming.values(), default=0) > 1
     assert min(seen.values()) >= 10, seen
-    assert len(seen) == 16, seen
+    assert len(seen) == 17, seen
 
 
 @pytest.mark.parametrize("ppm", [5_000, 100_000])

@@ -156,6 +156,7 @@ def test_objectives_are_of_the_models_that_have_them(
     [
         (changed(waits_for=("alexnet",)), Options(), "waits_for"),
         (changed(arrival_ms=Fraction(1)), Options(), "arrival_ms"),
+        (changed(priority=1), Options(), "priority"),
         (changed(deadline_ms=Fraction(1)), Options(), "deadline_ms"),
         (replace(PAIR, frames_per_second=Fraction(5)), Options(), "a frame rate"),
         (PAIR, Options(deadlines_ms=((None, Fraction(1)),)), "--deadline"),

@@ -51,6 +51,8 @@ def test_circles_are_refused_and_named(case):
         (Workload((WorkloadNetwork("a", "a", repeats=0),)), "repeats.*at least 1, got 0"),
         (Workload((WorkloadNetwork("a", "a", arrival_ms=Fraction(-1)),)), "arrival_ms.*-1"),
         (Workload((WorkloadNetwork("a", "a", max_transitions=-1),)), "max_transitions.*-1"),
+        (Workload((WorkloadNetwork("a", "a", priority=-1),)), "priority.*at least 0, got -1"),
+        (Workload((WorkloadNetwork("a", "a", priority=100),)), "priority.*at most 99, got 100"),
         (Workload((WorkloadNetwork("a", "a", deadline_ms=Fraction(0)),)), "deadline_ms.*above 0"),
         (Workload((WorkloadNetwork("a", "a", min_rate_hz=Fraction(0)),)), "min_rate_hz.*above 0"),
         (Workload((WorkloadNetwork("a", "a", pins=(Pin(2, 1, "gpu"),)),)), "2 to 1"),

@@ -27,6 +27,7 @@ MIN_OF_CHUNK = {
     "slowed": 100,
     "no transitions": 60,
     "ties": 150,
+    "one overtakes another": 30,
     "a tie between networks": 60,
     "times near the limit": 40,
 }

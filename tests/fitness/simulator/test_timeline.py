@@ -7,11 +7,17 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from benchmarks.problems.random_problem import RandomShape, random_design, random_problem
+from benchmarks.problems.random_problem import (
+    RandomShape,
+    random_design,
+    random_problem,
+    with_priorities,
+)
 from fitness import simulate as timeline
 from fitness.reference import timeline as plain_timeline
 from results.problem.problem import DesignPoint, Problem
 from tests.support.features import compare_all
+from tests.support.problems.chain_cases import has_overtaking
 
 PROBLEMS = 10_000
 CHUNKS = 20
@@ -40,6 +46,7 @@ MIN_OF_CHUNK = {
     "queued": 200,
     "tie of ready times on a unit": 100,
     "tie of frames": 150,
+    "one overtakes another": 15,
     "ends at one instant": 50,
     "a frame released by another's end": 100,
 }
@@ -62,6 +69,8 @@ def compare(seed: int) -> set[str]:
         phases=seed % 3 > 0,
     )
     problem = random_problem(rng, shape)
+    if seed % 11 < 6:
+        problem = with_priorities(np.random.default_rng([seed, 1]), problem)
     design = random_design(rng, problem)
     in_flight = int(rng.integers(1, 5))
     frames = int(rng.integers(1, 5))
@@ -144,6 +153,7 @@ def features(
                 "queued": any(group.start_ps > group.ready_ps for group in groups),
                 "tie of ready times on a unit": any(count > 1 for count in queue.values()),
                 "tie of frames": len(frames_ready) > len(queue),
+                "one overtakes another": has_overtaking(problem, groups),
                 "ends at one instant": any(count > 1 for count in ends.values()),
                 "a frame released by another's end": frames > in_flight,
             }.items()

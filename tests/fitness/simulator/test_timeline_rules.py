@@ -154,6 +154,46 @@ class TestQueue:
         assert start_order(played) == [(1, 1, 1, 1), (1, 0, 1, 0), (1, 1, 2, 1)]
 
 
+class TestPriority:
+    """0 is the first; what runs is not interrupted."""
+
+    def test_a_smaller_priority_goes_first_though_ready_later(self) -> None:
+        networks = [
+            network("background", 0, 2),
+            network("middle", 2, 1, arrival_ps=4),
+            network("urgent", 3, 1, arrival_ps=5),
+        ]
+        stated = problem(networks, [[10], [10], [10], [10]])
+        assert spans(simulate(stated, [0] * 4)) == [(0, 10), (10, 20), (20, 30), (30, 40)]
+        ranked = with_priority(stated, 2, 1, 0)
+        assert spans(simulate(ranked, [0] * 4)) == [(0, 10), (30, 40), (20, 30), (10, 20)]
+
+    def test_of_one_priority_the_first_ready_goes_first_then_the_first_network(self) -> None:
+        networks = [network("a", 0, 1, arrival_ps=3), *map(network, "bcd", (1, 2, 3), (1, 1, 1))]
+        ranked = with_priority(problem(networks, [[5], [5], [5], [5]]), 1, 2, 1, 1)
+        assert spans(simulate(ranked, [0] * 4)) == [(10, 15), (15, 20), (0, 5), (5, 10)]
+
+    def test_a_free_unit_waits_for_nothing(self) -> None:
+        """At 0 only the background is ready: it runs to its end though the urgent one is ready a
+        picosecond later, in transition from the other unit."""
+        networks = [network("background", 0, 1), network("urgent", 1, 2)]
+        stated = problem(networks, [[50, 9], [9, 1], [5, 9]], edges={(1, 2): 3})
+        ranked = with_priority(stated, 1, 0)
+        assert spans(simulate(ranked, [0, 1, 0])) == [(0, 50), (0, 1), (50, 55)]
+
+    def test_a_later_frame_of_a_smaller_priority_goes_first(self) -> None:
+        networks = [network("background", 0, 3), network("urgent", 3, 1)]
+        ranked = with_priority(problem(networks, [[10]] * 4), 1, 0)
+        order = [(1, 1), (2, 1), *[(1, 0)] * 3, *[(2, 0)] * 3]
+        played = simulate(ranked, [0] * 4, frames=2, in_flight=2)
+        assert [entry[:2] for entry in start_order(played)] == order
+
+
+def with_priority(stated: Problem, *priorities: int) -> Problem:
+    networks = zip(stated.networks, priorities, strict=True)
+    return replace(stated, networks=tuple(replace(n, priority=p) for n, p in networks))
+
+
 class TestOneInstant:
     """At one instant: all ends, then everything that is ready joins, then units start."""
 

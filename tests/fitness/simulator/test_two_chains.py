@@ -31,6 +31,7 @@ MIN_OF_CHUNK = {
     "slowed": 80,
     "no transitions": 80,
     "ties": 200,
+    "one overtakes another": 15,
     "a tie between networks": 40,
     "times near the limit": 50,
 }

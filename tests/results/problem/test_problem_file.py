@@ -62,7 +62,8 @@ def variants(make_problem):
         power_cap_mw=15_000,
         energy_budget_fj=2**62,
         networks=tuple(
-            dataclasses.replace(n, deadline_ps=10**11, max_transitions=0) for n in base.networks
+            dataclasses.replace(n, deadline_ps=10**11, max_transitions=0, priority=2 * i)
+            for i, n in enumerate(base.networks)
         ),
     )
     yield dataclasses.replace(
@@ -241,6 +242,12 @@ UNSOUND = {
     "no time in the period": (
         lambda p: dataclasses.replace(p, execution=Periodic(0)),
         r"execution\.period_ps: must be >= 1, got 0",
+    ),
+    "a priority beyond the largest": (
+        lambda p: dataclasses.replace(
+            p, networks=(dataclasses.replace(p.networks[0], priority=100), *p.networks[1:])
+        ),
+        r"networks\[0\]\.priority: must be from 0 to 99, got 100",
     ),
     "no frame in flight": (
         lambda p: dataclasses.replace(p, execution=Pipeline(0)),

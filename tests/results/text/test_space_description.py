@@ -121,6 +121,7 @@ NARROWS: dict[type, dict[str, Change]] = {
         "arrival_ps": (of("networks", 1, arrival_ps=2_500_000_000), "from 2.5 ms on"),
         "max_transitions": (of("networks", 0, max_transitions=1), "4 groups, at most 1 transition"),
         "deadline_ps": (of("networks", 1, deadline_ps=12 * 10**9), "latency at most 12 ms"),
+        "priority": (of("networks", 1, priority=2), "second (2 groups, priority 2)"),
         "min_rate_uhz": (of("networks", 1, min_rate_uhz=5 * 10**6), "rate at least 5 per second"),
     },
     ProblemUnit: {

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import fields, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.problems.random_problem import RandomShape, random_problem
+from benchmarks.problems.random_problem import RandomShape, random_problem, with_priorities
 from fitness.reference import timeline as plain_timeline
 from fitness.simulate import Evaluation, Kernel, design_of, make_evaluator
 from fitness.simulator.chains.chain_tables import LANES, are_chains
+from results.front.schedule import ScheduledGroup
 from results.problem.arithmetic import TIME_LIMIT_PS
 from results.problem.problem import Problem
 
@@ -42,7 +44,9 @@ def chains_of(seed: int, networks: tuple[int, int]) -> Problem:
             replace(unit, time_ps=np.where(unit.time_ps < 0, -1, unit.time_ps * factor))
             for unit in units
         )
-    return replace(problem, networks=free, transition_ps=transition, units=units)
+    problem = replace(problem, networks=free, transition_ps=transition, units=units)
+    numbers = np.random.default_rng([seed, 1])
+    return with_priorities(numbers, problem) if seed % 11 < 5 else problem
 
 
 def rows_of(problem: Problem, seed: int) -> NDArray[np.int64]:
@@ -61,6 +65,17 @@ def assert_same(one: Evaluation, other: Evaluation, what: str) -> None:
         assert np.array_equal(left, right), f"{what}: {field.name}"
 
 
+def has_overtaking(problem: Problem, groups: Sequence[ScheduledGroup]) -> bool:
+    """Whether something waits for its unit while a smaller priority starts that was ready later."""
+    return any(
+        one.unit == other.unit
+        and problem.networks[one.network].priority < problem.networks[other.network].priority
+        and other.ready_ps < one.ready_ps <= one.start_ps < other.start_ps
+        for one in groups
+        for other in groups
+    )
+
+
 def compare(seed: int, networks: tuple[int, int], kernel: Kernel) -> set[str]:
     """Asserts that the kernel, the general one and the plain evaluator agree on problem ``seed``;
     returns the features that it shows."""
@@ -70,7 +85,7 @@ def compare(seed: int, networks: tuple[int, int], kernel: Kernel) -> set[str]:
     fast = make_evaluator(problem, kernel=kernel)(rows)
     assert_same(fast, make_evaluator(problem, kernel=Kernel.GENERAL)(rows), f"seed {seed}")
     index = int(np.argmax(fast.possible))
-    slowed = tie = False
+    slowed = tie = overtakes = False
     if fast.possible[index]:
         design = design_of(problem, rows[index])
         played = plain_timeline.simulate(problem, design)
@@ -83,6 +98,7 @@ def compare(seed: int, networks: tuple[int, int], kernel: Kernel) -> set[str]:
         busy = sum(group.end_ps - group.start_ps for group in groups)
         assert fast.busy_ps[index] == busy, f"seed {seed}"
         slowed = any(group.end_ps - group.start_ps > group.alone_ps for group in groups)
+        overtakes = has_overtaking(problem, groups)
         tie = max(Counter((group.unit, group.ready_ps) for group in groups).values()) > 1
     units = problem.units
     return {
@@ -101,6 +117,7 @@ def compare(seed: int, networks: tuple[int, int], kernel: Kernel) -> set[str]:
                 "no transitions": not problem.transition_ps.any(),
                 "ties": seed % 2 == 0,
                 "a tie between networks": tie,
+                "one overtakes another": overtakes,
                 "times near the limit": any(
                     unit.time_ps.max() > TIME_LIMIT_PS * 0.99 for unit in units
                 ),

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from benchmarks.problems.random_problem import RandomShape, random_problem
+from benchmarks.problems.random_problem import RandomShape, random_problem, with_priorities
 from fitness.bound_checker.boxes import whole_space
 from fitness.multipliers.structure import chains_of, paths_of
 from fitness.objectives import make_outcomes
@@ -40,6 +40,8 @@ def enumerated(seed: int) -> Enumerated | None:
     large."""
     rng = np.random.default_rng(seed)
     problem = random_problem(rng, SHAPE)
+    if seed % 7 < 3:
+        problem = with_priorities(np.random.default_rng(seed), problem)
     objectives = [Objective(ObjectiveKind.LATENCY), Objective(ObjectiveKind.ENERGY)]
     if rng.integers(3) == 0:
         n = int(rng.integers(len(problem.networks)))

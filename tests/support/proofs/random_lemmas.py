@@ -8,7 +8,7 @@ from itertools import product
 
 import numpy as np
 
-from benchmarks.problems.random_problem import RandomShape, random_problem
+from benchmarks.problems.random_problem import RandomShape, random_problem, with_priorities
 from common.arrays import IntArray
 from fitness.lemma_checker.claim import LemmaTarget
 from results.front.certificate import NOT_NAMED, LemmaTable
@@ -33,6 +33,8 @@ def small_problem(seed: int) -> Problem:
     )
     while True:
         problem = _narrowed(rng, random_problem(rng, shape))
+        if seed % 7 < 3:
+            problem = with_priorities(np.random.default_rng(seed), problem)
         if design_count(problem) <= MAX_DESIGNS:
             return problem
 

@@ -11,4 +11,4 @@ class Dispatch(Enum):
     PLANNED = "planned"
     """The next of the order that the timeline predicts, even if another one is ready before."""
     FIFO = "fifo"
-    """Of what is ready the smallest (ready time, frame, network, repeat, group)."""
+    """Of what is ready the smallest (priority, ready time, frame, network, repeat, group)."""

@@ -24,6 +24,7 @@ class Instance:
     """Instances whose end releases its frame; none for the first frames."""
     arrival_ns: int | None
     """How long after that release it may start; None where only ``after`` counts."""
+    priority: int = 0
 
 
 @dataclass(frozen=True)
@@ -77,7 +78,10 @@ def make_execution_plan(
             release = ends_of_frame[frame - in_flight - 1] if frame > in_flight else ()
             arrival = network.arrival_ps // PS_PER_NS
         instances.append(
-            Instance(frame, n, repeat, group, entry.unit, tuple(after), release, arrival)
+            Instance(
+                *(frame, n, repeat, group, entry.unit, tuple(after), release, arrival),
+                priority=network.priority,
+            )
         )
     starts = [entry.start_ps for entry in schedule.groups]
     order = tuple(

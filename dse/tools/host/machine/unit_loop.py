@@ -127,13 +127,16 @@ def ready_time(instance: Instance, board: Board) -> int | None:
 
 
 def _first_ready(waiting: list[tuple[int, Instance]], board: Board, now: int) -> int | None:
-    best: tuple[int, int] | None = None
+    best: tuple[int, int, int] | None = None
     chosen = None
     for place, (index, instance) in enumerate(waiting):
         ready = ready_time(instance, board)
         # Indices are in the order (frame, network, repeat, group).
-        if ready is not None and ready <= now and (best is None or (ready, index) < best):
-            best, chosen = (ready, index), place
+        if ready is None or ready > now:
+            continue
+        own = instance.priority, ready, index
+        if best is None or own < best:
+            best, chosen = own, place
     return chosen
 
 

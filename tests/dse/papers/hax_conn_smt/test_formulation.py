@@ -148,6 +148,18 @@ def test_three_units_take_more_together(seed):
     check_settings(small_problem(200 + seed, shape))
 
 
+@pytest.mark.parametrize("seed", range(12))
+def test_priorities(seed):
+    """Networks on few units that overtake each other, in the best design or not."""
+    shape = RandomShape(
+        networks=(2, 3), groups=(1, 2), units=(1, 2), points=(1, 1), ties=seed % 2 == 1
+    )
+    problem = small_problem(500 + seed, shape, most=100)
+    priorities = [2, 0, 1] if seed % 3 else [1, 1, 0]
+    networks = zip(problem.networks, priorities, strict=False)
+    check_settings(replace(problem, networks=tuple(replace(n, priority=p) for n, p in networks)))
+
+
 def limited(seed):
     return small_problem(300 + seed, replace(CHAINS, networks=(2, 2), groups=(2, 3)))
 

@@ -2,6 +2,7 @@
 
 import threading
 import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -126,10 +127,15 @@ def test_first_come_first_served_goes_by_ready_time_then_by_place():
     board[GO] = 1
     board[end_place(0)], board[end_place(1)] = 20, 10
     part = UnitPart(((2, later), (3, sooner), (4, same)), Dispatch.FIFO, 1)
-    ran = []
-    clock = iter(range(100, 10_000))
-    run_unit(part, board, lambda g, s: ran.append(g), lambda: next(clock), lambda: 0)
-    assert ran == [2, 3, 1]
+
+    def order_of(part):
+        ran, clock = [], iter(range(100, 10_000))
+        run_unit(part, board, lambda g, s: ran.append(g), lambda: next(clock), lambda: 0)
+        return ran
+
+    assert order_of(part) == [2, 3, 1]
+    urgent = replace(part, instances=((2, later), (3, replace(sooner, priority=1)), (4, same)))
+    assert order_of(urgent) == [3, 1, 2]
     assert ready_time(source(0), board) == 1
 
 
