@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from benchmarks.validation import __main__ as command
-from benchmarks.validation import sets
+from benchmarks.validation import clock_sets, protocols, sets
 from benchmarks.validation.laws import (
     NAIVE,
     NORM,
@@ -166,15 +166,15 @@ def test_shapes_come_from_other_groups_only(monkeypatch):
         asked.append((known.group, [other.group for other in others]))
         return known.measured_ms
 
-    monkeypatch.setattr(sets, "one_run", spy)
+    monkeypatch.setattr(protocols, "one_run", spy)
     boards = [replace(subject(TRUE[SUM], name), group=name[0]) for name in ("a1", "a2", "b1")]
-    (found,) = sets._one("x", "y", (SUM,), boards)
+    (found,) = protocols.by_one_run("x", "y", (SUM,), boards)
     assert asked == [("a", ["b"]), ("a", ["b"]), ("b", ["a", "a"])]
     assert len(found.measured) == 3 * (len(PAIRS) - 1)
 
 
 def test_points_in_the_fit_are_not_scored():
-    (found,) = sets._few("x", "y", (NORM,), [subject(TRUE[NORM])])
+    (found,) = protocols.by_few_points("x", "y", (NORM,), [subject(TRUE[NORM])])
     assert len(found.measured) == len(PAIRS) - len(USED)
 
 
@@ -246,7 +246,7 @@ def test_default_options_of_calibrate_on_the_tx2_grid(found):
     cpu = len(platform.domain_by_name["a57"].operating_points) - 1
     errors = []
     data = read_set("tx2_gpu_memory")
-    for known in sets.tx2_subjects():
+    for known in clock_sets.tx2_subjects():
         rows = [
             ClockMeasurement(
                 known.name,
@@ -274,6 +274,7 @@ def test_default_options_of_calibrate_on_the_tx2_grid(found):
     (same,) = (
         one
         for one in found
-        if (one.data, one.law) == (sets.TX2, NORM_CONSTANT.name) and one.fitted.startswith("4 of")
+        if (one.data, one.law) == (clock_sets.TX2, NORM_CONSTANT.name)
+        and one.fitted.startswith("4 of")
     )
     assert score(same).worst == pytest.approx(every.max(), rel=1e-3)

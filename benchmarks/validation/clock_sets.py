@@ -1,0 +1,260 @@
+"""Published times over clocks of GPUs and DLAs, and what is predicted of them by what."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from benchmarks.accuracy import table2
+from benchmarks.accuracy.board_power import TABLE as XAVIER
+from benchmarks.validation.laws import (
+    NAIVE,
+    NORM,
+    NORM_CONSTANT,
+    NORM_OUTSIDE,
+    STALL,
+    SUM,
+    Subject,
+    slowdowns,
+)
+from benchmarks.validation.protocols import (
+    by_default,
+    by_few_points,
+    by_one_run,
+    rows_by,
+    tables_of,
+)
+from benchmarks.validation.published import read_set
+from benchmarks.validation.scores import Comparison, joined
+from common.arrays import FloatArray
+from fitness.cost_model.dvfs_forms import clocks_of
+from fitness.costs.network_costs import network_costs
+from platforms.io.platform_file import load_platform
+from sdf.catalogue.catalogue import load_network
+from sdf.grouping.grouping import group_network
+
+TX2 = "TX2, GPU x memory clocks, time"
+TX2_USED = ((1300.5, 1866.0), (1300.5, 1062.4), (114.75, 1866.0), (726.75, 1062.4))
+"""GPU and memory clock, MHz: fastest, slow memory, slow GPU, and a middle GPU at slow memory."""
+TX2_CORNERS = ((1300.5, 1866.0), (1300.5, 1062.4), (114.75, 1866.0), (114.75, 1062.4))
+NANO = "Orin Nano, GPU x memory clocks, time"
+NANO_USED = ((1020.0, 3199.0), (1020.0, 665.6), (306.0, 3199.0), (612.0, 665.6))
+GPU_CLOCKS = "Xavier, Xavier NX, Nano, GPU clocks, time"
+BATCHES = {"xavier-nx": (1, 8), "nano": (1, 8), "agx-xavier": (1, 16)}
+CLASSIFIED = ("batch 1 on xavier-nx", "batch 1 on nano")
+"""Where the share of the launches that follows the GPU's clock was not set."""
+DLA_MODES = "Orin, two DLAs, power modes, time"
+TANG = "TX2, Tang's Table 2, time"
+ONE_RUN = "one run; shape of the others"
+
+
+def tx2_subjects(used: Sequence[tuple[float, float]] = TX2_USED) -> list[Subject]:
+    """The networks of the TX2 grid; ``used``: GPU and memory clocks in the fit of a few."""
+    return _grid_subjects("tx2_gpu_memory", used)
+
+
+def _grid_subjects(data: str, used: Sequence[tuple[float, float]]) -> list[Subject]:
+    """The networks of a grid of GPU and memory clocks; the first of ``used`` is the fastest."""
+    subjects = []
+    for name, rows in rows_by(read_set(data), "network"):
+        pairs = [(float(row["gpu"]), float(row["memory"])) for row in rows]
+        subjects.append(
+            Subject(
+                name=name,
+                group=name,
+                clocks=slowdowns([gpu for gpu, _ in pairs], [memory for _, memory in pairs]),
+                measured_ms=np.array([float(row["latency"]) for row in rows]),
+                used=tuple(pairs.index(pair) for pair in used),
+                fastest=pairs.index(used[0]),
+            )
+        )
+    return subjects
+
+
+def tx2_grid() -> list[Comparison]:
+    """Four points (the corners for comparison), one run, and for VGG-19 none at all."""
+    laws = (NAIVE, SUM, NORM, NORM_CONSTANT)
+    subjects = tx2_subjects()
+    (vgg19,) = (subject for subject in subjects if subject.name == "vgg19")
+    return [
+        *by_few_points(TX2, "4 of 52 points of each network", laws, subjects),
+        *by_few_points(
+            TX2, "the 4 corners of each network", (SUM, NORM_CONSTANT), tx2_subjects(TX2_CORNERS)
+        ),
+        *by_one_run(TX2, ONE_RUN, laws, subjects),
+        *(
+            by_default(TX2, fitted_to, "jetson-tx2", "gpu", tables_of("tx2_gpu_memory"), used)
+            for fitted_to, used in (
+                ("4 of 52 points of each network", TX2_USED),
+                ("one run; the platform's shares", TX2_USED[:1]),
+            )
+        ),
+        Comparison(
+            TX2, "nothing; VGG-19", "the program's estimate", "ms", estimate_ms(), vgg19.measured_ms
+        ),
+    ]
+
+
+def nano_grid() -> list[Comparison]:
+    """Four points of each subject; for the two networks one run and the shape of the other."""
+    laws = (NAIVE, SUM, NORM)
+    data = "orin_nano_gpu_memory"
+    subjects = _grid_subjects(data, NANO_USED)
+    networks = [subject for subject in subjects if subject.name in ("mobilenet", "vit")]
+    fitted_to = "4 of 24 points of each network or kernel"
+    tables = tables_of(data)
+    return [
+        *by_few_points(NANO, fitted_to, (*laws, NORM_OUTSIDE), subjects),
+        by_default(NANO, fitted_to, "jetson-orin-nano-8gb", "gpu", tables, NANO_USED),
+        *by_one_run(NANO, "one run; shape of the other network", laws, networks),
+    ]
+
+
+def estimate_ms() -> FloatArray:
+    """VGG-19 by the platform file alone, at every point of the grid and the fastest CPU clock."""
+    platform = load_platform("jetson-tx2")
+    costs = network_costs(group_network(load_network("vgg19").graph, None, groups=1), platform)
+    unit = platform.unit_by_name["gpu"]
+    picoseconds = costs.units[platform.units.index(unit)].time_ps.sum(axis=0)
+    ladders = [
+        [point.frequency_khz for point in platform.domain_by_name[name].operating_points]
+        for name in ("gpu", "emc")
+    ]
+    rows = [row for row in read_set("tx2_gpu_memory").rows if row["network"] == "vgg19"]
+    points = [
+        tuple(
+            ladder.index(round(1000 * float(row[column])))
+            for ladder, column in zip(ladders, ("gpu", "memory"), strict=True)
+        )
+        for row in rows
+    ]
+    return np.array([picoseconds[gpu, -1, memory] / 1e9 for gpu, memory in points])
+
+
+def tang() -> list[Comparison]:
+    """GPU and CPU clocks: the host's clock counts."""
+    platform = load_platform(table2.PLATFORM)
+    unit = platform.unit_by_name["gpu"]
+    subjects = []
+    for name, nine in table2.published().items():
+        points = np.array([entry.measurement.points for entry in nine], dtype=np.int64)
+        subjects.append(
+            Subject(
+                name=name,
+                group=name,
+                clocks=clocks_of(platform, unit, points),
+                measured_ms=np.array([1000 / entry.fps for entry in nine]),
+                used=table2.CALIBRATED,
+                fastest=int(np.argmax(points[:, :2].sum(axis=1))),
+            )
+        )
+    return by_few_points(TANG, "5 of 9 points of each network", (NAIVE, SUM, NORM, STALL), subjects)
+
+
+def board_subjects(batches: Mapping[str, tuple[int, ...]]) -> list[tuple[Subject, FloatArray]]:
+    """Boards at batch sizes, with the energy of a batch in mJ, [n] rising GPU clocks."""
+    tables: list[tuple[str, int, list[tuple[float, float, float]]]] = []
+    data = read_set("jetson_gpu_clocks")
+    for board, rows in rows_by(data, "board"):
+        for batch in batches.get(board, ()):
+            chosen = [row for row in rows if row["batch"] == batch]
+            cells = [
+                tuple(float(row[key]) for key in ("gpu", "latency", "energy")) for row in chosen
+            ]
+            tables.append((board, batch, [(mhz, ms, mj) for mhz, ms, mj in cells]))
+    with XAVIER.open(encoding="utf-8") as file:
+        xavier = list(csv.DictReader(file))
+    for batch in batches.get("agx-xavier", ()):
+        points = []
+        for line in xavier:
+            ms = 1000 * batch / float(line[f"batch{batch}_per_s"])
+            points.append((float(line["gpu_mhz"]), ms, ms * float(line[f"batch{batch}_w"])))
+        tables.append(("agx-xavier", batch, points))
+    found = []
+    for board, batch, points in tables:
+        mhz, times, energies = (np.array(column) for column in zip(*points, strict=True))
+        last = len(mhz) - 1
+        subject = Subject(
+            name=f"batch {batch} on {board}",
+            group=board,
+            clocks=slowdowns(mhz.tolist()),
+            measured_ms=times,
+            used=(0, last // 4, last // 2, last),
+            fastest=last,
+        )
+        found.append((subject, energies))
+    return found
+
+
+def gpu_clocks() -> list[Comparison]:
+    """Four GPU clocks of a board, one with the shape of other boards, one with the platform's."""
+    laws = (NAIVE, SUM, NORM)
+    subjects = [subject for subject, _ in board_subjects(BATCHES)]
+    return [
+        *by_few_points(
+            GPU_CLOCKS, "4 clocks of each board and batch", (*laws, NORM_OUTSIDE), subjects
+        ),
+        *by_one_run(GPU_CLOCKS, "one run; shape of other boards", laws, subjects),
+        *map(
+            joined, zip(*[_as_classifier(s) for s in subjects if s.name in CLASSIFIED], strict=True)
+        ),
+    ]
+
+
+def _as_classifier(subject: Subject) -> tuple[Comparison, Comparison]:
+    """One run of a classifier without a name, and how the program's ResNet-50 follows the clock;
+    the naive law before it."""
+    platform = load_platform(f"jetson-{subject.group}")
+    network = group_network(load_network("resnet50").graph, None, groups=1)
+    (costs,) = network_costs(network, platform, units=["gpu"]).units
+    ladder = platform.domain_by_name["gpu"].operating_points
+    fastest = ladder[-1].frequency_khz
+    slowdown = [fastest / point.frequency_khz for point in reversed(ladder)]
+    times = np.interp(subject.clocks.own, slowdown, costs.time_ps.sum(axis=0)[::-1, -1])
+    keep = np.arange(len(times)) != subject.fastest
+    fitted_to = "one run; launches of AGX Xavier, batch 1"
+
+    def compared(law: str, shape: FloatArray) -> Comparison:
+        scaled = shape / shape[subject.fastest] * subject.measured_ms[subject.fastest]
+        return Comparison(GPU_CLOCKS, fitted_to, law, "ms", scaled[keep], subject.measured_ms[keep])
+
+    return (
+        compared(NAIVE.name, subject.clocks.own),
+        compared("the program's ResNet-50", times),
+    )
+
+
+def dla_modes() -> list[Comparison]:
+    """One power mode of a network, and the shape of the other networks. Three pairs of clocks do
+    not determine a constant inside the norm."""
+    subjects = []
+    for name, rows in rows_by(read_set("orin_dla_modes"), "network"):
+        subjects.append(
+            Subject(
+                name=name,
+                group=name,
+                clocks=slowdowns(
+                    [float(row["dla"]) for row in rows], [float(row["memory"]) for row in rows]
+                ),
+                measured_ms=np.array([1000 / float(row["rate"]) for row in rows]),
+                used=(),
+                fastest=0,
+            )
+        )
+    tables = [
+        (name, [(dla, memory, 1000 / rate) for dla, memory, rate in rows])
+        for name, rows in tables_of("orin_dla_modes")
+    ]
+    return [
+        *by_one_run(DLA_MODES, ONE_RUN, (NAIVE, SUM, NORM), subjects),
+        by_default(
+            DLA_MODES,
+            "one run; the platform's shares",
+            "jetson-agx-orin",
+            "dla0",
+            tables,
+            ((1600, 3199),),
+        ),
+    ]

@@ -1,0 +1,110 @@
+"""What of a set is fitted and what is held out: a few points, one run, ``dse calibrate``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from benchmarks.validation.laws import Law, Subject, few_points, one_run
+from benchmarks.validation.published import DataSet, read_set
+from benchmarks.validation.scores import Comparison, joined
+from common.arrays import FloatArray
+from fitness.calibration.dvfs import calibrate_rows, predicted
+from fitness.calibration.dvfs_table import ClockMeasurement
+from fitness.cost_model.dvfs_forms import point_at
+from platforms.io.platform_file import load_platform
+
+
+def rows_by(data: DataSet, column: str) -> list[tuple[str, list[dict[str, str | float]]]]:
+    """The rows of each name in a column, in the order of the file."""
+    names = dict.fromkeys(str(row[column]) for row in data.rows)
+    return [(name, [row for row in data.rows if row[column] == name]) for name in names]
+
+
+def tables_of(name: str) -> list[tuple[str, list[tuple[float, float, float]]]]:
+    """Per network its rows of unit MHz, memory MHz and figure."""
+    found = []
+    for network, rows in rows_by(read_set(name), "network"):
+        cells = [[float(cell) for cell in list(row.values())[-3:]] for row in rows]
+        found.append((network, [(own, memory, figure) for own, memory, figure in cells]))
+    return found
+
+
+def by_few_points(
+    data: str, fitted_to: str, laws: Sequence[Law], subjects: Sequence[Subject]
+) -> list[Comparison]:
+    """Each subject by a fit to its points ``used``; a comparison per law."""
+    return [
+        joined(
+            [
+                held_out_of(data, fitted_to, law, "ms", s, few_points(law, s), s.measured_ms)
+                for s in subjects
+            ]
+        )
+        for law in laws
+    ]
+
+
+def by_one_run(
+    data: str, fitted_to: str, laws: Sequence[Law], subjects: Sequence[Subject]
+) -> list[Comparison]:
+    """Each subject by its time at the fastest clocks and those of other groups."""
+    found = []
+    for law in laws:
+        parts = []
+        for subject in subjects:
+            others = [other for other in subjects if other.group != subject.group]
+            times = one_run(law, subject, others)
+            keep = np.arange(len(times)) != subject.fastest
+            parts.append(
+                Comparison(data, fitted_to, law.name, "ms", times[keep], subject.measured_ms[keep])
+            )
+        found.append(joined(parts))
+    return found
+
+
+def by_default(
+    data: str,
+    fitted_to: str,
+    platform: str,
+    unit: str,
+    tables: Sequence[tuple[str, Sequence[tuple[float, float, float]]]],
+    used: Sequence[tuple[float, float]],
+) -> Comparison:
+    """What ``dse calibrate`` makes of the runs at the clocks ``used`` without options; a host runs
+    at its fastest clock."""
+    chip = load_platform(platform)
+    clocks = chip.unit_by_name[unit].clocks
+    fastest = [len(chip.domain_by_name[name].operating_points) - 1 for name in clocks]
+    parts = []
+    for network, table in tables:
+        rows = []
+        for own_mhz, memory_mhz, ms in table:
+            points = list(fastest)
+            points[0] = point_at(chip, clocks[0], round(1000 * own_mhz), network)
+            points[-1] = point_at(chip, clocks[-1], round(1000 * memory_mhz), network)
+            rows.append(ClockMeasurement(network, "", unit, tuple(points), ms, None, None))
+        keep = np.array([entry[:2] not in used for entry in table])
+        kept = [row for row, held_out in zip(rows, keep, strict=True) if not held_out]
+        times, _ = predicted(calibrate_rows(kept, chip, resamples=0), rows, chip)
+        measured = np.array([ms for _, _, ms in table])
+        parts.append(
+            Comparison(data, fitted_to, "dse calibrate", "ms", times[keep], measured[keep])
+        )
+    return joined(parts)
+
+
+def held_out_of(
+    data: str,
+    fitted_to: str,
+    law: Law,
+    unit: str,
+    subject: Subject,
+    predicted: FloatArray,
+    measured: FloatArray,
+) -> Comparison:
+    """What was predicted of the points that are not ``used``."""
+    keep = np.ones(len(measured), dtype=np.bool_)
+    keep[list(subject.used)] = False
+    return Comparison(data, fitted_to, law.name, unit, predicted[keep], measured[keep])
