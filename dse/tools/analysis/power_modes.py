@@ -23,8 +23,8 @@ _Caps = tuple[int | None, ...]
 
 
 def mode_costs(deployments: Sequence[Deployment], modes: PowerModes) -> list[tuple[ModeCost, ...]]:
-    """For each member every mode, all clocks at their caps on the ladder, simulated by the
-    timeline.
+    """For each member every mode by its number, all clocks at their caps on the ladder, simulated
+    by the timeline.
 
     Args:
         deployments: members of one front, at least one; they are simulated together, which costs
@@ -61,7 +61,7 @@ def mode_costs(deployments: Sequence[Deployment], modes: PowerModes) -> list[tup
                 broken = [state.describe() for state in states if not state.met]
             remarks = (*_takes_longer(kinds, modes, mode), *broken)
             of_member.append(ModeCost(mode, clocks_khz, distance, makespan, energy, remarks))
-        costs.append(tuple(of_member))
+        costs.append(tuple(sorted(of_member, key=lambda cost: cost.mode.number)))
     return costs
 
 

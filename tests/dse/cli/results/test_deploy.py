@@ -194,14 +194,16 @@ def test_nvpmodel_with_the_boards_own_file(dse, pair_folder, tmp_path):
     out = tmp_path / "out"
     ran = dse("deploy", pair_folder, "--to", "nvpmodel", "--conf", conf, "-o", out)
     assert (ran.status, ran.err) == (0, "")
-    whole = parse_nvpmodel_conf(CONF + (out / "nvpmodel.conf").read_text(), "both")
+    text = (out / "nvpmodel.conf").read_text()
+    whole = parse_nvpmodel_conf(CONF + text, "both")
     mode = whole.modes[-1]
     assert mode.number == 12
     assert {name for name, _, _ in mode.lines} == {
         *("CPU_ONLINE", "PVA_VPS", "CPU_DENVER_0", "GPU", "EMC", "DLA_CORE")
     }
     assert ("PVA_VPS", "MAX_FREQ", "-1") in mode.lines
-    assert [m["id"] for m in manifest(out)["power_modes"]] == [11, 3]
+    assert [m["id"] for m in manifest(out)["power_modes"]] == [3, 11]
+    assert text.index("#   mode 3 ") < text.index("#   mode 11 (")
 
 
 @pytest.mark.parametrize(
