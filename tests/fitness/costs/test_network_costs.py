@@ -103,6 +103,8 @@ def test_costs_are_the_formula_to_the_last_picosecond(name: str, seed: int) -> N
             place = (group, row, *([generator.randrange(12)] if unit["host"] else []), column)
             host_mhz = ladders[unit["host"]] if unit["host"] else [1]
             slower_host = host_mhz[-1] / host_mhz[place[2] if unit["host"] else 0]
+            share = unit["fixed"].get("own_share", 0)
+            slower_launch = share * own_mhz[-1] / own_mhz[row] + (1 - share) * slower_host
             time = Fraction(0)
             moved = Fraction(0)
             for item in network.groups[group].layers:
@@ -124,7 +126,7 @@ def test_costs_are_the_formula_to_the_last_picosecond(name: str, seed: int) -> N
                     (compute * own_mhz[-1] / own_mhz[row]) ** 3
                     + (transfer * memory_mhz[-1] / memory_mhz[column]) ** 3
                 )
-                time += unit["fixed"]["us_per_layer"] * slower_host
+                time += unit["fixed"]["us_per_layer"] * slower_launch
                 moved += size
             # MACs / (MAC/cycle x MHz) are microseconds; bytes / us = 1000 kB/s.
             assert table.time_ps[place] == half_up(time * 10**6)
