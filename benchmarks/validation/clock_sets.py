@@ -45,7 +45,10 @@ GPU_CLOCKS = "Xavier, Xavier NX, Nano, GPU clocks, time"
 BATCHES = {"xavier-nx": (1, 8), "nano": (1, 8), "agx-xavier": (1, 16)}
 CLASSIFIED = ("batch 1 on xavier-nx", "batch 1 on nano")
 """Where the share of the launches that follows the GPU's clock was not set."""
+CPU_CLOCKS = "Xavier NX, Nano, CPU clocks, time"
 DLA_MODES = "Orin, two DLAs, power modes, time"
+DLA_USED = ((1600.0, 3199.0), (1369.6, 3199.0))
+"""DLA and memory clock, MHz: MAXN, and both of 50W and 30W."""
 TANG = "TX2, Tang's Table 2, time"
 ONE_RUN = "one run; shape of the others"
 
@@ -226,9 +229,27 @@ def _as_classifier(subject: Subject) -> tuple[Comparison, Comparison]:
     )
 
 
+def cpu_clocks() -> list[Comparison]:
+    """Power modes with equal GPU and memory clocks: the mode with the fastest CPU predicts the
+    others."""
+    times, naive, measured = [], [], []
+    rows = read_set("jetson_cpu_clocks").rows
+    for clocks in dict.fromkeys((row["board"], row["gpu"], row["memory"]) for row in rows):
+        first, *others = (r for r in rows if (r["board"], r["gpu"], r["memory"]) == clocks)
+        for row in others:
+            times.append(float(first["latency"]))
+            naive.append(times[-1] * float(first["cpu"]) / float(row["cpu"]))
+            measured.append(float(row["latency"]))
+    fitted_to = "the fastest CPU at the same clocks"
+    return [
+        Comparison(CPU_CLOCKS, fitted_to, law, "ms", np.array(found), np.array(measured))
+        for law, found in ((NAIVE.name, naive), ("no host", times))
+    ]
+
+
 def dla_modes() -> list[Comparison]:
-    """One power mode of a network, and the shape of the other networks. Three pairs of clocks do
-    not determine a constant inside the norm."""
+    """One power mode of a network, and the shape of the other networks; or two pairs of clocks of
+    it. Three pairs do not determine a constant inside the norm."""
     subjects = []
     for name, rows in rows_by(read_set("orin_dla_modes"), "network"):
         subjects.append(
@@ -249,12 +270,11 @@ def dla_modes() -> list[Comparison]:
     ]
     return [
         *by_one_run(DLA_MODES, ONE_RUN, (NAIVE, SUM, NORM), subjects),
-        by_default(
-            DLA_MODES,
-            "one run; the platform's shares",
-            "jetson-agx-orin",
-            "dla0",
-            tables,
-            ((1600, 3199),),
+        *(
+            by_default(DLA_MODES, fitted_to, "jetson-agx-orin", "dla0", tables, used)
+            for fitted_to, used in (
+                ("one run; the platform's shares", DLA_USED[:1]),
+                ("MAXN, 50W, 30W of each network", DLA_USED),
+            )
         ),
     ]

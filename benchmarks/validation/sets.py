@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from benchmarks.validation.clock_sets import dla_modes, gpu_clocks, nano_grid, tang, tx2_grid
+from benchmarks.validation.clock_sets import (
+    cpu_clocks,
+    dla_modes,
+    gpu_clocks,
+    nano_grid,
+    tang,
+    tx2_grid,
+)
 from benchmarks.validation.co_run_sets import alone, co_runs, named_units, repeats
 from benchmarks.validation.energy_sets import board_power, gpu_energy
 from benchmarks.validation.qai_llm import snapdragon_llm
@@ -16,6 +23,7 @@ SETS: dict[str, Callable[[], list[Comparison]]] = {
     "nano-grid": nano_grid,
     "tang": tang,
     "gpu-clocks": gpu_clocks,
+    "cpu-clocks": cpu_clocks,
     "gpu-energy": gpu_energy,
     "board-power": board_power,
     "dla-modes": dla_modes,
