@@ -33,7 +33,8 @@ def sysfs_script(deployment: Deployment) -> str:
 
 
 def controls_of(deployment: Deployment) -> list[tuple[ClockControl, int | None]]:
-    """How each clock of the problem is set, and its frequency; None where it is off.
+    """How each clock of the problem is set, and its frequency; None where it is off. A clock with
+    one operating point needs no control.
 
     Raises:
         ResultError: where the platform does not say how one of its clocks is set.
@@ -44,6 +45,8 @@ def controls_of(deployment: Deployment) -> list[tuple[ClockControl, int | None]]
     found = []
     for domain, khz in deployment.clocks_khz.items():
         if domain not in controls:
+            if len(platform.domain_by_name[domain].operating_points) == 1:
+                continue
             raise ResultError(
                 f"sysfs cannot serve {platform.name}: it is not known which files set "
                 f"{domain!r}; --to json has the clocks for a tool of your own"

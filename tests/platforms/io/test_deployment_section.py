@@ -13,9 +13,10 @@ WITH_SECTION = [name for name in platform_names() if load_platform(name).deploym
 @pytest.mark.parametrize("name", WITH_SECTION)
 def test_every_clock_of_a_board_can_be_set(name):
     chip = load_platform(name)
-    assert [control.domain for control in chip.deployment.controls] == [
-        domain.name for domain in chip.domains
-    ]
+    known = [control.domain for control in chip.deployment.controls]
+    names = [domain.name for domain in chip.domains]
+    assert known == [name for name in names if name in known]
+    assert all(domain.name in known for domain in chip.domains if len(domain.operating_points) > 1)
     modes = chip.deployment.power_modes
     if modes is None:
         return

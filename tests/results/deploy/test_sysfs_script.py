@@ -339,6 +339,8 @@ def test_options(board):
         ("jetson-agx-orin-32gb", ("gpu",)),
         ("jetson-tx2", ()),
         ("jetson-tx2", ("denver", "gpu")),
+        ("rk3588", ("a76",)),
+        ("raspberry-pi-5-hailo-8", ()),
     ],
 )
 def test_shellcheck_finds_nothing(platform, off, tmp_path):
@@ -351,6 +353,13 @@ def test_shellcheck_finds_nothing(platform, off, tmp_path):
     script.write_text(sysfs_script(deployment(platform, **clocks)))
     ran = subprocess.run([shellcheck, script], capture_output=True, text=True, timeout=60)
     assert (ran.returncode, ran.stdout) == (0, "")
+
+
+def test_a_clock_with_one_operating_point_needs_no_files():
+    """The accelerator and the memory have one; the files of the CPU's are known."""
+    script = sysfs_script(deployment("raspberry-pi-5-hailo-8", cpu=1800000, hailo=400000, emc=1))
+    assert "clock unit cpufreq cpu 1800000 /sys/devices/system/cpu/cpu0/cpufreq" in script
+    assert "hailo" not in script
 
 
 def test_a_board_whose_files_are_not_known():
