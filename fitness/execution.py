@@ -25,10 +25,10 @@ import numpy as np
 from common.arrays import BoolArray, IntArray
 from fitness.closed_form import make_load_evaluator
 from fitness.reference.closed_form import plain_loads
-from fitness.simulate import Evaluation, Timeline, design_of, make_evaluator
-from fitness.simulate_long_run import free_run_of, make_long_run_evaluator
-from results.front.front import FreeRun
-from results.front.schedule import Schedule
+from fitness.simulate import Evaluation, design_of, dynamic_by_unit, simulate
+from fitness.simulate_long_run import free_run_of, make_long_run_evaluator, simulate_shown
+from results.front.front import FreeRun, Member
+from results.front.schedule import Schedule, ScheduledMember
 from results.problem.execution import (
     ClosedForm,
     ExecutionModel,
@@ -63,19 +63,15 @@ AccountFunction = Callable[[IntArray, Evaluation | None], EnergyAccount]
 
 @dataclass(frozen=True, eq=False)
 class MemberRun:
-    """What a member shows and draws."""
+    """What a member draws, and how long it is shown."""
 
-    schedule: Schedule
-    """One frame alone, or the beginning of a free run."""
     free_run: FreeRun | None
     energy_fj: int
     energy_by_unit_fj: tuple[int, ...]
     """Per unit, idle and busy."""
 
 
-MemberFunction = Callable[
-    [Problem, IntArray, BoolArray, Sequence[Timeline], int], Sequence[MemberRun]
-]
+MemberFunction = Callable[[Problem, IntArray, BoolArray, Evaluation, int], Sequence[MemberRun]]
 
 
 @dataclass(frozen=True)
@@ -89,7 +85,7 @@ class ModelRules:
     """Whether that function looks at the frame."""
     run_members: MemberFunction
     """From a problem, rows [n, groups + domains], which domains are on [n, domains], one frame of
-    each and a number of threads to what members show."""
+    each and a number of threads to what members draw."""
     bounded: frozenset[ObjectiveKind] = frozenset()
     """Objectives that are known to be no better than stand-alone times give."""
     provable: frozenset[ObjectiveKind] = frozenset()
@@ -101,6 +97,22 @@ class ModelRules:
 def rules_of(problem: Problem) -> ModelRules:
     """The part of the problem's model."""
     return RULES[type(problem.execution)]
+
+
+def schedule_of(problem: Problem, design: DesignPoint) -> Schedule:
+    """One frame alone, or the beginning of a free run.
+
+    Raises:
+        ValueError: where the design puts a group on a unit that cannot run it.
+    """
+    if problem.execution.has_frame:
+        return simulate(problem, design).schedule
+    return simulate_shown(problem, design)[0]
+
+
+def scheduled(problem: Problem, member: Member) -> ScheduledMember:
+    """A member with its schedule."""
+    return ScheduledMember(problem, member, schedule_of(problem, member.design))
 
 
 def _make_frame_account(problem: Problem, jobs: int) -> AccountFunction:
@@ -157,42 +169,38 @@ def _make_long_run_account(problem: Problem, jobs: int) -> AccountFunction:
 
 
 def _run_frames(
-    problem: Problem, rows: IntArray, on: BoolArray, timelines: Sequence[Timeline], jobs: int
+    problem: Problem, rows: IntArray, on: BoolArray, frame: Evaluation, jobs: int
 ) -> list[MemberRun]:
-    account = _make_frame_account(problem, jobs)(rows, make_evaluator(problem)(rows))
+    account = _make_frame_account(problem, jobs)(rows, frame)
     members = []
     for i, row in enumerate(rows):
         idle = _idle_of_units(problem, design_of(problem, row), on[i])
-        dynamic = _dynamic_of_units(problem, row, timelines[i])
+        dynamic = dynamic_by_unit(problem, row)
         time = int(account.time_ps[i])
         by_unit = tuple(a * time + b for a, b in zip(idle, dynamic, strict=True))
-        members.append(MemberRun(timelines[i].schedule, None, int(account.energy_fj[i]), by_unit))
+        members.append(MemberRun(None, int(account.energy_fj[i]), by_unit))
     return members
 
 
 def _run_closed_form(
-    problem: Problem, rows: IntArray, on: BoolArray, timelines: Sequence[Timeline], jobs: int
+    problem: Problem, rows: IntArray, on: BoolArray, frame: Evaluation, jobs: int
 ) -> list[MemberRun]:
-    del on
+    del on, frame
     energies = make_load_evaluator(problem, jobs=jobs)(rows).energy_fj.tolist()
     return [
-        MemberRun(
-            timeline.schedule,
-            None,
-            energy,
-            plain_loads(problem, design_of(problem, row)).energy_by_unit_fj,
-        )
-        for row, timeline, energy in zip(rows, timelines, energies, strict=True)
+        MemberRun(None, energy, plain_loads(problem, design_of(problem, row)).energy_by_unit_fj)
+        for row, energy in zip(rows, energies, strict=True)
     ]
 
 
 def _run_on(
-    problem: Problem, rows: IntArray, on: BoolArray, timelines: Sequence[Timeline], jobs: int
+    problem: Problem, rows: IntArray, on: BoolArray, frame: Evaluation, jobs: int
 ) -> list[MemberRun]:
     """Energies of one frame, in the mean over the window."""
+    del frame
     runs = make_long_run_evaluator(problem, jobs=jobs)(rows)
     designs = [design_of(problem, row) for row in rows]
-    shown: list[tuple[Schedule, FreeRun | None]] = [(t.schedule, None) for t in timelines]
+    shown: list[FreeRun | None] = [None for _ in designs]
     if not problem.execution.has_frame:
         with ThreadPoolExecutor(jobs) as pool:
             shown = list(pool.map(partial(free_run_of, problem), designs, runs.stream_period_ps))
@@ -204,7 +212,7 @@ def _run_on(
         by_unit = tuple(
             runs.per_frame(i, a * window + b) for a, b in zip(idle, dynamic[i], strict=True)
         )
-        members.append(MemberRun(*shown[i], energy, by_unit))
+        members.append(MemberRun(shown[i], energy, by_unit))
     return members
 
 
@@ -216,18 +224,6 @@ def _idle_of_units(problem: Problem, design: DesignPoint, on: BoolArray) -> tupl
         else 0
         for unit in problem.units
     )
-
-
-def _dynamic_of_units(problem: Problem, row: IntArray, frame: Timeline) -> tuple[int, ...]:
-    """Per unit: dynamic energy of one frame, fJ."""
-    result, power = [0] * len(problem.units), []
-    for g, u in enumerate(row[: problem.group_count].tolist()):
-        unit = problem.units[u]
-        points = tuple(int(row[problem.group_count + clock]) for clock in unit.clocks)
-        power.append(int(unit.dynamic_mw[(g, *points)]))
-    for entry in frame.schedule.groups:
-        result[entry.unit] += power[entry.group] * (entry.end_ps - entry.start_ps)
-    return tuple(result)
 
 
 _LATENCIES = frozenset({ObjectiveKind.LATENCY, ObjectiveKind.INVERSE_LATENCY})

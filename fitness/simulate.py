@@ -14,7 +14,7 @@ from common.arrays import BoolArray, IntArray
 from fitness.simulator.chains.chain_lanes import MAX_UNITS, make_chain_lanes
 from fitness.simulator.chains.chain_tables import SLOTS, are_chains, make_chains, make_lanes
 from fitness.simulator.layout import Plan, make_plan
-from fitness.simulator.state import Chosen, make_chosen, make_state
+from fitness.simulator.state import Chosen, State, make_chosen, make_state
 from fitness.simulator.threads import RowSimulator, share_rows
 from results.front.schedule import Schedule, ScheduledGroup
 from results.problem.problem import DesignPoint, Problem
@@ -179,19 +179,42 @@ def simulate(
     Raises:
         ValueError: where the design puts a group on a unit that cannot run it.
     """
-    from fitness.simulator.general import simulate as simulate_kernel
-
     plan = _plan_of(problem)
-    chosen = chosen_of(problem, plan, row_of(design))
-    # No choice is open. With stops the state has the type that proofs have: compiled once for both.
-    state = make_state(plan, frames=frames, in_flight=in_flight, log=True, stops=True)
-    simulate_kernel(plan, chosen, state)
+    chosen, state = _simulated(problem, plan, row_of(design), frames, in_flight)
     groups = scheduled_groups(plan, chosen, np.arange(len(state.log)), state.log)
     return Timeline(
         schedule=Schedule(tuple(groups)),
         frame_end_ps=tuple(state.frame_end.tolist()),
         latency_ps=tuple(tuple(entry) for entry in state.latency.tolist()),
     )
+
+
+def dynamic_by_unit(problem: Problem, row: IntArray) -> tuple[int, ...]:
+    """Per unit: dynamic energy of one frame alone, fJ.
+
+    Raises:
+        ValueError: where the row puts a group on a unit that cannot run it.
+    """
+    plan = _plan_of(problem)
+    chosen, state = _simulated(problem, plan, row, frames=1, in_flight=1)
+    group = plan.instance["group"]
+    energies = np.zeros(len(problem.units), dtype=np.int64)
+    spent = chosen.group.dynamic_mw[group] * (state.log["end"] - state.log["start"])
+    np.add.at(energies, chosen.group.unit[group], spent)
+    return tuple(energies.tolist())
+
+
+def _simulated(
+    problem: Problem, plan: Plan, row: IntArray, frames: int, in_flight: int
+) -> tuple[Chosen, State]:
+    """The costs of a row, and the state that its simulation ends in, with its log."""
+    from fitness.simulator.general import simulate as simulate_kernel
+
+    chosen = chosen_of(problem, plan, row)
+    # No choice is open. With stops the state has the type that proofs have: compiled once for both.
+    state = make_state(plan, frames=frames, in_flight=in_flight, log=True, stops=True)
+    simulate_kernel(plan, chosen, state)
+    return chosen, state
 
 
 def chosen_of(problem: Problem, plan: Plan, row: IntArray) -> Chosen:

@@ -292,13 +292,11 @@ def simulate_shown(
     return Schedule(tuple(sorted(groups))), (begin, end), shown
 
 
-def free_run_of(
-    problem: Problem, design: DesignPoint, periods_ps: IntArray
-) -> tuple[Schedule, FreeRun]:
-    """The schedule and the summary of free-running networks.
+def free_run_of(problem: Problem, design: DesignPoint, periods_ps: IntArray) -> FreeRun:
+    """The summary of free-running networks.
 
     Args:
         periods_ps: [networks], of the same design point.
     """
-    schedule, window, shown = simulate_shown(problem, design)
-    return schedule, FreeRun(window, tuple(int(period) for period in periods_ps), shown)
+    _, window, shown = simulate_shown(problem, design)
+    return FreeRun(window, tuple(int(period) for period in periods_ps), shown)

@@ -15,6 +15,7 @@ from dse.certificate.summary import describe_claims
 from dse.inputs.output import check_output_file
 from dse.problem.constraint_status import limit_states
 from dse.tools.deploy.texts import deployment_texts, fitting_targets
+from fitness.execution import schedule_of, scheduled
 from platforms.errors import PlatformError
 from platforms.io.platform_file import load_platform
 from results.deploy.deployment import Deployment
@@ -32,7 +33,7 @@ from results.front.bounds import BoundProof
 from results.front.certificate import CertificateStatus, ProofArtifacts
 from results.front.cost_origins import CostOrigins
 from results.front.front import Front as NumericFront
-from results.front.front_document import member_to_document
+from results.front.front_document import scheduled_to_document
 from results.front.named_members import mark_members
 from results.front.select_member import FASTEST, LOWEST_ENERGY, choose_member, member_title
 from results.io.plural import pluralize
@@ -40,7 +41,7 @@ from results.problem.problem import Problem as NumericProblem
 from results.text.front import DEFAULT_ROWS, front_table, table_rows
 from results.text.member import member_lines
 from results.text.member_diff import describe_difference
-from results.text.schedule import FREE_RUN_ROWS, schedule_table
+from results.text.schedule import SCHEDULE_ROWS, schedule_table
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -230,7 +231,11 @@ class Front(Sequence[Member]):
                 choose_member(front, text) for text in members or _DEFAULT_MEMBERS[what]
             )
         ]
-        return draw_gantts(chosen) if what == "gantt" else draw_energy(chosen)
+        if what == "energy":
+            return draw_energy(chosen)
+        return draw_gantts(
+            [(title, scheduled(problem, member)) for title, problem, member in chosen]
+        )
 
     def trace(self, members: Sequence[str] = (FASTEST,)) -> tuple[bytes, list[str]]:
         """Schedules in the Trace Event Format, for Perfetto, and the titles of the members."""
@@ -238,8 +243,8 @@ class Front(Sequence[Member]):
 
         front = self.numeric
         chosen = dict.fromkeys(choose_member(front, text) for text in members)
-        titles = [(member_title(front, index), front.members[index]) for index in chosen]
-        return trace_bytes(self.problem, titles), [title for title, _ in titles]
+        titles = [(member_title(front, index), self[index].scheduled) for index in chosen]
+        return trace_bytes(titles), [title for title, _ in titles]
 
     def page(self, platform: str | None = None) -> tuple[bytes, list[str]]:
         """The HTML report, and a note where it is without deployment.
@@ -260,16 +265,16 @@ class Front(Sequence[Member]):
             if platform is not None:
                 raise
             notes.append(f"without deployment: {error}")
-        return report_html(self.numeric, self.costs, texts).encode(), notes
+        return report_html(self.numeric, schedule_of, self.costs, texts).encode(), notes
 
     def rows(self) -> list[dict[str, Any]]:
         """One row of plain data per member, as ``dse show --json`` prints them."""
         return table_rows(self.numeric)
 
     def member_document(self, which: int | str) -> dict[str, Any]:
-        """One member as ``front.json`` has it."""
+        """One member as ``front.json`` has it, with its schedule."""
         member = self[which]
-        return {"member": member.index, **member_to_document(self.problem, member.numeric)}
+        return {"member": member.index, **scheduled_to_document(member.scheduled)}
 
     def views(self, *, width: int, all_rows: bool = False) -> list[RenderableType]:
         """The table and the claims, for a terminal."""
@@ -312,12 +317,12 @@ class Front(Sequence[Member]):
             words = describe_difference(problem, front.members[fastest], member.numeric)
             lines.append(f"against the fastest, member {fastest}: {words}")
         lines += self._deployable(member.index)
-        most = None if all_rows or member.numeric.free_run is None else FREE_RUN_ROWS
+        most = None if all_rows else SCHEDULE_ROWS
         views: list[RenderableType] = [
             Text(member_title(front, member.index).capitalize(), style="bold"),
             *(Text(line) for line in lines),
             "",
-            schedule_table(problem, member.numeric.schedule, most=most),
+            schedule_table(problem, member.scheduled.schedule, most=most, rest="--all"),
         ]
         if front.certificate is not None and member.index in front.certificate.members:
             views += dict.fromkeys((self.claims[0], self.claims[-1]))

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 from common.units import FJ_PER_MJ, PS_PER_MS
+from fitness.execution import scheduled
 from results.front.front import Member as NumericMember
+from results.front.schedule import ScheduledMember
 from results.problem.objectives import objective_label, objective_value
 from results.problem.problem import Problem as NumericProblem
 from results.text.member_diff import clocks_mhz, transition_count
-
-if TYPE_CHECKING:
-    from pandas import DataFrame
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,15 +81,11 @@ class Member:
         """Edges between groups on different units."""
         return transition_count(self._problem, self.numeric)
 
-    def schedule_to_pandas(self) -> DataFrame:
-        """A row per execution: network, group, unit, start and end in ps.
-
-        Raises:
-            ResultError: where pandas is not installed (``paretosoc[notebooks]``).
-        """
-        from results.text.dataframe import schedule_frame
-
-        return schedule_frame(self.numeric.schedule, self._problem)
+    @cached_property
+    def scheduled(self) -> ScheduledMember:
+        """With its schedule, which is simulated: files do not hold it. ``to_pandas()`` has a
+        row per execution, ``schedule.groups`` the integers."""
+        return scheduled(self._problem, self.numeric)
 
     def __repr__(self) -> str:
         name = f" ({', '.join(self.marks)})" if self.marks else ""

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 from common.arrays import IntArray
 from dse.problem.constraint_status import ConstraintState, constraint_states
 from dse.space.members import make_members
+from fitness.execution import scheduled
 from fitness.objectives import make_outcomes
 from results.front.front import Member
-from results.front.front_document import member_to_document
+from results.front.front_document import scheduled_to_document
+from results.front.schedule import ScheduledMember
 from results.problem.objectives import objective_label, objective_unit, objective_value
 from results.problem.problem import Problem
 
@@ -21,6 +24,11 @@ class Evaluated:
     problem: Problem
     member: Member
     constraints: tuple[ConstraintState, ...]
+
+    @cached_property
+    def scheduled(self) -> ScheduledMember:
+        """The member with its schedule."""
+        return scheduled(self.problem, self.member)
 
     @property
     def feasible(self) -> bool:
@@ -38,7 +46,8 @@ def evaluate_row(problem: Problem, row: IntArray) -> Evaluated:
 
 
 def evaluated_document(evaluated: Evaluated) -> dict[str, object]:
-    """As plain data: a member as in ``front.json``, ``display`` values, and ``constraints``."""
+    """As plain data: a member as in ``front.json`` with its schedule, ``display`` values, and
+    ``constraints``."""
     problem, member = evaluated.problem, evaluated.member
     return {
         "feasible": evaluated.feasible,
@@ -49,5 +58,5 @@ def evaluated_document(evaluated: Evaluated) -> dict[str, object]:
             for objective, value in zip(problem.objectives, member.objectives, strict=True)
         },
         "constraints": [state.to_document() for state in evaluated.constraints],
-        **member_to_document(problem, member),
+        **scheduled_to_document(evaluated.scheduled),
     }

@@ -1,4 +1,4 @@
-"""Members of a front from rows: schedules, latencies, energy by unit."""
+"""Members of a front from rows: latencies, energy by unit."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import numpy as np
 from common.arrays import IntArray
 from dse.space.design_space import DesignSpace
 from fitness.execution import rules_of
-from fitness.simulate import design_of, simulate
+from fitness.simulate import design_of, make_evaluator
 from results.front.front import Member
 from results.problem.problem import Problem
 
@@ -24,20 +24,18 @@ def make_members(
     used = np.zeros((len(rows), len(problem.units)), dtype=np.bool_)
     np.put_along_axis(used, rows[:, : space.groups], True, axis=1)
     on = space.domains_on(used)
-    timelines = [simulate(problem, design_of(problem, row)) for row in rows]
-    runs = rules_of(problem).run_members(problem, rows, on, timelines, jobs)
+    frame = make_evaluator(problem, jobs=jobs)(rows)
+    runs = rules_of(problem).run_members(problem, rows, on, frame, jobs)
     members = []
     for index in np.lexsort(objectives.T[::-1]).tolist():
-        design, timeline = design_of(problem, rows[index]), timelines[index]
         run = runs[index]
         members.append(
             Member(
-                design=design,
+                design=design_of(problem, rows[index]),
                 objectives=tuple(int(value) for value in objectives[index]),
                 domain_on=tuple(bool(value) for value in on[index]),
-                schedule=run.schedule,
-                latencies_ps=timeline.latency_ps[0],
-                makespan_ps=timeline.frame_end_ps[0],
+                latencies_ps=tuple(frame.latency_ps[index].tolist()),
+                makespan_ps=int(frame.makespan_ps[index]),
                 energy_fj=run.energy_fj,
                 energy_by_unit_fj=run.energy_by_unit_fj,
                 free_run=run.free_run,

@@ -21,7 +21,8 @@ from dse.space.design_space import DesignSpace
 from dse.workload.workload import workload_of
 from examples.hax.prediction import built_workload, json_wanted, predict
 from examples.hax.published import PLATFORMS, standalone_ms
-from fitness.simulate import design_of, simulate
+from fitness.execution import schedule_of
+from fitness.simulate import design_of
 from results.front.schedule import Schedule
 
 GOOGLENET = "googlenet"
@@ -72,9 +73,9 @@ def predicted(other: str) -> Slowdown:
         for name in ("gpu", "dla0")
     )
     (row,) = at_fastest_clocks(space, whole_networks(space, [gpu, dla])[None])
-    naive = simulate(built.problem, design_of(built.problem, row)).schedule
+    naive = schedule_of(built.problem, design_of(built.problem, row))
     prediction = predict(built, platform)
-    best = prediction.comparison.optimum.member.schedule
+    best = schedule_of(built.problem, prediction.comparison.optimum.member.design)
     return Slowdown(stretch(naive), stretch(best), prediction.status)
 
 

@@ -13,7 +13,6 @@ from fitness.reference.closed_form import plain_loads
 from fitness.reference.long_run import PlainLongRun, simulate_long_run
 from fitness.reference.timeline import PlainTimeline, simulate
 from results.front.front import FreeRun
-from results.front.schedule import Schedule
 from results.io.canonical_json import INT64_MAX
 from results.io.plural import pluralize
 from results.problem.execution import ClosedForm, FreeRunning, OneFrame, Periodic, Pipeline
@@ -38,8 +37,6 @@ class PlainOutcome:
 
     timeline: PlainTimeline
     """One frame alone."""
-    schedule: Schedule
-    """That of a member: the frame's, or the beginning of a free run."""
     free_run: FreeRun | None
     objectives: tuple[int, ...]
     """In the problem's order."""
@@ -139,7 +136,6 @@ def plain_outcome(problem: Problem, design: DesignPoint) -> PlainOutcome:
     run = account.run
     return PlainOutcome(
         timeline=account.frame,
-        schedule=account.frame.schedule if run is None else run.schedule,
         free_run=None if run is None else run.free_run,
         objectives=tuple(
             PLAIN_OBJECTIVES[objective.kind](account, objective) for objective in problem.objectives

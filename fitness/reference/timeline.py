@@ -150,10 +150,12 @@ def _ready_time(
         delay = int(problem.transition_ps[i, unit_of[source], unit_of[group]])
         instants.append(source_end + delay)
     if not incoming and repeat > 1:
-        previous = [end.get((frame, n, repeat - 1, g)) for g in network.groups]
-        if None in previous:
-            return None
-        instants += [instant for instant in previous if instant is not None]
+        # The last group first: mostly it is the one that has not ended.
+        for g in reversed(network.groups):
+            instant = end.get((frame, n, repeat - 1, g))
+            if instant is None:
+                return None
+            instants.append(instant)
     if not incoming and repeat == 1:
         release = _release(problem, end, frame, in_flight)
         if release is None:
@@ -161,7 +163,7 @@ def _ready_time(
         instants.append(release + network.arrival_ps)
         for other in network.waits_for:
             last = problem.networks[other].repeats
-            for g in problem.networks[other].groups:
+            for g in reversed(problem.networks[other].groups):
                 instant = end.get((frame, other, last, g))
                 if instant is None:
                     return None

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from html import escape
 
 from results.export.html import fill, html_page, read_asset
-from results.export.report_data import report_data
+from results.export.report_data import ScheduleOf, report_data
 from results.front.cost_origins import CostOrigins
 from results.front.front import Front
 
@@ -32,6 +32,7 @@ _SCRIPTS = (
 
 def report_html(
     front: Front,
+    schedule_of: ScheduleOf,
     costs: CostOrigins | None = None,
     deployments: Sequence[Mapping[str, str]] = (),
 ) -> str:
@@ -44,7 +45,7 @@ def report_html(
     Raises:
         ResultError: where the front is not sound.
     """
-    data = report_data(front, costs, deployments)
+    data = report_data(front, schedule_of, costs, deployments)
     content = json.dumps(data, separators=(",", ":"), allow_nan=False)
     # The highest level takes half as long again for a page that is 2 % smaller.
     packed = gzip.compress(content.encode(), compresslevel=6, mtime=0)

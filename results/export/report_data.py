@@ -2,14 +2,14 @@
 
 Times are picoseconds, powers mW, demands kB/s, energies fJ, as in the other files; objectives are
 in the units for people. Lists of one entry per execution follow the order of schedules: frame,
-network, repeat, group. What recurs is written once: with hundreds of members and groups, schedules
-are most of the page.
+network, repeat, group. What recurs is written once: schedules are most of the page. There are as
+many as a browser takes, of the named members and of others along the front.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from results.front.bounds import least_points
 from results.front.cost_origins import CostOrigins
@@ -17,6 +17,7 @@ from results.front.epsilon import least_within, percent
 from results.front.front import BoundSummary, CertificateSummary, Front, Member
 from results.front.front_document import front_sha256
 from results.front.named_members import mark_members
+from results.front.schedule import Schedule, ScheduledGroup
 from results.io.canonical_json import Json
 from results.problem.objectives import (
     bound_value,
@@ -26,7 +27,7 @@ from results.problem.objectives import (
     objective_value,
     unit_heading,
 )
-from results.problem.problem import Problem
+from results.problem.problem import DesignPoint, Problem
 from results.problem.problem_file import problem_sha256
 from results.problem.rates import member_relative_ppm
 from results.text.free_running import describe_shown_part
@@ -36,10 +37,15 @@ from results.text.space_description import describe_execution
 
 BOUND_DECIMALS = 6
 """Of least values; the page writes them with as many."""
+ScheduleOf = Callable[[Problem, DesignPoint], Schedule]
+"""Simulates a design point, see :func:`fitness.execution.schedule_of`."""
+MAX_EXECUTIONS = 500_000
+"""On one page, in all schedules of members: some megabytes, which a browser reads in a second."""
 
 
 def report_data(
     front: Front,
+    schedule_of: ScheduleOf,
     costs: CostOrigins | None = None,
     deployments: Sequence[Mapping[str, str]] = (),
 ) -> dict[str, Json]:
@@ -47,6 +53,7 @@ def report_data(
 
     Args:
         front: what is shown.
+        schedule_of: makes the schedules.
         costs: with them layers, operations and the origin of costs are in it.
         deployments: for each member, the texts that set it up by their format; none at all where
             the board is not known.
@@ -54,16 +61,6 @@ def report_data(
     problem = front.problem
     paragraphs: dict[str, int] = {}
     marks = mark_members(front)
-    costs_seen: _CostsSeen = [{} for _ in range(problem.group_count)]
-    members: list[Json] = [_member(problem, member, costs_seen) for member in front.members]
-    baselines: list[Json] = [
-        {
-            "label": point.label,
-            "breaks": list(point.breaks),
-            **_member(problem, point.member, costs_seen),
-        }
-        for point in front.baselines
-    ]
     return {
         "networks": _networks(problem, costs),
         "units": [unit.name for unit in problem.units],
@@ -89,8 +86,7 @@ def report_data(
         "execution": describe_execution(problem.execution),
         "marks": {str(index): list(names) for index, names in marks.items()},
         "sentences": [f"{text[0].upper()}{text[1:]}." for text in describe_front(front)],
-        "group_costs": [[list(cost) for cost in seen] for seen in costs_seen],
-        "members": members,
+        **_points(front, schedule_of),
         "deployments": [
             {
                 name: [paragraphs.setdefault(part, len(paragraphs)) for part in text.split("\n\n")]
@@ -99,7 +95,6 @@ def report_data(
             for deployment in deployments
         ],
         "deployment_paragraphs": list(paragraphs),
-        "baselines": baselines,
         "proofs": _proofs(front),
         "provenance": _provenance(front),
     }
@@ -130,16 +125,57 @@ def _networks(problem: Problem, costs: CostOrigins | None) -> list[Json]:
     ]
 
 
-_CostsSeen = list[dict[tuple[int, int, int], int]]
-"""Per group: (alone_ps, demand_kbps, dynamic_mw) to its place in the content."""
+_CostsSeen = list[dict[tuple[int, int, int, int], int]]
+"""Per group: what its first repeat takes alone and each further one more, in ps, demand_kbps and
+dynamic_mw, to their place in the content."""
+
+
+def _points(front: Front, schedule_of: ScheduleOf) -> dict[str, Json]:
+    """Members and baselines, and the costs that they refer to."""
+    problem = front.problem
+    costs_seen: _CostsSeen = [{} for _ in range(problem.group_count)]
+    frame = sum(network.repeats * len(network.groups) for network in problem.networks)
+    room = MAX_EXECUTIONS // frame
+    shown = {*mark_members(front), *_spread(len(front.members), room)}
+
+    def point(member: Member, *, with_schedule: bool) -> dict[str, Json]:
+        schedule = None
+        if with_schedule:
+            rows = schedule_of(problem, member.design).groups
+            places = None if member.free_run is None else _places(problem, rows)
+            schedule = _schedule(rows, places)
+        return {**_member(problem, member, costs_seen), "schedule": schedule}
+
+    members: list[Json] = [
+        point(member, with_schedule=i in shown) for i, member in enumerate(front.members)
+    ]
+    baselines: list[Json] = [
+        {
+            "label": entry.label,
+            "breaks": list(entry.breaks),
+            **point(entry.member, with_schedule=i < room),
+        }
+        for i, entry in enumerate(front.baselines)
+    ]
+    costs: list[Json] = [[list(cost) for cost in seen] for seen in costs_seen]
+    return {"group_costs": costs, "members": members, "baselines": baselines}
+
+
+def _spread(count: int, most: int) -> list[int]:
+    """At most so many of ``count`` positions, evenly."""
+    return list(range(count)) if count <= most else [i * count // most for i in range(most)]
 
 
 def _member(problem: Problem, member: Member, costs_seen: _CostsSeen) -> dict[str, Json]:
     figures = activity(problem, member)
-    rows = member.schedule.groups
-    costs = zip(
-        (row.alone_ps for row in rows), figures.demand_kbps, figures.dynamic_mw, strict=True
-    )
+    points = member.design.operating_points.tolist()
+    cost: list[Json] = []
+    for group, u in enumerate(member.design.units.tolist()):
+        unit, seen = problem.units[u], costs_seen[group]
+        at = (group, *(points[clock] for clock in unit.clocks))
+        step = 0 if unit.step_ps is None else int(unit.step_ps[at])
+        key = int(unit.time_ps[at]), step, figures.demand_kbps[group], figures.dynamic_mw[group]
+        cost.append(seen.setdefault(key, len(seen)))
     return {
         "objectives": [
             _finite(objective_value(objective, value))
@@ -151,31 +187,28 @@ def _member(problem: Problem, member: Member, costs_seen: _CostsSeen) -> dict[st
         "energy_by_unit_fj": list(member.energy_by_unit_fj),
         "units": member.design.units.tolist(),
         "points": [
-            point if on else None
-            for point, on in zip(
-                member.design.operating_points.tolist(), member.domain_on, strict=True
-            )
+            point if on else None for point, on in zip(points, member.domain_on, strict=True)
         ],
-        # From the end of the execution before in the list, mostly that of the group before.
-        "gap_ps": [row.start_ps - (rows[i - 1].end_ps if i else 0) for i, row in enumerate(rows)],
-        "stretch_ps": [row.end_ps - row.start_ps - row.alone_ps for row in rows],
-        "waited_ps": [row.start_ps - row.ready_ps for row in rows],
-        "cost": [
-            costs_seen[row.group].setdefault(cost, len(costs_seen[row.group]))
-            for row, cost in zip(rows, costs, strict=True)
-        ],
+        "cost": cost,
         "idle_mw": list(figures.idle_mw),
         "base_mw": figures.base_mw,
         "free_run": _free_run(problem, member),
     }
 
 
-def _free_run(problem: Problem, member: Member) -> dict[str, Json] | None:
-    """``places``: of each execution, its place in the order of complete frames, of which some
-    are missing in the beginning of a free run."""
-    run = member.free_run
-    if run is None:
-        return None
+def _schedule(rows: Sequence[ScheduledGroup], places: list[Json] | None) -> dict[str, Json]:
+    return {
+        # From the end of the execution before in the list, mostly that of the group before.
+        "gap_ps": [row.start_ps - (rows[i - 1].end_ps if i else 0) for i, row in enumerate(rows)],
+        "stretch_ps": [row.end_ps - row.start_ps - row.alone_ps for row in rows],
+        "waited_ps": [row.start_ps - row.ready_ps for row in rows],
+        "places": places,
+    }
+
+
+def _places(problem: Problem, rows: Sequence[ScheduledGroup]) -> list[Json]:
+    """Of each execution its place in the order of complete frames, of which some are missing in the
+    beginning of a free run."""
     order = {
         (n, repeat, group): place
         for place, (n, repeat, group) in enumerate(
@@ -185,16 +218,21 @@ def _free_run(problem: Problem, member: Member) -> dict[str, Json] | None:
             for group in network.groups
         )
     }
+    return [
+        (row.frame - 1) * len(order) + order[row.network, row.repeat, row.group] for row in rows
+    ]
+
+
+def _free_run(problem: Problem, member: Member) -> dict[str, Json] | None:
+    run = member.free_run
+    if run is None:
+        return None
     return {
         "window_ps": list(run.window_ps),
         "rates_uhz": list(run.rates_uhz),
         "relative_ppm": list(member_relative_ppm(problem, member)),
         "shown_ps": run.shown_ps,
         "words": describe_shown_part(run),
-        "places": [
-            (row.frame - 1) * len(order) + order[row.network, row.repeat, row.group]
-            for row in member.schedule.groups
-        ],
     }
 
 

@@ -12,7 +12,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from common.units import PS_PER_US
-from results.front.front import FreeRun, Member
+from results.front.front import FreeRun
+from results.front.schedule import ScheduledMember
 from results.problem.problem import Problem
 from results.text.free_running import describe_shown_part
 from results.text.power_bandwidth_trace import activity, steps_by_unit
@@ -25,18 +26,16 @@ start of the next, which events on one track must not. The exact picoseconds are
 Event = dict[str, Any]
 
 
-def trace_bytes(problem: Problem, members: Sequence[tuple[str, Member]]) -> bytes:
+def trace_bytes(members: Sequence[tuple[str, ScheduledMember]]) -> bytes:
     """The trace of members, each under its title, as JSON; equal schedules give equal bytes."""
     events: list[Event] = []
-    for place, (title, member) in enumerate(members):
-        process = place + 1
-        events += _names(
-            problem, process, title if member.free_run is None else _title(title, member.free_run)
-        )
-        events += _window(problem, member, process)
-        events += _executions(problem, member, process)
-        events += _transitions(problem, member, process)
-        events += _counters(problem, member, process)
+    for place, (title, shown) in enumerate(members):
+        process, run = place + 1, shown.member.free_run
+        events += _names(shown.problem, process, title if run is None else _title(title, run))
+        events += _window(shown, process)
+        events += _executions(shown, process)
+        events += _transitions(shown, process)
+        events += _counters(shown, process)
     lines = ",\n".join(json.dumps(event, separators=(",", ":")) for event in events)
     return f'{{"displayTimeUnit":"ns","traceEvents":[\n{lines}\n]}}\n'.encode()
 
@@ -75,10 +74,10 @@ def _names(problem: Problem, process: int, title: str) -> list[Event]:
     return events
 
 
-def _window(problem: Problem, member: Member, process: int) -> list[Event]:
+def _window(shown: ScheduledMember, process: int) -> list[Event]:
     """Where networks run freely, a separate thread with what is shown of the window that
     throughput and power are counted in."""
-    run = member.free_run
+    run, problem = shown.member.free_run, shown.problem
     if run is None or run.shown_ps <= run.window_ps[0]:
         return []
     begin, end = microseconds(run.window_ps[0]), microseconds(run.shown_ps)
@@ -105,13 +104,11 @@ def _window(problem: Problem, member: Member, process: int) -> list[Event]:
     ]
 
 
-def _executions(problem: Problem, member: Member, process: int) -> list[Event]:
-    figures = activity(problem, member)
+def _executions(shown: ScheduledMember, process: int) -> list[Event]:
+    figures = activity(shown.problem, shown.member)
     events = []
-    for execution, demand, power in zip(
-        member.schedule.groups, figures.demand_kbps, figures.dynamic_mw, strict=True
-    ):
-        network = problem.networks[execution.network]
+    for execution in shown.schedule.groups:
+        network = shown.problem.networks[execution.network]
         group = execution.group - network.first_group
         start, end = microseconds(execution.start_ps), microseconds(execution.end_ps)
         events.append(
@@ -132,25 +129,25 @@ def _executions(problem: Problem, member: Member, process: int) -> list[Event]:
                     "alone_ps": execution.alone_ps,
                     "contention_ps": execution.end_ps - execution.start_ps - execution.alone_ps,
                     "waited_ps": execution.start_ps - execution.ready_ps,
-                    "demand_kbps": demand,
-                    "dynamic_mw": power,
+                    "demand_kbps": figures.demand_kbps[execution.group],
+                    "dynamic_mw": figures.dynamic_mw[execution.group],
                 },
             }
         )
     return events
 
 
-def _transitions(problem: Problem, member: Member, process: int) -> list[Event]:
+def _transitions(shown: ScheduledMember, process: int) -> list[Event]:
     """A flow starts inside the source, at its last instant that still belongs to it, and ends at
     the target's start: flows bind to the event that encloses them."""
-    units = member.design.units.tolist()
+    problem, units = shown.problem, shown.member.design.units.tolist()
     outgoing: dict[int, list[tuple[int, int]]] = {}
     for e, (tail, head) in enumerate(problem.edges):
         if units[tail] != units[head]:
             outgoing.setdefault(tail, []).append((e, head))
-    by_key = {(row.frame, row.repeat, row.group): row for row in member.schedule.groups}
+    by_key = {(row.frame, row.repeat, row.group): row for row in shown.schedule.groups}
     events: list[Event] = []
-    for source in member.schedule.groups:
+    for source in shown.schedule.groups:
         for edge, head in outgoing.get(source.group, ()):
             target = by_key.get((source.frame, source.repeat, head))
             if target is None:
@@ -176,12 +173,12 @@ def _transitions(problem: Problem, member: Member, process: int) -> list[Event]:
     return events
 
 
-def _counters(problem: Problem, member: Member, process: int) -> list[Event]:
+def _counters(shown: ScheduledMember, process: int) -> list[Event]:
     """One value for each unit, which viewers stack; of the power also what is always drawn."""
-    figures = activity(problem, member)
-    names = [unit.name for unit in problem.units]
-    powers = steps_by_unit(problem, member, figures.dynamic_mw)
-    demands = steps_by_unit(problem, member, figures.demand_kbps)
+    figures = activity(shown.problem, shown.member)
+    names = [unit.name for unit in shown.problem.units]
+    powers = steps_by_unit(shown, figures.dynamic_mw)
+    demands = steps_by_unit(shown, figures.demand_kbps)
     events: list[Event] = []
     for instant, row in zip(powers.instants_ps, powers.values, strict=True):
         watts = {

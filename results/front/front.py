@@ -1,4 +1,4 @@
-"""The front: mutually non-dominated design points with objectives, schedules and provenance."""
+"""The front: mutually non-dominated design points with objectives and provenance."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from results.front.bounds import Corner
 from results.front.certificate import CertificateStatus
-from results.front.schedule import Schedule, ScheduleView
 from results.problem.problem import DesignPoint, Problem
 from results.problem.rates import rate_uhz
 
@@ -24,7 +23,7 @@ class FreeRun:
     periods_ps: tuple[int, ...]
     """Per network: from frame to frame in the mean, rounded up."""
     shown_ps: int
-    """The schedule holds every execution that starts before this instant: the window's end, or an
+    """Its schedule holds every execution that starts before this instant: the window's end, or an
     earlier one where that were too many."""
 
     @property
@@ -40,13 +39,14 @@ class FreeRun:
 
 @dataclass(frozen=True, eq=False)
 class Member:
-    """One point of a front; ``objectives`` in the problem's order, integers, all minimised."""
+    """One point of a front; ``objectives`` in the problem's order, integers, all minimised.
+
+    Its schedule follows from design and problem: :func:`fitness.execution.schedule_of`.
+    """
 
     design: DesignPoint
     objectives: tuple[int, ...]
     domain_on: tuple[bool, ...]
-    schedule: Schedule
-    """One frame alone; where networks run freely the beginning of that, see ``free_run``."""
     latencies_ps: tuple[int, ...]
     """Per network: last end minus arrival, in one frame alone."""
     makespan_ps: int
@@ -167,10 +167,6 @@ class Front:
         from results.text.dataframe import front_frame
 
         return front_frame(self)
-
-    def schedule_view(self, member: int) -> ScheduleView:
-        """A member's schedule with the names of its networks and units."""
-        return ScheduleView(self.members[member].schedule, self.problem)
 
     def _repr_html_(self) -> str:
         from results.export.notebook import front_html

@@ -1,20 +1,21 @@
-"""Check of a front without simulation: mapping rules, schedules that
-are consistent, objectives that agree with the other values, no member dominated.
+"""Check of a front without simulation: mapping rules, objectives that agree with the other values,
+no member dominated.
 
 Each rule is checked of all members at once: a front may have thousands.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from operator import add
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from common.arrays import BoolArray, IntArray
 from results.errors import ResultError
 from results.front.dominance import non_dominated
-from results.front.front import Front, Member
-from results.front.schedule_check import Executions, Members, check_schedules, require_all
+from results.front.front import FreeRun, Front, Member
 from results.problem.objectives import Objective, ObjectiveKind, objective_names
 from results.problem.problem import Problem
 from results.problem.problem_check import check_problem
@@ -98,18 +99,17 @@ def _check_members(problem: Problem, members: Sequence[Member], paths: Sequence[
             i = next(i for i, got in enumerate(counts) if got != count)
             raise ResultError(f"{paths[i]}.{name}: must be {count}, got {counts[i]}")
     units = _check_mappings(problem, members, paths)
-    points = _check_points(problem, members, units, paths)
-    executions = check_schedules(Members(problem, members, paths, units, points))
+    _check_points(problem, members, units, paths)
+    _check_free_runs(problem, members, paths)
     _check_figures(problem, members, paths)
-    if problem.execution.has_frame:
-        _check_ends(problem, members, executions, paths)
+    _check_makespans(problem, members, paths)
 
 
 def _check_mappings(problem: Problem, members: Sequence[Member], paths: Sequence[str]) -> IntArray:
     """[members, groups]: the units."""
     shape = (problem.group_count,)
     mappings = [member.design.units for member in members]
-    require_all(
+    _require_all(
         [units.shape == shape and units.dtype == np.int64 for units in mappings],
         lambda i: (
             f"{paths[i]}.mapping",
@@ -117,7 +117,7 @@ def _check_mappings(problem: Problem, members: Sequence[Member], paths: Sequence
         ),
     )
     table = np.array(mappings)
-    require_all(
+    _require_all(
         ((table >= 0) & (table < len(problem.units))).all(axis=1),
         lambda i: (f"{paths[i]}.mapping", "must be units of the problem"),
     )
@@ -131,17 +131,16 @@ def _check_mappings(problem: Problem, members: Sequence[Member], paths: Sequence
             f"{problem.units[table[i, group]].name!r} is not allowed for this group",
         )
 
-    require_all(allowed.all(axis=1), complaint)
+    _require_all(allowed.all(axis=1), complaint)
     return table
 
 
 def _check_points(
     problem: Problem, members: Sequence[Member], units: IntArray, paths: Sequence[str]
-) -> IntArray:
-    """[members, domains]: the operating points."""
+) -> None:
     shape = (len(problem.domains),)
     chosen = [member.design.operating_points for member in members]
-    require_all(
+    _require_all(
         [points.shape == shape and points.dtype == np.int64 for points in chosen],
         lambda i: (
             f"{paths[i]}.operating_points",
@@ -158,7 +157,6 @@ def _check_points(
     said_on = np.array([member.domain_on for member in members], dtype=np.bool_)
     for d in range(len(problem.domains)):
         _check_points_of(problem, d, table[:, d], on[:, d], said_on[:, d], paths)
-    return table
 
 
 def _check_points_of(
@@ -175,21 +173,49 @@ def _check_points_of(
     def here(i: int) -> str:
         return f"{paths[i]}.operating_points[{domain.name!r}]"
 
-    require_all(
+    _require_all(
         on == said_on, lambda i: (here(i), f"the domain must be {'on' if on[i] else 'off (null)'}")
     )
-    require_all(
+    _require_all(
         (points >= 0) & (points < len(domain.frequencies_khz)),
         lambda i: (here(i), f"no operating point {points[i]}"),
     )
-    require_all(
+    _require_all(
         domain.allowed[points], lambda i: (here(i), f"operating point {points[i]} is not allowed")
     )
     off = domain.point_when_off
-    require_all(
+    _require_all(
         on | (points == off),
         lambda i: (here(i), f"must be {off}, as the domain is off, got {points[i]}"),
     )
+
+
+def _check_free_runs(problem: Problem, members: Sequence[Member], paths: Sequence[str]) -> None:
+    _require_all(
+        [(member.free_run is None) == problem.execution.has_frame for member in members],
+        lambda i: (
+            f"{paths[i]}.free_run",
+            "must be null where networks share a frame, and there where they are free-running",
+        ),
+    )
+    for member, path in zip(members, paths, strict=True):
+        if member.free_run is not None:
+            _check_window(problem, member.free_run, f"{path}.free_run")
+
+
+def _check_window(problem: Problem, run: FreeRun, path: str) -> None:
+    begin, end = run.window_ps
+    count = len(problem.networks)
+    _require(0 < begin < end, f"{path}.window_ps", f"must rise from above 0, got {begin}, {end}")
+    _require(
+        0 < run.shown_ps <= end, f"{path}.shown_ps", f"must be from 1 to {end}, got {run.shown_ps}"
+    )
+    _require(
+        len(run.periods_ps) == count,
+        f"{path}.frame_periods_ps",
+        f"must be {count}, got {len(run.periods_ps)}",
+    )
+    _require(min(run.periods_ps) > 0, f"{path}.frame_periods_ps", "must be positive")
 
 
 def _check_figures(problem: Problem, members: Sequence[Member], paths: Sequence[str]) -> None:
@@ -211,35 +237,16 @@ def _check_figures(problem: Problem, members: Sequence[Member], paths: Sequence[
             )
 
 
-def _check_ends(
-    problem: Problem, members: Sequence[Member], executions: Executions, paths: Sequence[str]
-) -> None:
-    """Makespan and latencies of schedules with one frame."""
-    single = [i for i, m in enumerate(members) if m.schedule.groups[-1].frame == 1]
-    if not single:
-        return
-    ends = executions.end_ps[np.isin(executions.member, single)].reshape(len(single), -1)
-    makespans = ends.max(axis=1)
-    require_all(
-        makespans == [members[m].makespan_ps for m in single],
-        lambda i: (
-            f"{paths[single[i]]}.makespan_ps",
-            f"must be {makespans[i]}, the end of the schedule",
-        ),
-    )
-    counts = np.array([network.repeats * len(network.groups) for network in problem.networks])
-    latencies = np.maximum.reduceat(ends, np.cumsum(counts) - counts, axis=1)
-    latencies -= [network.arrival_ps for network in problem.networks]
-    claimed = np.array([members[m].latencies_ps for m in single])
-
-    def complaint(i: int) -> tuple[str, str]:
-        m, n = divmod(i, len(counts))
-        return (
-            f"{paths[single[m]]}.latencies_ps[{problem.networks[n].name!r}]",
-            f"must be {latencies[m, n]}, got {claimed[m, n]}",
-        )
-
-    require_all((claimed == latencies).reshape(-1), complaint)
+def _check_makespans(problem: Problem, members: Sequence[Member], paths: Sequence[str]) -> None:
+    """A frame alone ends with the last of its networks."""
+    arrivals = [network.arrival_ps for network in problem.networks]
+    for member, path in zip(members, paths, strict=True):
+        end = max(map(add, member.latencies_ps, arrivals))
+        if member.makespan_ps != end:
+            raise ResultError(
+                f"{path}.makespan_ps: must be {end}, the last end by latencies_ps, "
+                f"got {member.makespan_ps}"
+            )
 
 
 def _expected(
@@ -260,3 +267,15 @@ def _expected(
             return [-min(member_relative_ppm(problem, member)) for member in members]
         case _:
             return None
+
+
+def _require(condition: bool, path: str, requirement: str) -> None:
+    if not condition:
+        raise ResultError(f"{path}: {requirement}")
+
+
+def _require_all(holds: ArrayLike, complaint: Callable[[int], tuple[str, str]]) -> None:
+    """Accepts what holds everywhere; else refuses the first place where it does not."""
+    failing = np.flatnonzero(~np.asarray(holds, dtype=np.bool_))
+    if len(failing):
+        _require(False, *complaint(int(failing[0])))

@@ -24,7 +24,7 @@ from results.front.front import (
     Provenance,
 )
 from results.front.front_check import check_front
-from results.front.schedule import Schedule, ScheduledGroup
+from results.front.schedule import ScheduledMember
 from results.io.canonical_json import Json, content_sha256
 from results.io.schema import check_against_schema
 from results.problem.objectives import objective_names
@@ -184,6 +184,24 @@ def member_to_document(problem: Problem, member: Member) -> dict[str, Json]:
             network.name: [unit_names[units[group]] for group in network.groups]
             for network in problem.networks
         },
+        "free_run": None
+        if member.free_run is None
+        else {
+            "window_ps": list(member.free_run.window_ps),
+            "frame_periods_ps": dict(zip(network_names, member.free_run.periods_ps, strict=True)),
+            "shown_ps": member.free_run.shown_ps,
+        },
+    }
+
+
+def scheduled_to_document(shown: ScheduledMember) -> dict[str, Json]:
+    """The same with the member's schedule: a row per execution, ``group`` counted through all
+    networks.
+    """
+    network_names = [network.name for network in shown.problem.networks]
+    unit_names = [unit.name for unit in shown.problem.units]
+    return {
+        **member_to_document(shown.problem, shown.member),
         "schedule": [
             {
                 "network": network_names[row.network],
@@ -196,15 +214,8 @@ def member_to_document(problem: Problem, member: Member) -> dict[str, Json]:
                 "end_ps": row.end_ps,
                 "alone_ps": row.alone_ps,
             }
-            for row in member.schedule.groups
+            for row in shown.schedule.groups
         ],
-        "free_run": None
-        if member.free_run is None
-        else {
-            "window_ps": list(member.free_run.window_ps),
-            "frame_periods_ps": dict(zip(network_names, member.free_run.periods_ps, strict=True)),
-            "shown_ps": member.free_run.shown_ps,
-        },
     }
 
 
@@ -320,7 +331,6 @@ def _member_from_document(names: _Names, content: Any, path: str) -> Member:
         ),
         objectives=tuple(_values(content, "objectives", names.objectives, path)),
         domain_on=tuple(point is not None for point in points),
-        schedule=_schedule(names, content["schedule"], f"{path}.schedule"),
         latencies_ps=tuple(_values(content, "latencies_ps", names.networks, path)),
         makespan_ps=content["makespan_ps"],
         energy_fj=content["energy_fj"],
@@ -344,27 +354,6 @@ def _mapping(names: _Names, content: Any, path: str) -> list[int]:
     return units
 
 
-def _schedule(names: _Names, rows: Any, path: str) -> Schedule:
-    networks = _indices(names.networks, [row["network"] for row in rows], path, ".network")
-    units = _indices(names.units, [row["unit"] for row in rows], path, ".unit")
-    return Schedule(
-        tuple(
-            ScheduledGroup(
-                row["frame"],
-                network,
-                row["repeat"],
-                row["group"],
-                unit,
-                row["ready_ps"],
-                row["start_ps"],
-                row["end_ps"],
-                row["alone_ps"],
-            )
-            for row, network, unit in zip(rows, networks, units, strict=True)
-        )
-    )
-
-
 def _free_run(content: Any, names: _Names, path: str) -> FreeRun | None:
     if content is None:
         return None
@@ -384,16 +373,14 @@ def _values(content: Any, key: str, names: Collection[str], path: str) -> list[A
     return found
 
 
-def _indices(
-    indices: dict[str, int], names: Sequence[str], path: str, field: str = ""
-) -> list[int]:
+def _indices(indices: dict[str, int], names: Sequence[str], path: str) -> list[int]:
     """What the entries of a list name."""
     try:
         return list(map(indices.__getitem__, names))
     except KeyError:
         i = next(i for i, name in enumerate(names) if name not in indices)
         raise ResultError(
-            f"{path}[{i}]{field}: must be one of {', '.join(indices)}; got {names[i]!r}"
+            f"{path}[{i}]: must be one of {', '.join(indices)}; got {names[i]!r}"
         ) from None
 
 

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from pandas import DataFrame
 
+    from results.front.front import Member
     from results.problem.problem import Problem
 
 
 class ScheduledGroup(NamedTuple):
     """One execution of a group: indices into the problem, and instants in picoseconds.
 
-    A tuple, since fronts have millions: quick to make, and read as rows of a table.
+    A tuple, since schedules have thousands: quick to make, and read as rows of a table.
     """
 
     frame: int
@@ -56,14 +57,20 @@ class Schedule:
 
 
 @dataclass(frozen=True, eq=False)
-class ScheduleView:
-    """A schedule with the problem whose names it is shown under."""
+class ScheduledMember:
+    """A design point with its schedule, which no file holds: it follows from the other two."""
 
-    schedule: Schedule
     problem: Problem
+    member: Member
+    schedule: Schedule
+    """One frame alone; where networks run freely the beginning of that, see ``free_run``."""
 
     def to_pandas(self) -> DataFrame:
-        """A row per execution, with names."""
+        """A row per execution, with names.
+
+        Raises:
+            ResultError: where pandas is not installed (``paretosoc[notebooks]``).
+        """
         return self.schedule.to_pandas(self.problem)
 
     def _repr_html_(self) -> str:

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from common.units import PS_PER_MS
-from results.front.front import FreeRun, Member
+from results.front.front import FreeRun
+from results.front.schedule import ScheduledMember
 from results.plots.style import (
     COLOURS,
     GREY,
@@ -20,7 +21,6 @@ from results.plots.style import (
     png_bytes,
     svg_bytes,
 )
-from results.problem.problem import Problem
 from results.text.free_running import describe_shown_part
 from results.text.member_diff import transition_count
 
@@ -38,24 +38,24 @@ _MAX_ARROWS = 200
 """Maximum number of transitions that are drawn; more would be one grey mass."""
 
 
-def gantt_svg(problem: Problem, member: Member, *, title: str = "") -> bytes:
+def gantt_svg(shown: ScheduledMember, *, title: str = "") -> bytes:
     """The schedule of one member as SVG; equal schedules give equal bytes."""
     with picture_settings():
-        return svg_bytes(draw_gantt(problem, member, title=title))
+        return svg_bytes(draw_gantt(shown, title=title))
 
 
-def gantt_png(problem: Problem, member: Member, *, title: str = "") -> bytes:
+def gantt_png(shown: ScheduledMember, *, title: str = "") -> bytes:
     """The schedule of one member as PNG; equal schedules give equal bytes."""
     with picture_settings():
-        return png_bytes(draw_gantt(problem, member, title=title))
+        return png_bytes(draw_gantt(shown, title=title))
 
 
-def draw_gantt(problem: Problem, member: Member, *, title: str = "") -> Figure:
+def draw_gantt(shown: ScheduledMember, *, title: str = "") -> Figure:
     """The schedule as a matplotlib figure, two columns wide; as :func:`draw_gantts`."""
-    return draw_gantts([(title, problem, member)])
+    return draw_gantts([(title, shown)])
 
 
-def draw_gantts(schedules: Sequence[tuple[str, Problem, Member]]) -> Figure:
+def draw_gantts(schedules: Sequence[tuple[str, ScheduledMember]]) -> Figure:
     """Schedules, each under its title, one below the other over the same time.
 
     A bar is one execution of a group, with the group's number in its network (and the frame, where
@@ -66,25 +66,25 @@ def draw_gantts(schedules: Sequence[tuple[str, Problem, Member]]) -> Figure:
     """
     from matplotlib.figure import Figure
 
-    rows = [sorted(set(member.design.units.tolist())) for _, _, member in schedules]
-    titles = sum(bool(title or member.free_run) for title, _, member in schedules)
+    rows = [sorted(set(shown.member.design.units.tolist())) for _, shown in schedules]
+    titles = sum(bool(title or shown.member.free_run) for title, shown in schedules)
     height = 0.95 + sum(0.2 + _ROW_INCHES * len(used) for used in rows) + 0.15 * titles
     figure = Figure(figsize=(PAGE_INCHES, height), layout="constrained")
     places = figure.subplots(
         len(schedules), sharex=True, squeeze=False, height_ratios=[len(used) for used in rows]
     )[:, 0]
-    networks = {network.name: None for _, problem, _ in schedules for network in problem.networks}
+    networks = {n.name: None for _, shown in schedules for n in shown.problem.networks}
     colours = {name: COLOURS[n % len(COLOURS)] for n, name in enumerate(networks)}
-    span = max(_shown_ps(member) for _, _, member in schedules) / PS_PER_MS
-    for axes, used, (title, problem, member) in zip(places, rows, schedules, strict=True):
-        row_of = {unit: row for row, unit in enumerate(used)}
+    span = max(_end_ps(shown) for _, shown in schedules) / PS_PER_MS
+    for axes, used, (title, shown) in zip(places, rows, schedules, strict=True):
+        row_of, run = {unit: row for row, unit in enumerate(used)}, shown.member.free_run
         axes.grid(True, axis="x")
-        if member.free_run is not None:
-            title = f"{title}: {describe_shown_part(member.free_run)}".removeprefix(": ")
-            _draw_window(axes, member.free_run)
-        _draw_bars(axes, problem, member, row_of, span, colours)
-        _draw_transitions(axes, problem, member, row_of)
-        axes.set_yticks(range(len(used)), [problem.units[unit].name for unit in used])
+        if run is not None:
+            title = f"{title}: {describe_shown_part(run)}".removeprefix(": ")
+            _draw_window(axes, run)
+        _draw_bars(axes, shown, row_of, span, colours)
+        _draw_transitions(axes, shown, row_of)
+        axes.set_yticks(range(len(used)), [shown.problem.units[unit].name for unit in used])
         axes.set_ylim(len(used) - 0.5, -0.5)
         axes.spines["left"].set_visible(False)
         axes.tick_params(axis="y", length=0)
@@ -96,10 +96,11 @@ def draw_gantts(schedules: Sequence[tuple[str, Problem, Member]]) -> Figure:
     return figure
 
 
-def _shown_ps(member: Member) -> int:
+def _end_ps(shown: ScheduledMember) -> int:
     """Of a free run without the tail of what still runs then: beside fast networks a slow one's
     group may be most of the picture."""
-    return member.free_run.shown_ps if member.free_run else member.schedule.makespan_ps
+    run = shown.member.free_run
+    return run.shown_ps if run else shown.schedule.makespan_ps
 
 
 def _draw_window(axes: Axes, run: FreeRun) -> None:
@@ -111,15 +112,15 @@ def _draw_window(axes: Axes, run: FreeRun) -> None:
 
 def _draw_bars(
     axes: Axes,
-    problem: Problem,
-    member: Member,
+    shown: ScheduledMember,
     row_of: dict[int, int],
     span: float,
     colours: dict[str, str],
 ) -> None:
-    several_frames = member.schedule.groups[-1].frame > 1
-    for n, network in enumerate(problem.networks):
-        executions = [entry for entry in member.schedule.groups if entry.network == n]
+    groups = shown.schedule.groups
+    several_frames = groups[-1].frame > 1
+    for n, network in enumerate(shown.problem.networks):
+        executions = [entry for entry in groups if entry.network == n]
         colour = colours[network.name]
         rows = np.array([row_of[entry.unit] for entry in executions])
         start = np.array([entry.start_ps for entry in executions]) / PS_PER_MS
@@ -158,10 +159,10 @@ def _draw_bars(
             axes.text(middle, rows[i], label, ha="center", va="center", fontsize=6, color=ink)
 
 
-def _draw_transitions(axes: Axes, problem: Problem, member: Member, row_of: dict[int, int]) -> None:
-    units = member.design.units.tolist()
-    end_ps = {(e.frame, e.repeat, e.group): e.end_ps for e in member.schedule.groups}
-    start_ps = {(e.frame, e.repeat, e.group): e.start_ps for e in member.schedule.groups}
+def _draw_transitions(axes: Axes, shown: ScheduledMember, row_of: dict[int, int]) -> None:
+    problem, units = shown.problem, shown.member.design.units.tolist()
+    end_ps = {(e.frame, e.repeat, e.group): e.end_ps for e in shown.schedule.groups}
+    start_ps = {(e.frame, e.repeat, e.group): e.start_ps for e in shown.schedule.groups}
     moves = [
         (e, source, target)
         for e, (source, target) in enumerate(problem.edges)
@@ -197,12 +198,12 @@ def _draw_transitions(axes: Axes, problem: Problem, member: Member, row_of: dict
 
 
 def _add_legend(
-    figure: Figure, schedules: Sequence[tuple[str, Problem, Member]], colours: dict[str, str]
+    figure: Figure, schedules: Sequence[tuple[str, ScheduledMember]], colours: dict[str, str]
 ) -> None:
     from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
 
-    priorities = {n.name: n.priority for _, problem, _ in schedules for n in problem.networks}
+    priorities = {n.name: n.priority for _, shown in schedules for n in shown.problem.networks}
     handles: list[Patch | Line2D] = [
         Patch(
             facecolor=colour,
@@ -210,12 +211,13 @@ def _add_legend(
         )
         for name, colour in colours.items()
     ]
-    if any(e.end_ps - e.start_ps > e.alone_ps for *_, m in schedules for e in m.schedule.groups):
+    if any(e.end_ps - e.start_ps > e.alone_ps for _, s in schedules for e in s.schedule.groups):
         handles.append(Patch(facecolor=GREY, alpha=0.55, hatch="//////", label="contention"))
-    if any(transition_count(problem, member) for _, problem, member in schedules):
+    if any(transition_count(shown.problem, shown.member) for _, shown in schedules):
         handles.append(Line2D([], [], color=INK, linewidth=0.7, marker=">", markersize=3))
         handles[-1].set_label("transition")
-    if any(m.free_run and m.free_run.window_ps[0] < m.free_run.shown_ps for *_, m in schedules):
+    runs = [shown.member.free_run for _, shown in schedules]
+    if any(run and run.window_ps[0] < run.shown_ps for run in runs):
         handles.append(Patch(facecolor=GREY, alpha=0.18, label="counted window"))
     figure.legend(
         handles=handles, loc="outside upper right", ncols=min(len(handles), 6), columnspacing=1.2

@@ -6,17 +6,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from results.front.front import Member
+from results.front.schedule import ScheduledMember
 from results.problem.problem import Problem
 
 
 @dataclass(frozen=True)
 class Activity:
-    """Figures of one member that hold while it runs; lists of executions as in its schedule."""
+    """Figures of one member that hold while it runs."""
 
     demand_kbps: tuple[int, ...]
-    """Per execution: its demand; under contention it gets less."""
+    """Per group: its demand; under contention it gets less."""
     dynamic_mw: tuple[int, ...]
-    """Per execution: drawn from its start to its end, on top of idle power."""
+    """Per group: drawn from its start to its end, on top of idle power."""
     idle_mw: tuple[int, ...]
     """Per unit: drawn all the time; 0 where its own clock is off."""
     base_mw: int
@@ -39,15 +40,10 @@ def activity(problem: Problem, member: Member) -> Activity:
     """Looks the member's figures up in the problem's tables."""
     points = member.design.operating_points.tolist()
     at = [tuple(points[clock] for clock in unit.clocks) for unit in problem.units]
-    demand, dynamic = [], []
-    for execution in member.schedule.groups:
-        unit = problem.units[execution.unit]
-        place = (execution.group, *at[execution.unit])
-        demand.append(int(unit.demand_kbps[place]))
-        dynamic.append(int(unit.dynamic_mw[place]))
+    places = [(u, (group, *at[u])) for group, u in enumerate(member.design.units.tolist())]
     return Activity(
-        demand_kbps=tuple(demand),
-        dynamic_mw=tuple(dynamic),
+        demand_kbps=tuple(int(problem.units[u].demand_kbps[place]) for u, place in places),
+        dynamic_mw=tuple(int(problem.units[u].dynamic_mw[place]) for u, place in places),
         idle_mw=tuple(
             int(unit.idle_mw[at[u]]) if member.domain_on[unit.clocks[0]] else 0
             for u, unit in enumerate(problem.units)
@@ -61,17 +57,19 @@ def activity(problem: Problem, member: Member) -> Activity:
     )
 
 
-def steps_by_unit(problem: Problem, member: Member, figures: Sequence[int]) -> Steps:
-    """The sum of ``figures`` (one per execution) over what runs on each unit, over time.
+def steps_by_unit(shown: ScheduledMember, figures: Sequence[int]) -> Steps:
+    """The sum of ``figures`` (one per group) over what runs on each unit, over time.
 
     It changes only where something starts or ends; instants rise from 0 to the schedule's end.
     """
-    changes: dict[int, list[int]] = {0: [0] * len(problem.units)}
-    for execution, figure in zip(member.schedule.groups, figures, strict=True):
+    units = len(shown.problem.units)
+    changes: dict[int, list[int]] = {0: [0] * units}
+    for execution in shown.schedule.groups:
+        figure = figures[execution.group]
         for instant, sign in ((execution.start_ps, 1), (execution.end_ps, -1)):
-            row = changes.setdefault(instant, [0] * len(problem.units))
+            row = changes.setdefault(instant, [0] * units)
             row[execution.unit] += sign * figure
-    now = [0] * len(problem.units)
+    now = [0] * units
     values = []
     instants = sorted(changes)
     for instant in instants:

@@ -13,8 +13,8 @@ from results.problem.problem import Problem
 if TYPE_CHECKING:
     from rich.table import Table
 
-FREE_RUN_ROWS = 40
-"""Rows printed of the schedule of a free-running member, which has up to 1000 executions."""
+SCHEDULE_ROWS = 40
+"""Rows printed of a schedule, which may have thousands of executions."""
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ def stretches(schedule: Schedule) -> list[Stretch]:
 
 
 def schedule_table(
-    problem: Problem, schedule: Schedule, *, most: int | None = None, rest: str = "--all"
+    problem: Problem, schedule: Schedule, *, most: int | None = None, rest: str
 ) -> Table:
     """The segments as a rich table, times in ms; with ``most`` at most that many of them, and
     under

@@ -17,6 +17,7 @@ from benchmarks.problems.random_problem import (
     random_problem,
     with_priorities,
 )
+from fitness.execution import schedule_of
 from fitness.objectives import constraints_of, make_outcomes
 from fitness.reference.long_run import LongRunSimulation, PlainLongRun, simulate_long_run
 from fitness.reference.objectives import plain_outcome
@@ -335,11 +336,12 @@ def test_two_networks_that_never_meet() -> None:
     begin, end = (next(t for t in range(7, 7000, 7) if t // 7 + t // 3 >= n) for n in (768, 3072))
     plain = simulate_long_run(case, point)
     assert plain.window_ps == (begin, end)
-    schedule, run = free_run_of(case, point, runs.stream_period_ps[0])
+    run = free_run_of(case, point, runs.stream_period_ps[0])
     # 1000 executions have ended at 2100 ps.
     assert run == FreeRun((begin, end), (7, 3), 2100)
     assert run == plain.free_run
-    shown = [(row.network, row.frame, row.start_ps, row.end_ps) for row in schedule.groups]
+    rows = schedule_of(case, point).groups
+    shown = [(row.network, row.frame, row.start_ps, row.end_ps) for row in rows]
     slow = [(0, k, 7 * k - 7, 7 * k) for k in range(1, 301)]
     fast = [(1, k, 3 * k - 3, 3 * k) for k in range(1, 701)]
     assert sorted(shown) == slow + fast

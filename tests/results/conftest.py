@@ -3,14 +3,16 @@
 import importlib.util
 from pathlib import Path
 from types import ModuleType
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import pytest
 
+from results.export.report import report_html
 from results.export.result_folder import write_results
 from results.front.dominance import non_dominated, reference_point
 from results.front.front import Front, HypervolumePoint, InputFile, Member, Provenance
-from results.front.schedule import Schedule, ScheduledGroup
+from results.front.schedule import Schedule, ScheduledGroup, ScheduledMember
 from results.problem.objectives import Objective, ObjectiveKind, objective_names
 from results.problem.problem import (
     ContentionTable,
@@ -29,6 +31,7 @@ LADDERS = {
     "dla": (550_000, 1_050_000, 1_395_200),
     "emc": (1_062_400, 1_600_000, 2_133_000),
 }
+_SCHEDULES: WeakKeyDictionary[DesignPoint, Schedule] = WeakKeyDictionary()
 
 
 def load_recompute() -> ModuleType:
@@ -175,11 +178,11 @@ def simulate_member(problem: Problem, document: dict, design: DesignPoint) -> Me
         at = (group, *design.operating_points[list(problem.units[unit].clocks)])
         alone = int(problem.units[unit].time_ps[at])
         executions.append(ScheduledGroup(frame, network, repeat, group, unit, *times, alone))
+    _SCHEDULES[design] = Schedule(tuple(executions))
     return Member(
         design=design,
         objectives=tuple(values.get(name, 0) for name in objective_names(problem)),
         domain_on=domains_on(problem, design.units),
-        schedule=Schedule(tuple(executions)),
         latencies_ps=tuple(values[f"latency_ps:{n.name}"] for n in problem.networks),
         makespan_ps=values["latency_ps"],
         energy_fj=values["energy_fj"],
@@ -259,6 +262,22 @@ def make_front():
 @pytest.fixture(scope="session")
 def make_members():
     return build_members
+
+
+@pytest.fixture(scope="session")
+def schedule_of():
+    """The schedules of design points that were built here."""
+    return lambda problem, design: _SCHEDULES[design]
+
+
+@pytest.fixture(scope="session")
+def scheduled():
+    return lambda problem, member: ScheduledMember(problem, member, _SCHEDULES[member.design])
+
+
+@pytest.fixture(scope="session")
+def report(schedule_of):
+    return lambda front: report_html(front, schedule_of)
 
 
 @pytest.fixture

@@ -221,13 +221,13 @@ def _rates_hold(front: Front) -> Iterator[Check]:
 
 
 def _members_hold(front: Front) -> Check:
-    """Every member's schedule, objectives and constraints by the plain evaluator."""
+    """Every member's objectives, energy and constraints by the plain evaluator."""
     found = check_members(front.problem, [(member, ()) for member in front.members])
     for index, wrong in enumerate(found):
         if wrong is not None:
             return fails("members", f"member {index}: {wrong}")
     return holds(
-        "members", f"{len(front.members)} replayed: schedules, objectives, energy, constraints"
+        "members", f"{len(front.members)} replayed: objectives, energy, latencies, constraints"
     )
 
 
@@ -240,7 +240,7 @@ def _baselines_hold(front: Front) -> Check:
         if wrong is not None:
             return fails("baselines", f"{point.name}: {wrong}")
     detail = (
-        f"{len(front.baselines)} replayed: schedules, objectives, energy, limits that they break"
+        f"{len(front.baselines)} replayed: objectives, energy, latencies, limits that they break"
     )
     if front.provenance.engine in {name.value for name in SINGLE_DECISION}:
         detail += f"; {front.provenance.engine} may be behind them"

@@ -32,7 +32,7 @@ from results.front.select_member import choose_member
 from results.io.plural import pluralize
 from results.plots.gantt import gantt_png, gantt_svg
 from results.text.member import member_lines
-from results.text.schedule import FREE_RUN_ROWS, schedule_table
+from results.text.schedule import SCHEDULE_ROWS, schedule_table
 
 if TYPE_CHECKING:
     from dse.space.evaluate import Evaluated
@@ -145,7 +145,7 @@ def _mapping(file: Path | None, source: Path | None, member: str) -> UserMapping
 
 def _draw(path: Path, result: Evaluated) -> None:
     draw = gantt_svg if path.suffix == ".svg" else gantt_png
-    replace_file(path, draw(result.problem, result.member))
+    replace_file(path, draw(result.scheduled))
 
 
 def _print(result: Evaluated) -> None:
@@ -161,5 +161,5 @@ def _print(result: Evaluated) -> None:
     for line in member_lines(problem, member):
         console.print(line, markup=False)
     console.print()
-    most = None if member.free_run is None else FREE_RUN_ROWS
-    console.print(schedule_table(problem, member.schedule, most=most, rest="--json"))
+    schedule = result.scheduled.schedule
+    console.print(schedule_table(problem, schedule, most=SCHEDULE_ROWS, rest="--json"))

@@ -6,14 +6,14 @@ function activityChart(page, index, { title, unit, base, value, factor, zoom }) 
   const limit = lastEnd(data, member);
   const all = activitySteps(executions, value, base(member)), steps = all.filter(([at]) => at <= limit);
   if (steps.length < all.length) steps.push([limit, steps.at(-1)[1]]);
-  const mostOf = (i) => Math.max(...activitySteps(executionsOf(data, pointsOf(data)[i]), value, base(pointsOf(data)[i])).map(([, v]) => v));
+  const mostOf = (shown) => Math.max(...activitySteps(executionsOf(data, shown), value, base(shown)).map(([, v]) => v));
 
   function paint(width) {
     const used = [...new Set(executions.map((e) => e.unit))];
     const left = unitMargin(data, used), right = width - 12, height = 84;
-    const sides = [page.state.a, page.state.b].filter((i) => i !== null);
-    const x = scale([0, ...sides.map((i) => ms(lastEnd(data, pointsOf(data)[i])))], left, right, { zero: true, margin: 0.01 });
-    const y = scale([0, ...sides.map((i) => mostOf(i) / factor)], height - 8, 22, { zero: true });
+    const sides = scheduledSides(page);
+    const x = scale([0, ...sides.map((shown) => ms(lastEnd(data, shown)))], left, right, { zero: true, margin: 0.01 });
+    const y = scale([0, ...sides.map((shown) => mostOf(shown) / factor)], height - 8, 22, { zero: true });
     const svg = draw("svg", { viewBox: `0 0 ${width} ${height}`, height, "aria-hidden": "true" });
     svg.append(draw("text", { class: "title", x: left, y: 13 }, `${title} (${unit})`));
     for (const tick of y.ticks(2))

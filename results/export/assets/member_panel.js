@@ -5,7 +5,7 @@ function memberPanel(page, side, index) {
   const { data } = page, member = pointsOf(data)[index];
   const base = side === "b" ? pointsOf(data)[page.state.a] : null;
   const zoom = page.state.zoom, starts = [];
-  const charts = [
+  const charts = !member.schedule ? [] : [
     scheduleChart(page, side, index, zoom),
     activityChart(page, index, { title: "Power", unit: "W", factor: 1000, zoom, value: (e) => e.power,
       base: (m) => m.base_mw + m.idle_mw.reduce((sum, idle) => sum + idle, 0) }),
@@ -21,7 +21,7 @@ function memberPanel(page, side, index) {
       member.breaks ? el("span", { class: "soft" }, `another method${member.breaks.length ? `; breaks ${member.breaks.join(", ")}` : ""}`) : null,
       proof ? el("span", { class: `badge ${proof}` }, PROOF_WORDS[proof]) : null),
     figures(data, member, base, page.state.b !== null),
-    part("Schedule", scheduleLegend(data, member), charts.map((chart) => chart.node)),
+    part("Schedule", ...(charts.length ? [scheduleLegend(data, member), charts.map((chart) => chart.node)] : [notOnThisPage(page, index)])),
     part("Mapping along the layers", mapping.node),
     el("div", { class: "columns" },
       part("Operating points", operatingPoints(data, member, base)),
@@ -29,6 +29,14 @@ function memberPanel(page, side, index) {
     part("Setting it up", deploymentText(page, member, index)));
   const look = () => charts.forEach(({ node: chart }) => { chart.scrollLeft = page.state.middle * chart.scrollWidth - chart.clientWidth / 2; });
   return { node, start: () => { starts.forEach((start) => start()); look(); } };
+}
+
+// Schedules of thousands of executions are on the page for some members only.
+function notOnThisPage({ data }, index) {
+  const shown = data.members.flatMap((member, i) => (member.schedule ? [i] : []));
+  const near = shown.reduce((best, i) => (Math.abs(i - index) < Math.abs(best - index) ? i : best), shown[0]);
+  return el("p", { class: "hint" }, `Not on this page, which has ${counted(shown.length, "schedule")}, the nearest of member ${near}. `,
+    ...(index < data.members.length ? [el("code", {}, `dse plot gantt DIR --member ${index} -o schedule.pdf`), " draws it."] : []));
 }
 
 // A longer time axis keeps the time in its middle; the charts of a member move together.

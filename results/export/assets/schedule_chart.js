@@ -1,6 +1,6 @@
 // A schedule: units as rows, networks as colours, what contention adds hatched, transitions as
 // arrows. All schedules on the page share one scale of time, so that lengths can be compared.
-const ROW = 46, BAR = 30, MOST_ARROWS = 400;
+const ROW = 46, BAR = 30, MOST_ARROWS = 400, MOST_BARS = 1500, NARROW = 2;
 
 // The executions of a member, unpacked; the order is frame, network, repeat, group.
 function executionsOf(data, member) {
@@ -13,19 +13,24 @@ function executionsOf(data, member) {
     first += network.groups.length;
   });
   let end = 0;
-  member.executions = member.gap_ps.map((gap, i) => {
-    const at = member.free_run ? member.free_run.places[i] : i;
+  const { gap_ps, stretch_ps, waited_ps, places } = member.schedule;
+  member.executions = gap_ps.map((gap, i) => {
+    const at = places ? places[i] : i;
     const about = order[at % order.length];
-    const [alone, demand, power] = data.group_costs[about.group][member.cost[i]];
-    const start = end + gap, stretch = member.stretch_ps[i];
+    const [first, step, demand, power] = data.group_costs[about.group][member.cost[about.group]];
+    const alone = first + (about.repeat - 1) * step;
+    const start = end + gap, stretch = stretch_ps[i];
     end = start + alone + stretch;
     return {
       ...about, frame: 1 + Math.floor(at / order.length), unit: member.units[about.group],
-      start, end, alone, stretch, waited: member.waited_ps[i], demand, power,
+      start, end, alone, stretch, waited: waited_ps[i], demand, power,
     };
   });
   return member.executions;
 }
+
+// Members on the page whose schedules it has, A and B.
+const scheduledSides = (page) => [page.state.a, page.state.b].filter((i) => i !== null).map((i) => pointsOf(page.data)[i]).filter((member) => member.schedule);
 
 // Of a free run without the tail of what still runs at its end: a slow group may be most of the picture.
 const lastEnd = (data, member) => member.free_run?.shown_ps ?? Math.max(...executionsOf(data, member).map((e) => e.end));
@@ -49,6 +54,31 @@ function executionTip(data, e) {
   return lines;
 }
 
+// A bar for each execution. Of thousands, those of a network that follow each other on a unit share
+// one where each is narrow: a longer time axis takes it apart.
+function barsOf(executions, x) {
+  const bars = [], latest = new Map();
+  for (const e of [...executions].sort((a, b) => a.start - b.start)) {
+    const narrow = executions.length > MOST_BARS && x(ms(e.end)) - x(ms(e.start)) < NARROW;
+    const before = latest.get(e.unit);
+    if (narrow && before?.narrow && before.network === e.network && x(ms(e.start)) - x(ms(before.end)) < 1) {
+      Object.assign(before, { end: e.end, stretch: before.stretch + e.stretch, last: e, count: before.count + 1 });
+    } else {
+      bars.push({ ...e, narrow, last: e, count: 1 });
+      latest.set(e.unit, bars.at(-1));
+    }
+  }
+  return bars;
+}
+
+function barTip(data, bar) {
+  if (bar.count === 1) return executionTip(data, bar);
+  const repeats = bar.repeat === bar.last.repeat ? `repeat ${bar.repeat}` : `repeats ${bar.repeat} to ${bar.last.repeat}`;
+  return [`${data.networks[bar.network].name}, ${repeats}`,
+    `${counted(bar.count, "execution")} on ${data.units[bar.unit]}, ${number(ms(bar.start))} to ${number(ms(bar.end))} ms`,
+    bar.stretch ? `Contention adds ${number(ms(bar.stretch))} ms` : "No contention"];
+}
+
 function hatch(id) {
   return draw("pattern", { id, width: 5, height: 5, patternUnits: "userSpaceOnUse", patternTransform: "rotate(45)" },
     draw("rect", { width: 2, height: 5, fill: "var(--panel)", opacity: 0.75 }));
@@ -67,13 +97,12 @@ function scheduleChart(page, side, index, zoom) {
   const place = el("div", { class: "chart", role: "group",
     "aria-label": `Schedule of member ${index}: arrow keys go from group to group.` });
   const outer = el("div", { class: "scroll" }, place);
-  const state = { at: -1, bars: [] };
-  const byStart = executions.map((_, i) => i).sort((i, j) => executions[i].start - executions[j].start || i - j);
+  const state = { at: -1, bars: [], nodes: [] };
 
   function paint(width) {
     const left = unitMargin(data, used), right = width - 12;
     const bottom = 8 + ROW * used.length, height = bottom + 40;
-    const ends = [page.state.a, page.state.b].filter((i) => i !== null).map((i) => lastEnd(data, pointsOf(data)[i]));
+    const ends = scheduledSides(page).map((shown) => lastEnd(data, shown));
     const x = scale([0, ...ends].map(ms), left, right, { zero: true, margin: 0.01 });
     const svg = draw("svg", { viewBox: `0 0 ${width} ${height}`, height, "aria-hidden": "true" });
     const pattern = `hatch-${side}`;
@@ -94,27 +123,29 @@ function scheduleChart(page, side, index, zoom) {
     if (run && from < run.shown_ps)
       svg.append(withTip(draw("rect", { class: "window", x: x(ms(from)), width: x(ms(run.shown_ps)) - x(ms(from)), y: 4, height: bottom - 4 }),
         () => ["Throughput and power are counted here", `${number(ms(from))} to ${number(ms(run.window_ps[1]))} ms`]));
-    state.bars = executions.map((e) => bar(e, x, pattern));
-    svg.append(...state.bars, transitions(x));
+    state.bars = barsOf(executions, x);
+    state.nodes = state.bars.map((e) => bar(e, x, pattern));
+    svg.append(...state.nodes, transitions(x));
     return svg;
   }
 
   function bar(e, x, pattern) {
     const limit = lastEnd(data, member), cut = (ps) => x(ms(Math.min(ps, limit)));
-    const top = 8 + row.get(e.unit) * ROW + 4, from = cut(e.start), middle = cut(e.start + e.alone), to = cut(e.end);
+    const top = 8 + row.get(e.unit) * ROW + 4, from = cut(e.start), middle = e.narrow ? cut(e.end) : cut(e.start + e.alone), to = cut(e.end);
     const colour = `n${e.network % 8}`, wide = Math.max(to - from, 0.6);
     const g = draw("g", { class: "bar", "data-group": e.group, "data-start": e.start },
       draw("rect", { class: colour, x: from, y: top, width: Math.max(middle - from, 0.4), height: BAR }));
-    if (e.stretch) g.append(
+    if (e.stretch && !e.narrow) g.append(
       draw("rect", { class: colour, x: middle, y: top, width: to - middle, height: BAR, opacity: 0.72 }),
       draw("rect", { fill: `url(#${pattern})`, x: middle, y: top, width: to - middle, height: BAR }));
-    g.append(draw("rect", { class: "frame", x: from, y: top, width: wide, height: BAR }));
+    if (!e.narrow) g.append(draw("rect", { class: "frame", x: from, y: top, width: wide, height: BAR }));
     const repeat = data.networks[e.network].repeats > 1 ? `·${e.repeat}` : "";
     // Layers without names of their own are only numbered.
     const name = /^n\d+( \.\. n\d+)?$/.test(e.name) ? "" : ` ${e.name}`;
-    const label = [`${e.local}${repeat}${name}`, `${e.local}${repeat}`].find((text) => 6.3 * text.length + 6 < wide);
+    const labels = e.count > 1 ? [data.networks[e.network].name] : [`${e.local}${repeat}${name}`, `${e.local}${repeat}`];
+    const label = labels.find((text) => 6.3 * text.length + 6 < wide);
     if (label) g.append(draw("text", { class: inkOn(e.network), x: from + wide / 2, y: top + BAR / 2 + 4, "text-anchor": "middle" }, label));
-    return withTip(g, () => executionTip(data, e));
+    return withTip(g, () => barTip(data, e));
   }
 
   // From the end of the source, for as long as the transition takes, to its target's row.
@@ -144,17 +175,17 @@ function scheduleChart(page, side, index, zoom) {
   const waits = (x, to, x2, y2) => (to && x(ms(to.start)) > x2 + 1 ? [draw("line", { class: "arrow waits", x1: x2, y1: y2, x2: x(ms(to.start)), y2 })] : []);
 
   function goTo(step) {
-    state.bars[byStart[state.at]]?.classList.remove("current");
+    state.nodes[state.at]?.classList.remove("current");
     state.at = step;
-    const node = state.bars[byStart[step]];
+    const node = state.nodes[step];
     node.classList.add("current");
     node.scrollIntoView({ block: "nearest", inline: "nearest", behavior: "instant" });
-    tipAt(node, () => executionTip(data, executions[byStart[step]]));
-    page.announce(executionTip(data, executions[byStart[step]]).slice(0, 4).join(". "));
+    tipAt(node, () => barTip(data, state.bars[step]));
+    page.announce(barTip(data, state.bars[step]).slice(0, 4).join(". "));
   }
   keysThrough(place, {
-    length: () => executions.length, current: () => state.at, go: goTo,
-    leave: () => { state.bars[byStart[state.at]]?.classList.remove("current"); tip.hide(); },
+    length: () => state.bars.length, current: () => state.at, go: goTo,
+    leave: () => { state.nodes[state.at]?.classList.remove("current"); tip.hide(); },
   });
   if (zoom > 1) place.style.width = `${zoom * 100}%`;
   return { node: outer, start: () => drawnToWidth(place, paint) };

@@ -19,6 +19,7 @@ from dse.problem.build import build_problem
 from dse.workload.options import Options, ThroughputModel, parse_deadline
 from dse.workload.workload import workload_of
 from dse.workload.workload_file import read_workload
+from fitness.execution import schedule_of, scheduled
 from platforms.io.platform_file import load_platform
 from results.errors import ResultError
 from results.export.report import report_html
@@ -100,19 +101,7 @@ def test_a_changed_figure_is_found(folder: Path, tmp_path: Path, dse) -> None:
 Change = Callable[[dict[str, Any]], object]
 
 
-def moved(name: str, by: int) -> Change:
-    """The execution that ends last is given another instant."""
-
-    def change(member: dict[str, Any]) -> None:
-        max(member["schedule"], key=lambda row: row["end_ps"])[name] += by
-
-    return change
-
-
 CHANGES: dict[str, Change] = {
-    "an end": moved("end_ps", 1),
-    "a ready time": moved("ready_ps", -1),
-    "an execution less": lambda member: member["schedule"].pop(),
     "shown for longer": lambda member: member["free_run"].update(
         shown_ps=member["free_run"]["shown_ps"] - 1
     ),
@@ -131,7 +120,7 @@ CHANGES: dict[str, Change] = {
 
 
 @pytest.mark.parametrize("name", CHANGES)
-def test_a_changed_schedule_is_found(folder: Path, name: str, tmp_path: Path, dse, capsys) -> None:
+def test_a_changed_free_run_is_found(folder: Path, name: str, tmp_path: Path, dse, capsys) -> None:
     """By verify, and by the script of the standard library."""
     front = json.loads((folder / "front.json").read_bytes())
     place = len(front["members"]) - 1
@@ -145,27 +134,24 @@ def test_a_changed_schedule_is_found(folder: Path, name: str, tmp_path: Path, ds
     assert f"member {place}: " in capsys.readouterr().out
 
 
-def test_all_in_time_moved_together_is_found_by_playing(folder: Path, tmp_path: Path, dse) -> None:
-    """A schedule that hangs together, but is not what the timeline plays."""
+def test_a_window_moved_as_it_is_is_found(folder: Path, tmp_path: Path, dse) -> None:
+    """Figures that agree with each other, but are not what the timeline gives."""
     front = json.loads((folder / "front.json").read_bytes())
-    member = front["members"][0]
-    for name in ("ready_ps", "start_ps", "end_ps"):
-        for row in member["schedule"]:
-            row[name] += 1
-    member["free_run"]["shown_ps"] += 1
-    member["free_run"]["window_ps"] = [instant + 1 for instant in member["free_run"]["window_ps"]]
+    run = front["members"][0]["free_run"]
+    run["shown_ps"] += 1
+    run["window_ps"] = [instant + 1 for instant in run["window_ps"]]
     (tmp_path / "front.json").write_text(json.dumps(front))
     (tmp_path / "problem.json").write_bytes((folder / "problem.json").read_bytes())
     outcome = dse("verify", tmp_path, "--ignore-hashes")
     assert outcome.status == 1
-    assert "member 0: the schedule: " in outcome.out
+    assert "member 0: the window is " in outcome.out
 
 
 def test_what_is_shown_is_the_free_run(folder: Path, alone: Path) -> None:
     for place in (folder, alone):
         front = read_results(place)
         for member in front.members:
-            schedule, run = member.schedule, member.free_run
+            schedule, run = schedule_of(front.problem, member.design), member.free_run
             assert run is not None
             assert max(row.frame for row in schedule.groups) >= 2
             assert all(row.start_ps < run.shown_ps for row in schedule.groups)
@@ -178,17 +164,18 @@ def test_every_view_says_what_it_shows(folder: Path, alone: Path, tmp_path: Path
     for index, place in enumerate((folder, alone)):
         front = read_results(place)
         member = front.members[0]
+        picture = scheduled(front.problem, member)
         words = describe_shown_part(member.free_run)
         shown = dse("show", place, "--member", 0).out
         assert f"schedule: {words}" in " ".join(shown.split())
-        assert ("more rows: --all" in shown) == (len(stretches(member.schedule)) > 40)
+        assert ("more rows: --all" in shown) == (len(stretches(picture.schedule)) > 40)
         every = dse("show", place, "--member", 0, "--all").out
-        assert len(every.splitlines()) >= len(stretches(member.schedule))
+        assert len(every.splitlines()) >= len(stretches(picture.schedule))
         trace = tmp_path / f"{index}.json"
         assert dse("analyze", "trace", place, "--member", 0, "-o", trace).status == 0
         events = json.loads(trace.read_bytes())["traceEvents"]
         executions = [e for e in events if e["ph"] == "X" and e["cat"] != "window"]
-        assert len(executions) == len(member.schedule.groups)
+        assert len(executions) == len(picture.schedule.groups)
         (name,) = [e["args"]["name"] for e in events if e["name"] == "process_name"]
         assert name.endswith(words)
         windows = [e for e in events if e["name"] == "counted window"]
@@ -197,7 +184,7 @@ def test_every_view_says_what_it_shows(folder: Path, alone: Path, tmp_path: Path
             [(begin, end)] if begin < member.free_run.shown_ps else []
         )
         with picture_settings():
-            figure = draw_gantt(front.problem, member)
+            figure = draw_gantt(picture)
         assert figure.axes[0].get_title(loc="left") == words
 
 
@@ -215,7 +202,8 @@ def test_the_power_over_the_window_is_the_energy_that_is_claimed(alone: Path) ->
         figures = activity(front.problem, member)
         begin, end = run.window_ps
         energy = (sum(figures.idle_mw) + figures.base_mw) * (end - begin)
-        for row, power in zip(member.schedule.groups, figures.dynamic_mw, strict=True):
+        for row in schedule_of(front.problem, member.design).groups:
+            power = figures.dynamic_mw[row.group]
             energy += power * max(min(row.end_ps, end) - max(row.start_ps, begin), 0)
         (period,) = run.periods_ps
         assert energy * period // (end - begin) == member.energy_fj
@@ -224,12 +212,12 @@ def test_the_power_over_the_window_is_the_energy_that_is_claimed(alone: Path) ->
 def test_the_page_draws_the_free_run(alone: Path, open_page) -> None:
     front = read_results(alone)
     member = front.members[0]
-    with open_page(report_html(front), hash="#a=0") as page:
+    with open_page(report_html(front, schedule_of), hash="#a=0") as page:
         found = page.locator("article[data-side=a] g.bar[data-group]").evaluate_all(
             "bars => bars.map(bar => [Number(bar.dataset.start), Number(bar.dataset.group)])"
         )
         assert sorted(map(tuple, found)) == sorted(
-            (row.start_ps, row.group) for row in member.schedule.groups
+            (row.start_ps, row.group) for row in schedule_of(front.problem, member.design).groups
         )
         assert page.locator("article[data-side=a] rect.window").count() == 1
         text = page.locator("article[data-side=a]").inner_text()

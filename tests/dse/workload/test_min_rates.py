@@ -27,6 +27,7 @@ from dse.space.design_space import DesignSpace
 from dse.workload.options import Options, parse_min_rate
 from dse.workload.workload import workload_of
 from dse.workload.workload_file import read_workload
+from fitness.execution import schedule_of
 from fitness.objectives import Constraint, ConstraintKind, Outcomes, constraints_of, make_outcomes
 from fitness.reference.objectives import plain_outcome
 from fitness.simulate import design_of
@@ -189,7 +190,7 @@ def test_every_view_shows_who_stands_back(starved: Path, limited: Path, fair: Pa
 def test_the_page_shows_it_too(limited: Path, open_page) -> None:
     front = read_results(limited)
     (share, *_) = member_relative_ppm(front.problem, front.members[0])
-    with open_page(report_html(front), hash="#a=0") as page:
+    with open_page(report_html(front, schedule_of), hash="#a=0") as page:
         text = page.locator("article[data-side=a]").inner_text()
     assert "% of its rate alone, at least 5" in text
     assert f"{share / 10**4:.3g}"[:3] in text

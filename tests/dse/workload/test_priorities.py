@@ -5,6 +5,7 @@ import re
 import onnx
 import pytest
 
+from fitness.execution import schedule_of, scheduled
 from results.export.report_data import report_data
 from results.export.result_folder import read_results
 from results.plots.gantt import draw_gantt
@@ -34,7 +35,8 @@ def test_the_schedule_goes_by_priority_and_is_verified(dse, folder):
     front = read_results(folder)
     assert [network.priority for network in front.problem.networks] == [2, 1, 1, 0]
     for member in front.members:
-        rows = sorted(member.schedule.groups, key=lambda row: row.start_ps)
+        groups = schedule_of(front.problem, member.design).groups
+        rows = sorted(groups, key=lambda row: row.start_ps)
         # The urgent one arrives while the first runs.
         assert [row.network for row in rows] == [1, 3, 2, 0, 0, 0]
     assert dse("verify", folder).status == 0
@@ -43,12 +45,13 @@ def test_the_schedule_goes_by_priority_and_is_verified(dse, folder):
 def test_where_it_is_not_0_it_is_shown(dse, folder):
     front = read_results(folder)
     assert "background (1 group, 3 times a frame, priority 2)" in describe_space(front.problem)
-    legend = draw_gantt(front.problem, front.members[0]).legends[0]
+    legend = draw_gantt(scheduled(front.problem, front.members[0])).legends[0]
     labels = [text.get_text() for text in legend.get_texts()]
     assert labels[:4] == [
         *("background, priority 2", "late, priority 1", "also, priority 1", "urgent"),
     ]
-    assert [network["priority"] for network in report_data(front)["networks"]] == [2, 1, 1, 0]
+    networks = report_data(front, schedule_of)["networks"]
+    assert [network["priority"] for network in networks] == [2, 1, 1, 0]
 
 
 def test_triton_gets_priorities_then_deadlines(dse, folder):

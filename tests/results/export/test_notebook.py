@@ -32,9 +32,10 @@ def test_an_empty_front_is_an_empty_table(front):
     assert len(dataclasses.replace(front, members=()).to_pandas()) == 0
 
 
-def test_a_schedule_as_a_table(front):
-    schedule = front.members[0].schedule
-    bare, named = schedule.to_pandas(), front.schedule_view(0).to_pandas()
+def test_a_schedule_as_a_table(front, scheduled):
+    shown = scheduled(front.problem, front.members[0])
+    schedule = shown.schedule
+    bare, named = schedule.to_pandas(), shown.to_pandas()
     assert len(bare) == len(named) == len(schedule.groups)
     assert bare["end_ps"].max() == schedule.makespan_ps
     assert bare["unit"].tolist() == [row.unit for row in schedule.groups]
@@ -70,17 +71,18 @@ def test_a_front_shows_picture_marks_and_words(front):
     assert html.count("<tr>") == 1 + len(mark_members(front))
 
 
-def test_a_schedule_shows_every_execution(front):
+def test_a_schedule_shows_every_execution(front, scheduled):
     member = front.members[0]
-    bare, named = member.schedule._repr_html_(), front.schedule_view(0)._repr_html_()
+    shown = scheduled(front.problem, member)
+    bare, named = shown.schedule._repr_html_(), shown._repr_html_()
     for html in (bare, named):
-        assert html.count("<title>") == len(member.schedule.groups)
+        assert html.count("<title>") == len(shown.schedule.groups)
     assert f"{member.makespan_ps / 1e9:.4f} ms" in bare
     for unit in set(member.design.units.tolist()):
         assert f">unit {unit}<" in bare
         assert f">{front.problem.units[unit].name}<" in named
     widths = [float(width) for width in re.findall(r'width="([0-9.]+)" y=', named)]
-    busy = [(r.end_ps - r.start_ps, r.alone_ps) for r in member.schedule.groups]
+    busy = [(r.end_ps - r.start_ps, r.alone_ps) for r in shown.schedule.groups]
     lengths = [length for pair in busy for length in pair]
     assert [w / max(widths) for w in widths] == pytest.approx(
         [length / max(lengths) for length in lengths], abs=1e-3
@@ -88,10 +90,11 @@ def test_a_schedule_shows_every_execution(front):
     assert "empty" in Schedule(())._repr_html_()
 
 
-def test_names_are_only_text(front):
+def test_names_are_only_text(front, scheduled):
     first, *others = front.problem.networks
     networks = (dataclasses.replace(first, name="<script>x</script>"), *others)
     problem = dataclasses.replace(front.problem, networks=networks)
     hostile = dataclasses.replace(front, problem=problem)
-    for html in (hostile._repr_html_(), hostile.schedule_view(0)._repr_html_()):
+    shown = scheduled(problem, front.members[0])
+    for html in (hostile._repr_html_(), shown._repr_html_()):
         assert "<script" not in html

@@ -4,7 +4,6 @@ import dataclasses
 
 import pytest
 
-from results.export.report import report_html
 from results.front.named_members import mark_members, marked_member
 
 MARKS = "#plot path.mark[data-member]"
@@ -14,8 +13,8 @@ def marks(page):
     return page.locator(MARKS).evaluate_all("all => all.map(m => Number(m.dataset.member))")
 
 
-def test_a_click_on_the_middle_of_a_marked_member_is_for_it(front, open_page):
-    with open_page(report_html(front)) as page:
+def test_a_click_on_the_middle_of_a_marked_member_is_for_it(front, open_page, report):
+    with open_page(report(front)) as page:
         named = sorted(mark_members(front))
         assert marks(page)[-len(named) :] == named
         # No other mark, and no cross, lies above it: a click that is not forced gets through.
@@ -23,9 +22,9 @@ def test_a_click_on_the_middle_of_a_marked_member_is_for_it(front, open_page):
         assert page.locator("article.member").get_attribute("data-member") == "0"
 
 
-def test_a_rectangle_zooms_and_a_double_click_ends_it(front, open_page):
+def test_a_rectangle_zooms_and_a_double_click_ends_it(front, open_page, report):
     every = sorted(range(len(front.members)))
-    with open_page(report_html(front)) as page:
+    with open_page(report(front)) as page:
         assert sorted(marks(page)) == every
         chosen = page.locator("article.member").get_attribute("data-member")
         box = page.locator(f"{MARKS}[data-member='0']").bounding_box()
@@ -43,9 +42,9 @@ def test_a_rectangle_zooms_and_a_double_click_ends_it(front, open_page):
         assert sorted(marks(page)) == every
 
 
-def test_buttons_zoom_around_the_chosen_member(front, open_page):
+def test_buttons_zoom_around_the_chosen_member(front, open_page, report):
     every, last = sorted(range(len(front.members))), len(front.members) - 1
-    with open_page(report_html(front), hash=f"#a={last}") as page:
+    with open_page(report(front), hash=f"#a={last}") as page:
         for _ in range(6):
             page.locator("[data-plot-zoom='+']").press("Enter")
         assert last in marks(page)
@@ -55,32 +54,32 @@ def test_buttons_zoom_around_the_chosen_member(front, open_page):
         assert sorted(marks(page)) == every
 
 
-def test_long_names_of_units_are_whole(front, open_page):
+def test_long_names_of_units_are_whole(front, open_page, report):
     units = tuple(
         dataclasses.replace(unit, name=f"accelerator{u}")
         for u, unit in enumerate(front.problem.units)
     )
     problem = dataclasses.replace(front.problem, units=units)
-    with open_page(report_html(dataclasses.replace(front, problem=problem))) as page:
+    with open_page(report(dataclasses.replace(front, problem=problem))) as page:
         starts = page.locator("article .chart svg").first.evaluate(
             "svg => [...svg.querySelectorAll('text')].map(t => t.getBBox().x)"
         )
         assert min(starts) >= 0
 
 
-def test_convergence_uses_its_height(front, open_page):
+def test_convergence_uses_its_height(front, open_page, report):
     points = tuple(
         dataclasses.replace(point, hypervolume=0.9 + 0.1 * k / 9)
         for k, point in enumerate([front.provenance.convergence[0]] * 10)
     )
     provenance = dataclasses.replace(front.provenance, convergence=points)
-    with open_page(report_html(dataclasses.replace(front, provenance=provenance))) as page:
+    with open_page(report(dataclasses.replace(front, provenance=provenance))) as page:
         box = page.locator("path.growth").evaluate("p => p.getBBox().height")
         assert box > 120
 
 
-def test_print_keeps_all_columns(front, open_page):
-    with open_page(report_html(front), width=800) as page:
+def test_print_keeps_all_columns(front, open_page, report):
+    with open_page(report(front), width=800) as page:
         page.emulate_media(media="print")
         table = page.locator("#table").evaluate(
             "t => [getComputedStyle(t).overflow, getComputedStyle(t).contentVisibility,"
@@ -90,9 +89,9 @@ def test_print_keeps_all_columns(front, open_page):
 
 
 @pytest.mark.parametrize("width", [320, 400, 1400])
-def test_names_lie_on_no_other_name(front, open_page, width):
+def test_names_lie_on_no_other_name(front, open_page, width, report):
     assert marked_member(front, "fastest") == 0
-    with open_page(report_html(front), width=width) as page:
+    with open_page(report(front), width=width) as page:
         boxes = page.locator("#plot text.name").evaluate_all(
             "all => all.map(t => t.getBBox()).map(b => [b.x, b.y, b.x + b.width, b.y + b.height])"
         )

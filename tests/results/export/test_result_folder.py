@@ -15,8 +15,6 @@ from results.export.result_folder import read_results, write_results
 from results.front.front_document import front_to_document
 from results.io.schema import schema
 from results.problem import problem_file
-from results.problem.execution import Pipeline
-from results.problem.objectives import Objective, ObjectiveKind
 from tests.support.result_folders import files
 
 SUPPORT = Path(__file__).parents[2] / "support"
@@ -27,7 +25,6 @@ def test_round_trip(front, folder):
     assert front_to_document(again) == front_to_document(front)
     assert again.provenance == front.provenance
     for one, other in zip(front.members, again.members, strict=True):
-        assert one.schedule == other.schedule
         assert one.objectives == other.objectives
         assert one.domain_on == other.domain_on
         assert (one.design.units == other.design.units).all()
@@ -117,31 +114,6 @@ def test_the_stranger_agrees_with_the_plain_evaluator(make_problem, make_design,
             assert values["energy_fj"] == frame_energy_fj(problem, design, timeline)
             schedule = timeline.schedule.groups
             assert [(r.ready_ps, r.start_ps, r.end_ps) for r in schedule] == list(rows.values())
-
-
-def test_pipelines_keep_several_frames(front, tmp_path):
-    """Latencies of one frame alone are not those of a schedule of several frames."""
-    problem = dataclasses.replace(
-        front.problem,
-        objectives=(Objective(ObjectiveKind.THROUGHPUT), Objective(ObjectiveKind.ENERGY)),
-        execution=Pipeline(2),
-    )
-    member = front.members[0]
-    later = tuple(
-        row._replace(
-            frame=2,
-            **{
-                key: getattr(row, key) + member.makespan_ps
-                for key in ("ready_ps", "start_ps", "end_ps")
-            },
-        )
-        for row in member.schedule.groups
-    )
-    schedule = dataclasses.replace(member.schedule, groups=(*member.schedule.groups, *later))
-    member = dataclasses.replace(member, schedule=schedule, objectives=(5, member.energy_fj))
-    pipeline = dataclasses.replace(front, problem=problem, members=(member,))
-    write_results(tmp_path / "run", pipeline, pictures=False)
-    assert read_results(tmp_path / "run").members[0].schedule == schedule
 
 
 def test_an_empty_front_is_a_result_too(front, tmp_path):

@@ -61,16 +61,20 @@ def check_trace(document):
     return slices, flows
 
 
-def trace_of(front, members):
-    titled = [(f"member {i}", front.members[i]) for i in members]
-    return json.loads(trace_bytes(front.problem, titled))
+@pytest.fixture(scope="module")
+def trace_of(scheduled):
+    def trace(front, members):
+        titled = [(f"member {i}", scheduled(front.problem, front.members[i])) for i in members]
+        return json.loads(trace_bytes(titled))
+
+    return trace
 
 
-def test_every_member_follows_the_rules(front):
+def test_every_member_follows_the_rules(front, trace_of):
     check_trace(trace_of(front, range(len(front.members))))
 
 
-def test_groups_that_touch_by_picoseconds_do_not_overlap(make_problem, make_members):
+def test_groups_that_touch_by_picoseconds_do_not_overlap(make_problem, make_members, scheduled):
     # Times of a few thousand picoseconds: every rounding matters.
     problem = make_problem(groups=(30, 30))
     units = tuple(
@@ -80,11 +84,11 @@ def test_groups_that_touch_by_picoseconds_do_not_overlap(make_problem, make_memb
     problem = dataclasses.replace(problem, units=units, transition_ps=transitions)
     for member in make_members(problem, 20):
         assert member.makespan_ps < 10**9
-        slices, _ = check_trace(json.loads(trace_bytes(problem, [("one", member)])))
+        slices, _ = check_trace(json.loads(trace_bytes([("one", scheduled(problem, member))])))
         assert sum(map(len, slices.values())) == 60
 
 
-def test_the_events_are_the_schedule(front):
+def test_the_events_are_the_schedule(front, trace_of, schedule_of):
     problem = front.problem
     for index, member in enumerate(front.members):
         document = trace_of(front, [index])
@@ -95,7 +99,7 @@ def test_the_events_are_the_schedule(front):
         ]
         assert found == [
             (row.unit, problem.networks[row.network].name, row.start_ps, row.end_ps)
-            for row in member.schedule.groups
+            for row in schedule_of(problem, member.design).groups
         ]
         for event in document["traceEvents"]:
             if event["ph"] == "X":
@@ -113,7 +117,7 @@ def test_the_events_are_the_schedule(front):
         assert threads == dict(enumerate(UNITS, 1))
 
 
-def test_the_power_counter_adds_up_to_the_energy(front):
+def test_the_power_counter_adds_up_to_the_energy(front, trace_of):
     member = front.members[0]
     counters = [
         (e["ts"], sum(e["args"].values()))
@@ -124,7 +128,7 @@ def test_the_power_counter_adds_up_to_the_energy(front):
     assert microjoules == pytest.approx(member.energy_fj / 1e9, rel=1e-4)
 
 
-def test_members_are_processes(front):
+def test_members_are_processes(front, trace_of):
     document = trace_of(front, [0, 1])
     names = [e["args"]["name"] for e in document["traceEvents"] if e["name"] == "process_name"]
     assert names == ["member 0", "member 1"]

@@ -10,7 +10,6 @@ import pytest
 from results.errors import ResultError
 from results.export.result_folder import read_results, write_results
 from results.front.front import HypervolumePoint
-from results.front.front_check import check_front
 from results.front.front_document import front_from_document, front_to_document
 from results.io.canonical_json import canonical_bytes, content_sha256, parse
 from results.problem.problem import DesignPoint
@@ -136,16 +135,8 @@ FORGERIES = {
         set_value((*MEMBER, "operating_points", "emc"), None),
         r"'emc'\]: the domain must be on",
     ),
-    "start": (set_value((*MEMBER, "schedule", 1, "start_ps"), 0), r"schedule\[1\]\.start_ps"),
-    "ready": (set_value((*MEMBER, "schedule", 1, "ready_ps"), 0), r"schedule\[1\]\.ready_ps"),
-    "end": (set_value((*MEMBER, "schedule", 1, "end_ps"), 5), r"schedule\[1\]\.end_ps"),
-    "alone": (set_value((*MEMBER, "schedule", 1, "alone_ps"), 5), r"schedule\[1\]\.alone_ps"),
-    "missing execution": (
-        lambda d: d["members"][0]["schedule"].pop(3),
-        r"schedule: must hold",
-    ),
-    "no schedule": (set_value((*MEMBER, "schedule"), []), r"schedule: must not be empty"),
-    "latency": (set_value((*MEMBER, "latencies_ps", "vgg19"), 5), r"latencies_ps\['vgg19'\]"),
+    "a schedule": (lambda d: d["members"][0].update(schedule=[]), "schedule"),
+    "latency": (set_value((*MEMBER, "latencies_ps", "vgg19"), 5), "makespan_ps: must be"),
     "energy of a unit": (
         set_value((*MEMBER, "energy_by_unit_fj", "gpu"), 1 << 60),
         "energy_by_unit_fj",
@@ -185,10 +176,3 @@ def test_unsound_fronts_are_not_written(front, tmp_path):
         with pytest.raises(ResultError, match=r"\$"):
             write_results(tmp_path / "run", spoiled, pictures=False)
         assert list(tmp_path.iterdir()) == []
-
-
-def test_executions_are_counted_before_they_are_listed(front):
-    networks = (dataclasses.replace(front.problem.networks[0], repeats=1 << 40),)
-    problem = dataclasses.replace(front.problem, networks=(*networks, *front.problem.networks[1:]))
-    with pytest.raises(ResultError, match=r"schedule: must hold \d{13,} executions, got"):
-        check_front(dataclasses.replace(front, problem=problem))

@@ -61,7 +61,7 @@ def test_more_kinds_than_forms_leave_the_legend_whole(front, monkeypatch):
     assert {float(h.get_linewidth()[0]) for h in legend.legend_handles[1:]} == {0.6}
 
 
-def test_files_are_pictures(front, three_objective_front, tmp_path):
+def test_files_are_pictures(front, three_objective_front, tmp_path, scheduled):
     write_results(tmp_path / "run", front)
     pictures = front_pictures(front, ".svg", ".png")
     for suffix, picture in pictures.items():
@@ -70,9 +70,9 @@ def test_files_are_pictures(front, three_objective_front, tmp_path):
     for picture in (pictures[".svg"], front_pictures(three_objective_front, ".svg")[".svg"]):
         assert ElementTree.fromstring(picture).tag.endswith("svg")
         assert b"<dc:date>" not in picture
-    member = front.members[0]
-    assert gantt_png(front.problem, member).startswith(PNG)
-    assert gantt_svg(front.problem, member) == gantt_svg(front.problem, member)
+    shown = scheduled(front.problem, front.members[0])
+    assert gantt_png(shown).startswith(PNG)
+    assert gantt_svg(shown) == gantt_svg(shown)
 
 
 def test_front_names_axes_marks_and_clocks(front, three_objective_front):
@@ -153,21 +153,22 @@ def test_a_folder_with_two_pictures_has_drawn_one(front, tmp_path, monkeypatch):
     assert counts == {"__init__": 1, "execute": 1, "draw": 2}
 
 
-def test_gantt_draws_every_execution_and_transition(front):
+def test_gantt_draws_every_execution_and_transition(front, scheduled):
     problem = front.problem
     for member in front.members:
         with picture_settings():
-            axes = draw_gantt(problem, member).axes[0]
+            shown = scheduled(problem, member)
+            axes = draw_gantt(shown).axes[0]
         units = member.design.units
         moves = sum(bool(units[a] != units[b]) for a, b in problem.edges)
         numbers = [text for text in axes.texts if text.get_text()]
         assert len(axes.texts) - len(numbers) == moves
         for line in axes.lines:
             # A move that waits for its unit: the line ends where an execution there begins.
-            starts = [row.start_ps / 1e9 for row in member.schedule.groups]
+            starts = [row.start_ps / 1e9 for row in shown.schedule.groups]
             assert min(abs(start - line.get_xdata()[1]) for start in starts) < 1e-9
         widths = sum(bar.get_width() for bar in axes.patches if bar.get_fill())
-        busy = sum(row.end_ps - row.start_ps for row in member.schedule.groups)
+        busy = sum(row.end_ps - row.start_ps for row in shown.schedule.groups)
         assert widths == pytest.approx(busy / 1e9)
 
 

@@ -115,14 +115,17 @@ def test_parts_of_the_energy_add_up(front):
         assert sum(bar.get_width() for bar in middle) == pytest.approx(member.energy_fj / 1e12)
 
 
-def test_schedules_share_one_time(front):
-    members = [("a", front.problem, front.members[0]), ("b", front.problem, front.members[-1])]
+def test_schedules_share_one_time(front, scheduled):
+    members = [
+        ("a", scheduled(front.problem, front.members[0])),
+        ("b", scheduled(front.problem, front.members[-1])),
+    ]
     with picture_settings():
         axes = draw_gantts(members).axes
     assert len({a.get_xlim() for a in axes}) == 1
     assert [a.get_title(loc="left") for a in axes] == ["a", "b"]
-    for a, (_, _, member) in zip(axes, members, strict=True):
-        busy = sum(row.end_ps - row.start_ps for row in member.schedule.groups)
+    for a, (_, shown) in zip(axes, members, strict=True):
+        busy = sum(row.end_ps - row.start_ps for row in shown.schedule.groups)
         widths = sum(bar.get_width() for bar in a.patches if bar.get_fill())
         assert widths == pytest.approx(busy / 1e9)
 
@@ -140,7 +143,7 @@ HOSTILE = ("$x_$", r"$\frac$", "网络 $", "\N{PILE OF POO}", "a^b_c")
 
 
 @pytest.mark.parametrize("name", HOSTILE)
-def test_names_are_drawn_as_they_are(front, name):
+def test_names_are_drawn_as_they_are(front, name, scheduled):
     """Neither a formula nor a letter that the font lacks is an error or a warning."""
     network, *others = front.problem.networks
     problem = dataclasses.replace(
@@ -150,7 +153,7 @@ def test_names_are_drawn_as_they_are(front, name):
     with picture_settings():
         fronts, gantt = (
             draw_fronts([(name, front)]),
-            draw_gantts([(name, problem, front.members[0])]),
+            draw_gantts([(name, scheduled(problem, front.members[0]))]),
         )
         for make in PICTURE_MAKERS.values():
             for figure in (fronts, gantt, draw_front(front)):

@@ -12,11 +12,11 @@ def integral(steps, unit):
     )
 
 
-def test_power_over_time_is_the_energy(front):
+def test_power_over_time_is_the_energy(front, scheduled):
     problem = front.problem
     for member in front.members:
         figures = activity(problem, member)
-        steps = steps_by_unit(problem, member, figures.dynamic_mw)
+        steps = steps_by_unit(scheduled(problem, member), figures.dynamic_mw)
         by_unit = [
             integral(steps, u) + figures.idle_mw[u] * member.makespan_ps
             for u in range(len(problem.units))
@@ -25,17 +25,17 @@ def test_power_over_time_is_the_energy(front):
         assert sum(by_unit) + figures.base_mw * member.makespan_ps == member.energy_fj
 
 
-def test_demand_is_that_of_what_runs(front):
+def test_demand_is_that_of_what_runs(front, scheduled):
     problem = front.problem
     for member in front.members[:10]:
-        demands = activity(problem, member).demand_kbps
-        steps = steps_by_unit(problem, member, demands)
+        demands, shown = activity(problem, member).demand_kbps, scheduled(problem, member)
+        steps = steps_by_unit(shown, demands)
         assert steps.instants_ps[0] == 0
         assert steps.instants_ps[-1] == member.makespan_ps
         assert set(steps.values[-1]) == {0}
         for instant, row in zip(steps.instants_ps, steps.values, strict=True):
             running = [0] * len(problem.units)
-            for execution, demand in zip(member.schedule.groups, demands, strict=True):
+            for execution in shown.schedule.groups:
                 if execution.start_ps <= instant < execution.end_ps:
-                    running[execution.unit] += demand
+                    running[execution.unit] += demands[execution.group]
             assert list(row) == running

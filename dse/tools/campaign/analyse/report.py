@@ -17,6 +17,7 @@ from dse.tools.campaign.store.run import RunStatus
 from dse.tools.campaign.store.run_record import RunRecord
 from dse.tools.campaign.store.store import Store
 from dse.tools.campaign.store.stored_front import stored_front
+from fitness.execution import schedule_of
 from results.export.html import fill, html_page, read_asset
 from results.export.report import report_html
 from results.io.plural import pluralize
@@ -104,7 +105,7 @@ def write_report(
         path = folder / page_name(record)
         if not path.exists():
             front, costs = stored_front(store, record)
-            replace_file(path, report_html(front, costs).encode())
+            replace_file(path, report_html(front, schedule_of, costs).encode())
             new += 1
         if on_page is not None:
             on_page(index + 1, len(opened))

@@ -184,7 +184,8 @@ def _files(
     if costs is not None and "costs" in inputs.keep:
         files[COSTS_FILE] = costs_bytes(costs, front.problem)
     if "report" in inputs.keep:
+        from fitness.execution import schedule_of
         from results.export.report import report_html
 
-        files[REPORT_FILE] = report_html(front, costs).encode()
+        files[REPORT_FILE] = report_html(front, schedule_of, costs).encode()
     return files

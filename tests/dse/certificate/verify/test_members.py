@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
+from multiprocessing.context import BaseContext
 
 import numpy as np
 import pytest
 
 from benchmarks.problems.random_problem import RandomShape, random_design, random_problem
-from dse.certificate.verify.members import what_is_wrong
+from dse.certificate.verify import members
+from dse.certificate.verify.members import check_members, what_is_wrong
 from dse.space.design_space import DesignSpace
 from dse.space.members import make_members
 from fitness.objectives import constraints_of, make_outcomes
@@ -54,6 +57,28 @@ def test_energy_by_unit_is_what_the_members_have(execution: ExecutionModel) -> N
             assert wrong == f"energy of {problem.units[u].name} is {energy}, not {energy - 1}"
             drawing += energy > 0
     assert drawing > 25
+
+
+def test_processes_find_what_one_finds(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(3)
+    problem = replace(random_problem(rng, SHAPE), objectives=ENERGY)
+    member, breaks = member_of(problem, rng)
+    false = replace(member, energy_fj=member.energy_fj + 1)
+    claims = [(member, breaks), (false, breaks)] * 20
+    alone = list(check_members(problem, claims))
+    monkeypatch.setattr(members, "MANY_EXECUTIONS", 0)
+    monkeypatch.setattr(members.os, "cpu_count", lambda: 2)
+    started, pool = [], members.ProcessPoolExecutor
+
+    def counted(processes: int, context: BaseContext) -> ProcessPoolExecutor:
+        started.append(processes)
+        return pool(processes, context)
+
+    monkeypatch.setattr(members, "ProcessPoolExecutor", counted)
+    assert list(check_members(problem, claims)) == alone
+    assert started == [2]
+    assert alone[0] is None
+    assert alone[1] is not None
 
 
 def test_exactly_the_limits_that_a_point_breaks_are_named() -> None:

@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 
+from fitness.reference.timeline import simulate
 from results.export.result_folder import read_results
 from results.front.named_members import KNEE, marked_member
 
@@ -43,10 +44,18 @@ def test_front_says_what_number_format_its_costs_hold_for(dse, pair_folder):
     assert stored["provenance"]["precision"] == costs["precision"] == "fp16"
 
 
-def test_as_json_it_is_the_member_of_the_file(dse, pair_folder):
+def test_as_json_it_is_the_member_of_the_file_with_its_schedule(dse, pair_folder):
     found = json.loads(dse("show", pair_folder, "--member", "1", "--json").out)
+    schedule = found.pop("schedule")
     stored = json.loads((pair_folder / "front.json").read_text("utf-8"))["members"][1]
     assert found == {"member": 1, **stored}
+    front = read_results(pair_folder)
+    rows = simulate(front.problem, front.members[1].design).schedule.groups
+    units = [unit.name for unit in front.problem.units]
+    networks = [network.name for network in front.problem.networks]
+    assert schedule == [
+        {**row._asdict(), "network": networks[row.network], "unit": units[row.unit]} for row in rows
+    ]
 
 
 def test_an_unknown_member_is_refused_in_a_line(dse, pair_folder):
