@@ -30,6 +30,7 @@ from benchmarks.validation.published import read_set
 from benchmarks.validation.scores import Comparison, joined
 from common.arrays import FloatArray
 from fitness.cost_model.dvfs_forms import clocks_of
+from fitness.cost_model.support import supported_layers
 from fitness.costs.network_costs import network_costs
 from platforms.io.platform_file import load_platform
 from sdf.catalogue.catalogue import load_network
@@ -47,6 +48,9 @@ CLASSIFIED = ("batch 1 on xavier-nx", "batch 1 on nano")
 """Where the share of the launches that follows the GPU's clock was not set."""
 CPU_CLOCKS = "Xavier NX, Nano, CPU clocks, time"
 DLA_MODES = "Orin, two DLAs, power modes, time"
+ORIN = "jetson-agx-orin"
+DLA_NETWORKS = {"ResNet-50": "resnet50", "SSD-MobileNetV1": "mobilenet_ssd"}
+"""Those that are in the catalogue."""
 DLA_USED = ((1600.0, 3199.0), (1369.6, 3199.0))
 """DLA and memory clock, MHz: MAXN, and both of 50W and 30W."""
 TANG = "TX2, Tang's Table 2, time"
@@ -195,38 +199,49 @@ def gpu_clocks() -> list[Comparison]:
     """Four GPU clocks of a board, one with the shape of other boards, one with the platform's."""
     laws = (NAIVE, SUM, NORM)
     subjects = [subject for subject, _ in board_subjects(BATCHES)]
+    fitted_to = "one run; launches of AGX Xavier, ResNet-50"
+    classified = [
+        _by_estimate(GPU_CLOCKS, fitted_to, f"jetson-{known.group}", "gpu", "resnet50", known)
+        for known in subjects
+        if known.name in CLASSIFIED
+    ]
     return [
         *by_few_points(
             GPU_CLOCKS, "4 clocks of each board and batch", (*laws, NORM_OUTSIDE), subjects
         ),
         *by_one_run(GPU_CLOCKS, "one run; shape of other boards", laws, subjects),
-        *map(
-            joined, zip(*[_as_classifier(s) for s in subjects if s.name in CLASSIFIED], strict=True)
-        ),
+        *map(joined, zip(*classified, strict=True)),
     ]
 
 
-def _as_classifier(subject: Subject) -> tuple[Comparison, Comparison]:
-    """One run of a classifier without a name, and how the program's ResNet-50 follows the clock;
-    the naive law before it."""
-    platform = load_platform(f"jetson-{subject.group}")
-    network = group_network(load_network("resnet50").graph, None, groups=1)
-    (costs,) = network_costs(network, platform, units=["gpu"]).units
-    ladder = platform.domain_by_name["gpu"].operating_points
-    fastest = ladder[-1].frequency_khz
-    slowdown = [fastest / point.frequency_khz for point in reversed(ladder)]
-    times = np.interp(subject.clocks.own, slowdown, costs.time_ps.sum(axis=0)[::-1, -1])
+def _by_estimate(
+    data: str, fitted_to: str, chip: str, unit: str, network: str, subject: Subject
+) -> tuple[Comparison, Comparison]:
+    """One run, and how the program's estimate of a network follows the clocks; the naive law before
+    it. The memory's clocks are those of the platform, the unit's are between two of them."""
+    platform = load_platform(chip)
+    graph = load_network(network).graph
+    layers = [actor.layer for actor in graph.actors if actor.layer is not None]
+    grouped = group_network(graph, supported_layers(layers, platform))
+    (costs,) = network_costs(grouped, platform, units=[unit]).units
+    table = costs.time_ps.sum(axis=0)
+    own, memory = (
+        np.array([point.frequency_khz for point in platform.domain_by_name[name].operating_points])
+        for name in platform.unit_by_name[unit].clocks
+    )
+    times = np.array(
+        [
+            np.interp(own[-1] / x, own, table[:, np.argmin(np.abs(memory[-1] / memory - z))])
+            for x, z in zip(subject.clocks.own, subject.clocks.memory, strict=True)
+        ]
+    )
     keep = np.arange(len(times)) != subject.fastest
-    fitted_to = "one run; launches of AGX Xavier, batch 1"
 
     def compared(law: str, shape: FloatArray) -> Comparison:
         scaled = shape / shape[subject.fastest] * subject.measured_ms[subject.fastest]
-        return Comparison(GPU_CLOCKS, fitted_to, law, "ms", scaled[keep], subject.measured_ms[keep])
+        return Comparison(data, fitted_to, law, "ms", scaled[keep], subject.measured_ms[keep])
 
-    return (
-        compared(NAIVE.name, subject.clocks.own),
-        compared("the program's ResNet-50", times),
-    )
+    return compared(NAIVE.name, subject.clocks.own), compared("the program's estimate", times)
 
 
 def cpu_clocks() -> list[Comparison]:
@@ -268,13 +283,20 @@ def dla_modes() -> list[Comparison]:
         (name, [(dla, memory, 1000 / rate) for dla, memory, rate in rows])
         for name, rows in tables_of("orin_dla_modes")
     ]
+    fitted_to = "one run; launches of these two networks"
+    estimated = [
+        _by_estimate(DLA_MODES, fitted_to, ORIN, "dla0", DLA_NETWORKS[known.name], known)
+        for known in subjects
+        if known.name in DLA_NETWORKS
+    ]
     return [
         *by_one_run(DLA_MODES, ONE_RUN, (NAIVE, SUM, NORM), subjects),
         *(
-            by_default(DLA_MODES, fitted_to, "jetson-agx-orin", "dla0", tables, used)
+            by_default(DLA_MODES, fitted_to, ORIN, "dla0", tables, used)
             for fitted_to, used in (
                 ("one run; the platform's shares", DLA_USED[:1]),
                 ("MAXN, 50W, 30W of each network", DLA_USED),
             )
         ),
+        *map(joined, zip(*estimated, strict=True)),
     ]
