@@ -179,8 +179,12 @@ def _by_status(counts: Counter[Status]) -> str:
     return ", ".join(f"{counts[status]} {status.value}" for status in Status)
 
 
+def _from_to(low: str, high: str, unit: str) -> str:
+    return f"{low} {unit}" if low == high else f"{low} to {high} {unit}"
+
+
 def _watts(low: int, high: int) -> str:
-    return f"{low / 1000:.2f} to {high / 1000:.2f} W"
+    return _from_to(f"{low / 1000:.2f}", f"{high / 1000:.2f}", "W")
 
 
 def platform_lines(platform: Platform) -> list[str]:
@@ -191,11 +195,11 @@ def platform_lines(platform: Platform) -> list[str]:
         points = domain.operating_points
         known = [point.voltage_mv for point in points if point.voltage_mv is not None]
         status = domain.voltage_source.status.value
-        volts = f", {known[0]} to {known[-1]} mV ({status})" if known else ""
+        volts = f", {_from_to(str(known[0]), str(known[-1]), 'mV')} ({status})" if known else ""
+        slowest, fastest = (f"{points[k].frequency_khz / 1000:g}" for k in (0, -1))
         lines.append(
-            f"  {domain.name:<{width}}  {len(points):>2} points, "
-            f"{points[0].frequency_khz / 1000:g} to {points[-1].frequency_khz / 1000:g} MHz "
-            f"({domain.ladder_source.status.value}){volts}"
+            f"  {domain.name:<{width}}  {_counted(len(points), 'point'):>9}, "
+            f"{_from_to(slowest, fastest, 'MHz')} ({domain.ladder_source.status.value}){volts}"
             f"{', may be off' if domain.may_be_off else ''}"
         )
     lines += ["", "Units"]
@@ -213,9 +217,8 @@ def platform_lines(platform: Platform) -> list[str]:
         )
         if unit.max_segments is not None or unit.rules:
             limit = "any number of" if unit.max_segments is None else f"at most {unit.max_segments}"
-            lines.append(
-                f"  {'':<{width}}  {len(unit.rules)} restrictions on layers, {limit} segments"
-            )
+            rules = _counted(len(unit.rules), "restriction")
+            lines.append(f"  {'':<{width}}  {rules} on layers, {limit} segments")
     power = platform.memory.power
     timed = sum(record.time_ps is not None for record in platform.measurements)
     counts = count_sources(platform)

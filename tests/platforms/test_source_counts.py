@@ -86,3 +86,10 @@ def test_the_page_and_the_command_say_what_the_file_says(name: str) -> None:
         f"power: {cells[3]} measured, {cells[4]} derived, {cells[5]} assumed"
     )
     assert line in platform_lines(load_platform(name))
+
+
+def test_one_of_a_kind_is_said_as_one() -> None:
+    lines = platform_lines(load_platform("rk3588"))
+    assert "  emc    1 point, 2112 MHz (assumed)" in lines
+    assert lines.count("        1 restriction on layers, any number of segments") == 3
+    assert any(line.endswith("idle 0.30 W, at full bandwidth 1.65 W") for line in lines)
