@@ -5,14 +5,15 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from common.arrays import IntArray
 from dse.api.front import Front
 from dse.api.problem import Networks, Problem
-from dse.certificate.branch_and_bound import SearchProgress
-from dse.certificate.certify import Limits, certified_column
+from dse.certificate.boxes.prove import BoundedFront
+from dse.certificate.branch_and_bound import Cluster, SearchProgress
+from dse.certificate.certify import CertifiedFront, Limits, certified_column
 from dse.certificate.strategy import Goal, ProofOutcome, prove_front
 from dse.compile.load import announce_compilation, compile_proof_code_aside
 from dse.engines.explore import explore_problem
@@ -24,7 +25,7 @@ from fitness.execution import rules_of
 from platforms.platform import Platform
 from results.errors import ResultError
 from results.export.result_folder import check_output_folder
-from results.front.certificate import CertificateStatus
+from results.front.certificate import CertificateStatus, ProofArtifacts
 from results.front.front import Front as NumericFront
 
 ProgressBar = AbstractContextManager[Callable[[Progress], None] | None]
@@ -259,7 +260,9 @@ def prove(
     max_nodes: int | None = None,
     fastest_only: bool = False,
     jobs: int | None = None,
+    cluster: Cluster | None = None,
     on_progress: Callable[[SearchProgress], None] | None = None,
+    on_checkpoint: Callable[[ProofOutcome], None] | None = None,
 ) -> ProofOutcome | None:
     """The proof that :func:`certify` adds; None where nothing is left to prove.
 
@@ -270,15 +273,44 @@ def prove(
     # A claim whose certificate is lost is proved again.
     if front.certificate is not None and _is_reached(front.numeric, goal):
         return None
+    earlier = front.certificate
+    if goal is Goal.WHOLE_FRONT and front.epsilon is not None and not _is_claim(front.epsilon):
+        earlier = front.epsilon
     announce_compilation()
     return prove_front(
         front.numeric,
         goal=goal,
         limits=Limits(max_nodes, time_limit_s),
-        earlier=front.certificate,
+        earlier=earlier,
         jobs=jobs,
+        cluster=cluster,
         on_progress=on_progress,
+        on_checkpoint=on_checkpoint,
     )
+
+
+def save_checkpoint(front: Front, folder: Path, gap: ProofOutcome) -> None:
+    """Write how far an exact search is into the folder of its front, for :func:`prove` to resume
+    from. No claim is lost: beside a certified member the gap of a whole front is that of
+    ``epsilon.json``; beside a claim of the whole front there is no checkpoint."""
+    numeric, found = front.numeric, gap.front
+    if _is_claim(front.epsilon):
+        return
+    if numeric.bounds is not None and front.bounds is not None:
+        bounded = BoundedFront(numeric.bounds, front.bounds).about(found)
+        found = replace(found, bounds=bounded.claim)
+        gap = replace(gap, front=found, bounds=bounded.proof)
+    if _is_claim(front.certificate):
+        assert numeric.certificate is not None
+        assert front.certificate is not None
+        fastest = CertifiedFront(numeric, numeric.certificate, front.certificate).about(found)
+        found = replace(found, certificate=fastest.claim, epsilon=found.certificate)
+        gap = replace(gap, front=found, certificate=fastest.files, epsilon=gap.certificate)
+    front.with_proof(gap).save(folder, overwrite=True, pictures=False)
+
+
+def _is_claim(proof: ProofArtifacts | None) -> bool:
+    return proof is not None and proof.certificate.status is not CertificateStatus.GAP
 
 
 def _is_reached(front: NumericFront, goal: Goal) -> bool:

@@ -3,24 +3,26 @@
 from __future__ import annotations
 
 import os
+import pickle
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from common.arrays import IntArray
 from dse.certificate.preconditions import check_provable
-from dse.certificate.subtree_search import (
+from dse.certificate.subtree import (
     Subtree,
-    Worker,
+    nodes_of,
+    open_subtrees,
     proof_tree,
     whole_space,
-    with_more_room,
+    with_ended,
 )
-from fitness.branch_and_bound.choices import exchange_rates, make_branching_rules
-from fitness.simulator.layout import make_plan
+from dse.certificate.subtree_search import SearchedSlice, SearchTask, Worker, with_more_room
+from fitness.branch_and_bound.choices import exchange_rates
 from results.front.dominance import non_dominated
 from results.front.epsilon import epsilon_ppm
 from results.front.proof_tree import ProofTree
@@ -35,6 +37,12 @@ SHARED_NODES = 20_000
 SUBTREES = 32
 """Subtrees that are searched in one round; more cores than that are not used. What a round does
 does not depend on the number of cores."""
+CHECKPOINT_SECONDS = 30.0
+"""From checkpoint to checkpoint at least."""
+
+Cluster = Callable[[bytes, Sequence[bytes], int], Sequence[SearchedSlice]]
+"""From a search's pickled task, the states of workers and a number of nodes to what
+:func:`dse.certificate.subtree_search.search_slice` makes of each, somewhere else."""
 
 
 @dataclass(frozen=True)
@@ -102,7 +110,9 @@ def find_front(
     time_limit_s: float | None = None,
     resume_from: Subtree | None = None,
     jobs: int | None = None,
+    cluster: Cluster | None = None,
     on_progress: Callable[[SearchProgress], None] | None = None,
+    on_checkpoint: Callable[[ExactResult], None] | None = None,
     interrupted: Callable[[], bool] = lambda: False,
 ) -> ExactResult:
     """Finds the Pareto front over all units, operating points and rules of the problem.
@@ -121,7 +131,9 @@ def find_front(
         resume_from: the tree of an earlier search of the same problem that was ended; what this one
             searches is added to it. ``known`` must have the members of the earlier one.
         jobs: threads; one per core by default. The result does not depend on it.
+        cluster: searches instead of threads; nor does the result depend on that.
         on_progress: called after every round.
+        on_checkpoint: called now and then with what is known so far, to resume from.
         interrupted: polled as often; true ends the search.
 
     Raises:
@@ -133,11 +145,11 @@ def find_front(
     search = _Search(problem, columns, tolerance_ppm, resume_from)
     if known is not None:
         search.add_incumbents(known)
-    first_node = search.nodes
+    first_node, written = search.nodes, time.monotonic()
     with ThreadPoolExecutor(jobs or os.cpu_count() or 1) as pool:
         while True:
             left = None if max_nodes is None else first_node + max_nodes - search.nodes
-            done = search.advance(pool, left)
+            done = search.advance(pool if cluster is None else cluster, left)
             if on_progress is not None:
                 on_progress(search.progress())
             late = time_limit_s is not None and search.seconds >= time_limit_s
@@ -145,6 +157,9 @@ def find_front(
             late |= search.nodes >= MAX_NODES
             if done or late or interrupted():
                 return search.result()
+            if on_checkpoint is not None and time.monotonic() - written >= CHECKPOINT_SECONDS:
+                on_checkpoint(search.checkpoint())
+                written = time.monotonic()
 
 
 class _Search:
@@ -163,22 +178,19 @@ class _Search:
     ) -> None:
         self._began = time.monotonic()
         self._problem = problem
-        self._plan = make_plan(problem)
+        self._columns = columns
+        self._task = SearchTask(problem, columns, tolerance_ppm)
+        self._pickled = b""
         self.rates_mw = exchange_rates(problem, columns)
-        self._rules = make_branching_rules(
-            problem, objectives=columns, rates_mw=self.rates_mw, tolerance_ppm=tolerance_ppm
-        )
+        self._make_worker = self._task.worker_factory()
         self._archive = self._make_worker()
         self._tolerance_ppm = tolerance_ppm
         self._root = whole_space(problem, len(columns)) if earlier is None else earlier
-        self._open = _open_subtrees(self._root)
+        self._open = open_subtrees(self._root)
         self._busy: dict[Subtree, Worker] = {}
         self._idle: list[Worker] = []
         self._found = 0
-        self.nodes = _nodes_of(self._root)
-
-    def _make_worker(self) -> Worker:
-        return Worker(self._problem, self._plan, self._rules)
+        self.nodes = nodes_of(self._root)
 
     @property
     def seconds(self) -> float:
@@ -188,7 +200,8 @@ class _Search:
         """Add known solutions to the members; how many none dominates."""
         from fitness.branch_and_bound.archive import insert_member, is_fathomed
 
-        width = self._plan.groups + self._plan.domains
+        groups = self._problem.group_count
+        width = groups + len(self._problem.domains)
         rows = np.full((len(known.objectives), width), -1) if known.rows is None else known.rows
         added = 0
         for vector, row in zip(known.objectives, rows, strict=True):
@@ -196,15 +209,15 @@ class _Search:
             if is_fathomed(tree, tree.objectives, vector):
                 continue
             # The kernel inserts the present choice.
-            tree.units[:] = row[: self._plan.groups]
-            tree.points[:] = [1 << max(int(k), 0) for k in row[self._plan.groups :]]
+            tree.units[:] = row[:groups]
+            tree.points[:] = [1 << max(int(k), 0) for k in row[groups:]]
             insert_member(tree, vector, self._tolerance_ppm)
             added += 1
             if tree.progress.members == len(tree.objectives):
                 self._archive.tree = with_more_room(tree)
         return added
 
-    def advance(self, pool: ThreadPoolExecutor, most: int | None) -> bool:
+    def advance(self, place: ThreadPoolExecutor | Cluster, most: int | None) -> bool:
         """One round, of at most so many nodes; whether the search is complete."""
         active = self._open[:SUBTREES]
         share = SLICE_NODES
@@ -219,7 +232,7 @@ class _Search:
                 self._busy[subtree] = worker
         workers = [self._busy[subtree] for subtree in active]
         before = sum(subtree.nodes for subtree in active)
-        done = list(pool.map(lambda worker: worker.advance(share), workers))
+        done = self._searched(place, workers, share)
         self.nodes += sum(subtree.nodes for subtree in active) - before
         self._share_members(workers)
         for subtree, is_done in zip(active, done, strict=True):
@@ -228,6 +241,16 @@ class _Search:
                 self._open.remove(subtree)
         self._share_out()
         return not self._open
+
+    def _searched(
+        self, place: ThreadPoolExecutor | Cluster, workers: Sequence[Worker], nodes: int
+    ) -> list[bool]:
+        """Whether nothing is left, of each worker's subtree."""
+        if isinstance(place, ThreadPoolExecutor):
+            return list(place.map(lambda worker: worker.advance(nodes), workers))
+        self._pickled = self._pickled or pickle.dumps(self._task)
+        slices = place(self._pickled, [worker.state() for worker in workers], nodes)
+        return [worker.take(found) for worker, found in zip(workers, slices, strict=True)]
 
     def _share_members(self, workers: Sequence[Worker]) -> None:
         """What was found in a round is a member for all."""
@@ -258,24 +281,40 @@ class _Search:
             members=int(self._archive.tree.progress.members),
             epsilon_ppm=self._epsilon_ppm(),
             seconds=self.seconds,
-            objectives=len(self._rules.objective),
+            objectives=len(self._columns),
         )
 
     def result(self) -> ExactResult:
-        complete = not self._open
-        open_bounds, epsilon = self._open_bounds(), self._epsilon_ppm()
+        result = self._result(self._root)
         for subtree in list(self._busy):
+            # The tree is the result's, too.
             self._hand_over(subtree)
+        return result
+
+    def checkpoint(self) -> ExactResult:
+        """The result if the search ended now; it goes on as if there were none."""
+        ended: dict[Subtree, Subtree] = {}
+        for subtree, worker in self._busy.items():
+            copy = self._make_worker()
+            # Its log and parts grow: not those of the search.
+            copy.subtree = ended[subtree] = replace(
+                subtree, log=subtree.log.copy(), parts=subtree.parts.copy()
+            )
+            copy.restore(worker.state())
+            copy.hand_over()
+        return self._result(with_ended(self._root, ended))
+
+    def _result(self, root: Subtree) -> ExactResult:
         objectives, rows = _members_of(self._archive)
         return ExactResult(
-            complete=complete,
+            complete=not self._open,
             objectives=objectives,
             rows=rows,
             found=self._found,
-            open_bounds=open_bounds,
-            epsilon_ppm=epsilon,
+            open_bounds=self._open_bounds(),
+            epsilon_ppm=self._epsilon_ppm(),
             rates_mw=self.rates_mw,
-            root=self._root,
+            root=root,
             nodes=self.nodes,
             seconds=self.seconds,
         )
@@ -293,7 +332,7 @@ class _Search:
         for subtree in self._open:
             worker = self._busy.get(subtree)
             vectors += [subtree.bound] if worker is None else worker.open_bounds()
-        bounds = np.array(vectors, dtype=np.int64).reshape(-1, len(self._rules.objective))
+        bounds = np.array(vectors, dtype=np.int64).reshape(-1, len(self._columns))
         return bounds[non_dominated(bounds)]
 
 
@@ -308,26 +347,6 @@ def _members_of(worker: Worker) -> tuple[IntArray, IntArray]:
     unknown = tree.member_units[members, :1] < 0
     rows = np.concatenate((tree.member_units[members], np.where(unknown, -1, points)), axis=1)
     return tree.objectives[members].copy(), rows
-
-
-def _open_subtrees(root: Subtree) -> list[Subtree]:
-    """Subtrees without a log, in the order of the tree."""
-    found, stack = [], [root]
-    while stack:
-        subtree = stack.pop()
-        if not subtree.log:
-            found.append(subtree)
-        stack.extend(reversed(subtree.parts))
-    return found
-
-
-def _nodes_of(root: Subtree) -> int:
-    nodes, stack = 0, [root]
-    while stack:
-        subtree = stack.pop()
-        nodes += subtree.nodes
-        stack.extend(subtree.parts)
-    return nodes
 
 
 def _lowest_bit(mask: int) -> int:

@@ -10,9 +10,15 @@ from functools import partial
 import numpy as np
 
 from common.arrays import IntArray
-from dse.certificate.branch_and_bound import Incumbents, SearchProgress, find_front
+from dse.certificate.branch_and_bound import (
+    Cluster,
+    ExactResult,
+    Incumbents,
+    SearchProgress,
+    find_front,
+)
 from dse.certificate.cover import cover_smtlib, prove_cover
-from dse.certificate.subtree_search import Subtree, tree_of_subtrees
+from dse.certificate.subtree import Subtree, tree_of_subtrees
 from dse.errors import InternalError
 from dse.problem.int64_bounds import check_magnitudes
 from dse.space.design_space import DesignSpace
@@ -143,13 +149,15 @@ def certify(
 
 def prove(
     front: Front,
-    columns: Sequence[int],
+    columns: tuple[int, ...],
     *,
     tolerance_ppm: int = 0,
     limits: Limits | None = None,
     earlier: ProofArtifacts | None = None,
     jobs: int | None = None,
+    cluster: Cluster | None = None,
     on_progress: Callable[[SearchProgress], None] | None = None,
+    on_checkpoint: Callable[[CertifiedFront], None] | None = None,
     interrupted: Callable[[], bool] = lambda: False,
 ) -> CertifiedFront:
     """Searches for design points that no member is as good as, in these objectives, until there are
@@ -160,7 +168,9 @@ def prove(
         tolerance_ppm: what is better by no more need not be found.
         limits: where they end the search, the certificate has a gap.
         earlier: a proof with a gap of the same problem and objectives, to resume from.
-        jobs, on_progress, interrupted: see :func:`dse.certificate.branch_and_bound.find_front`.
+        on_checkpoint: called now and then with a proof with a gap, to resume from.
+        jobs, cluster, on_progress, interrupted: see
+            :func:`dse.certificate.branch_and_bound.find_front`.
 
     Raises:
         ResultError: where an objective or a constraint has no bounds, see
@@ -169,8 +179,6 @@ def prove(
     """
     problem = front.problem
     chosen = Limits() if limits is None else limits
-    names = tuple(objective_names(problem)[column] for column in columns)
-    digest = problem_sha256(problem)
     check_magnitudes(problem)
     rows = np.stack([row_of(member.design) for member in front.members])
     for index in np.flatnonzero(~DesignSpace(problem).holds(rows)).tolist():
@@ -183,41 +191,63 @@ def prove(
         max_nodes=chosen.nodes_for(problem),
         time_limit_s=chosen.seconds,
         jobs=jobs,
+        cluster=cluster,
         on_progress=on_progress,
         interrupted=interrupted,
     )
     result = search(
         known=_known(front, columns),
         resume_from=None if earlier is None else _resumed(front, columns, earlier),
+        on_checkpoint=None
+        if on_checkpoint is None
+        else lambda known: on_checkpoint(_with_gap(front, columns, known).without_gap()),
     )
     if len(columns) > 1 and result.complete and 2 * result.found > len(result.objectives):
         # From its own front the tree is smaller, half as large perhaps: less to check.
         again = search(known=Incumbents(result.objectives, result.rows))
         result = again if again.complete else result
+    draft = _with_gap(front, columns, result)
+    if not result.complete:
+        return draft
+    files = _covered(problem, _checked(problem, draft.files, columns, jobs), columns)
+    certificate = files.certificate
+    seconds = (
+        certificate.search_seconds
+        + (certificate.check_seconds or 0.0)
+        + (certificate.cover_seconds or 0.0)
+    )
+    claim = replace(
+        draft.claim,
+        status=certificate.status,
+        solvers=certificate.solvers,
+        seconds=round(seconds, 3),
+    )
+    return CertifiedFront(draft.front, claim, files)
+
+
+def _with_gap(front: Front, columns: tuple[int, ...], result: ExactResult) -> CertifiedFront:
+    """The front with what a search has found, and its tree, which nobody has checked."""
+    problem = front.problem
+    names = tuple(objective_names(problem)[column] for column in columns)
     front = with_rows(front, result.rows)
     values = np.array([member.objectives for member in front.members], dtype=np.int64)
     best = non_dominated(values[:, list(columns)]).tolist()
-    draft = Certificate(
+    tree = result.tree
+    certificate = Certificate(
         status=CertificateStatus.GAP,
-        problem_sha256=digest,
+        problem_sha256=problem_sha256(problem),
         objectives=names,
         members=tuple(tuple(values[index, list(columns)].tolist()) for index in best),
         epsilon_ppm=result.epsilon_ppm,
         rates_mw=result.rates_mw,
-        tree_sha256="",
-        lemmas=0,
+        tree_sha256=sha256_of(tree_bytes(tree)),
+        lemmas=tree.leaves,
         nodes=result.nodes,
         search_seconds=round(result.seconds, 3),
         check_seconds=None,
         cover_seconds=None,
         solvers=(),
     )
-    tree = result.tree
-    draft = replace(draft, tree_sha256=sha256_of(tree_bytes(tree)), lemmas=tree.leaves)
-    files = ProofArtifacts(draft, tree, None)
-    if result.complete:
-        files = _covered(problem, _checked(problem, files, columns, jobs), columns)
-    certificate = files.certificate
     claim = CertificateSummary(
         status=certificate.status,
         objectives=names,
@@ -226,15 +256,10 @@ def prove(
         space=describe_space(problem),
         lemmas=certificate.lemmas,
         nodes=certificate.nodes,
-        solvers=certificate.solvers,
-        seconds=round(
-            certificate.search_seconds
-            + (certificate.check_seconds or 0.0)
-            + (certificate.cover_seconds or 0.0),
-            3,
-        ),
+        solvers=(),
+        seconds=certificate.search_seconds,
     )
-    return CertifiedFront(front, claim, files)
+    return CertifiedFront(front, claim, ProofArtifacts(certificate, tree, None))
 
 
 def default_nodes(problem: Problem) -> int:

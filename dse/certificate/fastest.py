@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dse.certificate.branch_and_bound import Incumbents, SearchProgress, find_front
-from dse.certificate.subtree_search import Subtree, proof_tree
+from dse.certificate.subtree import Subtree, proof_tree
 from fitness.simulate import design_of
 from results.front.proof_tree import ProofTree
 from results.io.canonical_json import INT64_MAX

@@ -10,9 +10,10 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from enum import Enum
+from functools import partial
 
 from dse.certificate.boxes.prove import BoundedFront, bound_front, default_boxes
-from dse.certificate.branch_and_bound import SearchProgress
+from dse.certificate.branch_and_bound import Cluster, SearchProgress
 from dse.certificate.certify import CertifiedFront, Limits, certified_column, prove
 from dse.certificate.preconditions import MAX_POINTS, check_provable
 from dse.compile.load import load_bound_code, load_proof_code
@@ -67,22 +68,33 @@ def prove_front(
     limits: Limits | None = None,
     earlier: ProofArtifacts | None = None,
     jobs: int | None = None,
+    cluster: Cluster | None = None,
     on_progress: Callable[[SearchProgress], None] | None = None,
+    on_checkpoint: Callable[[ProofOutcome], None] | None = None,
 ) -> ProofOutcome:
     """Proves what can be proved of a front. Ctrl-C ends it and keeps what is proved so far.
 
     Args:
         limits: nodes are those of each search, of several within a tolerance together; seconds
             those of all.
-        earlier: a proof with a gap of the fastest member, to resume from.
+        earlier: a proof with a gap, to resume from.
         jobs: threads; one per core by default. What is proved depends on it only with a time limit.
+        cluster: searches instead of threads.
+        on_checkpoint: called now and then with the gap of an exact search, to resume from.
 
     Raises:
         ResultError: where nothing can be proved about any objective.
     """
     load_proof_code()
     with deferred_interrupt() as interrupt:
-        work = _Work(front, limits or Limits(), jobs, on_progress, lambda: interrupt.requested)
+        search = partial(
+            prove,
+            jobs=jobs,
+            cluster=cluster,
+            on_progress=on_progress,
+            interrupted=lambda: interrupt.requested,
+        )
+        work = _Work(front, limits or Limits(), search, on_checkpoint, lambda: interrupt.requested)
         problem = front.problem
         columns = tuple(range(len(problem.objectives)))
         column = certified_column(problem)
@@ -100,7 +112,7 @@ def prove_front(
             if not bounded:
                 raise ResultError(refused)
         if full_front:
-            work.epsilon = work.prove(columns, share=EXACT_SHARE)
+            work.epsilon = work.prove(columns, share=EXACT_SHARE, earlier=earlier)
         if column is not None and not work.is_certified and not work.interrupted():
             share = 1.0 if not full_front and bounded == (column,) else FASTEST_SHARE
             work.fastest = work.prove((column,), share=share, earlier=earlier)
@@ -141,8 +153,8 @@ class _Work:
         self,
         front: Front,
         limits: Limits,
-        jobs: int | None,
-        on_progress: Callable[[SearchProgress], None] | None,
+        search: Callable[..., CertifiedFront],
+        on_checkpoint: Callable[[ProofOutcome], None] | None,
         interrupted: Callable[[], bool],
     ) -> None:
         self.front = front
@@ -151,8 +163,8 @@ class _Work:
         self.bounds: BoundedFront | None = None
         self.interrupted = interrupted
         self._limits = limits
-        self._jobs = jobs
-        self._on_progress = on_progress
+        self._search = search
+        self._on_checkpoint = on_checkpoint
         self._until = None if limits.seconds is None else time.monotonic() + limits.seconds
 
     def prove(
@@ -168,18 +180,22 @@ class _Work:
         if self._until is not None:
             seconds = max(0.001, share * (self._until - time.monotonic()))
         limits = replace(self._limits, seconds=seconds)
-        proved = prove(
+        resumable = tolerance_ppm == 0 and self._on_checkpoint is not None
+        proved = self._search(
             self.front,
             columns,
             tolerance_ppm=tolerance_ppm,
             limits=limits if nodes is None else replace(limits, nodes=nodes),
             earlier=earlier,
-            jobs=self._jobs,
-            on_progress=self._on_progress,
-            interrupted=self.interrupted,
+            on_checkpoint=self._write if resumable else None,
         )
         self.front = proved.front
         return proved
+
+    def _write(self, gap: CertifiedFront) -> None:
+        assert self._on_checkpoint is not None
+        front = replace(gap.front, certificate=gap.claim, epsilon=None, bounds=None)
+        self._on_checkpoint(ProofOutcome(front, gap.files, None, None, False, None))
 
     def bound(self, columns: tuple[int, ...]) -> None:
         """Bounds over boxes, where the search for these objectives has not ended."""

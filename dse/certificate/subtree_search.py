@@ -1,16 +1,20 @@
-"""Open subtrees of an exact search, and what searches one of them at a time."""
+"""What searches one subtree of an exact search at a time, here or in another process."""
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+import pickle
+import zlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, fields, replace
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
 from common.arrays import IntArray
+from dse.certificate.subtree import Subtree
 from fitness.branch_and_bound.branching_rules import BranchingRules
+from fitness.branch_and_bound.choices import exchange_rates, make_branching_rules
 from fitness.branch_and_bound.search_tree import (
     DONE,
     NODE_LIMIT,
@@ -18,75 +22,69 @@ from fitness.branch_and_bound.search_tree import (
     SearchTree,
     make_search_tree,
 )
-from fitness.simulator.layout import Plan
+from fitness.simulator.layout import Plan, make_plan
 from fitness.simulator.state import make_chosen, make_state
-from fitness.tree_checker.check import OpenPart
-from results.front.node_kinds import PART
-from results.front.proof_tree import ProofTree
-from results.io.canonical_json import INT64_MAX
 from results.problem.problem import Problem
 
 BUFFER_LOG = 16_384
 BUFFER_MEMBERS = 256
 MEMBER_FIELDS = ("objectives", "closing", "member_units", "member_points")
 """Fields of ``SearchTree`` that have a row for every member, and grow."""
+BUFFERS = ("log", "part_units", "part_points", "part_bound")
+"""Fields of ``SearchTree`` that are empty between calls."""
+WORD = 8
 
 
-@dataclass(eq=False)
-class Subtree:
-    """A part of the tree: the choices above it, and what is known of it."""
+@dataclass(frozen=True)
+class SearchTask:
+    """What all workers of a search have in common."""
 
-    units: IntArray
-    """[groups]: units, or -1."""
-    points: IntArray
-    """[domains]: masks of operating points."""
-    bound: IntArray
-    """[objectives]: lower bounds of what is in it."""
-    log: bytearray = field(default_factory=bytearray)
-    """Kinds of nodes, in preorder."""
-    parts: list[Subtree] = field(default_factory=list)
-    """What was handed over, in the order of the log."""
-    nodes: int = 0
-    """Nodes that were bounded."""
+    problem: Problem
+    columns: tuple[int, ...]
+    """Positions of the objectives that count."""
+    tolerance_ppm: int
 
-
-def whole_space(problem: Problem, objectives: int) -> Subtree:
-    """The root: nothing is chosen."""
-    masks = [sum(1 << int(k) for k in np.flatnonzero(d.allowed)) for d in problem.domains]
-    return Subtree(
-        np.full(problem.group_count, -1, dtype=np.int64),
-        np.array(masks, dtype=np.int64),
-        np.full(objectives, -INT64_MAX, dtype=np.int64),
-    )
+    def worker_factory(self) -> Callable[[], Worker]:
+        """Makes workers, from tables of their own."""
+        problem, plan = self.problem, make_plan(self.problem)
+        rules = make_branching_rules(
+            problem,
+            objectives=self.columns,
+            rates_mw=exchange_rates(problem, self.columns),
+            tolerance_ppm=self.tolerance_ppm,
+        )
+        return lambda: Worker(problem, plan, rules)
 
 
-def proof_tree(root: Subtree) -> ProofTree:
-    """The tree below the root, in the order of :class:`results.front.proof_tree.ProofTree`."""
-    parts, queue = [], deque([root])
-    while queue:
-        subtree = queue.popleft()
-        parts.append(np.frombuffer(bytes(subtree.log), dtype=np.uint8))
-        queue.extend(subtree.parts)
-    return ProofTree(tuple(parts))
+@dataclass(frozen=True, eq=False)
+class SearchedSlice:
+    """What a worker elsewhere has done: its state, and what is new of the subtree."""
+
+    is_done: bool
+    state: bytes
+    log: bytes
+    parts: tuple[Subtree, ...]
 
 
-def tree_of_subtrees(tree: ProofTree, open_parts: Mapping[int, OpenPart]) -> Subtree:
-    """The tree of an earlier search, to go on with what is open in it."""
-    subtrees = []
-    for index, nodes in enumerate(tree.parts):
-        at = open_parts.get(index)
-        if at is None:
-            # Its choices are not needed any more.
-            nothing = np.zeros(0, dtype=np.int64)
-            log = bytearray(nodes.tobytes())
-            subtree = Subtree(nothing, nothing, nothing, log, nodes=len(log) - log.count(PART))
-        else:
-            subtree = Subtree(at.units, at.points, at.bound)
-        subtrees.append(subtree)
-    rest = iter(subtrees[1:])
-    for subtree in subtrees:
-        subtree.parts = [next(rest) for _ in range(subtree.log.count(PART))]
-    return subtrees[0]
+def search_slice(task: bytes, state: bytes, nodes: int) -> SearchedSlice:
+    """Searches at most so many nodes of a subtree, in any process.
+
+    Args:
+        task: the pickled :class:`SearchTask`.
+        state: of the worker that has the subtree (:meth:`Worker.state`).
+    """
+    worker = _worker_factory(task)()
+    nothing = np.zeros(0, dtype=np.int64)
+    worker.subtree = new = Subtree(nothing, nothing, nothing)
+    worker.restore(state)
+    is_done = worker.advance(nodes)
+    return SearchedSlice(is_done, worker.state(), bytes(new.log), tuple(new.parts))
+
+
+@lru_cache(maxsize=2)
+def _worker_factory(task: bytes) -> Callable[[], Worker]:
+    made: SearchTask = pickle.loads(task)
+    return made.worker_factory()
 
 
 class Worker:
@@ -143,6 +141,38 @@ class Worker:
             if ended in (DONE, NODE_LIMIT):
                 self.subtree.nodes = int(self.tree.progress.nodes)
                 return bool(ended == DONE)
+
+    def state(self) -> bytes:
+        """All that the search depends on from here; without what it has logged."""
+        rows = len(self.tree.objectives).to_bytes(WORD, "little")
+        return zlib.compress(b"".join((rows, *(a.tobytes() for a in self._arrays()))), 1)
+
+    def restore(self, state: bytes) -> None:
+        """Goes on where another worker of the same search was."""
+        data = np.frombuffer(zlib.decompress(state), dtype=np.uint8)
+        while len(self.tree.objectives) < int.from_bytes(data[:WORD].tobytes(), "little"):
+            self.tree = with_more_room(self.tree)
+        at = WORD
+        for array in self._arrays():
+            flat = array.reshape(-1).view(np.ndarray).view(np.uint8)
+            flat[:] = data[at : at + len(flat)]
+            at += len(flat)
+
+    def take(self, found: SearchedSlice) -> bool:
+        """Takes over what was searched elsewhere; whether nothing of the subtree is left."""
+        assert self.subtree is not None
+        self.restore(found.state)
+        self.subtree.log += found.log
+        self.subtree.parts += found.parts
+        self.subtree.nodes = int(self.tree.progress.nodes)
+        return found.is_done
+
+    def _arrays(self) -> Iterator[Any]:
+        for tables in (self.tree, self._chosen, self._state):
+            for entry in fields(tables):
+                value = getattr(tables, entry.name)
+                if isinstance(value, np.ndarray) and value.size and entry.name not in BUFFERS:
+                    yield value
 
     def hand_over(self) -> list[Subtree]:
         """Ends the search of the subtree: all that is open in it, as subtrees."""

@@ -77,6 +77,8 @@ def describe_claim(problem: Problem, claim: CertificateSummary, best: Sequence[i
     if claim.solvers:
         how = f"{size}, covered by {', '.join(claim.solvers)}."
     epsilon = claim.epsilon_ppm
+    if len(claim.objectives) > 1 and claim.status is CertificateStatus.GAP:
+        return f"gap: the search for the whole front was ended; {size}. Run 'dse certify' again."
     if len(claim.objectives) > 1:
         if epsilon == 0:
             return f"complete: no design point is missing from the {len(claim.members)}; {how}"

@@ -12,7 +12,7 @@ import typer
 from rich.progress import BarColumn, TextColumn
 
 from dse.cli.campaign import campaign_inspect as command_campaign_look
-from dse.cli.shared.options import AsJson, Force
+from dse.cli.shared.options import AsJson, DaskAddress, Force
 from dse.cli.shared.progress import ProgressLine
 from dse.errors import WorkloadError
 from dse.tools.campaign.execute.dask_workers import DaskWorkers
@@ -131,10 +131,7 @@ def run(
     jobs: Annotated[
         int | None, typer.Option(min=1, max=1024, help="Worker processes. [default: all cores]")
     ] = None,
-    dask: Annotated[
-        str | None,
-        typer.Option(metavar="ADDRESS", help="Address of a Dask scheduler, or its scheduler file."),
-    ] = None,
+    dask: DaskAddress = None,
     attempts: Annotated[
         int, typer.Option(min=1, max=100, help="Maximum number of attempts per run.")
     ] = 3,

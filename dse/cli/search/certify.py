@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -10,9 +11,11 @@ from rich.progress import SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from common.units import PPM
 from dse.api.front import Front
-from dse.api.pipeline import prove
-from dse.cli.shared.options import MAX_COUNT, Folder, TimeLimit
+from dse.api.pipeline import prove, save_checkpoint
+from dse.cli.shared.options import MAX_COUNT, DaskAddress, Folder, TimeLimit
 from dse.cli.shared.progress import ProgressLine
+from dse.errors import WorkloadError
+from dse.tools.dask_cluster import SearchCluster
 from results.front.epsilon import percent
 from results.io.plural import pluralize
 
@@ -47,20 +50,30 @@ def certify(
         bool, typer.Option("--fastest", help="Certify the fastest member only.")
     ] = False,
     jobs: Jobs = None,
+    dask: DaskAddress = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only.")] = False,
 ) -> int:
     """Prove that a front is complete, or how far from it, and that nothing is faster."""
 
+    if dask is not None and jobs is not None:
+        raise WorkloadError("--jobs: is for this machine; a Dask cluster has its own workers")
     front = Front.load(folder)
-    with proof_line(quiet=quiet) as on_progress:
-        proof = prove(
-            front,
-            time_limit_s=time_limit,
-            max_nodes=max_nodes,
-            fastest_only=fastest,
-            jobs=jobs,
-            on_progress=on_progress,
-        )
+    cluster = None if dask is None else SearchCluster(dask)
+    try:
+        with proof_line(quiet=quiet) as on_progress:
+            proof = prove(
+                front,
+                time_limit_s=time_limit,
+                max_nodes=max_nodes,
+                fastest_only=fastest,
+                jobs=jobs,
+                cluster=cluster,
+                on_progress=on_progress,
+                on_checkpoint=partial(save_checkpoint, front, folder),
+            )
+    finally:
+        if cluster is not None:
+            cluster.close()
     if proof is not None:
         front = front.with_proof(proof)
         front.save(folder, overwrite=True)

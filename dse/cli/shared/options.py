@@ -43,6 +43,12 @@ PlatformName = Annotated[
     typer.Option("--platform", "-p", help="Platform: a name (see 'dse platforms') or a JSON file."),
 ]
 Folder = Annotated[Path, typer.Argument(help="Result folder.", metavar="DIR")]
+DaskAddress = Annotated[
+    str | None,
+    typer.Option(
+        "--dask", metavar="ADDRESS", help="Address of a Dask scheduler, or its scheduler file."
+    ),
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Force = Annotated[bool, typer.Option("--force", help="Overwrite an existing result.")]
 

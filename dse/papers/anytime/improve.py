@@ -14,7 +14,7 @@ from dse.baselines.gpu_only import GpuOnly
 from dse.certificate.certify import Limits, certified_column, default_nodes, prove
 from dse.certificate.fastest import FastestResult, find_fastest
 from dse.certificate.seed_front import seed_front
-from dse.certificate.subtree_search import Subtree
+from dse.certificate.subtree import Subtree
 from dse.space.design_space import DesignSpace
 from fitness.objectives import make_outcomes
 from fitness.simulate import design_of, row_of

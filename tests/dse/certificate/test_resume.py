@@ -9,7 +9,7 @@ import pytest
 
 from dse.certificate import branch_and_bound as exact_search
 from dse.certificate.fastest import FastestResult, find_fastest
-from dse.certificate.subtree_search import Subtree, tree_of_subtrees
+from dse.certificate.subtree import Subtree, tree_of_subtrees
 from fitness.lemma_checker.claim import LemmaTarget
 from fitness.tree_checker import check_tree_fast
 from results.front.proof_tree import tree_bytes, tree_from_bytes

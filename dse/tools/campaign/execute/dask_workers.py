@@ -1,4 +1,4 @@
-"""Workers of a Dask cluster: the only file that knows Dask."""
+"""Workers of a Dask cluster."""
 
 from __future__ import annotations
 
@@ -9,11 +9,9 @@ from typing import Any
 
 from dse.tools.campaign.execute.workers import RunFinished
 from dse.tools.campaign.store.run import RunFunction, RunOutcome, RunTask
+from dse.tools.dask_cluster import ASK_SECONDS, connect
 from results.errors import ResultError
-from results.io.optional import optional_import
 
-CONNECT_SECONDS = 20
-ASK_SECONDS = 2.0
 AHEAD = 2
 """Runs given for each of the cluster's threads: the next one is there when one ends."""
 
@@ -30,11 +28,7 @@ class DaskWorkers:
         Raises:
             ResultError: where ``distributed`` is not installed, or no scheduler answers.
         """
-        distributed: Any = optional_import("distributed", extra="dask", purpose="--dask")
-        try:
-            self._client: Any = distributed.Client(address, timeout=CONNECT_SECONDS)
-        except (OSError, ValueError, TypeError) as error:
-            raise ResultError(f"--dask {address}: no scheduler answers: {error}") from None
+        self._client: Any = connect(address)
         self._function = function
         self._futures: dict[str, Any] = {}
         self._ended: queue.Queue[str] = queue.Queue()

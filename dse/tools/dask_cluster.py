@@ -1,0 +1,68 @@
+"""Dask clusters, by the addresses of their schedulers: the only file that imports Dask."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from concurrent.futures import CancelledError
+from typing import Any
+
+from dse.certificate.subtree_search import SearchedSlice, search_slice
+from results.errors import ResultError
+from results.io.optional import optional_import
+
+CONNECT_SECONDS = 20
+ASK_SECONDS = 2.0
+
+
+def connect(address: str) -> Any:
+    """A client of the scheduler.
+
+    Raises:
+        ResultError: where ``distributed`` is not installed, or no scheduler answers.
+    """
+    distributed: Any = optional_import("distributed", extra="dask", purpose="--dask")
+    try:
+        return distributed.Client(address, timeout=CONNECT_SECONDS)
+    except (OSError, ValueError, TypeError) as error:
+        raise ResultError(f"--dask {address}: no scheduler answers: {error}") from None
+
+
+class SearchCluster:
+    """Searches subtrees of an exact search on a cluster.
+
+    A task has all that it depends on: the scheduler gives what a worker had that dies to another.
+
+    Raises:
+        ResultError: as :func:`connect`.
+    """
+
+    def __init__(self, address: str) -> None:
+        self._client = connect(address)
+        self._address = address
+
+    def __call__(self, task: bytes, states: Sequence[bytes], nodes: int) -> list[SearchedSlice]:
+        """What :func:`dse.certificate.subtree_search.search_slice` makes of each state.
+
+        Raises:
+            ResultError: where the scheduler has gone.
+        """
+        futures = [
+            self._client.submit(search_slice, task, state, nodes, pure=False) for state in states
+        ]
+        return [self._result(future) for future in futures]
+
+    def close(self) -> None:
+        """Leaves the cluster."""
+        self._client.close()
+
+    def _result(self, future: Any) -> SearchedSlice:
+        gone = ResultError(f"--dask {self._address}: the scheduler has gone")
+        while True:
+            try:
+                found: SearchedSlice = future.result(timeout=ASK_SECONDS)
+                return found
+            except TimeoutError:
+                if self._client.status != "running":
+                    raise gone from None
+            except CancelledError:
+                raise gone from None
