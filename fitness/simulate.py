@@ -250,11 +250,18 @@ def scheduled_groups(
 
 
 def row_of(design: DesignPoint) -> IntArray:
-    """The design point as one row: units of the groups, then operating points of the domains."""
-    return np.concatenate((design.units, design.operating_points)).astype(np.int64)
+    """The design point as one row: units of the groups, then operating points of the domains, then
+    priorities of the networks where they are searched."""
+    parts = [design.units, design.operating_points]
+    if design.priorities is not None:
+        parts.append(design.priorities)
+    return np.concatenate(parts).astype(np.int64)
 
 
 def design_of(problem: Problem, row: IntArray) -> DesignPoint:
     """The inverse of :func:`row_of`."""
-    groups = problem.group_count
-    return DesignPoint(row[:groups].astype(np.int64), row[groups:].astype(np.int64))
+    row = np.array(row, dtype=np.int64)
+    units, points, priorities = np.split(
+        row, np.cumsum((problem.group_count, len(problem.domains)))
+    )
+    return DesignPoint(units, points, priorities if problem.searches_priorities else None)

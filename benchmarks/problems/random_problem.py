@@ -11,6 +11,7 @@ import numpy as np
 from common.arrays import IntArray
 from fitness.contention import contention_table
 from platforms.platform import Contention, Source, Status
+from results.problem.arithmetic import PRIORITY_LEVELS
 from results.problem.execution import ChannelUse, ClosedForm, IdleTime
 from results.problem.objectives import Objective, ObjectiveKind
 from results.problem.problem import (
@@ -151,6 +152,14 @@ def _with_phases(rng: np.random.Generator, problem: Problem, *, ties: bool) -> P
 
 
 def with_priorities(rng: np.random.Generator, problem: Problem) -> Problem:
+    """The problem with priorities from 0 to 2 or, where it has several networks, now and then a
+    search of them."""
+    if len(problem.networks) > 1 and rng.integers(3) == 0:
+        return replace(problem, searches_priorities=True)
+    return with_fixed_priorities(rng, problem)
+
+
+def with_fixed_priorities(rng: np.random.Generator, problem: Problem) -> Problem:
     """The problem with priorities from 0 to 2."""
     networks = [replace(n, priority=int(rng.integers(3))) for n in problem.networks]
     return replace(problem, networks=tuple(networks))
@@ -183,7 +192,12 @@ def random_design(rng: np.random.Generator, problem: Problem) -> DesignPoint:
     """A design point that the problem allows."""
     units = [int(rng.choice(np.flatnonzero(row))) for row in problem.allowed]
     points = [int(rng.choice(np.flatnonzero(domain.allowed))) for domain in problem.domains]
-    return DesignPoint(np.array(units, dtype=np.int64), np.array(points, dtype=np.int64))
+    priorities = None
+    if problem.searches_priorities:
+        priorities = rng.integers(0, PRIORITY_LEVELS, len(problem.networks))
+    return DesignPoint(
+        np.array(units, dtype=np.int64), np.array(points, dtype=np.int64), priorities
+    )
 
 
 def _structure(

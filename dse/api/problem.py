@@ -70,6 +70,7 @@ class Problem:
         pins: Mapping[str, Mapping[tuple[int, int], str]] | None = None,
         free_running: bool = False,
         frames_in_flight: int | None = None,
+        search_priorities: bool = False,
         profile: str | Path | Profile | None = None,
         scenario: Scenario | None = None,
         match_repeats: bool = False,
@@ -100,6 +101,7 @@ class Problem:
             pins: network -> {(first group, last group): unit}.
             free_running: every network starts its next frame when one of its own ends.
             frames_in_flight: frames (per network when free-running) under way at a time.
+            search_priorities: the search chooses the networks' priorities.
             profile: the user's own measurements.
             scenario: one of HaX-CoNN's.
             match_repeats: repeat faster networks so that all end at about the same time.
@@ -140,6 +142,7 @@ class Problem:
             ),
             free_running=free_running,
             frames_in_flight=frames_in_flight,
+            search_priorities=search_priorities,
             throughput_model=throughput_model,
             pipeline_time=pipeline_time,
         )

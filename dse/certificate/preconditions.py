@@ -21,6 +21,11 @@ def check_provable(problem: Problem, objectives: Sequence[int]) -> None:
             under the execution model (:mod:`fitness.execution`); on too long a ladder.
     """
     rules, model = rules_of(problem), problem.execution.model
+    if problem.searches_priorities:
+        raise ResultError(
+            "where priorities are searched only bounds over boxes can be proved: without "
+            "--search-priorities they are those of the workload"
+        )
     for column in objectives:
         kind = problem.objectives[column].kind
         if kind not in rules.provable:

@@ -105,6 +105,7 @@ def assemble(
         power_cap_mw=_scaled(options.power_cap_w, 1000),
         energy_budget_fj=_scaled(options.energy_budget_mj, FJ_PER_MJ),
         edge_tokens=_edge_tokens(networks),
+        searches_priorities=options.search_priorities,
     )
 
 

@@ -50,6 +50,8 @@ def choose_execution(
         _check_free_running(workload, options)
     else:
         _check_common_frame(workload, options)
+    if options.search_priorities and len(workload.networks) < 2:
+        raise WorkloadError("--search-priorities: two networks or more are required, got 1")
     overlap = throughput or free_running
     _check_frames_in_flight(options, overlap=overlap)
     frames = options.frames_in_flight or workload.frames_in_flight
@@ -60,6 +62,10 @@ def choose_execution(
             raise WorkloadError("a frame rate and the objective throughput exclude each other")
         if options.throughput_model is ThroughputModel.TIMELINE:
             return Pipeline(frames)
+        if options.search_priorities:
+            raise WorkloadError(
+                "--search-priorities and a closed form exclude each other: nothing waits in it"
+            )
         return ClosedForm(_CHANNELS[options.throughput_model], options.pipeline_time)
     return OneFrame() if rate is None else Periodic(round_half_up(PS_PER_S / rate))
 
@@ -157,6 +163,8 @@ def _check_free_running(workload: Workload, options: Options) -> None:
             )
         if network.deadline_ms is not None:
             raise _excluded(f"deadline_ms (of {network.name!r})", "there is no common frame")
+    if options.search_priorities:
+        raise _excluded("--search-priorities", "they have no priorities")
     if options.deadlines_ms:
         raise _excluded("--deadline", "there is no common frame")
     if options.frames_per_second is not None or workload.frames_per_second is not None:

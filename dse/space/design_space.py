@@ -1,7 +1,9 @@
 """The rows that a search may propose: encoding, canonical form, repair, random draws.
 
-A row [groups + domains] is a chromosome: a unit per group, then an operating point per domain. All
-functions take and return arrays of rows, int64.
+A row [groups + domains] is a chromosome: a unit per group, then an operating point per domain and,
+where priorities are searched, one per network. A *setting* is a gene of the last two kinds: the
+operators treat priorities as clocks that no unit depends on. All functions take and return arrays
+of rows, int64.
 """
 
 from __future__ import annotations
@@ -16,6 +18,7 @@ from numpy.typing import NDArray
 from common.arrays import BoolArray, IntArray
 from dse.space.tables import Scratch, make_scratch, make_tables
 from fitness.simulator.layout import Plan, make_plan
+from results.problem.arithmetic import PRIORITY_LEVELS
 from results.problem.problem import Problem
 
 if TYPE_CHECKING:
@@ -39,7 +42,7 @@ class DesignSpace:
     @cached_property
     def width(self) -> int:
         """Genes in all."""
-        return self.groups + len(self.problem.domains)
+        return self.groups + len(self.points)
 
     @cached_property
     def owner(self) -> IntArray:
@@ -59,29 +62,37 @@ class DesignSpace:
 
     @cached_property
     def points(self) -> tuple[IntArray, ...]:
-        """Per domain: the operating points that may be chosen."""
-        return tuple(np.flatnonzero(domain.allowed) for domain in self.problem.domains)
+        """Per setting: the operating points, or the priorities, that may be chosen."""
+        points = [np.flatnonzero(domain.allowed) for domain in self.problem.domains]
+        if self.problem.searches_priorities:
+            points += [np.arange(PRIORITY_LEVELS)] * len(self.problem.networks)
+        return tuple(points)
+
+    @cached_property
+    def free_settings(self) -> IntArray:
+        """Settings with a choice."""
+        return np.array([d for d, points in enumerate(self.points) if len(points) > 1], np.int64)
 
     @cached_property
     def free_domains(self) -> IntArray:
         """Domains with a choice."""
-        return np.array([d for d, points in enumerate(self.points) if len(points) > 1], np.int64)
+        return self.free_settings[self.free_settings < len(self.problem.domains)]
 
     @cached_property
     def point_count(self) -> IntArray:
-        """[domains]: how many points may be chosen."""
+        """[settings]: how many points may be chosen."""
         return np.array([len(points) for points in self.points], dtype=np.int64)
 
     @cached_property
     def point_at(self) -> IntArray:
-        """[domains, places]: the points that may be chosen, slowest first, the last repeated."""
+        """[settings, places]: the points that may be chosen, slowest first, the last repeated."""
         places = np.minimum(np.arange(int(self.point_count.max())), self.point_count[:, None] - 1)
         return np.stack([self.points[d][row] for d, row in enumerate(places)])
 
     @cached_property
     def place_of_point(self) -> IntArray:
-        """[domains, points]: the place of a point in ``point_at``, or of the next faster one."""
-        most = max(len(domain.allowed) for domain in self.problem.domains)
+        """[settings, points]: the place of a point in ``point_at``, or of the next faster one."""
+        most = int(self.gene_sizes[self.groups :].max())
         places = [np.searchsorted(points, np.arange(most)) for points in self.points]
         return np.minimum(np.stack(places), self.point_count[:, None] - 1).astype(np.int64)
 
@@ -115,9 +126,11 @@ class DesignSpace:
 
     @cached_property
     def gene_sizes(self) -> IntArray:
-        """[width]: units or operating points that there are for a gene, allowed or not."""
-        points = [len(domain.allowed) for domain in self.problem.domains]
-        return np.array([len(self.problem.units)] * self.groups + points, dtype=np.int64)
+        """[width]: units, operating points or priorities that there are for a gene, allowed or
+        not."""
+        sizes = [len(domain.allowed) for domain in self.problem.domains]
+        sizes += [PRIORITY_LEVELS] * (len(self.points) - len(sizes))
+        return np.array([len(self.problem.units)] * self.groups + sizes, dtype=np.int64)
 
     @cached_property
     def combinations(self) -> int:
@@ -168,10 +181,11 @@ class DesignSpace:
         return np.stack([(mapping == u).any(axis=1) for u in units], axis=1)
 
     def domains_used(self, rows: IntArray) -> BoolArray:
-        """[n, domains]: whether a unit that something is mapped on depends on the domain."""
+        """[n, settings]: whether a unit that something is mapped on depends on the domain; on a
+        priority none does."""
         from dse.space.operators_jit import mark_used
 
-        used = np.zeros((len(rows), len(self.problem.domains)), dtype=np.int64)
+        used = np.zeros((len(rows), len(self.points)), dtype=np.int64)
         mark_used(self.tables, np.ascontiguousarray(rows), used)
         return used.astype(np.bool_)
 
@@ -181,11 +195,15 @@ class DesignSpace:
         return always | (used @ self.drives.T)
 
     def canonical(self, rows: IntArray) -> IntArray:
-        """The same rows with its ``point_when_off`` for every domain that is off."""
+        """The same rows with its ``point_when_off`` for every domain that is off, and priorities
+        without gaps from 0 on."""
         result, used = rows.copy(), self.domains_used(rows)
         for d, domain in enumerate(self.problem.domains):
             if domain.may_be_off:
                 result[~used[:, d], self.groups + d] = domain.point_when_off
+        if self.problem.searches_priorities:
+            first = self.width - len(self.first)
+            result[:, first:] = ranked(result[:, first:])
         return result
 
     def holds(self, rows: IntArray) -> BoolArray:
@@ -203,9 +221,9 @@ class DesignSpace:
         """The same rows with every operating point that may not be chosen replaced by the next
         faster one that may, or the fastest."""
         result = rows.copy()
-        domains = np.arange(len(self.problem.domains))
-        places = self.place_of_point[domains, rows[:, self.groups :]]
-        result[:, self.groups :] = self.point_at[domains, places]
+        settings = np.arange(len(self.points))
+        places = self.place_of_point[settings, rows[:, self.groups :]]
+        result[:, self.groups :] = self.point_at[settings, places]
         return result
 
     def random(self, rng: Random, n: int) -> IntArray:
@@ -229,7 +247,7 @@ class DesignSpace:
         more transitions than it may; canonical, and idle clocks at rest. What cannot be joined
         stays.
 
-        ``awake`` [n, domains]: whether the row's operating point was chosen for a mapping that
+        ``awake`` [n, settings]: whether the row's operating point was chosen for a mapping that
         used it; where it was not, and the mapping uses it now, another one is drawn, the fastest a
         third of the time. None: all were.
         """
@@ -237,9 +255,18 @@ class DesignSpace:
 
         result = np.array(rows, dtype=np.int64)
         if awake is None:
-            awake = np.ones((len(rows), len(self.problem.domains)), dtype=np.bool_)
+            awake = np.ones((len(rows), len(self.points)), dtype=np.bool_)
         repair_rows(self.tables, self.plan, drawn_seed(rng), result, awake, *self.scratch)
         return result
+
+
+def ranked(priorities: IntArray) -> IntArray:
+    """The same order [n, networks] by the numbers from 0 on, without gaps."""
+    ranks = np.zeros_like(priorities)
+    for level in range(PRIORITY_LEVELS):
+        there = (priorities == level).any(axis=1)
+        ranks += there[:, None] & (priorities > level)
+    return ranks
 
 
 def drawn_seed(rng: Random) -> int:

@@ -33,11 +33,13 @@ class UserMapping:
 
     ``units``: network to a unit, a list of units, or ranges of groups to units.
     ``clocks``: domain to ``max``, ``min`` or a frequency in MHz.
+    ``priorities``: network to its priority.
     """
 
     label: str
     units: Mapping[str, Any]
     clocks: Mapping[str, str]
+    priorities: Mapping[str, int]
 
 
 def load_mapping(path: Path) -> UserMapping:
@@ -68,15 +70,14 @@ def mapping_from_document(document: Json, label: str) -> UserMapping:
         if value is not None:
             # The shortest text of a float is the decimal that was written.
             clocks[domain] = str(value)
-    return UserMapping(label, content["mapping"], clocks)
+    return UserMapping(label, content["mapping"], clocks, content.get("priorities", {}))
 
 
 def mapping_of_member(problem: Problem, member: Member, label: str) -> UserMapping:
     """The choices of a member, to be tried elsewhere."""
     document = member_to_document(problem, member)
-    return mapping_from_document(
-        {name: document[name] for name in ("mapping", "operating_points")}, label
-    )
+    names = ("mapping", "operating_points", "priorities")
+    return mapping_from_document({k: document[k] for k in names if k in document}, label)
 
 
 def row_of_mapping(
@@ -84,7 +85,8 @@ def row_of_mapping(
 ) -> IntArray:
     """[groups + domains]: the design point, canonical.
 
-    A domain that is not named runs at its fastest clock that may be chosen.
+    A domain that is not named runs at its fastest clock that may be chosen. Priorities count where
+    they are searched.
 
     Args:
         mapping: the choices.
@@ -98,10 +100,13 @@ def row_of_mapping(
             may not be chosen.
     """
     known = [network.name for network in problem.networks]
-    for name in mapping.units:
+    for field, name in [
+        *(("mapping", name) for name in mapping.units),
+        *(("priorities", name) for name in mapping.priorities),
+    ]:
         if name not in known:
             raise WorkloadError(
-                f"{mapping.label}: $.mapping: there is no network {shortened(name)!r} in the "
+                f"{mapping.label}: $.{field}: there is no network {shortened(name)!r} in the "
                 f"workload ({_hint(name, known)})"
             )
     units = [unit.name for unit in problem.units]
@@ -119,7 +124,10 @@ def row_of_mapping(
                 )
             _check_allowed(problem, origins, n, index, units.index(name), path)
         row += [units.index(name) for name in chosen]
-    rows = np.array([[*row, *_points(mapping, problem)]], dtype=np.int64)
+    row += _points(mapping, problem)
+    if problem.searches_priorities:
+        row += [mapping.priorities.get(name, 0) for name in known]
+    rows = np.array([row], dtype=np.int64)
     canonical: IntArray = DesignSpace(problem).canonical(rows)[0]
     return canonical
 

@@ -11,6 +11,7 @@ import numpy as np
 from common.arrays import IntArray
 from fitness.simulator.jit import jit
 from fitness.simulator.tables import Tables
+from results.problem.arithmetic import PRIORITY_LEVELS
 
 TRANSITION, STRETCH, GROUP, STEP, DRAW = range(5)
 """Kinds of mutation: a transition point moves, a segment or a single group goes to another unit, a
@@ -30,7 +31,10 @@ class SpaceTables(Tables):
 
     groups: int
     units: int
-    domains: int
+    settings: int
+    """Domains, then priorities."""
+    priorities: int
+    """Networks, or 0 where priorities are not searched."""
     networks: int
     first: IntArray
     """[networks]: its first group."""
@@ -45,19 +49,19 @@ class SpaceTables(Tables):
     best_unit: IntArray
     """[groups]"""
     drives: IntArray
-    """[domains, units]: 1 where the unit's costs depend on the domain."""
+    """[settings, units]: 1 where the unit's costs depend on the domain."""
     may_be_off: IntArray
-    """[domains]"""
+    """[settings]"""
     rests: IntArray
-    """[domains]: 1 where it has a choice and draws power even if nothing needs it."""
+    """[settings]: 1 where it has a choice and draws power even if nothing needs it."""
     free: IntArray
-    """Domains with a choice."""
+    """Settings with a choice."""
     point_count: IntArray
-    """[domains]: operating points that may be chosen."""
+    """[settings]: operating points, or priorities, that may be chosen."""
     point_at: IntArray
-    """[domains, places]: these."""
+    """[settings, places]: these."""
     place_of_point: IntArray
-    """[domains, points]"""
+    """[settings, points]"""
 
 
 @jit
@@ -92,13 +96,13 @@ def _begin_stream(stream, seed, row):
 
 @jit
 def _mark_used(space, row, used):
-    """Sets ``used`` [domains] to 1 where a unit that something is mapped on depends on it."""
+    """Sets ``used`` [settings] to 1 where a unit that something is mapped on depends on it."""
     used[:] = 0
     for g in range(space.groups):
         unit = row[g]
         if g and row[g - 1] == unit:
             continue
-        for d in range(space.domains):
+        for d in range(space.settings):
             used[d] |= space.drives[d, unit]
 
 
@@ -120,7 +124,7 @@ def _cross(space, stream, a, b, used, used_b):
             here = a[g]
             a[g] = b[g]
             b[g] = here
-    for d in range(space.domains):
+    for d in range(space.settings):
         g = space.groups + d
         here, there = a[g], b[g]
         if used[d] == used_b[d]:
@@ -267,7 +271,7 @@ def _rest(space, plan, row, used, d):
 
 @jit
 def _repair(space, plan, stream, row, awake, used):
-    """Makes a row possible, short of transitions and canonical; ``awake`` [domains]: 0 where its
+    """Makes a row possible, short of transitions and canonical; ``awake`` [settings]: 0 where its
     point was chosen for nothing, so that another one is drawn if the mapping needs it now."""
     for g in range(space.groups):
         if space.allowed[g, row[g]]:
@@ -288,18 +292,38 @@ def _repair(space, plan, stream, row, awake, used):
             count = space.point_count[d]
             place = count - 1 if _chance(stream) < 1.0 / 3.0 else _below(stream, count)
             row[space.groups + d] = space.point_at[d, place]
-    for d in range(space.domains):
+    for d in range(space.settings):
         if space.may_be_off[d] and not used[d]:
             row[space.groups + d] = space.point_at[d, 0]
-    for d in range(space.domains):
+    for d in range(space.settings):
         if space.rests[d] and not used[d]:
             _rest(space, plan, row, used, d)
+    if space.priorities:
+        _rank(space, row)
+
+
+@jit
+def _rank(space, row):
+    """Closes the gaps between priorities, from 0 on."""
+    begin, end = row.shape[0] - space.priorities, row.shape[0]
+    level = np.int64(0)
+    while True:
+        above = np.int64(PRIORITY_LEVELS)
+        for g in range(begin, end):
+            if row[g] >= level:
+                above = min(above, row[g])
+        if above == PRIORITY_LEVELS:
+            return
+        for g in range(begin, end):
+            if row[g] == above:
+                row[g] = level
+        level += 1
 
 
 @jit
 def cross_rows(space, seed, a, b, used, stream):
-    """Crossover of each pair of rows of ``a`` and ``b`` [n, width], in place. ``used`` [2, domains]
-    and ``stream`` [1] are scratch."""
+    """Crossover of each pair of rows of ``a`` and ``b`` [n, width], in place. Scratch: ``used``
+    [2, settings], ``stream`` [1]."""
     for r in range(a.shape[0]):
         _begin_stream(stream, seed, r)
         _cross(space, stream, a[r], b[r], used[0], used[1])
@@ -315,7 +339,7 @@ def mutate_rows(space, seed, rows, stream):
 
 @jit
 def repair_rows(space, plan, seed, rows, awake, used, stream):
-    """Repairs ``rows`` [n, width], in place; ``awake`` [n, domains]."""
+    """Repairs ``rows`` [n, width], in place; ``awake`` [n, settings]."""
     for r in range(rows.shape[0]):
         _begin_stream(stream, seed, r)
         _repair(space, plan, stream, rows[r], awake[r], used[0])
@@ -343,6 +367,6 @@ def breed(space, plan, seed, rows, parents, crossover_rate, mutations, children,
 
 @jit
 def mark_used(space, rows, used):
-    """Sets ``used`` [n, domains] where a unit that something is mapped on depends on the domain."""
+    """Sets ``used`` [n, settings] where a unit that something is mapped on depends on it."""
     for r in range(rows.shape[0]):
         _mark_used(space, rows[r], used[r])

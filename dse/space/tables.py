@@ -18,15 +18,15 @@ class Scratch(NamedTuple):
     """What the operators write to while they work."""
 
     used: IntArray
-    """[2, domains]"""
+    """[2, settings]"""
     stream: NDArray[np.uint64]
     """[1]: the state of the random numbers."""
 
 
 def make_scratch(space: DesignSpace) -> Scratch:
     """Scratch for one thread."""
-    domains = len(space.problem.domains)
-    return Scratch(np.zeros((2, domains), dtype=np.int64), np.zeros(1, dtype=np.uint64))
+    used = np.zeros((2, len(space.points)), dtype=np.int64)
+    return Scratch(used, np.zeros(1, dtype=np.uint64))
 
 
 def make_tables(space: DesignSpace) -> SpaceTables:
@@ -34,13 +34,18 @@ def make_tables(space: DesignSpace) -> SpaceTables:
     from dse.space.operators_jit import SpaceTables
 
     problem = space.problem
-    rests = np.zeros(len(problem.domains), dtype=np.int64)
+    domains, settings = len(problem.domains), len(space.points)
+    rests, may_be_off = (np.zeros(settings, dtype=np.int64) for _ in range(2))
     rests[list(space.idle_powered_domains)] = 1
+    may_be_off[:domains] = [domain.may_be_off for domain in problem.domains]
+    drives = np.zeros((settings, len(problem.units)), dtype=np.int64)
+    drives[:domains] = space.drives
     limits = [network.max_transitions for network in problem.networks]
     return SpaceTables(
         groups=space.groups,
         units=len(problem.units),
-        domains=len(problem.domains),
+        settings=settings,
+        priorities=settings - domains,
         networks=len(problem.networks),
         first=space.first,
         size=space.size,
@@ -48,10 +53,10 @@ def make_tables(space: DesignSpace) -> SpaceTables:
         owner=space.owner,
         allowed=problem.allowed.astype(np.int64),
         best_unit=space.best_unit,
-        drives=space.drives.astype(np.int64),
-        may_be_off=np.array([domain.may_be_off for domain in problem.domains], dtype=np.int64),
+        drives=drives,
+        may_be_off=may_be_off,
         rests=rests,
-        free=space.free_domains,
+        free=space.free_settings,
         point_count=space.point_count,
         point_at=space.point_at,
         place_of_point=space.place_of_point,

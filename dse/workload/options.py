@@ -57,6 +57,7 @@ class Options:
     pipeline_time: IdleTime = IdleTime.PERIOD
     free_running: bool = False
     frames_in_flight: int | None = None
+    search_priorities: bool = False
 
 
 def parse_objective(text: str, network_names: tuple[str, ...]) -> Objective:

@@ -40,6 +40,7 @@ def make_options(
     pipeline_time: IdleTime = IdleTime.PERIOD,
     free_running: bool = False,
     frames_in_flight: int | None = None,
+    search_priorities: bool = False,
 ) -> Options:
     """Options from texts; None where an option was not given.
 
@@ -73,6 +74,7 @@ def make_options(
         pipeline_time=pipeline_time,
         free_running=free_running,
         frames_in_flight=frames_in_flight,
+        search_priorities=search_priorities,
     )
 
 

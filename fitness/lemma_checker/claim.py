@@ -103,6 +103,8 @@ class LemmaTarget:
         Raises:
             ResultError: on an objective or a limit without bounds, or members of another width.
         """
+        if problem.searches_priorities:
+            raise ResultError("lemmas: priorities must be fixed")
         execution = problem.execution
         known = {ObjectiveKind.LATENCY, ObjectiveKind.INVERSE_LATENCY}
         if not execution.frames_overlap:

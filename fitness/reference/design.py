@@ -25,6 +25,8 @@ class PlainDesign:
     """[groups]"""
     memory_point: int
     """The memory's operating point, 0 where there is none."""
+    priorities: tuple[int, ...]
+    """[networks]"""
     edges_into: tuple[tuple[int, ...], ...]
     """[groups]: positions of the edges that end there."""
     left_to: tuple[tuple[int, ...], ...]
@@ -92,6 +94,7 @@ def look_up(problem: Problem, design: DesignPoint) -> PlainDesign:
         step_ps=tuple(step),
         demand_kbps=tuple(demand),
         memory_point=0 if problem.memory_domain is None else points[problem.memory_domain],
+        priorities=problem.priorities(design),
         edges_into=tuple(map(tuple, edges_into)),
         left_to=tuple(map(tuple, left_to)),
     )

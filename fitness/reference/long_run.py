@@ -176,9 +176,9 @@ class LongRunSimulation:
         """Removes what starts next of what is ready."""
         if not self.problem.has_priorities:
             return heappop(queue)
-        networks = self.problem.networks
+        priorities = self.chosen.priorities
         ready = [entry for entry in queue if entry[0] <= self.now]
-        first = min(ready, key=lambda entry: (networks[entry[1][1]].priority, entry))
+        first = min(ready, key=lambda entry: (priorities[entry[1][1]], entry))
         queue.remove(first)
         heapify(queue)
         return first

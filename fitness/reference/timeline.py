@@ -51,7 +51,6 @@ def simulate(
     """
     chosen = look_up(problem, design)
     first = [[g for g in n.groups if not chosen.edges_into[g]] for n in problem.networks]
-    priority = [network.priority for network in problem.networks]
     feeds: dict[int, list[int]] = {}
     for source, target in problem.edges:
         feeds.setdefault(source, []).append(target)
@@ -85,7 +84,7 @@ def simulate(
                 lacking.remove(execution)
                 waiting.add(execution)
         there = [execution for execution in waiting if ready[execution] <= now]
-        for execution in sorted(there, key=lambda e: (priority[e[1]], ready[e], e)):
+        for execution in sorted(there, key=lambda e: (chosen.priorities[e[1]], ready[e], e)):
             unit = chosen.unit_of[execution[3]]
             if unit not in running:
                 waiting.remove(execution)

@@ -209,18 +209,18 @@ def _end_group(plan, chosen, state, now, u):
 
 
 @jit
-def _first_waiting(plan, state, now, u):
+def _first_waiting(plan, chosen, state, now, u):
     """Where in the unit's heap the group stands that starts next: of those that are ready the
     smallest (priority, ready time, order)."""
     first = np.int64(0)
     if not plan.has_priorities:
         return first
     queue = state.heap[u]
-    least = _priority(plan, state, queue[0].place)
+    least = _priority(plan, chosen, state, queue[0].place)
     for i in range(1, state.unit[u].queued):
         if queue[i].ready > now:
             continue
-        priority = _priority(plan, state, queue[i].place)
+        priority = _priority(plan, chosen, state, queue[i].place)
         ready, until = queue[i].ready, queue[first].ready
         if priority < least or (
             priority == least
@@ -231,9 +231,9 @@ def _first_waiting(plan, state, now, u):
 
 
 @jit
-def _priority(plan, state, place):
+def _priority(plan, chosen, state, place):
     job = plan.instance[state.place[place].instance].job
-    return plan.network[plan.job[job].network].priority
+    return chosen.priority[plan.job[job].network]
 
 
 @jit
@@ -241,7 +241,7 @@ def _start_group(plan, chosen, state, now, u):
     """The first group in the unit's queue starts now."""
     queue = state.heap[u]
     if plan.has_priorities:
-        lift(queue, _first_waiting(plan, state, now, u))
+        lift(queue, _first_waiting(plan, chosen, state, now, u))
     place = queue[0].place
     queued = state.unit[u].queued - 1
     state.unit[u].queued = queued
@@ -281,7 +281,7 @@ def advance(plan, chosen, state):
     if state.stops:
         for u in range(plan.units):
             if _can_start(state, u, now):
-                first = _first_waiting(plan, state, now, u)
+                first = _first_waiting(plan, chosen, state, now, u)
                 group = state.place[state.heap[u, first].place].group
                 if chosen.group[group].alone_ps < 0:
                     state.run.open_unit = u

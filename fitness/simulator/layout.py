@@ -75,7 +75,9 @@ class Plan(Tables):
     dependent: IntArray
     """First jobs of the networks that wait for a network, by network."""
     has_priorities: int
-    """1 where networks differ in priority."""
+    """1 where networks differ in priority, or may do so."""
+    searches_priorities: int
+    """1 where rows end with priorities."""
     transition_ps: IntArray
     """Flat [edges, then hand-overs; units, units]."""
     table_start: IntArray
@@ -172,6 +174,7 @@ def make_plan(problem: Problem) -> Plan:
         network=_table(network_rows, NETWORK),
         dependent=np.array(dependent, dtype=np.int64),
         has_priorities=int(problem.has_priorities),
+        searches_priorities=int(problem.searches_priorities),
         transition_ps=np.concatenate((problem.transition_ps, problem.handovers_ps))
         .astype(np.int64)
         .reshape(-1),

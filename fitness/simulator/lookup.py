@@ -16,6 +16,14 @@ def clock_index(plan, row, u):
 
 
 @jit
+def network_priority(plan, row, n):
+    """The priority of network ``n``, from ``row`` where it is searched."""
+    if plan.searches_priorities:
+        return row[plan.groups + plan.domains + n]
+    return plan.network[n].priority
+
+
+@jit
 def switch_domains(plan, unit_used, domain_on):
     """Which domains are on, where ``unit_used`` [units] has groups."""
     for d in range(plan.domains):
@@ -28,7 +36,8 @@ def switch_domains(plan, unit_used, domain_on):
 
 @jit
 def choose(plan, row, chosen):
-    """Looks up what ``row`` [groups + domains] chooses; False where a unit cannot run a group."""
+    """Looks up what ``row`` [groups + domains, and networks where priorities are searched] chooses;
+    False where a unit cannot run a group."""
     memory_point = np.int64(0)
     if plan.memory_domain >= 0:
         memory_point = row[plan.groups + plan.memory_domain]
@@ -47,6 +56,9 @@ def choose(plan, row, chosen):
         chosen.group[g].demand_kbps = cost.demand_kbps
         chosen.group[g].dynamic_mw = cost.dynamic_mw
         possible &= cost.time_ps >= 0
+    if plan.searches_priorities:
+        for n in range(plan.networks):
+            chosen.priority[n] = network_priority(plan, row, n)
     switch_domains(plan, chosen.unit_used, chosen.domain_on)
     return possible
 

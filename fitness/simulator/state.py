@@ -79,6 +79,8 @@ class Chosen(Tables):
     """[units]: where the costs at the chosen clocks begin."""
     contention: RecordArray
     """[units] of ``CONTENTION``, at the chosen clock of the memory."""
+    priority: IntArray
+    """[networks]"""
 
 
 @dataclass(frozen=True, eq=False)
@@ -212,6 +214,7 @@ def make_chosen(plan: Plan) -> Chosen:
         unit_used=_zeros(plan.units),
         table_row=_zeros(plan.units),
         contention=records(CONTENTION, plan.units),
+        priority=np.array(plan.network.priority),
     )
 
 

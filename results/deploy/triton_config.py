@@ -129,9 +129,12 @@ def _instances(deployment: Deployment, segment: Segment) -> Fields:
 
 def _priority(deployment: Deployment, network: int) -> int:
     """1 is the first; networks without a deadline are the last of their priority."""
+    problem = deployment.problem
     keys = [
-        (entry.priority, entry.deadline_ps is None, entry.deadline_ps or 0)
-        for entry in deployment.problem.networks
+        (priority, entry.deadline_ps is None, entry.deadline_ps or 0)
+        for entry, priority in zip(
+            problem.networks, problem.priorities(deployment.member.design), strict=True
+        )
     ]
     return 1 + sorted(set(keys)).index(keys[network])
 

@@ -84,6 +84,7 @@ def report_data(
         ],
         "varying_domains": list(varying_domains(front)),
         "execution": describe_execution(problem.execution),
+        "searches_priorities": problem.searches_priorities,
         "marks": {str(index): list(names) for index, names in marks.items()},
         "sentences": [f"{text[0].upper()}{text[1:]}." for text in describe_front(front)],
         **_points(front, schedule_of),
@@ -104,7 +105,6 @@ def _networks(problem: Problem, costs: CostOrigins | None) -> list[Json]:
     return [
         {
             "name": network.name,
-            "priority": network.priority,
             "groups": list(network.group_names),
             "repeats": network.repeats,
             "arrival_ps": network.arrival_ps,
@@ -185,6 +185,7 @@ def _member(problem: Problem, member: Member, costs_seen: _CostsSeen) -> dict[st
         "latencies_ps": list(member.latencies_ps),
         "energy_fj": member.energy_fj,
         "energy_by_unit_fj": list(member.energy_by_unit_fj),
+        "priorities": list(problem.priorities(member.design)),
         "units": member.design.units.tolist(),
         "points": [
             point if on else None for point, on in zip(points, member.domain_on, strict=True)

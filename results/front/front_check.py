@@ -16,6 +16,7 @@ from common.arrays import BoolArray, IntArray
 from results.errors import ResultError
 from results.front.dominance import non_dominated
 from results.front.front import FreeRun, Front, Member
+from results.problem.arithmetic import PRIORITY_LEVELS
 from results.problem.objectives import Objective, ObjectiveKind, objective_names
 from results.problem.problem import Problem
 from results.problem.problem_check import check_problem
@@ -100,6 +101,7 @@ def _check_members(problem: Problem, members: Sequence[Member], paths: Sequence[
             raise ResultError(f"{paths[i]}.{name}: must be {count}, got {counts[i]}")
     units = _check_mappings(problem, members, paths)
     _check_points(problem, members, units, paths)
+    _check_priorities(problem, members, paths)
     _check_free_runs(problem, members, paths)
     _check_figures(problem, members, paths)
     _check_makespans(problem, members, paths)
@@ -133,6 +135,25 @@ def _check_mappings(problem: Problem, members: Sequence[Member], paths: Sequence
 
     _require_all(allowed.all(axis=1), complaint)
     return table
+
+
+def _check_priorities(problem: Problem, members: Sequence[Member], paths: Sequence[str]) -> None:
+    """Those that are searched begin at 0 and leave no gaps."""
+    if not problem.searches_priorities:
+        return
+    chosen = [problem.priorities(member.design) for member in members]
+    _require_all(
+        [
+            len(priorities) == len(problem.networks)
+            and sorted(set(priorities)) == list(range(len(set(priorities))))
+            and len(set(priorities)) <= PRIORITY_LEVELS
+            for priorities in chosen
+        ],
+        lambda i: (
+            f"{paths[i]}.priorities",
+            f"must be from 0 to {PRIORITY_LEVELS - 1} without gaps, got {list(chosen[i])}",
+        ),
+    )
 
 
 def _check_points(

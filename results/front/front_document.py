@@ -9,6 +9,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from common.arrays import IntArray
 from results.errors import ResultError
 from results.front.bounds_file import region_from_json, region_to_json
 from results.front.certificate import CertificateStatus
@@ -180,6 +181,11 @@ def member_to_document(problem: Problem, member: Member) -> dict[str, Json]:
             else None
             for domain, point, on in zip(problem.domains, points, member.domain_on, strict=True)
         },
+        **(
+            {"priorities": dict(zip(network_names, problem.priorities(member.design), strict=True))}
+            if problem.searches_priorities
+            else {}
+        ),
         "mapping": {
             network.name: [unit_names[units[group]] for group in network.groups]
             for network in problem.networks
@@ -328,6 +334,7 @@ def _member_from_document(names: _Names, content: Any, path: str) -> Member:
                     dtype=np.int64,
                 )
             ),
+            priorities=_priorities(names, content, path),
         ),
         objectives=tuple(_values(content, "objectives", names.objectives, path)),
         domain_on=tuple(point is not None for point in points),
@@ -337,6 +344,17 @@ def _member_from_document(names: _Names, content: Any, path: str) -> Member:
         energy_by_unit_fj=tuple(_values(content, "energy_by_unit_fj", names.units, path)),
         free_run=_free_run(content["free_run"], names, f"{path}.free_run"),
     )
+
+
+def _priorities(names: _Names, content: Any, path: str) -> IntArray | None:
+    if names.problem.searches_priorities != ("priorities" in content):
+        raise ResultError(
+            f"{path}.priorities: must be there where priorities are searched, else not"
+        )
+    if not names.problem.searches_priorities:
+        return None
+    chosen = _values(content, "priorities", names.networks, path)
+    return read_only(np.array(chosen, dtype=np.int64))
 
 
 def _mapping(names: _Names, content: Any, path: str) -> list[int]:

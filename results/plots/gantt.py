@@ -203,7 +203,13 @@ def _add_legend(
     from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
 
-    priorities = {n.name: n.priority for _, shown in schedules for n in shown.problem.networks}
+    priorities = {
+        network.name: priority
+        for _, shown in schedules
+        for network, priority in zip(
+            shown.problem.networks, shown.problem.priorities(shown.member.design), strict=True
+        )
+    }
     handles: list[Patch | Line2D] = [
         Patch(
             facecolor=colour,

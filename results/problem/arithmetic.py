@@ -7,5 +7,7 @@ TIME_LIMIT_PS = 1 << 47
 """Stand-alone times stay below this, so that the work left in a group stays below 2**63."""
 MAX_PRIORITY = 99
 """Times 2**55, which no time in a frame reaches, it stays below 2**62."""
+PRIORITY_LEVELS = 3
+"""Priorities that a search chooses from."""
 LOSS_LIMIT = -(-95 * WORK_PER_PS // 100)
 """A slowdown never takes more than 95 % of the rate."""

@@ -143,6 +143,7 @@ class Problem:
     ``execution``: how frames follow each other, and over which time energy is counted.
     ``edge_tokens`` [edges]: tokens (tensor elements) that pass an edge in one inference; None where
     they are not known.
+    ``searches_priorities``: the search chooses priorities below ``PRIORITY_LEVELS``.
     """
 
     networks: tuple[ProblemNetwork, ...]
@@ -160,11 +161,18 @@ class Problem:
     edge_tokens: IntArray | None = None
     handovers: tuple[tuple[int, int], ...] = ()
     handover_ps: IntArray | None = None
+    searches_priorities: bool = False
 
     @property
     def has_priorities(self) -> bool:
-        """Whether networks differ in priority."""
-        return len({network.priority for network in self.networks}) > 1
+        """Whether networks differ in priority, or may do so."""
+        return self.searches_priorities or len({n.priority for n in self.networks}) > 1
+
+    def priorities(self, design: DesignPoint) -> tuple[int, ...]:
+        """[networks]: those of a design point."""
+        if design.priorities is None:
+            return tuple(network.priority for network in self.networks)
+        return tuple(design.priorities.tolist())
 
     @property
     def group_count(self) -> int:
@@ -217,7 +225,9 @@ class DesignPoint:
     """A unit for every group and an operating point for every domain (indices, int64).
 
     ``operating_points`` names one for a domain that is off too: its ``point_when_off``.
+    ``priorities`` [networks]: where they are searched, from 0 on without gaps.
     """
 
     units: IntArray
     operating_points: IntArray
+    priorities: IntArray | None = None

@@ -48,6 +48,14 @@ def check_problem(problem: Problem) -> None:
     _check_allowed(problem)
     _check_objectives(problem)
     _check_execution(problem)
+    if problem.searches_priorities:
+        _require(
+            len(problem.networks) > 1
+            and isinstance(problem.execution, OneFrame | Periodic | Pipeline),
+            "$.searches_priorities",
+            "must be left out with one network, or where the execution model is "
+            f"{FreeRunning.model} or {ClosedForm.model}",
+        )
 
 
 def _require(condition: bool, path: str, requirement: str) -> None:

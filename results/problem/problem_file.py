@@ -124,6 +124,7 @@ def problem_to_document(problem: Problem) -> dict[str, Json]:
         "power_cap_mw": problem.power_cap_mw,
         "energy_budget_fj": problem.energy_budget_fj,
         "board_mw": problem.board_mw,
+        **({"searches_priorities": True} if problem.searches_priorities else {}),
         "memory_domain": (
             None if problem.memory_domain is None else domain_names[problem.memory_domain]
         ),
@@ -310,6 +311,7 @@ def problem_from_document(document: Json) -> Problem:
         )
         if handovers
         else None,
+        searches_priorities=content.get("searches_priorities", False),
     )
     check_problem(problem)
     for i, objective in enumerate(problem.objectives):

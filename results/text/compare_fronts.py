@@ -158,6 +158,7 @@ def problem_differences(first: Front, second: Front) -> list[str]:
     note("units", ", ".join(u.name for u in a.units), ", ".join(u.name for u in b.units))
     _note_clocks(differences, a, b)
     note("execution", *(describe_execution(problem.execution) for problem in (a, b)))
+    note("search of priorities", a.searches_priorities, b.searches_priorities)
     note("power cap", _of(a.power_cap_mw, MW_PER_W, "W"), _of(b.power_cap_mw, MW_PER_W, "W"))
     note(
         "energy budget",

@@ -19,9 +19,9 @@ EXTRA = "notebooks"
 
 def front_frame(front: Front) -> DataFrame:
     """A row per member, its position the index: objectives with their units, ``marks``, groups on
-    each unit (``groups_on_gpu``), clocks (``gpu_mhz``, NaN where off), ``transitions``, energies;
-    of networks that run freely each one's rate (``vgg19_hz``) and its share of what it reaches
-    alone (``vgg19_of_alone``).
+    each unit (``groups_on_gpu``), clocks (``gpu_mhz``, NaN where off), priorities where they are
+    searched (``vgg19_priority``), ``transitions``, energies; of networks that run freely each one's
+    rate (``vgg19_hz``) and its share of what it reaches alone (``vgg19_of_alone``).
 
     Raises:
         ResultError: where pandas is not installed.
@@ -34,15 +34,17 @@ def front_frame(front: Front) -> DataFrame:
         assert isinstance(display, dict)
         assert isinstance(groups, dict)
         assert isinstance(clocks, dict)
-        marks, rates = row["marks"], row["rates"] or {}
+        marks, rates, priorities = row["marks"], row["rates"] or {}, row["priorities"] or {}
         assert isinstance(marks, list)
         assert isinstance(rates, dict)
+        assert isinstance(priorities, dict)
         rows.append(
             {
                 **display,
                 "marks": ", ".join(marks),
                 **{f"groups_on_{unit.name}": groups.get(unit.name, 0) for unit in problem.units},
                 **{f"{name}_mhz": clock for name, clock in clocks.items()},
+                **{f"{name}_priority": level for name, level in priorities.items()},
                 "transitions": row["transitions"],
                 "makespan_ps": member.makespan_ps,
                 "energy_fj": member.energy_fj,

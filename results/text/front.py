@@ -54,8 +54,9 @@ def table_rows(front: Front) -> list[Row]:
 
     Keys: ``member`` (position in ``front.json``), ``marks``, ``objectives`` (integers, all
     minimised), ``display`` (label with unit to value: ms, mJ, W, rates), ``groups_by_unit``,
-    ``clocks_mhz`` (null where off), ``transitions``, ``rates`` (null where networks share a frame;
-    else per network ``uhz`` and ``relative_ppm``, its share of what it reaches alone).
+    ``clocks_mhz`` (null where off), ``priorities`` (by network; null where they are not searched),
+    ``transitions``, ``rates`` (null where networks share a frame; else per network ``uhz`` and
+    ``relative_ppm``, its share of what it reaches alone).
     """
     problem = front.problem
     marks = mark_members(front)
@@ -73,11 +74,19 @@ def table_rows(front: Front) -> list[Row]:
             },
             "groups_by_unit": groups_by_unit(problem, member),
             "clocks_mhz": clocks_mhz(problem, member),
+            "priorities": _searched_priorities(problem, member),
             "transitions": transition_count(problem, member),
             "rates": _rates(problem, member),
         }
         for i, member in enumerate(front.members)
     ]
+
+
+def _searched_priorities(problem: Problem, member: Member) -> dict[str, int] | None:
+    if not problem.searches_priorities:
+        return None
+    names = [network.name for network in problem.networks]
+    return dict(zip(names, problem.priorities(member.design), strict=True))
 
 
 def _rates(problem: Problem, member: Member) -> dict[str, dict[str, int]] | None:

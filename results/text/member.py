@@ -24,8 +24,9 @@ _ENERGY = Objective(ObjectiveKind.ENERGY)
 
 
 def member_lines(problem: Problem, member: Member) -> list[str]:
-    """Objectives, makespan and latencies, energy by unit, mapping, transitions, clocks: a line
-    each; of networks that run freely also the window and their throughputs."""
+    """Objectives, makespan and latencies, energy by unit, mapping, priorities that are not 0,
+    transitions, clocks: a line each; of networks that run freely also the window and their
+    throughputs."""
     lines = [
         _figure(objective_label(problem, objective), objective, value)
         for objective, value in zip(problem.objectives, member.objectives, strict=True)
@@ -52,6 +53,10 @@ def member_lines(problem: Problem, member: Member) -> list[str]:
     for n, network in enumerate(problem.networks):
         runs = ", ".join(f"{groups} on {unit}" for groups, unit in mapping_runs(problem, member, n))
         lines.append(f"groups of {network.name}: {runs}")
+    priorities = problem.priorities(member.design)
+    if any(priorities):
+        pairs = zip(problem.networks, priorities, strict=True)
+        lines.append(f"priorities: {', '.join(f'{n.name} {p}' for n, p in pairs)}")
     lines.append(f"transitions: {transition_count(problem, member)}")
     clocks = ", ".join(
         f"{name} {'off' if mhz is None else f'{mhz:g}'}"

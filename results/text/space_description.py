@@ -8,6 +8,7 @@ from itertools import groupby
 import numpy as np
 
 from results.io.plural import pluralize
+from results.problem.arithmetic import PRIORITY_LEVELS
 from results.problem.execution import (
     ChannelUse,
     ClosedForm,
@@ -34,6 +35,8 @@ def describe_space(problem: Problem) -> str:
         case FreeRunning(frames):
             frames_of = f"{pluralize(frames, 'frame')} of each network"
             parts.append(f"at most {frames_of}, which run freely")
+    if problem.searches_priorities:
+        parts.append(f"priorities 0 to {PRIORITY_LEVELS - 1}")
     if problem.power_cap_mw is not None:
         parts.append(f"mean power at most {_decimal(problem.power_cap_mw, 3)} W")
     if problem.energy_budget_fj is not None:

@@ -42,12 +42,13 @@ def time_of(unit, g, index, repeat):
     return at(unit["time_ps"][g], index) + (repeat - 1) * step
 
 
-def replay(problem, unit_of, point, endless=False):
+def replay(problem, unit_of, point, priorities=None, endless=False):
     """{(frame, network, repeat, group): (ready, start, end)} of one frame alone; or, with frames
     that never run out, of the long run, and its window: for its beginning and its end the instant
     and {unit: (execution, work left)} of what runs then.
 
-    unit_of: unit name per group, through all networks; point: index per domain name. What starts at
+    unit_of: unit name per group, through all networks; point: index per domain name; priorities:
+    by network, None for those of the problem. What starts at
     the window's end or later may have no end.
     """
     units = {unit["name"]: unit for unit in problem["units"]}
@@ -56,6 +57,7 @@ def replay(problem, unit_of, point, endless=False):
     m = point[problem["memory_domain"]] if problem["memory_domain"] else 0
     demand = [at(units[u]["demand_kbps"][g], index[u]) for g, u in enumerate(unit_of)]
     networks = problem["networks"]
+    priorities = priorities or {n["name"]: n.get("priority", 0) for n in networks}
     groups = [range(n["first_group"], n["first_group"] + len(n["group_names"])) for n in networks]
     name_index = {network["name"]: n for n, network in enumerate(networks)}
     incoming = {g: [e for e in problem["edges"] if e["target"] == g] for g in range(len(unit_of))}
@@ -158,7 +160,7 @@ def replay(problem, unit_of, point, endless=False):
             break
         for u in units:
             queue = [
-                (networks[key[1]].get("priority", 0), when, *key)
+                (priorities[networks[key[1]]["name"]], when, *key)
                 for key, when in queued.items()
                 if when <= now and unit_of[key[3]] == u
             ]
@@ -389,11 +391,12 @@ def main(folder):
     for i, member in enumerate(front["members"]):
         unit_of = [unit for n in problem["networks"] for unit in member["mapping"][n["name"]]]
         point = {d: p["index"] if p else 0 for d, p in member["operating_points"].items()}
-        rows = replay(problem, unit_of, point)
+        priorities = member.get("priorities")
+        rows = replay(problem, unit_of, point, priorities)
         said = played = None
         model = problem["execution"]["model"]
         if model in ("pipeline", "free-running"):
-            played = replay(problem, unit_of, point, endless=True)
+            played = replay(problem, unit_of, point, priorities, endless=True)
         if model == "free-running":
             said = beginning(problem, unit_of, point, *played)
         if member["free_run"] != said:

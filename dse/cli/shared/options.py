@@ -14,6 +14,7 @@ from dse.papers.managers.mapformer.settings import PredictorName
 from dse.workload.options import ThroughputModel
 from dse.workload.scenarios import Scenario
 from dse.workload.workload_check import MAX_FRAMES_IN_FLIGHT
+from results.problem.arithmetic import PRIORITY_LEVELS
 from results.problem.execution import IdleTime
 
 MAX_SIZE = 1_000_000
@@ -170,6 +171,13 @@ FramesInFlight = Annotated[
         "throughput only. [default: 2, or the workload file's]",
     ),
 ]
+SearchPriorities = Annotated[
+    bool,
+    typer.Option(
+        "--search-priorities",
+        help=f"Search the networks' priorities, from 0 to {PRIORITY_LEVELS - 1}.",
+    ),
+]
 ThroughputModelName = Annotated[
     ThroughputModel,
     typer.Option(
@@ -262,6 +270,7 @@ class SpaceOptions:
     fix: Fixed = None
     precision: Precision = None
     pin: Pins = None
+    search_priorities: SearchPriorities = False
 
 
 @dataclass(frozen=True)

@@ -89,8 +89,7 @@ def naive_schedule(problem: Problem, *, clock: Clock = time.monotonic) -> Publis
     if best is None:
         return None
     value, row, label = best
-    design = DesignPoint(row[: space.groups].copy(), row[space.groups :].copy())
-    return Published(design, value, label, 0, clock() - began)
+    return Published(design_of(problem, row), value, label, 0, clock() - began)
 
 
 def improve(

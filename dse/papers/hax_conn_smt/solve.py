@@ -77,13 +77,15 @@ def solve_whole(
 
     Raises:
         ResultError: a power cap or an energy budget, which Eq. 1 to 11 do not know; phases of one
-            model.
+            model; priorities that are searched.
     """
     if problem.has_phases:
         raise ResultError(
             "the SMT formulation has one time for all repeats of a group and no hand-overs between "
             "networks (units[*].step_ps, handovers); branch and bound has both"
         )
+    if problem.searches_priorities:
+        raise ResultError("the SMT formulation needs priorities that are not searched")
     for name in ("power_cap_mw", "energy_budget_fj"):
         value = getattr(problem, name)
         if value is not None:

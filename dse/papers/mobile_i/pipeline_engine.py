@@ -68,22 +68,22 @@ class MobileIEngine:
 
     def _proposals(self) -> IntArray:
         space, rng, n = self._space, self._rng, self._batch
-        domains = np.arange(len(space.problem.domains))
-        places = (rng.random((n, len(domains))) * space.point_count).astype(np.int64)
+        settings = np.arange(len(space.points))
+        places = (rng.random((n, len(settings))) * space.point_count).astype(np.int64)
         spread = rng.random((n, 1)) * SPREAD
         fast = rng.random(n) < FASTEST
         if len(self._archive.rows) == 0:
             # The times as they are, too, in every way of placing.
             fast[:WAYS] = True
             spread[:WAYS] = 0.0
-        points = space.point_at[domains, places]
+        points = space.point_at[settings, places]
         if len(self._archive.rows):
             near = np.flatnonzero(rng.random(n) < STAY)
             member = rng.integers(0, len(self._archive.rows), len(near))
             points[near] = self._archive.rows[member, space.groups :]
-            moved = rng.random((len(near), len(domains))) < 0.5 / len(domains)
-            points[near] = np.where(moved, space.point_at[domains, places[near]], points[near])
-        points[fast] = space.point_at[domains, space.point_count - 1]
+            moved = rng.random((len(near), len(settings))) < 0.5 / len(settings)
+            points[near] = np.where(moved, space.point_at[settings, places[near]], points[near])
+        points[fast] = space.point_at[settings, space.point_count - 1]
         weights = np.exp(rng.standard_normal((n, len(space.problem.units))) * spread)
         bandwidth = rng.random((n, 1, 1)) * spread[:, :, None] * rng.integers(0, 2, (n, 1, 1))
         mapping = self._balanced(points, weights, bandwidth)

@@ -29,10 +29,10 @@ SHARPNESS = (1.0, 20.0)
 def balanced_rows(space: DesignSpace, rng: Random, count: int) -> IntArray:
     """[count, width]: clocks drawn at random, energy of random importance, and for these the best
     of ``ROUNDS`` mappings; not repaired."""
-    domains = np.arange(len(space.problem.domains))
+    settings = np.arange(len(space.points))
     # The larger of two draws: fast clocks more often.
-    drawn = rng.random((2, count, len(domains))).max(axis=0)
-    points = space.point_at[domains, (drawn * space.point_count).astype(np.int64)]
+    drawn = rng.random((2, count, len(settings))).max(axis=0)
+    points = space.point_at[settings, (drawn * space.point_count).astype(np.int64)]
     costs = _Costs.at(space, np.concatenate((np.zeros((count, space.groups), np.int64), points), 1))
     importance = rng.random(count) ** 2
     networks, units = len(space.first), len(space.problem.units)

@@ -12,6 +12,7 @@ import numpy as np
 from common.arrays import BoolArray, FloatArray, IntArray
 from dse.problem.constraint_status import constraint_states
 from fitness.objectives import make_outcomes
+from fitness.simulate import row_of
 from platforms.deployment import PowerMode, PowerModes
 from results.deploy.deployment import Deployment
 from results.deploy.nvpmodel_section import ModeCost
@@ -37,7 +38,9 @@ def mode_costs(deployments: Sequence[Deployment], modes: PowerModes) -> list[tup
     at_caps = [_points_at_caps(problem, mode) for mode in modes.modes]
     mapped = [_mapped(problem, own, on, caps) for caps in at_caps]
     units = np.array([member.design.units for member in members])
-    rows = np.vstack([np.hstack([units, points]) for points, _ in mapped])
+    settings = problem.group_count + len(problem.domains)
+    priorities = np.array([row_of(member.design)[settings:] for member in members])
+    rows = np.vstack([np.hstack([units, points, priorities]) for points, _ in mapped])
     figures = (Objective(ObjectiveKind.LATENCY), Objective(ObjectiveKind.ENERGY))
     outcomes = make_outcomes(replace(problem, objectives=figures))(rows)
     values = outcomes.objectives.tolist()

@@ -28,9 +28,8 @@ COST = record("work", "demand", "dynamic", "num", "den", "offset", "cap", "memor
 demand, as fraction, offset and cap; row of ``Chains.memory``."""
 MEMORY = record("num", "den", "peak")
 """Slope of minor contention, as fraction, and its cap."""
-CHAIN = record("first", "end", "repeats", "arrival", "priority")
-"""First group, the one after the last, repeats (0 where there is no second network), arrival,
-priority."""
+CHAIN = record("first", "end", "repeats", "arrival")
+"""First group, the one after the last, repeats (0 where there is no second network), arrival."""
 FIGURES = columns(
     **dict.fromkeys(
         ("row", "now", "ended", "networks_left", "dynamic_fj", "busy_ps", "lead"),
@@ -124,10 +123,7 @@ def make_chains(problem: Problem, plan: Plan) -> Chains:
     chain = records(CHAIN, max(SLOTS, plan.networks))
     for n, network in enumerate(problem.networks):
         groups = network.groups
-        chain[n] = (
-            *(groups.start, groups.stop, network.repeats),
-            *(network.arrival_ps, network.priority),
-        )
+        chain[n] = groups.start, groups.stop, network.repeats, network.arrival_ps
     chains = Chains(
         cost=records(COST, len(memory_row)),
         cost_inverse=np.zeros(len(memory_row)),

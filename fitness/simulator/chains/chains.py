@@ -22,7 +22,7 @@ from fitness.simulator.chains.chain_lanes import (
 from fitness.simulator.chains.chain_tables import LEAD_PS
 from fitness.simulator.chains.chains_step import ending, enqueue, first_ready, start, starting, step
 from fitness.simulator.jit import jit
-from fitness.simulator.lookup import clock_index, idle_power, switch_domains
+from fitness.simulator.lookup import clock_index, idle_power, network_priority, switch_domains
 from fitness.simulator.state import HIGH_FJ, NEVER
 from fitness.simulator.streams import min_executions, min_rounds
 from fitness.simulator.vectors import first_bit
@@ -82,7 +82,7 @@ def _take_row(plan, chains, rows, lanes, lane, r):
             t = n * lanes.in_flight + frame
             token = lanes.token[lane, t]
             lanes.order[lane * lanes.size + t] = (frame * plan.networks + n) * lanes.size + t
-            lanes.lead[lane * lanes.size + t] = chains.chain[n].priority * LEAD_PS
+            lanes.lead[lane * lanes.size + t] = network_priority(plan, rows[r], n) * LEAD_PS
             token.repeats = chains.chain[n].repeats
             enqueue(plan, lanes, lane, rows[r, first], t, first, arrival)
     possible = True

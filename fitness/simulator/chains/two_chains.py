@@ -26,7 +26,7 @@ from fitness.simulator.contention import (
     rate_after,
 )
 from fitness.simulator.jit import jit
-from fitness.simulator.lookup import clock_index, idle_power, switch_domains
+from fitness.simulator.lookup import clock_index, idle_power, network_priority, switch_domains
 from fitness.simulator.state import NEVER
 from fitness.simulator.vectors import (
     all_lanes,
@@ -181,13 +181,16 @@ def _take_row(plan, chains, rows, lanes, lane, r):
     figure.dynamic_fj[lane] = 0
     figure.busy_ps[lane] = 0
     figure.networks_left[lane] = plan.networks
-    figure.lead[lane] = (chains.chain[1].priority - chains.chain[0].priority) * LEAD_PS
     figure.row[lane] = r if r < rows.shape[0] else -1
     for n in range(SLOTS):
         figure.runs[n * LANES + lane] = 0
         figure.when[n * LANES + lane] = NEVER
     if r >= rows.shape[0]:
         return True
+    figure.lead[lane] = 0
+    if plan.has_priorities:
+        first, second = network_priority(plan, rows[r], 0), network_priority(plan, rows[r], 1)
+        figure.lead[lane] = (second - first) * LEAD_PS
     for u in range(plan.units):
         lanes.unit_used[lane, u] = 0
         lanes.table_row[lane * plan.units + u] = (

@@ -182,7 +182,9 @@ function mappingFile(data, member) {
   const points = data.domains.map((d, k) => [d.name, member.points[k] === null ? null : d.khz[member.points[k]] / 1000]);
   const clocks = Object.fromEntries(points.filter(([, clock]) => clock !== null));
   const lines = (object) => Object.entries(object).map(([name, value]) => `    ${JSON.stringify(name)}: ${JSON.stringify(value)}`).join(",\n");
-  return `{\n  "mapping": {\n${lines(mapping)}\n  },\n  "operating_points": {\n${lines(clocks)}\n  }\n}\n`;
+  const chosen = Object.fromEntries(data.networks.map((network, n) => [network.name, member.priorities[n]]));
+  const priorities = data.searches_priorities ? `,\n  "priorities": {\n${lines(chosen)}\n  }` : "";
+  return `{\n  "mapping": {\n${lines(mapping)}\n  },\n  "operating_points": {\n${lines(clocks)}\n  }${priorities}\n}\n`;
 }
 
 function deploymentText(page, member, index) {

@@ -193,7 +193,7 @@ function scheduleChart(page, side, index, zoom) {
 
 function scheduleLegend(data, member) {
   const shown = executionsOf(data, member);
-  const entries = data.networks.map((network, n) => el("span", {}, el("i", { class: "swatch", style: `background:var(--n${n % 8})` }), network.priority ? `${network.name}, priority ${network.priority}` : network.name));
+  const entries = data.networks.map((network, n) => el("span", {}, el("i", { class: "swatch", style: `background:var(--n${n % 8})` }), member.priorities[n] ? `${network.name}, priority ${member.priorities[n]}` : network.name));
   if (shown.some((e) => e.stretch)) entries.push(el("span", {}, el("i", { class: "swatch hatched" }), "added by contention"));
   if (data.edges.some(([s, t]) => member.units[s] !== member.units[t])) entries.push(el("span", {}, "→ transition, dotted until its unit is free"));
   const run = member.free_run;

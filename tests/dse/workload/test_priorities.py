@@ -1,6 +1,9 @@
 """Priorities from a workload file to the schedule, the files and a deployment."""
 
+import json
 import re
+import runpy
+from pathlib import Path
 
 import onnx
 import pytest
@@ -9,9 +12,11 @@ from fitness.execution import schedule_of, scheduled
 from results.export.report_data import report_data
 from results.export.result_folder import read_results
 from results.plots.gantt import draw_gantt
+from results.text.dataframe import front_frame
 from results.text.space_description import describe_space
 from tests.dse.tools.deploy.test_strong_types import small_network
 
+RECOMPUTE = Path(__file__).parents[2] / "support" / "recompute_front.py"
 WORKLOAD = """\
 networks:
   - {name: background, network: small.onnx, repeats: 3, priority: 2}
@@ -50,8 +55,47 @@ def test_where_it_is_not_0_it_is_shown(dse, folder):
     assert labels[:4] == [
         *("background, priority 2", "late, priority 1", "also, priority 1", "urgent"),
     ]
-    networks = report_data(front, schedule_of)["networks"]
-    assert [network["priority"] for network in networks] == [2, 1, 1, 0]
+    assert report_data(front, schedule_of)["members"][0]["priorities"] == [2, 1, 1, 0]
+    shown = dse("show", folder, "--member", "fastest").out
+    assert "priorities: background 2, late 1, also 1, urgent 0" in shown
+
+
+SEARCHED = """\
+networks:
+  - {name: background, network: small.onnx, repeats: 3}
+  - {name: urgent, network: small.onnx, arrival_ms: 0.001}
+"""
+
+
+def test_searched_priorities_from_the_option_to_the_files(dse, tmp_path):
+    onnx.save(small_network(), str(tmp_path / "small.onnx"))
+    (tmp_path / "two.yaml").write_text(SEARCHED)
+    folder, common = tmp_path / "run", ("-p", "jetson-agx-orin", "--units", "gpu", "--groups", "1")
+    common = (tmp_path / "two.yaml", *common, "--precision", "fp16", "--search-priorities")
+    objectives = ("--objective", "latency:urgent", "--objective", "latency:background")
+    assert dse("explore", *common, *objectives, "-q", "-o", folder).status == 0
+    front = read_results(folder)
+    assert "; priorities 0 to 2" in describe_space(front.problem)
+    chosen = {front.problem.priorities(member.design) for member in front.members}
+    # All three repeats before the urgent network, or it after the first.
+    assert (0, 1) in chosen
+    assert len(chosen) == 2
+    assert front.certificate is None
+    assert front.bounds is not None
+    assert dse("verify", folder).status == 0
+    assert runpy.run_path(str(RECOMPUTE))["main"](folder) == 0
+    table = front_frame(front)
+    assert set(zip(table["background_priority"], table["urgent_priority"], strict=True)) == chosen
+    document = json.loads((folder / "front.json").read_text())["members"][0]
+    mapping = tmp_path / "mapping.json"
+    fields = ("mapping", "operating_points", "priorities")
+    mapping.write_text(json.dumps({name: document[name] for name in fields}))
+    told = dse("evaluate", *common, *objectives, "--mapping", mapping, "--json")
+    assert told.status == 0
+    assert json.loads(told.out)["objectives"] == document["objectives"]
+    one = ("vgg19", "-p", "jetson-agx-orin", "-o", tmp_path / "one")
+    refused = dse("explore", *one, "--search-priorities")
+    assert (refused.status, "two networks" in refused.err) == (2, True)
 
 
 def test_triton_gets_priorities_then_deadlines(dse, folder):

@@ -153,7 +153,7 @@ def features(
                 "queued": any(group.start_ps > group.ready_ps for group in groups),
                 "tie of ready times on a unit": any(count > 1 for count in queue.values()),
                 "tie of frames": len(frames_ready) > len(queue),
-                "one overtakes another": has_overtaking(problem, groups),
+                "one overtakes another": has_overtaking(problem.priorities(design), groups),
                 "ends at one instant": any(count > 1 for count in ends.values()),
                 "a frame released by another's end": frames > in_flight,
             }.items()

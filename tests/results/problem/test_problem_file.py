@@ -82,6 +82,7 @@ def variants(make_problem):
     )
     yield without_memory
     yield with_phases(base)
+    yield dataclasses.replace(base, searches_priorities=True)
 
 
 def with_phases(problem):
@@ -112,7 +113,9 @@ def test_round_trip(make_problem, tmp_path):
 
 def test_every_field_is_in_the_file(problem):
     """A field that is added to the types and forgotten here would be lost without a word."""
-    document = problem_to_document(with_phases(problem))
+    document = problem_to_document(
+        dataclasses.replace(with_phases(problem), searches_priorities=True)
+    )
     fields = {field.name for field in dataclasses.fields(Problem)}
     assert fields - {"transition_ps", "edge_tokens", "handover_ps"} <= set(document)
     assert set(document["handovers"][0]) == {"source", "target", "transition_ps"}

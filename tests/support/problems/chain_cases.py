@@ -14,7 +14,7 @@ from fitness.reference import timeline as plain_timeline
 from fitness.simulate import Evaluation, Kernel, design_of, make_evaluator
 from fitness.simulator.chains.chain_tables import LANES, are_chains
 from results.front.schedule import ScheduledGroup
-from results.problem.arithmetic import TIME_LIMIT_PS
+from results.problem.arithmetic import PRIORITY_LEVELS, TIME_LIMIT_PS
 from results.problem.problem import Problem
 
 ROWS = 2 * LANES + 3
@@ -56,6 +56,8 @@ def rows_of(problem: Problem, seed: int) -> NDArray[np.int64]:
     keep = np.stack([rng.choice(np.flatnonzero(row), ROWS) for row in problem.allowed], axis=1)
     units = np.where(rng.random((ROWS, 1)) < 0.8, keep, units)
     points = [rng.integers(0, len(d.frequencies_khz), ROWS) for d in problem.domains]
+    if problem.searches_priorities:
+        points += [rng.integers(0, PRIORITY_LEVELS, ROWS) for _ in problem.networks]
     return np.concatenate([units, np.stack(points, axis=1)], axis=1)
 
 
@@ -65,11 +67,11 @@ def assert_same(one: Evaluation, other: Evaluation, what: str) -> None:
         assert np.array_equal(left, right), f"{what}: {field.name}"
 
 
-def has_overtaking(problem: Problem, groups: Sequence[ScheduledGroup]) -> bool:
+def has_overtaking(priorities: Sequence[int], groups: Sequence[ScheduledGroup]) -> bool:
     """Whether something waits for its unit while a smaller priority starts that was ready later."""
     return any(
         one.unit == other.unit
-        and problem.networks[one.network].priority < problem.networks[other.network].priority
+        and priorities[one.network] < priorities[other.network]
         and other.ready_ps < one.ready_ps <= one.start_ps < other.start_ps
         for one in groups
         for other in groups
@@ -98,7 +100,7 @@ def compare(seed: int, networks: tuple[int, int], kernel: Kernel) -> set[str]:
         busy = sum(group.end_ps - group.start_ps for group in groups)
         assert fast.busy_ps[index] == busy, f"seed {seed}"
         slowed = any(group.end_ps - group.start_ps > group.alone_ps for group in groups)
-        overtakes = has_overtaking(problem, groups)
+        overtakes = has_overtaking(problem.priorities(design), groups)
         tie = max(Counter((group.unit, group.ready_ps) for group in groups).values()) > 1
     units = problem.units
     return {

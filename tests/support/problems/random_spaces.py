@@ -7,7 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
-from benchmarks.problems.random_problem import RandomShape, random_problem, with_priorities
+from benchmarks.problems.random_problem import RandomShape, random_problem, with_fixed_priorities
 from common.arrays import IntArray
 from dse.space.design_space import DesignSpace
 from fitness.objectives import make_outcomes
@@ -126,7 +126,7 @@ def random_limited_problem(rng: np.random.Generator) -> Problem:
         problem = _with_mapping_limits(rng, problem)
         # With numbers of their own: everything else is drawn as without.
         if problem.board_mw % 2:
-            problem = with_priorities(np.random.default_rng(problem.board_mw), problem)
+            problem = with_fixed_priorities(np.random.default_rng(problem.board_mw), problem)
         if size_of(problem) <= MAX_ROWS:
             return _with_deadline(rng, problem) if rng.integers(3) == 0 else problem
 

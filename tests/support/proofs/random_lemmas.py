@@ -8,10 +8,11 @@ from itertools import product
 
 import numpy as np
 
-from benchmarks.problems.random_problem import RandomShape, random_problem, with_priorities
+from benchmarks.problems.random_problem import RandomShape, random_problem, with_fixed_priorities
 from common.arrays import IntArray
 from fitness.lemma_checker.claim import LemmaTarget
 from results.front.certificate import NOT_NAMED, LemmaTable
+from results.problem.arithmetic import PRIORITY_LEVELS
 from results.problem.objectives import Objective, ObjectiveKind
 from results.problem.problem import Problem, ProblemUnit
 
@@ -34,7 +35,7 @@ def small_problem(seed: int) -> Problem:
     while True:
         problem = _narrowed(rng, random_problem(rng, shape))
         if seed % 7 < 3:
-            problem = with_priorities(np.random.default_rng(seed), problem)
+            problem = with_fixed_priorities(np.random.default_rng(seed), problem)
         if design_count(problem) <= MAX_DESIGNS:
             return problem
 
@@ -76,9 +77,11 @@ def design_count(problem: Problem) -> int:
 
 
 def all_designs(problem: Problem) -> IntArray:
-    """[n, groups + domains]: every allowed design point."""
+    """[n, groups + domains, networks where priorities are searched]: every allowed design point."""
     choices = [np.flatnonzero(row) for row in problem.allowed]
     choices += [np.flatnonzero(domain.allowed) for domain in problem.domains]
+    if problem.searches_priorities:
+        choices += [np.arange(PRIORITY_LEVELS)] * len(problem.networks)
     return np.array(list(product(*choices)), dtype=np.int64)
 
 

@@ -80,7 +80,7 @@ def make_execution_plan(
         instances.append(
             Instance(
                 *(frame, n, repeat, group, entry.unit, tuple(after), release, arrival),
-                priority=network.priority,
+                priority=problem.priorities(design)[n],
             )
         )
     starts = [entry.start_ps for entry in schedule.groups]
