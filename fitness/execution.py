@@ -226,8 +226,8 @@ def _idle_of_units(problem: Problem, design: DesignPoint, on: BoolArray) -> tupl
     )
 
 
-_LATENCIES = frozenset({ObjectiveKind.LATENCY, ObjectiveKind.INVERSE_LATENCY})
-_OF_A_FRAME = _LATENCIES | {ObjectiveKind.ENERGY}
+_TIMES = frozenset({ObjectiveKind.LATENCY, ObjectiveKind.INVERSE_LATENCY, ObjectiveKind.TOKEN_RATE})
+_OF_A_FRAME = _TIMES | {ObjectiveKind.ENERGY, ObjectiveKind.TOKEN_ENERGY}
 
 RULES: dict[type[ExecutionModel], ModelRules] = {
     OneFrame: ModelRules(
@@ -253,13 +253,13 @@ RULES: dict[type[ExecutionModel], ModelRules] = {
         make_account=_make_long_run_account,
         needs_frame=False,
         run_members=_run_on,
-        provable=_LATENCIES,
+        provable=_TIMES,
     ),
     ClosedForm: ModelRules(
         make_account=_make_closed_form_account,
         needs_frame=False,
         run_members=_run_closed_form,
-        provable=_LATENCIES,
+        provable=_TIMES,
     ),
     FreeRunning: ModelRules(
         make_account=_make_long_run_account, needs_frame=False, run_members=_run_on

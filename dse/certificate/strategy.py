@@ -104,13 +104,12 @@ def prove_front(
         else:
             refused, bounded = _refusal(problem, columns), columns
         full_front = goal is Goal.WHOLE_FRONT and refused is None
-        if refused is not None:
-            if column is not None and _refusal(problem, (column,)) is not None:
-                column = None
-            if not _has_bounds(problem, columns):
-                bounded = () if column is None else (column,)
-            if not bounded:
-                raise ResultError(refused)
+        if refused is not None and column is not None and _refusal(problem, (column,)) is not None:
+            column = None
+        if goal is Goal.WHOLE_FRONT and not _has_bounds(problem, columns):
+            bounded = () if column is None else (column,)
+        if refused is not None and not bounded:
+            raise ResultError(refused)
         if full_front:
             work.epsilon = work.prove(columns, share=EXACT_SHARE, earlier=earlier)
         if column is not None and not work.is_certified and not work.interrupted():

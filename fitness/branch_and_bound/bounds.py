@@ -301,6 +301,22 @@ def _work_bound(plan, state, tree):
 
 
 @jit
+def token_time_bound(plan, rules, state, tree, n):
+    """From the ends of all that network n waits for, or its arrival, to its own end: per repeat, at
+    least, rounded up; after :func:`makespan_bound`. Where one of these ends is open the repeats
+    alone count."""
+    begin, has_begun = np.int64(plan.network[n].arrival_ps), True
+    for w in range(rules.wait_start[n], rules.wait_start[n + 1]):
+        other = rules.wait_network[w]
+        has_begun &= _has_ended(plan, rules, state, other)
+        begin = max(begin, tree.end[other])
+    time = tree.end[n] - begin
+    if not has_begun:
+        time = _repeats_from(plan, rules, tree, n, np.int64(0))
+    return -((-time) // rules.repeats[n])
+
+
+@jit
 def rate_sum_bound(plan, end):
     """-sum of floor(10^18 ps / LB_n) in uHz (Eq. 10, minimised): the lower bound of all design
     points, after :func:`makespan_bound` has filled ``end`` with the bounds of the networks'

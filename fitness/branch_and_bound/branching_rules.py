@@ -10,7 +10,7 @@ from fitness.simulator.tables import Tables
 
 UNLIMITED = -1
 # What is minimised, entries of BranchingRules.objective.
-MAKESPAN, NETWORK_LATENCY, RATE_SUM, ENERGY, POWER = range(5)
+MAKESPAN, NETWORK_LATENCY, RATE_SUM, ENERGY, POWER, TOKEN_TIME, TOKEN_ENERGY = range(7)
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,7 +60,7 @@ class BranchingRules(Tables):
     objective: IntArray
     """[objectives]: what is minimised, such as ``MAKESPAN``."""
     objective_network: IntArray
-    """[objectives]: whose latency, or -1."""
+    """[objectives]: whose latency or tokens, or -1."""
     needs_power: int
     """1 where power or energy is minimised or limited."""
     rate_mw: IntArray

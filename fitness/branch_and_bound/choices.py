@@ -14,6 +14,8 @@ from fitness.branch_and_bound.branching_rules import (
     NETWORK_LATENCY,
     POWER,
     RATE_SUM,
+    TOKEN_ENERGY,
+    TOKEN_TIME,
     UNLIMITED,
     BranchingRules,
 )
@@ -25,11 +27,16 @@ RATES = 8
 """Exchange rates that are tried: four times the largest power of all, and halves of it."""
 RATE_TIMES_TIME = 1 << 61
 _OBJECTIVES = {
-    ObjectiveKind.LATENCY: MAKESPAN,
-    ObjectiveKind.INVERSE_LATENCY: RATE_SUM,
-    ObjectiveKind.ENERGY: ENERGY,
-    ObjectiveKind.POWER: POWER,
+    (ObjectiveKind.LATENCY, False): MAKESPAN,
+    (ObjectiveKind.LATENCY, True): NETWORK_LATENCY,
+    (ObjectiveKind.INVERSE_LATENCY, False): RATE_SUM,
+    (ObjectiveKind.ENERGY, False): ENERGY,
+    (ObjectiveKind.POWER, False): POWER,
+    (ObjectiveKind.TOKEN_RATE, True): TOKEN_TIME,
+    (ObjectiveKind.TOKEN_ENERGY, True): TOKEN_ENERGY,
 }
+"""By kind, and whether it is of one network."""
+_OF_ENERGY = {ENERGY, POWER, TOKEN_ENERGY}
 
 
 def make_branching_rules(
@@ -51,10 +58,7 @@ def make_branching_rules(
     networks = problem.networks
     minimised = [problem.objectives[column] for column in objectives]
     limited = problem.power_cap_mw is not None or problem.energy_budget_fj is not None
-    kinds = [
-        NETWORK_LATENCY if entry.network is not None else _OBJECTIVES[entry.kind]
-        for entry in minimised
-    ]
+    kinds = [_OBJECTIVES[entry.kind, entry.network is not None] for entry in minimised]
     instances = [network.repeats * len(network.group_names) for network in networks]
     order = TopologicalSorter({n: set(network.waits_for) for n, network in enumerate(networks)})
     edges = set(problem.edges)
@@ -90,7 +94,7 @@ def make_branching_rules(
         ladder=_ints([len(domain.frequencies_khz) for domain in problem.domains]),
         objective=_ints(kinds),
         objective_network=_ints([-1 if o.network is None else o.network for o in minimised]),
-        needs_power=int(limited or ENERGY in kinds or POWER in kinds),
+        needs_power=int(limited or bool(_OF_ENERGY & set(kinds))),
         rate_mw=_ints(list(rates_mw)),
         trade_time=kinds.index(MAKESPAN) if rates_mw else -1,
         trade_longest=RATE_TIMES_TIME // (max(rates_mw, default=1) * (len(networks) + 2)),

@@ -17,8 +17,16 @@ from fitness.branch_and_bound.bounds import (
     fill_unit,
     makespan_bound,
     rate_sum_bound,
+    token_time_bound,
 )
-from fitness.branch_and_bound.branching_rules import ENERGY, MAKESPAN, NETWORK_LATENCY, POWER
+from fitness.branch_and_bound.branching_rules import (
+    ENERGY,
+    MAKESPAN,
+    NETWORK_LATENCY,
+    POWER,
+    TOKEN_ENERGY,
+    TOKEN_TIME,
+)
 from fitness.branch_and_bound.limits import (
     breaks_power_limits,
     fill_static,
@@ -208,19 +216,22 @@ def _resume_simulation(plan, rules, chosen, state, tree):
 
 
 @jit
-def _objective_bounds(plan, rules, tree, makespan, idle, energy):
+def _objective_bounds(plan, rules, state, tree, makespan, idle, energy):
     """Fills ``tree.vector`` from the bounds of the makespan and of the ends of networks, and the
     least idle power and dynamic energy; where it is the makespan's, or -1."""
     column = -1
     time = rules.period_ps if rules.period_ps >= 0 else makespan
     for j in range(tree.vector.shape[0]):
-        kind = rules.objective[j]
+        kind, n = rules.objective[j], rules.objective_network[j]
         if kind == MAKESPAN:
             tree.vector[j] = makespan
             column = j
         elif kind == NETWORK_LATENCY:
-            n = rules.objective_network[j]
             tree.vector[j] = tree.end[n] - plan.network[n].arrival_ps
+        elif kind == TOKEN_TIME:
+            tree.vector[j] = token_time_bound(plan, rules, state, tree, n)
+        elif kind == TOKEN_ENERGY:
+            tree.vector[j] = (idle * time + energy) // rules.repeats[n]
         elif kind == ENERGY:
             tree.vector[j] = idle * time + energy
         elif kind == POWER:
@@ -244,7 +255,7 @@ def _bound_here(plan, rules, chosen, state, tree):
     if rules.needs_power:
         idle = min_idle_power(plan, tree, chosen)
         energy = min_dynamic_energy(plan, tree, chosen, state)
-    column = _objective_bounds(plan, rules, tree, makespan, idle, energy)
+    column = _objective_bounds(plan, rules, state, tree, makespan, idle, energy)
     if rules.power_cap_mw >= 0 or rules.energy_budget_fj >= 0:
         complete = state.run.frames_left == 0
         closing = NEVER

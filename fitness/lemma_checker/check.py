@@ -33,6 +33,11 @@ By induction along the waiting no instance ends before L. The bound is the large
   started; each of these occupies one unit for so long, from t on, and a unit runs one at a time;
 * for every unit, t + the same sum over what runs there and what is named for it.
 
+The time of a network n from the moment b at which its arrival and the ends of all that it waits for
+have passed is bounded by LB_n + arrival - b where all these have ended, which gives b; else by the
+longest path through its instances, c and transitions as above, from 0 on: none of them has started.
+A token takes at least that over the repeats, rounded up, and the bound of the energy over them.
+
 The sum of rates of Eq. 10 is bounded by -sum over networks of floor(10**18 / LB_n), in uHz, energy
 and power by the bound and :mod:`fitness.lemma_checker.power`. A lemma holds where members close
 these bounds (:mod:`fitness.lemma_checker.claim`), or makespan and energy together
@@ -71,6 +76,7 @@ from results.problem.problem import Problem
 
 MASK_BITS = 64
 _TRADED = {ObjectiveKind.LATENCY, ObjectiveKind.ENERGY}
+_OF_ENERGY = {ObjectiveKind.ENERGY, ObjectiveKind.POWER, ObjectiveKind.TOKEN_ENERGY}
 
 
 @dataclass(frozen=True)
@@ -80,6 +86,9 @@ class LemmaBound:
     makespan_ps: int
     latency_ps: tuple[int, ...]
     """[networks]: last end minus arrival."""
+    span_ps: tuple[int, ...] = ()
+    """[networks]: last end minus the later of the arrival and the ends of all that it waits for;
+    none where no objective asks for it."""
     power: LeastPower | None = None
     """None where power and energy are neither objectives nor limited."""
     trade: TradeOff | None = None
@@ -98,17 +107,21 @@ class LemmaBound:
     def value(self, problem: Problem, column: int) -> int:
         """The bound of one of the problem's objectives."""
         objective = problem.objectives[column]
-        if objective.network is not None:
-            return self.latency_ps[objective.network]
-        if objective.kind is ObjectiveKind.LATENCY:
-            return self.makespan_ps
-        if objective.kind is ObjectiveKind.INVERSE_LATENCY:
-            return self.rate_sum_uhz
-        energy = self.whole_energy_fj(problem)
-        if objective.kind is ObjectiveKind.ENERGY:
-            return energy
+        match objective.kind, objective.network:
+            case ObjectiveKind.LATENCY, None:
+                return self.makespan_ps
+            case ObjectiveKind.LATENCY, int(n):
+                return self.latency_ps[n]
+            case ObjectiveKind.INVERSE_LATENCY, _:
+                return self.rate_sum_uhz
+            case ObjectiveKind.TOKEN_RATE, int(n):
+                return -(-self.span_ps[n] // problem.networks[n].repeats)
+            case ObjectiveKind.TOKEN_ENERGY, int(n):
+                return self.whole_energy_fj(problem) // problem.networks[n].repeats
+            case ObjectiveKind.ENERGY, _:
+                return self.whole_energy_fj(problem)
         assert objective.kind is ObjectiveKind.POWER, "others have no bounds"
-        return energy * 1000 // self._whole_time(problem)
+        return self.whole_energy_fj(problem) * 1000 // self._whole_time(problem)
 
     def _whole_time(self, problem: Problem) -> int:
         period = problem.execution.period_ps
@@ -175,7 +188,8 @@ class LemmaChecker:
         self.costs = LemmaCostTables(problem)
         needed = problem.power_cap_mw is not None or problem.energy_budget_fj is not None
         kinds = {problem.objectives[c].kind for c in claim.objectives}
-        self.needs_power = needed or bool(kinds & {ObjectiveKind.ENERGY, ObjectiveKind.POWER})
+        self.needs_power = needed or bool(kinds & _OF_ENERGY)
+        self._needs_spans = ObjectiveKind.TOKEN_RATE in kinds
         self._power = LemmaPower(problem, self.instances) if self.needs_power else None
         self._trades: LemmaTrades | None = None
         if claim.rates_mw and kinds == _TRADED:
@@ -236,9 +250,41 @@ class LemmaChecker:
                 end - network.arrival_ps
                 for end, network in zip(network_end, self._problem.networks, strict=True)
             ),
+            span_ps=self._spans(state, units, costs, network_end) if self._needs_spans else (),
             power=power,
             trade=trade,
         )
+
+    def _spans(
+        self, state: State, units: Sequence[int], costs: LemmaCosts, network_end: Sequence[int]
+    ) -> tuple[int, ...]:
+        """[networks]: see :class:`LemmaBound`."""
+        spans = [0] * len(network_end)
+        awaited: list[list[int | None]] = [[] for _ in spans]
+        least_end = [0] * len(self.instances)
+        for i in self._order:
+            instance = self.instances[i]
+            n, unit = instance.network, units[instance.group]
+            start = 0
+            for source, edge in instance.inputs:
+                other = self.instances[source]
+                if other.network != n:
+                    if edge is None:
+                        awaited[n].append(state.end_ps[source])
+                    continue
+                instant = least_end[source]
+                if edge is not None and NOT_NAMED not in (unit, units[other.group]):
+                    instant += self._transition_ps[edge][units[other.group]][unit]
+                start = max(start, instant)
+            alone = costs.smallest_ps[unit][instance.group]
+            alone += instance.repeat * costs.step_ps[unit][instance.group]
+            least_end[i] = start + alone
+            spans[n] = max(spans[n], least_end[i])
+        for n, ends in enumerate(awaited):
+            known = [end for end in ends if end is not None]
+            if len(known) == len(ends):
+                spans[n] = network_end[n] - max([self._problem.networks[n].arrival_ps, *known])
+        return tuple(spans)
 
     def _least_start(self, state: State, i: int, units: Sequence[int], least_end: list[int]) -> int:
         instance = self.instances[i]

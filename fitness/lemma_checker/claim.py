@@ -106,9 +106,9 @@ class LemmaTarget:
         if problem.searches_priorities:
             raise ResultError("lemmas: priorities must be fixed")
         execution = problem.execution
-        known = {ObjectiveKind.LATENCY, ObjectiveKind.INVERSE_LATENCY}
+        known = {ObjectiveKind.LATENCY, ObjectiveKind.INVERSE_LATENCY, ObjectiveKind.TOKEN_RATE}
         if not execution.frames_overlap:
-            known.add(ObjectiveKind.ENERGY)
+            known |= {ObjectiveKind.ENERGY, ObjectiveKind.TOKEN_ENERGY}
         if execution.period_ps is not None:
             known.add(ObjectiveKind.POWER)
         for column in self.objectives:

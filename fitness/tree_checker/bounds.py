@@ -5,7 +5,14 @@ import numpy as np
 
 from common.units import UHZ_PS
 from fitness.simulator.jit import jit
-from fitness.tree_checker.facts import ENERGY, MAKESPAN, NETWORK, RATES
+from fitness.tree_checker.facts import (
+    ENERGY,
+    MAKESPAN,
+    NETWORK,
+    RATES,
+    TOKEN_ENERGY,
+    TOKEN_TIME,
+)
 from fitness.tree_checker.trade_off import closed_by_trade_off, last_step
 from fitness.tree_checker.work import ENDED, OVER, RUNNING
 from results.front.node_kinds import MEMBERS, POWER_LIMIT, TIME_LIMIT
@@ -25,7 +32,7 @@ def is_closed(facts, work, depth, kind):
     if facts.needs_power:
         idle = _idle_power(facts, work, costs)
         dynamic = _dynamic_energy(facts, work, row, costs)
-    _fill_vector(facts, work, makespan, idle, dynamic)
+    _fill_vector(facts, work, row, costs, makespan, idle, dynamic)
     if kind == MEMBERS:
         return _closed_by_a_member(facts, work)
     if kind == POWER_LIMIT:
@@ -142,24 +149,61 @@ def _dynamic_energy(facts, work, row, costs):
 
 
 @jit
-def _fill_vector(facts, work, makespan, idle, dynamic):
+def _token_time(facts, work, row, costs, n):
+    """A repeat of network n at least, from all that it waits for on; overwrites
+    ``work.least_end``."""
+    begin, has_begun, span = facts.arrival_ps[n], True, np.int64(0)
+    for k in range(facts.instances):
+        i = facts.order[k]
+        if facts.network_of[i] != n:
+            continue
+        unit, least = work.units[facts.group_of[i]], np.int64(0)
+        for e in range(facts.input_start[i], facts.input_start[i + 1]):
+            source, edge = facts.input[e], facts.input_edge[e]
+            if facts.network_of[source] == n:
+                instant = work.least_end[source]
+                other = work.units[facts.group_of[source]]
+                if edge >= 0 and unit >= 0 and other >= 0:
+                    instant += facts.transition_ps[
+                        (edge * facts.units + other) * facts.units + unit
+                    ]
+                least = max(least, instant)
+            elif edge < 0:
+                has_begun &= work.status[row, source] == ENDED
+                begin = max(begin, work.instant[row, source])
+        where = unit if unit >= 0 else facts.units
+        least += work.smallest_ps[costs, where, facts.group_of[i]]
+        if facts.grows:
+            least += facts.repeat_of[i] * work.step_ps[costs, where, facts.group_of[i]]
+        work.least_end[i] = least
+        span = max(span, least)
+    if has_begun:
+        span = work.network_end[n] - begin
+    return -((-span) // facts.repeats[n])
+
+
+@jit
+def _fill_vector(facts, work, row, costs, makespan, idle, dynamic):
     time = facts.period_ps if facts.period_ps >= 0 else makespan
     for j in range(facts.objective.shape[0]):
-        kind = facts.objective[j]
+        kind, n = facts.objective[j], facts.objective_network[j]
         if kind == MAKESPAN:
             work.vector[j] = makespan
         elif kind == NETWORK:
-            n = facts.objective_network[j]
             work.vector[j] = work.network_end[n] - facts.arrival_ps[n]
+        elif kind == TOKEN_TIME:
+            work.vector[j] = _token_time(facts, work, row, costs, n)
         elif kind == RATES:
             total = np.int64(0)
-            for n in range(facts.networks):
-                latency = work.network_end[n] - facts.arrival_ps[n]
+            for m in range(facts.networks):
+                latency = work.network_end[m] - facts.arrival_ps[m]
                 total += UHZ_PS // max(latency, np.int64(1))
             work.vector[j] = -total
         else:
             energy = idle * time + dynamic
-            if kind != ENERGY:
+            if kind == TOKEN_ENERGY:
+                energy //= facts.repeats[n]
+            elif kind != ENERGY:
                 # Mean power: a thousandfold remainder stays in int64.
                 energy = energy // time * 1000 + energy % time * 1000 // time
             work.vector[j] = energy

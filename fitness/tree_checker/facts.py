@@ -18,13 +18,18 @@ from results.problem.objectives import ObjectiveKind
 from results.problem.problem import Problem
 
 NONE = -1
-MAKESPAN, NETWORK, RATES, ENERGY, POWER = range(5)
+MAKESPAN, NETWORK, RATES, ENERGY, POWER, TOKEN_TIME, TOKEN_ENERGY = range(7)
 KINDS = {
-    ObjectiveKind.LATENCY: MAKESPAN,
-    ObjectiveKind.INVERSE_LATENCY: RATES,
-    ObjectiveKind.ENERGY: ENERGY,
-    ObjectiveKind.POWER: POWER,
+    (ObjectiveKind.LATENCY, False): MAKESPAN,
+    (ObjectiveKind.LATENCY, True): NETWORK,
+    (ObjectiveKind.INVERSE_LATENCY, False): RATES,
+    (ObjectiveKind.ENERGY, False): ENERGY,
+    (ObjectiveKind.POWER, False): POWER,
+    (ObjectiveKind.TOKEN_RATE, True): TOKEN_TIME,
+    (ObjectiveKind.TOKEN_ENERGY, True): TOKEN_ENERGY,
 }
+"""By kind, and whether it is of one network."""
+_OF_ENERGY = {ENERGY, POWER, TOKEN_ENERGY}
 RATE_TIMES_TIME = 1 << 61
 MASK_BITS = 62
 
@@ -89,6 +94,8 @@ class Facts(Tables):
     max_segments: IntArray
     deadline_ps: IntArray
     arrival_ps: IntArray
+    """[networks]"""
+    repeats: IntArray
     """[networks]"""
     clock_start: IntArray
     clock: IntArray
@@ -160,7 +167,7 @@ def make_facts(problem: Problem, claim: LemmaTarget) -> Facts:
     )
     receivers = {problem.network_of[target] for _, target in problem.handovers}
     minimised = [problem.objectives[column] for column in claim.objectives]
-    kinds = [NETWORK if o.network is not None else KINDS[o.kind] for o in minimised]
+    kinds = [KINDS[o.kind, o.network is not None] for o in minimised]
     limited = problem.power_cap_mw is not None or problem.energy_budget_fj is not None
     most_points = max(len(domain.allowed) for domain in problem.domains)
     if most_points > MASK_BITS:
@@ -208,6 +215,7 @@ def make_facts(problem: Problem, claim: LemmaTarget) -> Facts:
         max_segments=_limits(unit.max_segments for unit in units),
         deadline_ps=_limits(network.deadline_ps for network in networks),
         arrival_ps=_int64([network.arrival_ps for network in networks]),
+        repeats=_int64([network.repeats for network in networks]),
         clock_start=_starts([unit.clocks for unit in units]),
         clock=_int64([d for unit in units for d in unit.clocks]),
         clock_stride=_int64(
@@ -234,7 +242,7 @@ def make_facts(problem: Problem, claim: LemmaTarget) -> Facts:
         memory=NONE if problem.memory_domain is None else problem.memory_domain,
         contention=_contention(problem),
         board_mw=problem.board_mw,
-        needs_power=int(limited or ENERGY in kinds or POWER in kinds),
+        needs_power=int(limited or bool(_OF_ENERGY & set(kinds))),
         cap_mw=_power_cap(problem),
         budget_fj=NONE if problem.energy_budget_fj is None else problem.energy_budget_fj,
         period_ps=NONE if problem.execution.period_ps is None else problem.execution.period_ps,

@@ -40,11 +40,15 @@ KINDS = (ObjectiveKind.LATENCY, ObjectiveKind.INVERSE_LATENCY, ObjectiveKind.ENE
 
 def with_objectives(problem: Problem, rng: np.random.Generator) -> Problem:
     """One to four objectives; makespan and energy more often than others."""
-    if rng.integers(2) == 0:
+    if rng.integers(3) == 0:
         pair = [Objective(ObjectiveKind.LATENCY), Objective(ObjectiveKind.ENERGY)]
         return replace(problem, objectives=tuple(pair[:: rng.choice([1, -1])]))
     pool = [Objective(kind) for kind in KINDS]
     pool += [Objective(ObjectiveKind.LATENCY, n) for n in range(len(problem.networks))]
+    networks = problem.networks
+    later = [n for n, network in enumerate(networks) if network.waits_for] or range(len(networks))
+    tokens = (ObjectiveKind.TOKEN_RATE, ObjectiveKind.TOKEN_ENERGY)
+    pool += [Objective(kind, int(rng.choice(later))) for kind in tokens]
     if problem.execution.period_ps is not None:
         pool.append(Objective(ObjectiveKind.POWER))
     count = min(int(rng.integers(1, 5)), len(pool))
@@ -150,6 +154,10 @@ def test_the_sample_is_varied() -> None:
             seen["energy"] += ObjectiveKind.ENERGY in kinds
             seen["power"] += ObjectiveKind.POWER in kinds
             seen["one network"] += any(o.network is not None for o in problem.objectives)
+            for objective in problem.objectives:
+                if objective.kind.spec.needs_network and objective.network is not None:
+                    waits = problem.networks[objective.network].waits_for
+                    seen[f"{objective.kind.value}, {'waits' if waits else 'alone'}"] += 1
             seen["rates"] += ObjectiveKind.INVERSE_LATENCY in kinds
             seen["cap"] += problem.power_cap_mw is not None
             seen["budget"] += problem.energy_budget_fj is not None
@@ -161,7 +169,7 @@ def test_the_sample_is_varied() -> None:
             incoming = Counter(target for _, target in problem.edges)
             seen["graph"] += max(incoming.values(), default=0) > 1
     assert min(seen.values()) >= 10, seen
-    assert len(seen) == 17, seen
+    assert len(seen) == 21, seen
 
 
 @pytest.mark.parametrize("ppm", [5_000, 100_000])
