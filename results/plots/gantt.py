@@ -126,8 +126,10 @@ def _draw_bars(
         start = np.array([entry.start_ps for entry in executions]) / PS_PER_MS
         end = np.array([entry.end_ps for entry in executions]) / PS_PER_MS
         alone = np.array([entry.alone_ps for entry in executions]) / PS_PER_MS
-        axes.barh(rows, alone, _BAR, start, color=colour, linewidth=0)
-        slowed = end > start + alone
+        framed = end - start >= _FRAME_SHARE * span
+        # In a narrow bar there is no room for what contention adds to be told apart.
+        solid, slowed = np.where(framed, alone, end - start), framed & (end > start + alone)
+        axes.barh(rows, solid, _BAR, start, color=colour, linewidth=0)
         axes.barh(
             rows[slowed],
             (end - start - alone)[slowed],
@@ -139,7 +141,6 @@ def _draw_bars(
             edgecolor="white",
             linewidth=0,
         )
-        framed = end - start >= _FRAME_SHARE * span
         axes.barh(
             rows[framed],
             (end - start)[framed],
