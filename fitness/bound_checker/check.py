@@ -22,6 +22,7 @@ BOUNDED = OF_A_FRAME | {
     ObjectiveKind.THROUGHPUT,
     ObjectiveKind.ENERGY,
     ObjectiveKind.EFFICIENCY,
+    ObjectiveKind.TOKEN_ENERGY,
     ObjectiveKind.POWER,
 }
 

@@ -62,6 +62,9 @@ def limits_of(
             case ObjectiveKind.EFFICIENCY, _:
                 # floor(energy / networks) <= value
                 energy = _smaller(energy, (value + 1) * len(networks) - 1)
+            case ObjectiveKind.TOKEN_ENERGY, int(n):
+                # floor(energy / repeats) <= value
+                energy = _smaller(energy, (value + 1) * networks[n].repeats - 1)
             case ObjectiveKind.POWER, _:
                 # floor(1000 energy / time) <= value
                 power = _smaller(power, value + 1)

@@ -114,6 +114,8 @@ class Corners:
                     energy = np.minimum(energy, value)
                 case ObjectiveKind.EFFICIENCY, _:
                     energy = np.minimum(energy, value * len(problem.networks))
+                case ObjectiveKind.TOKEN_ENERGY, int(n):
+                    energy = np.minimum(energy, value * problem.networks[n].repeats)
                 case ObjectiveKind.THROUGHPUT, _:
                     period = np.minimum(period, value)
                 case ObjectiveKind.POWER, _:

@@ -3,6 +3,7 @@ design points."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -23,6 +24,7 @@ KINDS = (
     ObjectiveKind.ENERGY,
     ObjectiveKind.POWER,
     ObjectiveKind.EFFICIENCY,
+    ObjectiveKind.TOKEN_ENERGY,
 )
 
 
@@ -37,10 +39,15 @@ def enumerated_model(seed: int) -> Enumerated | None:
     kinds = [kind for kind in KINDS if type(problem.execution) in kind.spec.models]
     if not _has_power(problem):
         kinds.remove(ObjectiveKind.POWER)
-    every = replace(problem, objectives=tuple(map(Objective, kinds)))
+    last = len(problem.networks) - 1
+
+    def objectives(kinds: Sequence[ObjectiveKind]) -> tuple[Objective, ...]:
+        return tuple(Objective(kind, last if kind.spec.needs_network else None) for kind in kinds)
+
+    every = replace(problem, objectives=objectives(kinds))
     values = dict(zip(kinds, make_outcomes(every)(rows).objectives.T, strict=True))
     chosen = [kind for kind in kinds if rng.integers(2)] or [kinds[int(rng.integers(len(kinds)))]]
-    problem = replace(problem, objectives=tuple(map(Objective, chosen)))
+    problem = replace(problem, objectives=objectives(chosen))
 
     def drawn(kind: ObjectiveKind) -> int:
         return max(1, int(np.quantile(values[kind], rng.random())))
