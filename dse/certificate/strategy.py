@@ -106,7 +106,8 @@ def prove_front(
         full_front = goal is Goal.WHOLE_FRONT and refused is None
         if refused is not None and column is not None and _refusal(problem, (column,)) is not None:
             column = None
-        if goal is Goal.WHOLE_FRONT and not _has_bounds(problem, columns):
+        unbounded = _no_bounds(problem, columns) if goal is Goal.WHOLE_FRONT else None
+        if unbounded is not None:
             bounded = () if column is None else (column,)
         if refused is not None and not bounded:
             raise ResultError(refused)
@@ -121,6 +122,8 @@ def prove_front(
             work.narrow(columns)
         if work.bounds is not None and bounded == columns:
             refused = None
+        if full_front and unbounded is not None and not work.is_within and not work.interrupted():
+            refused = f"the search was ended, and {unbounded}"
         return work.result(interrupt.requested, refused)
 
 
@@ -133,16 +136,16 @@ def _refusal(problem: Problem, columns: tuple[int, ...]) -> str | None:
     return None
 
 
-def _has_bounds(problem: Problem, columns: tuple[int, ...]) -> bool:
-    """Whether these objectives have bounds over boxes."""
+def _no_bounds(problem: Problem, columns: tuple[int, ...]) -> str | None:
+    """Why these objectives have no bounds over boxes; None where they have."""
     names = objective_names(problem)
     if any(len(domain.frequencies_khz) > MAX_POINTS for domain in problem.domains):
-        return False
+        return f"no bound over boxes is known with more than {MAX_POINTS} operating points"
     try:
         bounded_columns(problem, [names[column] for column in columns])
-    except ResultError:
-        return False
-    return True
+    except ResultError as error:
+        return str(error)
+    return None
 
 
 class _Work:
@@ -228,6 +231,11 @@ class _Work:
             and full_front.status is CertificateStatus.CERTIFIED
         )
 
+    @property
+    def is_within(self) -> bool:
+        """Whether a search of the whole front has ended, exactly or within a tolerance."""
+        return self.epsilon is not None and self.epsilon.status is not CertificateStatus.GAP
+
     def narrow(self, columns: tuple[int, ...]) -> None:
         """Smaller and smaller tolerances, as long as the limits allow; the last is exact."""
         left = self._limits.nodes_for(self.front.problem)
@@ -236,7 +244,7 @@ class _Work:
             if self.interrupted() or late or (left is not None and left <= 0):
                 return
             known = None if self.bounds is None else self.bounds.claim.epsilon_ppm
-            if self.epsilon is not None and self.epsilon.status is not CertificateStatus.GAP:
+            if self.epsilon is not None and self.is_within:
                 known = self.epsilon.claim.epsilon_ppm
             if self.epsilon is not None and self.epsilon.is_exact:
                 return
@@ -258,7 +266,7 @@ class _Work:
             return ProofOutcome(front, self.epsilon.files, None, None, interrupted, None)
         fastest = None if self.fastest is None else self.fastest.about(front).without_gap()
         epsilon = bounds = None
-        if self.epsilon is not None and self.epsilon.status is not CertificateStatus.GAP:
+        if self.epsilon is not None and self.is_within:
             epsilon = self.epsilon.about(front)
         elif self.bounds is not None:
             bounds = self.bounds.about(front)
