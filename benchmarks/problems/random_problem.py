@@ -12,7 +12,7 @@ from common.arrays import IntArray
 from fitness.contention import contention_table
 from platforms.platform import Contention, Source, Status
 from results.problem.arithmetic import PRIORITY_LEVELS
-from results.problem.execution import ChannelUse, ClosedForm, IdleTime
+from results.problem.execution import ChannelUse, ClosedForm, IdleTime, Periodic
 from results.problem.objectives import Objective, ObjectiveKind
 from results.problem.problem import (
     ChannelCosts,
@@ -163,6 +163,21 @@ def with_fixed_priorities(rng: np.random.Generator, problem: Problem) -> Problem
     """The problem with priorities from 0 to 2."""
     networks = [replace(n, priority=int(rng.integers(3))) for n in problem.networks]
     return replace(problem, networks=tuple(networks))
+
+
+def with_rates(rng: np.random.Generator, problem: Problem) -> Problem:
+    """The problem with releases of one to four repeats for networks that do not wait, some times so
+    close that they queue."""
+    awaited = {m for network in problem.networks for m in network.waits_for}
+    work = sum(int(problem.frame_ps(u).max()) for u in range(len(problem.units)))
+    networks = [
+        network
+        if network.waits_for or n in awaited or rng.integers(4) == 0
+        else replace(network, paced=True, repeats=int(rng.integers(1, 5)))
+        for n, network in enumerate(problem.networks)
+    ]
+    period = 1 + int(rng.integers(1, 5)) * work
+    return replace(problem, networks=tuple(networks), execution=Periodic(period))
 
 
 def random_pipeline(

@@ -200,6 +200,8 @@ class Problem:
                 "--balance and free-running networks exclude each other: each runs as often as it "
                 "can"
             )
+        if match_repeats and any(network.rate_hz is not None for network in workload.networks):
+            raise WorkloadError("--balance and rate_hz (of networks) exclude each other")
         built = build_problem(workload, platform, options, profile=profile)
         if match_repeats:
             built = replace(built, problem=with_matched_repeats(built.problem))

@@ -108,8 +108,9 @@ class CertifiedFront:
 
 def certified_column(problem: Problem) -> int | None:
     """The objective whose best member is certified: the makespan where latency is an objective,
-    else Eq. 10 where that is, else none; none where priorities are searched."""
-    if problem.searches_priorities:
+    else Eq. 10 where that is, else none; none where priorities are searched, or networks have rates
+    of their own."""
+    if problem.searches_priorities or problem.is_paced:
         return None
     kinds = [(objective.kind, objective.network) for objective in problem.objectives]
     for kind in (ObjectiveKind.LATENCY, ObjectiveKind.INVERSE_LATENCY):

@@ -21,6 +21,8 @@ def check_provable(problem: Problem, objectives: Sequence[int]) -> None:
             under the execution model (:mod:`fitness.execution`); on too long a ladder.
     """
     rules, model = rules_of(problem), problem.execution.model
+    if problem.is_paced:
+        raise ResultError("nothing is proved where networks have rates of their own")
     if problem.searches_priorities:
         raise ResultError(
             "where priorities are searched only bounds over boxes can be proved: without "

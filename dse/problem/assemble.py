@@ -164,6 +164,7 @@ def _network(
         # Rounded up, as rates are rounded down.
         min_rate_uhz=ceil(max(rates) * UHZ_PER_HZ) if rates else None,
         priority=entry.priority,
+        paced=entry.rate_hz is not None,
     )
 
 

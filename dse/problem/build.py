@@ -14,6 +14,7 @@ from dse.problem.phases import (
 )
 from dse.problem.warnings import problem_warnings
 from dse.workload.options import Options
+from dse.workload.releases import with_releases
 from dse.workload.workload import Workload, WorkloadNetwork
 from dse.workload.workload_check import check_workload
 from fitness.cost_model.tables import NetworkCosts
@@ -74,6 +75,7 @@ def build_problem(
     """
     options = options or Options()
     check_workload(workload)
+    workload = with_releases(workload)
     units = choose_units(platform, options.units)
     precision = choose_precision(platform, options.precision)
     known = {} if known is None else known

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from common.units import PS_PER_S
 from dse.errors import WorkloadError
 from dse.workload.options import Options, ThroughputModel
+from dse.workload.releases import period_of_rates_s
 from dse.workload.workload import Workload
 from dse.workload.workload_check import MAX_FRAMES_IN_FLIGHT
 from fitness.contention import round_half_up
@@ -44,6 +45,14 @@ def choose_execution(
     free_running = options.free_running or workload.free_running
     throughput = any(objective.kind is ObjectiveKind.THROUGHPUT for objective in objectives)
     rate = options.frames_per_second or workload.frames_per_second
+    own_period = period_of_rates_s(workload.networks)
+    if own_period is not None:
+        if free_running or throughput or rate is not None:
+            raise WorkloadError(
+                "rate_hz (of networks) excludes frame rates (--fps), free-running networks and the "
+                "objective throughput"
+            )
+        rate = 1 / own_period
     _check_closed_form(options, throughput=throughput)
     check_objectives(options.objectives, objectives, free_running=free_running)
     if free_running:

@@ -38,6 +38,8 @@ class WorkloadNetwork:
     min_rate_hz: Fraction | None = None
     max_transitions: int | None = None
     priority: int = 0
+    rate_hz: Fraction | None = None
+    """It is released so often, evenly; with that it has no repeats of its own."""
     pins: tuple[Pin, ...] = ()
     dimensions: tuple[tuple[str, int], ...] = ()
     """Sizes at the first repeat."""

@@ -66,6 +66,14 @@ def _check_network(network: WorkloadNetwork, names: list[str]) -> None:
         raise WorkloadError(
             f"network {network.name!r}: min_rate_hz must be above 0, got {network.min_rate_hz}"
         )
+    if network.rate_hz is not None and network.rate_hz <= 0:
+        raise WorkloadError(
+            f"network {network.name!r}: rate_hz must be above 0, got {network.rate_hz}"
+        )
+    if network.rate_hz is not None and (network.repeats > 1 or network.waits_for):
+        raise WorkloadError(
+            f"network {network.name!r}: rate_hz excludes repeats, waits_for and continues"
+        )
     if network.priority > MAX_PRIORITY:
         raise WorkloadError(
             f"network {network.name!r}: priority must be at most {MAX_PRIORITY}, "
@@ -80,6 +88,12 @@ def _check_network(network: WorkloadNetwork, names: list[str]) -> None:
 
 
 def _check_waiting(workload: Workload) -> None:
+    paced = {network.name for network in workload.networks if network.rate_hz is not None}
+    for network in workload.networks:
+        for other in paced.intersection(network.waits_for):
+            raise WorkloadError(
+                f"network {network.name!r}: waits for {other!r}, which has a rate_hz of its own"
+            )
     waiting = {network.name: network.waits_for for network in workload.networks}
     try:
         TopologicalSorter(waiting).prepare()

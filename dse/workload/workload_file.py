@@ -153,6 +153,7 @@ def _networks(
             min_rate_hz=None if rate is None else Fraction(rate),
             max_transitions=entry.get("max_transitions"),
             priority=entry.get("priority", 0),
+            rate_hz=None if "rate_hz" not in entry else Fraction(entry["rate_hz"]),
             pins=pins,
             dimensions=tuple(entry.get("dimensions", {}).items()),
             grows=tuple(entry.get("grows", {}).items()),

@@ -103,8 +103,10 @@ class LemmaTarget:
         Raises:
             ResultError: on an objective or a limit without bounds, or members of another width.
         """
-        if problem.searches_priorities:
-            raise ResultError("lemmas: priorities must be fixed")
+        if problem.searches_priorities or problem.is_paced:
+            raise ResultError(
+                "lemmas: fixed priorities and no rates of single networks are required"
+            )
         execution = problem.execution
         known = {ObjectiveKind.LATENCY, ObjectiveKind.INVERSE_LATENCY, ObjectiveKind.TOKEN_RATE}
         if not execution.frames_overlap:

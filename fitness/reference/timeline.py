@@ -31,7 +31,7 @@ class PlainTimeline:
     schedule: Schedule
     frame_end_ps: tuple[int, ...]
     latency_ps: tuple[tuple[int, ...], ...]
-    """[frames][networks]: last end minus arrival."""
+    """[frames][networks]: last end minus arrival; of a paced network the longest of a repeat."""
 
 
 @dataclass
@@ -123,10 +123,8 @@ def simulate(
         ),
         latency_ps=tuple(
             tuple(
-                _network_end(problem, end, frame, n)
-                - (_release(problem, end, frame, in_flight) or 0)
-                - network.arrival_ps
-                for n, network in enumerate(problem.networks)
+                _latency(problem, end, frame, n) - (_release(problem, end, frame, in_flight) or 0)
+                for n in range(len(problem.networks))
             )
             for frame in range(1, frames + 1)
         ),
@@ -155,6 +153,9 @@ def _ready_time(
             if instant is None:
                 return None
             instants.append(instant)
+        if network.paced:
+            released = _release(problem, end, frame, in_flight) or 0
+            instants.append(released + problem.release_ps(n, repeat - 1))
     if not incoming and repeat == 1:
         release = _release(problem, end, frame, in_flight)
         if release is None:
@@ -190,9 +191,14 @@ def _release(problem: Problem, end: dict[Execution, int], frame: int, in_flight:
     return max(instants)
 
 
-def _network_end(problem: Problem, end: dict[Execution, int], frame: int, n: int) -> int:
+def _latency(problem: Problem, end: dict[Execution, int], frame: int, n: int) -> int:
+    """From the release of the frame on, where that is 0."""
     network = problem.networks[n]
-    return max(end[(frame, n, network.repeats, group)] for group in network.groups)
+    return max(
+        end[(frame, n, repeat + 1, group)] - problem.release_ps(n, repeat)
+        for repeat in range(network.repeats)
+        for group in network.groups
+    )
 
 
 def frame_energy_fj(problem: Problem, design: DesignPoint, timeline: PlainTimeline) -> int:

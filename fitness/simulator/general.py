@@ -48,10 +48,7 @@ def _ring_position(state, slot):
 @jit
 def _begin_job(plan, chosen, state, now, slot, job):
     """All that the job waits for has ended: its first groups become ready."""
-    ready = now
-    if plan.job[job].is_first:
-        arrival = plan.network[plan.job[job].network].arrival_ps
-        ready = max(ready, state.slot[slot].release + arrival)
+    ready = max(now, state.slot[slot].release + plan.job[job].release_ps)
     base = _ring_position(state, slot) * plan.instances
     for i in range(plan.job[job].source_start, plan.job[job].source_end):
         instance = plan.source[i]
@@ -121,14 +118,16 @@ def begin(plan, chosen, state):
 
 @jit
 def _end_job(plan, chosen, state, now, slot, job):
+    network = plan.job[job].network
+    frame = state.slot[slot].frame
+    if not state.streams:
+        latency = now - state.slot[slot].release - plan.job[job].counts_from_ps
+        if not plan.job[job].is_first:
+            latency = max(latency, state.latency[frame, network])
+        state.latency[frame, network] = latency
     if plan.job[job].next >= 0:
         _begin_job(plan, chosen, state, now, slot, plan.job[job].next)
         return
-    network = plan.job[job].network
-    frame = state.slot[slot].frame
-    arrival = state.slot[slot].release + plan.network[network].arrival_ps
-    if not state.streams:
-        state.latency[frame, network] = now - arrival
     for i in range(
         plan.network[network].dependent_start,
         plan.network[network].dependent_end,

@@ -24,10 +24,13 @@ INPUT = record("source", "group", "edge_row")
 OUTGOING = record("target", "group", "edge_row", "joins")
 """The instance fed, its group, where the edge begins in ``Plan.transition_ps``, 1 where the
 instance has other incoming edges too."""
-JOB = record("source_start", "source_end", "sinks", "waits", "network", "next", "is_first")
+JOB = record(
+    *("source_start", "source_end", "sinks", "waits", "network", "next", "is_first"),
+    *("release_ps", "counts_from_ps"),
+)
 """One repeat of a network: rows in ``Plan.source``; groups that feed no other; other jobs to wait
 for (the previous repeat, or the networks waited for); its network; the next repeat or -1; 1 for a
-first repeat."""
+first repeat; from the frame's release, when it may begin, and from when its latency counts."""
 NETWORK = record(
     *("arrival_ps", "dependent_start", "dependent_end", "first_job", "jobs_end"),
     *("join_start", "join_end", "priority"),
@@ -132,6 +135,8 @@ def make_plan(problem: Problem) -> Plan:
                     n,
                     len(job) + 1 if repeat + 1 < network.repeats else -1,
                     int(repeat == 0),
+                    problem.release_ps(n, repeat) if network.paced or not repeat else 0,
+                    problem.release_ps(n, repeat),
                 ]
             )
         own = graph.instance[graph.first[n] : graph.first[n + 1]]

@@ -108,7 +108,8 @@ def _networks(problem: Problem, costs: CostOrigins | None) -> list[Json]:
             "groups": list(network.group_names),
             "repeats": network.repeats,
             "arrival_ps": network.arrival_ps,
-            "deadline_ps": network.deadline_ps,
+            # Of a network with releases it is one of each.
+            "deadline_ps": None if network.paced else network.deadline_ps,
             "min_rate_uhz": network.min_rate_uhz,
             "details": None
             if costs is None

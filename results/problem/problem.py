@@ -121,6 +121,9 @@ class ProblemNetwork:
     """Least frames of its own in 10^6 s; only where they are free-running."""
     priority: int = 0
     """A free unit starts what waits of the networks with the smallest one."""
+    paced: bool = False
+    """Repeats are released evenly over the period, each when its time has come and the one before
+    has ended."""
 
     @property
     def groups(self) -> range:
@@ -167,6 +170,19 @@ class Problem:
     def has_priorities(self) -> bool:
         """Whether networks differ in priority, or may do so."""
         return self.searches_priorities or len({n.priority for n in self.networks}) > 1
+
+    @property
+    def is_paced(self) -> bool:
+        """Whether a network has releases of its own."""
+        return any(network.paced for network in self.networks)
+
+    def release_ps(self, n: int, repeat: int) -> int:
+        """When a repeat of network n, counted from 0, may begin, from the release of the frame; of
+        a network without releases of its own all at its arrival."""
+        network, period = self.networks[n], self.execution.period_ps
+        if not network.paced or period is None:
+            return network.arrival_ps
+        return network.arrival_ps + repeat * period // network.repeats
 
     def priorities(self, design: DesignPoint) -> tuple[int, ...]:
         """[networks]: those of a design point."""

@@ -19,6 +19,7 @@ from results.problem.execution import (
     Periodic,
     Pipeline,
 )
+from results.problem.objectives import ObjectiveKind
 from results.problem.problem import (
     ChannelCosts,
     ContentionTable,
@@ -107,6 +108,18 @@ def _check_networks(problem: Problem) -> None:
             f"{path}.waits_for",
             "must name networks of this problem",
         )
+    for n, network in enumerate(problem.networks):
+        if network.paced:
+            _require(
+                isinstance(problem.execution, Periodic)
+                and not network.waits_for
+                and all(n not in other.waits_for for other in problem.networks)
+                and not problem.has_phases
+                and all(o.kind is not ObjectiveKind.TOKEN_RATE for o in problem.objectives),
+                f"$.networks[{n}].paced",
+                "needs a period, no phases or tokens, and networks that do not wait for it, nor it "
+                "for them",
+            )
     try:
         TopologicalSorter(
             {n: network.waits_for for n, network in enumerate(problem.networks)}

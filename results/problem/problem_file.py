@@ -140,6 +140,7 @@ def problem_to_document(problem: Problem) -> dict[str, Json]:
                 "deadline_ps": network.deadline_ps,
                 "min_rate_uhz": network.min_rate_uhz,
                 **({"priority": network.priority} if network.priority else {}),
+                **({"paced": True} if network.paced else {}),
                 "group_names": list(network.group_names),
             }
             for network in problem.networks
@@ -278,6 +279,7 @@ def problem_from_document(document: Json) -> Problem:
                 deadline_ps=network["deadline_ps"],
                 min_rate_uhz=network["min_rate_uhz"],
                 priority=network.get("priority", 0),
+                paced=network.get("paced", False),
             )
             for n, network in enumerate(content["networks"])
         ),

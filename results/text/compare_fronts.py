@@ -173,6 +173,7 @@ def problem_differences(first: Front, second: Front) -> list[str]:
         note(
             f"least rate of {name}", *(_of(n.min_rate_uhz, UHZ_PER_HZ, "/s") for n in (one, other))
         )
+        note(f"releases of {name}", *(n.repeats if n.paced else "none" for n in (one, other)))
         note(f"priority of {name}", one.priority, other.priority)
         note(f"arrival of {name}", *(_of(n.arrival_ps, PS_PER_MS, "ms") for n in (one, other)))
         waits = [

@@ -67,6 +67,8 @@ def _network(problem: Problem, network: ProblemNetwork) -> str:
     notes = [pluralize(len(network.group_names), "group")]
     if network.repeats > 1:
         notes.append(f"{network.repeats} times a frame")
+    if network.paced:
+        notes.append("released evenly")
     if network.waits_for:
         notes.append(f"after {' and '.join(problem.networks[n].name for n in network.waits_for)}")
     if network.arrival_ps:

@@ -36,6 +36,15 @@ def loss(c, m, x, y):
     return min(worst, 62260)
 
 
+def begin_of(problem, n, repeat):
+    """When a repeat, counted from 1, is released, from the release of the frame."""
+    network = problem["networks"][n]
+    later = 0
+    if network.get("paced"):
+        later = (repeat - 1) * problem["execution"]["period_ps"] // network["repeats"]
+    return network["arrival_ps"] + later
+
+
 def time_of(unit, g, index, repeat):
     """Stand-alone time of a repeat, counted from 1."""
     step = at(unit["step_ps"][g], index) if "step_ps" in unit else 0
@@ -138,8 +147,8 @@ def replay(problem, unit_of, point, priorities=None, endless=False):
             if all(other in end for other in before):
                 frame, n, repeat, g = key
                 instants = [end[other] + delay for other, delay in before.items()]
-                if repeat == 1 and not incoming[g]:
-                    instants.append(released[stream_of[n], frame] + networks[n]["arrival_ps"])
+                if not incoming[g] and (repeat == 1 or networks[n].get("paced")):
+                    instants.append(released[stream_of[n], frame] + begin_of(problem, n, repeat))
                 ready[key] = queued[key] = max(instants)
                 del todo[key]
         if endless and window is None and min(ended) > rounds:
@@ -197,7 +206,9 @@ def figures(problem, unit_of, point, rows, played=None):
     result = {"latency_ps": makespan, "negative_rate_sum_uhz": 0}
     for n, network in enumerate(problem["networks"]):
         last = max(end for key, (_, _, end) in rows.items() if key[1] == n)
-        latency = result["latency_ps:" + network["name"]] = last - network["arrival_ps"]
+        latency = result["latency_ps:" + network["name"]] = max(
+            end - begin_of(problem, n, key[2]) for key, (_, _, end) in rows.items() if key[1] == n
+        )
         result["negative_rate_sum_uhz"] -= 10**18 // latency
         begin = max(
             network["arrival_ps"],

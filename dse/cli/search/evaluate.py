@@ -32,6 +32,7 @@ from results.front.select_member import choose_member
 from results.io.plural import pluralize
 from results.plots.gantt import gantt_png, gantt_svg
 from results.text.member import member_lines
+from results.text.releases import release_lines
 from results.text.schedule import SCHEDULE_ROWS, schedule_table
 
 if TYPE_CHECKING:
@@ -158,8 +159,8 @@ def _print(result: Evaluated) -> None:
         console.print(verdict, style="bold", markup=False)
     for state in result.constraints:
         console.print(f"{'met  ' if state.met else 'FAILS'} {state.describe()}", markup=False)
-    for line in member_lines(problem, member):
+    schedule = result.scheduled.schedule
+    for line in (*member_lines(problem, member), *release_lines(problem, schedule)):
         console.print(line, markup=False)
     console.print()
-    schedule = result.scheduled.schedule
     console.print(schedule_table(problem, schedule, most=SCHEDULE_ROWS, rest="--json"))

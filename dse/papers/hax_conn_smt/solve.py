@@ -84,8 +84,10 @@ def solve_whole(
             "the SMT formulation has one time for all repeats of a group and no hand-overs between "
             "networks (units[*].step_ps, handovers); branch and bound has both"
         )
-    if problem.searches_priorities:
-        raise ResultError("the SMT formulation needs priorities that are not searched")
+    if problem.searches_priorities or problem.is_paced:
+        raise ResultError(
+            "the SMT formulation needs fixed priorities, and networks without rates of their own"
+        )
     for name in ("power_cap_mw", "energy_budget_fj"):
         value = getattr(problem, name)
         if value is not None:

@@ -50,6 +50,7 @@ def make_lower_bound_evaluator(problem: Problem) -> Evaluator:
         arrival=np.array([network.arrival_ps for network in networks], dtype=np.int64),
         order=np.array(list(order.static_order()), dtype=np.int64),
         waits=waits,
+        paced=np.array([network.paced for network in networks], dtype=np.int64),
     )
     sizes = (plan.groups, plan.networks, plan.networks, plan.units)
     scratch = Scratch(*(np.zeros(size, dtype=np.int64) for size in sizes))

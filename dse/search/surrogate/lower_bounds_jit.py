@@ -32,6 +32,8 @@ class Precedence(Tables):
     """[networks]: each after those that it waits for."""
     waits: IntArray
     """[networks, networks]: 1 where the first waits for the second."""
+    paced: IntArray
+    """[networks]: 1 where repeats have releases of their own."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,6 +97,8 @@ def least_rows(
                     start = max(start, scratch.done[other])
             scratch.done[n] = start + scratch.path[n] * precedence.repeats[n]
             latency[r, n] = scratch.done[n] - precedence.arrival[n]
+            if precedence.paced[n]:
+                latency[r, n] = scratch.path[n]
             last = max(last, scratch.done[n])
         makespan[r] = last
         dynamic[r] = energy

@@ -51,6 +51,20 @@ def test_circles_are_refused_and_named(case):
         (Workload((WorkloadNetwork("a", "a", repeats=0),)), "repeats.*at least 1, got 0"),
         (Workload((WorkloadNetwork("a", "a", arrival_ms=Fraction(-1)),)), "arrival_ms.*-1"),
         (Workload((WorkloadNetwork("a", "a", max_transitions=-1),)), "max_transitions.*-1"),
+        (Workload((WorkloadNetwork("a", "a", rate_hz=Fraction(0)),)), "rate_hz must be above 0"),
+        (
+            Workload((WorkloadNetwork("a", "a", 2, rate_hz=Fraction(1)),)),
+            "rate_hz excludes repeats",
+        ),
+        (
+            Workload(
+                (
+                    WorkloadNetwork("a", "a", rate_hz=Fraction(1)),
+                    WorkloadNetwork("b", "b", waits_for=("a",)),
+                )
+            ),
+            "waits for 'a', which has a rate_hz",
+        ),
         (Workload((WorkloadNetwork("a", "a", priority=-1),)), "priority.*at least 0, got -1"),
         (Workload((WorkloadNetwork("a", "a", priority=100),)), "priority.*at most 99, got 100"),
         (Workload((WorkloadNetwork("a", "a", deadline_ms=Fraction(0)),)), "deadline_ms.*above 0"),

@@ -12,9 +12,11 @@ from benchmarks.problems.random_problem import (
     random_design,
     random_problem,
     with_priorities,
+    with_rates,
 )
 from fitness import simulate as timeline
 from fitness.reference import timeline as plain_timeline
+from results.front.schedule import ScheduledGroup
 from results.problem.problem import DesignPoint, Problem
 from tests.support.features import compare_all
 from tests.support.problems.chain_cases import has_overtaking
@@ -47,6 +49,8 @@ MIN_OF_CHUNK = {
     "tie of ready times on a unit": 100,
     "tie of frames": 150,
     "one overtakes another": 15,
+    "a repeat is released later than the one before ends": 4,
+    "a repeat ends later than the next is released": 4,
     "ends at one instant": 50,
     "a frame released by another's end": 100,
 }
@@ -71,6 +75,8 @@ def compare(seed: int) -> set[str]:
     problem = random_problem(rng, shape)
     if seed % 11 < 6:
         problem = with_priorities(np.random.default_rng([seed, 1]), problem)
+    if seed % 13 < 3 and not problem.has_phases:
+        problem = with_rates(np.random.default_rng([seed, 2]), problem)
     design = random_design(rng, problem)
     in_flight = int(rng.integers(1, 5))
     frames = int(rng.integers(1, 5))
@@ -110,6 +116,10 @@ def features(
     frames_ready = {(group.unit, group.ready_ps, group.frame) for group in groups}
     ends = Counter(group.end_ps for group in groups)
     contention = any(unit.contention for unit in problem.units)
+
+    def released(group: ScheduledGroup) -> int:
+        return problem.release_ps(group.network, group.repeat - 1) if group.frame == 1 else -1
+
     return {
         f"{len(problem.networks)} networks",
         f"{len(problem.units)} units",
@@ -153,6 +163,15 @@ def features(
                 "queued": any(group.start_ps > group.ready_ps for group in groups),
                 "tie of ready times on a unit": any(count > 1 for count in queue.values()),
                 "tie of frames": len(frames_ready) > len(queue),
+                "a repeat is released later than the one before ends": any(
+                    problem.networks[g.network].paced and g.repeat > 1 and g.ready_ps == released(g)
+                    for g in groups
+                ),
+                "a repeat ends later than the next is released": any(
+                    problem.networks[g.network].paced and g.repeat > 1 and g.ready_ps > released(g)
+                    for g in groups
+                    if g.group not in targets
+                ),
                 "one overtakes another": has_overtaking(problem.priorities(design), groups),
                 "ends at one instant": any(count > 1 for count in ends.values()),
                 "a frame released by another's end": frames > in_flight,

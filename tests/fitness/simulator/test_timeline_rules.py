@@ -21,7 +21,7 @@ from fitness.reference import timeline as plain_timeline
 from fitness.simulate_long_run import make_long_run_evaluator
 from results.front.schedule import ScheduledGroup
 from results.problem.arithmetic import WORK_PER_PS
-from results.problem.execution import Pipeline
+from results.problem.execution import Periodic, Pipeline
 from results.problem.problem import Problem
 from tests.support.problems.small_problems import (
     NO_LIMIT_KBPS,
@@ -187,6 +187,38 @@ class TestPriority:
         order = [(1, 1), (2, 1), *[(1, 0)] * 3, *[(2, 0)] * 3]
         played = simulate(ranked, [0] * 4, frames=2, in_flight=2)
         assert [entry[:2] for entry in start_order(played)] == order
+
+
+class TestRates:
+    """Releases at 0, 10 and 20 of a period of 30, or of an arrival later."""
+
+    def stated(self, time: int, *, arrival: int = 0, other: int = 1) -> Problem:
+        fast = network("fast", 0, 1, repeats=3, arrival_ps=arrival)
+        base = problem([replace(fast, paced=True), network("other", 1, 1)], [[time], [other]])
+        return replace(base, execution=Periodic(30))
+
+    def test_a_repeat_waits_for_its_release(self) -> None:
+        played = simulate(self.stated(4, arrival=2), [0, 0])
+        assert spans(played) == [(2, 6), (12, 16), (22, 26), (0, 1)]
+        assert played.latency_ps == ((4, 1),)
+
+    def test_it_waits_for_the_one_before(self) -> None:
+        played = simulate(self.stated(12), [0, 0])
+        assert spans(played) == [(0, 12), (13, 25), (25, 37), (12, 13)]
+        # The second release is at 10 and ends at 25, the third is at 20 and ends at 37.
+        assert played.latency_ps == ((17, 13),)
+
+    def test_the_longest_response_counts(self) -> None:
+        """The other network delays the first release alone."""
+        swapped = self.stated(4, other=8)
+        swapped = with_priority(swapped, 1, 0)
+        played = simulate(swapped, [0, 0])
+        assert spans(played)[:3] == [(8, 12), (12, 16), (20, 24)]
+        assert played.latency_ps == ((12, 8),)
+
+    def test_what_lies_between_releases_draws_idle_power_alone(self) -> None:
+        played = simulate(self.stated(4), [0, 0])
+        assert sum(row.end_ps - row.start_ps for row in played.schedule.groups) == 13
 
 
 def with_priority(stated: Problem, *priorities: int) -> Problem:

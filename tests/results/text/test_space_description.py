@@ -123,6 +123,7 @@ NARROWS: dict[type, dict[str, Change]] = {
         "max_transitions": (of("networks", 0, max_transitions=1), "4 groups, at most 1 transition"),
         "deadline_ps": (of("networks", 1, deadline_ps=12 * 10**9), "latency at most 12 ms"),
         "priority": (of("networks", 1, priority=2), "second (2 groups, priority 2)"),
+        "paced": (of("networks", 1, paced=True), "second (2 groups, released evenly)"),
         "min_rate_uhz": (of("networks", 1, min_rate_uhz=5 * 10**6), "rate at least 5 per second"),
     },
     ProblemUnit: {

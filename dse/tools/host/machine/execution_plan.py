@@ -68,6 +68,9 @@ def make_execution_plan(
         if group in feeding:
             after = [place[frame, n, repeat, source] for source in feeding[group]]
         elif repeat > 1:
+            if network.paced:
+                release = ends_of_frame[frame - in_flight - 1] if frame > in_flight else ()
+                arrival = problem.release_ps(n, repeat - 1) // PS_PER_NS
             after = [place[frame, n, repeat - 1, other] for other in network.groups]
         else:
             after = [

@@ -101,7 +101,7 @@ def schedule_of(
         ResultError: where a network arrives after the frame's release: frames without an end have
             no such offset.
     """
-    late = [network.name for network in problem.networks if network.arrival_ps]
+    late = [n.name for n in problem.networks if n.arrival_ps or n.paced]
     if late:
         raise ResultError(f"network {late[0]!r}: must arrive with its frame for --seconds")
     plan = make_execution_plan(problem, design, frames=1, in_flight=1)

@@ -7,7 +7,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from benchmarks.problems.random_problem import RandomShape, random_design, random_problem
+from benchmarks.problems.random_problem import (
+    RandomShape,
+    random_design,
+    random_problem,
+    with_rates,
+)
 from dse.tools.host.machine.dispatch import Dispatch
 from dse.tools.host.machine.execution_plan import Instance, make_execution_plan
 from dse.tools.host.machine.host_units import HostUnit, make_units, unit_named
@@ -40,6 +45,8 @@ FRAMES, IN_FLIGHT = 4, 2
 def planned(seed):
     rng = np.random.default_rng(seed)
     problem = random_problem(rng, RandomShape(networks=(1, 3)))
+    if seed % 3 == 2:
+        problem = with_rates(rng, problem)
     design = random_design(rng, problem)
     plan = make_execution_plan(problem, design, frames=FRAMES, in_flight=IN_FLIGHT)
     return problem, design, plan
@@ -62,7 +69,7 @@ def test_an_instance_waits_for_what_the_plain_timeline_waits_for(seed):
             instants.append(rows[other].end_ps + int(delay))
         if instance.arrival_ns is not None:
             release = max((rows[other].end_ps for other in instance.release_after), default=0)
-            instants.append(release + problem.networks[instance.network].arrival_ps)
+            instants.append(release + problem.release_ps(instance.network, instance.repeat - 1))
             assert bool(instance.release_after) == (instance.frame > IN_FLIGHT)
         assert max(instants) == row.ready_ps
     for unit, order in enumerate(plan.order):

@@ -1,0 +1,46 @@
+"""Networks with rates of their own: how often each is released in the period of all."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from fractions import Fraction
+from math import gcd, lcm
+
+from dse.errors import WorkloadError
+from dse.workload.workload import Workload, WorkloadNetwork
+
+MAX_RELEASES = 1000
+
+
+def period_of_rates_s(networks: Sequence[WorkloadNetwork]) -> Fraction | None:
+    """The shortest period in which every rate has whole releases; None without rates."""
+    periods = [1 / network.rate_hz for network in networks if network.rate_hz is not None]
+    if not periods:
+        return None
+    return Fraction(lcm(*(p.numerator for p in periods)), gcd(*(p.denominator for p in periods)))
+
+
+def with_releases(workload: Workload) -> Workload:
+    """The workload with as many repeats of a network that has a rate as it has releases in the
+    period.
+
+    Raises:
+        WorkloadError: where these are more than ``MAX_RELEASES``.
+    """
+    period = period_of_rates_s(workload.networks)
+    if period is None:
+        return workload
+    networks = []
+    for network in workload.networks:
+        if network.rate_hz is not None:
+            releases = int(period * network.rate_hz)
+            if releases > MAX_RELEASES:
+                raise WorkloadError(
+                    f"network {network.name!r}: rate_hz {float(network.rate_hz):g} is {releases} "
+                    f"releases in the period of all rates, {float(period):g} s; at most "
+                    f"{MAX_RELEASES} are possible: choose rates that divide each other"
+                )
+            network = replace(network, repeats=releases)
+        networks.append(network)
+    return replace(workload, networks=tuple(networks))
