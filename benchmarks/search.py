@@ -145,7 +145,7 @@ def measure(problem: SearchProblem, seeds: int) -> tuple[list[dict[str, Value]],
     else:
         union = np.concatenate([run.objectives for found in runs for run in found])
         best = union[non_dominated(union)]
-    shares = [[_share(run.objectives, best) for run in found] for found in runs]
+    shares = [[hypervolume_share(run.objectives, best) for run in found] for found in runs]
     for contest, found, share in zip(contests, runs, shares, strict=True):
         evaluations = statistics.median(run.evaluations for run in found)
         rows.append(
@@ -190,7 +190,7 @@ def _exact(name: str, problem: Problem) -> tuple[IntArray, dict[str, Value]]:
     return front, row
 
 
-def _share(objectives: IntArray, best: IntArray) -> float:
+def hypervolume_share(objectives: IntArray, best: IntArray) -> float:
     """The hypervolume in percent of that of ``best``."""
     reference = reference_point(best)
     inside = objectives[(objectives < reference).all(axis=1)]
