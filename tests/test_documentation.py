@@ -14,6 +14,7 @@ import pytest
 import yaml
 
 from docs.site.commands import command_reference
+from docs.site.diagrams import FOLDER, draw
 from docs.site.gallery import draw_pictures, gallery_page
 from docs.site.hooks import GENERATED, on_page_content, on_page_markdown
 from docs.site.schemas import schema_files
@@ -115,6 +116,10 @@ def test_every_picture_of_the_gallery_is_drawn(monkeypatch: pytest.MonkeyPatch) 
     assert set(drawn) == set(re.findall(r"images/gallery/[\w.]+", gallery_page()))
     for picture in drawn.values():
         assert picture.startswith(b"<?xml")
+
+
+def test_the_diagrams_are_those_of_their_script() -> None:
+    assert {path.name: text_of(path) for path in FOLDER.iterdir()} == draw()
 
 
 def test_every_schema_has_an_id_of_its_own() -> None:
