@@ -5,6 +5,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -20,6 +21,7 @@ from results.deploy.deployment import Deployment
 from results.deploy.network_files import network_files
 from results.deploy.nvpmodel_conf import parse_nvpmodel_conf, power_modes_of
 from results.deploy.nvpmodel_section import nearest_mode, nvpmodel_section, power_modes
+from results.deploy.trtexec_script import check_trtexec
 from results.errors import ResultError
 from results.export.result_folder import read_costs, read_results, write_results
 from results.io.canonical_json import content_sha256
@@ -287,6 +289,14 @@ def test_tx2_with_a_denver_core(tmp_path, dse):
     (texts,) = deployment_texts([deployment])
     assert "online denver /sys/devices/system/cpu/cpu1/online" in texts["sysfs"]
     assert texts["trtexec"].startswith("trtexec cannot serve unit 'denver1'")
+    # Every member of this front has the pinned group; with one more there is one to take instead.
+    assert "no member uses only these: 'dse explore --units gpu' finds some" in texts["trtexec"]
+    front = deployment.front
+    gpu = [unit.name for unit in front.problem.units].index("gpu")
+    design = replace(front.members[0].design, units=np.full(front.problem.group_count, gpu))
+    more = replace(front, members=(*front.members, replace(front.members[0], design=design)))
+    with pytest.raises(ResultError, match=f"--member {len(front.members)} is the nearest that"):
+        check_trtexec(replace(deployment, front=more))
     assert fitting_targets(deployment) == {
         **dict.fromkeys(("nvpmodel", "sysfs", "triton", "onnx", "onnxruntime", "json")),
         "trtexec": texts["trtexec"],
