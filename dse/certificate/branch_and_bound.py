@@ -57,6 +57,8 @@ class SearchProgress:
     seconds: float
     objectives: int
     """How many objectives count; with one the search is for the best member in it."""
+    rows: IntArray
+    """[members, groups + domains]; -1 where only the objectives are known."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -276,12 +278,14 @@ class _Search:
         self._idle.append(worker)
 
     def progress(self) -> SearchProgress:
+        _, rows = _members_of(self._archive)
         return SearchProgress(
             nodes=self.nodes,
-            members=int(self._archive.tree.progress.members),
+            members=len(rows),
             epsilon_ppm=self._epsilon_ppm(),
             seconds=self.seconds,
             objectives=len(self._columns),
+            rows=rows,
         )
 
     def result(self) -> ExactResult:

@@ -54,7 +54,7 @@ class Budget:
     stalled: int | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Progress:
     """Progress of a search."""
 
@@ -63,6 +63,10 @@ class Progress:
     members: int
     hypervolume: float
     """Up to 1.1 x the nadir of the first front found, as a share of the box from the origin."""
+    rows: IntArray
+    """[members, groups + domains]: the front so far."""
+    objectives: IntArray
+    """[members, objectives]"""
 
 
 @dataclass(frozen=True, eq=False)
@@ -292,6 +296,8 @@ class _Run:
             seconds=self._seconds,
             members=len(objectives),
             hypervolume=_share_of_box(objectives, self._reference),
+            rows=self._archive.rows,
+            objectives=objectives,
         )
 
     def result(self, stopped_by: StoppedBy) -> SearchResult:

@@ -7,11 +7,13 @@ from html import escape
 from importlib.resources import files
 
 
-def html_page(title: str, style: str, body: str, *, scripts: bool) -> str:
-    """The page; with ``scripts`` those in the body run. It may load nothing from anywhere."""
+def html_page(title: str, style: str, body: str, *, scripts: bool, connects: bool = False) -> str:
+    """The page; with ``scripts`` those in the body run. It may load nothing from anywhere but, with
+    ``connects``, content from its own server."""
+    allowed = " script-src 'unsafe-inline';" if scripts else ""
     parts = {
         "TITLE": escape(title),
-        "SCRIPTS": " script-src 'unsafe-inline';" if scripts else "",
+        "SCRIPTS": allowed + (" connect-src 'self';" if connects else ""),
         "STYLE": style.removesuffix("\n"),
         "BODY": body.removesuffix("\n"),
     }

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,7 +13,8 @@ import typer
 from rich.progress import BarColumn, TextColumn
 
 from dse.cli.campaign import campaign_inspect as command_campaign_look
-from dse.cli.shared.options import AsJson, DaskAddress, Force
+from dse.cli.shared.live import check_live, live_view
+from dse.cli.shared.options import AsJson, DaskAddress, Force, Live
 from dse.cli.shared.progress import ProgressLine
 from dse.errors import WorkloadError
 from dse.tools.campaign.execute.dask_workers import DaskWorkers
@@ -138,18 +140,26 @@ def run(
     retry_failed: Annotated[
         bool, typer.Option("--retry-failed", help="Retry runs that failed before.")
     ] = False,
+    live: Live = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only.")] = False,
 ) -> int:
     """Do all runs of a campaign that are not done; exit status 1 if one has failed."""
 
     if dask is not None and jobs is not None:
         raise WorkloadError("--jobs: is for this machine; a Dask cluster has its own workers")
-    with plan_store(file, output) as store:
+    view = None
+    if live:
+        check_live()
+        from dse.server.live.campaign import LiveCampaign
+
+        view = LiveCampaign(output)
+    with plan_store(file, output) as store, live_view(view, output):
         if retry_failed:
             store.retry_failed()
         workers = _workers(jobs, dask)
         try:
-            with _campaign_line(quiet=quiet) as progress:
+            also = None if view is None else view.running
+            with _campaign_line(quiet=quiet, also=also) as progress:
                 standing = do_missing(store, workers, max_attempts=attempts, on_progress=progress)
         except KeyboardInterrupt:
             print(
@@ -160,6 +170,8 @@ def run(
             return 130
         finally:
             workers.close()
+            if view is not None:
+                view.ended()
     if not quiet:
         print(
             f"{standing.finished:,} finished, {standing.infeasible:,} infeasible, "
@@ -196,7 +208,9 @@ def _workers(jobs: int | None, dask: str | None) -> Workers:
     return LocalWorkers(explore_run, jobs or os.cpu_count() or 1)
 
 
-def _campaign_line(*, quiet: bool) -> ProgressLine[CampaignProgress]:
+def _campaign_line(
+    *, quiet: bool, also: Callable[[CampaignProgress], None] | None
+) -> ProgressLine[CampaignProgress]:
     """Runs, failures and time left."""
     return ProgressLine(
         BarColumn(),
@@ -204,6 +218,7 @@ def _campaign_line(*, quiet: bool) -> ProgressLine[CampaignProgress]:
         TextColumn("{task.fields[words]}"),
         show=_describe_progress,
         quiet=quiet,
+        also=also,
         words="starting",
         visible=False,
     )

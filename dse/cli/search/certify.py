@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
@@ -84,8 +85,10 @@ def certify(
     return 130 if proof is not None and proof.interrupted else 0
 
 
-def proof_line(*, quiet: bool) -> ProgressLine[SearchProgress]:
-    """Members, nodes and epsilon of a proof."""
+def proof_line(
+    *, quiet: bool, also: Callable[[SearchProgress], None] | None = None
+) -> ProgressLine[SearchProgress]:
+    """Members, nodes and epsilon of a proof; ``also`` receives its events, too."""
     return ProgressLine(
         TextColumn("proving"),
         SpinnerColumn(),
@@ -93,6 +96,7 @@ def proof_line(*, quiet: bool) -> ProgressLine[SearchProgress]:
         TimeElapsedColumn(),
         show=_describe_progress,
         quiet=quiet,
+        also=also,
         text="",
     )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated
@@ -15,6 +16,7 @@ from dse.api.pipeline import Explored, SearchSettings, command_line, explore_to_
 from dse.certificate.summary import describe_claims
 from dse.cli.search.certify import Jobs, MaxNodes, proof_line
 from dse.cli.shared.build import problem_from_texts
+from dse.cli.shared.live import check_live, live_view
 from dse.cli.shared.option_groups import with_option_groups
 from dse.cli.shared.options import (
     MAX_COUNT,
@@ -22,6 +24,7 @@ from dse.cli.shared.options import (
     Force,
     GoalOptions,
     InputOptions,
+    Live,
     ModeName,
     NetworkNames,
     PeriodicOptions,
@@ -143,6 +146,7 @@ def explore(
     engine: EngineOptions,
     periodic: PeriodicOptions,
     effort: EffortOptions,
+    live: Live = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only.")] = False,
     force: Force = False,
 ) -> int:
@@ -152,6 +156,8 @@ def explore(
         # Another command in all but its name, and imported when it runs, like all of them.
         from dse.cli.search.periodic import explore_engines
 
+        if live:
+            raise WorkloadError("--live: does not show periodic schedules, with --pes")
         return explore_engines(
             context,
             networks,
@@ -170,20 +176,33 @@ def explore(
     options = make_options(**vars(space), **vars(goals))
     _check_effort(effort, engine.engine, force=force)
     check_output_folder(output, overwrite=force)
+    if live:
+        check_live()
     problem = problem_from_texts(networks, platform, options, inputs, together)
-    explored = explore_to_folder(
-        problem,
-        output,
-        engine.optimizer,
-        effort.settings,
-        prove=not effort.no_certify,
-        overwrite=force,
-        command=command_line(),
-        search_bar=_search_line(
-            effort.max_evaluations or default_evaluations(problem.numeric), quiet=quiet
-        ),
-        proof_bar=lambda: proof_line(quiet=quiet),
-    )
+    evaluations = effort.max_evaluations or default_evaluations(problem.numeric)
+    view = None
+    if live:
+        from dse.server.live.explore import LiveExploration
+
+        view = LiveExploration(
+            problem, engine=engine.engine.value, seed=effort.seed, evaluations=evaluations
+        )
+    with live_view(view, output):
+        explored = explore_to_folder(
+            problem,
+            output,
+            engine.optimizer,
+            effort.settings,
+            prove=not effort.no_certify,
+            overwrite=force,
+            command=command_line(),
+            search_bar=_search_line(
+                evaluations, quiet=quiet, also=None if view is None else view.searching
+            ),
+            proof_bar=lambda: proof_line(quiet=quiet, also=None if view is None else view.proving),
+        )
+        if view is not None:
+            view.ended(explored.front.numeric)
     return _tell(explored, output, quiet=quiet)
 
 
@@ -208,7 +227,9 @@ def _check_effort(effort: EffortOptions, engine: EngineName, *, force: bool) -> 
         )
 
 
-def _search_line(evaluations: int, *, quiet: bool) -> ProgressLine[Progress]:
+def _search_line(
+    evaluations: int, *, quiet: bool, also: Callable[[Progress], None] | None
+) -> ProgressLine[Progress]:
     """Evaluations, hypervolume and time left."""
     return ProgressLine(
         TextColumn("exploring"),
@@ -222,6 +243,7 @@ def _search_line(evaluations: int, *, quiet: bool) -> ProgressLine[Progress]:
             "volume": progress.hypervolume,
         },
         quiet=quiet,
+        also=also,
         total=evaluations,
         members=0,
         volume=0.0,

@@ -51,6 +51,12 @@ DaskAddress = Annotated[
     ),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+Live = Annotated[
+    bool,
+    typer.Option(
+        "--live", help="Serve a page on this machine that shows the run. Needs the extra live."
+    ),
+]
 Force = Annotated[bool, typer.Option("--force", help="Overwrite an existing result.")]
 
 Objectives = Annotated[

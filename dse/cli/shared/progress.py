@@ -20,6 +20,7 @@ class ProgressLine(Generic[Event]):
         show: from an event to the fields of the columns; ``completed``, ``total`` and ``visible``
             are fields of rich's own.
         quiet: show nothing.
+        also: receives every event, too.
         fields: what the columns show before the first event.
     """
 
@@ -28,13 +29,14 @@ class ProgressLine(Generic[Event]):
         *columns: ProgressColumn,
         show: Callable[[Event], Mapping[str, Any]],
         quiet: bool = False,
+        also: Callable[[Event], None] | None = None,
         **fields: Any,
     ) -> None:
         width = os.get_terminal_size(2).columns if os.isatty(2) else None
         console = Console(stderr=True, width=width)
         self._bar = Progress(*columns, console=console, disable=quiet)
         self._task = self._bar.add_task("", **{"total": None, **fields})
-        self._show = show
+        self._show, self._also = show, also
 
     def __enter__(self) -> Self:
         self._bar.start()
@@ -45,3 +47,5 @@ class ProgressLine(Generic[Event]):
 
     def __call__(self, event: Event) -> None:
         self._bar.update(self._task, **self._show(event))
+        if self._also is not None:
+            self._also(event)

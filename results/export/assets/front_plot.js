@@ -71,7 +71,8 @@ function frontPlot(page) {
   const rank = new Map([...often].sort((a, b) => b[1] - a[1]).map(([kind], k) => [kind, k]));
   const form = (i) => FORMS[Math.min(rank.get(kinds[i]), FORMS.length - 1)];
   const colours = colourings(data);
-  const view = { x: 0, y: Math.min(1, data.objectives.length - 1), colour: 0, window: null, scales: null, whole: null };
+  const view = page.view ??= { x: 0, y: Math.min(1, data.objectives.length - 1), colour: 0, window: null, scales: null, whole: null };
+  view.colour = Math.min(view.colour, colours.length - 1);
   let positions = [], rings = null;
 
   function paint(width) {

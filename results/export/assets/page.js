@@ -106,3 +106,29 @@ function startTheme() {
   });
   apply();
 }
+
+// What is shown, and what is chosen (A, and B beside it). ``over`` ends what listens to the window.
+function makePage(data) {
+  const listeners = [];
+  const state = { a: 0, b: null, target: "a", zoom: 1, middle: 0, format: null };
+  const page = {
+    data, state, view: null, over: new AbortController(),
+    listen: (listener) => listeners.push(listener),
+    remember: () => remember(state),
+    changed: () => { tip.hide(); page.remember(); listeners.forEach((listener) => listener()); },
+    choose(index, second) {
+      const side = second || state.target === "b" ? "b" : "a";
+      state[side] = index;
+      page.changed();
+      page.announce(`${side.toUpperCase()}: ${memberTip(data, index).join(". ")}`);
+    },
+    announce(text) { byId("announce").textContent = text; },
+  };
+  return page;
+}
+
+// The address says what is shown (#a=3&b=70), so that a link leads to it.
+function remember(state) {
+  const hash = `#a=${state.a}${state.b === null ? "" : `&b=${state.b}`}`;
+  try { history.replaceState(null, "", hash); } catch { /* not where the page has no address */ }
+}

@@ -1,33 +1,10 @@
-// Unpacks the content, keeps what is chosen (A, and B beside it), and wires the parts together.
+// Unpacks the content and wires the parts together.
 async function unpack() {
   const packed = Uint8Array.from(atob(byId("content").textContent.trim()), (c) => c.charCodeAt(0));
   const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"));
   return new Response(stream).json();
 }
 
-function makePage(data) {
-  const listeners = [];
-  const state = { a: 0, b: null, target: "a", zoom: 1, middle: 0, format: null };
-  const page = {
-    data, state,
-    listen: (listener) => listeners.push(listener),
-    changed: () => { tip.hide(); remember(state); listeners.forEach((listener) => listener()); },
-    choose(index, second) {
-      const side = second || state.target === "b" ? "b" : "a";
-      state[side] = index;
-      page.changed();
-      page.announce(`${side.toUpperCase()}: ${memberTip(data, index).join(". ")}`);
-    },
-    announce(text) { byId("announce").textContent = text; },
-  };
-  return page;
-}
-
-// The address says what is shown (#a=3&b=70), so that a link leads to it.
-function remember(state) {
-  const hash = `#a=${state.a}${state.b === null ? "" : `&b=${state.b}`}`;
-  try { history.replaceState(null, "", hash); } catch { /* not where the page has no address */ }
-}
 function recall(page) {
   const asked = new URLSearchParams(location.hash.slice(1));
   const member = (text) => (/^\d+$/.test(text ?? "") && Number(text) < pointsOf(page.data).length ? Number(text) : null);

@@ -37,7 +37,7 @@ function zoomedPlot(page, place, view, again) {
       set({ x: [x.value(start[0]), x.value(end[0])].sort((p, q) => p - q), y: [y.value(start[1]), y.value(end[1])].sort((p, q) => p - q) });
     }
     start = frame = null;
-  });
+  }, { signal: page.over.signal });
   place.addEventListener("dblclick", () => set(null));
   const buttons = [["−", 2, "Zoom out"], ["+", 0.5, "Zoom in around A"]].map(([text, factor, name]) =>
     el("button", { type: "button", "aria-label": name, "data-plot-zoom": text, onclick: () => around(factor) }, text));

@@ -1,0 +1,77 @@
+"""A campaign as it runs: runs by state, and the report of each that is finished."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from dse.server.live.page import live_page
+from dse.tools.campaign.execute.runner import CampaignProgress
+from dse.tools.campaign.store.run import RunStatus
+from dse.tools.campaign.store.store import Store
+from dse.tools.campaign.store.stored_front import stored_front
+from fitness.execution import schedule_of
+from results.errors import ResultError
+from results.export.report import report_html
+from results.io.canonical_json import Json
+
+MAX_RUNS = 200
+"""Shown of one state."""
+
+
+class LiveCampaign:
+    """Reads the store as any other process may; each request by a connection of its own."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._progress: CampaignProgress | None = None
+        self._ended = False
+
+    def running(self, progress: CampaignProgress) -> None:
+        """Some runs are done."""
+        self._progress = progress
+
+    def ended(self) -> None:
+        """None is left, or Ctrl-C has ended it."""
+        self._ended = True
+
+    def page(self) -> str:
+        """See :class:`dse.server.live.serve.View`."""
+        with Store(self._folder) as store:
+            return live_page(store.title, "campaign")
+
+    def state(self, query: Mapping[str, str]) -> Json:
+        """Counts by state, and the runs of the state that is asked for."""
+        asked = query.get("state")
+        status = next((s for s in RunStatus if s.value == asked), RunStatus.FINISHED)
+        with Store(self._folder) as store:
+            counts = store.counts()
+            runs: list[Json] = [
+                {
+                    "name": run.name,
+                    "hash": run.hash,
+                    "members": run.members,
+                    "seconds": run.seconds,
+                    "error": "".join((run.error or "").strip().splitlines()[-1:]),
+                    "report": run.pack_sha256 is not None and "front" in run.inputs.keep,
+                }
+                for run in store.records(status, most=MAX_RUNS, figures=False)
+            ]
+        progress = self._progress
+        return {
+            "phase": "ended" if self._ended else "running",
+            "running": 0 if progress is None else progress.running,
+            "seconds_left": None if progress is None else progress.seconds_left,
+            "counts": {entry.value: count for entry, (count, _) in counts.items()},
+            "state": status.value,
+            "runs": runs,
+        }
+
+    def report(self, name: str) -> str | None:
+        """The report of a run, by its hash."""
+        try:
+            with Store(self._folder) as store:
+                front, costs = stored_front(store, store.find(name))
+        except ResultError:
+            return None
+        return report_html(front, schedule_of, costs)

@@ -1,0 +1,26 @@
+"""The page of a live view, from the parts of ``report.html`` and its own."""
+
+from __future__ import annotations
+
+from html import escape
+from typing import Literal
+
+from results.export.html import fill, html_page, read_asset
+from results.export.report import PARTS
+
+ASSETS = "dse.server.live.assets"
+
+
+def live_page(title: str, kind: Literal["explore", "campaign"]) -> str:
+    """The page; it has no content yet and asks for it. Names come as content or escaped."""
+    scripts = [read_asset(name) for name in PARTS]
+    scripts += [read_asset(name, ASSETS) for name in ("live.js", f"{kind}.js")]
+    joined = "\n".join(scripts)
+    parts = {
+        "TITLE": escape(title),
+        "MAIN": read_asset(f"{kind}.html", ASSETS).removesuffix("\n"),
+        "SCRIPT": f'(() => {{\n"use strict";\n{joined}\n}})();',
+    }
+    style = read_asset("report.css") + read_asset("live.css", ASSETS)
+    body = fill(read_asset("live.html", ASSETS), parts)
+    return html_page(title, style, body, scripts=True, connects=True)

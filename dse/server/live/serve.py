@@ -1,0 +1,137 @@
+"""The server of a live view: a page and its state, for who knows the token, on this machine."""
+
+from __future__ import annotations
+
+import secrets
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Protocol
+
+from dse.server.live.address import HOST, listen
+from results.io.canonical_json import Json
+
+HEADERS = {
+    "Cache-Control": "no-store",
+    "Content-Security-Policy": "frame-ancestors 'none'",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Referrer-Policy": "no-referrer",
+    "X-Content-Type-Options": "nosniff",
+}
+LAST_LOOK_S = 3.0
+"""How long a run that has ended waits for an open page to see the end."""
+
+
+class View(Protocol):
+    """What a run shows. All is called from the server's threads."""
+
+    def page(self) -> str:
+        """The page, complete HTML."""
+        ...
+
+    def state(self, query: Mapping[str, str]) -> Json:
+        """What the page asks for again and again."""
+        ...
+
+    def report(self, name: str) -> str | None:
+        """A further page, complete HTML, by the name that the state gives; None: there is none."""
+        ...
+
+
+@contextmanager
+def served(view: View, output: Path, announce: Callable[[str], None]) -> Iterator[None]:
+    """Serves a view while the block runs, and until an open page has seen its end.
+
+    Args:
+        output: the folder of the run, by which the address is kept.
+        announce: receives the URL.
+    """
+    import uvicorn
+
+    listener, address = listen(output)
+    looks = _Looks()
+    app = make_app(view, address.token, looks.note)
+    config = uvicorn.Config(app, log_level="error", lifespan="off", access_log=False)
+    server = uvicorn.Server(config)
+    thread = threading.Thread(target=server.run, args=([listener],), daemon=True)
+    thread.start()
+    announce(address.url)
+    try:
+        yield
+    finally:
+        looks.wait_for_one()
+        server.should_exit = True
+        thread.join(LAST_LOOK_S)
+        listener.close()
+
+
+class _Looks:
+    """When the page was last looked at."""
+
+    def __init__(self) -> None:
+        self._changed = threading.Condition()
+        self._last = float("-inf")
+
+    def note(self) -> None:
+        with self._changed:
+            self._last = time.monotonic()
+            self._changed.notify_all()
+
+    def wait_for_one(self) -> None:
+        """Until the next look, if there was one lately; not for long."""
+        with self._changed:
+            if time.monotonic() - self._last < 2 * LAST_LOOK_S:
+                self._changed.wait(LAST_LOOK_S)
+
+
+def make_app(view: View, token: str, looked: Callable[[], None]) -> Any:
+    """The application: ``/TOKEN/``, ``/TOKEN/state``, ``/TOKEN/report/NAME``; anything else, and
+    any other host in the request, is refused."""
+    from starlette.applications import Starlette
+    from starlette.middleware import Middleware
+    from starlette.middleware.trustedhost import TrustedHostMiddleware
+    from starlette.requests import Request
+    from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response
+    from starlette.routing import Route
+
+    def refused(request: Request) -> Response | None:
+        given = request.path_params["token"].encode()
+        if secrets.compare_digest(given, token.encode()):
+            return None
+        return PlainTextResponse("Not found", 404, HEADERS)
+
+    def page(request: Request) -> Response:
+        return refused(request) or HTMLResponse(view.page(), headers=HEADERS)
+
+    def state(request: Request) -> Response:
+        no = refused(request)
+        if no is not None:
+            return no
+        answer = JSONResponse(view.state(request.query_params), headers=HEADERS)
+        looked()
+        return answer
+
+    def report(request: Request) -> Response:
+        no = refused(request)
+        if no is not None:
+            return no
+        html = view.report(request.path_params["name"])
+        if html is None:
+            return PlainTextResponse("Not found", 404, HEADERS)
+        return HTMLResponse(html, headers=HEADERS)
+
+    app = Starlette(
+        routes=[
+            Route("/{token}/", page),
+            Route("/{token}/state", state),
+            Route("/{token}/report/{name}", report),
+        ],
+        # Another name for this machine's address would let a page from elsewhere read ours.
+        middleware=[
+            Middleware(TrustedHostMiddleware, allowed_hosts=[HOST, "localhost"], www_redirect=False)
+        ],
+    )
+    app.router.redirect_slashes = False
+    return app
