@@ -34,6 +34,7 @@ from results.text.free_running import describe_shown_part
 from results.text.member_diff import describe_front, varying_domains
 from results.text.power_bandwidth_trace import activity
 from results.text.space_description import describe_execution
+from results.text.unit_names import names_of_kinds
 
 BOUND_DECIMALS = 6
 """Of least values; the page writes them with as many."""
@@ -64,6 +65,7 @@ def report_data(
     return {
         "networks": _networks(problem, costs),
         "units": [unit.name for unit in problem.units],
+        "unit_kinds": list(names_of_kinds(problem)),
         "domains": [
             {
                 "name": domain.name,

@@ -6,7 +6,6 @@ that changes most. Three: a scatter, colour by the third. Grey crosses are other
 
 from __future__ import annotations
 
-import re
 import textwrap
 from collections import Counter
 from collections.abc import Sequence
@@ -40,14 +39,13 @@ from results.problem.objectives import (
     unit_heading,
 )
 from results.problem.problem import Problem
-from results.text.member_diff import clocks_mhz, groups_by_unit, varying_domains
+from results.text.member_diff import clocks_mhz, varying_domains
+from results.text.unit_names import names_of_kinds, without_number
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-_NUMBER = re.compile("[-_]?(?<![0-9])[0-9]+$")
-"""At the end of a unit's name; the digits are looked at from their first on only."""
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "p")
 _HEIGHT_INCHES = 2.6
 _CAPTION_CHARACTERS = 84
@@ -196,19 +194,21 @@ def _colouring(front: Front) -> _Colouring | None:
     return None
 
 
-def _kinds(used: Sequence[tuple[str, ...]]) -> list[str]:
-    """Per member a name for the units it uses: ``dla0 + gpu``. Where such names would be too long
-    for the column, cores of a kind are counted: ``2 a57 + gpu`` for a57-1 and a57-3."""
-    names = [" + ".join(units) for units in used]
-    if max(map(len, names)) <= _MAX_KIND:
-        return names
-    shortened = []
-    for units in used:
-        counts = Counter(_NUMBER.sub("", unit) or unit for unit in units)
-        shortened.append(
-            " + ".join(f"{count} {name}" if count > 1 else name for name, count in counts.items())
-        )
-    return shortened
+def _kinds(front: Front) -> list[str]:
+    """Per member a name for the units it uses: ``gpu + dla``, ``2 dla`` for both of two that cost
+    the same. Where such names would be too long for the column, all cores of a kind are counted:
+    ``2 a57 + gpu`` for a57-1 and a57-3."""
+    names = names_of_kinds(front.problem)
+    used = [[names[u] for u in sorted(set(m.design.units.tolist()))] for m in front.members]
+    kinds = [_counted(units) for units in used]
+    if max(map(len, kinds)) <= _MAX_KIND:
+        return kinds
+    return [_counted([without_number(unit) for unit in units]) for units in used]
+
+
+def _counted(names: Sequence[str]) -> str:
+    counts = Counter(names)
+    return " + ".join(f"{count} {name}" if count > 1 else name for name, count in counts.items())
 
 
 def _scatter(figure: Figure, axes: Axes, front: Front, xs: list[float], ys: list[float]) -> None:
@@ -217,7 +217,7 @@ def _scatter(figure: Figure, axes: Axes, front: Front, xs: list[float], ys: list
     from matplotlib.colors import BoundaryNorm, Normalize
 
     marked = mark_members(front)
-    used = _kinds([tuple(groups_by_unit(front.problem, member)) for member in front.members])
+    used = _kinds(front)
     kinds = sorted(set(used), key=lambda kind: (-used.count(kind), kind))
     colouring = _colouring(front)
     colours: list[Any] = [colormaps["viridis"](0.25)] * len(xs)

@@ -10,8 +10,12 @@ function objectiveTitle(objective) {
   return `${capital(objective.label)} (${objective.unit})`;
 }
 
+// Of units that cost the same it does not matter which: they have one name, and are counted.
 function unitsUsed(data, member) {
-  return [...new Set(member.units)].sort((a, b) => a - b).map((u) => data.units[u]).join(" + ");
+  const counts = new Map();
+  for (const u of [...new Set(member.units)].sort((a, b) => a - b))
+    counts.set(data.unit_kinds[u], (counts.get(data.unit_kinds[u]) ?? 0) + 1);
+  return [...counts].map(([kind, n]) => (n > 1 ? `${n} ${kind}` : kind)).join(" + ");
 }
 
 // Beside the members, what other methods gave can be chosen, too: by the numbers after theirs.

@@ -1,0 +1,31 @@
+"""Names of units where it does not matter which of several equal ones it is."""
+
+from __future__ import annotations
+
+import re
+
+from results.problem.problem import Problem
+
+_NUMBER = re.compile("[-_]?(?<![0-9])[0-9]+$")
+"""At the end of a name; the digits are looked at from their first on only."""
+
+
+def without_number(name: str) -> str:
+    """``dla`` of ``dla0``; a name that is nothing but a number stays."""
+    return _NUMBER.sub("", name) or name
+
+
+def names_of_kinds(problem: Problem) -> tuple[str, ...]:
+    """[units]: its name, without the number where another unit has the same costs."""
+    costs = [
+        (
+            *(table.tobytes() for table in (unit.time_ps, unit.demand_kbps, unit.dynamic_mw)),
+            unit.idle_mw.tobytes(),
+            problem.allowed[:, u].tobytes(),
+        )
+        for u, unit in enumerate(problem.units)
+    ]
+    return tuple(
+        without_number(unit.name) if costs.count(own) > 1 else unit.name
+        for unit, own in zip(problem.units, costs, strict=True)
+    )
