@@ -2,9 +2,9 @@
 
 Each instance is searched from nothing, then from its optimum, as a run does that already has it.
 The tree of the second search is checked by the fast checker, where it is small also by the plain
-one, and Z3 (writing and reading the formula included). OR-tools CP-SAT, where the extra
-``benchmarks`` is installed, solves the contention-free sibling of each instance:
-:mod:`benchmarks.oracles.job_shop`.
+one, Z3 (writing and reading the formula included), and Z3 by HaX-CoNN's equations. OR-tools
+CP-SAT, where the extra ``benchmarks`` is installed, solves the contention-free sibling of each
+instance: :mod:`benchmarks.oracles.job_shop`.
 
 Usage: ``python -m benchmarks.certificate [--json] [--time-limit S] [--only TEXT]
 [--against COMMIT]``.
@@ -27,6 +27,8 @@ from benchmarks.problems.reference_problem import DLA_CONTENTION, GPU_CONTENTION
 from common.units import PS_PER_MS
 from dse.certificate.cover import cover_smtlib, prove_cover
 from dse.certificate.fastest import FastestResult, find_fastest
+from dse.certificate.formulation.prove import prove_formulation
+from dse.certificate.formulation.refute import NotShown
 from dse.compile.load import load_proof_code
 from fitness.contention import contention_table
 from fitness.lemma_checker.claim import LemmaTarget
@@ -34,10 +36,12 @@ from fitness.lemma_checker.tree import check_tree, leaf_table
 from fitness.tree_checker import check_tree_fast
 from results.front.proof_tree import ProofTree, tree_bytes
 from results.problem.objectives import Objective, ObjectiveKind
-from results.problem.problem import Problem, ProblemDomain, ProblemNetwork, ProblemUnit
+from results.problem.problem import DesignPoint, Problem, ProblemDomain, ProblemNetwork, ProblemUnit
 
 SEED = 1
 TIME_LIMIT_S = 30.0
+FORMULATION_PARTS = 128
+"""A proof by Eq. 1 to 11 of as many parts is not tried."""
 PLAIN_LEMMAS, COVERED_LEMMAS = 100_000, 60_000
 """More are not checked by the plain checker, or not given to Z3."""
 SHORT_S = 0.2
@@ -62,6 +66,7 @@ COLUMNS = (
     Column("holds", "holds"),
     Column("cover_s", "Z3 s", ",.3f"),
     Column("cover", "says"),
+    Column("formulation_s", "Eq. 1-11 s", ",.2f"),
     Column("required_s", "required s", ",.3f"),
     Column("fulfilled", "met"),
     Column("job_shop_s", "CP-SAT s", ",.3f"),
@@ -101,6 +106,8 @@ class Measured:
     """Whether all checkers that were asked accept the tree."""
     cover_s: float | None
     cover: str | None
+    formulation_s: float | None
+    """Of the proof by Eq. 1 to 11; None: not of a problem of this size."""
     required_s: float
     fulfilled: bool
     job_shop_s: float | None
@@ -191,6 +198,11 @@ INSTANCES = (
     Instance("reference, 1 clock, any transitions", 0.005, lambda: reference_problem(points=False)),
     Instance("reference, 14 x 4 clocks, any transitions", 0.1, reference_problem),
     Instance(
+        "2 x 10 groups, 2 units, 1 transition",
+        0.1,
+        lambda: random_chains(2, 10, 2, max_transitions=1),
+    ),
+    Instance(
         "2 x 30 groups, 2 units, 2 transitions",
         0.5,
         lambda: random_chains(2, 30, 2, max_transitions=2),
@@ -250,6 +262,7 @@ def measure(instance: Instance, *, time_limit_s: float = TIME_LIMIT_S) -> Measur
         holds=checked.holds,
         cover_s=checked.cover_s,
         cover=checked.cover,
+        formulation_s=_formulation_s(problem, first.best, best),
         required_s=instance.required_s,
         fulfilled=proof.complete and proof_s <= instance.required_s,
         job_shop_s=None if shop is None else shop.seconds,
@@ -285,6 +298,15 @@ def checks_of(
             lambda: prove_cover(cover_smtlib(problem, lemmas), timeout_s=time_limit_s).verdict
         )
     return Checked(fast_s, plain_s, faults == [None] * len(faults), cover_s, cover)
+
+
+def _formulation_s(problem: Problem, fastest: DesignPoint | None, best: int | None) -> float | None:
+    if fastest is None or best is None:
+        return None
+    try:
+        return prove_formulation(problem, fastest, best, max_parts=FORMULATION_PARTS).seconds
+    except NotShown:
+        return None
 
 
 def _timed_search(

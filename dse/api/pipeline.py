@@ -14,7 +14,7 @@ from dse.api.problem import Networks, Problem
 from dse.certificate.boxes.prove import BoundedFront
 from dse.certificate.branch_and_bound import Cluster, SearchProgress
 from dse.certificate.certify import CertifiedFront, Limits, certified_column
-from dse.certificate.strategy import Goal, ProofOutcome, prove_front
+from dse.certificate.strategy import Goal, ProofOutcome, add_formulation, prove_front
 from dse.compile.load import announce_compilation, compile_proof_code_aside
 from dse.engines.explore import explore_problem
 from dse.engines.optimizers import Named, Optimizer, goal_of
@@ -229,13 +229,15 @@ def certify(
     time_limit_s: float | None = None,
     max_nodes: int | None = None,
     fastest_only: bool = False,
+    formulation: bool = False,
     jobs: int | None = None,
     on_progress: Callable[[SearchProgress], None] | None = None,
 ) -> Front:
     """Prove that a front is complete, or how far from it, and that nothing is faster.
 
     The result may have more members: what the exact search finds joins the front. Ctrl-C ends the
-    proof and keeps what is proved so far. ``jobs``: worker threads; one per core by default.
+    proof and keeps what is proved so far. ``formulation``: certify the fastest member only, and
+    have Z3 show it by HaX-CoNN's equations. ``jobs``: workers; one per core by default.
 
     Raises:
         ResultError: where nothing can be proved about any objective.
@@ -245,6 +247,7 @@ def certify(
         time_limit_s=time_limit_s,
         max_nodes=max_nodes,
         fastest_only=fastest_only,
+        formulation=formulation,
         jobs=jobs,
         on_progress=on_progress,
     )
@@ -259,6 +262,7 @@ def prove(
     time_limit_s: float | None = None,
     max_nodes: int | None = None,
     fastest_only: bool = False,
+    formulation: bool = False,
     jobs: int | None = None,
     cluster: Cluster | None = None,
     on_progress: Callable[[SearchProgress], None] | None = None,
@@ -269,24 +273,32 @@ def prove(
     Raises:
         ResultError: where nothing can be proved about any objective.
     """
-    goal = Goal.FASTEST if fastest_only else Goal.WHOLE_FRONT
+    goal = Goal.FASTEST if fastest_only or formulation else Goal.WHOLE_FRONT
+    proof = None
     # A claim whose certificate is lost is proved again.
-    if front.certificate is not None and _is_reached(front.numeric, goal):
-        return None
-    earlier = front.certificate
-    if goal is Goal.WHOLE_FRONT and front.epsilon is not None and not _is_claim(front.epsilon):
-        earlier = front.epsilon
-    announce_compilation()
-    return prove_front(
-        front.numeric,
-        goal=goal,
-        limits=Limits(max_nodes, time_limit_s),
-        earlier=earlier,
-        jobs=jobs,
-        cluster=cluster,
-        on_progress=on_progress,
-        on_checkpoint=on_checkpoint,
-    )
+    if front.certificate is None or not _is_reached(front.numeric, goal):
+        earlier = front.certificate
+        if goal is Goal.WHOLE_FRONT and front.epsilon is not None and not _is_claim(front.epsilon):
+            earlier = front.epsilon
+        announce_compilation()
+        proof = prove_front(
+            front.numeric,
+            goal=goal,
+            limits=Limits(max_nodes, time_limit_s),
+            earlier=earlier,
+            jobs=jobs,
+            cluster=cluster,
+            on_progress=on_progress,
+            on_checkpoint=on_checkpoint,
+        )
+    claim = (front.numeric if proof is None else proof.front).certificate
+    if not formulation or (claim is not None and claim.formulation is not None):
+        return proof
+    if proof is None:
+        proof = ProofOutcome(
+            front.numeric, front.certificate, front.epsilon, front.bounds, False, None
+        )
+    return add_formulation(proof, jobs=jobs, time_limit_s=time_limit_s)
 
 
 def save_checkpoint(front: Front, folder: Path, gap: ProofOutcome) -> None:

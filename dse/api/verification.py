@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from dse.certificate.verify.verify import Check, Checker
+from dse.certificate.verify.checks import Check
+from dse.certificate.verify.verify import Checker
 from dse.certificate.verify.verify import verify as verify_front
 from dse.papers.mobile_i.verify import verify_periodic
 from results.export.result_folder import holds_periodic

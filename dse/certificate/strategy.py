@@ -6,6 +6,7 @@ the truth; what a search that was ended has found out is not claimed.
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -15,6 +16,8 @@ from functools import partial
 from dse.certificate.boxes.prove import BoundedFront, bound_front, default_boxes
 from dse.certificate.branch_and_bound import Cluster, SearchProgress
 from dse.certificate.certify import CertifiedFront, Limits, certified_column, prove
+from dse.certificate.formulation.prove import prove_formulation
+from dse.certificate.formulation.refute import NotShown
 from dse.certificate.preconditions import MAX_POINTS, check_provable
 from dse.compile.load import load_bound_code, load_proof_code
 from dse.inputs.interrupts import deferred_interrupt
@@ -31,6 +34,9 @@ TOLERANCES_PPM = (100_000, 50_000, 20_000, 10_000, 5_000, 2_000, 1_000, 500)
 EXACT_SHARE, FASTEST_SHARE, BOUNDS_SHARE = 0.25, 0.25, 0.5
 """Of a time limit: for the exact search, of what is left for the fastest member, and of what is
 left then for bounds over boxes."""
+BY_ITSELF_PARTS = 24
+"""After every proof Z3 is asked about the formulation, for a second, where the space has fewer
+parts."""
 TIMED_BOXES = 5
 """With a time limit, so many times the default number of boxes at most: they are still checked in
 some ten seconds."""
@@ -50,7 +56,8 @@ class Goal(Enum):
 class ProofOutcome:
     """A front with its claims, and their proofs.
 
-    ``refused``: why the whole front cannot be proved, if so.
+    ``refused``: why the whole front cannot be proved, if so. ``not_shown``: why HaX-CoNN's
+    formulation does not show that the fastest member is the fastest, if it was asked for.
     """
 
     front: Front
@@ -59,6 +66,7 @@ class ProofOutcome:
     bounds: BoundProof | None
     interrupted: bool
     refused: str | None
+    not_shown: str | None = None
 
 
 def prove_front(
@@ -124,7 +132,45 @@ def prove_front(
             refused = None
         if full_front and unbounded is not None and not work.is_within and not work.interrupted():
             refused = f"the search was ended, and {unbounded}"
-        return work.result(interrupt.requested, refused)
+        outcome = work.result(interrupt.requested, refused)
+    if outcome.interrupted:
+        return outcome
+    return replace(add_formulation(outcome, max_parts=BY_ITSELF_PARTS), not_shown=None)
+
+
+def add_formulation(
+    outcome: ProofOutcome,
+    *,
+    jobs: int | None = None,
+    max_parts: int | None = None,
+    time_limit_s: float | None = None,
+) -> ProofOutcome:
+    """The same with what HaX-CoNN's formulation shows of a fastest member that is certified; see
+    :func:`dse.certificate.formulation.prove.prove_formulation`. Ctrl-C ends it."""
+    front, proof = outcome.front, outcome.certificate
+    claim = front.certificate
+    if claim is None or proof is None or claim.status is CertificateStatus.GAP:
+        return replace(outcome, not_shown="no member is certified as the fastest")
+    fastest = min(front.members, key=lambda member: member.makespan_ps)
+    until = math.inf if time_limit_s is None else time.monotonic() + time_limit_s
+    with deferred_interrupt() as interrupt:
+        try:
+            shown = prove_formulation(
+                front.problem,
+                fastest.design,
+                fastest.makespan_ps,
+                jobs=jobs,
+                max_parts=max_parts,
+                stopped=lambda: interrupt.requested or time.monotonic() >= until,
+            )
+        except (NotShown, ResultError) as error:
+            interrupted = outcome.interrupted or interrupt.requested
+            return replace(outcome, interrupted=interrupted, not_shown=str(error))
+    return replace(
+        outcome,
+        front=replace(front, certificate=replace(claim, formulation=shown)),
+        certificate=replace(proof, certificate=replace(proof.certificate, formulation=shown)),
+    )
 
 
 def _refusal(problem: Problem, columns: tuple[int, ...]) -> str | None:

@@ -29,6 +29,8 @@ def describe_claims(front: Front) -> list[str]:
         describe_claim(front.problem, claim, front.members[claim.members[0]].objectives)
         for claim in claims
     ]
+    shown = [claim.formulation for claim in claims if claim.formulation is not None]
+    sentences += [f"{proof.statement}." for proof in shown]
     spaces = [claim.space for claim in claims]
     if front.bounds is not None:
         sentences.append(describe_bounds(front.problem, front.bounds))

@@ -71,7 +71,7 @@ def check_tree(problem: Problem, tree: ProofTree, claim: LemmaTarget) -> str | N
         ResultError: see :class:`fitness.lemma_checker.check.LemmaChecker`.
     """
     checker = LemmaChecker(problem, claim)
-    walk = _Walk(problem, checker)
+    walk = LemmaWalk(problem, checker)
     try:
         for where, kind, node in walk.ends(tree):
             costs = checker.costs.over(node.points)
@@ -95,7 +95,7 @@ def leaf_table(problem: Problem, tree: ProofTree, claim: LemmaTarget) -> LemmaTa
     """
     nodes = [
         node
-        for _, kind, node in _Walk(problem, LemmaChecker(problem, claim)).ends(tree)
+        for _, kind, node in LemmaWalk(problem, LemmaChecker(problem, claim)).ends(tree)
         if kind != PART
     ]
     rows: dict[tuple[tuple[int, ...], tuple[int, ...]], None] = {}
@@ -137,7 +137,7 @@ def _permutations(problem: Problem) -> list[tuple[int, ...]]:
     return ways
 
 
-class _Walk:
+class LemmaWalk:
     """Walks through trees of one problem."""
 
     def __init__(self, problem: Problem, checker: LemmaChecker) -> None:
@@ -151,6 +151,14 @@ class _Walk:
             self._edges[self._network[source]].append((source, target))
             self._sources[target].append(source)
 
+    def root(self) -> LemmaNode:
+        """The whole space."""
+        return LemmaNode(
+            (NOT_NAMED,) * self._problem.group_count,
+            tuple(tuple(np.flatnonzero(d.allowed).tolist()) for d in self._problem.domains),
+            self._checker.simulation.begin(),
+        )
+
     def ends(self, tree: ProofTree) -> Iterator[tuple[str, int, LemmaNode]]:
         """(place, kind, node) of all that is closed, and with the kind ``PART`` of all that is
         open.
@@ -158,12 +166,7 @@ class _Walk:
         Raises:
             TreeFault: where nodes are missing, left, or split without a choice.
         """
-        root = LemmaNode(
-            (NOT_NAMED,) * self._problem.group_count,
-            tuple(tuple(np.flatnonzero(d.allowed).tolist()) for d in self._problem.domains),
-            self._checker.simulation.begin(),
-        )
-        waiting = deque([root])
+        waiting = deque([self.root()])
         for index, nodes in enumerate(tree.parts):
             if not waiting:
                 raise TreeFault(f"part {index}: no node leads to it")
@@ -185,7 +188,7 @@ class _Walk:
             if node is None:
                 raise TreeFault(f"{where} is one too many")
             if kind == SPLIT:
-                path.append(self._children(node, where))
+                path.append(self.children(node, where))
             elif kind == PART:
                 waiting.append(node)
             else:
@@ -193,7 +196,12 @@ class _Walk:
         if _next_of(path) is not None:
             raise TreeFault(f"part {index}: ends before its tree does")
 
-    def _children(self, node: LemmaNode, where: str) -> Iterator[LemmaNode]:
+    def children(self, node: LemmaNode, where: str = "node") -> Iterator[LemmaNode]:
+        """All ways to make the node's next choice.
+
+        Raises:
+            TreeFault: where there is none.
+        """
         units, points = node.units, node.points
         simulation, groups = self._checker.simulation, self._checker.instances
         costs = self._checker.costs.over(points)
@@ -201,8 +209,7 @@ class _Walk:
         open_groups = [groups[i].group for i in state.fresh if units[groups[i].group] == NOT_NAMED]
         if open_groups:
             for unit in np.flatnonzero(self._problem.allowed[open_groups[0]]).tolist():
-                alike = self._alike[unit]
-                if alike >= 0 and unit not in units and alike not in units:
+                if self.is_mirror_image(units, unit):
                     continue
                 placed = self._placed(units, open_groups[0], unit)
                 if placed is not None:
@@ -226,6 +233,11 @@ class _Walk:
         halves = [points[domain][lower:], points[domain][:lower]]
         for half in halves if faster_first else reversed(halves):
             yield LemmaNode(units, (*points[:domain], half, *points[domain + 1 :]), state)
+
+    def is_mirror_image(self, units: Sequence[int], unit: int) -> bool:
+        """Whether one interchangeable unit is tried instead of this one: no group is on either."""
+        alike = self._alike[unit]
+        return alike >= 0 and unit not in units and alike not in units
 
     def _placed(self, units: Sequence[int], group: int, unit: int) -> tuple[int, ...] | None:
         """The units with one group more; None where a limit is broken."""

@@ -315,6 +315,7 @@ def _proof(front: Front, claim: CertificateSummary) -> dict[str, Json]:
         "lemmas": claim.lemmas,
         "nodes": claim.nodes,
         "solvers": list(claim.solvers),
+        "formulation": None if claim.formulation is None else claim.formulation.statement,
         "seconds": claim.seconds,
     }
 

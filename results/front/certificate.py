@@ -9,8 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from common.arrays import IntArray
+from common.units import PS_PER_MS
 from results.front.epsilon import least_within
 from results.front.proof_tree import ProofTree
+from results.io.plural import pluralize
 
 MaskArray = NDArray[np.uint64]
 
@@ -43,6 +45,32 @@ class LemmaTable:
 
 
 @dataclass(frozen=True)
+class FormulationProof:
+    """That Eq. 1 to 11 of HaX-CoNN have no solution with a makespan below ``optimum_ps``."""
+
+    setting: str
+    """When a layer that is ready starts: ``dispatch``, the rule of the timeline."""
+    optimum_ps: int
+    """The smallest makespan of the members."""
+    solver: str
+    """Name and version."""
+    parts: int
+    """Parts of the space that have no solution; together they are all of it."""
+    questions: int
+    """All that the solver said "unsat" to."""
+    seconds: float
+
+    @property
+    def statement(self) -> str:
+        """For people."""
+        return (
+            f"{self.solver}: Eq. 1 to 11 of HaX-CoNN ({self.setting} rule) have no solution below "
+            f"{self.optimum_ps / PS_PER_MS:.6f} ms; {pluralize(self.parts, 'part')}, "
+            f"{pluralize(self.questions, 'question')}, {self.seconds:.2f} s"
+        )
+
+
+@dataclass(frozen=True)
 class Certificate:
     """What is claimed of members of a front, and what proves it.
 
@@ -72,6 +100,8 @@ class Certificate:
     cover_seconds: float | None
     solvers: tuple[str, ...]
     """Names and versions of the solvers that found that the lemmas leave no design point."""
+    formulation: FormulationProof | None = None
+    """None: not tried, or not shown."""
 
     @property
     def optimum(self) -> int:

@@ -6,14 +6,19 @@ from __future__ import annotations
 from typing import Any
 
 from results.errors import ResultError
-from results.front.certificate import Certificate, CertificateStatus, ProofArtifacts
+from results.front.certificate import (
+    Certificate,
+    CertificateStatus,
+    FormulationProof,
+    ProofArtifacts,
+)
 from results.front.proof_tree import tree_bytes
 from results.io.canonical_json import Json, canonical_bytes, content_sha256, parse
 from results.io.schema import check_against_schema
 from results.problem.problem import Problem
 from results.problem.problem_file import problem_sha256
 
-CERTIFICATE_FORMAT = "paretosoc-certificate/3"
+CERTIFICATE_FORMAT = "paretosoc-certificate/4"
 
 
 def certificate_bytes(certificate: Certificate) -> bytes:
@@ -49,6 +54,7 @@ def certificate_to_document(certificate: Certificate) -> dict[str, Json]:
         "check_seconds": certificate.check_seconds,
         "cover_seconds": certificate.cover_seconds,
         "solvers": list(certificate.solvers),
+        "formulation": formulation_to_document(certificate.formulation),
     }
     document["content_sha256"] = content_sha256(document)
     return document
@@ -91,7 +97,20 @@ def certificate_from_document(
         check_seconds=_seconds(content["check_seconds"]),
         cover_seconds=_seconds(content["cover_seconds"]),
         solvers=tuple(content["solvers"]),
+        formulation=formulation_from_document(content["formulation"]),
     )
+
+
+def formulation_to_document(proof: FormulationProof | None) -> Json:
+    """The proof by the formulation as JSON content."""
+    return None if proof is None else dict(vars(proof))
+
+
+def formulation_from_document(content: Any) -> FormulationProof | None:
+    """What :func:`formulation_to_document` gave this content for; it follows the schema."""
+    if content is None:
+        return None
+    return FormulationProof(**content | {"seconds": float(content["seconds"])})
 
 
 def _vectors(content: Any, key: str, width: int) -> tuple[tuple[int, ...], ...]:

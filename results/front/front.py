@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from results.front.bounds import Corner
-from results.front.certificate import CertificateStatus
+from results.front.certificate import CertificateStatus, FormulationProof
 from results.problem.problem import DesignPoint, Problem
 from results.problem.rates import rate_uhz
 
@@ -116,6 +116,7 @@ class CertificateSummary:
     solvers: tuple[str, ...]
     """Names and versions of those that found the lemmas to leave nothing out."""
     seconds: float
+    formulation: FormulationProof | None = None
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ from common.arrays import IntArray
 from results.errors import ResultError
 from results.front.bounds_file import region_from_json, region_to_json
 from results.front.certificate import CertificateStatus
+from results.front.certificate_file import formulation_from_document, formulation_to_document
 from results.front.front import (
     BaselinePoint,
     BoundSummary,
@@ -110,6 +111,7 @@ def _claim_to_document(claim: CertificateSummary | None) -> Json:
         "nodes": claim.nodes,
         "solvers": list(claim.solvers),
         "seconds": claim.seconds,
+        "formulation": formulation_to_document(claim.formulation),
     }
 
 
@@ -126,6 +128,7 @@ def _claim_from_document(content: Any) -> CertificateSummary | None:
         nodes=content["nodes"],
         solvers=tuple(content["solvers"]),
         seconds=float(content["seconds"]),
+        formulation=formulation_from_document(content["formulation"]),
     )
 
 

@@ -12,7 +12,7 @@ from benchmarks.peers.programs.answer import Answer, print_answer, version_of
 from benchmarks.peers.programs.search import SAMPLE_TRANSITIONS
 from benchmarks.problems.hax_sample import hax_sample
 from common.units import PS_PER_MS
-from dse.papers.hax_conn_smt.solve import Setting, WholeStatus, solve_whole
+from dse.certificate.formulation.solve import Setting, WholeStatus, solve_whole
 
 
 def hax_conn_answer() -> Answer:

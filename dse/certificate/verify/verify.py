@@ -8,20 +8,19 @@ written again.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
 
 import numpy as np
 
-from dse.certificate.cover import confirm_cover, cover_smtlib, prove_cover
 from dse.certificate.verify.bounds import wrong_bounds
+from dse.certificate.verify.checks import Check, Verdict, fails, holds, not_checked
 from dse.certificate.verify.fast import fits_fast_checker
 from dse.certificate.verify.members import check_members
 from dse.certificate.verify.rates import claimed_periods_ps, overloaded_unit
+from dse.certificate.verify.solvers import cover_holds, formulation_holds, target_of
 from dse.search.names import SINGLE_DECISION
-from fitness.lemma_checker.claim import LemmaTarget
-from fitness.lemma_checker.tree import MAX_LEMMAS, check_tree, leaf_table, most_lemmas
+from fitness.lemma_checker.tree import check_tree
 from fitness.tree_checker import check_tree_fast
 from results.errors import ResultError
 from results.export.result_folder import (
@@ -43,7 +42,6 @@ from results.problem.objectives import objective_names, objective_unit, objectiv
 from results.problem.problem import Problem
 from results.text.space_description import describe_space
 
-SOLVER_SECONDS = 600.0
 FAILED, NOT_ALL_CHECKED = 1, 4
 """Exit statuses."""
 NOT_CLAIMED = (
@@ -51,24 +49,6 @@ NOT_CLAIMED = (
     "pictures, report.html."
 )
 """For people; docs/concepts/certificate.md has a table of all keys."""
-
-
-class Verdict(Enum):
-    """What a check says of a claim."""
-
-    HOLDS = "holds"
-    FAILS = "fails"
-    NOT_CHECKED = "not checked"
-    """The folder claims it, and nothing in the folder shows it."""
-
-
-@dataclass(frozen=True)
-class Check:
-    """One claim of a folder, and whether it holds."""
-
-    name: str
-    verdict: Verdict
-    detail: str
 
 
 class Checker(Enum):
@@ -117,21 +97,6 @@ def summary(checks: Sequence[Check]) -> str:
         return f"Holds. {NOT_CLAIMED}"
     open_ = ", ".join(check.name for check in checks if check.verdict is Verdict.NOT_CHECKED)
     return f"Holds, except what was not checked: {open_}. {NOT_CLAIMED}"
-
-
-def holds(name: str, detail: str) -> Check:
-    """A claim that was checked and is true."""
-    return Check(name, Verdict.HOLDS, detail)
-
-
-def fails(name: str, detail: str) -> Check:
-    """A claim that is false."""
-    return Check(name, Verdict.FAILS, detail)
-
-
-def not_checked(name: str, detail: str) -> Check:
-    """A claim that cannot be checked, or is not."""
-    return Check(name, Verdict.NOT_CHECKED, detail)
 
 
 def _checks(folder: Path, checker: Checker, *, check_hashes: bool) -> Iterator[Check]:
@@ -201,9 +166,11 @@ def _proof_holds(
     if tree.verdict is not Verdict.HOLDS:
         return
     if certificate.solvers:
-        yield from _cover_holds(front.problem, name, files)
+        yield from cover_holds(front.problem, name, files)
     elif files.smtlib is not None:
         yield fails("formula", f"{name}.smt2 is there, but {name}.json names no solver")
+    if certificate.formulation is not None:
+        yield formulation_holds(front, certificate.formulation)
 
 
 def _rates_hold(front: Front) -> Iterator[Check]:
@@ -268,6 +235,7 @@ def _claim_holds(
         ("objectives", claim.objectives, certificate.objectives),
         ("epsilon_ppm", claim.epsilon_ppm, certificate.epsilon_ppm),
         ("solvers", claim.solvers, certificate.solvers),
+        ("formulation", claim.formulation, certificate.formulation),
         ("lemmas", claim.lemmas, certificate.lemmas),
         ("nodes", claim.nodes, certificate.nodes),
         ("space", claim.space, describe_space(front.problem)),
@@ -294,6 +262,8 @@ def _claim_holds(
         return wrong("a search that is complete has an epsilon, one that was ended claims nothing")
     if not gap and name == CERTIFICATE and certificate.epsilon_ppm != 0:
         return wrong(f"epsilon_ppm must be 0, got {certificate.epsilon_ppm}")
+    if gap and certificate.formulation is not None:
+        return wrong("formulation: nothing is claimed, and this is")
     detail = _describe_claim(front, certificate, best)
     if certificate.status is not CertificateStatus.CERTIFIED:
         detail += f"; {certificate.status.value} only"
@@ -313,16 +283,6 @@ def _describe_claim(front: Front, certificate: Certificate, members: list[int]) 
     return f"member {members[0]} with {value} {objective_unit(objective)}"
 
 
-def _target(problem: Problem, certificate: Certificate) -> LemmaTarget:
-    names = objective_names(problem)
-    return LemmaTarget(
-        tuple(names.index(name) for name in certificate.objectives),
-        certificate.members,
-        certificate.epsilon_ppm or 0,
-        certificate.rates_mw,
-    )
-
-
 def _tree_holds(problem: Problem, files: ProofArtifacts, checker: Checker) -> Check:
     """The tree proves the claim; a problem that could leave int64 is for the plain checker."""
     tree, certificate = files.tree, files.certificate
@@ -330,7 +290,7 @@ def _tree_holds(problem: Problem, files: ProofArtifacts, checker: Checker) -> Ch
         return fails("tree", f"has {tree.leaves} lemmas, not {certificate.lemmas}")
     if certificate.status is CertificateStatus.CERTIFIED and not tree.is_complete:
         return fails("tree", "has open parts, but is said to be complete")
-    target = _target(problem, certificate)
+    target = target_of(problem, certificate)
     try:
         if checker is Checker.FAST and fits_fast_checker(problem, target):
             fault, which = check_tree_fast(problem, tree, target).fault, "fast"
@@ -344,32 +304,3 @@ def _tree_holds(problem: Problem, files: ProofArtifacts, checker: Checker) -> Ch
         return fails("tree", fault)
     detail = f"{pluralize(tree.leaves, 'lemma')} of {pluralize(tree.nodes, 'node')} hold"
     return holds("tree", f"{detail}, nothing is left out, by the {which} checker")
-
-
-def _cover_holds(problem: Problem, name: str, files: ProofArtifacts) -> Iterator[Check]:
-    target = _target(problem, files.certificate)
-    lemmas = most_lemmas(problem, files.tree)
-    if lemmas > MAX_LEMMAS:
-        yield not_checked("cover", f"at most {MAX_LEMMAS:,} lemmas are, got up to {lemmas:,}")
-        return
-    anew = cover_smtlib(problem, leaf_table(problem, files.tree, target))
-    if files.smtlib is None:
-        yield fails("formula", f"{name}.smt2 is missing")
-        return
-    if files.smtlib != anew:
-        yield fails("formula", f"{name}.smt2 is not what the lemmas and rules give")
-        return
-    yield holds("formula", f"{name}.smt2 is what the lemmas and rules give")
-    answers = [prove_cover(anew, timeout_s=SOLVER_SECONDS)]
-    second = confirm_cover(anew, timeout_s=SOLVER_SECONDS)
-    if second is not None:
-        answers.append(second)
-    stated = ", ".join(f"{answer.solver} says {answer.verdict}" for answer in answers)
-    stated += "; cvc5 is not installed (extra 'proofs')" if second is None else ""
-    verdicts = {answer.verdict for answer in answers}
-    if "sat" in verdicts:
-        yield fails("cover", stated)
-    elif "unsat" in verdicts:
-        yield holds("cover", stated)
-    else:
-        yield not_checked("cover", f"{stated} within {SOLVER_SECONDS:g} s")

@@ -8,7 +8,8 @@ from typing import Annotated
 import typer
 
 from dse.api.verification import verify as checks_of
-from dse.certificate.verify.verify import Checker, Verdict, exit_status, summary
+from dse.certificate.verify.checks import Verdict
+from dse.certificate.verify.verify import Checker, exit_status, summary
 from dse.cli.shared.options import AsJson, Folder
 
 

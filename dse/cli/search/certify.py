@@ -50,6 +50,13 @@ def certify(
     fastest: Annotated[
         bool, typer.Option("--fastest", help="Certify the fastest member only.")
     ] = False,
+    formulation: Annotated[
+        bool,
+        typer.Option(
+            "--formulation",
+            help="Certify the fastest member only, and have Z3 show it by HaX-CoNN's equations.",
+        ),
+    ] = False,
     jobs: Jobs = None,
     dask: DaskAddress = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only.")] = False,
@@ -67,6 +74,7 @@ def certify(
                 time_limit_s=time_limit,
                 max_nodes=max_nodes,
                 fastest_only=fastest,
+                formulation=formulation,
                 jobs=jobs,
                 cluster=cluster,
                 on_progress=on_progress,
@@ -80,6 +88,8 @@ def certify(
         front.save(folder, overwrite=True)
         if proof.refused is not None and not quiet:
             print(f"dse: the front is not proved: {proof.refused}", file=sys.stderr)
+        if proof.not_shown is not None:
+            print(f"dse: HaX-CoNN's equations show nothing: {proof.not_shown}", file=sys.stderr)
     if not quiet:
         print("\n".join(front.claims))
     return 130 if proof is not None and proof.interrupted else 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from dse.certificate.verify.verify import Check, Verdict, fails, holds, not_checked
+from dse.certificate.verify.checks import Check, Verdict, fails, holds, not_checked
 from results.errors import ResultError
 from results.periodic.check import broken_rule
 from results.periodic.file import read_periodic

@@ -37,7 +37,7 @@ function proofDetails(page) {
     place.append(el("p", {}, el("span", { class: `badge ${proof.status}` }, PROOF_WORDS[proof.status])), el("p", {}, proofSentence(page.data, proof)),
       facts([["Space", proof.space], ...(proof.boxes ? [["Boxes", count(proof.boxes)], ["Inequalities", count(proof.inequalities)]]
         : [["Lemmas", count(proof.lemmas)], ["Nodes", count(proof.nodes)], ["Checked by", proof.solvers.join(", ") || "no solver"]]),
-        ["Time", `${number(proof.seconds)} s`]]));
+        ["Time", `${number(proof.seconds)} s`], ...(proof.formulation ? [["Formulation", proof.formulation]] : [])]));
   const open = proofs.some((proof) => proof.whole) ? "" : "Of the whole front, only this member is proved to be best at something. ";
   place.append(el("p", { class: "hint" }, `${open}dse verify checks what is proved.`));
 }

@@ -11,7 +11,8 @@ import pytest
 
 from dse.baselines.evaluate_all import BASELINES, baseline_points, baseline_rows
 from dse.baselines.gpu_and_dsa import GpuAndDsa
-from dse.certificate.verify.verify import Verdict, verify
+from dse.certificate.verify.checks import Verdict
+from dse.certificate.verify.verify import verify
 from dse.search.optimizers.initial_population import initial_population
 from dse.space.design_space import DesignSpace
 from fitness.objectives import make_outcomes

@@ -20,7 +20,7 @@ SMALL = benchmark.Instance(
 
 def test_instances_are_as_large_as_announced() -> None:
     sizes = {}
-    for instance in benchmark.INSTANCES[:4]:
+    for instance in benchmark.INSTANCES[:5]:
         problem = instance.make()
         sizes[len(problem.networks), problem.group_count, len(problem.units)] = problem
         assert all(unit.contention is not None for unit in problem.units)
@@ -44,6 +44,7 @@ def test_a_measurement_is_the_optimum_and_its_proof() -> None:
     assert best is not None
     assert row.best_ms == row.bound_ms == best / benchmark.PS_PER_MS
     assert (row.gap, row.cover, row.holds, row.fulfilled) == (0.0, "unsat", True, True)
+    assert row.formulation_s is not None
     assert row.tree_bytes < 40 + row.proof_nodes
     assert row.lemmas < row.proof_nodes <= row.first_nodes
     assert set(asdict(row)) == {column.key for column in benchmark.COLUMNS}

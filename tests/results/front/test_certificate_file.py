@@ -11,7 +11,12 @@ from jsonschema import Draft202012Validator
 
 from results.errors import ResultError
 from results.export.result_folder import read_certificate, write_results
-from results.front.certificate import Certificate, CertificateStatus, ProofArtifacts
+from results.front.certificate import (
+    Certificate,
+    CertificateStatus,
+    FormulationProof,
+    ProofArtifacts,
+)
 from results.front.certificate_file import certificate_bytes, certificate_from_bytes
 from results.front.node_kinds import MEMBERS, PART, SPLIT
 from results.front.proof_tree import ProofTree, tree_bytes
@@ -38,6 +43,7 @@ def make_certificate(problem, **changes):
         check_seconds=0.001,
         cover_seconds=0.05,
         solvers=("z3 5.4.0.0",),
+        formulation=FormulationProof("dispatch", 7_325_701_000, "z3 5.4.0.0", 102, 3018, 5.8),
     )
     return replace(certificate, **changes)
 
@@ -52,6 +58,16 @@ def certificate(problem):
     status=st.sampled_from(CertificateStatus),
     value=st.integers(-(1 << 63), (1 << 63) - 1),
     epsilon_ppm=st.none() | st.integers(0, (1 << 63) - 1),
+    formulation=st.none()
+    | st.builds(
+        FormulationProof,
+        setting=st.just("dispatch"),
+        optimum_ps=st.integers(0, (1 << 63) - 1),
+        solver=one_line(),
+        parts=st.integers(1, (1 << 63) - 1),
+        questions=st.integers(1, (1 << 63) - 1),
+        seconds=st.floats(0, 1e6),
+    ),
     lemmas=st.integers(0, (1 << 63) - 1),
     check_seconds=st.none() | st.floats(0, 1e6),
     cover_seconds=st.none() | st.floats(0, 1e6),
@@ -117,6 +133,14 @@ def test_another_problem_is_refused(problem, make_problem, certificate):
     assert certificate_from_bytes(data, other, check_hashes=False) == certificate
 
 
+SHOWN = {
+    "setting": "dispatch",
+    "optimum_ps": 1,
+    "solver": "z3",
+    "parts": 1,
+    "questions": 1,
+    "seconds": 0,
+}
 EDITS = {
     "status": "gap",
     "objectives": ["energy_fj", "latency_ps"],
@@ -127,6 +151,7 @@ EDITS = {
     "search_seconds": 0.005,
     "cover_seconds": None,
     "solvers": ["z3 5.4.0.0", "cvc5 1.4.2"],
+    "formulation": None,
     "tree_sha256": "0" * 64,
     "lemmas": 2,
     "check_seconds": None,
@@ -163,6 +188,9 @@ def test_edits_cover_the_content(certificate):
         ("search_seconds", -0.5, r"\$\.search_seconds"),
         ("cover_seconds", "1", r"\$\.cover_seconds"),
         ("solvers", "z3", r"\$\.solvers"),
+        ("formulation", {}, r"\$\.formulation"),
+        ("formulation", {**SHOWN, "setting": "free"}, r"\$\.formulation"),
+        ("formulation", {**SHOWN, "parts": 0}, r"\$\.formulation"),
         ("status", "searched", r"\$\.status"),
         ("tree_sha256", "", r"\$\.tree_sha256"),
         ("check_seconds", -1, r"\$\.check_seconds"),

@@ -16,10 +16,12 @@ import pytest
 
 from common.arrays import IntArray
 from dse.baselines.evaluate_all import baseline_points
+from dse.certificate import strategy
 from dse.certificate.cover import cover_smtlib
 from dse.certificate.strategy import prove_front
+from dse.certificate.verify import solvers
 from dse.certificate.verify import verify as verifying
-from dse.certificate.verify.verify import Verdict
+from dse.certificate.verify.checks import Check, Verdict
 from dse.engines.explore import explore_problem
 from dse.problem.build import build_problem
 from dse.problem.cost_provenance import cost_origins
@@ -69,7 +71,7 @@ class Files:
         contents = [getattr(self, name) for name in (*NAMES, "tree")]
         return Files(self.folder, *copy.deepcopy(contents))
 
-    def checks(self) -> list[verifying.Check]:
+    def checks(self) -> list[Check]:
         """What verify says of these contents. Hashes and formula are made anew, as somebody would
         who wants a false claim to pass."""
         tree = tree_bytes(self.read_tree)
@@ -93,7 +95,7 @@ class Files:
         (self.folder / "certificate.smt2").write_text(text)
         return list(verifying.verify(self.folder))
 
-    def failing(self) -> verifying.Check | None:
+    def failing(self) -> Check | None:
         """The check that fails; None where all that is claimed holds."""
         checks = self.checks()
         assert {check.verdict for check in checks[:-1]} <= {Verdict.HOLDS}
@@ -126,7 +128,7 @@ class Files:
         claim = self.front["certificate"]
         if claim is None:
             return "nothing is claimed"
-        for key in ("status", "objectives", "epsilon_ppm", "solvers", "lemmas"):
+        for key in ("status", "objectives", "epsilon_ppm", "solvers", "formulation", "lemmas"):
             if claim[key] != self.certificate[key]:
                 return f"two values of {key}"
         if self.certificate["lemmas"] != len(lemmas):
@@ -273,8 +275,11 @@ def small_exact_front() -> tuple[Front, CostOrigins]:
 
 
 def certified_folder(front: Front, costs: CostOrigins, folder: Path) -> Path:
-    """The folder with the front, proved."""
-    done = prove_front(front)
+    """The folder with the front, proved; what the formulation shows has tests of its own, and
+    would be asked again in each check."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(strategy, "BY_ITSELF_PARTS", 2)
+        done = prove_front(front)
     assert done.front.is_complete
     write_results(folder, done.front, costs=costs, certificate=done.certificate, pictures=False)
     checks = list(verifying.verify(folder))
@@ -285,7 +290,7 @@ def certified_folder(front: Front, costs: CostOrigins, folder: Path) -> Path:
 def files_of(certified: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Files:
     """The contents of a certified folder, to be written to another one."""
     # One solver is enough here, and halves the time.
-    monkeypatch.setattr(verifying, "confirm_cover", lambda *_, **__: None)
+    monkeypatch.setattr(solvers, "confirm_cover", lambda *_, **__: None)
     files = files_in(certified, folder)
     assert files.falsehood is None
     assert files.failing() is None

@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 
 from common.arrays import IntArray
+from dse.certificate.verify.checks import Verdict
 from dse.certificate.verify.rates import overloaded_unit
-from dse.certificate.verify.verify import Verdict, exit_status, verify
+from dse.certificate.verify.verify import exit_status, verify
 from dse.cli.main import run
 from dse.problem.build import build_problem
 from dse.workload.options import Options

@@ -1,7 +1,7 @@
 """HaX-CoNN's scheduling problem, Eq. 1 to 11, as one model for Z3: for small instances.
 
-The equations stand in :mod:`dse.papers.hax_conn_smt.equations`. The three settings differ in when a
-layer that is ready starts, and so bound each other: ``FREE`` <= ``DISPATCH`` <= ``PAPER``.
+The equations stand in :mod:`dse.certificate.formulation.equations`. The three settings differ in
+when a layer that is ready starts, and so bound each other: ``FREE`` <= ``DISPATCH`` <= ``PAPER``.
 ``DISPATCH`` is the timeline's rule, so its optimum is that of the design space to the last
 picosecond.
 
@@ -20,8 +20,8 @@ from enum import Enum
 
 import numpy as np
 
-from dse.papers.hax_conn_smt.equations import Setting, Term, WholeEquations
-from dse.papers.hax_conn_smt.rate_sum import rate_uhz
+from dse.certificate.formulation.equations import Setting, Term, WholeEquations
+from dse.certificate.formulation.rate_sum import rate_uhz
 from results.errors import ResultError
 from results.front.schedule import Schedule, ScheduledGroup
 from results.problem.problem import DesignPoint, Problem
@@ -79,21 +79,7 @@ def solve_whole(
         ResultError: a power cap or an energy budget, which Eq. 1 to 11 do not know; phases of one
             model; priorities that are searched.
     """
-    if problem.has_phases:
-        raise ResultError(
-            "the SMT formulation has one time for all repeats of a group and no hand-overs between "
-            "networks (units[*].step_ps, handovers); branch and bound has both"
-        )
-    if problem.searches_priorities or problem.is_paced:
-        raise ResultError(
-            "the SMT formulation needs fixed priorities, and networks without rates of their own"
-        )
-    for name in ("power_cap_mw", "energy_budget_fj"):
-        value = getattr(problem, name)
-        if value is not None:
-            raise ResultError(
-                f"$.{name}: must be null for the SMT formulation, which has no energy, got {value}"
-            )
+    check_formulated(problem)
     import z3
 
     equations = WholeEquations(problem, setting, sums_rates=sums_rates)
@@ -130,6 +116,29 @@ def solve_whole(
             for rate_bound, latency in zip(equations.rate_bounds, latencies, strict=True):
                 solver.add(rate_bound.refine(latency))
     return _solution(equations, WholeStatus.OPTIMAL, bound, best, checks)
+
+
+def check_formulated(problem: Problem) -> None:
+    """Accepts a problem that Eq. 1 to 11 can state.
+
+    Raises:
+        ResultError: as :func:`solve_whole`.
+    """
+    if problem.has_phases:
+        raise ResultError(
+            "the SMT formulation has one time for all repeats of a group and no hand-overs between "
+            "networks (units[*].step_ps, handovers); branch and bound has both"
+        )
+    if problem.searches_priorities or problem.is_paced:
+        raise ResultError(
+            "the SMT formulation needs fixed priorities, and networks without rates of their own"
+        )
+    for name in ("power_cap_mw", "energy_budget_fj"):
+        value = getattr(problem, name)
+        if value is not None:
+            raise ResultError(
+                f"$.{name}: must be null for the SMT formulation, which has no energy, got {value}"
+            )
 
 
 def _trivial_bound(equations: WholeEquations) -> int:

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from benchmarks.problems.random_problem import RandomShape, random_problem
-from dse.papers.hax_conn_smt.solve import Setting, WholeStatus, solve_whole
+from dse.certificate.formulation.solve import Setting, WholeStatus, solve_whole
 from dse.space.design_space import DesignSpace
 from fitness.objectives import make_outcomes
 from fitness.reference import timeline as plain_timeline

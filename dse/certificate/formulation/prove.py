@@ -1,0 +1,158 @@
+"""The fastest member by the formulation: upper parts of the space shared out to processes."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import replace
+from multiprocessing.synchronize import Event
+
+import numpy as np
+
+from dse.certificate.formulation.equations import Setting
+from dse.certificate.formulation.hints import Hints, Path, upper_parts
+from dse.certificate.formulation.refute import Ended, NotShown, Refutation
+from dse.certificate.formulation.solve import check_formulated
+from results.errors import ResultError
+from results.front.certificate import FormulationProof
+from results.problem.objectives import Objective, ObjectiveKind, objective_names
+from results.problem.problem import DesignPoint, Problem
+
+UPPER_PARTS, TASKS = 128, 64
+"""Parts that are shared out, in so many tasks; fewer are left to one process. What is asked does
+not depend on the number of processes."""
+POLL_S = 0.2
+
+
+def prove_formulation(
+    problem: Problem,
+    fastest: DesignPoint,
+    optimum_ps: int,
+    *,
+    jobs: int | None = None,
+    max_parts: int | None = None,
+    stopped: Callable[[], bool] = lambda: False,
+) -> FormulationProof:
+    """Z3 shows that Eq. 1 to 11 of HaX-CoNN have no solution with a smaller makespan, and one with
+    this makespan.
+
+    Args:
+        problem: latency is one of its objectives.
+        fastest: a design point with the makespan ``optimum_ps``.
+        jobs: processes; one per core by default. Small problems are left to this one.
+        max_parts: a problem with as many parts is not tried.
+        stopped: polled; true ends it.
+
+    Raises:
+        ResultError: where Eq. 1 to 11 do not have the problem's rules.
+        Ended: where the limits end it.
+        NotShown: where it is not so, or Z3 does not show it.
+    """
+    check_formulated(problem)
+    began = time.monotonic()
+    column = _makespan_column(problem)
+    parts = upper_parts(Hints(problem, column, optimum_ps), max_parts or UPPER_PARTS)
+    if len(parts) > 1 and max_parts is not None:
+        raise Ended(f"there are {max_parts} parts and more")
+    alone = _only(problem, fastest)
+    if not Refutation(alone, column, optimum_ps + 1, stopped=stopped).has_solution():
+        raise NotShown("the fastest member is no solution")
+    if len(parts) == 1:
+        refutation = Refutation(problem, column, optimum_ps, stopped=stopped)
+        refutation.refute(parts[0])
+        counts = refutation.parts, refutation.questions
+    else:
+        counts = _share_out(problem, column, optimum_ps, parts, jobs, stopped)
+    return FormulationProof(
+        setting=Setting.DISPATCH.value,
+        optimum_ps=optimum_ps,
+        solver=_solver(),
+        parts=counts[0],
+        questions=counts[1],
+        seconds=round(time.monotonic() - began, 3),
+    )
+
+
+def _share_out(
+    problem: Problem,
+    column: int,
+    optimum_ps: int,
+    parts: Sequence[Path],
+    jobs: int | None,
+    stopped: Callable[[], bool],
+) -> tuple[int, int]:
+    """Refutes parts in processes; how many parts these are split into, and questions."""
+    context = multiprocessing.get_context("spawn")
+    stop = context.Event()
+    counts = []
+    with ProcessPoolExecutor(
+        min(jobs or os.cpu_count() or 1, TASKS), context, _begin_process, (stop,)
+    ) as pool:
+        tasks: set[Future[tuple[int, int]]] = {
+            pool.submit(_refute_in_process, problem, column, optimum_ps, parts[k::TASKS])
+            for k in range(TASKS)
+        }
+        try:
+            while tasks:
+                done, tasks = wait(tasks, POLL_S, FIRST_COMPLETED)
+                counts += [task.result() for task in done]
+                if tasks and stopped():
+                    raise Ended("ended before all parts were refuted")
+        except BrokenProcessPool:
+            raise Ended("a process died") from None
+        finally:
+            stop.set()
+            pool.shutdown(wait=False, cancel_futures=True)
+    return sum(count for count, _ in counts), sum(questions for _, questions in counts)
+
+
+_stop: Event | None = None
+"""Of a process of the pool: set where the others have ended."""
+
+
+def _begin_process(stop: Event) -> None:
+    """Ctrl-C is for the process that shares out."""
+    global _stop
+    _stop = stop
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+def _refute_in_process(
+    problem: Problem, column: int, optimum_ps: int, parts: Sequence[Path]
+) -> tuple[int, int]:
+    assert _stop is not None
+    refutation = Refutation(problem, column, optimum_ps, stopped=_stop.is_set)
+    for part in parts:
+        refutation.refute(part)
+    return refutation.parts, refutation.questions
+
+
+def _makespan_column(problem: Problem) -> int:
+    makespan = Objective(ObjectiveKind.LATENCY)
+    if makespan not in problem.objectives:
+        names = ", ".join(objective_names(problem))
+        raise ResultError(f"the formulation is about latency, which is no objective: {names}")
+    return problem.objectives.index(makespan)
+
+
+def _only(problem: Problem, design: DesignPoint) -> Problem:
+    """The problem with one design point."""
+    allowed = np.zeros_like(problem.allowed)
+    allowed[np.arange(problem.group_count), design.units] = True
+    domains = []
+    for domain, point in zip(problem.domains, design.operating_points.tolist(), strict=True):
+        chosen = np.zeros_like(domain.allowed)
+        chosen[point] = True
+        domains.append(replace(domain, allowed=chosen))
+    return replace(problem, allowed=allowed, domains=tuple(domains))
+
+
+def _solver() -> str:
+    from importlib.metadata import version
+
+    return f"z3 {version('z3-solver')}"

@@ -1,0 +1,333 @@
+"""Eq. 1 to 11 have no solution below a makespan: Z3 shows it, part by part and event by event.
+
+A *part* is a set of design points: units of some groups, a set of operating points per domain. In
+each, Z3 is asked questions that it must answer with "unsat"; what it has shown becomes a constraint
+(a *fact*) there:
+
+1. when the layers start and end, one event after the other, up to the first instant at which a
+   choice matters that the part leaves open;
+2. that the part has no solution, or else
+3. that each of its solutions is in one of the smaller parts that it is split into.
+
+Which event is next, whether the bounds suffice and what is chosen next are hints of
+:mod:`fitness.lemma_checker`. Nothing rests on them: a wrong hint is a question without "unsat".
+
+What a part adds to the constraints of :class:`~dse.certificate.formulation.equations.Equations`
+is implied by Eq. 1 to 11, the part's choices and its facts:
+
+* *times*: a group takes at least its smallest time over the points that are left; that time where
+  the clocks have one point each;
+* *Eq. 5 to 8 in one contention interval* (Eq. 6): from an instant t on the layers R run, and
+  everything up to t is a fact. Until the first of them ends or another layer starts, at e, each
+  does ``cont_model``'s rate of work per picosecond. So the work of i in R is done by e, but not a
+  picosecond sooner, if et(i) = e, and is not done by e if et(i) is larger. A layer that is not
+  ready before another one has started cannot be the first to start;
+* *speed*: no layer is faster than alone, so et(i) is at least t + work left / 2**16;
+* *load*: what has not started by t and is on a unit follows what runs there (Eq. 9), so
+  makespan >= its end, or t, + the sum of their times. Summed over all units: units x makespan
+  >= the sum of these ends + the sum of all times.
+
+Operating points are split in two halves; of two interchangeable units without a group only one is
+tried, since Eq. 1 to 11 stay the same where they change places
+(:mod:`results.problem.interchangeable`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from typing import Any
+
+from dse.certificate.formulation.equations import Equations, Setting, Term
+from dse.certificate.formulation.hints import Hints, Path
+from fitness.contention import lost_rate
+from fitness.lemma_checker.costs import CertainCost, LemmaCosts
+from fitness.lemma_checker.simulate import State
+from fitness.lemma_checker.tree import LemmaNode, TreeFault
+from results.front.certificate import NOT_NAMED
+from results.io.plural import pluralize
+from results.problem.arithmetic import WORK_PER_PS
+from results.problem.problem import Problem
+
+EFFORT = 20_000_000
+"""Most that Z3 may spend on one question, in its own units: about two seconds."""
+
+
+class NotShown(Exception):
+    """Something is not so, or not shown."""
+
+
+class Ended(NotShown):
+    """Nothing is known: the limits have ended it."""
+
+
+@dataclass
+class _Now:
+    """What is a fact at one instant: what has started, what of it runs, and the work done."""
+
+    now_ps: int
+    started: frozenset[int]
+    done: dict[int, int]
+    """1/65536 ps at the full rate, per layer that runs."""
+
+
+class Refutation:
+    """Z3 with the constraints of one problem, and that it is faster than a makespan.
+
+    Args:
+        problem: without energy limits and phases, see :func:`check_formulated`.
+        column: the position of its makespan among its objectives.
+        optimum_ps: nothing is to be faster.
+        stopped: polled before every question; true ends it.
+    """
+
+    def __init__(
+        self,
+        problem: Problem,
+        column: int,
+        optimum_ps: int,
+        *,
+        stopped: Callable[[], bool] = lambda: False,
+    ) -> None:
+        import z3
+
+        self._z3 = z3
+        self._problem = problem
+        self._hints = Hints(problem, column, optimum_ps)
+        self._layers = self._hints.checker.instances
+        self._equations = Equations(problem, Setting.DISPATCH)
+        # Not Solver(): its preprocessing is made for one check, and here there are many.
+        self._solver = z3.SimpleSolver()
+        self._solver.set("rlimit", EFFORT)
+        self._solver.add(self._equations.constraints)
+        self._solver.add(self._equations.makespan <= optimum_ps - 1)
+        self._stopped = stopped
+        self.questions = 0
+        self.parts = 0
+        """Those that have no solution, and are not split."""
+
+    def refute(self, path: Path) -> None:
+        """Shows that a part has no solution, and on the way to it that no other is left out.
+
+        Raises:
+            NotShown: where Z3 does not show it within its limits.
+        """
+        self._solver.push()
+        node, now = self._hints.walk.root(), _Now(0, frozenset(), {})
+        self._times(node)
+        for k in path:
+            state, now = self._settle(node, now)
+            child = self._split(node, state)[k]
+            self._choose(node, state, child)
+            node = child
+        self._refute_below(node, now)
+        self._solver.pop()
+
+    def has_solution(self) -> bool:
+        """Whether Z3 finds one, of a problem with one design point: there is nothing to split."""
+        node, now = self._hints.walk.root(), _Now(0, frozenset(), {})
+        self._times(node)
+        try:
+            while True:
+                state, now = self._settle(node, now)
+                if len(now.started) == len(self._layers):
+                    return bool(self._solver.check() == self._z3.sat)
+                (child,) = self._split(node, state)
+                self._choose(node, state, child)
+                node = child
+        except Ended:
+            raise
+        except NotShown:
+            return False
+
+    def _refute_below(self, node: LemmaNode, now: _Now) -> None:
+        state, now = self._settle(node, now)
+        if self._hints.is_closed(node, state):
+            self._loads(node, now)
+            self._show([self._z3.BoolVal(False)])
+            self.parts += 1
+            return
+        for child in self._split(node, state):
+            self._solver.push()
+            self._choose(node, state, child)
+            self._refute_below(child, now)
+            self._solver.pop()
+
+    def _show(self, goals: Sequence[Term]) -> None:
+        """Asks for a solution in which one of the goals does not hold; then they are facts."""
+        if self._stopped():
+            raise Ended(f"ended after {pluralize(self.questions, 'question')}")
+        self.questions += 1
+        self._solver.push()
+        self._solver.add(self._z3.Not(self._z3.And(goals)))
+        answer = self._solver.check()
+        self._solver.pop()
+        if answer == self._z3.unknown:
+            raise Ended(f"Z3 says unknown to question {self.questions}")
+        if answer != self._z3.unsat:
+            raise NotShown(f"Z3 says {answer} to question {self.questions}")
+        self._solver.add(goals)
+
+    # Choices
+
+    def _split(self, node: LemmaNode, state: State) -> list[LemmaNode]:
+        """The smaller parts; that none is left out is shown, for operating points here."""
+        walk, S = self._hints.walk, self._equations.S
+        try:
+            children = list(walk.children(LemmaNode(node.units, node.points, state)))
+        except TreeFault:
+            raise NotShown("a design point is faster") from None
+        group = self._next_group(node, state)
+        if any(
+            child.units != node.units if group is None else child.points != node.points
+            for child in children
+        ):
+            raise NotShown("another choice is made besides")
+        if group is not None:
+            tried = [child.units[group] for child in children]
+            tried += [u for u in S[group] if walk.is_mirror_image(node.units, u)]
+            self._show([self._z3.Or([S[group][u] for u in tried])])
+            return children
+        halves = [child.points for child in children]
+        changed = [d for d, points in enumerate(node.points) if {h[d] for h in halves} != {points}]
+        if len(changed) != 1 or set(chain(*(h[changed[0]] for h in halves))) != set(
+            node.points[changed[0]]
+        ):
+            raise NotShown("operating points are left out")
+        return children
+
+    def _next_group(self, node: LemmaNode, state: State) -> int | None:
+        """The group whose unit is chosen next; None where the choice is one of clocks."""
+        fresh = (self._layers[i].group for i in state.fresh)
+        return next((g for g in fresh if node.units[g] == NOT_NAMED), None)
+
+    def _choose(self, node: LemmaNode, state: State, child: LemmaNode) -> None:
+        """The choice of a child; what follows from the limits on transitions is shown."""
+        group = self._next_group(node, state)
+        if group is None:
+            self._times(child)
+            return
+        S = self._equations.S
+        self._solver.add(S[group][child.units[group]])
+        forced = [S[g][u] for g, u in enumerate(child.units) if g != group and u != node.units[g]]
+        if forced:
+            self._show(forced)
+
+    def _times(self, node: LemmaNode) -> None:
+        """Times over the operating points that are left."""
+        costs = self._hints.checker.costs.over(node.points)
+        for g, units in enumerate(self._equations.S):
+            alone = self._equations.alone[g]
+            self._solver.add(alone >= costs.smallest_ps[NOT_NAMED][g])
+            for u, chosen in units.items():
+                certain = costs.certain[u][g]
+                time = costs.smallest_ps[u][g]
+                here = alone >= time if certain is None else alone == time
+                self._solver.add(self._z3.Implies(chosen, here))
+
+    # Events
+
+    def _settle(self, node: LemmaNode, now: _Now) -> tuple[State, _Now]:
+        """Starts and ends up to the instant at which the part's timeline stops are facts then."""
+        state = self._hints.state(node)
+        costs = self._hints.checker.costs.over(node.points)
+        st, et = self._equations.st, self._equations.et
+        for instant, starts in _events(node.state, state):
+            if instant > now.now_ps:
+                now = self._advance(node, costs, state, now, instant)
+            if starts:
+                self._show([st[i] == instant for i in starts] + [et[i] > instant for i in starts])
+                done = now.done | dict.fromkeys(starts, 0)
+                now = _Now(now.now_ps, now.started | set(starts), done)
+        return state, now
+
+    def _advance(
+        self, node: LemmaNode, costs: LemmaCosts, state: State, now: _Now, instant: int
+    ) -> _Now:
+        """From one instant to the next at which something happens."""
+        st, et = self._equations.st, self._equations.et
+        rates = self._rates(node, costs, sorted(now.done))
+        before = self._equations.table.before
+        next_to_start = [
+            i for i in range(len(st)) if i not in now.started and before[i] <= now.started
+        ]
+        self._interval(node, costs, now, rates, next_to_start)
+        self._show([et[i] >= instant for i in rates] + [st[j] >= instant for j in next_to_start])
+        ended = [i for i in rates if state.end_ps[i] == instant]
+        left = [i for i in rates if i not in ended]
+        self._show([et[i] == instant for i in ended] + [et[i] > instant for i in left])
+        done = {i: now.done[i] + rates[i] * (instant - now.now_ps) for i in left}
+        return _Now(instant, now.started, done)
+
+    def _rates(self, node: LemmaNode, costs: LemmaCosts, running: Sequence[int]) -> dict[int, int]:
+        """Rates of layers that run side by side, ``cont_model`` of Eq. 7."""
+        own = {i: self._cost(node, costs, i) for i in running}
+        rates = {}
+        for i, cost in own.items():
+            table = self._problem.units[node.units[self._layers[i].group]].contention
+            others = sum(other.demand_kbps for j, other in own.items() if j != i)
+            rates[i] = WORK_PER_PS
+            if table is not None:
+                rates[i] -= lost_rate(table, cost.memory_point, cost.demand_kbps, others)
+        return rates
+
+    def _interval(
+        self,
+        node: LemmaNode,
+        costs: LemmaCosts,
+        now: _Now,
+        rates: dict[int, int],
+        next_to_start: Sequence[int],
+    ) -> None:
+        """Eq. 5 to 8 from now on, up to the first end or start."""
+        z3, st, et = self._z3, self._equations.st, self._equations.et
+        events = [et[i] for i in rates] + [st[j] for j in next_to_start]
+        for event in events:
+            result = []
+            for i, rate in rates.items():
+                work = WORK_PER_PS * self._cost(node, costs, i).time_ps
+                done = now.done[i] + rate * (event - now.now_ps)
+                ends = z3.And(done >= work, done - rate < work)
+                result.append(z3.If(et[i] > event, done < work, ends))
+            first = z3.And([event <= other for other in events if other is not event])
+            self._solver.add(z3.Implies(first, z3.And(result)))
+
+    def _cost(self, node: LemmaNode, costs: LemmaCosts, i: int) -> CertainCost:
+        """Of a layer that runs."""
+        group = self._layers[i].group
+        unit = node.units[group]
+        cost = None if unit == NOT_NAMED else costs.certain[unit][group]
+        if cost is None:
+            raise NotShown("a layer whose unit or clocks are open has started")
+        return cost
+
+    def _loads(self, node: LemmaNode, now: _Now) -> None:
+        """Speed of what runs, and load of all units from now on."""
+        z3, equations = self._z3, self._equations
+        costs = self._hints.checker.costs.over(node.points)
+        begins: list[Any] = [z3.IntVal(now.now_ps)] * len(self._problem.units)
+        for i, done in now.done.items():
+            left = WORK_PER_PS * self._cost(node, costs, i).time_ps - done
+            self._solver.add(WORK_PER_PS * (equations.et[i] - now.now_ps) >= left)
+            begins[node.units[self._layers[i].group]] = equations.et[i]
+        rest = [layer.group for i, layer in enumerate(self._layers) if i not in now.started]
+        for u, begin in enumerate(begins):
+            times = [
+                z3.If(equations.S[g][u], equations.alone[g], 0) for g in rest if u in equations.S[g]
+            ]
+            self._solver.add(equations.makespan >= z3.Sum([begin, *times]))
+        total = z3.Sum([*begins, *(equations.alone[g] for g in rest)])
+        self._solver.add(len(begins) * equations.makespan >= total)
+
+
+def _events(before: State, after: State) -> Iterator[tuple[int, list[int]]]:
+    """(instant, layers that start) of all that happens between two states, in order; the last
+    instant is that of the later state."""
+    starts: dict[int, list[int]] = {}
+    for i, start in enumerate(after.start_ps):
+        if start is not None and before.start_ps[i] is None:
+            starts.setdefault(start, []).append(i)
+    ends = {end for end in after.end_ps if end is not None and end > before.now_ps}
+    for instant in sorted(starts.keys() | ends | {after.now_ps}):
+        yield instant, starts.get(instant, [])

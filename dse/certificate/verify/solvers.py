@@ -1,0 +1,83 @@
+"""What a folder says that solvers have shown, asked again."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+
+from dse.certificate.cover import confirm_cover, cover_smtlib, prove_cover
+from dse.certificate.formulation.prove import prove_formulation
+from dse.certificate.formulation.refute import Ended, NotShown
+from dse.certificate.verify.checks import Check, fails, holds, not_checked
+from fitness.lemma_checker.claim import LemmaTarget
+from fitness.lemma_checker.tree import MAX_LEMMAS, leaf_table, most_lemmas
+from results.errors import ResultError
+from results.front.certificate import Certificate, FormulationProof, ProofArtifacts
+from results.front.front import Front
+from results.problem.objectives import objective_names
+from results.problem.problem import Problem
+
+SOLVER_SECONDS = 600.0
+
+
+def target_of(problem: Problem, certificate: Certificate) -> LemmaTarget:
+    """What a tree is held against."""
+    names = objective_names(problem)
+    return LemmaTarget(
+        tuple(names.index(name) for name in certificate.objectives),
+        certificate.members,
+        certificate.epsilon_ppm or 0,
+        certificate.rates_mw,
+    )
+
+
+def formulation_holds(front: Front, claim: FormulationProof) -> Check:
+    """The equations again, from the costs: Z3 shows the same."""
+    fastest = min(front.members, key=lambda member: member.makespan_ps)
+    if claim.optimum_ps != fastest.makespan_ps:
+        return fails("formulation", f"is about {claim.optimum_ps} ps, not {fastest.makespan_ps}")
+    until = time.monotonic() + SOLVER_SECONDS
+    try:
+        shown = prove_formulation(
+            front.problem,
+            fastest.design,
+            fastest.makespan_ps,
+            stopped=lambda: time.monotonic() >= until,
+        )
+    except Ended as error:
+        return not_checked("formulation", f"{error}, within {SOLVER_SECONDS:g} s")
+    except (NotShown, ResultError) as error:
+        return fails("formulation", str(error))
+    if (shown.parts, shown.questions) != (claim.parts, claim.questions):
+        return fails("formulation", f"has {shown.parts} parts and {shown.questions} questions")
+    return holds("formulation", shown.statement)
+
+
+def cover_holds(problem: Problem, name: str, files: ProofArtifacts) -> Iterator[Check]:
+    """The formula follows from the problem and the tree, and solvers refute it."""
+    target = target_of(problem, files.certificate)
+    lemmas = most_lemmas(problem, files.tree)
+    if lemmas > MAX_LEMMAS:
+        yield not_checked("cover", f"at most {MAX_LEMMAS:,} lemmas are, got up to {lemmas:,}")
+        return
+    anew = cover_smtlib(problem, leaf_table(problem, files.tree, target))
+    if files.smtlib is None:
+        yield fails("formula", f"{name}.smt2 is missing")
+        return
+    if files.smtlib != anew:
+        yield fails("formula", f"{name}.smt2 is not what the lemmas and rules give")
+        return
+    yield holds("formula", f"{name}.smt2 is what the lemmas and rules give")
+    answers = [prove_cover(anew, timeout_s=SOLVER_SECONDS)]
+    second = confirm_cover(anew, timeout_s=SOLVER_SECONDS)
+    if second is not None:
+        answers.append(second)
+    stated = ", ".join(f"{answer.solver} says {answer.verdict}" for answer in answers)
+    stated += "; cvc5 is not installed (extra 'proofs')" if second is None else ""
+    verdicts = {answer.verdict for answer in answers}
+    if "sat" in verdicts:
+        yield fails("cover", stated)
+    elif "unsat" in verdicts:
+        yield holds("cover", stated)
+    else:
+        yield not_checked("cover", f"{stated} within {SOLVER_SECONDS:g} s")
