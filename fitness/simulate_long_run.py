@@ -18,8 +18,9 @@ that begins and ends with rounds:
 
 With e the stand-alone time of a stream's executions on a unit in the window of w ps (those that
 reach over its ends count in part, whole ps) and l what one of its frames takes there, the stream's
-*frame period* is the largest ceil(l w / e) over the units that it uses. Since no unit executes more
-than w in the window, rates times loads add up to at most 1 on every unit.
+*frame period* is the largest ceil(l w / e) over the units that it uses, 2**63 - 1 where e is 0.
+Since no unit executes more than w in the window, rates times loads add up to at most 1 on every
+unit.
 :mod:`fitness.reference.long_run` says the same plainly.
 """
 
@@ -80,8 +81,9 @@ class LongRuns:
         used = self.possible[:, None, None] & (self.load_ps > 0)
         window = np.where(used, self.window_ps[:, None, None], 1)
         load, done = np.where(used, self.load_ps, 1), np.where(used, self.executed_ps, 1)
-        periods: IntArray = ceil_ratio(load, window, np.maximum(done, 1)).max(axis=2)
-        return periods
+        periods = ceil_ratio(load, window, np.maximum(done, 1))
+        result: IntArray = np.where(done > 0, periods, INT64_MAX).max(axis=2)
+        return result
 
     @property
     def rate_uhz(self) -> IntArray:

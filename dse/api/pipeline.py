@@ -188,15 +188,12 @@ def explore_to_folder(
     settings = settings or SearchSettings()
     optimizer = optimizer or Named(name=EngineName.AUTO)
     check_output_folder(output, overwrite=overwrite)
-    # Of free-running networks nothing can be proved, which is known at once.
-    provable = prove and bool(rules_of(problem.numeric).provable)
-    if provable:
+    if prove and rules_of(problem.numeric).provable:
         compile_proof_code_aside()
     with search_bar or nullcontext() as on_progress:
         front = search_front(problem, optimizer, settings, command=command, on_progress=on_progress)
     interrupted = front.numeric.provenance.stopped_by == "interrupt"
-    prove = prove and not interrupted
-    written = provable and not interrupted
+    written = prove = prove and not interrupted
     if written:
         front.save(output, overwrite=overwrite, pictures=False)
     not_certified = not_proved = None

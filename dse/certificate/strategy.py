@@ -93,7 +93,6 @@ def prove_front(
     Raises:
         ResultError: where nothing can be proved about any objective.
     """
-    load_proof_code()
     with deferred_interrupt() as interrupt:
         search = partial(
             prove,
@@ -119,6 +118,8 @@ def prove_front(
             bounded = () if column is None else (column,)
         if refused is not None and not bounded:
             raise ResultError(refused)
+        if full_front or column is not None:
+            load_proof_code()
         if full_front:
             work.epsilon = work.prove(columns, share=EXACT_SHARE, earlier=earlier)
         if column is not None and not work.is_certified and not work.interrupted():

@@ -45,6 +45,15 @@ The period is the largest over units of (load x w / what is executed of it). So:
 In closed form the period is the largest load, and nothing contends; of chains there e_c counts
 alone. Inequalities without energy hold for the makespan of one frame, too.
 
+*Networks that run freely* have frame periods p_n, of rates y_n = 1 / p_n, and P is their number N
+over the sum of rates. In the window every unit executes at least y_n w of its load of network n,
+in whole ps as they are counted, and has as much time for it: the loads times y_n add up to at most
+1 on every unit; of a chain, whose F frames are at one place each, to at most F over all units; and
+the least power of its groups on a unit, times that, is drawn. With D_n the least sum of network n,
+sum of y_n D_n <= W + F sum of v + a x power. Where rates are y_n >= r_n, the left side is at least
+(N / P) min D + sum of r_n (D_n - min D). Where nothing is executed, p_n is 2**63 - 1 and y_n counts
+as 0, so that P and the energy of an inference may be that much larger than what is reported.
+
 A *corner* (a value per objective) holds no design point of the box if, with all that follows from
 it and from the limits of the problem on T, e_n, the energy P T + V and the mean power P + V / T,
 the right side stays below D (:mod:`fitness.bound_checker.limits`).

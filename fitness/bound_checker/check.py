@@ -24,6 +24,7 @@ BOUNDED = OF_A_FRAME | {
     ObjectiveKind.EFFICIENCY,
     ObjectiveKind.TOKEN_ENERGY,
     ObjectiveKind.POWER,
+    ObjectiveKind.FAIRNESS,
 }
 
 
@@ -41,8 +42,8 @@ class CheckedBounds:
         _check_parts(problem, proof)
         self._chain_ends = [chain[-1] for chain in proof.chains]
         self._time = frame_time(problem, self._columns)
-        if proof.classes and self._time.in_flight is None:
-            raise ResultError("$.classes: nothing contends in closed form")
+        if proof.classes and (self._time.in_flight is None or self._time.of_streams):
+            raise ResultError("$.classes: there must be none in closed form, or of a free run")
         structure = Structure(problem, proof, self._time)
         tables = BoxCostTables(problem, proof.classes)
         sums_rates = any(
@@ -89,7 +90,7 @@ def bounded_columns(problem: Problem, objectives: Sequence[str]) -> tuple[int, .
     columns = tuple(names.index(name) for name in objectives)
     for column in columns:
         kind = problem.objectives[column].kind
-        if kind not in BOUNDED or not execution.has_frame:
+        if kind not in BOUNDED:
             raise ResultError(
                 f"no bound over boxes is known on {kind.value} under {execution.model}"
             )

@@ -103,6 +103,8 @@ class BoxCostTables:
             rows[np.ix_(range(len(rows)), *points)].reshape(len(rows), -1).tolist()
             for rows in (unit.time_ps, unit.steps_ps, unit.dynamic_mw, unit.demand_kbps)
         )
+        if not self._problem.execution.has_frame:
+            power = self._least_power(u, power)
         table: list[tuple[Cost, ...] | None] = []
         minima: dict[int, ClassMinima] = {}
         for g, repeats in enumerate(self._repeats):
@@ -118,6 +120,15 @@ class BoxCostTables:
                 minima[k] = ClassMinima(min(known[0], kbps), min(known[1], mw))
             table.append(_lower_hull(found))
         return table, minima
+
+    def _least_power(self, u: int, power: list[list[int]]) -> list[list[int]]:
+        """[groups][points]: the least power of a group of the same network."""
+        least: list[list[int]] = []
+        for network in self._problem.networks:
+            there = [power[g] for g in network.groups if self._problem.allowed[g, u]]
+            row = [min(column) for column in zip(*there, strict=True)]
+            least += [row or power[g] for g in network.groups]
+        return least
 
     def _configurations(
         self, minima: Sequence[tuple[int, int, ClassMinima]], memory_points: Points

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from results.errors import ResultError
-from results.problem.execution import ClosedForm, Pipeline
+from results.problem.execution import ClosedForm, FreeRunning, Pipeline
 from results.problem.objectives import ObjectiveKind
 from results.problem.problem import Problem
 
@@ -28,6 +28,8 @@ class FrameTime:
     counted: int = 1
     in_flight: int | None = 1
     """Frames under way at a time; None: a period has no room for paths."""
+    of_streams: bool = False
+    """Whether every network has frames of its own: the period is that of their mean rate."""
 
 
 def frame_time(problem: Problem, columns: Sequence[int]) -> FrameTime:
@@ -42,12 +44,16 @@ def frame_time(problem: Problem, columns: Sequence[int]) -> FrameTime:
     execution = problem.execution
     limited = problem.power_cap_mw is not None or problem.energy_budget_fj is not None
     if not execution.frames_overlap or (
-        not limited and all(problem.objectives[c].kind in OF_A_FRAME for c in columns)
+        execution.has_frame
+        and not limited
+        and all(problem.objectives[c].kind in OF_A_FRAME for c in columns)
     ):
         return FrameTime()
     if isinstance(execution, ClosedForm):
         return FrameTime(is_period=True, in_flight=None)
-    assert isinstance(execution, Pipeline), "bounded_columns"
+    if isinstance(execution, FreeRunning):
+        return FrameTime(is_period=True, in_flight=execution.frames_in_flight, of_streams=True)
+    assert isinstance(execution, Pipeline), "others have a frame that is alone"
     in_flight = execution.frames_in_flight
     frames = fewest_frames(problem, in_flight)
     if frames < in_flight:

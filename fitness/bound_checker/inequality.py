@@ -27,6 +27,9 @@ class Inequality:
     time_weight: int
     energy_weight: int
     chain_weights: tuple[int, ...]
+    beyond: tuple[int, ...] = ()
+    """[networks]: of networks that run freely, each one's least sum less the smallest; ``least`` is
+    that smallest one times their number, as ``time`` is the period of their mean rate."""
 
 
 class Structure:
@@ -48,9 +51,10 @@ class Structure:
         self._is_chain: list[bool] = []
         for network, path in zip(problem.networks, self._paths, strict=True):
             steps = list(itertools.pairwise(path))
+            repeats = 0 if time.of_streams else network.repeats
             self._transition_ps.append(
                 [
-                    [[network.repeats * ps for ps in row] for row in table]
+                    [[repeats * ps for ps in row] for row in table]
                     for step in steps
                     for table in [problem.transition_ps[position[step]].tolist()]
                 ]
@@ -65,6 +69,8 @@ class Structure:
         time_weight = self._time_weight(box, weights)
         energy_weight = self._time.executed * self._time.counted * weights.energy
         weights = self._scaled(weights)
+        if self._time.of_streams:
+            return self._of_streams(box, weights, time_weight, energy_weight)
         per_network = [0] * len(problem.networks)
         least = 0
         for chain, weight in zip(self._chains, weights.chains, strict=True):
@@ -83,6 +89,26 @@ class Structure:
                 return Inequality(None, time_weight, energy_weight, weights.chains)
             least += found
         return Inequality(least, time_weight, energy_weight, weights.chains)
+
+    def _of_streams(
+        self, box: BoxCosts, weights: Multipliers, time_weight: int, energy_weight: int
+    ) -> Inequality:
+        """The same of networks that run freely. Units execute the groups of a chain one after the
+        other in each frame, so its times alone are a path; transitions may be missing from the
+        window, and segments are limited whatever the rates."""
+        networks = self._problem.networks
+        per_network = [0] * len(networks)
+        for chain, weight in zip(self._chains, weights.chains, strict=True):
+            if len(chain) == 1 and self._is_chain[chain[0]]:
+                per_network[chain[0]] += weight
+        entry = [0] * len(self._problem.units)
+        sums = [self._network(n, box, weights, w, entry) for n, w in enumerate(per_network)]
+        found = [value for value in sums if value is not None]
+        if len(found) < len(sums):
+            return Inequality(None, time_weight, energy_weight, weights.chains)
+        least = min(found)
+        beyond = tuple(value - least for value in found)
+        return Inequality(len(networks) * least, time_weight, energy_weight, weights.chains, beyond)
 
     def _time_weight(self, box: BoxCosts, weights: Multipliers) -> int:
         """W in 1/65536, times both numbers of frames."""

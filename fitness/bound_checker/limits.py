@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 
-from common.units import UHZ_PS, UW_PER_MW
+from common.units import PPM, UHZ_PS, UW_PER_MW
 from fitness.bound_checker.frame_time import FrameTime
 from fitness.bound_checker.inequality import Inequality
 from results.front.bounds import Corner
@@ -13,6 +14,7 @@ from results.io.canonical_json import INT64_MAX
 from results.problem.arithmetic import WORK_PER_PS
 from results.problem.objectives import ObjectiveKind
 from results.problem.problem import Problem
+from results.problem.rates import times_alone_ps
 
 
 @dataclass(frozen=True)
@@ -21,7 +23,7 @@ class Limits:
 
     makespan_ps: int | None
     """Of one frame alone."""
-    period_ps: int | None
+    period_ps: int | Fraction | None
     """In the long run."""
     ends_ps: tuple[int | None, ...]
     """[networks]: of their last repeats, in one frame alone."""
@@ -29,6 +31,8 @@ class Limits:
     """Of a frame, idle energy included."""
     power_uw: int | None
     """Energy over the time of a frame."""
+    rates: tuple[Fraction, ...] = ()
+    """[networks]: of networks that run freely, at least, per ps."""
 
 
 def limits_of(
@@ -43,7 +47,10 @@ def limits_of(
     networks, given = problem.networks, problem.execution.period_ps
     ends = [n.arrival_ps + n.deadline_ps if n.deadline_ps is not None else None for n in networks]
     makespan, energy = given, problem.energy_budget_fj
-    period = power = None
+    has_frame = problem.execution.has_frame
+    least_rates = [Fraction(0 if has_frame else n.min_rate_uhz or 0, UHZ_PS) for n in networks]
+    period: int | Fraction | None = None
+    power = None
     if problem.power_cap_mw is not None:
         power = problem.power_cap_mw * UW_PER_MW
     for column, value in zip(columns, corner, strict=True):
@@ -56,15 +63,20 @@ def limits_of(
             case ObjectiveKind.LATENCY, int(n):
                 ends[n] = _smaller(ends[n], networks[n].arrival_ps + value)
             case ObjectiveKind.THROUGHPUT, _:
-                period = _smaller(period, value)
+                period = value
             case ObjectiveKind.ENERGY, _:
                 energy = _smaller(energy, value)
             case ObjectiveKind.EFFICIENCY, _:
                 # floor(energy / networks) <= value
-                energy = _smaller(energy, (value + 1) * len(networks) - 1)
+                inferences = len(networks) if has_frame else 1
+                energy = _smaller(energy, (value + 1) * inferences - 1)
             case ObjectiveKind.TOKEN_ENERGY, int(n):
                 # floor(energy / repeats) <= value
                 energy = _smaller(energy, (value + 1) * networks[n].repeats - 1)
+            case ObjectiveKind.FAIRNESS, _:
+                # floor(10^6 x time alone x rate) >= -value
+                shares = [Fraction(-value, PPM * ps) for ps in times_alone_ps(problem)]
+                least_rates = [max(*pair) for pair in zip(least_rates, shares, strict=True)]
             case ObjectiveKind.POWER, _:
                 # floor(1000 energy / time) <= value
                 power = _smaller(power, value + 1)
@@ -83,8 +95,18 @@ def limits_of(
         # Rounded down, and never above what a file can hold.
         energy = None if energy is None or energy >= INT64_MAX else energy + 1
         period = None if period is None or period >= INT64_MAX else period
+    if not has_frame:
+        # A network that executes nothing on a unit has this rate; others have less than they say.
+        none = Fraction(1, INT64_MAX)
+        least_rates = [rate if rate > none else Fraction(0) for rate in least_rates]
+        if period is not None:
+            period = Fraction(period * INT64_MAX, INT64_MAX - period)
+        total = sum(least_rates)
+        if total and (period is None or period > len(networks) / total):
+            period = len(networks) / total
+        energy = None if energy is None else len(networks) * energy
     ends = [_smaller(end, makespan) for end in ends]
-    return Limits(makespan, period, tuple(ends), energy, power)
+    return Limits(makespan, period, tuple(ends), energy, power, tuple(least_rates))
 
 
 def contradicts(
@@ -106,6 +128,10 @@ def contradicts(
     if inequality.least is None:
         return True
     weight, energy_weight = inequality.time_weight, inequality.energy_weight
+    if time.of_streams:
+        # What networks with more than the least sum must execute at least is left to none.
+        pairs = zip(limits.rates, inequality.beyond, strict=True)
+        weight -= int(WORK_PER_PS * sum((rate * more for rate, more in pairs), Fraction(0)))
     ends = [limits.ends_ps[n] for n in chain_ends]
     energy, power = limits.energy_fj, limits.power_uw
     given = problem.execution.period_ps
@@ -116,32 +142,39 @@ def contradicts(
         energy, power, idle_mw = None if energy is None else energy - idle_mw * given, None, 0
     if energy is None and power is None and energy_weight:
         return False
-    longest = limits.period_ps if time.is_period else limits.makespan_ps
+    times = [limits.period_ps if time.is_period else limits.makespan_ps]
     if time.is_period and not energy_weight:
         # What holds without energy holds of one frame alone, too.
-        longest = _smaller(longest, limits.makespan_ps)
+        times.append(limits.makespan_ps)
+    longest = min((ps for ps in times if ps is not None), default=None)
     # In a time t chains take t times ``flow`` over ``parts``, unless that is unlimited.
     flow = None if time.in_flight is None else time.in_flight * time.counted
     parts = time.executed
-    breaks = {0, 1}
+    breaks: set[int | Fraction] = {0, 1}
     if flow is not None:
         breaks |= {end * parts // flow + more for end in ends if end is not None for more in (0, 1)}
     elif any(v and end is None for v, end in zip(inequality.chain_weights, ends, strict=True)):
         return False
-    if energy is not None and power:
-        breaks |= {energy * UW_PER_MW // power + more for more in (0, 1)}
+    # Beside a network that executes nothing, energy grows by this with the time.
+    growth = Fraction(energy, INT64_MAX) if energy is not None and time.of_streams else 0
+    if energy is not None and power is not None and power > UW_PER_MW * growth:
+        meet = energy * UW_PER_MW // (power - UW_PER_MW * growth)
+        breaks |= {meet, meet + 1}
 
-    def right_side(at: int) -> int:
-        total = UW_PER_MW * parts * weight * at
+    def right_side(at: int | Fraction) -> int | Fraction:
+        total: int | Fraction = UW_PER_MW * parts * weight * at
         for v, end in zip(inequality.chain_weights, ends, strict=True):
-            room = None if flow is None else flow * at
             if v:
-                total += UW_PER_MW * WORK_PER_PS * v * _least(room, end, parts)
+                rooms: list[int | Fraction] = [] if flow is None else [flow * at]
+                rooms += [] if end is None else [end * parts]
+                total += UW_PER_MW * WORK_PER_PS * v * min(rooms)
         if energy_weight:
-            left = None if energy is None else UW_PER_MW * energy
+            rooms = []
+            if energy is not None:
+                rooms.append(UW_PER_MW * (energy + growth * at))
             if power is not None:
-                left = _smaller(left, power * max(at, 1))
-            assert left is not None, "looked at above"
+                rooms.append(power * max(at, 1))
+            left = min(rooms)
             total += parts * WORK_PER_PS * energy_weight * (left - UW_PER_MW * idle_mw * at)
         return total
 
@@ -154,13 +187,6 @@ def contradicts(
     else:
         breaks = {ps for ps in breaks if ps < longest} | {longest}
     return max(map(right_side, breaks)) < least
-
-
-def _least(room: int | None, end: int | None, parts: int) -> int:
-    """Of what a period has room for and an end, the smaller, in parts of a ps."""
-    left = _smaller(room, None if end is None else end * parts)
-    assert left is not None, "looked at above"
-    return left
 
 
 def _smaller(a: int | None, b: int | None) -> int | None:

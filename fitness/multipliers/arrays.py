@@ -106,6 +106,7 @@ class BoxArrayTables:
             found = self._units[u, points] = _make_part(
                 self._problem.units[u],
                 self._problem.frame_ps(u),
+                _drawn_mw(self._problem, u),
                 points,
                 self._problem.allowed[:, u],
                 np.array(begins),
@@ -193,9 +194,24 @@ class _UnitPart:
     """Per class its least demand and power."""
 
 
+def _drawn_mw(problem: Problem, u: int) -> IntArray:
+    """[groups, *points]: dynamic power; of networks that run freely the least of their groups."""
+    power = problem.units[u].dynamic_mw
+    if problem.execution.has_frame:
+        return power
+    least = power.copy()
+    for network in problem.networks:
+        groups = np.array(network.groups)
+        there = groups[problem.allowed[groups, u]]
+        if there.size:
+            least[groups] = power[there].min(axis=0)
+    return least
+
+
 def _make_part(
     unit: ProblemUnit,
     frame_ps: IntArray,
+    drawn_mw: IntArray,
     points: Sequence[Sequence[int]],
     allowed: BoolArray,
     begins: IntArray,
@@ -207,7 +223,7 @@ def _make_part(
     groups = len(allowed)
     time, power, demand = (
         np.asarray(table[np.ix_(range(groups), *points)]).reshape(groups, -1)
-        for table in (frame_ps, unit.dynamic_mw, unit.demand_kbps)
+        for table in (frame_ps, drawn_mw, unit.demand_kbps)
     )
     kind = np.searchsorted(begins, demand, side="right") - 1
     minima = {}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
@@ -165,3 +165,27 @@ def make_networks(
         chain_end=np.array([chain[-1] for chain in chains], dtype=np.int64),
         arrival_ps=np.array([problem.networks[c[0]].arrival_ps for c in chains], dtype=float),
     )
+
+
+def networks_of_streams(problem: Problem, networks: Networks) -> list[Networks]:
+    """One for each network where they run freely: without transitions and segments, and a path only
+    where it has all groups."""
+    made = []
+    for n, network in enumerate(problem.networks):
+        part = slice(int(networks.first[n]), int(networks.first[n + 1]))
+        path = networks.path[part]
+        chain = bool(networks.counts_segments[n])
+        made.append(
+            replace(
+                networks,
+                path=path,
+                first=np.array([0, len(path)], dtype=np.int64),
+                beside=np.array(sorted(set(network.groups) - set(path.tolist())), dtype=np.int64),
+                transition_ps=np.zeros_like(networks.transition_ps[part]),
+                limit=networks.limit[n : n + 1].copy(),
+                counts_segments=np.zeros(1, dtype=np.int64),
+                member=networks.member[:, n : n + 1] * float(chain),
+                arrival_ps=np.zeros_like(networks.arrival_ps),
+            )
+        )
+    return made

@@ -36,6 +36,7 @@ from fitness.reference.design import look_up
 from fitness.reference.timeline import Execution
 from results.front.front import FreeRun
 from results.front.schedule import Schedule, ScheduledGroup
+from results.io.canonical_json import INT64_MAX
 from results.problem.arithmetic import WORK_PER_PS
 from results.problem.execution import frames_in_flight
 from results.problem.problem import DesignPoint, Problem
@@ -328,12 +329,13 @@ class LongRunSimulation:
 
     def periods(self, begin: Account, end: Account) -> tuple[int, ...]:
         """Of each stream: what a frame takes in the mean between the two, by the unit where least
-        of it is executed, rounded up."""
+        of it is executed, rounded up; 2**63 - 1 where that is nothing."""
         window = end.now_ps - begin.now_ps
         periods = [1 for _ in self.streams]
         for (stream, unit), load in self.loads().items():
             done = end.executed_ps[stream, unit] - begin.executed_ps[stream, unit]
-            periods[stream] = max(periods[stream], -(-load * window // max(done, 1)))
+            period = -(-load * window // done) if done else INT64_MAX
+            periods[stream] = max(periods[stream], period)
         return tuple(periods)
 
 

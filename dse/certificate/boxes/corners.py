@@ -8,14 +8,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from common.arrays import BoolArray, FloatArray, IntArray
-from common.units import UHZ_PS, UW_PER_MW
+from common.units import PPM, UHZ_PS, UW_PER_MW
 from fitness.bound_checker.frame_time import FrameTime
 from results.problem.objectives import ObjectiveKind
 from results.problem.problem import Problem
+from results.problem.rates import times_alone_ps
 
 MAX_EPSILON = 1e3
 STEPS = 24
-LARGE = 1e300
+LARGE, ROUNDING = 1e300, 1e-9
 SCALE_KINDS = {
     ObjectiveKind.LATENCY,
     ObjectiveKind.THROUGHPUT,
@@ -39,6 +40,8 @@ class Room:
     """[corners]: idle energy included."""
     power_mw: FloatArray
     """[corners]: energy over time, where the time is not given."""
+    rates: FloatArray
+    """[corners, networks]: of networks that run freely, at least, per ps."""
 
     def at(self, index: int) -> Room:
         """That of one corner."""
@@ -54,6 +57,8 @@ class Lines:
     energy: FloatArray
     chains: FloatArray
     """[lines, chains]"""
+    beyond: FloatArray
+    """[lines, networks]: where they run freely, else no networks."""
 
 
 class Corners:
@@ -75,7 +80,7 @@ class Corners:
             self._period is None
             and problem.power_cap_mw is None
             and problem.energy_budget_fj is None
-            and all(network.deadline_ps is None for network in problem.networks)
+            and all(n.deadline_ps is None and n.min_rate_uhz is None for n in problem.networks)
             and all(
                 objective.network is None and objective.kind in SCALE_KINDS
                 for objective in self._objectives
@@ -101,6 +106,10 @@ class Corners:
         energy = np.full(count, np.inf if budget is None else float(budget))
         cap = problem.power_cap_mw
         period, power = np.full(count, np.inf), np.full(count, np.inf if cap is None else cap)
+        streams = len(problem.networks) if self._time.of_streams else 0
+        least_rates = np.zeros((count, streams))
+        for n in range(streams):
+            least_rates[:, n] = (problem.networks[n].min_rate_uhz or 0) / UHZ_PS
         for j, objective in enumerate(self._objectives):
             value = self._values[:, j]
             value = np.where(value < 0, value * (1 + epsilon), value / (1 + epsilon))
@@ -113,9 +122,14 @@ class Corners:
                 case ObjectiveKind.ENERGY, _:
                     energy = np.minimum(energy, value)
                 case ObjectiveKind.EFFICIENCY, _:
-                    energy = np.minimum(energy, value * len(problem.networks))
+                    inferences = 1 if self._time.of_streams else len(problem.networks)
+                    energy = np.minimum(energy, value * inferences)
                 case ObjectiveKind.TOKEN_ENERGY, int(n):
                     energy = np.minimum(energy, value * problem.networks[n].repeats)
+                case ObjectiveKind.FAIRNESS, _:
+                    alone = np.array(times_alone_ps(problem), dtype=float)
+                    shares = np.where(np.isinf(value), 0.0, -value)[:, None] / (PPM * alone)
+                    least_rates = np.maximum(least_rates, shares)
                 case ObjectiveKind.THROUGHPUT, _:
                     period = np.minimum(period, value)
                 case ObjectiveKind.POWER, _:
@@ -130,7 +144,14 @@ class Corners:
         if self._period is not None:
             energy = np.minimum(energy, power * self._period)
             power = np.full(count, np.inf)
-        return Room(makespan, period, np.minimum(ends, makespan[:, None]), energy, power)
+        if streams:
+            energy = streams * energy
+            total = least_rates.sum(axis=1)
+            room = np.divide(streams, total, out=np.full(count, np.inf), where=total > 0)
+            period = np.minimum(period, room)
+        return Room(
+            makespan, period, np.minimum(ends, makespan[:, None]), energy, power, least_rates
+        )
 
     def longest(self, room: Room, *, with_energy: bool) -> FloatArray:
         """[corners]: the longest time of a frame that is left to inequalities with or without
@@ -146,7 +167,10 @@ class Corners:
         if not len(lines.least):
             return np.zeros(len(self._values), dtype=np.bool_)
         right = self.largest(lines, chain_end, idle_mw, room)
-        return np.asarray((right < lines.least[:, None]).any(axis=0))
+        least = lines.least[:, None]
+        # Where a limit holds with equality, rounding must not close what no epsilon closes.
+        least = np.where(least > 0, least * (1 - ROUNDING), least * (1 + ROUNDING))
+        return np.asarray((right < least).any(axis=0))
 
     def largest(self, lines: Lines, chain_end: IntArray, idle_mw: int, room: Room) -> FloatArray:
         """[lines, corners]: the largest right side over all times."""
@@ -168,11 +192,12 @@ class Corners:
             both = has_energy & has_power & (power > 0)
             breaks.append(np.divide(energy, power, out=longest.copy(), where=both))
         largest = np.full((len(lines.least), len(longest)), -np.inf)
+        per_time = lines.time[:, None] - lines.beyond @ room.rates.T
         for instant in breaks:
             at = np.minimum(instant, longest)
             finite = np.isfinite(at)
             time = np.where(finite, at, 0.0)
-            right = lines.time[:, None] * time
+            right = per_time * time
             paths = ends
             if np.isfinite(self.flow):
                 paths = np.minimum(self.flow * time[:, None], ends)
@@ -188,7 +213,7 @@ class Corners:
             largest = np.maximum(largest, np.where(finite, right, -np.inf))
         # Without a limit on the time the right side must not rise for ever.
         flow = self.flow if np.isfinite(self.flow) else 0.0
-        slope = lines.time[:, None] + flow * (lines.chains @ np.isinf(ends).T)
+        slope = per_time + flow * (lines.chains @ np.isinf(ends).T)
         if self._period is None:
             slope = slope - lines.energy[:, None] * idle_mw
             slope = slope + lines.energy[:, None] * np.where(has_power & ~has_energy, power, 0)

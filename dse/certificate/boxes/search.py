@@ -314,4 +314,6 @@ class BoxSearch:
 def _counts_contention(time: FrameTime) -> bool:
     """Whether contention is worth more than the frames that may be missing from a window, and there
     is some."""
-    return time.in_flight is not None and time.executed >= LEAST_EXECUTED * time.counted
+    if time.of_streams or time.in_flight is None:
+        return False
+    return time.executed >= LEAST_EXECUTED * time.counted

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from common.arrays import FloatArray
 from dse.certificate.boxes.corners import Corners, Lines, Room
 from fitness.multipliers.arrays import BoxArrays
-from fitness.multipliers.structure import Networks, make_scratch
+from fitness.multipliers.structure import Networks, make_scratch, networks_of_streams
 from results.front.bounds import Multipliers
 from results.problem.problem import Problem
 
@@ -17,6 +18,7 @@ LARGEST_WEIGHT = 10**7
 MAX_SEGMENT_WEIGHT = 2.0**62
 """Weights of segments are larger, by the time that a segment may cost; files have int64."""
 TURNS, RATE = 8, 0.5
+MIXES, MIX_RATE = 5, 2.0
 
 
 class WeightFinder:
@@ -34,6 +36,17 @@ class WeightFinder:
         self.resources = len(self._scratch.used)
         self._segments = np.array([unit.max_segments or 0 for unit in problem.units], dtype=float)
         self._limited = np.array([unit.max_segments is not None for unit in problem.units])
+        self._streams: list[Networks] = []
+        if not problem.execution.has_frame:
+            self._streams = networks_of_streams(problem, networks)
+            self._all_streams = replace(
+                networks,
+                transition_ps=np.zeros_like(networks.transition_ps),
+                arrival_ps=np.zeros_like(networks.arrival_ps),
+                counts_segments=np.zeros_like(networks.counts_segments),
+                member=networks.member * networks.counts_segments,
+            )
+            self._limited[:] = False
 
     def lines(self, box: BoxArrays, weights: Sequence[FloatArray]) -> Lines:
         """The inequalities that weights [resources] give over a box."""
@@ -41,11 +54,14 @@ class WeightFinder:
 
         kinds, chains = self._kinds, len(self._networks.member)
         table = np.array(weights).reshape(-1, self.resources)
-        least = np.empty(len(table))
+        sums = np.empty((len(table), max(len(self._streams), 1)))
         for index, row in enumerate(table):
-            least[index] = least_sum(
-                self._networks, box, row, kinds, self._scratch, self._scratch.used
-            )
+            for n, networks in enumerate(self._streams or [self._networks]):
+                sums[index, n] = least_sum(
+                    networks, box, row, kinds, self._scratch, self._scratch.used
+                )
+        least = sums.shape[1] * sums.min(axis=1)
+        beyond = (sums - sums.min(axis=1, keepdims=True))[:, : len(self._streams)]
         segments = table[:, 1 + kinds + chains :]
         least = np.where(least >= LARGE, np.inf, least - segments @ self._segments)
         by_class = table[:, 1 : 1 + kinds] @ box.rate.T - table[:, :1] * box.lost_mw
@@ -54,6 +70,7 @@ class WeightFinder:
             time=by_class.max(axis=1),
             energy=table[:, 0],
             chains=table[:, 1 + kinds : 1 + kinds + chains],
+            beyond=beyond,
         )
 
     def find(
@@ -81,13 +98,18 @@ class WeightFinder:
                 high = time
                 time = (low + high) / 2
                 continue
-            ratio = improve(
-                self._networks, box, space, time, self._kinds, shares, rounds, RATE, self._scratch
-            )
-            weights = self._rounded(box, room, shares, space, longest)
-            reach = self._reach(box, room, weights)
-            if best is None or reach > best[0]:
-                best = reach, weights, shares.copy()
+            mix = np.ones(len(self._streams))
+            for _ in range(MIXES if self._streams else 1):
+                networks, costs = self._mixed(box, room, time, mix)
+                ratio = improve(
+                    networks, costs, space, time, self._kinds, shares, rounds, RATE, self._scratch
+                )
+                weights = self._rounded(box, room, shares, space, longest)
+                reach = self._reach(box, room, weights)
+                if best is None or reach > best[0]:
+                    best = reach, weights, shares.copy()
+                beyond = self.lines(box, [weights]).beyond[0]
+                mix = mix * np.exp(-MIX_RATE * beyond / max(beyond.max(initial=0.0), 1e-300))
             slope = self._slope(box, room, weights, time)
             if (time >= longest and slope >= 0) or given is not None or ratio >= 1e299:
                 break
@@ -104,6 +126,23 @@ class WeightFinder:
             only[0] = 1.0
             return only, start
         return best[1], best[2]
+
+    def _mixed(
+        self, box: BoxArrays, room: Room, time: float, mix: FloatArray
+    ) -> tuple[Networks, BoxArrays]:
+        """What to look for weights over: of networks that run freely, one frame of each at its
+        least rate, and what is left of all rates shared out as ``mix`` [networks] has it."""
+        if not self._streams:
+            return self._networks, box
+        shares = room.rates[0] * time / len(mix)
+        shares = shares + max(1 - shares.sum(), 0.0) * mix / mix.sum()
+        scale = np.ones(len(box.time_ps))
+        for n, network in enumerate(self._problem.networks):
+            for g in network.groups:
+                for first, last in zip(box.start[g], box.end[g], strict=True):
+                    scale[first:last] = shares[n]
+        costs = replace(box, time_ps=scale * box.time_ps, energy_fj=scale * box.energy_fj)
+        return self._all_streams, costs
 
     def _space(self, box: BoxArrays, room: Room, time: float) -> FloatArray | None:
         """[resources]: what is left in a time; None where idle power alone takes it all."""
@@ -153,7 +192,7 @@ class WeightFinder:
     def _slope(self, box: BoxArrays, room: Room, weights: FloatArray, time: float) -> float:
         """How the right side rises with the time."""
         lines, flow = self.lines(box, [weights]), self._corners.flow
-        slope = float(lines.time[0])
+        slope = float(lines.time[0] - lines.beyond[0] @ room.rates[0])
         if np.isfinite(flow):
             ends = room.ends_ps[0][self._networks.chain_end]
             slope += flow * float(lines.chains[0] @ (ends >= flow * time))

@@ -12,7 +12,7 @@ from fitness.bound_checker.boxes import whole_space
 from fitness.multipliers.structure import chains_of, paths_of
 from fitness.objectives import make_outcomes
 from results.front.bounds import BoundProof, Leaf, Multipliers, Split
-from results.problem.execution import ClosedForm, Periodic, Pipeline
+from results.problem.execution import ClosedForm, FreeRunning, Periodic, Pipeline
 from results.problem.objectives import Objective, ObjectiveKind, objective_names
 from results.problem.problem import Problem
 from results.problem.problem_file import problem_sha256
@@ -96,7 +96,7 @@ def random_proof(rng: np.random.Generator, problem: Problem) -> BoundProof:
     """Boxes and weights at random; nothing says that they are any good."""
     chains = chains_of(problem)
     classes: tuple[tuple[int, ...], ...] = ()
-    if rng.integers(2) and not isinstance(problem.execution, ClosedForm):
+    if rng.integers(2) and not isinstance(problem.execution, ClosedForm | FreeRunning):
         classes = tuple(
             (0, *sorted({int(kbps) * 10**6 for kbps in rng.integers(1, 90, rng.integers(3))}))
             for _ in problem.units

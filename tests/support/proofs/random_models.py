@@ -10,7 +10,7 @@ import numpy as np
 
 from benchmarks.problems.random_problem import RandomShape, random_pipeline, random_problem
 from fitness.objectives import make_outcomes
-from results.problem.execution import ChannelUse, IdleTime, OneFrame, Pipeline
+from results.problem.execution import ChannelUse, FreeRunning, IdleTime, OneFrame, Pipeline
 from results.problem.objectives import Objective, ObjectiveKind
 from results.problem.problem import Problem
 from tests.support.proofs.random_boxes import Enumerated
@@ -25,12 +25,13 @@ KINDS = (
     ObjectiveKind.POWER,
     ObjectiveKind.EFFICIENCY,
     ObjectiveKind.TOKEN_ENERGY,
+    ObjectiveKind.FAIRNESS,
 )
 
 
 def enumerated_model(seed: int) -> Enumerated | None:
-    """A frame, pipeline or closed form with some of the objectives above, and sometimes a power
-    cap, an energy budget, deadlines, most transitions or segments; None: too large."""
+    """A frame, pipeline, closed form or free run with some of the objectives above, and sometimes a
+    power cap, an energy budget, deadlines, most transitions or segments; None: too large."""
     rng = np.random.default_rng((5, seed))
     problem = _problem(rng)
     rows = all_designs(problem)
@@ -49,6 +50,8 @@ def enumerated_model(seed: int) -> Enumerated | None:
     chosen = [kind for kind in kinds if rng.integers(2)] or [kinds[int(rng.integers(len(kinds)))]]
     problem = replace(problem, objectives=objectives(chosen))
 
+    framed = problem.execution.has_frame
+
     def drawn(kind: ObjectiveKind) -> int:
         return max(1, int(np.quantile(values[kind], rng.random())))
 
@@ -60,7 +63,7 @@ def enumerated_model(seed: int) -> Enumerated | None:
         networks = [
             replace(
                 network,
-                deadline_ps=drawn(ObjectiveKind.LATENCY) if rng.integers(2) else None,
+                deadline_ps=drawn(ObjectiveKind.LATENCY) if framed and rng.integers(2) else None,
                 max_transitions=int(rng.integers(3)) if rng.integers(2) else None,
             )
             for network in problem.networks
@@ -72,7 +75,7 @@ def enumerated_model(seed: int) -> Enumerated | None:
 
 
 def _problem(rng: np.random.Generator) -> Problem:
-    model = int(rng.integers(4))
+    model = int(rng.integers(6))
     # What channels of the closed form take, which has no bound, would be nearly all beside ties.
     problem = random_problem(rng, replace(SHAPE, ties=model != 1 and bool(rng.integers(2))))
     match model:
@@ -82,6 +85,19 @@ def _problem(rng: np.random.Generator) -> Problem:
             channels = ChannelUse.ALL if rng.integers(2) else ChannelUse.BETWEEN_UNITS
             idle_time = IdleTime.PERIOD if rng.integers(2) else IdleTime.SUM_OF_LOADS
             return random_pipeline(rng, problem, channels, idle_time)
+        case 4 | 5:
+            networks = tuple(
+                replace(
+                    network,
+                    waits_for=(),
+                    arrival_ps=0,
+                    min_rate_uhz=int(rng.integers(1, 10**9)) if rng.integers(4) == 0 else None,
+                )
+                for network in problem.networks
+            )
+            free = FreeRunning(int(rng.integers(1, 5)))
+            nothing: dict[str, object] = {"handovers": (), "handover_ps": None}
+            return replace(problem, networks=networks, execution=free, **nothing)
         case _:
             return replace(problem, execution=Pipeline(int(rng.integers(1, 5))))
 
