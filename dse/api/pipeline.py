@@ -13,8 +13,9 @@ from dse.api.front import Front
 from dse.api.problem import Networks, Problem
 from dse.certificate.boxes.prove import BoundedFront
 from dse.certificate.branch_and_bound import Cluster, SearchProgress
-from dse.certificate.certify import CertifiedFront, Limits, certified_column
-from dse.certificate.strategy import Goal, ProofOutcome, add_formulation, prove_front
+from dse.certificate.certify import CertifiedFront, Limits
+from dse.certificate.preconditions import Goal, certified_column
+from dse.certificate.strategy import ProofOutcome, add_formulation, prove_front
 from dse.compile.load import announce_compilation, compile_proof_code_aside
 from dse.engines.explore import explore_problem
 from dse.engines.optimizers import Named, Optimizer, goal_of

@@ -18,6 +18,7 @@ from dse.certificate.branch_and_bound import (
     find_front,
 )
 from dse.certificate.cover import cover_smtlib, prove_cover
+from dse.certificate.preconditions import certified_column
 from dse.certificate.subtree import Subtree, tree_of_subtrees
 from dse.errors import InternalError
 from dse.problem.int64_bounds import check_magnitudes
@@ -34,7 +35,7 @@ from results.front.dominance import non_dominated
 from results.front.front import CertificateSummary, Front
 from results.front.proof_tree import tree_bytes
 from results.io.canonical_json import sha256_of
-from results.problem.objectives import ObjectiveKind, objective_names
+from results.problem.objectives import objective_names
 from results.problem.problem import Problem
 from results.problem.problem_file import problem_sha256
 from results.text.space_description import describe_space
@@ -104,19 +105,6 @@ class CertifiedFront:
         certificate = replace(self.files.certificate, epsilon_ppm=None)
         claim = replace(self.claim, epsilon_ppm=None)
         return CertifiedFront(self.front, claim, replace(self.files, certificate=certificate))
-
-
-def certified_column(problem: Problem) -> int | None:
-    """The objective whose best member is certified: the makespan where latency is an objective,
-    else Eq. 10 where that is, else none; none where priorities are searched, or networks have rates
-    of their own."""
-    if problem.searches_priorities or problem.is_paced:
-        return None
-    kinds = [(objective.kind, objective.network) for objective in problem.objectives]
-    for kind in (ObjectiveKind.LATENCY, ObjectiveKind.INVERSE_LATENCY):
-        if (kind, None) in kinds:
-            return kinds.index((kind, None))
-    return None
 
 
 def certify(

@@ -1,16 +1,29 @@
-"""Which fronts the exact search can prove: for which objectives and limits bounds are known."""
+"""What can be proved of a problem: for which objectives and limits bounds are known."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import Enum
 
+from fitness.bound_checker.check import bounded_columns
 from fitness.execution import RULES, rules_of
 from results.errors import ResultError
-from results.problem.objectives import objective_names
+from results.problem.objectives import ObjectiveKind, objective_names
 from results.problem.problem import Problem
 
 MAX_POINTS = 62
 """Operating points of a domain that fit in the bits of a mask."""
+
+
+class Goal(Enum):
+    """What is to be proved."""
+
+    FASTEST = "fastest"
+    """That no design point is faster than the fastest member."""
+    WHOLE_FRONT = "whole front"
+    """That the front is complete; if that takes too long, how far from it it can be, and that no
+    design point is faster."""
 
 
 def check_provable(problem: Problem, objectives: Sequence[int]) -> None:
@@ -49,3 +62,74 @@ def check_provable(problem: Problem, objectives: Sequence[int]) -> None:
                 f"domain {domain.name!r}: at most {MAX_POINTS} operating points can be proved "
                 f"over, got {len(domain.frequencies_khz)}"
             )
+
+
+def certified_column(problem: Problem) -> int | None:
+    """The objective whose best member is certified: the makespan where latency is an objective,
+    else Eq. 10 where that is, else none; none where priorities are searched, or networks have rates
+    of their own."""
+    if problem.searches_priorities or problem.is_paced:
+        return None
+    kinds = [(objective.kind, objective.network) for objective in problem.objectives]
+    for kind in (ObjectiveKind.LATENCY, ObjectiveKind.INVERSE_LATENCY):
+        if (kind, None) in kinds:
+            return kinds.index((kind, None))
+    return None
+
+
+@dataclass(frozen=True)
+class Provable:
+    """What can be proved of a problem: positions of objectives."""
+
+    front: tuple[int, ...] | None
+    """All of them, where the exact search is for them."""
+    fastest: int | None
+    """The one that the fastest member is certified for."""
+    bounded: tuple[int, ...]
+    """Those with bounds over boxes."""
+    refused: str | None
+    """Why the exact search is not for all of them."""
+    unbounded: str | None
+    """Why there are no bounds over boxes of all of them."""
+
+
+def provable(problem: Problem, goal: Goal) -> Provable:
+    """What is proved for a goal.
+
+    Raises:
+        ResultError: where there is nothing.
+    """
+    column = certified_column(problem)
+    if goal is Goal.FASTEST:
+        return Provable(None, column, () if column is None else (column,), None, None)
+    columns = tuple(range(len(problem.objectives)))
+    refused, unbounded = _refusal(problem, columns), _no_bounds(problem, columns)
+    if refused is not None and column is not None and _refusal(problem, (column,)) is not None:
+        column = None
+    bounded = columns
+    if unbounded is not None:
+        bounded = () if column is None else (column,)
+    if refused is not None and not bounded:
+        raise ResultError(refused)
+    return Provable(columns if refused is None else None, column, bounded, refused, unbounded)
+
+
+def _refusal(problem: Problem, columns: tuple[int, ...]) -> str | None:
+    """Why no search can prove these objectives; None where one can."""
+    try:
+        check_provable(problem, columns)
+    except ResultError as error:
+        return str(error)
+    return None
+
+
+def _no_bounds(problem: Problem, columns: tuple[int, ...]) -> str | None:
+    """Why these objectives have no bounds over boxes; None where they have."""
+    names = objective_names(problem)
+    if any(len(domain.frequencies_khz) > MAX_POINTS for domain in problem.domains):
+        return f"no bound over boxes is known with more than {MAX_POINTS} operating points"
+    try:
+        bounded_columns(problem, [names[column] for column in columns])
+    except ResultError as error:
+        return str(error)
+    return None

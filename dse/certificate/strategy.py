@@ -10,24 +10,20 @@ import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from enum import Enum
 from functools import partial
 
 from dse.certificate.boxes.prove import BoundedFront, bound_front, default_boxes
 from dse.certificate.branch_and_bound import Cluster, SearchProgress
-from dse.certificate.certify import CertifiedFront, Limits, certified_column, prove
+from dse.certificate.certify import CertifiedFront, Limits, prove
 from dse.certificate.formulation.prove import prove_formulation
 from dse.certificate.formulation.refute import NotShown
-from dse.certificate.preconditions import MAX_POINTS, check_provable
+from dse.certificate.preconditions import Goal, Provable, provable
 from dse.compile.load import load_bound_code, load_proof_code
 from dse.inputs.interrupts import deferred_interrupt
-from fitness.bound_checker.check import bounded_columns
 from results.errors import ResultError
 from results.front.bounds import BoundProof
 from results.front.certificate import CertificateStatus, ProofArtifacts
 from results.front.front import Front
-from results.problem.objectives import objective_names
-from results.problem.problem import Problem
 
 TOLERANCES_PPM = (100_000, 50_000, 20_000, 10_000, 5_000, 2_000, 1_000, 500)
 """Each search within one of them finds the next one easier, for it leaves better members."""
@@ -40,16 +36,6 @@ parts."""
 TIMED_BOXES = 5
 """With a time limit, so many times the default number of boxes at most: they are still checked in
 some ten seconds."""
-
-
-class Goal(Enum):
-    """What is to be proved."""
-
-    FASTEST = "fastest"
-    """That no design point is faster than the fastest member."""
-    WHOLE_FRONT = "whole front"
-    """That the front is complete; if that takes too long, how far from it it can be, and that no
-    design point is faster."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,6 +79,9 @@ def prove_front(
     Raises:
         ResultError: where nothing can be proved about any objective.
     """
+    can = provable(front.problem, goal)
+    if can.front is not None or can.fastest is not None:
+        load_proof_code()
     with deferred_interrupt() as interrupt:
         search = partial(
             prove,
@@ -102,38 +91,17 @@ def prove_front(
             interrupted=lambda: interrupt.requested,
         )
         work = _Work(front, limits or Limits(), search, on_checkpoint, lambda: interrupt.requested)
-        problem = front.problem
-        columns = tuple(range(len(problem.objectives)))
-        column = certified_column(problem)
-        if goal is Goal.FASTEST:
-            refused = None
-            bounded: tuple[int, ...] = () if column is None else (column,)
-        else:
-            refused, bounded = _refusal(problem, columns), columns
-        full_front = goal is Goal.WHOLE_FRONT and refused is None
-        if refused is not None and column is not None and _refusal(problem, (column,)) is not None:
-            column = None
-        unbounded = _no_bounds(problem, columns) if goal is Goal.WHOLE_FRONT else None
-        if unbounded is not None:
-            bounded = () if column is None else (column,)
-        if refused is not None and not bounded:
-            raise ResultError(refused)
-        if full_front or column is not None:
-            load_proof_code()
-        if full_front:
-            work.epsilon = work.prove(columns, share=EXACT_SHARE, earlier=earlier)
-        if column is not None and not work.is_certified and not work.interrupted():
-            share = 1.0 if not full_front and bounded == (column,) else FASTEST_SHARE
-            work.fastest = work.prove((column,), share=share, earlier=earlier)
-        if bounded:
-            work.bound(bounded)
-        if full_front:
-            work.narrow(columns)
-        if work.bounds is not None and bounded == columns:
-            refused = None
-        if full_front and unbounded is not None and not work.is_within and not work.interrupted():
-            refused = f"the search was ended, and {unbounded}"
-        outcome = work.result(interrupt.requested, refused)
+        if can.front is not None:
+            work.epsilon = work.prove(can.front, share=EXACT_SHARE, earlier=earlier)
+        if can.fastest is not None and not work.is_certified and not work.interrupted():
+            is_all = can.front is None and can.bounded == (can.fastest,)
+            share = 1.0 if is_all else FASTEST_SHARE
+            work.fastest = work.prove((can.fastest,), share=share, earlier=earlier)
+        if can.bounded:
+            work.bound(can.bounded)
+        if can.front is not None:
+            work.narrow(can.front)
+        outcome = work.result(interrupt.requested, _still_refused(can, work))
     if outcome.interrupted:
         return outcome
     return replace(add_formulation(outcome, max_parts=BY_ITSELF_PARTS), not_shown=None)
@@ -174,25 +142,15 @@ def add_formulation(
     )
 
 
-def _refusal(problem: Problem, columns: tuple[int, ...]) -> str | None:
-    """Why no search can prove these objectives; None where one can."""
-    try:
-        check_provable(problem, columns)
-    except ResultError as error:
-        return str(error)
-    return None
-
-
-def _no_bounds(problem: Problem, columns: tuple[int, ...]) -> str | None:
-    """Why these objectives have no bounds over boxes; None where they have."""
-    names = objective_names(problem)
-    if any(len(domain.frequencies_khz) > MAX_POINTS for domain in problem.domains):
-        return f"no bound over boxes is known with more than {MAX_POINTS} operating points"
-    try:
-        bounded_columns(problem, [names[column] for column in columns])
-    except ResultError as error:
-        return str(error)
-    return None
+def _still_refused(can: Provable, work: _Work) -> str | None:
+    """Why nothing is proved of the whole front, with what has been proved."""
+    columns = tuple(range(len(work.front.problem.objectives)))
+    if work.bounds is not None and can.bounded == columns:
+        return None
+    is_open = can.front is not None and not work.is_within and not work.interrupted()
+    if is_open and can.unbounded is not None:
+        return f"the search was ended, and {can.unbounded}"
+    return can.refused
 
 
 class _Work:

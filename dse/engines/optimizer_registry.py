@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from dse.certificate.strategy import Goal
+from dse.certificate.preconditions import Goal
 from dse.errors import WorkloadError
 from dse.papers.managers.mapformer.settings import DEFAULT_MODE, ManagerSettings
 from dse.search.base import Engine

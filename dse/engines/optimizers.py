@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
-from dse.certificate.strategy import Goal
+from dse.certificate.preconditions import Goal
 from dse.papers.managers.mapformer.settings import ManagerSettings
 from dse.search.base import Engine
 from dse.search.names import SINGLE_DECISION, EngineName

@@ -11,8 +11,9 @@ import numpy as np
 from common.arrays import IntArray
 from dse.baselines.gpu_and_dsa import GpuAndDsa
 from dse.baselines.gpu_only import GpuOnly
-from dse.certificate.certify import Limits, certified_column, default_nodes, prove
+from dse.certificate.certify import Limits, default_nodes, prove
 from dse.certificate.fastest import FastestResult, find_fastest
+from dse.certificate.preconditions import certified_column
 from dse.certificate.seed_front import seed_front
 from dse.certificate.subtree import Subtree
 from dse.space.design_space import DesignSpace

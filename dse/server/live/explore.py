@@ -12,7 +12,8 @@ from typing import Literal, TypeVar
 from common.units import PPM
 from dse.api.problem import Problem
 from dse.certificate.branch_and_bound import SearchProgress
-from dse.certificate.certify import certified_column, with_rows
+from dse.certificate.certify import with_rows
+from dse.certificate.preconditions import certified_column
 from dse.search.driver import Progress
 from dse.server.live.page import live_page
 from dse.space.members import make_members

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from dse.baselines.evaluate_all import BASELINES, baseline_points, compared_objective
-from dse.certificate.certify import Limits, certified_column, certify, default_nodes
+from dse.certificate.certify import Limits, certify, default_nodes
+from dse.certificate.preconditions import certified_column
 from dse.certificate.seed_front import seed_front
 from dse.engines.explore import explore_problem
 from dse.problem.build import BuiltProblem

@@ -17,12 +17,12 @@ from dse.certificate import branch_and_bound as exact_search
 from dse.certificate import cover as smt_cover
 from dse.certificate.certify import (
     Limits,
-    certified_column,
     certify,
     default_nodes,
     prove,
 )
 from dse.certificate.fastest import find_fastest
+from dse.certificate.preconditions import certified_column
 from dse.certificate.verify import verify as verifying
 from dse.certificate.verify.verify import exit_status
 from dse.errors import InternalError

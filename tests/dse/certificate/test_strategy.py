@@ -7,8 +7,9 @@ import pytest
 
 from benchmarks.problems.reference_problem import reference_problem
 from dse.certificate.certify import Limits
+from dse.certificate.preconditions import Goal
 from dse.certificate.seed_front import seed_front
-from dse.certificate.strategy import Goal, prove_front
+from dse.certificate.strategy import prove_front
 from dse.space.design_space import DesignSpace
 from results.front.certificate import CertificateStatus
 from results.front.dominance import non_dominated

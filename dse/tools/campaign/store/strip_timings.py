@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from dse.certificate.strategy import Goal, prove_front
+from dse.certificate.preconditions import Goal
+from dse.certificate.strategy import prove_front
 from dse.errors import WorkloadError
 from results.errors import ResultError
 from results.export.result_folder import BOUNDS_FILE, CERTIFICATE, EPSILON
