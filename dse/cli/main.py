@@ -122,7 +122,8 @@ def run(arguments: list[str]) -> int:
             # Without a command there is its help, and nothing to add.
             if not message:
                 return BAD_INPUT
-            text = printable(message)
+            # What a choice of ours refuses arrives as pydantic words it.
+            text = printable(message).replace("Value error, ", "").rstrip(".")
             return _report(text + _nearest(text) + _help_of(error), BAD_INPUT)
         return _report_bug(error)
     return status if isinstance(status, int) else 0
@@ -130,7 +131,7 @@ def run(arguments: list[str]) -> int:
 
 def _help_of(error: Any) -> str:
     path = getattr(getattr(error, "ctx", None), "command_path", None)
-    return f"; see '{path} --help'" if path else ""
+    return f" (see '{path} --help')" if path else ""
 
 
 def _nearest(message: str) -> str:
@@ -138,7 +139,7 @@ def _nearest(message: str) -> str:
     got, _, choices = message.partition(" is not one of ")
     names = re.findall(r"'([^']+)'", choices)
     near = difflib.get_close_matches(got.rpartition(" ")[2].strip("'"), names, n=1)
-    return f" Did you mean {near[0]}?" if near else ""
+    return f"; did you mean {near[0]}?" if near else ""
 
 
 def _file_error(error: OSError) -> str:

@@ -38,12 +38,17 @@ def choose_member(front: Front, text: str) -> int:
         LOWEST_ENERGY: min(range(count), key=lambda i: front.members[i].energy_fj),
     }
     for index, marks in mark_members(front).items():
-        by_name |= dict.fromkeys(marks, index)
-    if text in by_name:
-        return by_name[text]
-    near = difflib.get_close_matches(text, list(by_name), n=2)
+        by_name |= dict.fromkeys((_typed(mark) for mark in marks), index)
+    if _typed(text) in by_name:
+        return by_name[_typed(text)]
+    near = difflib.get_close_matches(_typed(text), list(by_name), n=2)
     hint = f"did you mean {' or '.join(near)}?" if near else f"marks: {', '.join(by_name)}"
     raise ResultError(f"member {text!r}: a number from 0 to {count - 1} or a mark ({hint})")
+
+
+def _typed(mark: str) -> str:
+    """A mark as it can be typed without quotes."""
+    return mark.replace(" ", "-")
 
 
 def _slowness(front: Front) -> Callable[[int], int]:

@@ -64,7 +64,8 @@ Objectives = Annotated[
     typer.Option(
         "--objective",
         help="Objective: latency, latency:NETWORK, inverse-latency, throughput, energy, "
-        "power, efficiency, stretch or, with --free-running, fairness. Repeatable. "
+        "power, efficiency, stretch; of phases tokens-per-second, energy-per-token; with "
+        "--free-running fairness. Repeatable. "
         "[default: latency, energy]",
     ),
 ]

@@ -212,7 +212,7 @@ offline() {
 # online DOMAIN FILE: accepts only a CPU that is on line.
 online() {
     if [ "$phase" = check ] && [ "$(cat "$root$2" 2>/dev/null)" != 1 ]; then
-        problem "$1: $2 is not 1: the CPU is off line; 'nvpmodel -m 0' brings all on line"
+        problem "$1: $2 is not 1: the CPU is off line; write 1 to it, or on a Jetson: nvpmodel -m 0"
     fi
 }
 

@@ -20,7 +20,7 @@ function follow(query, show) {
       byId("failure").hidden = false;
       throw error;
     }
-    setTimeout(look, Math.max(1000, 4 * (performance.now() - began)));
+    setTimeout(look, Math.min(5000, Math.max(1000, 4 * (performance.now() - began))));
   }
   look();
 }

@@ -1,0 +1,5 @@
+"""``python -m dse``: the command."""
+
+from dse.cli.main import main
+
+main()
