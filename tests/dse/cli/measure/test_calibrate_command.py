@@ -54,8 +54,8 @@ def test_the_document_has_everything(dse, profile):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (("--form", "cubic"), "'--form': Value error, 'cubic' is not one of"),
-        (("--power-form", "cubic"), "'--power-form': Value error, 'cubic' is not one of"),
+        (("--form", "cubic"), "'--form': 'cubic' is not one of"),
+        (("--power-form", "cubic"), "'--power-form': 'cubic' is not one of"),
         (("--platform", "jetson-tx3"), "jetson-tx3"),
     ],
 )
