@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import json
 import re
 from collections.abc import Iterator, Sequence
@@ -153,15 +154,26 @@ def _requirement(error: ValidationError) -> str:
     if error.validator == "additionalProperties":
         known = error.schema.get("properties", {}) if isinstance(error.schema, dict) else {}
         extra = [key for key in came if key not in known]
-        return f"must not have {', '.join(map(repr, extra[:20]))} (known: {', '.join(known)})"
+        hint = _nearest(extra[0], list(known)) or f"known: {', '.join(known)}"
+        return f"must not have {', '.join(map(repr, extra[:20]))} ({hint})"
     if error.validator == "uniqueItems":
         return "must not have an item twice"
     if error.validator in ("oneOf", "anyOf"):
         return "must have one of the forms that the schema allows"
     if error.validator in phrases:
         plain = wanted if isinstance(wanted, str) else json.dumps(wanted)
-        return phrases[str(error.validator)].format(plain)
+        hint = ""
+        if error.validator == "enum" and isinstance(came, str):
+            hint = _nearest(came, [name for name in wanted if isinstance(name, str)])
+        text = phrases[str(error.validator)].format(plain)
+        return f"{text} ({hint})" if hint else text
     return error.message
+
+
+def _nearest(name: str, known: Sequence[str]) -> str:
+    """``did you mean repeats?``; empty where nothing is near."""
+    near = difflib.get_close_matches(name, known, n=2)
+    return f"did you mean {' or '.join(near)}?" if near else ""
 
 
 def _representatives(values: Sequence[Any]) -> list[Any]:

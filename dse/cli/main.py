@@ -15,7 +15,7 @@ import typer
 
 from common.text import has_control_characters, printable
 from dse.cli.commands import COMMANDS
-from dse.cli.lazy import LazyGroup
+from dse.cli.lazy import LazyGroup, names_of
 from dse.errors import DseError, InfeasibleError
 
 
@@ -124,7 +124,7 @@ def run(arguments: list[str]) -> int:
                 return BAD_INPUT
             # What a choice of ours refuses arrives as pydantic words it.
             text = printable(message).replace("Value error, ", "").rstrip(".")
-            return _report(text + _nearest(text) + _help_of(error), BAD_INPUT)
+            return _report(_with_nearest(text, error) + _help_of(error), BAD_INPUT)
         return _report_bug(error)
     return status if isinstance(status, int) else 0
 
@@ -134,12 +134,18 @@ def _help_of(error: Any) -> str:
     return f" (see '{path} --help')" if path else ""
 
 
-def _nearest(message: str) -> str:
-    """The nearest of the choices, where an option takes one of several and got another."""
+def _with_nearest(message: str, error: Any) -> str:
+    """The message with the nearest command, option or choice, where another one was typed."""
+    message = re.sub(r" \(Possible options: (.*)\)", r"; did you mean \1?", message)
     got, _, choices = message.partition(" is not one of ")
-    names = re.findall(r"'([^']+)'", choices)
-    near = difflib.get_close_matches(got.rpartition(" ")[2].strip("'"), names, n=1)
-    return f"; did you mean {near[0]}?" if near else ""
+    names = {name: name for name in re.findall(r"'([^']+)'", choices)}
+    if got.startswith("No such command"):
+        entries = error.ctx.command.entries
+        # A command of a group may be typed without it: 'dse costs' for 'dse analyze costs'.
+        names = {name.split()[-1]: name for name in names_of(entries)}
+        names |= {entry.name: entry.name for entry in entries}
+    near = difflib.get_close_matches(got.rpartition(" ")[2].strip("'"), list(names), n=1)
+    return f"{message}; did you mean {names[near[0]]}?" if near else message
 
 
 def _file_error(error: OSError) -> str:

@@ -26,7 +26,7 @@ def parse_input(data: bytes, file: str, schema: str) -> Any:
 
     Raises:
         WorkloadError: where it cannot be parsed or does not follow ``dse/inputs/data``'s schema
-            of that name; names the file and the JSON path.
+            of that name; names the file and the place.
     """
     from dse.inputs.yaml_loader import parse_yaml
     from platforms.errors import PlatformError

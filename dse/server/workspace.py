@@ -57,7 +57,7 @@ class Workspace:
             raise WorkloadError(f"platform {text!r}: {error}") from error
         base = document.get("extends") if isinstance(document, dict) else None
         if base is not None and _is_file(str(base), ".json"):
-            raise WorkloadError(f"platform {text!r}: $.extends must be a name, got {base!r}")
+            raise WorkloadError(f"platform {text!r}: extends must be a name, got {base!r}")
         return str(path)
 
 

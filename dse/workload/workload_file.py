@@ -52,7 +52,7 @@ def load_workload(path: str | Path) -> Workload:
 
     Raises:
         WorkloadError: where it cannot be read, does not fit the schema or contradicts itself; names
-            the file and the JSON path.
+            the file and the place.
     """
     return read_workload(read_input(path), os.fspath(path))
 
@@ -100,8 +100,8 @@ def _workload(document: dict[str, Any], folder: str) -> Workload:
         for copy in copies[name]:
             if copy in owner:
                 raise WorkloadError(
-                    f"$.networks[{index}].name must be unique, got {copy!r}, which is in "
-                    f"$.networks[{owner[copy]}] already (give one of them a 'name', or 'copies')"
+                    f"networks[{index}].name must be unique, got {copy!r}, which is in "
+                    f"networks[{owner[copy]}] already (give one of them a 'name', or 'copies')"
                 )
             owner[copy] = index
     rate = document.get("frames_per_second")
@@ -110,7 +110,7 @@ def _workload(document: dict[str, Any], folder: str) -> Workload:
             network
             for index, entry in enumerate(entries)
             for network in _networks(
-                entry, f"$.networks[{index}]", copies[names[index]], copies, folder
+                entry, f"networks[{index}]", copies[names[index]], copies, folder
             )
         ),
         frames_in_flight=document.get("frames_in_flight", 2),

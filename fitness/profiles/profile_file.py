@@ -34,7 +34,7 @@ def load_profile(path: str | Path, platform: Platform) -> Profile:
 
     Raises:
         PlatformError: where it cannot be read, does not fit the schema, or names a platform, unit
-            or clock other than those of ``platform``; names the JSON path.
+            or clock other than those of ``platform``; names the place.
     """
     return read_profile(read_file(path, PlatformError, MAX_BYTES), platform, str(path))
 
@@ -45,7 +45,7 @@ def read_profile(data: bytes, platform: Platform, label: str) -> Profile:
     check_against_schema(document, "profile", label)
     if document["platform"] != platform.name:
         raise PlatformError(
-            f"{label}: $.platform must be the platform in use ({platform.name!r}), "
+            f"{label}: platform must be the platform in use ({platform.name!r}), "
             f"got {document['platform']!r}"
         )
     try:
@@ -55,12 +55,12 @@ def read_profile(data: bytes, platform: Platform, label: str) -> Profile:
                 platform.domain_by_name,
                 platform.unit_by_name,
                 platform.memory,
-                f"$.networks[{index}]",
+                f"networks[{index}]",
             )
             for index, record in enumerate(document.get("networks", ()))
         )
         models = tuple(
-            read_clock_profile(record, platform, f"$.models[{index}]")
+            read_clock_profile(record, platform, f"models[{index}]")
             for index, record in enumerate(document.get("models", ()))
         )
     except PlatformError as error:

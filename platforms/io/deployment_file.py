@@ -31,7 +31,7 @@ def read_deployment(
     """
     if entry is None:
         return None
-    here = "$.deployment"
+    here = "deployment"
     known = tuple(domains)
     controls = tuple(
         ClockControl(

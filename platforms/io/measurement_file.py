@@ -35,7 +35,7 @@ def integer_of(value: int | Decimal, factor: int, what: str, unit: str) -> int:
     """``value`` x ``factor``, which must be an integer number of ``unit``.
 
     Raises:
-        PlatformError: where it is not; the message begins with ``what``, the JSON path.
+        PlatformError: where it is not; the message begins with ``what``, the place.
     """
     scaled = Fraction(value) * factor
     if scaled.denominator != 1:

@@ -41,23 +41,23 @@ def build_platform(document: Mapping[str, Any], sha256: str) -> Platform:
     """The platform of a document that fits ``platform.schema.json``.
 
     Raises:
-        PlatformError: naming the JSON path, what was required and what came.
+        PlatformError: naming the place, what was required and what came.
     """
     domains = tuple(
-        _domain(entry, f"$.domains[{index}]") for index, entry in enumerate(document["domains"])
+        _domain(entry, f"domains[{index}]") for index, entry in enumerate(document["domains"])
     )
-    _require_distinct([domain.name for domain in domains], "$.domains", "name")
+    _require_distinct([domain.name for domain in domains], "domains", "name")
     domain_by_name = {domain.name: domain for domain in domains}
     memory = _memory(document["memory"], domain_by_name)
     units = tuple(
-        _unit(entry, domain_by_name, memory, f"$.units[{index}]")
+        _unit(entry, domain_by_name, memory, f"units[{index}]")
         for index, entry in enumerate(document["units"])
     )
-    _require_distinct([unit.name for unit in units], "$.units", "name")
+    _require_distinct([unit.name for unit in units], "units", "name")
     unit_by_name = {unit.name: unit for unit in units}
     _check_precision(document["default_precision"], units)
     transitions = tuple(
-        _transition(entry, f"$.transitions[{index}]")
+        _transition(entry, f"transitions[{index}]")
         for index, entry in enumerate(document["transitions"])
     )
     _check_transitions(transitions, unit_by_name)
@@ -72,13 +72,11 @@ def build_platform(document: Mapping[str, Any], sha256: str) -> Platform:
         board_source=read_source(document["board"]),
         default_precision=document["default_precision"],
         measurements=tuple(
-            read_network_time(entry, domain_by_name, unit_by_name, f"$.measurements[{index}]")
+            read_network_time(entry, domain_by_name, unit_by_name, f"measurements[{index}]")
             for index, entry in enumerate(document.get("measurements", ()))
         ),
         profiles=tuple(
-            read_network_profile(
-                entry, domain_by_name, unit_by_name, memory, f"$.profiles[{index}]"
-            )
+            read_network_profile(entry, domain_by_name, unit_by_name, memory, f"profiles[{index}]")
             for index, entry in enumerate(document.get("profiles", ()))
         ),
         sha256=sha256,
@@ -92,18 +90,18 @@ def _pe_array(entry: Mapping[str, Any] | None, units: Mapping[str, Unit]) -> PeA
         return None
     if entry["unit"] not in units:
         raise PlatformError(
-            f"$.pe_array.unit must name a unit ({', '.join(units)}), got {entry['unit']!r}"
+            f"pe_array.unit must name a unit ({', '.join(units)}), got {entry['unit']!r}"
         )
     counts = tuple(entry["counts"])
     if list(counts) != sorted(counts):
-        raise PlatformError(f"$.pe_array.counts must rise, got {', '.join(map(str, counts))}")
+        raise PlatformError(f"pe_array.counts must rise, got {', '.join(map(str, counts))}")
     return PeArray(
         unit=entry["unit"],
         counts=counts,
         vaults=entry["vaults"],
-        cache_bytes=integer_of(entry["cache_kb"], 1024, "$.pe_array.cache_kb", "bytes"),
+        cache_bytes=integer_of(entry["cache_kb"], 1024, "pe_array.cache_kb", "bytes"),
         cache_bandwidth_kbps=rounded_half_up(Fraction(entry["cache_gbps"]) * KBPS_PER_GBPS),
-        cache_fixed_ns=integer_of(entry["cache_us"], 1000, "$.pe_array.cache_us", "ns"),
+        cache_fixed_ns=integer_of(entry["cache_us"], 1000, "pe_array.cache_us", "ns"),
         source=read_source(entry),
     )
 
@@ -173,26 +171,26 @@ def _power(entry: Mapping[str, Any], domains: Mapping[str, Domain], where: str) 
 
 
 def _memory(entry: Mapping[str, Any], domains: Mapping[str, Domain]) -> Memory:
-    domain = _domain_named(entry["domain"], domains, "$.memory.domain")
+    domain = _domain_named(entry["domain"], domains, "memory.domain")
     if domain.may_be_off:
         raise PlatformError(
-            f"$.memory.domain must name a domain that may not be off, got {domain.name!r}"
+            f"memory.domain must name a domain that may not be off, got {domain.name!r}"
         )
     if entry["power"]["domain"] != domain.name:
         raise PlatformError(
-            f"$.memory.power.domain must be the memory's ({domain.name!r}), "
+            f"memory.power.domain must be the memory's ({domain.name!r}), "
             f"got {entry['power']['domain']!r}"
         )
     peak_kbps = entry["bytes_per_cycle"] * domain.operating_points[-1].frequency_khz
     if peak_kbps > MAX_BANDWIDTH_KBPS:
         raise PlatformError(
-            "$.memory.bytes_per_cycle must give at most 10 TB/s at the fastest clock, "
+            "memory.bytes_per_cycle must give at most 10 TB/s at the fastest clock, "
             f"got {entry['bytes_per_cycle']}"
         )
     return Memory(
         domain=domain.name,
         bytes_per_cycle=entry["bytes_per_cycle"],
-        power=_power(entry["power"], domains, "$.memory.power"),
+        power=_power(entry["power"], domains, "memory.power"),
         source=read_source(entry),
     )
 
@@ -324,19 +322,19 @@ def _transition(entry: Mapping[str, Any], where: str) -> Transition:
 
 def _check_transitions(transitions: Sequence[Transition], units: Mapping[str, Unit]) -> None:
     named = [transition.unit for transition in transitions]
-    _require_distinct(named, "$.transitions", "unit")
+    _require_distinct(named, "transitions", "unit")
     for index, name in enumerate(named):
         if name not in units:
             raise PlatformError(
-                f"$.transitions[{index}].unit must name a unit ({', '.join(units)}), got {name!r}"
+                f"transitions[{index}].unit must name a unit ({', '.join(units)}), got {name!r}"
             )
     for name in units:
         if name not in named:
-            raise PlatformError(f"$.transitions must have an entry for unit {name!r}, got none")
+            raise PlatformError(f"transitions must have an entry for unit {name!r}, got none")
 
 
 def _check_precision(precision: str, units: Sequence[Unit]) -> None:
     if not any(peak.precision == precision for unit in units for peak in unit.peaks):
         raise PlatformError(
-            f"$.default_precision must be one that some unit computes in, got {precision!r}"
+            f"default_precision must be one that some unit computes in, got {precision!r}"
         )

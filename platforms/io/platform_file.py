@@ -86,21 +86,21 @@ def _resolved(
         data = _read_file(path, reference)
         label, identity, folder = str(path), str(path.resolve()), path.parent
     if identity in seen:
-        raise PlatformError(f"{label}: $.extends must not come back to the file itself")
+        raise PlatformError(f"{label}: extends must not come back to the file itself")
     if len(seen) > MAX_BASES:
-        raise PlatformError(f"{label}: $.extends must name at most {MAX_BASES} files in a row")
+        raise PlatformError(f"{label}: extends must name at most {MAX_BASES} files in a row")
     document = parse_exact(data, label)
     if not isinstance(document, dict):
-        raise PlatformError(f"{label}: $ must be of type object")
+        raise PlatformError(f"{label}: must be of type object")
     if "extends" not in document:
         return document, label
     base_reference = document["extends"]
     if not isinstance(base_reference, str) or not base_reference:
-        raise PlatformError(f"{label}: $.extends must be the name or path of a platform")
+        raise PlatformError(f"{label}: extends must be the name or path of a platform")
     try:
         base, _ = _resolved(base_reference, folder, (*seen, identity))
     except PlatformError as error:
-        raise PlatformError(f"{label}: $.extends: {error}") from None
+        raise PlatformError(f"{label}: extends: {error}") from None
     own = {key: value for key, value in document.items() if key != "extends"}
     try:
         merged: dict[str, Any] = _merged(base, own)

@@ -22,7 +22,8 @@ def check_against_schema(
     """Checks ``document`` against ``SCHEMA_NAME.schema.json`` of a package.
 
     Raises:
-        PlatformError: naming ``label``, the JSON path, what was required and what came.
+        PlatformError: naming ``label``, the place (``units[0].name``), what was required and what
+            came.
     """
     try:
         found = violation(document, (package, schema_name), ((_PACKAGE, "figures"),))
@@ -30,4 +31,6 @@ def check_against_schema(
         raise PlatformError(f"{label}: must be JSON of moderate depth, got deeper") from None
     if found is not None:
         path, text = found
-        raise PlatformError(f"{label}: {path} {text}")
+        # These files are written by people, in YAML, too: without the root of a JSON path.
+        place = path.removeprefix("$").removeprefix(".")
+        raise PlatformError(f"{label}: {place} {text}" if place else f"{label}: {text}")

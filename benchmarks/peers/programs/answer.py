@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 import json
+import logging
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import asdict, dataclass
 from importlib.metadata import version
 
@@ -46,3 +51,17 @@ def answer_from(output: str) -> Answer:
 def version_of(distribution: str) -> str:
     """The version installed."""
     return version(distribution)
+
+
+@contextmanager
+def silent() -> Iterator[str]:
+    """No prints and no log while the block runs; gives a temporary folder for files it writes."""
+    logging.disable(logging.CRITICAL)
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        open(os.devnull, "w") as nowhere,
+        redirect_stdout(nowhere),
+        redirect_stderr(nowhere),
+    ):
+        yield folder
+    logging.disable(logging.NOTSET)

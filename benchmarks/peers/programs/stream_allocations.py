@@ -8,14 +8,10 @@ Usage: ``python -m benchmarks.peers.programs.stream_allocations``
 from __future__ import annotations
 
 import importlib
-import logging
-import os
-import tempfile
 import time
-from contextlib import redirect_stderr, redirect_stdout
 from typing import Any
 
-from benchmarks.peers.programs.answer import Answer, print_answer, version_of
+from benchmarks.peers.programs.answer import Answer, print_answer, silent, version_of
 
 INDIVIDUALS = 8
 GENERATIONS = 2
@@ -38,13 +34,7 @@ def stream_answer() -> Answer:
         return result
 
     fitness.StandardFitnessEvaluator.get_fitness = timed
-    logging.disable(logging.CRITICAL)
-    with (
-        tempfile.TemporaryDirectory() as folder,
-        open(os.devnull, "w") as nowhere,
-        redirect_stdout(nowhere),
-        redirect_stderr(nowhere),
-    ):
+    with silent() as folder:
         common.MainStage(
             [
                 common.AcceleratorParserStage,

@@ -7,15 +7,12 @@ Usage: ``python -m benchmarks.peers.programs.zigzag_layers``
 from __future__ import annotations
 
 import importlib
-import logging
-import os
-import tempfile
 import time
-from contextlib import redirect_stderr, redirect_stdout, suppress
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from benchmarks.peers.programs.answer import Answer, print_answer, version_of
+from benchmarks.peers.programs.answer import Answer, print_answer, silent, version_of
 
 SECONDS = 20.0
 
@@ -40,14 +37,7 @@ def zigzag_answer() -> Answer:
         return evaluate(self)
 
     stage.CostModelStage.run = counted
-    logging.disable(logging.CRITICAL)
-    with (
-        tempfile.TemporaryDirectory() as folder,
-        open(os.devnull, "w") as nowhere,
-        redirect_stdout(nowhere),
-        redirect_stderr(nowhere),
-        suppress(_Enough),
-    ):
+    with silent() as folder, suppress(_Enough):
         began = time.process_time()
         api.get_hardware_performance_zigzag(
             workload=str(inputs / "workload/resnet18.onnx"),

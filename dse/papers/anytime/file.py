@@ -40,14 +40,14 @@ def load_replay(path: str | Path) -> ReplayPlan:
 
     Raises:
         WorkloadError: where it cannot be read, does not fit the schema or contradicts itself; names
-            the file and the JSON path.
+            the file and the place.
     """
     file = os.fspath(path)
     folder = os.path.dirname(file) or os.curdir
     document = parse_input(read_input(file), file, "replay")
     phases = []
     for index, phase in enumerate(document["phases"]):
-        label = f"{file}: $.phases[{index}]"
+        label = f"{file}: phases[{index}]"
         content = {"networks": phase["networks"]}
         check_content(content, label, "workload")
         try:

@@ -104,6 +104,22 @@ def test_names_that_are_unknown(refused, arguments, part):
     assert part in refused(*arguments)
 
 
+@pytest.mark.parametrize(
+    ("typed", "part"),
+    [
+        (("explor", "x"), "'explor'; did you mean explore? (see 'dse --help')"),
+        (("measure", "fidelty"), "did you mean fidelity? (see 'dse measure --help')"),
+        (("costs", "x"), "did you mean analyze costs?"),
+        (("show", "x", "--memeber", "3"), "--memeber; did you mean --member?"),
+        (("zzz",), "'zzz' (see 'dse --help')"),
+    ],
+)
+def test_commands_and_options_that_are_mistyped(dse, typed, part):
+    got = dse(*typed)
+    assert (got.status, got.out) == (2, "")
+    assert part in got.err
+
+
 ABSURD = [
     ("--power-cap", text)
     for text in ("-3", "0", "nan", "inf", "1e999999999", "1e-999999999", "", "3W", "0x10", "1/0")
@@ -173,8 +189,8 @@ def test_platform_file_with_a_wrong_field(refused, tmp_path):
     path = tmp_path / "mine.json"
     extended = {"extends": "jetson-agx-xavier", "name": "mine"}
     for change, part in (
-        ({"board": 5}, "$.board"),
-        ({"title": 3}, "$.title"),
+        ({"board": 5}, "board"),
+        ({"title": 3}, "title"),
         ({"no_such": 1}, "no_such"),
     ):
         path.write_text(json.dumps({**extended, **change}))

@@ -36,7 +36,7 @@ def load_plan(path: str | Path) -> Plan:
 
     Raises:
         WorkloadError: where it cannot be read, does not fit the schema or contradicts itself; names
-            the file and the JSON path.
+            the file and the place.
         PlatformError: on a platform that cannot be used.
     """
     return _checked(path, lambda rules: PlanSize(make_plan(rules), {})).plan
@@ -146,7 +146,7 @@ def _rules(document: Mapping[str, Any], file: str) -> Rules:
         values=values,
         include=tuple(
             (
-                _workload(entry["workload"], f"$.include[{index}].workload", folder)
+                _workload(entry["workload"], f"include[{index}].workload", folder)
                 if "workload" in entry
                 else None,
                 _values_of(entry, folder),
@@ -204,22 +204,22 @@ def _workloads(document: Mapping[str, Any], folder: str) -> tuple[NamedWorkload,
     networks: Sequence[str] = document.get("networks", ())
     together = document.get("together", 1)
     if "together" in document and not networks:
-        raise WorkloadError("$.together: needs $.networks")
+        raise WorkloadError("together: needs networks")
     workloads = []
     for size in [together] if isinstance(together, int) else together:
         if networks and size > len(networks):
             raise WorkloadError(
-                f"$.together: there are {len(networks)} networks to choose from, got {size}"
+                f"together: there are {len(networks)} networks to choose from, got {size}"
             )
         subsets = comb(len(networks), size)
         if subsets > MAX_RUNS:
             raise WorkloadError(
-                f"$.together: at most {MAX_RUNS:,} workloads can be listed, got {subsets:,}"
+                f"together: at most {MAX_RUNS:,} workloads can be listed, got {subsets:,}"
             )
         for chosen in itertools.combinations(networks, size) if networks else ():
-            workloads.append(_workload(", ".join(chosen), "$.networks", folder))
+            workloads.append(_workload(", ".join(chosen), "networks", folder))
     for index, entry in enumerate(document.get("workloads", ())):
-        workloads.append(_workload(entry, f"$.workloads[{index}]", folder))
+        workloads.append(_workload(entry, f"workloads[{index}]", folder))
     return tuple(dict.fromkeys(workloads))
 
 

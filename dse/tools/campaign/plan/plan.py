@@ -169,7 +169,7 @@ def make_plan(rules: Rules) -> Plan:
             drafts.setdefault(run.settings, run)
     for index in range(len(rules.exclude)):
         if index not in used:
-            raise WorkloadError(f"$.exclude[{index}]: fits no run of the product")
+            raise WorkloadError(f"exclude[{index}]: fits no run of the product")
     for workload, entry in rules.include:
         run = _included(rules, workload, entry)
         drafts[run.settings] = run
@@ -226,7 +226,7 @@ def _tagged(rules: Rules, runs: Sequence[PlannedRun]) -> list[PlannedRun]:
         tagged.append(replace(run, tags={**tags, **run.tags}))
     for index in range(len(rules.tags)):
         if index not in used:
-            raise WorkloadError(f"$.tags[{index}].when: fits no run")
+            raise WorkloadError(f"tags[{index}].when: fits no run")
     return tagged
 
 
