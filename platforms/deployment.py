@@ -18,6 +18,9 @@ class ControlKind(Enum):
     BPMP = "bpmp"
     """``rate``, ``mrq_rate_locked``, ``min_rate``, ``max_rate``, and ``state`` if it is there; Hz.
     Locking keeps other clients of the firmware from changing the rate."""
+    OVERRIDE = "override"
+    """Of Tegra210's memory: ``clk_update_rate`` is written and ``clk_rate`` read, in Hz, within
+    those of the bandwidth manager; ``clk_state`` 1 overrides that."""
 
 
 @dataclass(frozen=True)

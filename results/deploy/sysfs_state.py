@@ -14,6 +14,11 @@ _LIMITS = {
     ControlKind.CPUFREQ: ("scaling_min_freq", "scaling_max_freq"),
     ControlKind.DEVFREQ: ("min_freq", "max_freq"),
 }
+_RATES = {
+    ControlKind.BPMP: ("rate", "mrq_rate_locked"),
+    ControlKind.OVERRIDE: ("clk_rate", "clk_state"),
+}
+"""The rate as it is, and what keeps it there by being 1."""
 _ROUNDING = 100
 """The firmware rounds a rate to what it can make: one part in a hundred."""
 _LONGEST = 64
@@ -73,8 +78,8 @@ def _settings(control: ClockControl, khz: int | None, root: Path) -> Iterator[Se
         node = next((path for path in paths if (root / path.lstrip("/")).is_dir()), None)
         if node is None:
             yield Setting(name, " or ".join(paths), value, None)
-        elif control.kind is ControlKind.BPMP:
-            lock, rate = f"{node}/mrq_rate_locked", f"{node}/rate"
+        elif control.kind in _RATES:
+            rate, lock = (f"{node}/{file}" for file in _RATES[control.kind])
             yield Setting(name, rate, value, _number(root, rate), value // _ROUNDING)
             yield Setting(name, lock, 1, _number(root, lock))
         else:

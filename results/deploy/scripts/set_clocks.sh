@@ -71,14 +71,14 @@ first_folder() {
 }
 
 # Appends a line to what is saved unless its file is there already: what counts is the state
-# before the first run. Arguments: pair LOW HIGH | file PATH
+# before the first run. Arguments: pair LOW HIGH | file PATH [VALUE, where PATH is for writing only]
 remember() {
     if [ -f "$saved" ] && grep -qF " $2 " "$saved"; then
         return 0
     fi
     case $1 in
         pair) line="pair $2 $3 $(number_in "$2") $(number_in "$3")" ;;
-        *) line="file $2 $(number_in "$2")" ;;
+        *) line="file $2 ${3:-$(number_in "$2")}" ;;
     esac
     if ! { printf '%s\n' "$line" >>"$saved"; } 2>/dev/null; then
         problem "$saved: cannot be written; without it nothing could be put back"
@@ -121,14 +121,12 @@ check_pair() {
 }
 
 check_rate() {
-    check_readable "$node/rate" "$node/mrq_rate_locked" "$node/min_rate" "$node/max_rate" || return
-    if [ "$want" -lt "$(number_in "$node/min_rate")" ] ||
-        [ "$want" -gt "$(number_in "$node/max_rate")" ]; then
-        problem "$domain: $want is outside $(cat "$node/min_rate") to $(cat "$node/max_rate")" \
-            "of $node"
+    check_readable "$rate" "$lock" "$lowest" "$highest" || return
+    if [ "$want" -lt "$(number_in "$lowest")" ] || [ "$want" -gt "$(number_in "$highest")" ]; then
+        problem "$domain: $want is outside $(cat "$lowest") to $(cat "$highest") of $node"
         return
     fi
-    show "$(number_in "$node/rate")"
+    show "$(number_in "$rate")"
 }
 
 show() {
@@ -141,24 +139,24 @@ set_pair() {
 
 # The firmware rounds a rate to what it can make: one percent.
 set_rate() {
-    for name in mrq_rate_locked state; do
-        if [ -e "$node/$name" ]; then
-            remember file "$node/$name" || return
+    for name in "$lock" "$node/state"; do
+        if [ -e "$name" ]; then
+            remember file "$name" || return
         fi
     done
-    remember file "$node/rate" || return
-    write_and_check "$node/mrq_rate_locked" 1 || return
+    remember file "$target" "$(number_in "$rate")" || return
+    write_and_check "$lock" 1 || return
     if [ -e "$node/state" ]; then
         write_and_check "$node/state" 1 || return
     fi
-    if ! write "$node/rate" "$want"; then
-        problem "$node/rate: cannot be written ($want)"
+    if ! write "$target" "$want"; then
+        problem "$target: cannot be written ($want)"
         return
     fi
-    got=$(number_in "$node/rate") || got=0
+    got=$(number_in "$rate") || got=0
     off=$((got - want))
     if [ "${off#-}" -gt $((want / 100)) ]; then
-        problem "$node/rate: reads $got after $want was written"
+        problem "$rate: reads $got after $want was written"
     fi
 }
 
@@ -170,7 +168,7 @@ clock() {
         problem "$domain: none of these folders exists: $*"
         return
     fi
-    low='' high='' ladder='' unit=Hz
+    low='' high='' ladder='' rate='' unit=Hz
     case $kind in
         cpufreq)
             unit=kHz
@@ -180,12 +178,21 @@ clock() {
         devfreq)
             low=$node/min_freq high=$node/max_freq ladder=$node/available_frequencies
             ;;
+        bpmp)
+            rate=$node/rate target=$rate lock=$node/mrq_rate_locked
+            lowest=$node/min_rate highest=$node/max_rate
+            ;;
+        override)
+            rate=$node/clk_rate target=$node/clk_update_rate lock=$node/clk_state
+            lowest=$root/sys/kernel/debug/tegra_bwmgr/emc_min_rate
+            highest=$root/sys/kernel/debug/tegra_bwmgr/emc_max_rate
+            ;;
     esac
     if [ "$phase" = check ]; then
-        if [ "$kind" = bpmp ]; then check_rate; else check_pair; fi
+        if [ -n "$rate" ]; then check_rate; else check_pair; fi
         return
     fi
-    now=$(number_in "${high:-$node/rate}") || now=0
+    now=$(number_in "${high:-$rate}") || now=0
     case $role in
         memory) turn=memory ;;
         *) if [ "$want" -lt "$now" ]; then turn=fall; else turn=rise; fi ;;
@@ -196,7 +203,7 @@ clock() {
     esac
     if [ "$problems" -eq 0 ] && [ "$turn" = "$phase" ]; then
         finished="$finished $node"
-        if [ "$kind" = bpmp ]; then set_rate; else set_pair; fi
+        if [ -n "$rate" ]; then set_rate; else set_pair; fi
     fi
 }
 
@@ -211,7 +218,11 @@ offline() {
 
 # online DOMAIN FILE: accepts only a CPU that is on line.
 online() {
-    if [ "$phase" = check ] && [ "$(cat "$root$2" 2>/dev/null)" != 1 ]; then
+    if [ "$phase" != check ]; then
+        return
+    fi
+    domain=$1
+    if check_readable "$root$2" && [ "$(number_in "$root$2")" -ne 1 ]; then
         problem "$1: $2 is not 1: the CPU is off line; write 1 to it, or on a Jetson: nvpmodel -m 0"
     fi
 }

@@ -12,6 +12,7 @@ import pytest
 from platforms.io.platform_file import load_platform
 from results.deploy.deployment import Deployment
 from results.deploy.sysfs_script import sysfs_script
+from results.deploy.sysfs_state import sysfs_state
 from results.errors import ResultError
 
 SHELLS = [shell for shell in ("sh", "dash", "bash") if shutil.which(shell)]
@@ -324,6 +325,78 @@ def test_cores_of_a_cluster_that_is_off_go_off_line(board):
     assert [board.path(path).read_text() for path in online] == ["1\n", "1\n"]
 
 
+def test_a_file_for_cpus_that_is_missing_is_said_to_be_missing(board):
+    """It is no CPU off line: nvpmodel would not help."""
+    board.script.write_text(sysfs_script(deployment("jetson-tx2", denver=2035200)))
+    board.put("/sys/devices/system/cpu/cpu1/online", 1)
+    ran = board.run()
+    assert ran.returncode == 1
+    assert "denver: " in ran.stderr
+    assert "/cpu2/online: is missing" in ran.stderr
+    assert "is not 1" not in ran.stderr
+    assert "cpu1/online" not in ran.stderr
+
+
+OVERRIDE = "/sys/kernel/debug/clk/override.emc"
+BANDWIDTH = "/sys/kernel/debug/tegra_bwmgr"
+NANO = {"emc": 1331200}
+
+
+@pytest.fixture
+def nano(board):
+    """Tegra210: the rate in force follows what is written to a file that is not read."""
+    script = sysfs_script(deployment("jetson-nano", **NANO))
+    board.script.write_text(
+        script.replace(
+            "\nwrite() {\n",
+            "\nwrite() {\n    case $1 in\n        *clk_update_rate)"
+            ' echo "$2" >"${1%update_rate}rate" ;;\n    esac\n',
+            1,
+        )
+    )
+    board.put(f"{OVERRIDE}/clk_rate", 1600000000)
+    board.put(f"{OVERRIDE}/clk_update_rate", "")
+    board.put(f"{OVERRIDE}/clk_state", 0)
+    board.put(f"{BANDWIDTH}/emc_min_rate", 204000000)
+    board.put(f"{BANDWIDTH}/emc_max_rate", 1600000000)
+    return board
+
+
+def test_the_memory_of_a_nano(nano):
+    dry = nano.run()
+    assert (dry.returncode, dry.stderr) == (0, "")
+    assert "emc: 1600000000 -> 1331200000 Hz" in dry.stdout
+    applied = nano.run("--apply")
+    assert (applied.returncode, applied.stderr) == (0, "")
+    assert nano.path(f"{OVERRIDE}/clk_update_rate").read_text() == "1331200000\n"
+    assert nano.path(f"{OVERRIDE}/clk_state").read_text() == "1\n"
+    state = sysfs_state(deployment("jetson-nano", **NANO), nano.root)
+    assert [setting.path for setting in state] == [f"{OVERRIDE}/clk_rate", f"{OVERRIDE}/clk_state"]
+    assert all(setting.is_as_planned for setting in state)
+    restored = nano.run("--restore")
+    assert (restored.returncode, restored.stderr) == (0, "")
+    assert nano.path(f"{OVERRIDE}/clk_rate").read_text() == "1600000000\n"
+    assert nano.path(f"{OVERRIDE}/clk_state").read_text() == "0\n"
+    assert not nano.saved.exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        (f"{BANDWIDTH}/emc_max_rate", 1065600000, "1331200000 is outside 204000000 to 1065600000"),
+        (f"{BANDWIDTH}/emc_min_rate", "", "emc_min_rate: is missing, or cannot be read"),
+        (f"{OVERRIDE}/clk_state", "", "clk_state: is missing, or cannot be read"),
+    ],
+)
+def test_a_nano_without_that_rate_or_its_files(nano, name, content, message):
+    nano.put(name, content)
+    before = nano.state()
+    ran = nano.run("--apply")
+    assert ran.returncode == 1
+    assert message in ran.stderr
+    assert nano.state() == before
+
+
 def test_options(board):
     assert board.run("--help").stdout.startswith("usage:")
     wrong = board.run("--aply")
@@ -339,6 +412,7 @@ def test_options(board):
         ("jetson-agx-orin-32gb", ("gpu",)),
         ("jetson-tx2", ()),
         ("jetson-tx2", ("denver", "gpu")),
+        ("jetson-nano", ()),
         ("rk3588", ("a76",)),
         ("raspberry-pi-5-hailo-8", ()),
     ],
