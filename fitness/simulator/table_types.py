@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import operator
+from functools import lru_cache
 
 import numpy as np
 from llvmlite import ir
@@ -71,17 +72,28 @@ class ColumnsType(types.Type):
 
 def tables_type(title: str, values: list[tuple[str, object]]) -> TablesType:
     """The type of a dataclass with these fields, (name, value)."""
-    return TablesType(title, tuple((name, _kind(value)) for name, value in values))
+    return _type_of(title, tuple((name, *_shape(value)) for name, value in values))
 
 
-def _kind(value):
-    if isinstance(value, bool):
-        return value
-    if not isinstance(value, np.ndarray):
-        return 0
-    if any(field.subdtype for field, *_ in (value.dtype.fields or {}).values()):
-        return ColumnsType(value.dtype)
-    return TableType(from_dtype(value.dtype), value.ndim)
+def _shape(value):
+    """What of a field's value its type depends on."""
+    if isinstance(value, np.ndarray):
+        return value.dtype, value.ndim
+    return (bool, value) if isinstance(value, bool) else (int, 0)
+
+
+# A front's members are simulated one after the other: hundreds of tables of few types.
+@lru_cache(maxsize=256)
+def _type_of(title, shapes):
+    return TablesType(title, tuple((name, _kind(*shape)) for name, *shape in shapes))
+
+
+def _kind(dtype, ndim):
+    if dtype is bool or dtype is int:
+        return ndim
+    if any(field.subdtype for field, *_ in (dtype.fields or {}).values()):
+        return ColumnsType(dtype)
+    return TableType(from_dtype(dtype), ndim)
 
 
 @register_model(TableType)
