@@ -327,7 +327,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         "benchmarks.certificate",
         "The exact search and its proof, all cores.",
         INSTANCES,
-        lambda instance, seconds: measure(instance, time_limit_s=seconds),
+        lambda instance, options: measure(instance, time_limit_s=options.time_limit),
         time_limit_s=TIME_LIMIT_S,
         limits="each part",
         load=load_proof_code,

@@ -1,15 +1,18 @@
 """Exact fronts: time, nodes and lemmas, from nothing and from an explorer's front, on one core and
-on all.
+more.
 
-An instance that does not end within the time limit is proved within an epsilon instead, as ``dse
-explore`` does it: by searches with smaller and smaller tolerances.
+The proof from the explorer's front is made by each number of workers in turn (``--jobs 1,2``); all
+give the same tree. An instance that does not end within the time limit is proved within an epsilon
+instead, as ``dse explore`` does it: by searches with smaller and smaller tolerances.
 
 Usage: ``python -m benchmarks.exact_front [--json] [--time-limit S] [--only TEXT]
-[--against COMMIT]``.
+[--jobs 1,2] [--against COMMIT]``.
 """
 
 from __future__ import annotations
 
+import argparse
+import os
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -21,7 +24,6 @@ from benchmarks.harness.timing import timed
 from benchmarks.problems.reference_problem import reference_problem
 from common.units import PPM
 from dse.certificate.branch_and_bound import ExactResult, Incumbents, find_front
-from dse.certificate.certify import Limits
 from dse.certificate.strategy import TOLERANCES_PPM
 from dse.compile.load import load_proof_code
 from dse.problem.build import build_problem
@@ -42,6 +44,7 @@ SHORT_S = 1.0
 """What is done sooner is done again, and the shortest time taken."""
 REPETITIONS = 5
 SEED = 1
+JOBS = "1,all"
 COLUMNS = (
     Column("instance", "instance"),
     Column("groups", "groups", ",", in_table=False),
@@ -52,7 +55,8 @@ COLUMNS = (
     Column("first_nodes", "nodes", ","),
     Column("explorer_s", "NSGA-II s", ",.2f"),
     Column("proof_s", "from its front s", ",.3f"),
-    Column("cores_s", "all cores s", ",.3f"),
+    Column("workers_s", "the same by workers s"),
+    Column("speedup", "times faster", ",.2f"),
     Column("proof_nodes", "nodes", ","),
     Column("lemmas", "lemmas", ","),
     Column("required_s", "required s", ",.1f"),
@@ -84,7 +88,11 @@ class Measured:
     first_nodes: int | None
     explorer_s: float
     proof_s: float
-    cores_s: float
+    """By the first number of workers."""
+    workers_s: str
+    """By each number of workers, in their order."""
+    speedup: float | None
+    """By the last number of workers; None: not complete."""
     proof_nodes: int
     lemmas: int
     required_s: float
@@ -113,39 +121,51 @@ INSTANCES = (
 )
 
 
-def measure(instance: Instance, *, time_limit_s: float = TIME_LIMIT_S) -> Measured:
-    """One instance.
+def measure(
+    instance: Instance, *, time_limit_s: float = TIME_LIMIT_S, jobs: Sequence[int] = (1,)
+) -> Measured:
+    """One instance, the proof by each number of workers.
 
     Raises:
         AssertionError: where two searches disagree, or with what is known.
     """
     problem = instance.make()
     known, explorer_s = _explored(problem)
-    proof, proof_s = _timed(lambda: _narrowed(problem, known, time_limit_s, jobs=1))
-    again, cores_s = _timed(lambda: _narrowed(problem, known, time_limit_s, jobs=None))
-    both = proof.complete and again.complete and proof.epsilon_ppm == again.epsilon_ppm == 0
-    if both and tree_bytes(again.tree) != tree_bytes(proof.tree):
-        raise AssertionError(f"{instance.name}: on all cores the tree is another one")
+
+    def proved(workers: int) -> tuple[ExactResult, float]:
+        return _timed(
+            lambda: find_front(problem, known=known, time_limit_s=time_limit_s, jobs=workers)
+        )
+
+    proof, proof_s = proved(jobs[0])
     first: ExactResult | None = None
     first_s = None
-    if proof.complete and proof.epsilon_ppm == 0:
+    seconds = [proof_s]
+    if proof.complete:
+        for workers in jobs[1:]:
+            again, again_s = proved(workers)
+            seconds.append(again_s)
+            if again.complete and tree_bytes(again.tree) != tree_bytes(proof.tree):
+                raise AssertionError(f"{instance.name}: by {workers} workers another tree")
         first, first_s = _timed(lambda: find_front(problem, jobs=1))
         if (first.objectives != proof.objectives).any():
             raise AssertionError(f"{instance.name}: two searches found different fronts")
         if instance.members not in (None, len(first.objectives)):
             raise AssertionError(f"{instance.name}: {len(first.objectives)} members")
-    complete = first is not None
+    else:
+        proof = _narrowed(problem, proof, time_limit_s, jobs=jobs[0])
     return Measured(
         instance=instance.name,
         groups=problem.group_count,
         members=len(proof.objectives),
-        complete=complete,
+        complete=first is not None,
         epsilon=None if proof.epsilon_ppm is None else proof.epsilon_ppm / PPM,
         first_s=first_s,
         first_nodes=None if first is None else first.nodes,
         explorer_s=explorer_s,
         proof_s=proof_s,
-        cores_s=cores_s,
+        workers_s=", ".join(f"{each:.3f}" for each in seconds),
+        speedup=None if len(seconds) < 2 else seconds[0] / seconds[-1],
         proof_nodes=proof.nodes,
         lemmas=proof.tree.leaves,
         required_s=instance.required_s,
@@ -160,21 +180,15 @@ def _explored(problem: Problem) -> tuple[Incumbents, float]:
 
 
 def _narrowed(
-    problem: Problem, known: Incumbents, time_limit_s: float, *, jobs: int | None
+    problem: Problem, ended: ExactResult, time_limit_s: float, *, jobs: int
 ) -> ExactResult:
-    """The exact search within a quarter of the time; else the smallest tolerance that is proved in
-    what is left of it."""
-    limits = Limits(seconds=time_limit_s)
-    exact = find_front(problem, known=known, time_limit_s=time_limit_s / 4, jobs=jobs)
-    if exact.complete:
-        return exact
-    best, left = exact, time_limit_s - exact.seconds
-    for tolerance in (*TOLERANCES_PPM, 0):
+    """The smallest tolerance that is proved in the time, from what an ended search has found."""
+    best, left = ended, time_limit_s
+    for tolerance in TOLERANCES_PPM:
         result = find_front(
             problem,
             known=Incumbents(best.objectives, best.rows),
             tolerance_ppm=tolerance,
-            max_nodes=limits.nodes,
             time_limit_s=left,
             jobs=jobs,
         )
@@ -201,21 +215,44 @@ def main(arguments: Sequence[str] | None = None) -> None:
         "benchmarks.exact_front",
         "Exact fronts, from nothing on one core.",
         INSTANCES,
-        lambda instance, seconds: measure(instance, time_limit_s=seconds),
+        lambda instance, options: measure(
+            instance, time_limit_s=options.time_limit, jobs=options.jobs
+        ),
         time_limit_s=TIME_LIMIT_S,
-        limits="from the explorer's front",
+        limits="of the exact search from the explorer's front, and of those within a tolerance",
         load=load_proof_code,
+        add_options=_add_jobs,
         arguments=arguments,
     )
+    workers = ", ".join(map(str, chosen.jobs))
     notes = [
-        f"From NSGA-II's front after {EVALUATIONS:,} evaluations, seed {SEED}.",
+        f"From NSGA-II's front after {EVALUATIONS:,} evaluations, seed {SEED}, by {workers} workers"
+        f" on {os.cpu_count()} cores; from nothing by one.",
     ]
     if not all(row["complete"] for row in rows):
         notes.append(
-            f"Not complete within {chosen.time_limit:g} s: epsilon is what was proved, nodes and"
-            " lemmas those of the search that proved it."
+            f"Not complete within {chosen.time_limit:g} s: epsilon is what was proved in as long"
+            " again, nodes and lemmas those of the search that proved it."
         )
     show("Exact fronts", COLUMNS, rows, as_json=chosen.json, notes=notes)
+
+
+def _add_jobs(options: argparse.ArgumentParser) -> None:
+    options.add_argument(
+        "--jobs",
+        type=_jobs,
+        default=JOBS,
+        metavar="LIST",
+        help="numbers of workers, such as 1,2,all (all cores) (default: %(default)s)",
+    )
+
+
+def _jobs(text: str) -> list[int]:
+    """From ``1,2,all`` to numbers of workers."""
+    parts = [str(os.cpu_count() or 1) if part == "all" else part for part in text.split(",")]
+    if not all(part.isdecimal() and int(part) for part in parts):
+        raise argparse.ArgumentTypeError(f"numbers and 'all', with commas, required, got {text!r}")
+    return [int(part) for part in parts]
 
 
 if __name__ == "__main__":

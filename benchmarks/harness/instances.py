@@ -31,20 +31,22 @@ def measure_chosen(
     module: str,
     description: str,
     instances: Sequence[One],
-    measure: Callable[[One, float], DataclassInstance],
+    measure: Callable[[One, argparse.Namespace], DataclassInstance],
     *,
     time_limit_s: float,
     limits: str,
     load: Callable[[], object],
+    add_options: Callable[[argparse.ArgumentParser], object] = lambda _: None,
     arguments: Sequence[str] | None,
 ) -> tuple[argparse.Namespace, list[dict[str, Any]]]:
     """The options, and a row of figures for each instance that they choose.
 
     Args:
-        measure: of an instance and the time limit in seconds.
+        measure: of an instance and the options; ``time_limit`` is one of them, in seconds.
         time_limit_s: by default.
         limits: what the time limit is for.
         load: has machine code compiled, or read from the cache, before anything is measured.
+        add_options: more of them.
         arguments: of the command line; None: this process's.
     """
     options = parser(module, description)
@@ -52,6 +54,7 @@ def measure_chosen(
         "--time-limit", type=float, default=time_limit_s, help=f"seconds, {limits}"
     )
     add_option(options)
+    add_options(options)
     options.add_argument("--only", default="", help="instances whose names contain this")
     chosen = options.parse_args(arguments)
     wanted = [instance for instance in instances if chosen.only in instance.name]
@@ -61,5 +64,5 @@ def measure_chosen(
     rows = []
     for instance in wanted:
         print(f"{instance.name} ...", file=sys.stderr)
-        rows.append(asdict(measure(instance, chosen.time_limit)))
+        rows.append(asdict(measure(instance, chosen)))
     return chosen, rows

@@ -14,6 +14,7 @@ from dse.api.problem import Networks, Problem
 from dse.certificate.boxes.prove import BoundedFront
 from dse.certificate.branch_and_bound import Cluster, SearchProgress
 from dse.certificate.certify import CertifiedFront, Limits
+from dse.certificate.formulation.prove import FormulationProgress
 from dse.certificate.preconditions import Goal, certified_column
 from dse.certificate.strategy import ProofOutcome, add_formulation, prove_front
 from dse.compile.load import announce_compilation, compile_proof_code_aside
@@ -265,8 +266,11 @@ def prove(
     cluster: Cluster | None = None,
     on_progress: Callable[[SearchProgress], None] | None = None,
     on_checkpoint: Callable[[ProofOutcome], None] | None = None,
+    on_formulation: Callable[[FormulationProgress], None] | None = None,
 ) -> ProofOutcome | None:
     """The proof that :func:`certify` adds; None where nothing is left to prove.
+
+    ``on_formulation``: called while Z3 shows it by HaX-CoNN's equations.
 
     Raises:
         ResultError: where nothing can be proved about any objective.
@@ -296,7 +300,7 @@ def prove(
         proof = ProofOutcome(
             front.numeric, front.certificate, front.epsilon, front.bounds, False, None
         )
-    return add_formulation(proof, jobs=jobs, time_limit_s=time_limit_s)
+    return add_formulation(proof, jobs=jobs, time_limit_s=time_limit_s, on_progress=on_formulation)
 
 
 def save_checkpoint(front: Front, folder: Path, gap: ProofOutcome) -> None:

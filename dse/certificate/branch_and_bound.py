@@ -6,7 +6,6 @@ import os
 import pickle
 import time
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -21,7 +20,13 @@ from dse.certificate.subtree import (
     whole_space,
     with_ended,
 )
-from dse.certificate.subtree_search import SearchedSlice, SearchTask, Worker, with_more_room
+from dse.certificate.subtree_search import (
+    SearchedSlice,
+    SearchTask,
+    Threads,
+    Worker,
+    with_more_room,
+)
 from fitness.branch_and_bound.choices import exchange_rates
 from results.front.dominance import non_dominated
 from results.front.epsilon import epsilon_ppm
@@ -148,10 +153,10 @@ def find_front(
     if known is not None:
         search.add_incumbents(known)
     first_node, written = search.nodes, time.monotonic()
-    with ThreadPoolExecutor(jobs or os.cpu_count() or 1) as pool:
+    with Threads(jobs or os.cpu_count() or 1) as threads:
         while True:
             left = None if max_nodes is None else first_node + max_nodes - search.nodes
-            done = search.advance(pool if cluster is None else cluster, left)
+            done = search.advance(threads if cluster is None else cluster, left)
             if on_progress is not None:
                 on_progress(search.progress())
             late = time_limit_s is not None and search.seconds >= time_limit_s
@@ -219,7 +224,7 @@ class _Search:
                 self._archive.tree = with_more_room(tree)
         return added
 
-    def advance(self, place: ThreadPoolExecutor | Cluster, most: int | None) -> bool:
+    def advance(self, place: Threads | Cluster, most: int | None) -> bool:
         """One round, of at most so many nodes; whether the search is complete."""
         active = self._open[:SUBTREES]
         share = SLICE_NODES
@@ -245,11 +250,11 @@ class _Search:
         return not self._open
 
     def _searched(
-        self, place: ThreadPoolExecutor | Cluster, workers: Sequence[Worker], nodes: int
+        self, place: Threads | Cluster, workers: Sequence[Worker], nodes: int
     ) -> list[bool]:
         """Whether nothing is left, of each worker's subtree."""
-        if isinstance(place, ThreadPoolExecutor):
-            return list(place.map(lambda worker: worker.advance(nodes), workers))
+        if isinstance(place, Threads):
+            return place.search(workers, nodes)
         self._pickled = self._pickled or pickle.dumps(self._task)
         slices = place(self._pickled, [worker.state() for worker in workers], nodes)
         return [worker.take(found) for worker, found in zip(workers, slices, strict=True)]

@@ -101,7 +101,13 @@ def provable(problem: Problem, goal: Goal) -> Provable:
     """
     column = certified_column(problem)
     if goal is Goal.FASTEST:
-        return Provable(None, column, () if column is None else (column,), None, None)
+        if column is None:
+            raise ResultError(
+                "no member can be certified as the fastest: latency or inverse-latency must be an "
+                "objective, with the priorities and rates of the workload, got "
+                f"{', '.join(objective_names(problem))}"
+            )
+        return Provable(None, column, (column,), None, None)
     columns = tuple(range(len(problem.objectives)))
     refused, unbounded = _refusal(problem, columns), _no_bounds(problem, columns)
     if refused is not None and column is not None and _refusal(problem, (column,)) is not None:

@@ -15,7 +15,7 @@ from functools import partial
 from dse.certificate.boxes.prove import BoundedFront, bound_front, default_boxes
 from dse.certificate.branch_and_bound import Cluster, SearchProgress
 from dse.certificate.certify import CertifiedFront, Limits, prove
-from dse.certificate.formulation.prove import prove_formulation
+from dse.certificate.formulation.prove import FormulationProgress, prove_formulation
 from dse.certificate.formulation.refute import NotShown
 from dse.certificate.preconditions import Goal, Provable, provable
 from dse.compile.load import load_bound_code, load_proof_code
@@ -113,13 +113,15 @@ def add_formulation(
     jobs: int | None = None,
     max_parts: int | None = None,
     time_limit_s: float | None = None,
+    on_progress: Callable[[FormulationProgress], None] | None = None,
 ) -> ProofOutcome:
     """The same with what HaX-CoNN's formulation shows of a fastest member that is certified; see
     :func:`dse.certificate.formulation.prove.prove_formulation`. Ctrl-C ends it."""
     front, proof = outcome.front, outcome.certificate
     claim = front.certificate
     if claim is None or proof is None or claim.status is CertificateStatus.GAP:
-        return replace(outcome, not_shown="no member is certified as the fastest")
+        why = "no member is certified as the fastest: the search for a faster one was ended"
+        return replace(outcome, not_shown=why)
     fastest = min(front.members, key=lambda member: member.makespan_ps)
     until = math.inf if time_limit_s is None else time.monotonic() + time_limit_s
     with deferred_interrupt() as interrupt:
@@ -130,6 +132,7 @@ def add_formulation(
                 fastest.makespan_ps,
                 jobs=jobs,
                 max_parts=max_parts,
+                on_progress=on_progress,
                 stopped=lambda: interrupt.requested or time.monotonic() >= until,
             )
         except (NotShown, ResultError) as error:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pickle
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, fields, replace
 from functools import lru_cache
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -142,6 +143,14 @@ class Worker:
                 self.subtree.nodes = int(self.tree.progress.nodes)
                 return bool(ended == DONE)
 
+    @property
+    def likely_size(self) -> tuple[bool, int]:
+        """Larger for a subtree that probably has more nodes left: one that was not done when it was
+        searched last, else one with more choices open."""
+        assert self.subtree is not None
+        open_points = sum(int(mask).bit_count() for mask in self.subtree.points)
+        return self.subtree.nodes > 0, open_points + int((self.subtree.units < 0).sum())
+
     def state(self) -> bytes:
         """All that the search depends on from here; without what it has logged."""
         rows = len(self.tree.objectives).to_bytes(WORD, "little")
@@ -207,6 +216,41 @@ class Worker:
             rows = (tree.part_units, tree.part_points, tree.part_bound)
             subtree.parts.append(Subtree(*(row[at].copy() for row in rows)))
         tree.progress.parts = 0
+
+
+class Threads:
+    """Threads that search, the caller's among them."""
+
+    def __init__(self, count: int) -> None:
+        self._others = count - 1
+        self._pool = ThreadPoolExecutor(max(self._others, 1))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._pool.shutdown()
+
+    def search(self, workers: Sequence[Worker], nodes: int) -> list[bool]:
+        """Whether nothing is left, of each worker's subtree, after so many more nodes.
+
+        A thread that is done with one takes the next; what will take long begins first, so that
+        threads end at about the same time. One future per thread, not per subtree: many subtrees
+        are done in less time than a future takes.
+        """
+        done = [False] * len(workers)
+        order = sorted(range(len(workers)), key=lambda k: workers[k].likely_size, reverse=True)
+        left = iter(order)
+
+        def drain() -> None:
+            for k in left:
+                done[k] = workers[k].advance(nodes)
+
+        others = [self._pool.submit(drain) for _ in range(min(self._others, len(workers) - 1))]
+        drain()
+        for other in others:
+            other.result()
+        return done
 
 
 def with_more_room(tree: SearchTree) -> SearchTree:

@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from multiprocessing.synchronize import Event
 
 import numpy as np
@@ -29,6 +29,17 @@ not depend on the number of processes."""
 POLL_S = 0.2
 
 
+@dataclass(frozen=True)
+class FormulationProgress:
+    """Progress of a proof: parts without a solution, and questions that Z3 has answered; of the
+    parts that were shared out, those that are done (one part is the whole space)."""
+
+    parts: int
+    questions: int
+    done: int
+    shared: int
+
+
 def prove_formulation(
     problem: Problem,
     fastest: DesignPoint,
@@ -36,6 +47,7 @@ def prove_formulation(
     *,
     jobs: int | None = None,
     max_parts: int | None = None,
+    on_progress: Callable[[FormulationProgress], None] | None = None,
     stopped: Callable[[], bool] = lambda: False,
 ) -> FormulationProof:
     """Z3 shows that Eq. 1 to 11 of HaX-CoNN have no solution with a smaller makespan, and one with
@@ -46,6 +58,7 @@ def prove_formulation(
         fastest: a design point with the makespan ``optimum_ps``.
         jobs: processes; one per core by default. Small problems are left to this one.
         max_parts: a problem with as many parts is not tried.
+        on_progress: called now and then.
         stopped: polled; true ends it.
 
     Raises:
@@ -63,11 +76,9 @@ def prove_formulation(
     if not Refutation(alone, column, optimum_ps + 1, stopped=stopped).has_solution():
         raise NotShown("the fastest member is no solution")
     if len(parts) == 1:
-        refutation = Refutation(problem, column, optimum_ps, stopped=stopped)
-        refutation.refute(parts[0])
-        counts = refutation.parts, refutation.questions
+        counts = _refute_here(problem, column, optimum_ps, parts[0], on_progress, stopped)
     else:
-        counts = _share_out(problem, column, optimum_ps, parts, jobs, stopped)
+        counts = _share_out(problem, column, optimum_ps, parts, jobs, on_progress, stopped)
     return FormulationProof(
         setting=Setting.DISPATCH.value,
         optimum_ps=optimum_ps,
@@ -78,37 +89,69 @@ def prove_formulation(
     )
 
 
+def _refute_here(
+    problem: Problem,
+    column: int,
+    optimum_ps: int,
+    part: Path,
+    on_progress: Callable[[FormulationProgress], None] | None,
+    stopped: Callable[[], bool],
+) -> tuple[int, int]:
+    """Refutes a part in this process; how many parts it is split into, and questions."""
+
+    def report_and_poll() -> bool:
+        if on_progress is not None:
+            on_progress(FormulationProgress(refutation.parts, refutation.questions, 0, 1))
+        return stopped()
+
+    refutation = Refutation(problem, column, optimum_ps, stopped=report_and_poll)
+    refutation.refute(part)
+    return refutation.parts, refutation.questions
+
+
 def _share_out(
     problem: Problem,
     column: int,
     optimum_ps: int,
     parts: Sequence[Path],
     jobs: int | None,
+    on_progress: Callable[[FormulationProgress], None] | None,
     stopped: Callable[[], bool],
 ) -> tuple[int, int]:
     """Refutes parts in processes; how many parts these are split into, and questions."""
     context = multiprocessing.get_context("spawn")
     stop = context.Event()
-    counts = []
+    known = FormulationProgress(0, 0, 0, len(parts))
     with ProcessPoolExecutor(
         min(jobs or os.cpu_count() or 1, TASKS), context, _begin_process, (stop,)
     ) as pool:
-        tasks: set[Future[tuple[int, int]]] = {
+        tasks: set[Future[FormulationProgress]] = {
             pool.submit(_refute_in_process, problem, column, optimum_ps, parts[k::TASKS])
             for k in range(TASKS)
         }
         try:
             while tasks:
                 done, tasks = wait(tasks, POLL_S, FIRST_COMPLETED)
-                counts += [task.result() for task in done]
+                known = _sum(known, [task.result() for task in done])
+                if on_progress is not None:
+                    on_progress(known)
                 if tasks and stopped():
-                    raise Ended("ended before all parts were refuted")
+                    raise Ended(f"ended after {known.done} of {known.shared} parts of the space")
         except BrokenProcessPool:
             raise Ended("a process died") from None
         finally:
             stop.set()
             pool.shutdown(wait=False, cancel_futures=True)
-    return sum(count for count, _ in counts), sum(questions for _, questions in counts)
+    return known.parts, known.questions
+
+
+def _sum(known: FormulationProgress, more: Sequence[FormulationProgress]) -> FormulationProgress:
+    return FormulationProgress(
+        known.parts + sum(task.parts for task in more),
+        known.questions + sum(task.questions for task in more),
+        known.done + sum(task.done for task in more),
+        known.shared,
+    )
 
 
 _stop: Event | None = None
@@ -124,12 +167,12 @@ def _begin_process(stop: Event) -> None:
 
 def _refute_in_process(
     problem: Problem, column: int, optimum_ps: int, parts: Sequence[Path]
-) -> tuple[int, int]:
+) -> FormulationProgress:
     assert _stop is not None
     refutation = Refutation(problem, column, optimum_ps, stopped=_stop.is_set)
     for part in parts:
         refutation.refute(part)
-    return refutation.parts, refutation.questions
+    return FormulationProgress(refutation.parts, refutation.questions, len(parts), len(parts))
 
 
 def _makespan_column(problem: Problem) -> int:

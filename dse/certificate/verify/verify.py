@@ -18,7 +18,12 @@ from dse.certificate.verify.checks import Check, Verdict, fails, holds, not_chec
 from dse.certificate.verify.fast import fits_fast_checker
 from dse.certificate.verify.members import check_members
 from dse.certificate.verify.rates import claimed_periods_ps, overloaded_unit
-from dse.certificate.verify.solvers import cover_holds, formulation_holds, target_of
+from dse.certificate.verify.solvers import (
+    SOLVER_SECONDS,
+    cover_holds,
+    formulation_holds,
+    target_of,
+)
 from dse.search.names import SINGLE_DECISION
 from fitness.lemma_checker.tree import check_tree
 from fitness.tree_checker import check_tree_fast
@@ -61,19 +66,24 @@ class Checker(Enum):
 
 
 def verify(
-    folder: Path, *, ignore_hashes: bool = False, checker: Checker = Checker.FAST
+    folder: Path,
+    *,
+    ignore_hashes: bool = False,
+    checker: Checker = Checker.FAST,
+    solver_seconds: float = SOLVER_SECONDS,
 ) -> Iterator[Check]:
     """Checks one claim after the other; ends with the first that fails.
 
     Args:
         ignore_hashes: check the claims of files that were changed.
         checker: of trees.
+        solver_seconds: for each claim that a solver is asked about again.
 
     Raises:
         ResultError: where there is no result folder.
     """
     require_result_folder(folder)
-    for check in _checks(folder, checker, check_hashes=not ignore_hashes):
+    for check in _checks(folder, checker, solver_seconds, check_hashes=not ignore_hashes):
         yield check
         if check.verdict is Verdict.FAILS:
             return
@@ -99,7 +109,9 @@ def summary(checks: Sequence[Check]) -> str:
     return f"Holds, except what was not checked: {open_}. {NOT_CLAIMED}"
 
 
-def _checks(folder: Path, checker: Checker, *, check_hashes: bool) -> Iterator[Check]:
+def _checks(
+    folder: Path, checker: Checker, solver_seconds: float, *, check_hashes: bool
+) -> Iterator[Check]:
     try:
         front = read_results(folder, check_hashes=check_hashes)
         proofs = [
@@ -136,7 +148,7 @@ def _checks(folder: Path, checker: Checker, *, check_hashes: bool) -> Iterator[C
             missing = "front.json" if claim is None else f"{name}.json"
             yield fails(name, f"{missing} does not have it")
             return
-        yield from _proof_holds(front, name, claim, files, checker)
+        yield from _proof_holds(front, name, claim, files, checker, solver_seconds)
 
 
 def _describe_bounds(front: Front) -> Check:
@@ -154,7 +166,12 @@ def _scope(problem: Problem, objectives: Sequence[str]) -> str:
 
 
 def _proof_holds(
-    front: Front, name: str, claim: CertificateSummary, files: ProofArtifacts, checker: Checker
+    front: Front,
+    name: str,
+    claim: CertificateSummary,
+    files: ProofArtifacts,
+    checker: Checker,
+    solver_seconds: float,
 ) -> Iterator[Check]:
     certificate = files.certificate
     yield _claim_holds(front, name, claim, certificate)
@@ -166,11 +183,11 @@ def _proof_holds(
     if tree.verdict is not Verdict.HOLDS:
         return
     if certificate.solvers:
-        yield from cover_holds(front.problem, name, files)
+        yield from cover_holds(front.problem, name, files, seconds=solver_seconds)
     elif files.smtlib is not None:
         yield fails("formula", f"{name}.smt2 is there, but {name}.json names no solver")
     if certificate.formulation is not None:
-        yield formulation_holds(front, certificate.formulation)
+        yield formulation_holds(front, certificate.formulation, seconds=solver_seconds)
 
 
 def _rates_hold(front: Front) -> Iterator[Check]:

@@ -9,8 +9,9 @@ import typer
 
 from dse.api.verification import verify as checks_of
 from dse.certificate.verify.checks import Verdict
+from dse.certificate.verify.solvers import SOLVER_SECONDS
 from dse.certificate.verify.verify import Checker, exit_status, summary
-from dse.cli.shared.options import AsJson, Folder
+from dse.cli.shared.options import MAX_SECONDS, AsJson, Folder, check_number
 
 
 def register(app: typer.Typer) -> None:
@@ -30,6 +31,16 @@ def verify(
             help="Check proofs with compiled code on all cores, or with plain Python integers.",
         ),
     ] = Checker.FAST,
+    time_limit: Annotated[
+        float,
+        typer.Option(
+            "--time-limit",
+            min=0.001,
+            max=MAX_SECONDS,
+            callback=check_number,
+            help="Time limit of a solver in seconds, for each claim that it is asked about again.",
+        ),
+    ] = SOLVER_SECONDS,
     as_json: AsJson = False,
 ) -> int:
     """Check what a result folder claims, without trusting it.
@@ -37,7 +48,12 @@ def verify(
     Exit status 0: all of it holds; 1: something does not; 4: something was not checked.
     """
     done = []
-    for check in checks_of(folder, ignore_hashes=ignore_hashes, checker=checker.value):
+    for check in checks_of(
+        folder,
+        ignore_hashes=ignore_hashes,
+        checker=checker.value,
+        solver_seconds=time_limit,
+    ):
         done.append(check)
         if not as_json:
             verdict = check.verdict.value

@@ -22,7 +22,10 @@ from results.io.plural import pluralize
 
 if TYPE_CHECKING:
     from dse.certificate.branch_and_bound import SearchProgress
+    from dse.certificate.formulation.prove import FormulationProgress
 
+NOT_SHOWN = 4
+"""Exit status: HaX-CoNN's equations were asked for, and show nothing."""
 MaxNodes = Annotated[
     int | None,
     typer.Option(
@@ -61,8 +64,10 @@ def certify(
     dask: DaskAddress = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only.")] = False,
 ) -> int:
-    """Prove that a front is complete, or how far from it, and that nothing is faster."""
+    """Prove that a front is complete, or how far from it, and that nothing is faster.
 
+    Exit status 4, with --formulation: HaX-CoNN's equations do not show it.
+    """
     if dask is not None and jobs is not None:
         raise WorkloadError("--jobs: is for this machine; a Dask cluster has its own workers")
     front = Front.load(folder)
@@ -79,6 +84,7 @@ def certify(
                 cluster=cluster,
                 on_progress=on_progress,
                 on_checkpoint=partial(save_checkpoint, front, folder),
+                on_formulation=lambda shown: on_progress.put(text=_describe_formulation(shown)),
             )
     finally:
         if cluster is not None:
@@ -92,7 +98,9 @@ def certify(
             print(f"dse: HaX-CoNN's equations show nothing: {proof.not_shown}", file=sys.stderr)
     if not quiet:
         print("\n".join(front.claims))
-    return 130 if proof is not None and proof.interrupted else 0
+    if proof is not None and proof.interrupted:
+        return 130
+    return NOT_SHOWN if proof is not None and proof.not_shown is not None else 0
 
 
 def proof_line(
@@ -117,3 +125,10 @@ def _describe_progress(proof: SearchProgress) -> dict[str, str]:
     if proof.epsilon_ppm is not None and proof.epsilon_ppm < PPM:
         text += f", within {percent(proof.epsilon_ppm)}"
     return {"text": text}
+
+
+def _describe_formulation(shown: FormulationProgress) -> str:
+    counts = f"{pluralize(shown.parts, 'part')}, {pluralize(shown.questions, 'question')}"
+    if shown.shared > 1:
+        counts = f"{shown.done} of {shown.shared} parts of the space; split into {counts}"
+    return f"HaX-CoNN's equations: {counts}"

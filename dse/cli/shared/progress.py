@@ -45,7 +45,11 @@ class ProgressLine(Generic[Event]):
     def __exit__(self, *_: object) -> None:
         self._bar.stop()
 
+    def put(self, **fields: Any) -> None:
+        """Shows fields of the columns."""
+        self._bar.update(self._task, **fields)
+
     def __call__(self, event: Event) -> None:
-        self._bar.update(self._task, **self._show(event))
+        self.put(**self._show(event))
         if self._also is not None:
             self._also(event)

@@ -15,6 +15,7 @@ import pytest
 
 from dse.certificate import branch_and_bound as exact_search
 from dse.certificate import cover as smt_cover
+from dse.certificate import strategy
 from dse.certificate.certify import (
     Limits,
     certify,
@@ -407,6 +408,35 @@ def test_certify_and_verify_from_the_command_line(
     refused = dse("verify", folder, "--json")
     assert refused.status == 1
     assert json.loads(refused.out)[-1]["verdict"] == "fails"
+
+
+def test_equations_that_show_nothing_end_with_a_status(
+    dse: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "pair"
+    assert dse("explore", *PAIR, *SEARCH, "--no-certify", "-o", folder).status == 0
+    with monkeypatch.context() as small:
+        small.setattr(exact_search, "SLICE_NODES", 50)
+        ended = dse("certify", folder, "--formulation", "--max-nodes", "50")
+    assert ended.status == 4
+    assert ended.out.startswith("gap: ")
+    said = "HaX-CoNN's equations show nothing: no member is certified as the fastest"
+    assert said in " ".join(ended.err.split())
+    monkeypatch.setattr(strategy, "BY_ITSELF_PARTS", 2)
+    done = dse("certify", folder, "--formulation")
+    assert done.status == 0
+    assert "HaX-CoNN's equations: " in done.err
+    late = dse("verify", folder, "--time-limit", "0.001")
+    assert late.status == 4
+    assert "(--time-limit)" in late.out
+    other = tmp_path / "energy"
+    only = ("--objective", "energy", "--no-certify")
+    assert dse("explore", *PAIR, *SEARCH, *only, "-o", other).status == 0
+    for option in ("--formulation", "--fastest"):
+        refused = dse("certify", other, option)
+        assert refused.status == 2
+        assert "no member can be certified as the fastest: latency" in refused.err
+        assert refused.err.endswith("got energy_fj\n")
 
 
 def test_where_there_is_no_result_folder_verify_refuses_the_input(dse: Any, tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ import z3
 from dse.certificate.formulation import prove
 from dse.certificate.formulation.equations import Setting, WholeEquations
 from dse.certificate.formulation.hints import Hints
-from dse.certificate.formulation.prove import _only, prove_formulation
+from dse.certificate.formulation.prove import FormulationProgress, _only, prove_formulation
 from dse.certificate.formulation.refute import Ended, NotShown, Refutation
 from fitness.simulate import design_of
 from results.errors import ResultError
@@ -141,14 +141,30 @@ def test_parts_are_shared_out(space: Space, monkeypatch: pytest.MonkeyPatch) -> 
     one = prove_formulation(space.problem, fastest, best)
     monkeypatch.setattr(prove, "UPPER_PARTS", 4)
     monkeypatch.setattr(prove, "TASKS", 3)
-    shared = [prove_formulation(space.problem, fastest, best, jobs=jobs) for jobs in (1, 2)]
+    seen: list[FormulationProgress] = []
+    shared = [
+        prove_formulation(space.problem, fastest, best, jobs=jobs, on_progress=seen.append)
+        for jobs in (1, 2)
+    ]
     assert shared[0].parts == shared[1].parts == one.parts
+    assert seen[-1].done == seen[-1].shared > 3
+    assert (seen[-1].parts, seen[-1].questions) == (shared[1].parts, shared[1].questions)
     # The way down to a part is asked in each task.
     assert shared[0].questions == shared[1].questions > one.questions
     with pytest.raises(Ended):
         prove_formulation(space.problem, fastest, best, stopped=lambda: True)
     with pytest.raises(Ended, match="there are 8 parts and more"):
         prove_formulation(space.problem, fastest, best, max_parts=8)
+
+
+def test_progress_counts_questions(space: Space) -> None:
+    assert space.best is not None
+    fastest = design_of(space.problem, space.rows[int(space.value.argmin())])
+    seen: list[FormulationProgress] = []
+    shown = prove_formulation(space.problem, fastest, space.best, on_progress=seen.append)
+    # Before every question.
+    assert [event.questions for event in seen] == list(range(shown.questions))
+    assert seen[-1].parts == shown.parts - 1
 
 
 def test_limits_end_it(space: Space) -> None:
