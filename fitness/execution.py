@@ -5,6 +5,7 @@ model           simulated by                              plain oracle
 ==============  ========================================  ==================================
 frame           :mod:`fitness.simulate`                   :mod:`fitness.reference.timeline`
 periodic        :mod:`fitness.simulate`                   :mod:`fitness.reference.timeline`
+rates           :mod:`fitness.simulate`                   :mod:`fitness.reference.timeline`
 pipeline        :mod:`fitness.simulate_long_run`          :mod:`fitness.reference.long_run`
 free-running    :mod:`fitness.simulate_long_run`          :mod:`fitness.reference.long_run`
 closed-form     :mod:`fitness.closed_form`                :mod:`fitness.reference.closed_form`
@@ -36,6 +37,7 @@ from results.problem.execution import (
     OneFrame,
     Periodic,
     Pipeline,
+    Rates,
 )
 from results.problem.objectives import ObjectiveKind
 from results.problem.problem import DesignPoint, Problem
@@ -227,6 +229,7 @@ def _idle_of_units(problem: Problem, design: DesignPoint, on: BoolArray) -> tupl
 
 
 _TIMES = frozenset({ObjectiveKind.LATENCY, ObjectiveKind.INVERSE_LATENCY, ObjectiveKind.TOKEN_RATE})
+_OF_RATES = frozenset(kind for kind in ObjectiveKind if Rates in kind.spec.models)
 _OF_A_FRAME = _TIMES | {ObjectiveKind.ENERGY, ObjectiveKind.TOKEN_ENERGY}
 
 RULES: dict[type[ExecutionModel], ModelRules] = {
@@ -247,6 +250,13 @@ RULES: dict[type[ExecutionModel], ModelRules] = {
         bounded=_OF_A_FRAME | {ObjectiveKind.STRETCH, ObjectiveKind.POWER},
         provable=_OF_A_FRAME | {ObjectiveKind.POWER},
         limits_provable=True,
+    ),
+    # Nothing is proved: there are no bounds on responses.
+    Rates: ModelRules(
+        make_account=_make_frame_account,
+        needs_frame=True,
+        run_members=_run_frames,
+        bounded=_OF_RATES,
     ),
     # Of a pipeline, what one frame alone takes can still be proved.
     Pipeline: ModelRules(

@@ -16,6 +16,11 @@ Every objective is minimised and has the name and unit of its spec
   ps, rounded up;
 * energy-per-token: that energy over the network's repeats, fJ, rounded down;
 * stretch: what contention adds to the time that units are busy, ppm, rounded down;
+* response, response-95, jitter, misses: of networks with rates, over the releases of the period:
+  the longest response, their 95th percentile by nearest rank, the longest less the shortest, ps,
+  how many are too late; without a network the largest, of misses the sum;
+* relative-response: the longest response of a network over the time from release to release, ppm,
+  rounded down;
 * fairness: minus the smallest relative rate of a network (:mod:`results.problem.rates`), ppm.
 
 Of free-running networks, throughput is the period that belongs to the mean of their rates, energy
@@ -26,51 +31,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from enum import Enum
 
 import numpy as np
 
 from common.arrays import BoolArray, IntArray
-from common.units import PPM, UHZ_PS, UW_PER_MW
+from common.units import PPM, UHZ_PS
+from fitness.constraints import Constraint, ConstraintKind, constraints_of
 from fitness.execution import EnergyAccount, rules_of
 from fitness.simulate import Evaluation, Evaluator, make_evaluator
 from results.problem.objectives import Objective, ObjectiveKind
 from results.problem.problem import Problem
 from results.problem.rates import relative_rates_ppm
-
-
-class ConstraintKind(Enum):
-    """What a constraint limits."""
-
-    TRANSITIONS = "transitions"
-    SEGMENTS = "segments"
-    DEADLINE = "deadline"
-    RATE = "rate"
-    PERIOD = "period"
-    POWER = "power"
-    ENERGY = "energy"
-
-
-@dataclass(frozen=True)
-class Constraint:
-    """A limit on one figure of a design point: the figure must be at most ``limit``.
-
-    Of a rate, which must be at least something, figure and limit are negative.
-
-    ``index``: of the network whose transitions, latency or rate are limited, or of the unit whose
-    segments are.
-    """
-
-    kind: ConstraintKind
-    name: str
-    limit: int
-    unit: str
-    index: int | None = None
-
-    @property
-    def is_least(self) -> bool:
-        """Whether a least value is asked for, so that figure and limit are negative."""
-        return self.kind is ConstraintKind.RATE
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,47 +59,6 @@ class Outcomes:
 
 
 OutcomeFunction = Callable[[IntArray], Outcomes]
-
-
-def constraints_of(problem: Problem) -> tuple[Constraint, ...]:
-    """The limits of a problem, in the order of ``Outcomes.constraint_values``."""
-    limits = [
-        Constraint(
-            ConstraintKind.TRANSITIONS,
-            f"transitions of {network.name}",
-            network.max_transitions,
-            "",
-            n,
-        )
-        for n, network in enumerate(problem.networks)
-        if network.max_transitions is not None
-    ]
-    limits += [
-        Constraint(ConstraintKind.SEGMENTS, f"segments on {unit.name}", unit.max_segments, "", u)
-        for u, unit in enumerate(problem.units)
-        if unit.max_segments is not None
-    ]
-    limits += [
-        Constraint(
-            ConstraintKind.DEADLINE, f"latency of {network.name}", network.deadline_ps, "ps", n
-        )
-        for n, network in enumerate(problem.networks)
-        if network.deadline_ps is not None
-    ]
-    limits += [
-        Constraint(ConstraintKind.RATE, f"rate of {network.name}", -network.min_rate_uhz, "uHz", n)
-        for n, network in enumerate(problem.networks)
-        if network.min_rate_uhz is not None
-    ]
-    period = problem.execution.period_ps
-    if period is not None:
-        limits.append(Constraint(ConstraintKind.PERIOD, "makespan within the period", period, "ps"))
-    if problem.power_cap_mw is not None:
-        cap = problem.power_cap_mw * UW_PER_MW
-        limits.append(Constraint(ConstraintKind.POWER, "power", cap, "uW"))
-    if problem.energy_budget_fj is not None:
-        limits.append(Constraint(ConstraintKind.ENERGY, "energy", problem.energy_budget_fj, "fJ"))
-    return tuple(limits)
 
 
 @dataclass(frozen=True, eq=False)
@@ -214,6 +144,12 @@ def _constraint_value(
             return counts[_COUNTED.index(constraint.kind)][:, index]
         case ConstraintKind.DEADLINE:
             return found.frame.latency_ps[:, index]
+        case ConstraintKind.RESPONSE_95:
+            return found.frame.percentile_95_ps[:, index]
+        case ConstraintKind.JITTER:
+            return found.frame.jitter_ps[:, index]
+        case ConstraintKind.MISSES:
+            return found.frame.misses[:, index]
         case ConstraintKind.RATE:
             return -(UHZ_PS // found.stream_period_ps[:, index])
         case ConstraintKind.PERIOD:
@@ -238,8 +174,9 @@ def _rate_sum(found: Evaluated, objective: Objective) -> IntArray:
 
 def _efficiency(found: Evaluated, objective: Objective) -> IntArray:
     del objective
-    inferences = len(found.problem.networks) if found.problem.execution.has_frame else 1
-    return found.account.energy_fj // inferences
+    problem = found.problem
+    releases = sum(problem.releases(n) for n in range(len(problem.networks)))
+    return found.account.energy_fj // (releases if problem.execution.has_frame else 1)
 
 
 def _stretch(found: Evaluated, objective: Objective) -> IntArray:
@@ -272,6 +209,30 @@ def _token_energy(found: Evaluated, objective: Objective) -> IntArray:
     return found.account.energy_fj // found.problem.networks[_network(objective)].repeats
 
 
+def _relative_response(found: Evaluated, objective: Objective) -> IntArray:
+    problem = found.problem
+    period = problem.execution.period_ps
+    assert period is not None, "check_problem"
+    releases = [problem.releases(n) for n in range(len(problem.networks))]
+    ratio, rest = np.divmod(found.frame.latency_ps * np.array(releases), period)
+    # A thousand twice: a million times a period of picoseconds could leave int64.
+    thousandths, rest = np.divmod(rest * 1000, period)
+    return _of_networks(ratio * PPM + thousandths * 1000 + rest * 1000 // period, objective)
+
+
+def _of_networks(columns: IntArray, objective: Objective) -> IntArray:
+    """[n]: that of one network, else the largest of [n, networks]."""
+    network = objective.network
+    largest: IntArray = columns.max(axis=1) if network is None else columns[:, network]
+    return largest
+
+
+def _misses(found: Evaluated, objective: Objective) -> IntArray:
+    counts, network = found.frame.misses, objective.network
+    total: IntArray = counts.sum(axis=1) if network is None else counts[:, network]
+    return total
+
+
 def _network(objective: Objective) -> int:
     assert objective.network is not None, "check_problem"
     return objective.network
@@ -288,6 +249,11 @@ OBJECTIVE_VALUES: dict[ObjectiveKind, Callable[[Evaluated, Objective], IntArray]
     ObjectiveKind.FAIRNESS: _fairness,
     ObjectiveKind.TOKEN_RATE: _token_time,
     ObjectiveKind.TOKEN_ENERGY: _token_energy,
+    ObjectiveKind.RELATIVE_RESPONSE: _relative_response,
+    ObjectiveKind.RESPONSE: lambda found, o: _of_networks(found.frame.latency_ps, o),
+    ObjectiveKind.RESPONSE_95: lambda found, o: _of_networks(found.frame.percentile_95_ps, o),
+    ObjectiveKind.JITTER: lambda found, o: _of_networks(found.frame.jitter_ps, o),
+    ObjectiveKind.MISSES: _misses,
 }
 """[n]: the integer of each kind of objective."""
 

@@ -29,25 +29,37 @@ class Evaluation:
     makespan_ps: IntArray
     """[n]"""
     latency_ps: IntArray
-    """[n, networks]: last end minus arrival."""
+    """[n, networks]: last end minus arrival; of networks with rates the longest response."""
     dynamic_fj: IntArray
     """[n]: energy above idle power."""
     busy_ps: IntArray
     """[n]: time that units are busy, added up."""
     idle_mw: IntArray
     """[n]: power that is drawn all the time."""
+    percentile_95_ps: IntArray
+    """[n, networks]: of the responses of networks with rates, as the next two; else 0."""
+    jitter_ps: IntArray
+    """[n, networks]: the longest response less the shortest."""
+    misses: IntArray
+    """[n, networks]: responses that are too late."""
 
     @classmethod
     def unfilled(cls, rows: int, networks: int) -> Evaluation:
         """Zeros, for a kernel to fill."""
         makespan, dynamic, busy, idle = (np.zeros(rows, dtype=np.int64) for _ in range(4))
-        latency = np.zeros((rows, networks), dtype=np.int64)
-        return cls(np.zeros(rows, dtype=np.bool_), makespan, latency, dynamic, busy, idle)
+        latency, *responses = (np.zeros((rows, networks), dtype=np.int64) for _ in range(4))
+        possible = np.zeros(rows, dtype=np.bool_)
+        return cls(possible, makespan, latency, dynamic, busy, idle, *responses)
 
     @property
     def columns(self) -> tuple[BoolArray | IntArray, ...]:
-        """All fields in their order, as kernels take them."""
+        """All fields in their order, as kernels for networks with rates take them."""
         return tuple(getattr(self, field.name) for field in fields(self))
+
+    @property
+    def frame_columns(self) -> tuple[BoolArray | IntArray, ...]:
+        """Those that other kernels take."""
+        return self.columns[:-3]
 
     @property
     def energy_fj(self) -> IntArray:
@@ -102,7 +114,7 @@ def make_evaluator(problem: Problem, *, jobs: int = 1, kernel: Kernel | None = N
 
     def evaluate(rows: IntArray) -> Evaluation:
         evaluation = Evaluation.unfilled(len(rows), plan.networks)
-        simulate(rows, *evaluation.columns)
+        simulate(rows, *(evaluation.columns if problem.has_rates else evaluation.frame_columns))
         return evaluation
 
     return evaluate
@@ -111,10 +123,13 @@ def make_evaluator(problem: Problem, *, jobs: int = 1, kernel: Kernel | None = N
 def _general_simulators(problem: Problem, plan: Plan, jobs: int) -> list[RowSimulator]:
     """Simulates anything."""
     from fitness.simulator.general import evaluate_rows
+    from fitness.simulator.rates import evaluate_rates
+
+    kernel = evaluate_rates if problem.has_rates else evaluate_rows
 
     def simulator() -> RowSimulator:
         chosen, state = make_chosen(plan), make_state(plan, frames=1, in_flight=1)
-        return lambda rows, *out: evaluate_rows(plan, rows, chosen, state, *out)
+        return lambda rows, *out: kernel(plan, rows, chosen, state, *out)
 
     return [simulator() for _ in range(jobs)]
 

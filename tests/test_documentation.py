@@ -190,7 +190,7 @@ def test_the_figures_of_the_readme_are_those_of_the_demo() -> None:
 
 def test_every_objective_is_explained() -> None:
     explained = re.findall(
-        r"^\| `([a-z][a-z-]*)`(?:, free-running only)? \|",
+        r"^\| `([a-z][a-z0-9-]*)`(?:, free-running only)? \|",
         text_of(ROOT / "docs/concepts/model.md"),
         re.MULTILINE,
     )

@@ -12,7 +12,7 @@ from common.arrays import IntArray
 from fitness.contention import contention_table
 from platforms.platform import Contention, Source, Status
 from results.problem.arithmetic import PRIORITY_LEVELS
-from results.problem.execution import ChannelUse, ClosedForm, IdleTime, Periodic
+from results.problem.execution import ChannelUse, ClosedForm, IdleTime, Rates
 from results.problem.objectives import Objective, ObjectiveKind
 from results.problem.problem import (
     ChannelCosts,
@@ -166,18 +166,45 @@ def with_fixed_priorities(rng: np.random.Generator, problem: Problem) -> Problem
 
 
 def with_rates(rng: np.random.Generator, problem: Problem) -> Problem:
-    """The problem with releases of one to four repeats for networks that do not wait, some times so
-    close that they queue."""
-    awaited = {m for network in problem.networks for m in network.waits_for}
+    """The problem with rates of its own for most networks, some times so high that they queue, with
+    objectives and limits of responses; nothing waits for another network."""
     work = sum(int(problem.frame_ps(u).max()) for u in range(len(problem.units)))
-    networks = [
-        network
-        if network.waits_for or n in awaited or rng.integers(4) == 0
-        else replace(network, paced=True, repeats=int(rng.integers(1, 5)))
-        for n, network in enumerate(problem.networks)
+    longest = work // len(problem.units)
+
+    def limit(most: int) -> int | None:
+        return int(rng.integers(0, most)) if rng.integers(4) == 0 else None
+
+    def with_rate(network: ProblemNetwork) -> ProblemNetwork:
+        if rng.integers(4) == 0:
+            return replace(network, waits_for=())
+        many = rng.integers(8) == 0
+        return replace(
+            network,
+            waits_for=(),
+            paced=True,
+            repeats=int(rng.integers(20, 43) if many else rng.integers(1, 5)),
+            deadline_ps=limit(4 * longest),
+            deadline_95_ps=limit(4 * longest),
+            max_jitter_ps=limit(2 * longest),
+            max_misses=limit(3),
+        )
+
+    kinds = [kind for kind in ObjectiveKind if Rates in kind.spec.models]
+    drawn = [
+        Objective(
+            kind,
+            int(rng.integers(len(problem.networks)))
+            if kind.spec.of_one_network and rng.integers(2)
+            else None,
+        )
+        for kind in rng.permutation(np.array(kinds, dtype=object)).tolist()
     ]
-    period = 1 + int(rng.integers(1, 5)) * work
-    return replace(problem, networks=tuple(networks), execution=Periodic(period))
+    return replace(
+        problem,
+        networks=tuple(map(with_rate, problem.networks)),
+        execution=Rates(1 + int(rng.integers(1, 5)) * work),
+        objectives=tuple(drawn[: int(rng.integers(2, 6))]),
+    )
 
 
 def random_pipeline(

@@ -41,7 +41,6 @@ from results.problem.problem import Problem as NumericProblem
 from results.text.front import DEFAULT_ROWS, front_table, table_rows
 from results.text.member import member_lines
 from results.text.member_diff import describe_difference
-from results.text.releases import release_lines
 from results.text.schedule import SCHEDULE_ROWS, schedule_table
 
 if TYPE_CHECKING:
@@ -310,7 +309,6 @@ class Front(Sequence[Member]):
         lines = [
             f"number format: {front.provenance.precision.upper()}",
             *member_lines(problem, member.numeric),
-            *release_lines(problem, member.scheduled.schedule),
         ]
         (states,) = limit_states(problem, [member.numeric.design])
         lines += [f"limit: {state.describe()}" for state in states]

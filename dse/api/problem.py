@@ -54,7 +54,7 @@ class Problem:
         networks: Networks,
         platform: str | Path | Platform,
         *,
-        objectives: str | Sequence[str] = ("latency", "energy"),
+        objectives: str | Sequence[str] | None = None,
         groups: int | None = None,
         branches: bool = False,
         each_layer: bool = False,
@@ -84,7 +84,10 @@ class Problem:
                 one workload file, or a :class:`dse.Workload`.
             platform: a name, a file, or a :class:`dse.Platform`.
             objectives: one or more of ``latency``, ``latency:NETWORK``, ``inverse-latency``,
-                ``throughput``, ``energy``, ``power``, ``efficiency``, ``stretch``, ``fairness``.
+                ``throughput``, ``energy``, ``power``, ``efficiency``, ``stretch``, ``fairness``;
+                with rates of networks ``relative-response``, ``response``, ``response-95``,
+                ``jitter``, ``misses``. By default latency and energy; with rates relative-response
+                and power.
             groups: approximate number of groups per network.
             branches: make parallel branches groups of their own.
             each_layer: cut at every legal place.
@@ -122,7 +125,7 @@ class Problem:
         )
         measured = load_profile(profile, chip) if isinstance(profile, str | Path) else profile
         options = Options(
-            objectives=_names(objectives, "objectives"),
+            objectives=() if objectives is None else _names(objectives, "objectives"),
             groups=groups,
             branches=branches,
             each_layer=each_layer,

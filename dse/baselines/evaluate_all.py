@@ -19,7 +19,8 @@ from dse.baselines.mensa import Mensa
 from dse.baselines.tensorrt_style import TensorRtStyle
 from dse.space.design_space import DesignSpace
 from dse.space.members import make_members
-from fitness.objectives import constraints_of, make_outcomes
+from fitness.constraints import constraints_of
+from fitness.objectives import make_outcomes
 from fitness.simulate import row_of
 from results.front.dominance import non_dominated
 from results.front.front import BaselinePoint

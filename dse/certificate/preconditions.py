@@ -34,7 +34,7 @@ def check_provable(problem: Problem, objectives: Sequence[int]) -> None:
             under the execution model (:mod:`fitness.execution`); on too long a ladder.
     """
     rules, model = rules_of(problem), problem.execution.model
-    if problem.is_paced:
+    if problem.has_rates:
         raise ResultError("nothing is proved where networks have rates of their own")
     if problem.searches_priorities:
         raise ResultError(
@@ -68,7 +68,7 @@ def certified_column(problem: Problem) -> int | None:
     """The objective whose best member is certified: the makespan where latency is an objective,
     else Eq. 10 where that is, else none; none where priorities are searched, or networks have rates
     of their own."""
-    if problem.searches_priorities or problem.is_paced:
+    if problem.searches_priorities or problem.has_rates:
         return None
     kinds = [(objective.kind, objective.network) for objective in problem.objectives]
     for kind in (ObjectiveKind.LATENCY, ObjectiveKind.INVERSE_LATENCY):

@@ -10,7 +10,8 @@ from common.arrays import IntArray
 from dse.problem.constraint_status import limit_and_value, shown
 from dse.search.driver import Budget, SearchResult, StoppedBy, search
 from dse.space.design_space import DesignSpace
-from fitness.objectives import Constraint, ConstraintKind, constraints_of, make_outcomes
+from fitness.constraints import Constraint, ConstraintKind, constraints_of
+from fitness.objectives import make_outcomes
 from results.io.plural import pluralize
 from results.problem.execution import OneFrame, Periodic
 from results.problem.objectives import Objective, ObjectiveKind
@@ -26,6 +27,9 @@ itself 4 s."""
 _PROBES = {
     ConstraintKind.DEADLINE: ObjectiveKind.LATENCY,
     ConstraintKind.PERIOD: ObjectiveKind.LATENCY,
+    ConstraintKind.RESPONSE_95: ObjectiveKind.RESPONSE_95,
+    ConstraintKind.JITTER: ObjectiveKind.JITTER,
+    ConstraintKind.MISSES: ObjectiveKind.MISSES,
     ConstraintKind.POWER: ObjectiveKind.POWER,
     ConstraintKind.ENERGY: ObjectiveKind.ENERGY,
 }
@@ -106,7 +110,16 @@ def _probe(problem: Problem, constraint: Constraint) -> Problem:
         power_cap_mw=None,
         energy_budget_fj=None,
         networks=tuple(
-            replace(entry, deadline_ps=None, min_rate_uhz=None) for entry in problem.networks
+            replace(
+                entry,
+                # Where it says what is late, it stays.
+                deadline_ps=entry.deadline_ps if constraint.kind is ConstraintKind.MISSES else None,
+                min_rate_uhz=None,
+                deadline_95_ps=None,
+                max_jitter_ps=None,
+                max_misses=None,
+            )
+            for entry in problem.networks
         ),
     )
 

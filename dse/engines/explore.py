@@ -24,7 +24,8 @@ from dse.space.design_space import DesignSpace
 from dse.space.members import make_members
 from dse.space.warm_start import starting_rows
 from dse.version import program_version
-from fitness.objectives import constraints_of, make_outcomes
+from fitness.constraints import constraints_of
+from fitness.objectives import make_outcomes
 from fitness.simulate import row_of
 from results.front.dominance import hypervolume, non_dominated, reference_point
 from results.front.front import BaselinePoint, Front, HypervolumePoint, Provenance

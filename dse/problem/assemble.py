@@ -18,6 +18,7 @@ from dse.problem.phases import (
     of_continued,
 )
 from dse.workload.options import Options, parse_objective
+from dse.workload.releases import with_default_objectives
 from dse.workload.workload import Workload, WorkloadNetwork
 from fitness.contention import contention_table, round_half_up
 from fitness.cost_model.channels import channel_costs
@@ -49,6 +50,7 @@ def assemble(
     Raises:
         WorkloadError: on an objective, limit or pin of a network that is not there.
     """
+    options = with_default_objectives(options, workload)
     names = tuple(network.name for network in workload.networks)
     first = np.cumsum([0] + [len(network.groups) for network in networks]).tolist()
     domains = problem_domains(platform, units, options.fixed)
@@ -165,6 +167,9 @@ def _network(
         min_rate_uhz=ceil(max(rates) * UHZ_PER_HZ) if rates else None,
         priority=entry.priority,
         paced=entry.rate_hz is not None,
+        deadline_95_ps=_scaled(entry.deadline_95_ms, PS_PER_MS),
+        max_jitter_ps=None if entry.max_jitter_ms is None else int(entry.max_jitter_ms * PS_PER_MS),
+        max_misses=entry.max_misses,
     )
 
 

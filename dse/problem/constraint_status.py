@@ -8,13 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from common.units import FJ_PER_MJ, PS_PER_MS, UHZ_PER_HZ, UW_PER_W
-from fitness.objectives import (
-    Constraint,
-    ConstraintKind,
-    Outcomes,
-    constraints_of,
-    make_outcomes,
-)
+from fitness.constraints import Constraint, ConstraintKind, constraints_of
+from fitness.objectives import Outcomes, make_outcomes
 from fitness.simulate import row_of
 from results.problem.problem import DesignPoint, Problem
 

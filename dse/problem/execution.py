@@ -21,6 +21,7 @@ from results.problem.execution import (
     OneFrame,
     Periodic,
     Pipeline,
+    Rates,
 )
 from results.problem.objectives import Objective, ObjectiveKind
 
@@ -46,15 +47,14 @@ def choose_execution(
     throughput = any(objective.kind is ObjectiveKind.THROUGHPUT for objective in objectives)
     rate = options.frames_per_second or workload.frames_per_second
     own_period = period_of_rates_s(workload.networks)
-    if own_period is not None:
-        if free_running or throughput or rate is not None:
-            raise WorkloadError(
-                "rate_hz (of networks) excludes frame rates (--fps), free-running networks and the "
-                "objective throughput"
-            )
-        rate = 1 / own_period
+    if own_period is not None and (free_running or throughput or rate is not None):
+        raise WorkloadError(
+            "rate_hz (of networks) excludes frame rates (--fps), free-running networks and the "
+            "objective throughput"
+        )
     _check_closed_form(options, throughput=throughput)
     check_objectives(options.objectives, objectives, free_running=free_running)
+    _check_objectives_of_rates(options.objectives, objectives, has_rates=own_period is not None)
     if free_running:
         _check_free_running(workload, options)
     else:
@@ -76,6 +76,8 @@ def choose_execution(
                 "--search-priorities and a closed form exclude each other: nothing waits in it"
             )
         return ClosedForm(_CHANNELS[options.throughput_model], options.pipeline_time)
+    if own_period is not None:
+        return Rates(round_half_up(PS_PER_S * own_period))
     return OneFrame() if rate is None else Periodic(round_half_up(PS_PER_S / rate))
 
 
@@ -105,6 +107,26 @@ def check_objectives(
             )
         if not free_running and models == (FreeRunning,):
             raise _needs_free_running(f"the objective {text}", option)
+
+
+def _check_objectives_of_rates(
+    texts: Sequence[str], objectives: Sequence[Objective], *, has_rates: bool
+) -> None:
+    """Accepts objectives that mean something with or without rates of networks."""
+    for text, objective in zip(texts, objectives, strict=True):
+        kind, models = objective.kind, objective.kind.spec.models
+        if has_rates and Rates not in models:
+            others = [other.value for other in ObjectiveKind if Rates in other.spec.models]
+            instead = ObjectiveKind.RESPONSE.value + text[len(kind.value) :]
+            hint = f"; did you mean {instead}?" if kind is ObjectiveKind.LATENCY else ""
+            raise WorkloadError(
+                f"the objective {text} and rate_hz (of networks) exclude each other: each release "
+                f"has a response of its own ({', '.join(others)} are possible{hint})"
+            )
+        if not has_rates and models == (Rates,):
+            raise WorkloadError(
+                f"the objective {text} is of responses: rate_hz is required of a network"
+            )
 
 
 def _check_closed_form(options: Options, *, throughput: bool) -> None:

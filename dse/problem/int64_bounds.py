@@ -71,7 +71,7 @@ def check_magnitudes(problem: Problem) -> None:
     if isinstance(problem.execution, LongRun):
         _check_long_run(problem, slowest, horizon, power)
     period = float(problem.execution.period_ps or 0)
-    horizon = horizon + period if problem.is_paced else max(horizon, period)
+    horizon = horizon + period if problem.has_rates else max(horizon, period)
     # The sums are floats; a margin keeps their rounding on the safe side.
     horizon *= 1.001
     if horizon * power >= INT64_LIMIT:

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from common.arrays import FloatArray, IntArray
 from dse.space.design_space import DesignSpace
-from fitness.objectives import Outcomes, constraints_of
+from fitness.constraints import constraints_of
+from fitness.objectives import Outcomes
 from results.problem.problem import Problem
 
 

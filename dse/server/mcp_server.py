@@ -69,7 +69,7 @@ class Tools:
         problem = self._problem(
             networks,
             platform,
-            objectives=objectives or ["latency", "energy"],
+            objectives=objectives or None,
             units=units,
             groups=groups,
             max_transitions=max_transitions,

@@ -7,8 +7,8 @@ import numpy as np
 from common.arrays import IntArray
 from dse.space.design_space import DesignSpace
 from fitness.execution import rules_of
-from fitness.simulate import design_of, make_evaluator
-from results.front.front import Member
+from fitness.simulate import Evaluation, design_of, make_evaluator
+from results.front.front import Member, Responses
 from results.problem.problem import Problem
 
 
@@ -39,6 +39,16 @@ def make_members(
                 energy_fj=run.energy_fj,
                 energy_by_unit_fj=run.energy_by_unit_fj,
                 free_run=run.free_run,
+                responses=_responses(frame, index) if problem.has_rates else None,
             )
         )
     return tuple(members)
+
+
+def _responses(frame: Evaluation, index: int) -> tuple[Responses, ...]:
+    """[networks]: of one row."""
+    columns = (frame.percentile_95_ps, frame.jitter_ps, frame.misses)
+    return tuple(
+        Responses(*entry)
+        for entry in zip(*(column[index].tolist() for column in columns), strict=True)
+    )

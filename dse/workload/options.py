@@ -34,12 +34,13 @@ class ThroughputModel(Enum):
 class Options:
     """Choices of a run; None means: not asked for.
 
-    ``fixed``: domain -> ``max``, ``min`` or a frequency in MHz, as written. ``deadlines_ms``:
-    network, or None for all -> milliseconds. ``min_rates_hz``: network, or None for all -> least
-    inferences per second, of networks that run freely. ``pins``: network -> (first, last, unit).
+    ``objectives``: none for the usual ones of the workload. ``fixed``: domain -> ``max``, ``min``
+    or a frequency in MHz, as written. ``deadlines_ms``: network, or None for all -> milliseconds.
+    ``min_rates_hz``: network, or None for all -> least inferences per second, of networks that run
+    freely. ``pins``: network -> (first, last, unit).
     """
 
-    objectives: tuple[str, ...] = ("latency", "energy")
+    objectives: tuple[str, ...] = ()
     groups: int | None = None
     branches: bool = False
     each_layer: bool = False
@@ -74,8 +75,8 @@ def parse_objective(text: str, network_names: tuple[str, ...]) -> Objective:
         near = difflib.get_close_matches(kind, list(_SIMPLE), n=2)
         hint = f"did you mean {' or '.join(near)}?" if near else f"known: {', '.join(_SIMPLE)}"
         raise WorkloadError(
-            f"objective {text!r} is not known ({hint}; latency, tokens-per-second and "
-            "energy-per-token take :NETWORK)"
+            f"objective {text!r} is not known ({hint}; these take :NETWORK: "
+            f"{', '.join(name for name, kind in _SIMPLE.items() if kind.spec.of_one_network)})"
         )
     if not colon:
         return Objective(_SIMPLE[kind])

@@ -47,7 +47,7 @@ def make_options(
     Raises:
         WorkloadError: on the first text that does not have the form required.
     """
-    objectives = tuple(objective or ("latency", "energy"))
+    objectives = tuple(objective or ())
     names = None
     if units is not None:
         names = tuple(name.strip() for name in units.split(",") if name.strip())

@@ -8,9 +8,12 @@ from fractions import Fraction
 from math import gcd, lcm
 
 from dse.errors import WorkloadError
+from dse.workload.options import Options
 from dse.workload.workload import Workload, WorkloadNetwork
 
 MAX_RELEASES = 1000
+OF_A_FRAME, OF_RATES = ("latency", "energy"), ("relative-response", "power")
+"""Objectives where none are asked for."""
 
 
 def period_of_rates_s(networks: Sequence[WorkloadNetwork]) -> Fraction | None:
@@ -19,6 +22,14 @@ def period_of_rates_s(networks: Sequence[WorkloadNetwork]) -> Fraction | None:
     if not periods:
         return None
     return Fraction(lcm(*(p.numerator for p in periods)), gcd(*(p.denominator for p in periods)))
+
+
+def with_default_objectives(options: Options, workload: Workload) -> Options:
+    """Options with the objectives of the workload where none were asked for."""
+    if options.objectives:
+        return options
+    has_rates = period_of_rates_s(workload.networks) is not None
+    return replace(options, objectives=OF_RATES if has_rates else OF_A_FRAME)
 
 
 def with_releases(workload: Workload) -> Workload:

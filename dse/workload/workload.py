@@ -40,6 +40,11 @@ class WorkloadNetwork:
     priority: int = 0
     rate_hz: Fraction | None = None
     """It is released so often, evenly; with that it has no repeats of its own."""
+    deadline_95_ms: Fraction | None = None
+    """Limits the 95th percentile of its responses; like the next two only with rates."""
+    max_jitter_ms: Fraction | None = None
+    max_misses: int | None = None
+    """So many responses of a period may be beyond the deadline."""
     pins: tuple[Pin, ...] = ()
     dimensions: tuple[tuple[str, int], ...] = ()
     """Sizes at the first repeat."""

@@ -27,6 +27,7 @@ def check_workload(workload: Workload) -> None:
         if network.name in names[:index]:
             raise WorkloadError(f"network {network.name!r}: the name is there twice")
         _check_network(network, names)
+    _check_rates(workload)
     _check_waiting(workload)
     for network in workload.networks:
         _check_phase(network, {entry.name: entry for entry in workload.networks})
@@ -70,10 +71,8 @@ def _check_network(network: WorkloadNetwork, names: list[str]) -> None:
         raise WorkloadError(
             f"network {network.name!r}: rate_hz must be above 0, got {network.rate_hz}"
         )
-    if network.rate_hz is not None and (network.repeats > 1 or network.waits_for):
-        raise WorkloadError(
-            f"network {network.name!r}: rate_hz excludes repeats, waits_for and continues"
-        )
+    if network.rate_hz is not None and network.repeats > 1:
+        raise WorkloadError(f"network {network.name!r}: rate_hz excludes repeats")
     if network.priority > MAX_PRIORITY:
         raise WorkloadError(
             f"network {network.name!r}: priority must be at most {MAX_PRIORITY}, "
@@ -87,13 +86,23 @@ def _check_network(network: WorkloadNetwork, names: list[str]) -> None:
             )
 
 
-def _check_waiting(workload: Workload) -> None:
-    paced = {network.name for network in workload.networks if network.rate_hz is not None}
+def _check_rates(workload: Workload) -> None:
+    """What is asked of responses needs rates, and these that no network waits for another."""
+    has_rates = any(network.rate_hz is not None for network in workload.networks)
     for network in workload.networks:
-        for other in paced.intersection(network.waits_for):
+        if has_rates and network.waits_for:
             raise WorkloadError(
-                f"network {network.name!r}: waits for {other!r}, which has a rate_hz of its own"
+                f"network {network.name!r}: rate_hz (of networks) excludes waits_for and continues"
             )
+        for field in ("deadline_95_ms", "max_jitter_ms", "max_misses"):
+            if getattr(network, field) is not None and not has_rates:
+                raise WorkloadError(
+                    f"network {network.name!r}: {field} is of responses: rate_hz is required of a "
+                    "network"
+                )
+
+
+def _check_waiting(workload: Workload) -> None:
     waiting = {network.name: network.waits_for for network in workload.networks}
     try:
         TopologicalSorter(waiting).prepare()

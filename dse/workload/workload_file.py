@@ -153,7 +153,12 @@ def _networks(
             min_rate_hz=None if rate is None else Fraction(rate),
             max_transitions=entry.get("max_transitions"),
             priority=entry.get("priority", 0),
-            rate_hz=None if "rate_hz" not in entry else Fraction(entry["rate_hz"]),
+            **{
+                key: Fraction(entry[key])
+                for key in ("rate_hz", "deadline_95_ms", "max_jitter_ms")
+                if key in entry
+            },
+            max_misses=entry.get("max_misses"),
             pins=pins,
             dimensions=tuple(entry.get("dimensions", {}).items()),
             grows=tuple(entry.get("grows", {}).items()),

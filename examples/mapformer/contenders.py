@@ -23,7 +23,8 @@ from dse.search.driver import Budget, search
 from dse.search.optimizers.nsga2 import POPULATION, Nsga2Engine
 from dse.space.design_space import DesignSpace
 from examples.mapformer.predicted_outcomes import predicted_outcomes
-from fitness.objectives import ConstraintKind, OutcomeFunction, constraints_of, make_outcomes
+from fitness.constraints import ConstraintKind, constraints_of
+from fitness.objectives import OutcomeFunction, make_outcomes
 from results.problem.objectives import Objective, ObjectiveKind, objective_value
 from results.problem.problem import Problem
 

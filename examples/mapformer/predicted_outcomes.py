@@ -8,13 +8,8 @@ import numpy as np
 
 from common.arrays import IntArray
 from dse.papers.estimator.predictor import Predictor
-from fitness.objectives import (
-    ConstraintKind,
-    OutcomeFunction,
-    Outcomes,
-    constraints_of,
-    make_segment_counter,
-)
+from fitness.constraints import ConstraintKind, constraints_of
+from fitness.objectives import OutcomeFunction, Outcomes, make_segment_counter
 from results.problem.objectives import ObjectiveKind
 from results.problem.problem import Problem
 

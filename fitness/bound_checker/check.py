@@ -83,7 +83,7 @@ def bounded_columns(problem: Problem, objectives: Sequence[str]) -> tuple[int, .
         ResultError: where one has none, or is not the problem's.
     """
     execution, names = problem.execution, objective_names(problem)
-    if problem.is_paced:
+    if problem.has_rates:
         raise ResultError("no bound over boxes is known where networks have rates of their own")
     if not objectives or len(set(objectives)) != len(objectives) or not set(objectives) <= {*names}:
         raise ResultError(f"$.objectives: {', '.join(objectives)}: are not the problem's")

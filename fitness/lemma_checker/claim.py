@@ -103,7 +103,7 @@ class LemmaTarget:
         Raises:
             ResultError: on an objective or a limit without bounds, or members of another width.
         """
-        if problem.searches_priorities or problem.is_paced:
+        if problem.searches_priorities or problem.has_rates:
             raise ResultError(
                 "lemmas: fixed priorities and no rates of single networks are required"
             )

@@ -5,17 +5,24 @@ uses; the definitions are those of :mod:`fitness.objectives`."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from fitness.reference.closed_form import plain_loads
 from fitness.reference.long_run import PlainLongRun, simulate_long_run
 from fitness.reference.timeline import PlainTimeline, simulate
-from results.front.front import FreeRun
+from results.front.front import FreeRun, Responses
 from results.io.canonical_json import INT64_MAX
 from results.io.plural import pluralize
-from results.problem.execution import ClosedForm, FreeRunning, OneFrame, Periodic, Pipeline
+from results.problem.execution import (
+    ClosedForm,
+    FreeRunning,
+    OneFrame,
+    Periodic,
+    Pipeline,
+    Rates,
+)
 from results.problem.objectives import Objective, ObjectiveKind
 from results.problem.problem import DesignPoint, Problem
 
@@ -44,7 +51,10 @@ class PlainOutcome:
     energy_by_unit_fj: tuple[int, ...]
     """Per unit, idle and busy."""
     broken: tuple[Broken, ...]
-    """First rules, then limits: transitions, segments, deadlines, period, power, energy."""
+    """First rules, then limits: transitions, segments, deadlines, 95th percentiles, jitter, misses,
+    period, power, energy."""
+    responses: tuple[Responses, ...] | None = None
+    """Per network, where these have rates."""
 
 
 @dataclass(frozen=True)
@@ -64,6 +74,8 @@ class PlainAccount:
     energy_by_unit_fj: tuple[int, ...]
     run: PlainLongRun | None = None
     """Of free-running networks."""
+    responses_ps: tuple[tuple[int, ...], ...] = ()
+    """[networks][releases], rising: of networks with rates, from each release to its end."""
 
     @property
     def stream_periods_ps(self) -> tuple[int, ...]:
@@ -83,6 +95,9 @@ def plain_account(problem: Problem, design: DesignPoint) -> PlainAccount:
             return _frame_account(problem, design, frame, frame.frame_end_ps[0])
         case Periodic(period):
             return _frame_account(problem, design, frame, period)
+        case Rates(period):
+            account = _frame_account(problem, design, frame, period)
+            return replace(account, responses_ps=_responses_ps(problem, frame))
         case Pipeline() | FreeRunning():
             return _long_run_account(problem, design, frame)
         case ClosedForm():
@@ -102,6 +117,23 @@ def _frame_account(
     energy = (sum(idle_of_unit) + idle_of_rest) * time + sum(dynamic)
     by_unit = tuple(mw * time + fj for mw, fj in zip(idle_of_unit, dynamic, strict=True))
     return PlainAccount(problem, frame, 0, time, energy, energy, by_unit)
+
+
+def _responses_ps(problem: Problem, frame: PlainTimeline) -> tuple[tuple[int, ...], ...]:
+    """[networks][releases], rising."""
+    responses = []
+    for n, network in enumerate(problem.networks):
+        ends: dict[int, int] = {}
+        for row in frame.schedule.groups:
+            if row.network == n:
+                ends[row.repeat] = max(ends.get(row.repeat, 0), row.end_ps)
+        if network.paced:
+            period = problem.execution.period_ps or 0
+            since = {r: network.arrival_ps + (r - 1) * period // network.repeats for r in ends}
+            responses.append(tuple(sorted(ends[r] - since[r] for r in ends)))
+        else:
+            responses.append((max(ends.values()) - network.arrival_ps,))
+    return tuple(responses)
 
 
 def _long_run_account(problem: Problem, design: DesignPoint, frame: PlainTimeline) -> PlainAccount:
@@ -143,7 +175,41 @@ def plain_outcome(problem: Problem, design: DesignPoint) -> PlainOutcome:
         energy_fj=account.energy_fj,
         energy_by_unit_fj=account.energy_by_unit_fj,
         broken=(*_broken_rules(problem, design), *_broken_limits(account)),
+        responses=_summaries(account) if account.responses_ps else None,
     )
+
+
+def _summaries(account: PlainAccount) -> tuple[Responses, ...]:
+    return tuple(
+        Responses(_share_95(times), times[-1] - times[0], _late(account, n))
+        for n, times in enumerate(account.responses_ps)
+    )
+
+
+def _share_95(times: Sequence[int]) -> int:
+    """The 95th percentile by nearest rank, of rising times."""
+    return times[-(-95 * len(times) // 100) - 1]
+
+
+def _late(account: PlainAccount, n: int) -> int:
+    """Responses beyond the deadline or, without one, beyond the time between releases."""
+    times, deadline = account.responses_ps[n], account.problem.networks[n].deadline_ps
+    if deadline is not None:
+        return sum(time > deadline for time in times)
+    return sum(time * len(times) > account.time_ps for time in times)
+
+
+def _of_responses(
+    value: Callable[[PlainAccount, int], int], overall: Callable[[Sequence[int]], int] = max
+) -> Callable[[PlainAccount, Objective], int]:
+    """From what a network has to that of the objective's network, or of all."""
+
+    def of(account: PlainAccount, objective: Objective) -> int:
+        every = range(len(account.responses_ps))
+        one = objective.network
+        return overall([value(account, n) for n in (every if one is None else [one])])
+
+    return of
 
 
 def _latency(account: PlainAccount, objective: Objective) -> int:
@@ -163,6 +229,8 @@ def _stretch(account: PlainAccount, objective: Objective) -> int:
 def _efficiency(account: PlainAccount, objective: Objective) -> int:
     del objective
     inferences = len(account.problem.networks) if account.run is None else 1
+    if account.responses_ps:
+        inferences = sum(map(len, account.responses_ps))
     return account.energy_fj // inferences
 
 
@@ -198,6 +266,17 @@ PLAIN_OBJECTIVES: dict[ObjectiveKind, Callable[[PlainAccount, Objective], int]] 
     ),
     ObjectiveKind.TOKEN_RATE: _token_time,
     ObjectiveKind.TOKEN_ENERGY: _token_energy,
+    ObjectiveKind.RELATIVE_RESPONSE: _of_responses(
+        lambda account, n: (
+            10**6 * account.responses_ps[n][-1] * len(account.responses_ps[n]) // account.time_ps
+        )
+    ),
+    ObjectiveKind.RESPONSE: _of_responses(lambda account, n: account.responses_ps[n][-1]),
+    ObjectiveKind.RESPONSE_95: _of_responses(lambda account, n: _share_95(account.responses_ps[n])),
+    ObjectiveKind.JITTER: _of_responses(
+        lambda account, n: account.responses_ps[n][-1] - account.responses_ps[n][0]
+    ),
+    ObjectiveKind.MISSES: _of_responses(_late, sum),
 }
 """The integer of each kind of objective."""
 
@@ -205,10 +284,13 @@ PLAIN_OBJECTIVES: dict[ObjectiveKind, Callable[[PlainAccount, Objective], int]] 
 def _broken_limits(account: PlainAccount) -> list[Broken]:
     problem, frame = account.problem, account.frame
     broken = []
+    what = "response" if account.responses_ps else "latency"
     for network, latency in zip(problem.networks, frame.latency_ps[0], strict=True):
-        if network.deadline_ps is not None and latency > network.deadline_ps:
-            why = f"latency of {network.name} is {latency} ps, above {network.deadline_ps} ps"
-            broken.append(Broken(f"latency of {network.name}", why))
+        deadline = network.deadline_ps
+        if deadline is not None and latency > deadline and network.max_misses is None:
+            why = f"{what} of {network.name} is {latency} ps, above {deadline} ps"
+            broken.append(Broken(f"{what} of {network.name}", why))
+    broken += _broken_limits_of_responses(account)
     # None where networks share a frame.
     for network, each in zip(problem.networks, account.stream_periods_ps, strict=False):
         rate, least = 10**18 // each, network.min_rate_uhz
@@ -226,6 +308,25 @@ def _broken_limits(account: PlainAccount) -> list[Broken]:
         why = f"energy is {account.energy_fj} fJ, at most {budget} allowed"
         broken.append(Broken("energy", why))
     return broken
+
+
+def _broken_limits_of_responses(account: PlainAccount) -> list[Broken]:
+    found = _summaries(account)
+    limited = [
+        (f"{words} of {network.name}", getattr(found[n], field), getattr(network, limit))
+        for words, field, limit in (
+            ("95th percentile", "percentile_95_ps", "deadline_95_ps"),
+            ("jitter", "jitter_ps", "max_jitter_ps"),
+            ("misses", "misses", "max_misses"),
+        )
+        for n, network in enumerate(account.problem.networks)
+        if getattr(network, limit) is not None
+    ]
+    return [
+        Broken(name, f"{name}: {value}, at most {most} allowed")
+        for name, value, most in limited
+        if value > most
+    ]
 
 
 def _relative_rates_ppm(problem: Problem, periods: tuple[int, ...]) -> list[int]:

@@ -97,6 +97,7 @@ def begin(plan, chosen, state):
     state.run.next_end = NEVER
     state.run.dynamic_fj = 0
     state.run.busy_ps = 0
+    state.run.responded = 0
     if state.stops:
         state.run.open_count = 0
         state.run.open_unit = -1
@@ -125,6 +126,11 @@ def _end_job(plan, chosen, state, now, slot, job):
         if not plan.job[job].is_first:
             latency = max(latency, state.latency[frame, network])
         state.latency[frame, network] = latency
+    if plan.job[job].responds:
+        response = now - state.slot[slot].release - plan.job[job].counts_from_ps
+        state.response[state.run.responded].network = network
+        state.response[state.run.responded].ps = response
+        state.run.responded += 1
     if plan.job[job].next >= 0:
         _begin_job(plan, chosen, state, now, slot, plan.job[job].next)
         return

@@ -26,16 +26,18 @@ OUTGOING = record("target", "group", "edge_row", "joins")
 instance has other incoming edges too."""
 JOB = record(
     *("source_start", "source_end", "sinks", "waits", "network", "next", "is_first"),
-    *("release_ps", "counts_from_ps"),
+    *("release_ps", "counts_from_ps", "responds"),
 )
 """One repeat of a network: rows in ``Plan.source``; groups that feed no other; other jobs to wait
 for (the previous repeat, or the networks waited for); its network; the next repeat or -1; 1 for a
-first repeat; from the frame's release, when it may begin, and from when its latency counts."""
+first repeat; from the frame's release, when it may begin, and from when its latency counts; 1 where
+its end is a response of a network with a rate."""
 NETWORK = record(
     *("arrival_ps", "dependent_start", "dependent_end", "first_job", "jobs_end"),
-    *("join_start", "join_end", "priority"),
+    *("join_start", "join_end", "priority", "late_ps"),
 )
-"""Arrival, rows in ``Plan.dependent``, ``job`` and ``join``, and priority."""
+"""Arrival, rows in ``Plan.dependent``, ``job`` and ``join``, and priority; with rates, beyond which
+response it is late."""
 COST = record("time_ps", "demand_kbps", "dynamic_mw")
 """A group on a unit at a choice of its clocks; the time is below 0 where the unit cannot run it."""
 CONTENTION = record(
@@ -137,6 +139,7 @@ def make_plan(problem: Problem) -> Plan:
                     int(repeat == 0),
                     problem.release_ps(n, repeat) if network.paced or not repeat else 0,
                     problem.release_ps(n, repeat),
+                    int(problem.has_rates and (network.paced or repeat + 1 == network.repeats)),
                 ]
             )
         own = graph.instance[graph.first[n] : graph.first[n + 1]]
@@ -147,6 +150,7 @@ def make_plan(problem: Problem) -> Plan:
             [
                 *(network.arrival_ps, first_dependent, len(dependent)),
                 *(first_job[n], first_job[n + 1], joins, joins + own_joins, network.priority),
+                problem.late_ps(n) if problem.has_rates else 0,
             ]
         )
         joins += own_joins

@@ -32,7 +32,7 @@ RUN = record(
         "streams",
         "rounds",
     ),
-    *("behind", "round_over", "executions", "begun", "kept"),
+    *("behind", "round_over", "executions", "begun", "kept", "responded"),
 )
 """The instant; frames in all, in flight and left; 1 where the running set has changed since rates
 were computed; dynamic energy and busy time so far; groups whose unit is open
@@ -40,7 +40,7 @@ and that wait for nothing else; the unit that is about to start a group at open 
 the next running group ends, NEVER where none runs; executions logged. Of streams: their number;
 rounds that are over (round k is when every stream has ended k frames); streams that have not ended
 the next one; 1 where a round has ended at this instant; executions ended; 1 where the window has
-begun; the round whose state was kept, or 0."""
+begun; the round whose state was kept, or 0. Responses noted."""
 UNIT = record(
     *("place", "free", "started", "work", "rate", "since", "end", "demand", "queued"),
     *("heavy_num", "heavy_den", "heavy_offset", "heavy_cap"),
@@ -59,6 +59,8 @@ flight are older."""
 JOB_STATE = record("waits", "left")
 """Jobs still waited for; groups left that feed none."""
 EXECUTION = record("ready", "start", "end")
+RESPONSE = record("network", "ps")
+"""From a release of a network with a rate to its end."""
 # Rows of State.account: so far, when the window begins, when the kept state was.
 SO_FAR, AT_BEGIN, AT_KEPT, ACCOUNTS = range(4)
 # What a place holds, in State.form; JOINING and the number of inputs that are missing.
@@ -123,6 +125,8 @@ class State(Tables):
     form: IntArray
     """[2 x form size] where a recurring state is looked for: the state relative to the instant, and
     the one that was kept. See :mod:`fitness.simulator.recurrence`."""
+    response: RecordArray
+    """[responses of all frames] of ``RESPONSE``, in the order of the ends."""
     open: IntArray
     """[places or 0]: places of the open groups, where the timeline stops at open choices."""
     log: RecordArray
@@ -186,6 +190,7 @@ def make_state(
         ended=_zeros(streams),
         account=_zeros(ACCOUNTS * account_width(plan, streams) if streams else 0),
         form=_zeros(2 * form_size(plan, ring) if streams == 1 else 0),
+        response=records(RESPONSE, frames * int(plan.job.responds.sum())),
         open=_zeros(places if stops else 0),
         log=records(EXECUTION, log_rows if log else 0),
         logged=_zeros(log_rows if log and streams else 0),

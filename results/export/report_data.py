@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
 
 from results.front.bounds import least_points
 from results.front.cost_origins import CostOrigins
@@ -110,8 +111,8 @@ def _networks(problem: Problem, costs: CostOrigins | None) -> list[Json]:
             "groups": list(network.group_names),
             "repeats": network.repeats,
             "arrival_ps": network.arrival_ps,
-            # Of a network with releases it is one of each.
-            "deadline_ps": None if network.paced else network.deadline_ps,
+            # With rates it is one of each release.
+            "deadline_ps": None if problem.has_rates else network.deadline_ps,
             "min_rate_uhz": network.min_rate_uhz,
             "details": None
             if costs is None
@@ -186,6 +187,9 @@ def _member(problem: Problem, member: Member, costs_seen: _CostsSeen) -> dict[st
         ],
         "makespan_ps": member.makespan_ps,
         "latencies_ps": list(member.latencies_ps),
+        "responses": None
+        if member.responses is None
+        else [[*asdict(entry).values()] for entry in member.responses],
         "energy_fj": member.energy_fj,
         "energy_by_unit_fj": list(member.energy_by_unit_fj),
         "priorities": list(problem.priorities(member.design)),

@@ -37,6 +37,19 @@ class FreeRun:
         return tuple(rate_uhz(period) for period in self.periods_ps)
 
 
+@dataclass(frozen=True)
+class Responses:
+    """How long a network with a rate takes from its releases to their ends, beside the longest,
+    which is its latency."""
+
+    percentile_95_ps: int
+    """The ceil(0.95 n)-th smallest of n."""
+    jitter_ps: int
+    """The longest less the shortest."""
+    misses: int
+    """How many are beyond :meth:`results.problem.problem.Problem.late_ps`."""
+
+
 @dataclass(frozen=True, eq=False)
 class Member:
     """One point of a front; ``objectives`` in the problem's order, integers, all minimised.
@@ -48,7 +61,8 @@ class Member:
     objectives: tuple[int, ...]
     domain_on: tuple[bool, ...]
     latencies_ps: tuple[int, ...]
-    """Per network: last end minus arrival, in one frame alone."""
+    """Per network: last end minus arrival, in one frame alone; where networks have rates the
+    longest response."""
     makespan_ps: int
     """Of one frame alone."""
     energy_fj: int
@@ -56,6 +70,8 @@ class Member:
     """Per unit, idle and busy; what is left of ``energy_fj`` is the memory's and the board's."""
     free_run: FreeRun | None = None
     """None where networks share a frame."""
+    responses: tuple[Responses, ...] | None = None
+    """Per network where these have rates, else None."""
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from common.arrays import BoolArray, IntArray
+from common.units import PPM
 from results.errors import ResultError
 from results.front.dominance import non_dominated
 from results.front.front import FreeRun, Front, Member
@@ -103,6 +104,7 @@ def _check_members(problem: Problem, members: Sequence[Member], paths: Sequence[
     _check_points(problem, members, units, paths)
     _check_priorities(problem, members, paths)
     _check_free_runs(problem, members, paths)
+    _check_responses(problem, members, paths)
     _check_figures(problem, members, paths)
     _check_makespans(problem, members, paths)
 
@@ -224,6 +226,26 @@ def _check_free_runs(problem: Problem, members: Sequence[Member], paths: Sequenc
             _check_window(problem, member.free_run, f"{path}.free_run")
 
 
+def _check_responses(problem: Problem, members: Sequence[Member], paths: Sequence[str]) -> None:
+    """They are there where networks have rates, and agree with the longest ones."""
+    for member, path in zip(members, paths, strict=True):
+        _require(
+            len(member.responses or ()) == (len(problem.networks) if problem.has_rates else 0),
+            f"{path}.responses",
+            "must be there, one per network, where networks have rates, else not",
+        )
+        for n, entry in enumerate(member.responses or ()):
+            longest, releases = member.latencies_ps[n], problem.releases(n)
+            _require(
+                max(entry.percentile_95_ps, entry.jitter_ps) <= longest
+                and 0 <= entry.misses <= releases
+                and (entry.misses > 0) == (longest > problem.late_ps(n))
+                and (releases > 1 or (entry.jitter_ps == 0 and entry.percentile_95_ps == longest)),
+                f"{path}.responses[{problem.networks[n].name!r}]",
+                f"must fit to {releases} responses of at most {longest} ps",
+            )
+
+
 def _check_window(problem: Problem, run: FreeRun, path: str) -> None:
     begin, end = run.window_ps
     count = len(problem.networks)
@@ -264,7 +286,7 @@ def _check_makespans(problem: Problem, members: Sequence[Member], paths: Sequenc
     last = [problem.release_ps(n, entry.repeats - 1) for n, entry in enumerate(problem.networks)]
     for member, path in zip(members, paths, strict=True):
         end = max(map(add, member.latencies_ps, last))
-        if member.makespan_ps > end or (member.makespan_ps < end and not problem.is_paced):
+        if member.makespan_ps > end or (member.makespan_ps < end and not problem.has_rates):
             raise ResultError(
                 f"{path}.makespan_ps: must be {end}, the last end by latencies_ps, "
                 f"got {member.makespan_ps}"
@@ -287,8 +309,40 @@ def _expected(
             return [frame_period_ps(m.free_run.periods_ps) for m in members if m.free_run]
         case ObjectiveKind.FAIRNESS if not problem.execution.has_frame:
             return [-min(member_relative_ppm(problem, member)) for member in members]
+        case kind if kind in _OF_RESPONSES:
+            return [_of_responses(problem, member, objective) for member in members]
         case _:
             return None
+
+
+_OF_RESPONSES = {
+    ObjectiveKind.RELATIVE_RESPONSE,
+    ObjectiveKind.RESPONSE,
+    ObjectiveKind.RESPONSE_95,
+    ObjectiveKind.JITTER,
+    ObjectiveKind.MISSES,
+}
+
+
+def _of_responses(problem: Problem, member: Member, objective: Objective) -> int:
+    """An objective of networks with rates."""
+    assert member.responses is not None, "_check_responses"
+    period = problem.execution.period_ps
+    assert period is not None, "check_problem"
+    columns: dict[ObjectiveKind, list[int]] = {
+        ObjectiveKind.RELATIVE_RESPONSE: [
+            PPM * longest * problem.releases(n) // period
+            for n, longest in enumerate(member.latencies_ps)
+        ],
+        ObjectiveKind.RESPONSE: list(member.latencies_ps),
+        ObjectiveKind.RESPONSE_95: [entry.percentile_95_ps for entry in member.responses],
+        ObjectiveKind.JITTER: [entry.jitter_ps for entry in member.responses],
+        ObjectiveKind.MISSES: [entry.misses for entry in member.responses],
+    }
+    values = columns[objective.kind]
+    if objective.network is not None:
+        return values[objective.network]
+    return sum(values) if objective.kind is ObjectiveKind.MISSES else max(values)
 
 
 def _require(condition: bool, path: str, requirement: str) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -24,6 +24,7 @@ from results.front.front import (
     InputFile,
     Member,
     Provenance,
+    Responses,
 )
 from results.front.front_check import check_front
 from results.front.schedule import ScheduledMember
@@ -172,6 +173,11 @@ def member_to_document(problem: Problem, member: Member) -> dict[str, Json]:
         "objectives": dict(zip(objective_names(problem), member.objectives, strict=True)),
         "makespan_ps": member.makespan_ps,
         "latencies_ps": dict(zip(network_names, member.latencies_ps, strict=True)),
+        **(
+            {"responses": dict(zip(network_names, map(asdict, member.responses), strict=True))}
+            if member.responses is not None
+            else {}
+        ),
         "energy_fj": member.energy_fj,
         "energy_by_unit_fj": dict(zip(unit_names, member.energy_by_unit_fj, strict=True)),
         "operating_points": {
@@ -346,6 +352,7 @@ def _member_from_document(names: _Names, content: Any, path: str) -> Member:
         energy_fj=content["energy_fj"],
         energy_by_unit_fj=tuple(_values(content, "energy_by_unit_fj", names.units, path)),
         free_run=_free_run(content["free_run"], names, f"{path}.free_run"),
+        responses=_responses(names, content, path),
     )
 
 
@@ -358,6 +365,16 @@ def _priorities(names: _Names, content: Any, path: str) -> IntArray | None:
         return None
     chosen = _values(content, "priorities", names.networks, path)
     return read_only(np.array(chosen, dtype=np.int64))
+
+
+def _responses(names: _Names, content: Any, path: str) -> tuple[Responses, ...] | None:
+    if names.problem.has_rates != ("responses" in content):
+        raise ResultError(f"{path}.responses: must be there where networks have rates, else not")
+    if not names.problem.has_rates:
+        return None
+    return tuple(
+        Responses(**entry) for entry in _values(content, "responses", names.networks, path)
+    )
 
 
 def _mapping(names: _Names, content: Any, path: str) -> list[int]:

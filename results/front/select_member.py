@@ -7,6 +7,7 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Callable
+from operator import mul
 
 from results.errors import ResultError
 from results.front.front import Front
@@ -21,7 +22,8 @@ def choose_member(front: Front, text: str) -> int:
 
     ``fastest`` and ``lowest-energy`` are there whatever the objectives: the least makespan, the
     least energy, the first of equals. Networks that run freely have no common frame: there the
-    largest throughput is the fastest, if it is an objective.
+    largest throughput is the fastest, if it is an objective. With rates of networks it is the least
+    relative response.
 
     Raises:
         ResultError: where the front is empty or there is no such member; it says what there is.
@@ -57,6 +59,9 @@ def _slowness(front: Front) -> Callable[[int], int]:
     if not front.problem.execution.has_frame and ObjectiveKind.THROUGHPUT in kinds:
         column = kinds.index(ObjectiveKind.THROUGHPUT)
         return lambda index: front.members[index].objectives[column]
+    if front.problem.has_rates:
+        releases = [front.problem.releases(n) for n in range(len(front.problem.networks))]
+        return lambda index: max(map(mul, front.members[index].latencies_ps, releases))
     return lambda index: front.members[index].makespan_ps
 
 

@@ -12,6 +12,7 @@ from results.problem.execution import (
     OneFrame,
     Periodic,
     Pipeline,
+    Rates,
 )
 from results.problem.objectives import (
     Objective,
@@ -45,6 +46,7 @@ __all__ = [
     "ProblemDomain",
     "ProblemNetwork",
     "ProblemUnit",
+    "Rates",
     "objective_names",
     "objective_unit",
     "objective_value",

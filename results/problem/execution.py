@@ -59,6 +59,17 @@ class Periodic:
 
 
 @dataclass(frozen=True)
+class Rates:
+    """Networks with rates of their own: each is released evenly over the period of all, or once in
+    it; all that is released must end within it. It draws idle power for all of it."""
+
+    model: ClassVar[str] = "rates"
+    has_frame: ClassVar[bool] = True
+    frames_overlap: ClassVar[bool] = False
+    period_ps: int
+
+
+@dataclass(frozen=True)
 class Pipeline:
     """Frames that never run out, at most ``frames_in_flight`` at a time, in the long run
     (:mod:`fitness.simulate_long_run`)."""
@@ -96,7 +107,7 @@ class FreeRunning:
 
 LongRun = Pipeline | FreeRunning
 """Models that are simulated in the long run."""
-ExecutionModel = OneFrame | Periodic | LongRun | ClosedForm
+ExecutionModel = OneFrame | Periodic | Rates | LongRun | ClosedForm
 EXECUTION_MODELS: tuple[type[ExecutionModel], ...] = get_args(ExecutionModel)
 
 

@@ -30,6 +30,7 @@ from results.problem.execution import (
     ExecutionModel,
     FreeRunning,
     IdleTime,
+    Rates,
 )
 
 if TYPE_CHECKING:
@@ -49,6 +50,11 @@ class ObjectiveKind(Enum):
     FAIRNESS = "fairness"
     TOKEN_RATE = "tokens-per-second"
     TOKEN_ENERGY = "energy-per-token"
+    RELATIVE_RESPONSE = "relative-response"
+    RESPONSE = "response"
+    RESPONSE_95 = "response-95"
+    JITTER = "jitter"
+    MISSES = "misses"
 
     @property
     def spec(self) -> ObjectiveSpec:
@@ -103,7 +109,7 @@ def _inverted(of: int) -> Callable[[int], float]:
     return lambda value: of / value if value else float("inf")
 
 
-_WITH_FRAME = tuple(model for model in EXECUTION_MODELS if model.has_frame)
+_WITH_FRAME = tuple(m for m in EXECUTION_MODELS if m.has_frame and m is not Rates)
 _WITH_OVERLAP = tuple(model for model in EXECUTION_MODELS if model.frames_overlap)
 
 OBJECTIVES = {
@@ -164,7 +170,7 @@ OBJECTIVES = {
         unit="%",
         best="least stretch",
         display=_divided(PPM_PER_PERCENT),
-        models=_WITH_FRAME,
+        models=(*_WITH_FRAME, Rates),
         needs_frame=True,
     ),
     ObjectiveKind.FAIRNESS: ObjectiveSpec(
@@ -197,6 +203,56 @@ OBJECTIVES = {
         models=_WITH_FRAME,
         of_one_network=True,
         needs_network=True,
+    ),
+    ObjectiveKind.RELATIVE_RESPONSE: ObjectiveSpec(
+        file_name="relative_response_ppm",
+        label="relative response",
+        unit="%",
+        best="most timely",
+        display=_divided(PPM_PER_PERCENT),
+        models=(Rates,),
+        needs_frame=True,
+        of_one_network=True,
+    ),
+    ObjectiveKind.RESPONSE: ObjectiveSpec(
+        file_name="response_ps",
+        label="response",
+        unit="ms",
+        best="fastest response",
+        display=_divided(PS_PER_MS),
+        models=(Rates,),
+        needs_frame=True,
+        of_one_network=True,
+    ),
+    ObjectiveKind.RESPONSE_95: ObjectiveSpec(
+        file_name="response_95_ps",
+        label="95th percentile",
+        unit="ms",
+        best="fastest 95 %",
+        display=_divided(PS_PER_MS),
+        models=(Rates,),
+        needs_frame=True,
+        of_one_network=True,
+    ),
+    ObjectiveKind.JITTER: ObjectiveSpec(
+        file_name="jitter_ps",
+        label="jitter",
+        unit="ms",
+        best="steadiest",
+        display=_divided(PS_PER_MS),
+        models=(Rates,),
+        needs_frame=True,
+        of_one_network=True,
+    ),
+    ObjectiveKind.MISSES: ObjectiveSpec(
+        file_name="misses",
+        label="misses",
+        unit="a period",
+        best="fewest misses",
+        display=float,
+        models=(Rates,),
+        needs_frame=True,
+        of_one_network=True,
     ),
 }
 """Every kind of objective."""

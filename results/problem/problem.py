@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from common.arrays import BoolArray, IntArray
-from results.problem.execution import ExecutionModel, OneFrame
+from results.problem.execution import ExecutionModel, OneFrame, Rates
 from results.problem.objectives import Objective
 
 
@@ -124,6 +124,13 @@ class ProblemNetwork:
     paced: bool = False
     """Repeats are released evenly over the period, each when its time has come and the one before
     has ended."""
+    deadline_95_ps: int | None = None
+    """Limits the 95th percentile of its responses; like the next two only where networks have
+    rates."""
+    max_jitter_ps: int | None = None
+    """Limits its longest response less its shortest."""
+    max_misses: int | None = None
+    """So many responses of a period may be beyond the deadline; None: none may."""
 
     @property
     def groups(self) -> range:
@@ -172,9 +179,23 @@ class Problem:
         return self.searches_priorities or len({n.priority for n in self.networks}) > 1
 
     @property
-    def is_paced(self) -> bool:
-        """Whether a network has releases of its own."""
-        return any(network.paced for network in self.networks)
+    def has_rates(self) -> bool:
+        """Whether networks have rates of their own."""
+        return isinstance(self.execution, Rates)
+
+    def releases(self, n: int) -> int:
+        """How often network n is released in a frame."""
+        network = self.networks[n]
+        return network.repeats if network.paced else 1
+
+    def late_ps(self, n: int) -> int:
+        """A longer response of network n, which has a rate, is a miss: its deadline, or where it
+        has none the time from release to release, rounded down."""
+        deadline, period = self.networks[n].deadline_ps, self.execution.period_ps
+        if deadline is not None:
+            return deadline
+        assert period is not None, "has_rates"
+        return period // self.releases(n)
 
     def release_ps(self, n: int, repeat: int) -> int:
         """When a repeat of network n, counted from 0, may begin, from the release of the frame; of

@@ -18,8 +18,8 @@ from results.problem.execution import (
     OneFrame,
     Periodic,
     Pipeline,
+    Rates,
 )
-from results.problem.objectives import ObjectiveKind
 from results.problem.problem import (
     ChannelCosts,
     ContentionTable,
@@ -52,7 +52,7 @@ def check_problem(problem: Problem) -> None:
     if problem.searches_priorities:
         _require(
             len(problem.networks) > 1
-            and isinstance(problem.execution, OneFrame | Periodic | Pipeline),
+            and isinstance(problem.execution, OneFrame | Periodic | Rates | Pipeline),
             "$.searches_priorities",
             "must be left out with one network, or where the execution model is "
             f"{FreeRunning.model} or {ClosedForm.model}",
@@ -109,17 +109,7 @@ def _check_networks(problem: Problem) -> None:
             "must name networks of this problem",
         )
     for n, network in enumerate(problem.networks):
-        if network.paced:
-            _require(
-                isinstance(problem.execution, Periodic)
-                and not network.waits_for
-                and all(n not in other.waits_for for other in problem.networks)
-                and not problem.has_phases
-                and all(o.kind is not ObjectiveKind.TOKEN_RATE for o in problem.objectives),
-                f"$.networks[{n}].paced",
-                "needs a period, no phases or tokens, and networks that do not wait for it, nor it "
-                "for them",
-            )
+        _check_rate(problem, network, f"$.networks[{n}]")
     try:
         TopologicalSorter(
             {n: network.waits_for for n, network in enumerate(problem.networks)}
@@ -129,6 +119,27 @@ def _check_networks(problem: Problem) -> None:
         raise ResultError(
             f"$.networks: {', '.join(names)} wait for each other in a circle"
         ) from None
+
+
+def _check_rate(problem: Problem, network: ProblemNetwork, path: str) -> None:
+    """What is asked of releases needs that there are some, and that networks do not wait for each
+    other."""
+    if problem.has_rates:
+        _require(not network.waits_for, f"{path}.waits_for", f"must be empty under {Rates.model}")
+        _require(not problem.has_phases, path, f"must not grow under {Rates.model}")
+    limits = {
+        "deadline_95_ps": network.deadline_95_ps,
+        "max_jitter_ps": network.max_jitter_ps,
+        "max_misses": network.max_misses,
+    }
+    for name, value in {**limits, "paced": network.paced or None}.items():
+        _require(
+            value is None or problem.has_rates,
+            f"{path}.{name}",
+            f"must be left out but where the execution model is {Rates.model}",
+        )
+    for name, value in limits.items():
+        _require(value is None or value >= 0, f"{path}.{name}", f"must be >= 0, got {value}")
 
 
 def _check_edges(problem: Problem) -> None:
@@ -323,7 +334,7 @@ def _check_execution(problem: Problem) -> None:
     """Everything that the execution model needs is there, and nothing that it does not have."""
     execution = problem.execution
     match execution:
-        case Periodic():
+        case Periodic() | Rates():
             _check_number(execution.period_ps, "$.execution.period_ps")
         case Pipeline() | FreeRunning():
             _check_number(execution.frames_in_flight, "$.execution.frames_in_flight")

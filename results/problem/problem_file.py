@@ -26,6 +26,7 @@ from results.problem.execution import (
     OneFrame,
     Periodic,
     Pipeline,
+    Rates,
 )
 from results.problem.objectives import Objective, ObjectiveKind, objective_name
 from results.problem.problem import (
@@ -141,6 +142,11 @@ def problem_to_document(problem: Problem) -> dict[str, Json]:
                 "min_rate_uhz": network.min_rate_uhz,
                 **({"priority": network.priority} if network.priority else {}),
                 **({"paced": True} if network.paced else {}),
+                **{
+                    name: value
+                    for name in ("deadline_95_ps", "max_jitter_ps", "max_misses")
+                    if (value := getattr(network, name)) is not None
+                },
                 "group_names": list(network.group_names),
             }
             for network in problem.networks
@@ -203,6 +209,8 @@ def _execution_from_document(document: Any) -> ExecutionModel:
             return OneFrame()
         case Periodic.model:
             return Periodic(document["period_ps"])
+        case Rates.model:
+            return Rates(document["period_ps"])
         case Pipeline.model:
             return Pipeline(document["frames_in_flight"])
         case ClosedForm.model:
@@ -280,6 +288,9 @@ def problem_from_document(document: Json) -> Problem:
                 min_rate_uhz=network["min_rate_uhz"],
                 priority=network.get("priority", 0),
                 paced=network.get("paced", False),
+                deadline_95_ps=network.get("deadline_95_ps"),
+                max_jitter_ps=network.get("max_jitter_ps"),
+                max_misses=network.get("max_misses"),
             )
             for n, network in enumerate(content["networks"])
         ),

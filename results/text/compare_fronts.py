@@ -175,6 +175,13 @@ def problem_differences(first: Front, second: Front) -> list[str]:
         )
         note(f"releases of {name}", *(n.repeats if n.paced else "none" for n in (one, other)))
         note(f"priority of {name}", one.priority, other.priority)
+        for what, field, by, unit in (
+            ("95th percentile", "deadline_95_ps", PS_PER_MS, "ms"),
+            ("most jitter", "max_jitter_ps", PS_PER_MS, "ms"),
+            ("most misses", "max_misses", 1, ""),
+        ):
+            limits = (_of(getattr(n, field), by, unit) for n in (one, other))
+            note(f"{what} of {name}", *limits)
         note(f"arrival of {name}", *(_of(n.arrival_ps, PS_PER_MS, "ms") for n in (one, other)))
         waits = [
             ", ".join(p.networks[m].name for m in n.waits_for) or "nothing"

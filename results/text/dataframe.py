@@ -21,7 +21,9 @@ def front_frame(front: Front) -> DataFrame:
     """A row per member, its position the index: objectives with their units, ``marks``, groups on
     each unit (``groups_on_gpu``), clocks (``gpu_mhz``, NaN where off), priorities where they are
     searched (``vgg19_priority``), ``transitions``, energies; of networks that run freely each one's
-    rate (``vgg19_hz``) and its share of what it reaches alone (``vgg19_of_alone``).
+    rate (``vgg19_hz``) and its share of what it reaches alone (``vgg19_of_alone``); of networks
+    with rates the longest response, 95th percentile and jitter in ps, and misses
+    (``vgg19_longest_ps``, ``vgg19_percentile_95_ps``, ``vgg19_jitter_ps``, ``vgg19_misses``).
 
     Raises:
         ResultError: where pandas is not installed.
@@ -38,6 +40,8 @@ def front_frame(front: Front) -> DataFrame:
         assert isinstance(marks, list)
         assert isinstance(rates, dict)
         assert isinstance(priorities, dict)
+        responses = row["responses"] or {}
+        assert isinstance(responses, dict)
         rows.append(
             {
                 **display,
@@ -49,6 +53,11 @@ def front_frame(front: Front) -> DataFrame:
                 "makespan_ps": member.makespan_ps,
                 "energy_fj": member.energy_fj,
                 **{f"{name}_hz": rate["uhz"] / 1e6 for name, rate in rates.items()},
+                **{
+                    f"{name}_{figure}": value
+                    for name, entry in responses.items()
+                    for figure, value in entry.items()
+                },
                 **{f"{name}_of_alone": rate["relative_ppm"] / 1e6 for name, rate in rates.items()},
             }
         )

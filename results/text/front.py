@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 import textwrap
 from collections import Counter
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,7 @@ import numpy as np
 from results.front.front import Front, Member
 from results.front.named_members import mark_members
 from results.problem.objectives import (
+    Objective,
     ObjectiveKind,
     format_number,
     format_objectives,
@@ -55,8 +57,10 @@ def table_rows(front: Front) -> list[Row]:
     Keys: ``member`` (position in ``front.json``), ``marks``, ``objectives`` (integers, all
     minimised), ``display`` (label with unit to value: ms, mJ, W, rates), ``groups_by_unit``,
     ``clocks_mhz`` (null where off), ``priorities`` (by network; null where they are not searched),
-    ``transitions``, ``rates`` (null where networks share a frame; else per network ``uhz`` and
-    ``relative_ppm``, its share of what it reaches alone).
+    ``transitions``, ``responses`` (null without rates of networks; else per network
+    ``longest_ps``, ``percentile_95_ps``, ``jitter_ps``, ``misses``), ``rates`` (null where networks
+    share a frame; else per network ``uhz`` and ``relative_ppm``, its share of what it reaches
+    alone).
     """
     problem = front.problem
     marks = mark_members(front)
@@ -76,6 +80,7 @@ def table_rows(front: Front) -> list[Row]:
             "clocks_mhz": clocks_mhz(problem, member),
             "priorities": _searched_priorities(problem, member),
             "transitions": transition_count(problem, member),
+            "responses": _responses(problem, member),
             "rates": _rates(problem, member),
         }
         for i, member in enumerate(front.members)
@@ -87,6 +92,16 @@ def _searched_priorities(problem: Problem, member: Member) -> dict[str, int] | N
         return None
     names = [network.name for network in problem.networks]
     return dict(zip(names, problem.priorities(member.design), strict=True))
+
+
+def _responses(problem: Problem, member: Member) -> dict[str, dict[str, int]] | None:
+    if member.responses is None:
+        return None
+    entries = zip(problem.networks, member.latencies_ps, member.responses, strict=True)
+    return {
+        network.name: {"longest_ps": longest, **asdict(entry)}
+        for network, longest, entry in entries
+    }
 
 
 def _rates(problem: Problem, member: Member) -> dict[str, dict[str, int]] | None:
@@ -253,6 +268,18 @@ def _columns(front: Front, shown: list[int]) -> tuple[list[_Column], list[str]]:
                     "its share of its rate alone", ("% of its", "rate alone"), shares, loss=2_000
                 )
             )
+    columns += _response_columns(problem, members)
+    if problem.searches_priorities:
+        texts = tuple(
+            ", ".join(
+                f"{network.name} {level}"
+                for network, level in zip(
+                    problem.networks, problem.priorities(member.design), strict=True
+                )
+            )
+            for member in members
+        )
+        columns.append(_Column("priorities", ("", "priorities"), texts, loss=1_500, right=False))
     used = [
         ", ".join(f"{name} {count}" for name, count in groups_by_unit(problem, member).items())
         for member in members
@@ -273,7 +300,28 @@ def _columns(front: Front, shown: list[int]) -> tuple[list[_Column], list[str]]:
         )
     counts = tuple(str(transition_count(problem, member)) for member in members)
     columns.append(_Column("transitions", ("transi-", "tions"), counts, loss=1))
-    return columns, [f"Throughout: {', '.join(constant)}."] if constant else []
+    notes = [f"Throughout: {', '.join(constant)}."] if constant else []
+    if problem.has_priorities and not problem.searches_priorities:
+        levels = ", ".join(f"{network.name} {network.priority}" for network in problem.networks)
+        notes.append(f"Priorities: {levels}.")
+    return columns, notes
+
+
+def _response_columns(problem: Problem, members: Sequence[Member]) -> list[_Column]:
+    """The longest response of every network with a rate that is no objective."""
+    if not problem.has_rates:
+        return []
+    shown = [Objective(ObjectiveKind.RESPONSE, n) for n in range(len(problem.networks))]
+    return [
+        _Column(
+            f"response of {network.name}",
+            (network.name, "ms"),
+            tuple(format_objectives(shown[n], [member.latencies_ps[n] for member in members])),
+            loss=2_000 - n,
+        )
+        for n, network in enumerate(problem.networks)
+        if shown[n] not in problem.objectives
+    ]
 
 
 def _render(columns: list[_Column], shown: list[int], marked: frozenset[int]) -> Table:

@@ -18,22 +18,24 @@ from results.problem.problem import Problem
 from results.text.energy_breakdown import REST, energy_parts_fj
 from results.text.free_running import free_run_lines
 from results.text.member_diff import clocks_mhz, transition_count
+from results.text.releases import response_lines
 
 _LATENCY = Objective(ObjectiveKind.LATENCY)
 _ENERGY = Objective(ObjectiveKind.ENERGY)
 
 
 def member_lines(problem: Problem, member: Member) -> list[str]:
-    """Objectives, makespan and latencies, energy by unit, mapping, priorities that are not 0,
-    transitions, clocks: a line each; of networks that run freely also the window and their
-    throughputs."""
+    """Objectives, makespan and latencies (with rates response times), energy by unit, mapping,
+    priorities where these may differ, transitions, clocks: a line each; of networks that run freely
+    also the window and their throughputs."""
     lines = [
         _figure(objective_label(problem, objective), objective, value)
         for objective, value in zip(problem.objectives, member.objectives, strict=True)
     ]
-    if _LATENCY not in problem.objectives:
+    if _LATENCY not in problem.objectives and not problem.has_rates:
         lines.append(_figure("makespan of one frame alone", _LATENCY, member.makespan_ps))
-    for n, network in enumerate(problem.networks):
+    lines += response_lines(problem, member)
+    for n, network in enumerate(() if problem.has_rates else problem.networks):
         if len(problem.networks) > 1 and Objective(_LATENCY.kind, n) not in problem.objectives:
             name = f"latency of {network.name}"
             if member.free_run is not None:
@@ -54,7 +56,7 @@ def member_lines(problem: Problem, member: Member) -> list[str]:
         runs = ", ".join(f"{groups} on {unit}" for groups, unit in mapping_runs(problem, member, n))
         lines.append(f"groups of {network.name}: {runs}")
     priorities = problem.priorities(member.design)
-    if any(priorities):
+    if problem.has_priorities:
         pairs = zip(problem.networks, priorities, strict=True)
         lines.append(f"priorities: {', '.join(f'{n.name} {p}' for n, p in pairs)}")
     lines.append(f"transitions: {transition_count(problem, member)}")

@@ -17,6 +17,7 @@ from results.problem.execution import (
     OneFrame,
     Periodic,
     Pipeline,
+    Rates,
 )
 from results.problem.problem import Problem, ProblemDomain, ProblemNetwork, ProblemUnit
 
@@ -28,7 +29,7 @@ def describe_space(problem: Problem) -> str:
     units = ", ".join(_unit(unit) for unit in problem.units)
     parts = [f"{networks} on {units}", *(_domain(domain) for domain in problem.domains)]
     match problem.execution:
-        case Periodic(period):
+        case Periodic(period) | Rates(period):
             parts.append(f"makespan at most the period, {_decimal(period, 9)} ms")
         case Pipeline(frames):
             parts.append(f"at most {pluralize(frames, 'frame')} in flight")
@@ -51,6 +52,8 @@ def describe_execution(execution: ExecutionModel) -> str:
             return "one frame alone"
         case Periodic(period):
             return f"a frame every {_decimal(period, 9)} ms"
+        case Rates(period):
+            return f"networks with rates of their own, all within {_decimal(period, 9)} ms"
         case Pipeline(frames):
             return f"a pipeline, {pluralize(frames, 'frame')} in flight"
         case ClosedForm(channels, idle_time):
@@ -73,12 +76,19 @@ def _network(problem: Problem, network: ProblemNetwork) -> str:
         notes.append(f"after {' and '.join(problem.networks[n].name for n in network.waits_for)}")
     if network.arrival_ps:
         notes.append(f"from {_decimal(network.arrival_ps, 9)} ms on")
-    if network.priority:
+    if network.priority and not problem.searches_priorities:
         notes.append(f"priority {network.priority}")
     if network.max_transitions is not None:
         notes.append(f"at most {pluralize(network.max_transitions, 'transition')}")
     if network.deadline_ps is not None:
-        notes.append(f"latency at most {_decimal(network.deadline_ps, 9)} ms")
+        what = "response" if problem.has_rates else "latency"
+        notes.append(f"{what} at most {_decimal(network.deadline_ps, 9)} ms")
+    if network.max_misses is not None:
+        notes.append(f"misses at most {network.max_misses}")
+    if network.deadline_95_ps is not None:
+        notes.append(f"95th percentile at most {_decimal(network.deadline_95_ps, 9)} ms")
+    if network.max_jitter_ps is not None:
+        notes.append(f"jitter at most {_decimal(network.max_jitter_ps, 9)} ms")
     if network.min_rate_uhz is not None:
         notes.append(f"rate at least {_decimal(network.min_rate_uhz, 6)} per second")
     return f"{network.name} ({', '.join([*notes, *_pins(problem, network)])})"

@@ -17,8 +17,9 @@ from benchmarks.problems.random_problem import (
     random_problem,
     with_priorities,
 )
+from fitness.constraints import constraints_of
 from fitness.execution import schedule_of
-from fitness.objectives import constraints_of, make_outcomes
+from fitness.objectives import make_outcomes
 from fitness.reference.long_run import LongRunSimulation, PlainLongRun, simulate_long_run
 from fitness.reference.objectives import plain_outcome
 from fitness.simulate import row_of

@@ -221,6 +221,8 @@ def figures(problem, unit_of, point, rows, played=None):
         )
         each = -(-(last - begin) // network["repeats"])
         result["time_per_token_ps" + ":" + network["name"]] = each
+    if problem["execution"]["model"] == "rates":
+        result |= of_responses(problem, rows)
     units = {unit["name"]: unit for unit in problem["units"]}
     alone = sum(
         time_of(units[u], key[3], [point[clock] for clock in units[u]["clocks"]], key[2])
@@ -233,7 +235,7 @@ def figures(problem, unit_of, point, rows, played=None):
     spent = dict.fromkeys(units, 0)
     execution = problem["execution"]
     free = execution["model"] == "free-running"
-    if execution["model"] == "periodic":
+    if execution["model"] in ("periodic", "rates"):
         idle_ps = execution["period_ps"]
     if execution["model"] == "closed-form":
         load, spent = closed_form(problem, unit_of, point)
@@ -283,10 +285,55 @@ def figures(problem, unit_of, point, rows, played=None):
         each = energy // network["repeats"]
         result["energy_per_token_fj" + ":" + network["name"]] = each
     result["power_uw"] = 1000 * whole // max(1, idle_ps)
-    result["energy_per_inference_fj"] = energy // len(problem["networks"])
+    releases = sum(n["repeats"] if n.get("paced") else 1 for n in problem["networks"])
+    result["energy_per_inference_fj"] = energy // releases
     if free:
         result["energy_per_inference_fj"] = energy
     return result, {name: value * per[0] // per[1] for name, value in by_unit.items()}
+
+
+def responses_of(problem, rows, n):
+    """Of a network with a rate: from each release to its end, rising."""
+    network = problem["networks"][n]
+    ends = {}
+    for (_, m, repeat, _), (_, _, end) in rows.items():
+        if m == n:
+            release = repeat if network.get("paced") else 1
+            ends[release] = max(end, ends.get(release, 0))
+    return sorted(end - begin_of(problem, n, release) for release, end in ends.items())
+
+
+def summary_of(problem, rows, n):
+    """What a member says of a network's responses."""
+    times, deadline = responses_of(problem, rows, n), problem["networks"][n]["deadline_ps"]
+    if deadline is None:
+        deadline = problem["execution"]["period_ps"] // len(times)
+    return {
+        "percentile_95_ps": times[math.ceil(Fraction(95 * len(times), 100)) - 1],
+        "jitter_ps": times[-1] - times[0],
+        "misses": len([time for time in times if time > deadline]),
+    }
+
+
+def of_responses(problem, rows):
+    """Objectives of responses, of each network and of all."""
+    period, found = problem["execution"]["period_ps"], {}
+    for n, network in enumerate(problem["networks"]):
+        times, entry = responses_of(problem, rows, n), summary_of(problem, rows, n)
+        found[network["name"]] = {
+            "response_ps": times[-1],
+            "response_95_ps": entry["percentile_95_ps"],
+            "jitter_ps": entry["jitter_ps"],
+            "misses": entry["misses"],
+            "relative_response_ppm": times[-1] * len(times) * 10**6 // period,
+        }
+    names = ("response_ps", "response_95_ps", "jitter_ps", "misses", "relative_response_ppm")
+    result = {}
+    for name in names:
+        values = {network: entry[name] for network, entry in found.items()}
+        result[name] = (sum if name == "misses" else max)(values.values())
+        result |= {f"{name}:{network}": value for network, value in values.items()}
+    return result
 
 
 def stream_periods(problem, unit_of, point, rows, window):
@@ -413,6 +460,10 @@ def main(folder):
         if member["free_run"] != said:
             wrong.append(f"member {i}: free_run")
         result, by_unit = figures(problem, unit_of, point, rows, played)
+        if model == "rates":
+            for n, network in enumerate(problem["networks"]):
+                if member["responses"][network["name"]] != summary_of(problem, rows, n):
+                    wrong.append(f"member {i}: responses of {network['name']}")
         if member["makespan_ps"] != result["latency_ps"]:
             wrong.append(f"member {i}: makespan_ps")
         for name, value in member["latencies_ps"].items():

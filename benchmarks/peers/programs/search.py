@@ -21,7 +21,8 @@ from dse.search.archive import Archive
 from dse.search.optimizers.nsga2 import Nsga2Engine
 from dse.search.optimizers.pymoo_adapters import stock_nsga2
 from dse.space.design_space import DesignSpace
-from fitness.objectives import constraints_of, make_outcomes
+from fitness.constraints import constraints_of
+from fitness.objectives import make_outcomes
 from results.io.canonical_json import INT64_MAX
 from results.problem.problem import Problem
 

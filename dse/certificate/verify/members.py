@@ -88,6 +88,8 @@ def what_is_wrong(problem: Problem, member: Member, breaks: Sequence[str]) -> st
             return f"energy of {unit.name} is {value}, not {claimed}"
     if outcome.timeline.latency_ps[0] != member.latencies_ps:
         return "latencies are other ones"
+    if outcome.responses != member.responses:
+        return f"responses are {outcome.responses}, not {member.responses}"
     if outcome.timeline.frame_end_ps[0] != member.makespan_ps:
         return f"the makespan is {outcome.timeline.frame_end_ps[0]}, not {member.makespan_ps}"
     return None

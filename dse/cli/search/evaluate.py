@@ -32,7 +32,6 @@ from results.front.select_member import choose_member
 from results.io.plural import pluralize
 from results.plots.gantt import gantt_png, gantt_svg
 from results.text.member import member_lines
-from results.text.releases import release_lines
 from results.text.schedule import SCHEDULE_ROWS, schedule_table
 
 if TYPE_CHECKING:
@@ -159,8 +158,9 @@ def _print(result: Evaluated) -> None:
         console.print(verdict, style="bold", markup=False)
     for state in result.constraints:
         console.print(f"{'met  ' if state.met else 'FAILS'} {state.describe()}", markup=False)
-    schedule = result.scheduled.schedule
-    for line in (*member_lines(problem, member), *release_lines(problem, schedule)):
+    for line in member_lines(problem, member):
         console.print(line, markup=False)
     console.print()
-    console.print(schedule_table(problem, schedule, most=SCHEDULE_ROWS, rest="--json"))
+    console.print(
+        schedule_table(problem, result.scheduled.schedule, most=SCHEDULE_ROWS, rest="--json")
+    )

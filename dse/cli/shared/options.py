@@ -65,8 +65,9 @@ Objectives = Annotated[
         "--objective",
         help="Objective: latency, latency:NETWORK, inverse-latency, throughput, energy, "
         "power, efficiency, stretch; of phases tokens-per-second, energy-per-token; with "
-        "--free-running fairness. Repeatable. "
-        "[default: latency, energy]",
+        "--free-running fairness; with rates of networks relative-response, response, response-95, "
+        "jitter, misses, each also of one :NETWORK. Repeatable. "
+        "[default: latency, energy; with rates relative-response, power]",
     ),
 ]
 GroupCount = Annotated[

@@ -12,7 +12,8 @@ from dse.search.base import EngineState
 from dse.search.optimizers.dedup import SeenRows
 from dse.search.rng_state import generator_from, state_of
 from dse.space.design_space import DesignSpace
-from fitness.objectives import Outcomes, constraints_of
+from fitness.constraints import constraints_of
+from fitness.objectives import Outcomes
 
 BATCH = 200
 ATTEMPTS = 20

@@ -18,7 +18,8 @@ from dse.search.optimizers.initial_population import initial_population
 from dse.search.rng_state import generator_from, state_of
 from dse.space.design_space import DesignSpace
 from dse.space.operators import mutate
-from fitness.objectives import Outcomes, constraints_of
+from fitness.constraints import constraints_of
+from fitness.objectives import Outcomes
 
 WALKERS = 200
 HOT, COLD = 0.1, 1e-4

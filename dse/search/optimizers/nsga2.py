@@ -17,7 +17,8 @@ from dse.search.surrogate.lower_bounds import has_lower_bounds, make_filter, mak
 from dse.space.design_space import DesignSpace
 from dse.space.neighbourhood import neighbours
 from dse.space.operators import breed
-from fitness.objectives import Outcomes, constraints_of
+from fitness.constraints import constraints_of
+from fitness.objectives import Outcomes
 
 POPULATION = 200
 NEIGHBOURS = 200

@@ -33,7 +33,8 @@ from dse.search.base import Engine, Violation
 from dse.search.optimizers.initial_population import initial_population
 from dse.space.design_space import DesignSpace, unique_rows
 from dse.space.operators import mutate, segment_crossover
-from fitness.objectives import Outcomes, constraints_of, make_outcomes
+from fitness.constraints import constraints_of
+from fitness.objectives import Outcomes, make_outcomes
 
 POPULATION = 200
 SMS_POPULATION = 100

@@ -52,14 +52,21 @@ def make_lower_bound_evaluator(problem: Problem) -> Evaluator:
         waits=waits,
         paced=np.array([network.paced for network in networks], dtype=np.int64),
     )
+    each = range(len(networks)) if problem.has_rates else ()
+    late_ps = np.array([problem.late_ps(n) for n in each], dtype=np.int64)
+    releases = np.array([problem.releases(n) for n in each], dtype=np.int64)
     sizes = (plan.groups, plan.networks, plan.networks, plan.units)
     scratch = Scratch(*(np.zeros(size, dtype=np.int64) for size in sizes))
 
     def evaluate(rows: IntArray) -> Evaluation:
         rows = np.ascontiguousarray(rows, dtype=np.int64)
         evaluation = Evaluation.unfilled(len(rows), plan.networks)
-        least_rows(plan, precedence, chosen, scratch, rows, *evaluation.columns)
-        return evaluation
+        least_rows(plan, precedence, chosen, scratch, rows, *evaluation.frame_columns)
+        if not problem.has_rates:
+            return evaluation
+        # No response is shorter than its network's path.
+        late = evaluation.latency_ps > late_ps
+        return replace(evaluation, percentile_95_ps=evaluation.latency_ps, misses=late * releases)
 
     return evaluate
 

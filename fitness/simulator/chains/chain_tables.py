@@ -93,10 +93,11 @@ class Lanes(Tables):
 
 def are_chains(problem: Problem) -> bool:
     """Whether all networks are chains of groups that do not wait for each other, whose repeats
-    all take the same and have no releases of their own, and their costs fit a table."""
+    all take the same, without rates of their own, and their costs fit a table."""
     chain = {(group, group + 1) for network in problem.networks for group in network.groups[:-1]}
     return (
-        not any(network.waits_for or network.paced for network in problem.networks)
+        not problem.has_rates
+        and not any(network.waits_for for network in problem.networks)
         and all(unit.step_ps is None for unit in problem.units)
         and len(problem.edges) == len(chain)
         and set(problem.edges) == chain

@@ -51,9 +51,15 @@ function linkScrolling(page, nodes) {
 function figures(data, member, base, pair) {
   const rows = data.objectives.map((o, k) => [capital(o.label), member.objectives[k], o.unit, base?.objectives[k]]);
   const labels = data.objectives.map((o) => o.label), alone = member.free_run ? " in one frame alone" : "";
-  if (!labels.includes("latency")) rows.push([`Makespan${alone}`, ms(member.makespan_ps), "ms", base && ms(base.makespan_ps)]);
+  if (!labels.includes("latency") && !member.responses) rows.push([`Makespan${alone}`, ms(member.makespan_ps), "ms", base && ms(base.makespan_ps)]);
   if (!labels.includes("energy")) rows.push(["Energy", mj(member.energy_fj), "mJ", base && mj(base.energy_fj)]);
-  if (data.networks.length > 1)
+  if (member.responses)
+    data.networks.forEach((network, n) => {
+      const [often, jitter, misses] = member.responses[n];
+      const spread = `95 % within ${number(ms(often))} ms, jitter ${number(ms(jitter))} ms, ${misses} too late`;
+      rows.push([`Response of ${network.name}, at most`, ms(member.latencies_ps[n]), `ms, ${spread}`, base && ms(base.latencies_ps[n])]);
+    });
+  else if (data.networks.length > 1)
     data.networks.forEach((network, n) => {
       if (!labels.includes(`latency of ${network.name}`))
         rows.push([`Latency of ${network.name}${alone}`, ms(member.latencies_ps[n]), "ms", base && ms(base.latencies_ps[n])]);

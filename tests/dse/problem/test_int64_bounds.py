@@ -16,7 +16,8 @@ from benchmarks.problems.random_problem import (
 from common.arrays import IntArray
 from dse.certificate.branch_and_bound import find_front
 from dse.problem.int64_bounds import check_magnitudes
-from fitness.objectives import ConstraintKind, constraints_of, make_outcomes
+from fitness.constraints import ConstraintKind, constraints_of
+from fitness.objectives import make_outcomes
 from fitness.reference.objectives import plain_outcome
 from fitness.simulate import row_of
 from results.errors import ResultError

@@ -10,7 +10,8 @@ from dse.search.archive import Archive
 from dse.search.driver import MIN_PART, Budget, StoppedBy, search
 from dse.search.optimizers.nsga2 import Nsga2Engine
 from dse.space.design_space import DesignSpace
-from fitness.objectives import constraints_of, make_outcomes
+from fitness.constraints import constraints_of
+from fitness.objectives import make_outcomes
 from results.front.dominance import non_dominated
 from tests.support.problems.small_spaces import enumerated, exact_front, small_space
 

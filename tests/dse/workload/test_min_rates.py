@@ -27,8 +27,9 @@ from dse.space.design_space import DesignSpace
 from dse.workload.options import Options, parse_min_rate
 from dse.workload.workload import workload_of
 from dse.workload.workload_file import read_workload
+from fitness.constraints import Constraint, ConstraintKind, constraints_of
 from fitness.execution import schedule_of
-from fitness.objectives import Constraint, ConstraintKind, Outcomes, constraints_of, make_outcomes
+from fitness.objectives import Outcomes, make_outcomes
 from fitness.reference.objectives import plain_outcome
 from fitness.simulate import design_of
 from fitness.simulate_long_run import make_long_run_evaluator

@@ -3,6 +3,8 @@
 import json
 import math
 import runpy
+from collections import Counter
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
@@ -16,18 +18,26 @@ from benchmarks.problems.random_problem import (
     random_problem,
     with_rates,
 )
+from dse.certificate.verify.members import what_is_wrong
 from dse.errors import WorkloadError
 from dse.search.surrogate.lower_bounds import make_lower_bound_evaluator
 from dse.workload.releases import period_of_rates_s, with_releases
 from dse.workload.workload import Workload, WorkloadNetwork
+from dse.workload.workload_check import check_workload
+from fitness.constraints import constraints_of
 from fitness.execution import schedule_of
 from fitness.objectives import make_outcomes
 from fitness.reference.objectives import plain_outcome
 from fitness.simulate import Kernel, fastest_kernel, make_evaluator, row_of
+from results.errors import ResultError
 from results.export.result_folder import read_results
-from results.problem.execution import Periodic
-from results.text.releases import release_lines, response_times_ps
+from results.front.front_document import front_from_document
+from results.problem.execution import Rates
+from results.problem.objectives import Objective, ObjectiveKind, objective_names
+from results.text.releases import response_lines
+from results.text.space_description import describe_space
 from tests.dse.tools.deploy.test_strong_types import small_network
+from tests.support.problems import small_problems
 
 RECOMPUTE = Path(__file__).parents[2] / "support" / "recompute_front.py"
 WORKLOAD = """\
@@ -61,7 +71,7 @@ def test_too_many_releases_are_refused_by_name():
 
 def test_releases_are_even_and_rounded_down():
     rng = np.random.default_rng(3)
-    problem = with_rates(rng, random_problem(rng, RandomShape(networks=(3, 3), waiting=False)))
+    problem = with_rates(rng, random_problem(rng, RandomShape(networks=(3, 3))))
     for n, network in enumerate(problem.networks):
         times = [problem.release_ps(n, k) - network.arrival_ps for k in range(network.repeats)]
         share = Fraction(problem.execution.period_ps, network.repeats)
@@ -69,8 +79,9 @@ def test_releases_are_even_and_rounded_down():
 
 
 def test_outcomes_are_those_of_the_plain_evaluator_and_no_bound_is_above():
-    paced = late = 0
-    for seed in range(150):
+    paced = many = 0
+    broken = Counter()
+    for seed in range(300):
         rng = np.random.default_rng([29, seed])
         problem = with_rates(rng, random_problem(rng, RandomShape(graphs=seed % 2 == 0)))
         design = random_design(rng, problem)
@@ -78,27 +89,52 @@ def test_outcomes_are_those_of_the_plain_evaluator_and_no_bound_is_above():
         outcomes = make_outcomes(problem)(row)
         plain = plain_outcome(problem, design)
         assert tuple(outcomes.objectives[0].tolist()) == plain.objectives, seed
-        assert bool(outcomes.feasible[0]) == (not plain.broken), seed
-        late += not outcomes.feasible[0]
+        limits = constraints_of(problem)
+        over = [
+            limit.name
+            for limit, value in zip(limits, outcomes.constraint_values[0], strict=True)
+            if value > limit.limit
+        ]
+        assert over == [entry.constraint for entry in plain.broken], seed
+        broken.update({name.partition(" of ")[0] for name in over} or {"none"})
         least, real = make_lower_bound_evaluator(problem)(row), make_evaluator(problem)(row)
-        assert (least.latency_ps <= real.latency_ps).all(), seed
-        assert (least.makespan_ps <= real.makespan_ps).all(), seed
+        for name in ("latency_ps", "makespan_ps", "percentile_95_ps", "jitter_ps", "misses"):
+            assert (getattr(least, name) <= getattr(real, name)).all(), seed
         schedule = schedule_of(problem, design)
+        assert fastest_kernel(problem) is Kernel.GENERAL
         for n, network in enumerate(problem.networks):
-            if network.paced:
-                paced += network.repeats > 1
-                assert fastest_kernel(problem) is Kernel.GENERAL
-                times = response_times_ps(problem, schedule, n)
-                assert max(times) == real.latency_ps[0, n], seed
-    assert paced > 100
-    assert 0 < late < 150
+            times = response_times_ps(problem, schedule, n)
+            paced += network.paced and network.repeats > 1
+            many += len(times) >= 20 and max(times) > real.percentile_95_ps[0, n]
+            assert max(times) == real.latency_ps[0, n], seed
+            # By nearest rank: numpy's inverse of the distribution function.
+            rank = np.percentile(times, 95, method="inverted_cdf")
+            assert rank == real.percentile_95_ps[0, n], seed
+            assert max(times) - min(times) == real.jitter_ps[0, n], seed
+            late = sum(time > problem.late_ps(n) for time in times)
+            assert late == real.misses[0, n], seed
+    assert paced > 200
+    assert many > 10
+    kinds = ("none", "response", "95th percentile", "jitter", "misses")
+    assert all(broken[name] > 10 for name in (*kinds, "makespan within the period")), broken
+
+
+def response_times_ps(problem, schedule, n):
+    """[releases]: of network n, from each release to its end."""
+    paced = problem.networks[n].paced
+    rows = [row for row in schedule.groups if row.network == n]
+    ends = Counter()
+    for row in rows:
+        release = row.repeat - 1 if paced else 0
+        ends[release] = max(ends[release], row.end_ps)
+    return [end - problem.release_ps(n, release) for release, end in sorted(ends.items())]
 
 
 def test_from_a_file_to_the_results(dse, tmp_path):
     onnx.save(small_network(), str(tmp_path / "small.onnx"))
     (tmp_path / "rates.yaml").write_text(WORKLOAD)
     command = ("explore", tmp_path / "rates.yaml", "-p", "jetson-agx-orin", "--units", "gpu,dla0")
-    goals = ("--objective", "latency:detect", "--objective", "power", "--groups", "2")
+    goals = ("--objective", "response:detect", "--objective", "power", "--groups", "2")
     folder = tmp_path / "run"
     ran = dse(*command, *goals, "--precision", "fp16", "--max-evaluations", "300", "-o", folder)
     assert ran.status == 0
@@ -106,7 +142,7 @@ def test_from_a_file_to_the_results(dse, tmp_path):
     front = read_results(folder)
     problem = front.problem
     # 30 and 12.5 per second: 12 and 5 releases in 400 ms.
-    assert problem.execution == Periodic(400 * 10**9)
+    assert problem.execution == Rates(400 * 10**9)
     assert [(n.repeats, n.paced) for n in problem.networks] == [(12, True), (5, True), (1, False)]
     assert problem.release_ps(1, 4) == (2 + 320) * 10**9
     for member in front.members:
@@ -115,10 +151,109 @@ def test_from_a_file_to_the_results(dse, tmp_path):
     assert dse("verify", folder).status == 0
     assert runpy.run_path(str(RECOMPUTE))["main"](folder) == 0
     shown = dse("show", folder, "--member", "0").out
-    for line in release_lines(problem, schedule_of(problem, front.members[0].design)):
+    for line in response_lines(problem, front.members[0]):
         assert line in " ".join(shown.split())
-    assert "12 a period" in shown
+    assert "12 releases a period" in shown
+    assert "priorities: detect 0, segment 1, background 2" in shown
+    table = dse("show", folder).out
+    assert "segment" in table
+    assert "Priorities: detect 0, segment 1, background 2." in table
     assert json.loads((folder / "problem.json").read_text())["networks"][0]["paced"] is True
+
+
+def test_objectives_where_none_are_asked_for(dse, tmp_path):
+    onnx.save(small_network(), str(tmp_path / "small.onnx"))
+    (tmp_path / "rates.yaml").write_text(WORKLOAD)
+    command = ("explore", tmp_path / "rates.yaml", "-p", "jetson-agx-orin", "--units", "gpu,dla0")
+    folder = tmp_path / "run"
+    budget = ("--precision", "fp16", "--max-evaluations", "200", "--search-priorities")
+    assert dse(*command, *budget, "-o", folder).status == 0
+    front = read_results(folder)
+    assert objective_names(front.problem) == ("relative_response_ppm", "power_uw")
+    for member in front.members:
+        pairs = zip(member.latencies_ps, (12, 5, 1), strict=True)
+        shares = [time * count * 10**6 // (400 * 10**9) for time, count in pairs]
+        assert member.objectives[0] == max(shares)
+    assert runpy.run_path(str(RECOMPUTE))["main"](folder) == 0
+    assert dse("verify", folder).status == 0
+    assert "priority" not in describe_space(front.problem)
+    row = json.loads(dse("show", folder, "--json").out)[0]
+    names = {"detect", "segment", "background"}
+    assert row["priorities"].keys() == row["responses"].keys() == names
+    assert row["responses"]["detect"]["longest_ps"] == front.members[0].latencies_ps[0]
+
+
+def test_changed_responses_are_found(dse, tmp_path):
+    onnx.save(small_network(), str(tmp_path / "small.onnx"))
+    (tmp_path / "rates.yaml").write_text(WORKLOAD)
+    command = ("explore", tmp_path / "rates.yaml", "-p", "jetson-agx-orin", "--units", "gpu,dla0")
+    folder = tmp_path / "run"
+    budget = ("--precision", "fp16", "--max-evaluations", "100", "--no-certify")
+    assert dse(*command, *budget, "-o", folder).status == 0
+    problem = read_results(folder).problem
+    text = (folder / "front.json").read_text()
+    for name in ("detect", "segment", "background"):
+        for field in ("percentile_95_ps", "jitter_ps", "misses"):
+            document = json.loads(text)
+            document["members"][0]["responses"][name][field] += 1
+            try:
+                front = front_from_document(document, problem, check_hashes=False)
+                wrong = what_is_wrong(problem, front.members[0], ())
+            except ResultError as error:
+                wrong = str(error)
+            assert "responses" in wrong
+    document = json.loads(text)
+    del document["members"][0]["responses"]
+    with pytest.raises(ResultError, match="responses: must be there where networks have rates"):
+        front_from_document(document, problem, check_hashes=False)
+
+
+@pytest.mark.parametrize("objective", ["latency", "latency:detect", "inverse-latency"])
+def test_latencies_are_refused_with_the_name_of_responses(dse, tmp_path, objective):
+    onnx.save(small_network(), str(tmp_path / "small.onnx"))
+    (tmp_path / "rates.yaml").write_text(WORKLOAD)
+    command = ("explore", tmp_path / "rates.yaml", "-p", "jetson-agx-orin", "-o", tmp_path / "run")
+    ran = dse(*command, "--objective", objective)
+    assert (ran.status, "exclude each other" in ran.err) == (2, True)
+    instead = objective.replace("latency", "response")
+    assert (f"did you mean {instead}?" in ran.err) == (objective != "inverse-latency")
+
+
+def test_responses_are_refused_without_rates(dse, tmp_path):
+    ran = dse(
+        "explore",
+        "squeezenet",
+        "-p",
+        "jetson-agx-orin",
+        "--objective",
+        "jitter",
+        "-o",
+        tmp_path / "run",
+    )
+    assert (ran.status, "rate_hz is required" in ran.err) == (2, True)
+
+
+@pytest.mark.parametrize("key", ["deadline_95_ms", "max_jitter_ms", "max_misses"])
+def test_limits_of_responses_need_rates(key):
+    network = WorkloadNetwork("a", "a", **{key: 1})
+    with pytest.raises(WorkloadError, match=f"'a': {key} is of responses: rate_hz is required"):
+        check_workload(Workload((network,)))
+
+
+def test_a_miss_is_beyond_the_deadline_or_the_next_release():
+    """Releases at 0, 12 and 24 of a period of 36 take 12 each."""
+    network = replace(small_problems.network("fast", 0, 1, repeats=3), paced=True, max_misses=2)
+    base = small_problems.problem([network], [[12]])
+    problem = replace(
+        base,
+        execution=Rates(36),
+        objectives=(Objective(ObjectiveKind.MISSES), Objective(ObjectiveKind.RESPONSE_95)),
+    )
+    for deadline, misses in ((None, 0), (12, 0), (11, 3)):
+        limited = replace(problem, networks=(replace(problem.networks[0], deadline_ps=deadline),))
+        outcome = make_outcomes(limited)(np.array([[0, 0]]))
+        assert outcome.objectives[0].tolist() == [misses, 12]
+        assert bool(outcome.feasible[0]) == (misses <= 2)
 
 
 @pytest.mark.parametrize(

@@ -63,7 +63,7 @@ def test_circles_are_refused_and_named(case):
                     WorkloadNetwork("b", "b", waits_for=("a",)),
                 )
             ),
-            "waits for 'a', which has a rate_hz",
+            "'b': rate_hz .* excludes waits_for",
         ),
         (Workload((WorkloadNetwork("a", "a", priority=-1),)), "priority.*at least 0, got -1"),
         (Workload((WorkloadNetwork("a", "a", priority=100),)), "priority.*at most 99, got 100"),

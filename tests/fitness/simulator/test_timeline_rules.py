@@ -21,7 +21,7 @@ from fitness.reference import timeline as plain_timeline
 from fitness.simulate_long_run import make_long_run_evaluator
 from results.front.schedule import ScheduledGroup
 from results.problem.arithmetic import WORK_PER_PS
-from results.problem.execution import Periodic, Pipeline
+from results.problem.execution import Pipeline, Rates
 from results.problem.problem import Problem
 from tests.support.problems.small_problems import (
     NO_LIMIT_KBPS,
@@ -195,7 +195,7 @@ class TestRates:
     def stated(self, time: int, *, arrival: int = 0, other: int = 1) -> Problem:
         fast = network("fast", 0, 1, repeats=3, arrival_ps=arrival)
         base = problem([replace(fast, paced=True), network("other", 1, 1)], [[time], [other]])
-        return replace(base, execution=Periodic(30))
+        return replace(base, execution=Rates(30))
 
     def test_a_repeat_waits_for_its_release(self) -> None:
         played = simulate(self.stated(4, arrival=2), [0, 0])

@@ -9,7 +9,7 @@ from jsonschema import Draft202012Validator
 
 from results.errors import ResultError
 from results.io.schema import schema
-from results.problem.execution import FreeRunning, Periodic, Pipeline
+from results.problem.execution import FreeRunning, Periodic, Pipeline, Rates
 from results.problem.objectives import Objective, ObjectiveKind
 from results.problem.problem import ContentionTable, Problem, ProblemUnit
 from results.problem.problem_check import check_problem
@@ -46,7 +46,7 @@ def variants(make_problem):
     every = tuple(
         Objective(kind, 0 if kind.spec.needs_network else None)
         for kind in ObjectiveKind
-        if kind is not ObjectiveKind.FAIRNESS
+        if Pipeline in kind.spec.models
     )
     yield base
     yield make_problem(seed=1, groups=(1,))
@@ -83,6 +83,18 @@ def variants(make_problem):
     yield without_memory
     yield with_phases(base)
     yield dataclasses.replace(base, searches_priorities=True)
+    kinds = [kind for kind in ObjectiveKind if Rates in kind.spec.models]
+    yield dataclasses.replace(
+        base,
+        execution=Rates(10**12),
+        objectives=tuple(Objective(kind) for kind in kinds),
+        networks=tuple(
+            dataclasses.replace(
+                n, paced=True, waits_for=(), deadline_95_ps=i, max_jitter_ps=0, max_misses=3
+            )
+            for i, n in enumerate(base.networks)
+        ),
+    )
 
 
 def with_phases(problem):

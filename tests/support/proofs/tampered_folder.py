@@ -29,8 +29,9 @@ from dse.space.design_space import DesignSpace
 from dse.space.members import make_members
 from dse.workload.options import Options
 from dse.workload.workload import workload_of
+from fitness.constraints import constraints_of
 from fitness.lemma_checker.tree import TreeFault
-from fitness.objectives import constraints_of, make_outcomes
+from fitness.objectives import make_outcomes
 from fitness.simulate import row_of
 from platforms.io.platform_file import load_platform
 from results.errors import ResultError

@@ -15,7 +15,8 @@ from dse.certificate.verify import members
 from dse.certificate.verify.members import check_members, what_is_wrong
 from dse.space.design_space import DesignSpace
 from dse.space.members import make_members
-from fitness.objectives import constraints_of, make_outcomes
+from fitness.constraints import constraints_of
+from fitness.objectives import make_outcomes
 from fitness.simulate import row_of
 from results.front.front import Member
 from results.problem.execution import ExecutionModel, FreeRunning, OneFrame, Periodic, Pipeline

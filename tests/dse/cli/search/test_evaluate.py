@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from dse.problem.constraint_status import ConstraintState, shown_apart
+from fitness.constraints import Constraint, ConstraintKind
 from fitness.execution import schedule_of
-from fitness.objectives import Constraint, ConstraintKind
 from fitness.reference.timeline import frame_energy_fj, simulate
 from results.export.result_folder import read_results
 from results.front.select_member import choose_member
