@@ -73,7 +73,9 @@ def open_corners(members: Sequence[Sequence[int]]) -> list[tuple[int | None, ...
             continue
         gone = set(cut)
         kept = [c for c in corners if c not in gone]
-        new = {(*c[:j], row[j], *c[j + 1 :]) for c in cut for j in range(width)}
+        # No set: the hash of None is an address before Python 3.12, and searches for bounds begin
+        # with the corners in their order.
+        new = dict.fromkeys((*c[:j], row[j], *c[j + 1 :]) for c in cut for j in range(width))
         # A new corner has one value of the row and is above it in all others; one that stays is at
         # or below the row in some: only where they share that value can it hold the new one.
         near = [d for d in kept if any(map(eq, row, d))]

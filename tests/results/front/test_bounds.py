@@ -56,6 +56,15 @@ def test_open_corners_are_what_no_member_covers() -> None:
                 assert covered != is_open, (members, point)
 
 
+def test_open_corners_have_an_order() -> None:
+    """The same in every process, so that the bounds that are found are."""
+    corners = open_corners([(1, 6, 6, 6), (6, 1, 6, 6)])
+    assert corners == [
+        *((1, None, None, None), (None, None, 6, None), (None, None, None, 6)),
+        *((6, 6, None, None), (None, 1, None, None)),
+    ]
+
+
 def test_a_region_reaches_as_far_as_its_corners() -> None:
     members = [(100, 300), (200, 200)]
     region = [(90, None), (150, 250), (None, 180)]
