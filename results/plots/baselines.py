@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from results.front.front import Front
@@ -50,20 +50,33 @@ def baseline_marks(
     return (*single, *series)
 
 
-def out_of_sight(front: Front, marks: Sequence[BaselineMark]) -> str:
-    """Methods of the front that ``marks`` leave out, with their figures; empty without any."""
-    shown = {name.removesuffix("*") for mark in marks for name in mark.label.split(", ")}
-    texts = []
+def unnamed_baselines(front: Front, marks: Sequence[BaselineMark], named: Collection[str]) -> str:
+    """Methods whose names are not in the picture, with their figures; empty without any.
+
+    Args:
+        marks: those in the picture; other methods are out of sight.
+        named: labels of single marks that are written beside them; for others there is no room.
+    """
+    shown = {name for mark in marks for name in _names(mark.label)}
+    labels = {mark.label for mark in marks if not mark.in_front} - {*named}
+    hidden = {name for label in labels for name in _names(label)}
+    texts: dict[str, list[str]] = {"Out of sight": [], "Crosses without a name": []}
     for point in front.baselines:
-        if point.label not in shown:
-            figures = (
-                f"{format_number(objective_value(objective, value))} {objective_unit(objective)}"
-                for objective, value in zip(
-                    front.problem.objectives[:2], point.member.objectives, strict=False
-                )
+        if point.label in shown and point.label not in hidden:
+            continue
+        figures = (
+            f"{format_number(objective_value(objective, value))} {objective_unit(objective)}"
+            for objective, value in zip(
+                front.problem.objectives[:2], point.member.objectives, strict=False
             )
-            texts.append(f"{point.label} {', '.join(figures)}")
-    return f"Out of sight: {'; '.join(texts)}" if texts else ""
+        )
+        why = "Crosses without a name" if point.label in hidden else "Out of sight"
+        texts[why].append(f"{point.label} {', '.join(figures)}")
+    return ". ".join(f"{why}: {'; '.join(those)}" for why, those in texts.items() if those)
+
+
+def _names(label: str) -> list[str]:
+    return [name.removesuffix("*") for name in label.split(", ")]
 
 
 def _near(value: float, values: Sequence[float]) -> bool:

@@ -17,8 +17,9 @@ from results.front.bounds import least_points
 from results.front.epsilon import percent
 from results.front.front import Front
 from results.front.named_members import mark_members
-from results.plots.baselines import BaselineMark, baseline_marks, out_of_sight
-from results.plots.labels import place_labels, staircase_boxes
+from results.plots.baselines import BaselineMark, baseline_marks, unnamed_baselines
+from results.plots.labels import Placement
+from results.plots.names import Name, lay_out, names_of, place_names, write_names
 from results.plots.style import (
     COLOURS,
     COLUMN_INCHES,
@@ -31,10 +32,8 @@ from results.plots.style import (
 )
 from results.problem.objectives import (
     Objective,
-    format_number,
     larger_is_better,
     objective_label,
-    objective_unit,
     objective_value,
     unit_heading,
 )
@@ -48,6 +47,8 @@ if TYPE_CHECKING:
 
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "p")
 _HEIGHT_INCHES = 2.6
+_LEGEND_ROWS, _ROW_INCHES = 3, 0.14
+"""Each further row of the legend makes the picture higher."""
 _CAPTION_CHARACTERS = 84
 _MAX_KIND = 24
 """Two names up to this length are placed side by side in the legend."""
@@ -148,11 +149,31 @@ def draw_front(front: Front) -> Figure:
     if len(objectives) == 2:
         _shade_region(axes, front, xs, ys)
     _scatter(figure, axes, front, xs, ys)
-    caption = textwrap.fill(out_of_sight(front, marks), _CAPTION_CHARACTERS)
+    names = names_of(front, xs, ys, baselines)
+    points = [*zip(xs, ys, strict=True), *((mark.x, mark.y) for mark in marks)]
+    placed = _laid_out(figure, axes, front, marks, names, points)
+    while crowded := [name for name, place in placed if name.is_baseline and place.is_far]:
+        names = [name for name in names if name not in crowded]
+        placed = _laid_out(figure, axes, front, marks, names, points)
+    write_names(figure, axes, placed)
+    return figure
+
+
+def _laid_out(
+    figure: Figure,
+    axes: Axes,
+    front: Front,
+    marks: Sequence[BaselineMark],
+    names: Sequence[Name],
+    points: Sequence[tuple[float, float]],
+) -> list[tuple[Name, Placement]]:
+    """Lays out the figure with its caption; a place for each name, with the others named below."""
+    named = [name.words for name in names if name.is_baseline]
+    caption = textwrap.fill(unnamed_baselines(front, marks, named), _CAPTION_CHARACTERS)
     if caption:
         figure.supxlabel(caption, x=0.01, ha="left", fontsize=5.5, color=GREY)
-    _annotate(figure, axes, front, xs, ys, marks)
-    return figure
+    lay_out(figure)
+    return place_names(axes, names, points, members=len(front.members))
 
 
 def _shade_region(axes: Axes, front: Front, xs: list[float], ys: list[float]) -> None:
@@ -266,90 +287,9 @@ def _scatter(figure: Figure, axes: Axes, front: Front, xs: list[float], ys: list
     legend = figure.legend(
         loc="outside upper left", ncols=2, handletextpad=0.1, borderpad=0.2, columnspacing=0.8
     )
+    rows = (len(legend.legend_handles) + 1) // 2
+    figure.set_figheight(_HEIGHT_INCHES + max(0, rows - _LEGEND_ROWS) * _ROW_INCHES)
     for handle in legend.legend_handles[-min(len(kinds), len(MARKERS)) :]:
         if handle is not None:
             # matplotlib copies the first mark, which may be an emphasised one.
             handle.set(facecolor="white", sizes=[18], linewidths=[0.6])
-
-
-def _annotate(
-    figure: Figure,
-    axes: Axes,
-    front: Front,
-    xs: list[float],
-    ys: list[float],
-    baselines: tuple[BaselineMark, ...],
-) -> None:
-    """Names and figures of marked members, and names of baselines, each where it hides least."""
-    from matplotlib.patheffects import withStroke
-
-    units = [objective_unit(objective) for objective in front.problem.objectives[:2]]
-    # So that positions on the page are known; the labels do not change the layout.
-    engine = figure.get_layout_engine()
-    assert engine is not None, "the figure has one"
-    engine.execute(figure)
-    places = [*zip(xs, ys, strict=True), *((mark.x, mark.y) for mark in baselines)]
-    on_page = [(float(x), float(y)) for x, y in axes.transData.transform(places)]
-    points, crosses = on_page[: len(xs)], on_page[len(xs) :]
-    points_per_dot = 72 / figure.dpi
-    radius = 2.9 / points_per_dot
-    obstacles = [((x - radius, y - radius, x + radius, y + radius), 3.0) for x, y in on_page]
-    if axes.get_lines():
-        steps = axes.get_lines()[0].get_drawstyle()
-        lines = staircase_boxes(sorted(points), down_last=steps == "steps-post")
-        obstacles += [(line, 1.0) for line in lines]
-    frame = axes.get_window_extent().extents
-    texts = [
-        (
-            points[i],
-            (xs[i], ys[i]),
-            # With three objectives many marks are no neighbours: a name alone finds a place.
-            ", ".join(marks)
-            if len(front.problem.objectives) > 2
-            else f"{', '.join(marks)}\n{format_number(xs[i])} {units[0]}, "
-            f"{format_number(ys[i])} {units[1]}",
-            INK,
-        )
-        for i, marks in mark_members(front).items()
-    ]
-    texts += [
-        (place, (mark.x, mark.y), mark.label, GREY)
-        for place, mark in zip(crosses, baselines, strict=True)
-        if not mark.in_front
-    ]
-    looks: list[dict[str, Any]] = [
-        {"fontsize": 6.5 if colour == INK else 6.0, "color": colour} for *_, colour in texts
-    ]
-    sizes = [
-        _size_on_page(axes, words, look)
-        for (_, _, words, _), look in zip(texts, looks, strict=True)
-    ]
-    placements = place_labels([point for point, *_ in texts], sizes, frame, obstacles)
-    for (_, at, words, colour), look, place in zip(texts, looks, placements, strict=True):
-        text = axes.annotate(
-            words,
-            at,
-            xytext=(place.dx * points_per_dot, place.dy * points_per_dot),
-            textcoords="offset points",
-            # The line leads to the nearest point of the label, as the placement reckons:
-            # matplotlib's own choice, the label's middle, may run through another label.
-            arrowprops={
-                "arrowstyle": "-",
-                "linewidth": 0.5,
-                "color": colour,
-                "shrinkA": 0,
-                "shrinkB": 2,
-                "relpos": place.nearest,
-            },
-            zorder=4,
-            **look,
-        )
-        text.set_path_effects([withStroke(linewidth=1.4, foreground="white")])
-        text.set_in_layout(False)
-
-
-def _size_on_page(axes: Axes, words: str, look: dict[str, Any]) -> tuple[float, float]:
-    text = axes.text(0, 0, words, **look)
-    extent = text.get_window_extent()
-    text.remove()
-    return extent.width, extent.height

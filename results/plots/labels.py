@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import math
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations, pairwise, product
 from typing import Any
@@ -21,12 +22,17 @@ _DIRECTIONS = ((1, 1), (-1, 1), (1, -1), (-1, -1), (0, 1), (0, -1), (1, 0), (-1,
 _STEPS = np.array([(d, x, y) for d, (x, y) in product(_DISTANCES, _DIRECTIONS)]).T
 """Distance and direction of each place that a label may take."""
 _DOTS = np.arange(1, 9)
+_FAR = 45.0
+"""Dots, of 100 per inch."""
 
 _COST_OF_COVERING = 1000
-_COST_OF_LEADING_ACROSS = 15
+_COST_OF_LEADING_ACROSS = 6
+"""Of each of the dots of a line."""
 _COST_OF_LEAVING = 1000
 _COST_PER_DOT = 0.03
 _MAX_ROUNDS = 10
+_STARTS, _START_STEP = 6, 5
+"""Descents, and how many places later in the order of costs each begins."""
 
 
 @dataclass(frozen=True)
@@ -38,6 +44,13 @@ class Placement:
     box: Box
     nearest: Point
     """Where the line from the point meets the box, as shares of its width and height."""
+    length: float
+    """Of that line, in dots."""
+
+    @property
+    def is_far(self) -> bool:
+        """Whether a name there is easily read as that of another point."""
+        return self.length > _FAR
 
 
 def overlap(a: ArrayLike, b: ArrayLike) -> BoolArray:
@@ -92,12 +105,29 @@ def place_labels(
 
 
 def _cheapest_together(choices: Sequence[_Places]) -> list[int]:
-    """A place for each label; of equally cheap ones, the first."""
-    chosen = [int(np.argmin(places.costs)) for places in choices]
+    """A place for each label: the cheapest of some descents, from the place that is the cheapest
+    for each label alone, the next ones, and so on. Of equally cheap ones, the first."""
     shared = {
         (i, j): _shared_costs(choices[i], choices[j])
         for i, j in combinations(range(len(choices)), 2)
     }
+    orders = [np.argsort(places.costs, kind="stable") for places in choices]
+    found = [
+        _descend(choices, shared, [int(order[start]) for order in orders])
+        for start in range(0, _STARTS * _START_STEP, _START_STEP)
+    ]
+
+    def total(chosen: list[int]) -> float:
+        alone = sum(float(choices[i].costs[k]) for i, k in enumerate(chosen))
+        return alone + sum(float(both[chosen[i], chosen[j]]) for (i, j), both in shared.items())
+
+    return min(found, key=total)
+
+
+def _descend(
+    choices: Sequence[_Places], shared: Mapping[tuple[int, int], FloatArray], chosen: list[int]
+) -> list[int]:
+    """Places where no pair of labels can be moved to cheaper ones."""
 
     def beside(i: int, *but: int) -> FloatArray:
         """Costs of the places of ``i``, given those of all others but these."""
@@ -120,17 +150,16 @@ def _cheapest_together(choices: Sequence[_Places]) -> list[int]:
 def _shared_costs(first: _Places, second: _Places) -> FloatArray:
     """What each place of one label costs beside each place of the other: [places, places]."""
     covered = overlap(first.boxes[:, None], second.boxes)
-    crossing = overlap(first.leaders[:, None], second.boxes[:, None]).any(axis=2)
-    crossed = overlap(second.leaders, first.boxes[:, None, None]).any(axis=2)
-    costs: FloatArray = _COST_OF_COVERING * covered + _COST_OF_LEADING_ACROSS * (
-        crossing.astype(float) + crossed
-    )
+    crossing = overlap(first.leaders[:, None], second.boxes[:, None]).sum(axis=2)
+    crossed = overlap(second.leaders, first.boxes[:, None, None]).sum(axis=2)
+    costs: FloatArray = _COST_OF_COVERING * covered + _COST_OF_LEADING_ACROSS * (crossing + crossed)
     return costs
 
 
 def _placement(point: Point, size: tuple[float, float], box: Any, end: Any) -> Placement:
     nearest = (end[0] - box[0]) / (size[0] or 1.0), (end[1] - box[1]) / (size[1] or 1.0)
-    return Placement(box[0] - point[0], box[1] - point[1], tuple(box), nearest)
+    length = math.dist(point, end[:2])
+    return Placement(box[0] - point[0], box[1] - point[1], tuple(box), nearest, length)
 
 
 def _places(

@@ -1,6 +1,7 @@
 """Pictures: the same bytes each time, what stands in them, and where labels go."""
 
 import dataclasses
+import math
 from collections import Counter
 from itertools import combinations
 from xml.etree import ElementTree
@@ -82,6 +83,51 @@ def test_front_names_axes_marks_and_clocks(front, three_objective_front):
             assert word in words
         words = all_texts(draw_front(three_objective_front))
         assert "Latency of resnet50 (ms)" in words
+
+
+def test_a_name_without_room_stands_below_with_its_figures(front):
+    """Each of ten methods at one place of the front is named once: near its cross, or below."""
+    first = front.members[0]
+    others = tuple(
+        BaselinePoint(
+            f"b{k}",
+            f"Method {k}",
+            dataclasses.replace(
+                first, objectives=tuple(v + k * v // 10**4 for v in first.objectives)
+            ),
+        )
+        for k in range(10)
+    )
+    with picture_settings():
+        figure = draw_front(dataclasses.replace(front, baselines=others))
+    written = [text for text in figure.axes[0].texts if text.get_text().startswith("Method")]
+    caption = figure._supxlabel.get_text().replace("\n", " ")
+    assert caption.startswith("Crosses without a name: ")
+    assert 0 < len(written) < len(others)
+    beside = {text.get_text() for text in written}
+    for point in others:
+        latency, energy = (
+            format_number(v / s) for v, s in zip(point.member.objectives, (1e9, 1e12), strict=True)
+        )
+        figures = f"{point.label} {latency} ms, {energy} mJ"
+        assert (point.label in beside) is not (figures in caption)
+    for text in written:
+        box = text.get_window_extent()
+        x, y = figure.axes[0].transData.transform(text.xy)
+        away = max(box.x0 - x, x - box.x1, 0), max(box.y0 - y, y - box.y1, 0)
+        assert math.hypot(*away) < 50
+
+
+def test_a_title_longer_than_its_axis_is_wrapped(front):
+    names = [dataclasses.replace(network, name="n" * 40) for network in front.problem.networks]
+    objectives = (Objective(ObjectiveKind.ENERGY), Objective(ObjectiveKind.LATENCY, 0))
+    problem = dataclasses.replace(front.problem, networks=tuple(names), objectives=objectives)
+    with picture_settings():
+        figure = draw_front(dataclasses.replace(front, problem=problem))
+        axes = figure.axes[0]
+        assert "\n" in axes.get_ylabel()
+        title = axes.yaxis.label.get_window_extent()
+        assert title.height <= axes.get_window_extent().height
 
 
 def bounded(front):
