@@ -9,7 +9,7 @@ from enum import Enum
 from fitness.bound_checker.check import bounded_columns
 from fitness.execution import RULES, rules_of
 from results.errors import ResultError
-from results.problem.objectives import ObjectiveKind, objective_names
+from results.problem.objectives import ObjectiveKind, objective_label, objective_names
 from results.problem.problem import Problem
 
 MAX_POINTS = 62
@@ -33,7 +33,7 @@ def check_provable(problem: Problem, objectives: Sequence[int]) -> None:
         ResultError: on an objective, a power cap or an energy budget that there are no bounds for
             under the execution model (:mod:`fitness.execution`); on too long a ladder.
     """
-    rules, model = rules_of(problem), problem.execution.model
+    rules, model = rules_of(problem), problem.execution.words
     if problem.has_rates:
         raise ResultError("nothing is proved where networks have rates of their own")
     if problem.searches_priorities:
@@ -44,17 +44,17 @@ def check_provable(problem: Problem, objectives: Sequence[int]) -> None:
     for column in objectives:
         kind = problem.objectives[column].kind
         if kind not in rules.provable:
-            known = [entry.model for entry, other in RULES.items() if kind in other.provable]
+            known = [entry.words for entry, other in RULES.items() if kind in other.provable]
+            label = objective_label(problem, problem.objectives[column])
             raise ResultError(
-                f"objective {objective_names(problem)[column]!r}: the exact search has no bound on "
-                f"{kind.value} under the execution model {model}"
-                + (f" (there is one under {', '.join(known)})" if known else "")
+                f"the exact search has no bound on the objective {label} of {model}"
+                + (f"; it has one of {' and of '.join(known)}" if known else "")
             )
     limited = problem.power_cap_mw is not None or problem.energy_budget_fj is not None
     if limited and not rules.limits_provable:
         raise ResultError(
-            "the exact search has no bound on power where a power cap or energy budget holds under "
-            f"the execution model {model}"
+            f"the exact search has no bound on the power of {model}, which a power cap or an "
+            "energy budget needs"
         )
     for domain in problem.domains:
         if len(domain.frequencies_khz) > MAX_POINTS:

@@ -79,8 +79,13 @@ def describe_claim(problem: Problem, claim: CertificateSummary, best: Sequence[i
     if claim.solvers:
         how = f"{size}, covered by {', '.join(claim.solvers)}."
     epsilon = claim.epsilon_ppm
+    # Of a tree with open parts: nothing has checked it.
+    reached = "" if epsilon is None else f" within {percent(epsilon)} (not checked)"
     if len(claim.objectives) > 1 and claim.status is CertificateStatus.GAP:
-        return f"gap: the search for the whole front was ended; {size}. Run 'dse certify' again."
+        return (
+            f"gap: the search for the whole front was ended{reached}; {size}. "
+            "Run 'dse certify' to continue."
+        )
     if len(claim.objectives) > 1:
         if epsilon == 0:
             return f"complete: no design point is missing from the {len(claim.members)}; {how}"
@@ -96,7 +101,7 @@ def describe_claim(problem: Problem, claim: CertificateSummary, best: Sequence[i
     if claim.status is CertificateStatus.GAP:
         return (
             f"gap: the search for a design point that {relation} member {claim.members[0]} "
-            f"({value}) was ended; {size}. Run 'dse certify' to continue."
+            f"({value}) was ended{reached}; {size}. Run 'dse certify' to continue."
         )
     status = claim.status.value
     return f"{status}: no design point {relation} member {claim.members[0]} ({value}); {how}"

@@ -91,9 +91,7 @@ def bounded_columns(problem: Problem, objectives: Sequence[str]) -> tuple[int, .
     for column in columns:
         kind = problem.objectives[column].kind
         if kind not in BOUNDED:
-            raise ResultError(
-                f"no bound over boxes is known on {kind.value} under {execution.model}"
-            )
+            raise ResultError(f"no bound over boxes is known on {kind.value} of {execution.words}")
     if isinstance(execution, ClosedForm) and execution.idle_time is IdleTime.SUM_OF_LOADS:
         # Power is then energy over more than a period.
         kinds = {problem.objectives[column].kind for column in columns}

@@ -50,6 +50,7 @@ def report_data(
     schedule_of: ScheduleOf,
     costs: CostOrigins | None = None,
     deployments: Sequence[Mapping[str, str]] = (),
+    max_schedules: int | None = None,
 ) -> dict[str, Json]:
     """The content.
 
@@ -57,8 +58,9 @@ def report_data(
         front: what is shown.
         schedule_of: makes the schedules.
         costs: with them layers, operations and the origin of costs are in it.
-        deployments: for each member, the texts that set it up by their format; none at all where
-            the board is not known.
+        deployments: for each member, the texts that set it up by their format, those that can; none
+            at all where the board is not known.
+        max_schedules: of members; None: as many as a browser takes.
     """
     problem = front.problem
     paragraphs: dict[str, int] = {}
@@ -90,7 +92,7 @@ def report_data(
         "searches_priorities": problem.searches_priorities,
         "marks": {str(index): list(names) for index, names in marks.items()},
         "sentences": [f"{text[0].upper()}{text[1:]}." for text in describe_front(front)],
-        **_points(front, schedule_of),
+        **_points(front, schedule_of, max_schedules),
         "deployments": [
             {
                 name: [paragraphs.setdefault(part, len(paragraphs)) for part in text.split("\n\n")]
@@ -134,13 +136,14 @@ _CostsSeen = list[dict[tuple[int, int, int, int], int]]
 dynamic_mw, to their place in the content."""
 
 
-def _points(front: Front, schedule_of: ScheduleOf) -> dict[str, Json]:
+def _points(front: Front, schedule_of: ScheduleOf, max_schedules: int | None) -> dict[str, Json]:
     """Members and baselines, and the costs that they refer to."""
     problem = front.problem
     costs_seen: _CostsSeen = [{} for _ in range(problem.group_count)]
     frame = sum(network.repeats * len(network.groups) for network in problem.networks)
     room = MAX_EXECUTIONS // frame
-    shown = {*mark_members(front), *_spread(len(front.members), room)}
+    most = room if max_schedules is None else min(room, max_schedules)
+    shown = {*mark_members(front), *_spread(len(front.members), most)}
 
     def point(member: Member, *, with_schedule: bool) -> dict[str, Json]:
         schedule = None

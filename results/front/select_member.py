@@ -15,15 +15,23 @@ from results.front.named_members import mark_members
 from results.problem.objectives import ObjectiveKind
 
 FASTEST, LOWEST_ENERGY = "fastest", "lowest-energy"
+_OF_TIME = (
+    ObjectiveKind.LATENCY,
+    ObjectiveKind.INVERSE_LATENCY,
+    ObjectiveKind.THROUGHPUT,
+    ObjectiveKind.TOKEN_RATE,
+    ObjectiveKind.RELATIVE_RESPONSE,
+    ObjectiveKind.RESPONSE,
+)
 
 
 def choose_member(front: Front, text: str) -> int:
     """Index of the member that ``text`` names: a number from 0, or a mark of the front.
 
-    ``fastest`` and ``lowest-energy`` are there whatever the objectives: the least makespan, the
-    least energy, the first of equals. Networks that run freely have no common frame: there the
-    largest throughput is the fastest, if it is an objective. With rates of networks it is the least
-    relative response.
+    ``fastest`` and ``lowest-energy`` are there whatever the objectives. The fastest is best at the
+    first objective of time (a latency, a response, a rate), of all networks where there is one;
+    without any it has the least makespan, with rates of networks the least relative response. The
+    first of equals counts.
 
     Raises:
         ResultError: where the front is empty or there is no such member; it says what there is.
@@ -54,10 +62,12 @@ def _typed(mark: str) -> str:
 
 
 def _slowness(front: Front) -> Callable[[int], int]:
-    """Of a member by its index: the less, the faster."""
-    kinds = [objective.kind for objective in front.problem.objectives]
-    if not front.problem.execution.has_frame and ObjectiveKind.THROUGHPUT in kinds:
-        column = kinds.index(ObjectiveKind.THROUGHPUT)
+    """Of a member by its index: the less, the faster. Of what is in the table, so that no other
+    member is the fastest there."""
+    objectives = front.problem.objectives
+    columns = [k for k, objective in enumerate(objectives) if objective.kind in _OF_TIME]
+    if columns:
+        column = min(columns, key=lambda k: objectives[k].network is not None)
         return lambda index: front.members[index].objectives[column]
     if front.problem.has_rates:
         releases = [front.problem.releases(n) for n in range(len(front.problem.networks))]

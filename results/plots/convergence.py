@@ -30,9 +30,11 @@ def draw_convergence(fronts: Sequence[tuple[str, Front]]) -> Figure:
         points = front.provenance.convergence
         if not points:
             raise ResultError(f"{title}: the search recorded no hypervolume to draw")
+        # What came after the last growth is part of the search.
+        end = max(front.provenance.evaluations, points[-1].evaluations)
         axes.plot(
-            [point.evaluations for point in points],
-            [100 * point.hypervolume for point in points],
+            [*(point.evaluations for point in points), end],
+            [*(100 * point.hypervolume for point in points), 100 * points[-1].hypervolume],
             drawstyle="steps-post",
             color=COLOURS[n % len(COLOURS)],
             linestyle=_STYLES[n // len(COLOURS) % len(_STYLES)],

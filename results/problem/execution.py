@@ -3,6 +3,7 @@
 A closed set of models. What is the same question to all of them is an attribute:
 
 * ``model``: its name in ``problem.json``;
+* ``words``: its name for people;
 * ``has_frame``: whether all networks share a frame, which has a makespan, latencies and deadlines;
 * ``frames_overlap``: whether a frame begins before the one ahead has ended, so that there is a
   throughput that is not one over the makespan;
@@ -43,6 +44,7 @@ class OneFrame:
     """One frame alone; it draws idle power until it has ended."""
 
     model: ClassVar[str] = "frame"
+    words: ClassVar[str] = "one frame alone"
     has_frame: ClassVar[bool] = True
     frames_overlap: ClassVar[bool] = False
     period_ps: ClassVar[None] = None
@@ -53,6 +55,7 @@ class Periodic:
     """A frame in every period, within which it must end; it draws idle power for all of it."""
 
     model: ClassVar[str] = "periodic"
+    words: ClassVar[str] = "a frame in every period"
     has_frame: ClassVar[bool] = True
     frames_overlap: ClassVar[bool] = False
     period_ps: int
@@ -75,6 +78,7 @@ class Pipeline:
     (:mod:`fitness.simulate_long_run`)."""
 
     model: ClassVar[str] = "pipeline"
+    words: ClassVar[str] = "a pipeline"
     has_frame: ClassVar[bool] = True
     frames_overlap: ClassVar[bool] = True
     period_ps: ClassVar[None] = None
@@ -86,6 +90,7 @@ class ClosedForm:
     """A pipeline whose throughput is 1 / (largest load of a unit), Tang Eq. 1-13."""
 
     model: ClassVar[str] = "closed-form"
+    words: ClassVar[str] = "a pipeline in closed form"
     has_frame: ClassVar[bool] = True
     frames_overlap: ClassVar[bool] = True
     period_ps: ClassVar[None] = None
@@ -99,6 +104,7 @@ class FreeRunning:
     ``frames_in_flight`` of each at a time, in the long run."""
 
     model: ClassVar[str] = "free-running"
+    words: ClassVar[str] = "free-running networks"
     has_frame: ClassVar[bool] = False
     frames_overlap: ClassVar[bool] = True
     period_ps: ClassVar[None] = None

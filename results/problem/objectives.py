@@ -326,10 +326,11 @@ def bound_value(objective: Objective, value: int, decimals: int) -> float:
     return float(Decimal(repr(exact)).quantize(Decimal(1).scaleb(-decimals), rounding))
 
 
-def format_objectives(objective: Objective, values: Sequence[int]) -> list[str]:
-    """:func:`objective_value` of each, without its unit, all with the same number of decimals."""
+def format_objectives(objective: Objective, values: Sequence[int], more: int = 0) -> list[str]:
+    """:func:`objective_value` of each, without its unit, all with the same number of decimals:
+    ``more`` than four significant digits need."""
     numbers = [objective_value(objective, value) for value in values]
-    decimals = max((_decimals(number) for number in numbers), default=0)
+    decimals = max((_decimals(number) for number in numbers), default=0) + more
     return [f"{number:.{decimals}f}" for number in numbers]
 
 

@@ -45,6 +45,8 @@ DEFAULT_ROWS = 20
 MIN_APART = 0.002
 """Rows of a thinned front that are nearer than this share of its range would look the same."""
 
+_MAX_MORE_DIGITS = 9
+"""Picoseconds and femtojoules are the ninth and twelfth digit after the point."""
 _GAP = 2
 """Characters between two columns."""
 
@@ -247,10 +249,9 @@ def _columns(front: Front, shown: list[int]) -> tuple[list[_Column], list[str]]:
     members = [front.members[i] for i in shown]
     marks = mark_members(front)
     columns = [_Column("member", ("", "#"), tuple(str(i) for i in shown))]
-    for place, objective in enumerate(problem.objectives):
-        cells = tuple(
-            format_objectives(objective, [member.objectives[place] for member in members])
-        )
+    for objective, cells in zip(
+        problem.objectives, _objective_cells(problem, members), strict=True
+    ):
         label = objective_label(problem, objective)
         columns.append(_Column(label, (label, unit_heading(objective, problem)), cells))
     names = tuple(", ".join(marks.get(i, ())) for i in shown)
@@ -322,6 +323,21 @@ def _response_columns(problem: Problem, members: Sequence[Member]) -> list[_Colu
         for n, network in enumerate(problem.networks)
         if shown[n] not in problem.objectives
     ]
+
+
+def _objective_cells(problem: Problem, members: list[Member]) -> list[tuple[str, ...]]:
+    """Per objective a cell for each member, with so many digits that no two rows look the same;
+    members differ in some objective."""
+    columns = list(zip(*(member.objectives for member in members), strict=True))
+    cells: list[tuple[str, ...]] = []
+    for more in range(_MAX_MORE_DIGITS):
+        cells = [
+            tuple(format_objectives(objective, column, more))
+            for objective, column in zip(problem.objectives, columns, strict=True)
+        ]
+        if len(set(zip(*cells, strict=True))) == len(members):
+            break
+    return cells
 
 
 def _render(columns: list[_Column], shown: list[int], marked: frozenset[int]) -> Table:

@@ -185,7 +185,11 @@ def explore(
         from dse.server.live.explore import LiveExploration
 
         view = LiveExploration(
-            problem, engine=engine.engine.value, seed=effort.seed, evaluations=evaluations
+            problem,
+            output,
+            engine=engine.engine.value,
+            seed=effort.seed,
+            evaluations=evaluations,
         )
     with live_view(view, output):
         explored = explore_to_folder(

@@ -37,19 +37,26 @@ class ProgressLine(Generic[Event]):
         self._bar = Progress(*columns, console=console, disable=quiet)
         self._task = self._bar.add_task("", **{"total": None, **fields})
         self._show, self._also = show, also
+        self._moved = False
 
     def __enter__(self) -> Self:
         self._bar.start()
         return self
 
-    def __exit__(self, *_: object) -> None:
-        self._bar.stop()
+    def __exit__(self, kind: object, *_: object) -> None:
+        if kind is not None and not self._moved:
+            # What is refused before it begins leaves its message alone.
+            self._bar.live.transient = True
+            self._bar.live.stop()
+        else:
+            self._bar.stop()
 
     def put(self, **fields: Any) -> None:
         """Shows fields of the columns."""
         self._bar.update(self._task, **fields)
 
     def __call__(self, event: Event) -> None:
+        self._moved = True
         self.put(**self._show(event))
         if self._also is not None:
             self._also(event)

@@ -7,8 +7,12 @@ import threading
 import time
 from collections.abc import Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import Literal, TypeVar
 
+import numpy as np
+
+from common.arrays import IntArray
 from common.units import PPM
 from dse.api.problem import Problem
 from dse.certificate.branch_and_bound import SearchProgress
@@ -21,13 +25,17 @@ from dse.version import program_version
 from fitness.execution import schedule_of
 from results.export.report_data import report_data
 from results.front.certificate import CertificateStatus
-from results.front.dominance import reference_point
+from results.front.dominance import knee, reference_point
 from results.front.front import CertificateSummary, Front, HypervolumePoint, Provenance
+from results.front.front_check import objective_array
 from results.io.canonical_json import Json
 from results.problem.objectives import objective_names
 
 MAX_POINTS = 300
 """Of a curve: of more, every second one is dropped."""
+MAX_MEMBERS = 200
+"""On the page while it runs, and at the end with schedules: a thousand take seconds to simulate,
+and a browser as long to draw."""
 Phase = Literal["starting", "searching", "proving", "ended"]
 T = TypeVar("T")
 
@@ -35,8 +43,11 @@ T = TypeVar("T")
 class LiveExploration:
     """Told by the run what happens, asked by the server what there is to see."""
 
-    def __init__(self, problem: Problem, *, engine: str, seed: int, evaluations: int) -> None:
-        self._problem = problem
+    def __init__(
+        self, problem: Problem, output: Path, *, engine: str, seed: int, evaluations: int
+    ) -> None:
+        """``output``: the folder of the run, which the page names at the end."""
+        self._problem, self._output = problem, output.resolve()
         self._engine, self._seed, self._evaluations = engine, seed, evaluations
         self._lock = threading.Lock()
         self._drawing = threading.Lock()
@@ -90,7 +101,7 @@ class LiveExploration:
     def state(self, query: Mapping[str, str]) -> Json:
         """The front is only in it where the page has not seen this one yet (``version``)."""
         with self._lock:
-            search, proof, phase = self._search, self._proof, self._phase
+            search, proof, phase, ended = self._search, self._proof, self._phase, self._ended
             version = f"{self._run}-{self._count}"
             bounds: list[Json] = [
                 [seconds, count, within / PPM] for seconds, count, within in self._bounds
@@ -101,7 +112,8 @@ class LiveExploration:
             "evaluations": 0 if search is None else search.evaluations,
             "max_evaluations": self._evaluations,
             "seconds": 0.0 if search is None else search.seconds,
-            "members": 0 if search is None else search.members,
+            "members": len(ended.members) if ended else 0 if search is None else search.members,
+            "result": None if ended is None else str(self._output),
             "nodes": None if proof is None else proof.nodes,
             "bounds": bounds,
         }
@@ -119,31 +131,41 @@ class LiveExploration:
             if self._drawn[0] != version:
                 front = self._front()
                 data = (
-                    None if front is None else report_data(front, schedule_of, self._problem.costs)
+                    None
+                    if front is None
+                    else report_data(
+                        front, schedule_of, self._problem.costs, max_schedules=MAX_MEMBERS
+                    )
                 )
                 self._drawn = (version, data)
             return self._drawn[1]
 
     def _front(self) -> Front | None:
         with self._lock:
-            if self._ended is not None:
-                return self._ended
+            ended = self._ended
             search, proof = self._search, self._proof
             convergence, bounds = list(self._convergence), list(self._bounds)
+        if ended is not None:
+            # All of its members: their numbers are those of the result.
+            return ended
         if search is None or len(search.objectives) == 0:
             return None
         front = self._from_search(search, convergence)
         if proof is None:
             return front
         front = with_rows(front, proof.rows)
-        return front if not bounds else _with_bound(front, *bounds[-1], nodes=proof.nodes)
+        if bounds:
+            front = _with_bound(front, *bounds[-1], nodes=proof.nodes)
+            if len(search.objectives) > MAX_MEMBERS:
+                front = replace(front, epsilon=None)
+        return _few_members(front)
 
     def _from_search(self, search: Progress, convergence: list[tuple[int, float]]) -> Front:
         problem, built = self._problem.numeric, self._problem.built
-        final = convergence[-1][1]
+        final, few = convergence[-1][1], _few(search.objectives)
         return Front(
             problem=problem,
-            members=make_members(problem, search.rows, search.objectives),
+            members=make_members(problem, search.rows[few], search.objectives[few]),
             provenance=Provenance(
                 version=program_version(),
                 engine=self._engine,
@@ -185,6 +207,30 @@ def _with_bound(front: Front, seconds: float, objectives: int, within: int, *, n
         return front
     best = min(range(len(front.members)), key=lambda m: front.members[m].objectives[column])
     return replace(front, certificate=replace(claim, objectives=(names[column],), members=(best,)))
+
+
+def _few(objectives: IntArray) -> IntArray:
+    """Positions of at most ``MAX_MEMBERS`` rows [members, objectives], rising: those with a name,
+    and others at even distances along the first objective."""
+    order = np.lexsort(objectives.T[::-1])
+    if len(order) <= MAX_MEMBERS:
+        return np.arange(len(order))
+    kept = {*objectives.argmin(axis=0).tolist(), knee(objectives)}
+    even = np.linspace(0, len(order) - 1, MAX_MEMBERS - len(kept)).astype(np.int64)
+    return np.array(sorted({*order[even].tolist(), *kept}))
+
+
+def _few_members(front: Front) -> Front:
+    """The same with few members. What is proved of the best at an objective stays, it is among
+    them; a proof of all members would say too much of few."""
+    few = _few(objective_array(front)).tolist()
+    if len(few) == len(front.members):
+        return front
+    claim = front.certificate
+    if claim is not None:
+        claim = replace(claim, members=tuple(few.index(member) for member in claim.members))
+    members = tuple(front.members[member] for member in few)
+    return replace(front, members=members, certificate=claim, epsilon=None)
 
 
 def _thinned(curve: list[T]) -> list[T]:

@@ -20,8 +20,9 @@ HEADERS = {
     "Referrer-Policy": "no-referrer",
     "X-Content-Type-Options": "nosniff",
 }
-LAST_LOOK_S = 3.0
-"""How long a run that has ended waits for an open page to see the end."""
+LAST_LOOK_S = 6.0
+"""How long a run that has ended waits for an open page to see the end; pages look every 5 s at
+least."""
 
 
 class View(Protocol):
@@ -74,21 +75,24 @@ class _Looks:
         self._changed = threading.Condition()
         self._last = float("-inf")
 
-    def note(self) -> None:
+    def note(self, began: float) -> None:
         with self._changed:
-            self._last = time.monotonic()
+            self._last = max(self._last, began)
             self._changed.notify_all()
 
     def wait_for_one(self) -> None:
-        """Until the next look, if there was one lately; not for long."""
+        """Until a look that begins from now on is answered, if there was one lately; not for
+        long."""
+        now = time.monotonic()
         with self._changed:
-            if time.monotonic() - self._last < 2 * LAST_LOOK_S:
-                self._changed.wait(LAST_LOOK_S)
+            if now - self._last < 2 * LAST_LOOK_S:
+                self._changed.wait_for(lambda: self._last >= now, LAST_LOOK_S)
 
 
-def make_app(view: View, token: str, looked: Callable[[], None]) -> Any:
+def make_app(view: View, token: str, looked: Callable[[float], None]) -> Any:
     """The application: ``/TOKEN/``, ``/TOKEN/state``, ``/TOKEN/report/NAME``; anything else, and
-    any other host in the request, is refused."""
+    any other host in the request, is refused. ``looked`` receives when a look at the state, which
+    is answered now, began."""
     from starlette.applications import Starlette
     from starlette.middleware import Middleware
     from starlette.middleware.trustedhost import TrustedHostMiddleware
@@ -109,8 +113,9 @@ def make_app(view: View, token: str, looked: Callable[[], None]) -> Any:
         no = refused(request)
         if no is not None:
             return no
+        began = time.monotonic()
         answer = JSONResponse(view.state(request.query_params), headers=HEADERS)
-        looked()
+        looked(began)
         return answer
 
     def report(request: Request) -> Response:

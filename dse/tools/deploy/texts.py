@@ -12,8 +12,8 @@ Texts = Callable[[Sequence[Deployment]], list[str]]
 
 
 def deployment_texts(deployments: Sequence[Deployment]) -> list[dict[str, str]]:
-    """For each member of one front the text of each format that is one text, by its name on the
-    command line; where a format cannot serve the platform or a unit, what to use instead.
+    """For each member of one front the text of each format that is one text and can serve the
+    platform and its units, by its name on the command line.
 
     Raises:
         ResultError: where the platform is not that of the search.
@@ -22,11 +22,14 @@ def deployment_texts(deployments: Sequence[Deployment]) -> list[dict[str, str]]:
         return []
     check_platform(deployments[0])
     columns = {
-        target.value: _texts_or_reasons(entry.texts, deployments)
+        target.value: _texts(entry.texts, deployments)
         for target, entry in FORMATS.items()
         if entry.texts is not None
     }
-    return [{name: column[k] for name, column in columns.items()} for k in range(len(deployments))]
+    return [
+        {name: text for name, column in columns.items() if (text := column[k]) is not None}
+        for k in range(len(deployments))
+    ]
 
 
 def fitting_targets(deployment: Deployment) -> dict[str, str | None]:
@@ -44,15 +47,15 @@ def fitting_targets(deployment: Deployment) -> dict[str, str | None]:
     return reasons
 
 
-def _texts_or_reasons(texts: Texts, deployments: Sequence[Deployment]) -> list[str]:
+def _texts(texts: Texts, deployments: Sequence[Deployment]) -> list[str | None]:
     try:
-        return texts(deployments)
+        return [*texts(deployments)]
     except ResultError:
-        return [_text_or_reason(texts, deployment) for deployment in deployments]
+        return [_text(texts, deployment) for deployment in deployments]
 
 
-def _text_or_reason(texts: Texts, deployment: Deployment) -> str:
+def _text(texts: Texts, deployment: Deployment) -> str | None:
     try:
         return texts([deployment])[0]
-    except ResultError as error:
-        return str(error)
+    except ResultError:
+        return None

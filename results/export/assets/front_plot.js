@@ -185,7 +185,7 @@ function frontPlot(page) {
       const close = first[1] === null ? `H${goodX}V${badY}Z` : first[0] === null ? `V${goodY}H${badX}Z` : `V${goodY}H${goodX}V${badY}Z`;
       g.append(draw("path", { class: "proved", d: steps + close }),
         draw("path", { class: `proved-line ${proof.status}`, d: steps }));
-      const text = `${["certified", "bounded"].includes(proof.status) ? "proved" : proof.status}: none beyond`;
+      const text = proof.status === "gap" ? "bound so far: none beyond" : "proved: none beyond";
       // Words that would lie on marks are left to the legend.
       const write = (place, attributes) => {
         if (positions.some(([px, py]) => px > place[0] - 6 && px < place[2] + 6 && py > place[1] - 6 && py < place[3] + 6)) return;

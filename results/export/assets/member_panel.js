@@ -203,7 +203,7 @@ function deploymentText(page, member, index) {
   const text = (numbers) => numbers.map((k) => data.deployment_paragraphs[k]).join("\n\n");
   const texts = [
     ...Object.entries(data.deployments[index] ?? {}).map(([name, numbers]) => [name, text(numbers), about[name] ?? ""]),
-    ["mapping file", mappingFile(data, member), "Units and clocks, for dse evaluate --mapping FILE."],
+    ["mapping file", mappingFile(data, member), `Units and clocks, for dse evaluate --mapping FILE. ${data.deployments.length && index < data.members.length ? `dse show DIR --member ${index} names what it can be deployed to, and why not to others.` : ""}`],
   ];
   const body = el("pre", { tabindex: "0" }), hint = el("p", { class: "hint" });
   const copy = el("button", { type: "button", onclick: () => copyText(body.textContent, copy) }, "Copy");

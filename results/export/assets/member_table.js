@@ -1,10 +1,10 @@
 // All members: a row each, sorted by any column; a row, or its number's button, chooses a member.
 function memberTable(page) {
-  const { data } = page, points = pointsOf(data);
+  const { data } = page, points = pointsOf(data), more = moreDigits(data.members);
   const columns = [
     { title: "#", value: (i) => i, text: (i) => (i < data.members.length ? String(i) : points[i].label), number: true },
     { title: "", value: (i) => (data.marks[i] ? 0 : 1), text: (i) => (points[i].breaks ? "other method" : (data.marks[i] ?? []).join(", ")) },
-    ...data.objectives.map((o, k) => ({ title: `${o.label}, ${o.unit}`, number: true, value: (i) => points[i].objectives[k], text: (i) => number(points[i].objectives[k]) })),
+    ...data.objectives.map((o, k) => ({ title: `${o.label}, ${o.unit}`, number: true, value: (i) => points[i].objectives[k], text: (i) => number(points[i].objectives[k], more) })),
     { title: "units", value: (i) => unitsUsed(data, points[i]), text: (i) => data.units.map((unit, u) => [unit, points[i].units.filter((v) => v === u).length]).filter(([, n]) => n).map(([unit, n]) => `${unit} ${n}`).join(", ") },
     ...data.domains.map((domain, d) => {
       const clock = (i) => (points[i].points[d] === null ? null : domain.khz[points[i].points[d]] / 1000);
@@ -43,4 +43,13 @@ function memberTable(page) {
 
 function transitionCount(data, member) {
   return data.edges.filter(([s, t]) => member.units[s] !== member.units[t]).length;
+}
+
+// Digits that all figures need so that no two members look the same; members differ somewhere.
+function moreDigits(members) {
+  for (let more = 0; more < 9; more += 1) {
+    const shown = new Set(members.map((member) => member.objectives.map((value) => number(value, more)).join(" ")));
+    if (shown.size === members.length) return more;
+  }
+  return 9;
 }

@@ -16,12 +16,13 @@ const draw = (tag, attributes = {}, ...children) =>
   fill(document.createElementNS(SVG, tag), attributes, children);
 const byId = (id) => document.getElementById(id);
 
-// Four significant digits, no exponent, no digit before the point dropped: as in the tables of dse.
-function number(value) {
+// Four significant digits and ``more``, no exponent, no digit before the point dropped: as in the
+// tables of dse.
+function number(value, more = 0) {
   if (value === null || !Number.isFinite(value)) return "–";
   for (const [limit, decimals] of [[1000, 0], [100, 1], [10, 2], [1, 3]])
-    if (Math.abs(Number(value.toFixed(decimals))) >= limit) return value.toFixed(decimals);
-  return value ? value.toFixed(4) : "0";
+    if (Math.abs(Number(value.toFixed(decimals))) >= limit) return value.toFixed(decimals + more);
+  return value ? value.toFixed(4 + more) : "0";
 }
 const count = (value) => value.toLocaleString("en-GB");
 const counted = (value, noun) => `${count(value)} ${noun}${value === 1 ? "" : "s"}`;

@@ -1,11 +1,12 @@
 // How the front was reached: convergence, proof, provenance.
 function convergenceChart(page) {
-  const points = page.data.provenance.convergence;
-  const place = byId("convergence");
-  if (!points.length) {
+  const { convergence, evaluations } = page.data.provenance, place = byId("convergence");
+  if (!convergence.length) {
     place.append(el("p", { class: "soft" }, "Not recorded."));
     return;
   }
+  // What came after the last growth is part of the search.
+  const points = [...convergence, [Math.max(evaluations, convergence.at(-1)[0]), convergence.at(-1)[1]]];
   drawnToWidth(place, (width) => {
     const height = 240, left = 48, right = width - 14, top = 12, bottom = height - 42;
     const x = scale([0, ...points.map(([n]) => n)], left, right, { zero: true, margin: 0.02 });
@@ -24,7 +25,7 @@ function convergenceChart(page) {
 }
 
 // What a claim rests on.
-const PROOF_WORDS = { certified: "proved", searched: "proved, by the search's own account", gap: "not proved", bounded: "proved" };
+const PROOF_WORDS = { certified: "proved", gap: "not proved", bounded: "proved" };
 
 function proofDetails(page) {
   const { proofs } = page.data, place = byId("proof");
@@ -36,10 +37,16 @@ function proofDetails(page) {
   for (const proof of proofs)
     place.append(el("p", {}, el("span", { class: `badge ${proof.status}` }, PROOF_WORDS[proof.status])), el("p", {}, proofSentence(page.data, proof)),
       facts([["Space", proof.space], ...(proof.boxes ? [["Boxes", count(proof.boxes)], ["Inequalities", count(proof.inequalities)]]
-        : [["Lemmas", count(proof.lemmas)], ["Nodes", count(proof.nodes)], ["Checked by", proof.solvers.join(", ") || "no solver"]]),
+        : [["Lemmas", count(proof.lemmas)], ["Nodes", count(proof.nodes)], ...checks(proof)]),
         ["Time", `${number(proof.seconds)} s`], ...(proof.formulation ? [["Formulation", proof.formulation]] : [])]));
   const open = proofs.some((proof) => proof.whole) ? "" : "Of the whole front, only this member is proved to be best at something. ";
   place.append(el("p", { class: "hint" }, `${open}dse verify checks what is proved.`));
+}
+
+// Every tree that is complete has been checked node by node; solvers are a second opinion.
+function checks(proof) {
+  if (proof.status === "gap") return [];
+  return [["Checked", ["node by node", ...proof.solvers.map((solver) => `that nothing is left out: ${solver}`)].join("; ")]];
 }
 
 function proofSentence(data, proof) {
@@ -49,7 +56,9 @@ function proofSentence(data, proof) {
     bounded: " Bounds over boxes of operating points show it; dse verify checks them.",
   }[proof.status];
   if (proof.complete) return `The front is complete: no design point is missing from its ${proof.members.length} members.${how}`;
-  if (proof.whole) return `For every design point a member is worse in no objective by more than ${proof.within}.${how}`;
+  const reach = `For every design point a member is worse in no objective by more than ${proof.within}.`;
+  if (proof.whole && proof.status === "gap") return `The search for the whole front was ended; dse certify goes further.${proof.bounds ? ` Not checked: ${reach.replace("For", "for")}` : ""}`;
+  if (proof.whole) return `${reach}${how}`;
   const [k] = proof.objectives, [member] = proof.members, objective = data.objectives[k];
   const better = objective.label.startsWith("latency") ? "faster" : "better";
   const value = (v) => `${v === null ? "–" : v.toFixed(6)} ${objective.unit}`;

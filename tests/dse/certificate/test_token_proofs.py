@@ -51,7 +51,9 @@ def test_where_the_search_ends_nothing_is_claimed(dse: Any, tmp_path: Path, expl
     """There are no bounds over boxes of tokens per second; that is said."""
     outcome, front = explored("--max-nodes", "3")
     assert outcome.status == 0, outcome.err
-    words = "the search was ended, and no bound over boxes is known on tokens-per-second"
+    words = (
+        "the search was ended, and no bound over boxes is known on tokens-per-second of one frame"
+    )
     assert words in " ".join(outcome.err.split())
     assert front.bounds is None
     assert front.certificate is None or front.certificate.status is CertificateStatus.GAP

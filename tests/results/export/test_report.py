@@ -10,7 +10,12 @@ import pytest
 from results.export.report_data import report_data
 from results.export.result_folder import write_results
 from results.front.certificate import CertificateStatus
-from results.front.front import BaselinePoint, BoundSummary, CertificateSummary
+from results.front.front import (
+    BaselinePoint,
+    BoundSummary,
+    CertificateSummary,
+    HypervolumePoint,
+)
 from results.front.named_members import KNEE, mark_members, marked_member
 from results.problem.objectives import Objective, ObjectiveKind, format_number, objective_names
 from results.text.member_diff import clocks_mhz, groups_by_unit
@@ -174,10 +179,17 @@ def test_what_is_proved_is_marked(front, open_page, report):
     with open_page(report(proved), hash="#a=0") as page:
         assert page.locator(".proved").count() == 1
         assert page.locator("article .badge").inner_text() == "proved"
-        assert "z3 1.2" in page.locator("#proof").inner_text()
+        assert "node by node; that nothing is left out: z3 1.2" in (
+            page.locator("#proof").inner_text()
+        )
+    alone = dataclasses.replace(front, certificate=dataclasses.replace(claim(front), solvers=()))
+    with open_page(report(alone)) as page:
+        assert "node by node" in page.locator("#proof").inner_text()
+        assert "solver" not in page.locator("#proof").inner_text()
     open_gap = dataclasses.replace(front, certificate=claim(front, CertificateStatus.GAP))
     with open_page(report(open_gap)) as page:
         assert "was ended; dse certify goes further" in page.locator("#proof").inner_text()
+        assert "node by node" not in page.locator("#proof").inner_text()
     names = tuple(objective_names(front.problem))
     every = tuple(range(len(front.members)))
     low, least = (min(m.objectives[k] for m in front.members) * 9 // 10 for k in range(2))
@@ -199,6 +211,36 @@ def test_what_is_proved_is_marked(front, open_page, report):
     with open_page(report(front)) as page:
         assert page.locator(".proved").count() == 0
         assert "not proved" in page.locator("#proof").inner_text()
+
+
+def test_the_curve_goes_on_to_the_end_of_the_search(front, open_page, report):
+    """Though its last growth was early."""
+    points = (HypervolumePoint(100, 0.5), HypervolumePoint(200, 1.0))
+    source = dataclasses.replace(front.provenance, evaluations=2000, convergence=points)
+    with open_page(report(dataclasses.replace(front, provenance=source))) as page:
+        chart = page.locator("#convergence svg")
+        line = chart.locator("path.growth").evaluate("path => path.getBBox().width")
+        assert line > 0.75 * chart.evaluate("svg => svg.getBBox().width")
+
+
+def test_members_that_four_digits_would_show_alike_have_more(front, open_page, report):
+    first = front.members[0]
+    latency, energy = first.objectives[0] + 2000, first.objectives[1] - 2
+    near = dataclasses.replace(
+        first,
+        objectives=(latency, energy),
+        makespan_ps=latency,
+        latencies_ps=tuple(ps + 2000 for ps in first.latencies_ps),
+        energy_fj=energy,
+    )
+    members = (first, near, *front.members[1:])
+    with open_page(report(dataclasses.replace(front, members=members))) as page:
+        cells = page.locator("#table tr.pick td:nth-child(3)").all_inner_texts()[:2]
+    assert cells[0] != cells[1]
+    assert [
+        f"{value / 1e9:.{len(cells[0].split('.')[1])}f}"
+        for value in (first.objectives[0], near.objectives[0])
+    ] == cells
 
 
 def test_other_methods_are_marked_and_can_be_chosen(

@@ -11,6 +11,26 @@ from results.problem.execution import FreeRunning
 from results.problem.objectives import Objective, ObjectiveKind
 
 
+@pytest.mark.parametrize(
+    ("kinds", "mark"),
+    [
+        ((("LATENCY", 1), ("ENERGY", None)), "fastest-resnet50"),
+        ((("ENERGY", None), ("THROUGHPUT", None)), "most-frames/s"),
+        ((("ENERGY", None), ("POWER", None)), None),
+    ],
+)
+def test_one_member_is_the_fastest(front, kinds, mark):
+    """Where latency is no objective, another one of time is: its best member has a mark already."""
+    objectives = tuple(Objective(ObjectiveKind[kind], network) for kind, network in kinds)
+    problem = dataclasses.replace(front.problem, objectives=objectives)
+    members = tuple(
+        dataclasses.replace(front.members[0], objectives=values, makespan_ps=makespan)
+        for values, makespan in (((10, 30), 7), ((20, 20), 5), ((30, 10), 6))
+    )
+    other = dataclasses.replace(front, problem=problem, members=members)
+    assert choose_member(other, FASTEST) == (1 if mark is None else choose_member(other, mark))
+
+
 def test_the_fastest_and_the_most_frugal_are_there_whatever_the_objectives(front):
     assert choose_member(front, FASTEST) == np.argmin([m.makespan_ps for m in front.members])
     assert choose_member(front, LOWEST_ENERGY) == np.argmin([m.energy_fj for m in front.members])

@@ -190,6 +190,30 @@ def test_numbers_for_people(problem):
         assert format_number(number) == text
 
 
+def test_rows_that_four_digits_would_show_alike_have_more(front):
+    """Members 2 ps apart: as many digits as tell them apart; others keep four."""
+    member = front.members[0]
+    near = tuple(
+        dataclasses.replace(member, objectives=values)
+        for values in (
+            (8_278_123_456, 7 * 10**13),
+            (8_278_123_458, 7 * 10**13 - 1),
+            (9 * 10**9, 10**13),
+        )
+    )
+    rows = [
+        line.split()[1:3]
+        for line in text_of(dataclasses.replace(front, members=near), 120).splitlines()
+    ]
+    rows = rows[rows.index(["8.278123456", "70.00000000"]) :][:3]
+    assert rows == [
+        ["8.278123456", "70.00000000"],
+        ["8.278123458", "70.00000000"],
+        ["9.000000000", "10.00000000"],
+    ]
+    assert "8.278 " in text_of(dataclasses.replace(front, members=(near[0], near[2])), 120)
+
+
 def test_of_members_that_look_the_same_a_thinned_table_shows_one(front):
     member = front.members[0]
     values = [(10**9 * (i + 1), 10**11 * (60 - i)) for i in range(30)]

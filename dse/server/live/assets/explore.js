@@ -73,11 +73,23 @@ function boundChart(bounds) {
   });
 }
 
-const PHASES = { starting: "Preparing the search.", searching: "Searching.", proving: "Proving what was found.", ended: "Ended; the result folder has the front." };
+const PHASES = { starting: "Preparing the search.", searching: "Searching.", proving: "Proving what was found.", ended: "Ended." };
+// At the end the page has no server any more: it names the folder, and what shows all of it.
+function showResult(folder) {
+  byId("result").hidden = !folder;
+  if (!folder) return;
+  byId("result-folder").textContent = folder;
+  byId("result-command").textContent = `dse report ${/^[\w./-]+$/.test(folder) ? folder : `'${folder.replaceAll("'", "'\\''")}'`}`;
+}
+
+
 follow(() => ({ version }), (state) => {
+  const drawn = (state.front ?? page?.data)?.members.length;
   subtitle(PHASES[state.phase]);
+  showResult(state.result);
   byId("share").value = state.phase === "searching" ? state.evaluations / state.max_evaluations : state.phase === "starting" ? 0 : 1;
   byId("words").textContent = `${count(state.evaluations)} of ${count(state.max_evaluations)} design points in ${number(state.seconds)} s; ${counted(state.members, "member")}`
+    + (drawn && drawn < state.members ? `, ${count(drawn)} of them below` : "")
     + (state.nodes === null ? "" : `; proof: ${counted(state.nodes, "node")}`);
   if (state.front?.members.length) showFront(state.front, state.bounds);
   version = state.version;

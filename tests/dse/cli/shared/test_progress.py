@@ -31,3 +31,20 @@ def test_quiet_shows_nothing(capsys: pytest.CaptureFixture[str]) -> None:
     with line(quiet=True) as on_progress:
         on_progress(4)
     assert capsys.readouterr() == ("", "")
+
+
+def test_what_is_refused_before_it_begins_leaves_no_line(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    with pytest.raises(ValueError, match="refused"), line(quiet=False):
+        raise ValueError("refused")
+    assert capsys.readouterr() == ("", "")
+
+    def fail_later() -> None:
+        with line(quiet=False) as on_progress:
+            on_progress(4)
+            raise ValueError("later")
+
+    with pytest.raises(ValueError, match="later"):
+        fail_later()
+    assert "4/9 4 of them" in capsys.readouterr().err

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from tests.dse.server.live.conftest import OpenLive, serving
 
 HOSTILE = "</script><img src=x onerror=\"document.title='caught'\">{{MAIN}}"
 EVALUATIONS = 2_000
+FOLDER = Path("/somewhere/it's runs/<live>")
 
 
 @pytest.fixture(scope="module")
@@ -38,7 +40,7 @@ def events(problem: dse.Problem) -> list[Any]:
 
 
 def live(problem: dse.Problem) -> LiveExploration:
-    return LiveExploration(problem, engine="nsga2", seed=1, evaluations=EVALUATIONS)
+    return LiveExploration(problem, FOLDER, engine="nsga2", seed=1, evaluations=EVALUATIONS)
 
 
 def state(view: LiveExploration, **query: str) -> dict[str, Any]:
@@ -84,6 +86,44 @@ def test_the_bound_rises_to_what_is_proved(problem: dse.Problem, events: list[An
     assert len(state(view)["front"]["members"]) == len(proof.front.members)
 
 
+def test_of_many_members_some_are_drawn(problem: dse.Problem, monkeypatch: Any) -> None:
+    """The best at each objective, the knee and others along the front, as many as there is room
+    for; a claim about all members is left out."""
+    monkeypatch.setattr("dse.server.live.explore.MAX_MEMBERS", 9)
+    view = live(problem)
+    front = search_front(problem, None, SearchSettings(max_evaluations=EVALUATIONS, seed=1)).numeric
+    events: list[Any] = []
+    search_front(
+        problem,
+        None,
+        SearchSettings(max_evaluations=EVALUATIONS, seed=1),
+        on_progress=events.append,
+    )
+    assert len(front.members) > 18
+    view.searching(events[-1])
+    searched = state(view)
+    assert searched["members"] == len(events[-1].rows)
+    proof = prove_front(front, on_progress=view.proving, jobs=1).front
+    proving = state(view)
+    view.ended(proof)
+    ended = state(view)
+    for document in (searched, proving):
+        shown = document["front"]["members"]
+        assert 5 <= len(shown) <= 9
+        assert all(claim["whole"] is False for claim in document["front"]["proofs"])
+        assert [m["objectives"][0] for m in shown] == sorted(m["objectives"][0] for m in shown)
+        for k, unit in enumerate((1e9, 1e12)):
+            best = events[-1].objectives[:, k].min() / unit
+            assert min(m["objectives"][k] for m in shown) <= best
+        assert any("knee" in marks for marks in document["front"]["marks"].values())
+    # At the end all are there, with the numbers that they have in the folder.
+    shown = ended["front"]["members"]
+    assert len(shown) == ended["members"] == len(proof.members)
+    assert 5 <= sum(member["schedule"] is not None for member in shown) <= 12
+    (claim,) = ended["front"]["proofs"]
+    assert claim["complete"]
+
+
 def members_shown(page: Any) -> int:
     return int(page.locator("#plot path.mark").count())
 
@@ -111,10 +151,14 @@ def test_the_page_follows_the_run(
         prove_front(front, on_progress=view.proving, jobs=1)
         page.wait_for_selector("#bound circle")
         assert page.locator("#plot .proved").count() == 1
+        assert not page.locator("#result").is_visible()
         view.ended(front)
         page.wait_for_function(
             "() => document.getElementById('subtitle').textContent.startsWith('Ended')"
         )
+        assert page.locator("#result-folder").inner_text() == str(FOLDER)
+        command = page.locator("#result-command").inner_text()
+        assert shlex.split(command) == ["dse", "report", str(FOLDER)]
 
 
 def test_a_member_and_its_schedule_by_click_and_by_keyboard(
