@@ -150,11 +150,11 @@ def draw_front(front: Front) -> Figure:
         _shade_region(axes, front, xs, ys)
     _scatter(figure, axes, front, xs, ys)
     names = names_of(front, xs, ys, baselines)
-    points = [*zip(xs, ys, strict=True), *((mark.x, mark.y) for mark in marks)]
-    placed = _laid_out(figure, axes, front, marks, names, points)
+    places = list(zip(xs, ys, strict=True)) + [(mark.x, mark.y) for mark in marks]
+    placed = _laid_out(figure, axes, front, marks, names, places)
     while crowded := [name for name, place in placed if name.is_baseline and place.is_far]:
         names = [name for name in names if name not in crowded]
-        placed = _laid_out(figure, axes, front, marks, names, points)
+        placed = _laid_out(figure, axes, front, marks, names, places)
     write_names(figure, axes, placed)
     return figure
 

@@ -67,6 +67,7 @@ class Rates:
     it; all that is released must end within it. It draws idle power for all of it."""
 
     model: ClassVar[str] = "rates"
+    words: ClassVar[str] = "networks with rates of their own"
     has_frame: ClassVar[bool] = True
     frames_overlap: ClassVar[bool] = False
     period_ps: int
