@@ -1,8 +1,10 @@
-"""Why nothing is feasible: each limit beside the best value that can be reached alone."""
+"""Why nothing is feasible: each limit beside the best value that can be reached alone, and the
+smallest relaxation found that makes the problem feasible."""
 
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -34,6 +36,21 @@ _PROBES = {
     ConstraintKind.ENERGY: ObjectiveKind.ENERGY,
 }
 
+_NETWORK_FIELDS = {
+    ConstraintKind.TRANSITIONS: "max_transitions",
+    ConstraintKind.DEADLINE: "deadline_ps",
+    ConstraintKind.RATE: "min_rate_uhz",
+    ConstraintKind.RESPONSE_95: "deadline_95_ps",
+    ConstraintKind.JITTER: "max_jitter_ps",
+    ConstraintKind.MISSES: "max_misses",
+}
+_PROBLEM_FIELDS = {
+    ConstraintKind.POWER: "power_cap_mw",
+    ConstraintKind.ENERGY: "energy_budget_fj",
+}
+"""Where limits are that can be relaxed."""
+_MORE_COUNTS = (1, 2, 4, 8)
+"""How many more of what is counted, with no objective of its own, are tried."""
 
 _OVER_THE_PERIOD = (ConstraintKind.POWER, ConstraintKind.ENERGY)
 
@@ -44,7 +61,9 @@ def explain_infeasible(
     """The constraints that cannot be met, in one line or a few.
 
     With ``probe`` a constraint that no design point met is looked for alone: a short search with
-    only its value to minimise. The result is what was found, not a proof.
+    only its value to minimise. Where one limit is in the way of the others, or each is met alone,
+    the smallest relaxation of one that helps is looked for in the same way. The results are what
+    was found, not proofs.
     """
     if result.evaluations == 0 and result.stopped_by is StoppedBy.EXHAUSTED:
         return "no design point was proposed: the engine expects none to keep all constraints"
@@ -71,10 +90,19 @@ def explain_infeasible(
         # Power and energy over a period that is too short mean nothing.
         over = [item for item in over if item[0] not in _OVER_THE_PERIOD]
     missed = [line for _, line in over]
+    if len(missed) == 1:
+        entry = constraints[lines.index(missed[0])]
+        asked = [other for other in constraints if other.kind is not ConstraintKind.SEGMENTS]
+        needed = None
+        if probe and len(asked) > 1:
+            needed = _relaxation(problem, entry, seed, jobs)
+        value = least[lines.index(missed[0])]
+        helps = needed is not None and needed > value
+        return f"{head}: {missed[0]}{_relaxed_text(entry, needed) if helps else ''}"
     if missed:
-        return f"{head}: {missed[0]}" if len(missed) == 1 else "\n".join([f"{head}:", *missed])
+        return "\n".join([f"{head}:", *missed])
     requested = [
-        line
+        line + (_relaxed_text(entry, _relaxation(problem, entry, seed, jobs)) if probe else "")
         for line, entry in zip(lines, constraints, strict=True)
         if entry.kind is not ConstraintKind.SEGMENTS
     ]
@@ -93,6 +121,53 @@ def _alone(problem: Problem, constraint: Constraint) -> str:
         return ""
     rate = rate_uhz(times_alone_ps(problem)[constraint.index])
     return f"; alone on its best unit it reaches {shown(rate, constraint.unit)}"
+
+
+def _relaxed_text(constraint: Constraint, needed: int | None) -> str:
+    """Behind the best value alone: the one that makes the problem feasible."""
+    if needed is None:
+        return "; relaxing it alone was not found to help"
+    figure = limit_and_value(constraint, needed)[1]
+    share = abs(needed - constraint.limit) / max(1, abs(constraint.limit))
+    change = f"{share:.0%} {'less' if constraint.is_least else 'more'}"
+    return f"; with all others as they are, {figure} was found to do ({change})"
+
+
+def _relaxation(problem: Problem, constraint: Constraint, seed: int, jobs: int) -> int | None:
+    """The smallest value of a constraint found among design points that keep all others; None where
+    none was found, or the limit is none that can be relaxed."""
+    kind = constraint.kind
+    # A deadline says what is late, too.
+    if kind not in _NETWORK_FIELDS | _PROBLEM_FIELDS or (
+        problem.has_rates and kind is ConstraintKind.DEADLINE
+    ):
+        return None
+    column = constraints_of(problem).index(constraint)
+    limits: list[int | None] = [None]
+    if kind is ConstraintKind.TRANSITIONS:
+        limits = [constraint.limit + more for more in _MORE_COUNTS]
+    for limit in limits:
+        relaxed = _with_limit(problem, constraint, limit)
+        rows = _found(relaxed, seed, jobs).rows
+        if len(rows):
+            return int(make_outcomes(problem)(rows).constraint_values[:, column].min())
+    return None
+
+
+def _with_limit(problem: Problem, constraint: Constraint, limit: int | None) -> Problem:
+    """The problem with one limit changed, and its value, where an objective has it, the only one to
+    minimise."""
+    kind = constraint.kind
+    if kind in _PROBES:
+        problem = replace(problem, objectives=(Objective(_PROBES[kind], constraint.index),))
+    if kind in _PROBLEM_FIELDS:
+        changed: dict[str, Any] = {_PROBLEM_FIELDS[kind]: limit}
+        return replace(problem, **changed)
+    networks = list(problem.networks)
+    assert constraint.index is not None, "a limit of a network"
+    changed = {_NETWORK_FIELDS[kind]: limit}
+    networks[constraint.index] = replace(networks[constraint.index], **changed)
+    return replace(problem, networks=tuple(networks))
 
 
 def _probe(problem: Problem, constraint: Constraint) -> Problem:
@@ -126,11 +201,15 @@ def _probe(problem: Problem, constraint: Constraint) -> Problem:
 
 def _least_alone(problem: Problem, seed: int, jobs: int) -> list[int]:
     """The smallest value found of the only objective; nothing where no point is feasible."""
+    values: IntArray = _found(problem, seed, jobs).objectives[:, 0]
+    return [int(np.min(values))] if len(values) else []
+
+
+def _found(problem: Problem, seed: int, jobs: int) -> SearchResult:
+    """A short search."""
     from dse.search.optimizers.nsga2 import Nsga2Engine
 
     engine = Nsga2Engine(DesignSpace(problem), seed=seed)
     has_frame = problem.execution.has_frame
     evaluations = PROBE_EVALUATIONS if has_frame else FREE_RUNNING_PROBE_EVALUATIONS
-    result = search(engine, make_outcomes(problem, jobs=jobs), Budget(evaluations))
-    values: IntArray = result.objectives[:, 0]
-    return [int(np.min(values))] if len(values) else []
+    return search(engine, make_outcomes(problem, jobs=jobs), Budget(evaluations))

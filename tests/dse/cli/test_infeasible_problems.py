@@ -73,6 +73,30 @@ def test_each_alone_but_not_together(refused):
     assert [line.split(":")[0] for line in got.lines[1:]] == ["latency of resnet101", "power"]
 
 
+def test_the_smallest_relaxation_of_either_limit_is_feasible_and_no_less_is_found(
+    dse, refused, tmp_path
+):
+    """Two limits of which each is met alone: either, relaxed as far as is said, can be met."""
+    power = lowest(refused("--power-cap", "0.1").err, "power") * 1.01
+    limits = {"--power-cap": power, "--deadline": 3.0}
+    got = refused("--power-cap", f"{power:.4f}", "--deadline", "resnet101=3")
+    names = {"latency of resnet101": "--deadline", "power": "--power-cap"}
+    for line in got.lines[1:]:
+        (value,) = re.findall(r"with all others as they are, (\S+) ", line)
+        option = names[line.split(":")[0]]
+        assert float(value) > limits[option]
+        relaxed = limits | {option: float(value) * 1.001}
+        more = ("--max-evaluations", "5000", "--no-certify", "--objective", "latency")
+        texts = (
+            *("--power-cap", f"{relaxed['--power-cap']:.5f}"),
+            *("--deadline", f"resnet101={relaxed['--deadline']:.5f}"),
+        )
+        if option == "--power-cap":
+            more = (*more[:3], "--objective", "power")
+        done = dse(*PAIR, *more, *texts, "-o", tmp_path / option)
+        assert done.status == 0, done.err
+
+
 def test_only_what_cannot_be_met_is_named(refused):
     got = refused("--power-cap", "0.1", "--deadline", "10000", "--max-transitions", "3")
     assert len(got.lines) == 1
