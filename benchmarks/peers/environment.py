@@ -38,7 +38,7 @@ def ask(peer: Peer, folder: Path, *, time_limit_s: float) -> Answer:
     """
     python = sys.executable
     if peer.requirements:
-        python = _installed(peer.requirements, folder / peer.name.lower().replace(" ", "-"))
+        python = installed(peer.requirements, folder / peer.name.lower().replace(" ", "-"))
     if peer.module is None:
         raise NotAvailable("installed, but nothing here runs it")
     command = [python, "-m", peer.module, *peer.arguments]
@@ -53,7 +53,7 @@ def ask(peer: Peer, folder: Path, *, time_limit_s: float) -> Answer:
     return answer_from(done.stdout)
 
 
-def _installed(requirements: tuple[str, ...], folder: Path) -> str:
+def installed(requirements: tuple[str, ...], folder: Path) -> str:
     """The interpreter of an environment with the requirements; made anew where they changed."""
     python = str(folder / "bin" / "python")
     wanted = "\n".join(requirements)

@@ -54,6 +54,9 @@ COMMANDS = (
     Entry("platforms", "List the chips with a name.", "dse.cli.catalogue.lists", _INPUTS),
     Entry("deploy", "Write the files that set up a board.", "dse.cli.results.deploy", _BOARD),
     Entry("profile", "Measure networks on this machine.", "dse.cli.measure.profile", _BOARD),
+    Entry(
+        "sensitivity", "Measure losses of number formats.", "dse.cli.measure.sensitivity", _BOARD
+    ),
     Entry("run", "Execute a member on this machine.", "dse.cli.measure.run", _BOARD),
     Entry("calibrate", "Fit costs to measurements.", "dse.cli.measure.calibrate", _BOARD),
     Entry("import", "Read measurements of other tools.", "dse.cli.measure.import_profile", _BOARD),

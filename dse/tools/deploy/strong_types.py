@@ -101,7 +101,7 @@ def _check_range(model: Any, label: str) -> None:
             )
 
 
-class _Reader:
+class CalibrationReader:
     """Samples for ONNX Runtime's calibration, one at a time."""
 
     def __init__(self, samples: Sequence[Mapping[str, NDArray[Any]]]) -> None:
@@ -160,7 +160,7 @@ def _quantise(path: Path, samples: Sequence[Values], label: str) -> None:
         if next(entry.version for entry in model.opset_import if not entry.domain) < _QDQ_OPSET:
             save(version_converter.convert_version(model, _QDQ_OPSET), str(path))
         quantize_static(
-            str(path), str(path), _Reader(samples), quant_format=QuantFormat.QDQ,
+            str(path), str(path), CalibrationReader(samples), quant_format=QuantFormat.QDQ,
             per_channel=True, activation_type=QuantType.QInt8, weight_type=QuantType.QInt8,
             extra_options={"ActivationSymmetric": True, "WeightSymmetric": True},
         )  # fmt: skip

@@ -1,0 +1,128 @@
+"""``dse sensitivity``: what a network loses where a layer runs in another number format."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich import box
+from rich.console import Console
+from rich.markup import escape
+from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
+from rich.table import Table
+
+from common.files import replace_file
+from dse.cli.shared.options import MAX_SIZE, Dimensions, Force
+from dse.cli.shared.progress import ProgressLine
+from dse.errors import WorkloadError
+from dse.inputs.output import check_output_file
+from dse.tools.sensitivity.loss import PPM, Metric
+from dse.tools.sensitivity.measure import LossMeter, layer_losses, losses_csv
+from dse.tools.sensitivity.rewrite import FORMATS
+from dse.tools.sensitivity.samples import random_samples, read_samples
+from dse.tools.sensitivity.trained_model import trained_model
+from dse.workload.parse_options import parse_dimensions
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from dse.tools.sensitivity.measure import LayerLoss
+
+_RANDOM = "random"
+_SHOWN = 10
+"""Layers that are printed, the most sensitive ones."""
+
+
+def register(app: typer.Typer) -> None:
+    """Adds the command."""
+    app.command("sensitivity")(sensitivity)
+
+
+def sensitivity(
+    source: Annotated[
+        str, typer.Argument(help="An .onnx file with trained weights.", metavar="MODEL")
+    ],
+    data: Annotated[
+        str,
+        typer.Option(
+            "--data", help="Folder with samples (.npy, .npz), or 'random'.", metavar="FOLDER|random"
+        ),
+    ],
+    output: Annotated[Path, typer.Option("--output", "-o", help="Table of losses (.csv).")],
+    formats: Annotated[
+        str, typer.Option("--format", help="Number formats, comma-separated: int8, fp16.")
+    ] = "int8",
+    samples: Annotated[
+        int, typer.Option(min=1, max=MAX_SIZE, help="Number of samples at most.")
+    ] = 32,
+    metric: Annotated[
+        Metric | None,
+        typer.Option(
+            help="top1: share of another class; noise: noise over signal. [default: by outputs]"
+        ),
+    ] = None,
+    dim: Dimensions = None,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only.")] = False,
+    force: Force = False,
+) -> None:
+    """Measure each layer's loss in another number format (needs the extra 'host')."""
+
+    check_output_file(output, option="--output", overwrite=force, suffixes=(".csv",))
+    chosen = _formats(formats)
+    network = trained_model(source, dict(parse_dimensions(dim)))
+    taken = (
+        random_samples(network.inputs, samples, label=network.name)
+        if data == _RANDOM
+        else read_samples(Path(data), network.inputs, samples)
+    )
+    meter = LossMeter(network, taken, metric)
+    with ProgressLine[tuple[int, int]](
+        TextColumn("layers"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        show=lambda event: {"completed": event[0], "total": event[1]},
+        quiet=quiet,
+    ) as line:
+        rows = layer_losses(
+            network, meter, chosen, progress=lambda done, total: line((done, total))
+        )
+    replace_file(output, losses_csv(network.name, rows))
+    if data == _RANDOM and not quiet:
+        print(
+            "dse: warning: measured on random input, which is not what the network was trained on",
+            file=sys.stderr,
+        )
+    if not quiet:
+        _print(rows, meter, len(taken))
+
+
+def _formats(text: str) -> tuple[str, ...]:
+    names = tuple(dict.fromkeys(name.strip() for name in text.split(",")))
+    for name in names:
+        if name not in FORMATS:
+            raise WorkloadError(f"--format: one of {', '.join(FORMATS)} is required, got {name!r}")
+    return names
+
+
+def _print(rows: Sequence[LayerLoss], meter: LossMeter, samples: int) -> None:
+    console = Console(highlight=False)
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, header_style="bold")
+    table.add_column("layer", overflow="fold")
+    table.add_column("format")
+    table.add_column("loss %", justify="right")
+    order = sorted(rows, key=lambda row: -row.loss_ppm)
+    for row in order[:_SHOWN]:
+        table.add_row(escape(row.layer), row.number_format, f"{100 * row.loss_ppm / PPM:.4f}")
+    console.print(table)
+    what = {
+        Metric.TOP1: "share of positions with another class",
+        Metric.NOISE: "noise over signal",
+    }[meter.measure.metric]
+    for number_format in dict.fromkeys(row.number_format for row in rows):
+        total = sum(row.loss_ppm for row in rows if row.number_format == number_format)
+        console.print(
+            f"{number_format}: all layers add up to {100 * total / PPM:.4g} % ({what}, "
+            f"{samples} samples, outputs {', '.join(meter.measure.outputs)})"
+        )

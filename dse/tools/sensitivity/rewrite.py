@@ -1,0 +1,182 @@
+"""A network with some of its layers in another number format, as ONNX Runtime quantises them."""
+
+from __future__ import annotations
+
+import io
+import logging
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager, redirect_stdout
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from dse.tools.deploy.strong_types import CalibrationReader
+from dse.tools.sensitivity.samples import Sample
+from dse.tools.sensitivity.trained_model import TrainedModel
+from results.errors import ResultError
+from results.io.optional import optional_import
+
+INT8, FP16 = "int8", "fp16"
+FORMATS = (INT8, FP16)
+"""Number formats that a layer can have."""
+_FLOAT, _HALF = 1, 10
+"""Of TensorProto.DataType."""
+_QUANTISED = ("Conv", "ConvTranspose", "Gemm", "MatMul")
+"""What multiplies. Products are what integer units are for; a normalisation or a sum written in
+single operators would lose what it computes, and no runtime has it in int8."""
+_PERCENTILE = 99.99
+"""Of a tensor's values that the scale covers. The losses of layers add up worse with scales by
+extremes or by entropy (benchmarks/sensitivity.py)."""
+_WITH_BODY = frozenset({"If", "Loop", "Scan"})
+
+
+class Rewriter:
+    """Rewrites layers of a network.
+
+    In int8 a convolution or matrix product reads its activations and weights through pairs of
+    QuantizeLinear and DequantizeLinear: symmetric, weights by channel, as TensorRT wants them;
+    scales are calibrated on the samples. Its outputs are not quantised, and all other layers stay
+    as they are. In fp16 whatever a layer reads is rounded to fp16.
+
+    Args:
+        network: the model.
+        samples: calibrate the scales.
+
+    Raises:
+        ResultError: where ONNX Runtime is not installed or cannot calibrate the model.
+    """
+
+    def __init__(self, network: TrainedModel, samples: Sequence[Sample]) -> None:
+        optional_import("onnxruntime", extra="host", purpose="quantising layers")
+        from onnx import save_model
+        from onnxruntime.quantization.calibrate import CalibrationMethod, create_calibrator
+        from onnxruntime.quantization.quant_utils import load_model_with_shape_infer
+
+        self._label = network.name
+        with _runtime_errors(self._label), TemporaryDirectory() as folder:
+            path = Path(folder) / "model.onnx"
+            save_model(network.model, str(path))
+            self._model = load_model_with_shape_infer(path)
+            calibrator = create_calibrator(
+                path,
+                list(_QUANTISED),
+                augmented_model_path=str(Path(folder) / "augmented.onnx"),
+                calibrate_method=CalibrationMethod.Percentile,
+                extra_options={"percentile": _PERCENTILE, "symmetric": True},
+            )
+            # It prints what it does, and keeps all tensors of the samples that it is given at once.
+            with redirect_stdout(io.StringIO()):
+                for sample in samples:
+                    calibrator.collect_data(CalibrationReader([sample]))
+                self._ranges = calibrator.compute_data()
+        self._types = _element_types(self._model)
+
+    def rewritten(self, formats: Mapping[str, str]) -> Any:
+        """The model with these layers in these formats.
+
+        Args:
+            formats: layer name -> one of :data:`FORMATS`.
+
+        Returns:
+            ``onnx.ModelProto``.
+
+        Raises:
+            ResultError: where ONNX Runtime cannot quantise them.
+        """
+        quantised = [name for name, number_format in formats.items() if number_format == INT8]
+        halved = {name for name, number_format in formats.items() if number_format == FP16}
+        model = type(self._model)()
+        model.CopyFrom(self._model)
+        if quantised:
+            with _runtime_errors(self._label):
+                model = self._quantised(model, quantised)
+        if halved:
+            _round_inputs(model, halved, self._types)
+        return model
+
+    def changes(self, layer: str, number_format: str) -> bool:
+        """Whether the layer's result depends on its format: it reads floats and, for int8,
+        multiplies."""
+        node = next(node for node in self._model.graph.node if node.name == layer)
+        if node.op_type in _WITH_BODY or (number_format == INT8 and node.op_type not in _QUANTISED):
+            return False
+        return any(self._types.get(name) == _FLOAT for name in node.input)
+
+    def _quantised(self, model: Any, layers: Sequence[str]) -> Any:
+        from onnxruntime.quantization import QDQQuantizer, QuantType
+
+        quantizer = QDQQuantizer(
+            model, True, False, QuantType.QInt8, QuantType.QInt8, self._ranges, list(layers), [],
+            list(_QUANTISED),
+            {
+                "ActivationSymmetric": True,
+                "WeightSymmetric": True,
+                "OpTypesToExcludeOutputQuantization": list(_QUANTISED),
+            },
+        )  # fmt: skip
+        quantised = quantizer.quantize_model()
+        _let_others_read_originals(quantised, set(layers))
+        return quantised
+
+
+def _let_others_read_originals(model: Any, layers: Collection[str]) -> None:
+    """Takes the pairs on activations from all readers but ``layers``: the quantiser gives them to
+    every reader of a tensor."""
+    producers = {name: node for node in model.graph.node for name in node.output}
+    for node in model.graph.node:
+        if node.name in layers or node.op_type == "DequantizeLinear":
+            continue
+        for k, name in enumerate(node.input):
+            back = producers.get(name)
+            if back is not None and back.op_type == "DequantizeLinear":
+                there = producers.get(back.input[0])
+                if there is not None and there.op_type == "QuantizeLinear":
+                    node.input[k] = there.input[0]
+
+
+def _element_types(model: Any) -> dict[str, int]:
+    """Tensor to its type, of activations and of weights."""
+    graph = model.graph
+    types = {
+        value.name: value.type.tensor_type.elem_type
+        for value in (*graph.value_info, *graph.input, *graph.output)
+    }
+    return types | {tensor.name: tensor.data_type for tensor in graph.initializer}
+
+
+def _round_inputs(model: Any, layers: Collection[str], types: Mapping[str, int]) -> None:
+    """Casts the FP32 tensors that layers read to FP16 and back."""
+    from onnx import helper
+
+    nodes: list[Any] = []
+    for node in model.graph.node:
+        if node.name in layers:
+            for k, name in enumerate(node.input):
+                if types.get(name) != _FLOAT:
+                    continue
+                half, back = (f"{name} {step} {node.name}" for step in ("half", "back"))
+                if not any(back in made.output for made in nodes[-2 * len(node.input) :]):
+                    nodes += [
+                        helper.make_node("Cast", [name], [half], to=_HALF),
+                        helper.make_node("Cast", [half], [back], to=_FLOAT),
+                    ]
+                node.input[k] = back
+        nodes.append(node)
+    copies = [type(node).FromString(node.SerializeToString()) for node in nodes]
+    del model.graph.node[:]
+    model.graph.node.extend(copies)
+
+
+@contextmanager
+def _runtime_errors(label: str) -> Iterator[None]:
+    """Errors of ONNX and ONNX Runtime share no base class but Exception; warnings are advice on
+    preprocessing, which has no place on our stderr."""
+    level = logging.root.manager.disable
+    logging.disable(logging.WARNING)
+    try:
+        yield
+    except Exception as error:
+        text = (str(error).strip().splitlines() or [type(error).__name__])[0]
+        raise ResultError(f"{label}: ONNX Runtime cannot quantise it: {text}") from None
+    finally:
+        logging.disable(level)

@@ -1,0 +1,222 @@
+"""Losses of layers in other number formats, against arithmetic written out in numpy."""
+
+import csv
+from pathlib import Path
+
+import numpy as np
+import onnx
+import pytest
+from onnx import TensorProto, helper, numpy_helper
+
+from dse.tools.sensitivity.loss import Measure, Metric, choose_measure, loss_ppm
+from dse.tools.sensitivity.measure import LossMeter, layer_losses, losses_csv
+from dse.tools.sensitivity.rewrite import FP16, INT8, Rewriter
+from dse.tools.sensitivity.samples import random_samples, read_samples
+from dse.tools.sensitivity.trained_model import trained_model
+from results.errors import ResultError
+
+MODELS = Path(__file__).parents[3] / "data" / "models"
+RNG = np.random.default_rng(7)
+FIRST, SECOND = (RNG.normal(0, 0.3, (8, 8)).astype(np.float32) for _ in range(2))
+
+
+@pytest.fixture
+def model(tmp_path):
+    """x -> first product -> ReLU -> second product -> + x."""
+    nodes = [
+        helper.make_node("MatMul", ["x", "w1"], ["a"], "first"),
+        helper.make_node("Relu", ["a"], ["b"], "relu"),
+        helper.make_node("MatMul", ["b", "w2"], ["c"], "second"),
+        helper.make_node("Add", ["c", "x"], ["y"], "sum"),
+    ]
+    graph = helper.make_graph(
+        nodes,
+        "two",
+        [helper.make_tensor_value_info("x", TensorProto.FLOAT, [1, 8])],
+        [helper.make_tensor_value_info("y", TensorProto.FLOAT, [1, 8])],
+        [numpy_helper.from_array(FIRST, "w1"), numpy_helper.from_array(SECOND, "w2")],
+    )
+    made = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9)
+    path = tmp_path / "two.onnx"
+    onnx.save(made, path)
+    return path
+
+
+@pytest.fixture
+def network(model):
+    return trained_model(str(model))
+
+
+@pytest.fixture
+def samples(network):
+    return random_samples(network.inputs, 12, label="two")
+
+
+def rounded(values, scale):
+    return np.clip(np.round(values / scale), -128, 127) * scale
+
+
+def reference(x, first=FIRST, second=SECOND, *, in_first=None, in_second=None):
+    a = np.maximum((x if in_first is None else in_first(x)) @ first, 0)
+    return (a if in_second is None else in_second(a)) @ second + x
+
+
+def noise_ppm(samples, changed):
+    expected = np.concatenate([reference(sample["x"]) for sample in samples]).astype(np.float64)
+    found = np.concatenate([changed(sample["x"]) for sample in samples]).astype(np.float64)
+    return 1e6 * ((expected - found) ** 2).sum() / (expected**2).sum()
+
+
+def test_an_int8_layer_loses_what_rounding_its_inputs_and_weights_loses(network, samples):
+    model = Rewriter(network, samples).rewritten({"first": INT8})
+    constants = {entry.name: numpy_helper.to_array(entry) for entry in model.graph.initializer}
+    (quantised,) = (node for node in model.graph.node if node.op_type == "QuantizeLinear")
+    scale = constants[quantised.input[1]]
+    largest = max(np.abs(sample["x"]).max() for sample in samples)
+    assert 0.8 * largest / 127 < scale <= 1.01 * largest / 127
+    assert constants[quantised.input[2]] == 0
+    weights = rounded(FIRST, np.abs(FIRST).max(axis=0) / 127)
+    expected = noise_ppm(
+        samples, lambda x: reference(x, weights, in_first=lambda values: rounded(values, scale))
+    )
+    found = LossMeter(network, samples, Metric.NOISE).loss_ppm({"first": INT8})
+    assert found == pytest.approx(expected, rel=0.02, abs=1)
+    assert found > 5
+
+
+def test_an_fp16_layer_loses_what_rounding_to_fp16_loses(network, samples):
+    def half(values):
+        return values.astype(np.float16).astype(np.float32)
+
+    scaled = [{"x": 300 * sample["x"]} for sample in samples]
+    meter = LossMeter(network, scaled, Metric.NOISE)
+    expected = noise_ppm(
+        scaled, lambda x: reference(x, half(FIRST), half(SECOND), in_first=half, in_second=half)
+    )
+    found = meter.loss_ppm({"first": FP16, "second": FP16})
+    assert found == pytest.approx(expected, abs=1)
+
+
+def test_only_the_named_layer_reads_rounded_values(network, samples):
+    rewriter = Rewriter(network, samples)
+    nodes = {node.name: node for node in rewriter.rewritten({"first": INT8}).graph.node}
+    producers = {name: node for node in nodes.values() for name in node.output}
+    for name in nodes["first"].input:
+        assert producers[name].op_type == "DequantizeLinear"
+    # The sum reads the network's input as it is, although the product rounds it.
+    assert "x" in nodes["sum"].input
+    assert set(nodes["second"].input) == {"b", "w2"}
+    plain = rewriter.rewritten({})
+    assert [node.op_type for node in plain.graph.node] == ["MatMul", "Relu", "MatMul", "Add"]
+
+
+def test_layers_that_do_not_multiply_lose_nothing(network, samples):
+    meter = LossMeter(network, samples)
+    rows = layer_losses(network, meter, [INT8])
+    losses = {row.layer: row.loss_ppm for row in rows}
+    assert losses["relu"] == losses["sum"] == 0
+    assert min(losses["first"], losses["second"]) > 0
+    both = meter.loss_ppm({"first": INT8, "second": INT8})
+    assert both == pytest.approx(losses["first"] + losses["second"], rel=0.5)
+    lines = list(csv.DictReader(losses_csv("two", rows).decode().splitlines()))
+    assert [(line["layer"], line["format"], int(line["loss_ppm"])) for line in lines] == [
+        (row.layer, "int8", row.loss_ppm) for row in rows
+    ]
+    assert {line["network"] for line in lines} == {"two"}
+
+
+def test_losses_are_shares_of_positions_or_of_power():
+    one = [[np.array([[[0.1, 0.9], [0.8, 0.2]]])], [np.array([[[0.4, 0.6], [0.3, 0.7]]])]]
+    other = [[np.array([[[0.1, 0.9], [0.2, 0.8]]])], [np.array([[[0.4, 0.6], [np.nan, 0.7]]])]]
+    assert loss_ppm(Measure(Metric.TOP1, ("y",)), one, other) == 500_000
+    labels = [[np.array([1, 2, 3, 4])]], [[np.array([1, 2, 3, 5])]]
+    assert loss_ppm(Measure(Metric.TOP1, ("y",)), *labels) == 250_000
+    noise = Measure(Metric.NOISE, ("y",))
+    assert loss_ppm(noise, [[np.array([3.0, 4.0])]], [[np.array([3.0, 4.5])]]) == 10_000
+    assert loss_ppm(noise, [[np.array([3.0, 4.0])]], [[np.array([np.inf, 4.0])]]) == 1_000_000
+    assert loss_ppm(noise, [[np.array([1.0])]], [[np.array([9.0])]]) == 1_000_000
+    assert loss_ppm(noise, [[np.zeros(2)]], [[np.zeros(2)]]) == 0
+
+
+@pytest.mark.parametrize(
+    ("operator", "attributes", "metric"),
+    [
+        ("Softmax", {"axis": -1}, Metric.TOP1),
+        ("Softmax", {"axis": 0}, Metric.NOISE),
+        ("Sigmoid", {}, Metric.NOISE),
+        ("ArgMax", {"axis": -1}, Metric.TOP1),
+    ],
+)
+def test_the_metric_follows_from_the_outputs(operator, attributes, metric):
+    kind = TensorProto.INT64 if operator == "ArgMax" else TensorProto.FLOAT
+    graph = helper.make_graph(
+        [
+            helper.make_node(operator, ["x"], ["a"], "last", **attributes),
+            helper.make_node("Identity", ["a"], ["y"], "same"),
+        ],
+        "g",
+        [helper.make_tensor_value_info("x", TensorProto.FLOAT, [2, 5])],
+        [helper.make_tensor_value_info("y", kind, [2, 5])],
+    )
+    assert choose_measure(helper.make_model(graph), ["y"]).metric is metric
+    assert choose_measure(helper.make_model(graph), ["y"], Metric.NOISE).metric is Metric.NOISE
+
+
+def test_samples_are_read_by_name_or_in_a_row(network, tmp_path):
+    folder = tmp_path / "samples"
+    folder.mkdir()
+    rows = RNG.normal(0, 1, (5, 8))
+    np.save(folder / "a.npy", rows)
+    np.savez(folder / "b.npz", x=rows[:1], label=np.array(3))
+    found = read_samples(folder, network.inputs, 10)
+    assert len(found) == 6
+    assert all(sample["x"].dtype == np.float32 for sample in found)
+    assert np.array_equal(np.concatenate([s["x"] for s in found[:5]]), rows.astype(np.float32))
+    assert len(read_samples(folder, network.inputs, 3)) == 3
+
+
+@pytest.mark.parametrize(
+    ("array", "message"),
+    [
+        (np.zeros((1, 9)), "input 'x' has the shape [1, 8], the array [1, 9]"),
+        (np.full((1, 8), np.nan), "finite numbers are required for input 'x'"),
+        (np.array([["a"] * 8]), "finite numbers are required for input 'x'"),
+    ],
+)
+def test_samples_that_do_not_fit_are_refused(network, tmp_path, array, message):
+    np.save(tmp_path / "bad.npy", array)
+    with pytest.raises(ResultError) as refused:
+        read_samples(tmp_path, network.inputs, 10)
+    assert f"bad.npy: {message}" in str(refused.value)
+
+
+def test_the_command_writes_a_row_for_every_layer(dse, model, tmp_path):
+    table = tmp_path / "sensitivity.csv"
+    done = dse("sensitivity", model, "--data", "random", "--format", "int8,fp16", "-o", table)
+    assert done.status == 0, done.err
+    assert "random input" in done.err
+    lines = table.read_text("utf-8").splitlines()
+    assert lines[0] == "network,layer,format,loss_ppm"
+    assert [line.split(",")[:3] for line in lines[1:]] == [
+        ["two", layer, number_format]
+        for number_format in ("int8", "fp16")
+        for layer in ("first", "relu", "second", "sum")
+    ]
+    assert "int8: all layers add up to" in done.out
+    assert "exists already" in dse("sensitivity", model, "--data", "random", "-o", table).err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("squeezenet", "--data", "random"), "a model with trained weights is required"),
+        (("{models}/resnet18_qdq.onnx", "--data", "random"), "a model in floats is required"),
+        (("{model}", "--data", "{folder}"), "a folder with samples (.npy or .npz) is required"),
+        (("{model}", "--data", "random", "--format", "int4"), "one of int8, fp16 is required"),
+    ],
+)
+def test_the_command_refuses(dse, model, tmp_path, arguments, message):
+    texts = [text.format(model=model, folder=tmp_path, models=MODELS) for text in arguments]
+    done = dse("sensitivity", *texts, "-o", tmp_path / "s.csv")
+    assert done.status == 2
+    assert message in done.err
