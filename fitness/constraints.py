@@ -14,6 +14,7 @@ class ConstraintKind(Enum):
 
     TRANSITIONS = "transitions"
     SEGMENTS = "segments"
+    LOSS = "loss"
     DEADLINE = "deadline"
     RESPONSE_95 = "response-95"
     JITTER = "jitter"
@@ -30,8 +31,8 @@ class Constraint:
 
     Of a rate, which must be at least something, figure and limit are negative.
 
-    ``index``: of the network whose transitions, latency, responses or rate are limited, or of the
-    unit whose segments are.
+    ``index``: of the network whose transitions, accuracy, latency, responses or rate are limited,
+    or of the unit whose segments are.
     """
 
     kind: ConstraintKind
@@ -68,9 +69,18 @@ def constraints_of(problem: Problem) -> tuple[Constraint, ...]:
         if network.max_transitions is not None
     ]
     limits += [
-        Constraint(ConstraintKind.SEGMENTS, f"segments on {unit.name}", unit.max_segments, "", u)
+        Constraint(
+            ConstraintKind.SEGMENTS, f"segments on {unit.unit_name}", unit.max_segments, "", u
+        )
         for u, unit in enumerate(problem.units)
         if unit.max_segments is not None
+    ]
+    limits += [
+        Constraint(
+            ConstraintKind.LOSS, f"accuracy loss of {network.name}", network.max_loss_ppm, "ppm", n
+        )
+        for n, network in enumerate(problem.networks)
+        if network.max_loss_ppm is not None
     ]
     what = "response" if problem.has_rates else "latency"
     limits += [

@@ -230,7 +230,8 @@ def _idle_of_units(problem: Problem, design: DesignPoint, on: BoolArray) -> tupl
 
 _TIMES = frozenset({ObjectiveKind.LATENCY, ObjectiveKind.INVERSE_LATENCY, ObjectiveKind.TOKEN_RATE})
 _OF_RATES = frozenset(kind for kind in ObjectiveKind if Rates in kind.spec.models)
-_OF_A_FRAME = _TIMES | {ObjectiveKind.ENERGY, ObjectiveKind.TOKEN_ENERGY}
+_OF_ANY_MODEL = _TIMES | {ObjectiveKind.ACCURACY_LOSS}
+_OF_A_FRAME = _OF_ANY_MODEL | {ObjectiveKind.ENERGY, ObjectiveKind.TOKEN_ENERGY}
 
 RULES: dict[type[ExecutionModel], ModelRules] = {
     OneFrame: ModelRules(
@@ -263,13 +264,13 @@ RULES: dict[type[ExecutionModel], ModelRules] = {
         make_account=_make_long_run_account,
         needs_frame=False,
         run_members=_run_on,
-        provable=_TIMES,
+        provable=_OF_ANY_MODEL,
     ),
     ClosedForm: ModelRules(
         make_account=_make_closed_form_account,
         needs_frame=False,
         run_members=_run_closed_form,
-        provable=_TIMES,
+        provable=_OF_ANY_MODEL,
     ),
     FreeRunning: ModelRules(
         make_account=_make_long_run_account, needs_frame=False, run_members=_run_on

@@ -21,7 +21,9 @@ Every objective is minimised and has the name and unit of its spec
   how many are too late; without a network the largest, of misses the sum;
 * relative-response: the longest response of a network over the time from release to release, ppm,
   rounded down;
-* fairness: minus the smallest relative rate of a network (:mod:`results.problem.rates`), ppm.
+* fairness: minus the smallest relative rate of a network (:mod:`results.problem.rates`), ppm;
+* accuracy-loss: what the number formats of all groups, or of those of one network, cost together,
+  in millionths of the metric.
 
 Of free-running networks, throughput is the period that belongs to the mean of their rates, energy
 and efficiency both the mean power over the sum of their rates.
@@ -142,6 +144,8 @@ def _constraint_value(
         case ConstraintKind.TRANSITIONS | ConstraintKind.SEGMENTS:
             assert counts is not None, "_COUNTED"
             return counts[_COUNTED.index(constraint.kind)][:, index]
+        case ConstraintKind.LOSS:
+            return loss_ppm(found.problem, found.rows, index)
         case ConstraintKind.DEADLINE:
             return found.frame.latency_ps[:, index]
         case ConstraintKind.RESPONSE_95:
@@ -254,8 +258,20 @@ OBJECTIVE_VALUES: dict[ObjectiveKind, Callable[[Evaluated, Objective], IntArray]
     ObjectiveKind.RESPONSE_95: lambda found, o: _of_networks(found.frame.percentile_95_ps, o),
     ObjectiveKind.JITTER: lambda found, o: _of_networks(found.frame.jitter_ps, o),
     ObjectiveKind.MISSES: _misses,
+    ObjectiveKind.ACCURACY_LOSS: lambda found, objective: loss_ppm(
+        found.problem, found.rows, objective.network
+    ),
 }
 """[n]: the integer of each kind of objective."""
+
+
+def loss_ppm(problem: Problem, rows: IntArray, network: int | None = None) -> IntArray:
+    """[n]: accuracy that the groups of all networks, or of one, cost together."""
+    chosen = range(problem.group_count) if network is None else problem.networks[network].groups
+    tables = [unit.loss_ppm for unit in problem.units if unit.loss_ppm is not None]
+    assert len(tables) == len(problem.units), "check_problem"
+    loss: IntArray = np.stack(tables)[rows[:, list(chosen)], np.array(chosen)].sum(axis=1)
+    return loss
 
 
 def alone_times(problem: Problem, rows: IntArray) -> IntArray:
@@ -274,7 +290,8 @@ def alone_times(problem: Problem, rows: IntArray) -> IntArray:
 def make_segment_counter(problem: Problem) -> Callable[[IntArray], tuple[IntArray, IntArray]]:
     """A function from rows to ([n, networks] transitions, [n, units] segments).
 
-    A transition is an edge whose ends are on different units. A segment is a stretch of groups of
+    A transition is an edge whose ends are on different units, not only in different number
+    formats. A segment is a stretch of groups of
     one network that hand over to each other on one unit: as many as groups there that no group on
     the same unit feeds.
     """
@@ -286,9 +303,10 @@ def make_segment_counter(problem: Problem) -> Callable[[IntArray], tuple[IntArra
         owner[:, n] = [edge[0] in network.groups for edge in problem.edges]
     units = len(problem.units)
     limited = [u for u in range(units) if problem.units[u].max_segments is not None]
+    unit_of = np.array(problem.unit_of, dtype=np.int64)
 
     def count(rows: IntArray) -> tuple[IntArray, IntArray]:
-        mapping = rows[:, :groups]
+        mapping = unit_of[rows[:, :groups]]
         differs = mapping[:, source] != mapping[:, target]
         segments = np.zeros((len(rows), units), dtype=np.int64)
         if limited:

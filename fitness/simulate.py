@@ -94,7 +94,8 @@ class Kernel(Enum):
 
 def fastest_kernel(problem: Problem) -> Kernel:
     """The fastest one that can play the problem."""
-    if not are_chains(problem):
+    # The kernels for chains have one number format on a unit.
+    if not are_chains(problem) or problem.has_formats:
         return Kernel.GENERAL
     if len(problem.networks) <= SLOTS:
         return Kernel.TWO_CHAINS
@@ -205,7 +206,7 @@ def simulate(
 
 
 def dynamic_by_unit(problem: Problem, row: IntArray) -> tuple[int, ...]:
-    """Per unit: dynamic energy of one frame alone, fJ.
+    """Per unit, at its first entry: dynamic energy of one frame alone, fJ.
 
     Raises:
         ValueError: where the row puts a group on a unit that cannot run it.
@@ -215,7 +216,7 @@ def dynamic_by_unit(problem: Problem, row: IntArray) -> tuple[int, ...]:
     group = plan.instance["group"]
     energies = np.zeros(len(problem.units), dtype=np.int64)
     spent = chosen.group.dynamic_mw[group] * (state.log["end"] - state.log["start"])
-    np.add.at(energies, chosen.group.unit[group], spent)
+    np.add.at(energies, plan.unit_of[chosen.group.unit[group]], spent)
     return tuple(energies.tolist())
 
 

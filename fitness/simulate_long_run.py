@@ -195,8 +195,9 @@ def make_long_run_evaluator(
 
 
 def frame_loads(problem: Problem, rows: IntArray) -> IntArray:
-    """[n, streams, units]: stand-alone time that one frame of a stream takes on a unit; rows
-    [n, groups + domains]. What a unit cannot run counts nothing."""
+    """[n, streams, units]: stand-alone time that one frame of a stream takes on a unit, in all
+    number formats at its first entry; rows [n, groups + domains]. What a unit cannot run counts
+    nothing."""
     groups = problem.group_count
     mapping = rows[:, :groups].T
     first = [network.first_group for network in problem.networks]
@@ -207,13 +208,19 @@ def frame_loads(problem: Problem, rows: IntArray) -> IntArray:
         here = np.where((mapping == u) & (time > 0), time, 0)
         of_network = np.add.reduceat(here, first, axis=0)
         one_stream = problem.execution.has_frame
-        result[:, :, u] = (of_network.sum(axis=0)[None] if one_stream else of_network).T
+        load = (of_network.sum(axis=0)[None] if one_stream else of_network).T
+        result[:, :, problem.unit_of[u]] += load
     return result
 
 
 def have_chain_kernel(problem: Problem) -> bool:
     """Whether the streams can be simulated by the kernel for chains."""
-    return stream_count(problem) > 1 and are_chains(problem) and len(problem.units) <= MAX_UNITS
+    return (
+        stream_count(problem) > 1
+        and are_chains(problem)
+        and not problem.has_formats
+        and len(problem.units) <= MAX_UNITS
+    )
 
 
 def _simulators_by_row_count(problem: Problem, plan: Plan, jobs: int) -> list[RowSimulator]:

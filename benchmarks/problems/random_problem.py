@@ -189,7 +189,12 @@ def with_rates(rng: np.random.Generator, problem: Problem) -> Problem:
             max_misses=limit(3),
         )
 
-    kinds = [kind for kind in ObjectiveKind if Rates in kind.spec.models]
+    # Nothing is known of accuracy.
+    kinds = [
+        kind
+        for kind in ObjectiveKind
+        if Rates in kind.spec.models and kind is not ObjectiveKind.ACCURACY_LOSS
+    ]
     drawn = [
         Objective(
             kind,

@@ -14,10 +14,11 @@ from dse.errors import WorkloadError
 from dse.problem.build import BuiltProblem, build_problem
 from dse.problem.cost_provenance import cost_origins
 from dse.space.design_space import DesignSpace
-from dse.workload.options import Options, ThroughputModel, parse_positive
+from dse.workload.options import Options, ThroughputModel, parse_max_loss, parse_positive
 from dse.workload.scenarios import Scenario, apply_scenario
 from dse.workload.workload import Workload
 from dse.workload.workload_file import workload_from
+from fitness.profiles.loss_table import LossTable, load_losses
 from fitness.profiles.profile_file import Profile, load_profile
 from platforms.io.platform_file import load_platform
 from platforms.platform import Platform
@@ -61,10 +62,11 @@ class Problem:
         max_transitions: int | None = None,
         units: str | Sequence[str] | None = None,
         fixed: Mapping[str, str | int | float] | None = None,
-        precision: str | None = None,
+        precision: str | Sequence[str] | None = None,
         power_cap_w: Number | None = None,
         energy_budget_mj: Number | None = None,
         deadline_ms: Number | Mapping[str, Number] | None = None,
+        max_accuracy_loss_percent: Number | Mapping[str, Number] | None = None,
         min_rate_hz: Number | Mapping[str, Number] | None = None,
         frames_per_second: Number | None = None,
         pins: Mapping[str, Mapping[tuple[int, int], str]] | None = None,
@@ -72,6 +74,7 @@ class Problem:
         frames_in_flight: int | None = None,
         search_priorities: bool = False,
         profile: str | Path | Profile | None = None,
+        losses: str | Path | LossTable | None = None,
         scenario: Scenario | None = None,
         match_repeats: bool = False,
         throughput_model: ThroughputModel = ThroughputModel.TIMELINE,
@@ -84,7 +87,8 @@ class Problem:
                 one workload file, or a :class:`dse.Workload`.
             platform: a name, a file, or a :class:`dse.Platform`.
             objectives: one or more of ``latency``, ``latency:NETWORK``, ``inverse-latency``,
-                ``throughput``, ``energy``, ``power``, ``efficiency``, ``stretch``, ``fairness``;
+                ``throughput``, ``energy``, ``power``, ``efficiency``, ``stretch``, ``fairness``,
+                ``accuracy-loss``;
                 with rates of networks ``relative-response``, ``response``, ``response-95``,
                 ``jitter``, ``misses``. By default latency and energy; with rates relative-response
                 and power.
@@ -94,18 +98,22 @@ class Problem:
             max_transitions: changes of unit per network, at most.
             units: the units to use; all by default.
             fixed: domain -> ``max``, ``min`` or a frequency in MHz.
-            precision: number format; the platform's default if None.
+            precision: number format, or several that groups choose among; the platform's default
+                if None.
             power_cap_w: mean power, at most.
             energy_budget_mj: energy per frame, at most.
             deadline_ms: latency, at most: for all networks, or network -> milliseconds.
             min_rate_hz: inferences per second, at least, of free-running networks: for all, or
                 network -> rate.
+            max_accuracy_loss_percent: loss of accuracy, at most: for all networks, or network ->
+                percent of the metric.
             frames_per_second: a periodic workload; energy counts over the period.
             pins: network -> {(first group, last group): unit}.
             free_running: every network starts its next frame when one of its own ends.
             frames_in_flight: frames (per network when free-running) under way at a time.
             search_priorities: the search chooses the networks' priorities.
             profile: the user's own measurements.
+            losses: the accuracy that number formats cost, a table or its file (CSV).
             scenario: one of HaX-CoNN's.
             match_repeats: repeat faster networks so that all end at about the same time.
             throughput_model: of pipelines, simulated or in closed form.
@@ -132,10 +140,13 @@ class Problem:
             max_transitions=max_transitions,
             units=None if units is None else _names(units, "units"),
             fixed=_fixed(fixed),
-            precision=precision,
+            precision=precision
+            if isinstance(precision, str | None)
+            else ",".join(_names(precision, "precision")),
             power_cap_w=_exact(power_cap_w, "power_cap_w"),
             energy_budget_mj=_exact(energy_budget_mj, "energy_budget_mj"),
             deadlines_ms=_by_network(deadline_ms, "deadline_ms"),
+            max_losses_percent=_losses(max_accuracy_loss_percent),
             min_rates_hz=_by_network(min_rate_hz, "min_rate_hz"),
             frames_per_second=_exact(frames_per_second, "frames_per_second"),
             pins=tuple(
@@ -154,6 +165,7 @@ class Problem:
             chip,
             options,
             profile=measured,
+            losses=load_losses(losses) if isinstance(losses, str | Path) else losses,
             scenario=scenario,
             match_repeats=match_repeats,
         )
@@ -166,6 +178,7 @@ class Problem:
         options: Options,
         *,
         profile: Profile | None = None,
+        losses: LossTable | None = None,
         scenario: Scenario | None = None,
         match_repeats: bool = False,
     ) -> Problem:
@@ -180,6 +193,7 @@ class Problem:
             platform,
             options,
             profile=profile,
+            losses=losses,
             scenario=scenario,
             match_repeats=match_repeats,
         )
@@ -192,6 +206,7 @@ class Problem:
         options: Options,
         *,
         profile: Profile | None,
+        losses: LossTable | None,
         scenario: Scenario | None,
         match_repeats: bool,
     ) -> None:
@@ -205,7 +220,7 @@ class Problem:
             )
         if match_repeats and any(network.rate_hz is not None for network in workload.networks):
             raise WorkloadError("--balance and rate_hz (of networks) exclude each other")
-        built = build_problem(workload, platform, options, profile=profile)
+        built = build_problem(workload, platform, options, profile=profile, losses=losses)
         if match_repeats:
             built = replace(built, problem=with_matched_repeats(built.problem))
         for name, value in (
@@ -269,6 +284,16 @@ def _fixed(value: Mapping[str, str | int | float] | None) -> tuple[tuple[str, st
 def _exact(value: Number | None, what: str) -> Fraction | None:
     """The number exactly as it is written in decimal."""
     return None if value is None else parse_positive(str(value), what)
+
+
+def _losses(
+    value: Number | Mapping[str, Number] | None,
+) -> tuple[tuple[str | None, Fraction], ...]:
+    if value is None:
+        return ()
+    if not isinstance(value, Mapping):
+        return (parse_max_loss(str(value)),)
+    return tuple(parse_max_loss(f"{name}={number}") for name, number in value.items())
 
 
 def _by_network(

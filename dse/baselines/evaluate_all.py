@@ -92,6 +92,9 @@ def baseline_rows(space: DesignSpace) -> IntArray:
 def _best_of_all(space: DesignSpace) -> tuple[_Best, ...]:
     """Cached for the last spaces: the initial population and the front both need it."""
     problem = space.problem
+    if problem.has_formats:
+        # The methods choose units; none of them says in which number format.
+        return ()
     evaluate = make_outcomes(problem)
     constraints = constraints_of(problem)
     column = compared_objective(problem)

@@ -125,7 +125,8 @@ def _exactly_one(names: Sequence[str], variables: list[str], clauses: list[str])
 def _transition_rules(
     problem: Problem, units: Sequence[list[int]], variables: list[str], clauses: list[str]
 ) -> None:
-    """Different ends make a transition; at most K of them in a network."""
+    """Ends on different units, whatever their number formats, make a transition; at most K of them
+    in a network."""
     for n, network in enumerate(problem.networks):
         if network.max_transitions is None:
             continue
@@ -137,7 +138,7 @@ def _transition_rules(
             variables.append(f"t_{e}")
             for u in units[source]:
                 for v in units[target]:
-                    if u != v:
+                    if problem.unit_of[u] != problem.unit_of[v]:
                         ends = (f"(not x_{source}_{u})", f"(not x_{target}_{v})")
                         clauses.append(_clause((*ends, f"t_{e}")))
         _at_most(pluralize, network.max_transitions, f"c_{n}", variables, clauses)
@@ -153,14 +154,16 @@ def _segment_rules(
     for u, unit in enumerate(problem.units):
         if unit.max_segments is None:
             continue
+        entries = [v for v, first in enumerate(problem.unit_of) if first == u]
         pluralize = []
         for g, choices in enumerate(units):
-            if u not in choices:
+            here = [v for v in entries if v in choices]
+            if not here:
                 continue
             pluralize.append(f"s_{g}_{u}")
             variables.append(f"s_{g}_{u}")
-            fed = [f"x_{f}_{u}" for f in feeding.get(g, ()) if u in units[f]]
-            clauses.append(_clause((f"(not x_{g}_{u})", *fed, f"s_{g}_{u}")))
+            fed = [f"x_{f}_{v}" for f in feeding.get(g, ()) for v in entries if v in units[f]]
+            clauses += [_clause((f"(not x_{g}_{v})", *fed, f"s_{g}_{u}")) for v in here]
         _at_most(pluralize, unit.max_segments, f"d_{u}", variables, clauses)
 
 

@@ -34,6 +34,7 @@ _PROBES = {
     ConstraintKind.MISSES: ObjectiveKind.MISSES,
     ConstraintKind.POWER: ObjectiveKind.POWER,
     ConstraintKind.ENERGY: ObjectiveKind.ENERGY,
+    ConstraintKind.LOSS: ObjectiveKind.ACCURACY_LOSS,
 }
 
 _NETWORK_FIELDS = {
@@ -43,6 +44,7 @@ _NETWORK_FIELDS = {
     ConstraintKind.RESPONSE_95: "deadline_95_ps",
     ConstraintKind.JITTER: "max_jitter_ps",
     ConstraintKind.MISSES: "max_misses",
+    ConstraintKind.LOSS: "max_loss_ppm",
 }
 _PROBLEM_FIELDS = {
     ConstraintKind.POWER: "power_cap_mw",
@@ -193,6 +195,7 @@ def _probe(problem: Problem, constraint: Constraint) -> Problem:
                 deadline_95_ps=None,
                 max_jitter_ps=None,
                 max_misses=None,
+                max_loss_ppm=None,
             )
             for entry in problem.networks
         ),

@@ -9,7 +9,7 @@ from math import ceil
 import numpy as np
 
 from common.arrays import IntArray
-from common.units import FJ_PER_MJ, PS_PER_MS, UHZ_PER_HZ
+from common.units import FJ_PER_MJ, PPM_PER_PERCENT, PS_PER_MS, UHZ_PER_HZ
 from dse.errors import WorkloadError
 from dse.problem.domains import problem_domains
 from dse.problem.execution import choose_execution
@@ -24,9 +24,12 @@ from fitness.contention import contention_table, round_half_up
 from fitness.cost_model.channels import channel_costs
 from fitness.cost_model.power import unit_idle_mw
 from fitness.cost_model.tables import NetworkCosts, UnitCosts
-from platforms.platform import Platform, Unit
+from fitness.costs.number_formats import UnitFormat
+from fitness.profiles.loss_table import COLUMNS
+from platforms.platform import Platform
 from results.io.canonical_json import INT64_MAX
 from results.problem.execution import ClosedForm
+from results.problem.objectives import Objective, ObjectiveKind
 from results.problem.problem import ChannelCosts, Problem, ProblemNetwork, ProblemUnit
 from sdf.grouping.groups import GroupedNetwork
 
@@ -35,17 +38,19 @@ def assemble(
     workload: Workload,
     platform: Platform,
     options: Options,
-    units: Sequence[Unit],
+    units: Sequence[UnitFormat],
     networks: Sequence[GroupedNetwork],
     costs: Sequence[NetworkCosts],
-    precision: str,
     board_mw: int,
+    losses: Sequence[IntArray] | None = None,
 ) -> Problem:
     """The tables of all networks one after the other, with limits and objectives from the options.
 
     Args:
+        units: with their number formats; ``costs`` have tables for each of them.
         networks: one per network of the workload, as ``costs``.
         board_mw: power that nothing changes.
+        losses: [groups of all networks] of each of ``units``: accuracy in ppm; None: not known.
 
     Raises:
         WorkloadError: on an objective, limit or pin of a network that is not there.
@@ -53,7 +58,8 @@ def assemble(
     options = with_default_objectives(options, workload)
     names = tuple(network.name for network in workload.networks)
     first = np.cumsum([0] + [len(network.groups) for network in networks]).tolist()
-    domains = problem_domains(platform, units, options.fixed)
+    chips_units = list(dict.fromkeys(entry.unit for entry in units))
+    domains = problem_domains(platform, chips_units, options.fixed)
     index = {domain.name: d for d, domain in enumerate(domains)}
     memory = index[platform.memory.domain]
     objectives = tuple(
@@ -63,19 +69,34 @@ def assemble(
         raise WorkloadError(f"objectives: each at most once, got {', '.join(options.objectives)}")
     execution = choose_execution(workload, options, objectives)
     closed_form = isinstance(execution, ClosedForm)
+    if closed_form and any(entry.is_choice for entry in units):
+        raise WorkloadError(
+            "--throughput-model: the closed form has one number format; --precision with several "
+            "needs the timeline"
+        )
+    demands = [
+        np.concatenate([table.units[u].demand_kbps for table in costs]) for u in range(len(units))
+    ]
     problem_units = tuple(
         _unit(
             platform,
-            unit,
-            [table.units[u].time_ps for table in costs],
-            [table.units[u].demand_kbps for table in costs],
-            [table.units[u].dynamic_mw for table in costs],
-            _steps([table.units[u] for table in costs]),
+            entry,
+            [table.units[u] for table in costs],
+            # All number formats of a unit have one contention, of the largest demands.
+            np.maximum.reduce(
+                [demands[v] for v, other in enumerate(units) if other.unit is entry.unit]
+            ),
             index,
-            channel_costs(platform, unit, precision, index) if closed_form else None,
+            channels=channel_costs(platform, entry.unit, entry.number_format, index)
+            if closed_form
+            else None,
+            is_first=all(other.unit is not entry.unit for other in units[:u]),
+            loss_ppm=None if losses is None else losses[u],
         )
-        for u, unit in enumerate(units)
+        for u, entry in enumerate(units)
     )
+    _check_losses(options, objectives, losses)
+    most_loss = _of_networks("--max-accuracy-loss", options.max_losses_percent, names, min)
     deadlines = _of_networks("--deadline", options.deadlines_ms, names, min)
     rates = _of_networks("--min-rate", options.min_rates_hz, names, max)
     return Problem(
@@ -88,6 +109,7 @@ def assemble(
                 options,
                 deadlines.get(entry.name),
                 rates.get(entry.name),
+                most_loss.get(entry.name),
             )
             for n, entry in enumerate(workload.networks)
         ),
@@ -150,6 +172,7 @@ def _network(
     options: Options,
     deadline: Fraction | None,
     rate: Fraction | None,
+    loss_percent: Fraction | None,
 ) -> ProblemNetwork:
     limits = [k for k in (entry.max_transitions, options.max_transitions) if k is not None]
     deadlines = [value for value in (entry.deadline_ms, deadline) if value is not None]
@@ -166,6 +189,7 @@ def _network(
         # Rounded up, as rates are rounded down.
         min_rate_uhz=ceil(max(rates) * UHZ_PER_HZ) if rates else None,
         priority=entry.priority,
+        max_loss_ppm=None if loss_percent is None else int(loss_percent * PPM_PER_PERCENT),
         paced=entry.rate_hz is not None,
         deadline_95_ps=_scaled(entry.deadline_95_ms, PS_PER_MS),
         max_jitter_ps=None if entry.max_jitter_ms is None else int(entry.max_jitter_ms * PS_PER_MS),
@@ -173,17 +197,33 @@ def _network(
     )
 
 
+def _check_losses(
+    options: Options, objectives: Sequence[Objective], losses: Sequence[IntArray] | None
+) -> None:
+    """Accuracy counts only where somebody says what number formats cost."""
+    asked = "--max-accuracy-loss" if options.max_losses_percent else None
+    if any(objective.kind is ObjectiveKind.ACCURACY_LOSS for objective in objectives):
+        asked = f"the objective {ObjectiveKind.ACCURACY_LOSS.value}"
+    if asked is not None and losses is None:
+        raise WorkloadError(
+            f"{asked}: --losses FILE is required, a table (CSV) with the columns "
+            f"{','.join(COLUMNS)} of what number formats cost; 'dse sensitivity MODEL' measures one"
+        )
+
+
 def _unit(
     platform: Platform,
-    unit: Unit,
-    times: Sequence[IntArray],
-    demands: Sequence[IntArray],
-    powers: Sequence[IntArray],
-    steps: IntArray | None,
+    entry: UnitFormat,
+    costs: Sequence[UnitCosts],
+    demand: IntArray,
     index: dict[str, int],
+    *,
     channels: ChannelCosts | None,
+    is_first: bool,
+    loss_ppm: IntArray | None,
 ) -> ProblemUnit:
-    demand = np.concatenate(demands)
+    unit = entry.unit
+    idle_mw = unit_idle_mw(platform, unit)
     contention = None
     if unit.contention is not None:
         memory = platform.domain_by_name[platform.memory.domain].operating_points
@@ -194,16 +234,19 @@ def _unit(
             demand.reshape(-1, demand.shape[-1]).max(axis=0).tolist(),
         )
     return ProblemUnit(
-        name=unit.name,
+        name=entry.name,
         clocks=tuple(index[clock] for clock in unit.clocks),
-        time_ps=np.concatenate(times),
-        demand_kbps=demand,
-        dynamic_mw=np.concatenate(powers),
-        idle_mw=unit_idle_mw(platform, unit),
+        time_ps=np.concatenate([table.time_ps for table in costs]),
+        demand_kbps=np.concatenate([table.demand_kbps for table in costs]),
+        dynamic_mw=np.concatenate([table.dynamic_mw for table in costs]),
+        idle_mw=idle_mw if is_first else np.zeros_like(idle_mw),
         contention=contention,
-        max_segments=unit.max_segments,
+        max_segments=unit.max_segments if is_first else None,
         channels=channels,
-        step_ps=steps,
+        step_ps=_steps(costs),
+        unit=unit.name if entry.is_choice else None,
+        number_format=entry.number_format if entry.is_choice else None,
+        loss_ppm=loss_ppm,
     )
 
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, MutableMapping
+from collections.abc import Hashable, MutableMapping, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
+from common.arrays import IntArray
 from dse.problem.assemble import assemble
 from dse.problem.int64_bounds import check_magnitudes
 from dse.problem.network_tables import NetworkTables, check_size, network_tables
@@ -18,7 +21,9 @@ from dse.workload.releases import with_releases
 from dse.workload.workload import Workload, WorkloadNetwork
 from dse.workload.workload_check import check_workload
 from fitness.cost_model.tables import NetworkCosts
-from fitness.costs.network_costs import choose_precision, choose_units
+from fitness.costs.network_costs import choose_units
+from fitness.costs.number_formats import UnitFormat, choose_formats, unit_formats
+from fitness.profiles.loss_table import LossTable
 from fitness.profiles.profile_file import Profile
 from platforms.platform import Platform
 from results.front.cost_origins import NetworkSource
@@ -37,6 +42,7 @@ class BuiltProblem:
     """The model of each network."""
     costs: tuple[NetworkCosts, ...]
     precision: str
+    """The number format of the costs; several, with commas, where groups choose."""
     inputs: tuple[InputFile, ...]
     warnings: tuple[str, ...]
 
@@ -58,11 +64,13 @@ def build_problem(
     options: Options | None = None,
     *,
     profile: Profile | None = None,
+    losses: LossTable | None = None,
     known: MutableMapping[Hashable, NetworkTables] | None = None,
 ) -> BuiltProblem:
     """The numeric problem of a workload on a platform.
 
     Args:
+        losses: what number formats cost in accuracy.
         known: networks that earlier calls have read, cut and costed, each under all that this
             depends on (a file under its path alone); new ones are added.
 
@@ -77,7 +85,8 @@ def build_problem(
     check_workload(workload)
     workload = with_releases(workload)
     units = choose_units(platform, options.units)
-    precision = choose_precision(platform, options.precision)
+    formats = choose_formats(platform, options.precision)
+    choices = unit_formats(units, formats)
     known = {} if known is None else known
     tables: dict[_Key, NetworkTables] = {}
     for network in workload.networks:
@@ -85,24 +94,27 @@ def build_problem(
         if key in tables:
             continue
         under = (
-            *(*key, platform.sha256, tuple(unit.name for unit in units), precision),
+            *(*key, platform.sha256, tuple(unit.name for unit in units), formats),
             *(options.groups, options.branches, options.each_layer),
             None if profile is None else profile.sha256,
         )
         if under not in known:
-            known[under] = network_tables(network, platform, units, precision, options, profile)
+            known[under] = network_tables(network, platform, units, choices, options, profile)
         tables[key] = known[under]
     entries = [tables[_key(network)] for network in workload.networks]
     groups = tuple(entry.grouped for entry in entries)
     check_size(groups)
     costs = tuple(entry.costs for entry in entries)
     board = platform.board_mw if profile is None or profile.board_mw is None else profile.board_mw
-    problem = assemble(workload, platform, options, units, groups, costs, precision, board)
+    lost = None
+    if losses is not None:
+        lost = [_losses_of(workload, groups, losses, choice) for choice in choices]
+    problem = assemble(workload, platform, options, choices, groups, costs, board, lost)
     models = [
         PhaseModel(network, entry.imported, entry.grouped, entry.grown)
         for network, entry in zip(workload.networks, entries, strict=True)
     ]
-    problem = with_handovers(problem, models, platform, units, precision)
+    problem = with_handovers(problem, models, platform, choices)
     check_magnitudes(problem)
     imported = [entry.imported for entry in tables.values()]
     return BuiltProblem(
@@ -113,11 +125,30 @@ def build_problem(
             for network, entry in zip(workload.networks, entries, strict=True)
         ),
         costs=costs,
-        precision=precision,
+        precision=",".join(formats),
         inputs=(
             *(InputFile(network.graph.name, network.sha256) for network in imported),
             *(InputFile(name, digest) for name, digest in workload.inputs),
             InputFile(platform.name, platform.sha256),
+            *(() if losses is None else (InputFile(losses.name, losses.sha256),)),
         ),
-        warnings=problem_warnings(workload.networks, entries, platform, precision, profile),
+        warnings=problem_warnings(workload.networks, entries, platform, formats, profile),
     )
+
+
+def _losses_of(
+    workload: Workload,
+    groups: Sequence[GroupedNetwork],
+    losses: LossTable,
+    choice: UnitFormat,
+) -> IntArray:
+    """[groups of all networks]: accuracy that each costs in the format, ppm."""
+    rows = [
+        losses.of_groups(
+            (entry.name, grouped.name),
+            choice.number_format,
+            [[layer.name for layer in group.layers] for group in grouped.groups],
+        )
+        for entry, grouped in zip(workload.networks, groups, strict=True)
+    ]
+    return np.array([loss for row in rows for loss in row], dtype=np.int64)

@@ -37,7 +37,7 @@ def allowed_units(
             f"network {workload.networks[n].name!r}: no unit can run group {name!r} as a whole; "
             "cut it finer"
         )
-    names = [unit.name for unit in units]
+    names = list(dict.fromkeys(name for unit in units for name in (unit.unit_name, unit.name)))
     by_name = {network.name: n for n, network in enumerate(workload.networks)}
     wanted = [
         (network.name, pin.first, pin.last, pin.unit)
@@ -56,12 +56,12 @@ def allowed_units(
             raise WorkloadError(
                 f"{label}: there is no unit {unit!r} in the search ({', '.join(names)})"
             )
-        column = names.index(unit)
+        # A unit, in any number format, or one of its formats.
+        wanted_here = np.array([unit in (entry.name, entry.unit_name) for entry in units])
         for index in range(first[n] + begin, first[n] + last + 1):
-            if not allowed[index, column]:
+            if not allowed[index, wanted_here].any():
                 raise WorkloadError(
                     f"{label}: {unit} cannot run group {index - first[n]}, or a pin forbids it"
                 )
-            allowed[index] = False
-            allowed[index, column] = True
+            allowed[index] &= wanted_here
     return allowed

@@ -18,6 +18,7 @@ from dse.workload.workload import WorkloadNetwork
 from fitness.cost_model.support import layer_support
 from fitness.cost_model.tables import NetworkCosts
 from fitness.costs.network_costs import network_costs
+from fitness.costs.number_formats import UnitFormat, in_formats
 from fitness.profiles.profile_file import Profile
 from platforms.platform import Platform, Unit
 from sdf.catalogue.catalogue import load_network
@@ -46,7 +47,7 @@ def network_tables(
     network: WorkloadNetwork,
     platform: Platform,
     units: Sequence[Unit],
-    precision: str,
+    entries: Sequence[UnitFormat],
     options: Options,
     profile: Profile | None,
 ) -> NetworkTables:
@@ -57,12 +58,18 @@ def network_tables(
         WorkloadError: where it has too many groups, or a layer that no unit can run.
     """
     imported = load_network(network.source, dimensions=dict(network.dimensions))
-    grouped = _grouped(imported, platform, units, precision, options)
+    grouped = _grouped(imported, platform, entries, options)
     check_size([grouped])
 
     def costs_of(of: GroupedNetwork) -> NetworkCosts:
         names = [unit.name for unit in units]
-        return network_costs(of, platform, precision=precision, units=names, profile=profile)
+        costs = {
+            name: network_costs(of, platform, precision=name, units=names, profile=profile)
+            for name in dict.fromkeys(entry.number_format for entry in entries)
+        }
+        if any(entry.is_choice for entry in entries):
+            return in_formats(of, platform, units, entries, costs)
+        return costs[entries[0].number_format]
 
     costs = costs_of(grouped)
     if not network.grows:
@@ -91,20 +98,22 @@ def check_size(networks: Sequence[GroupedNetwork]) -> None:
 def _grouped(
     network: ImportedNetwork,
     platform: Platform,
-    units: Sequence[Unit],
-    precision: str,
+    entries: Sequence[UnitFormat],
     options: Options,
 ) -> GroupedNetwork:
     layers = [actor.layer for actor in network.graph.actors if actor.layer is not None]
-    support = layer_support(layers, platform, precision)
-    columns = [support.units.index(unit.name) for unit in units]
-    table = support.table[:, columns]
+    formats = dict.fromkeys(entry.number_format for entry in entries)
+    support = {name: layer_support(layers, platform, name) for name in formats}
+    columns = [
+        (entry, support[entry.number_format], platform.units.index(entry.unit)) for entry in entries
+    ]
+    table = np.stack([of.table[:, column] for _, of, column in columns], axis=1)
     for index in np.flatnonzero(~table.any(axis=1)):
         reasons = "; ".join(
-            f"{support.units[column]}: {support.reasons[index][column]}" for column in columns
+            f"{entry.name}: {of.reasons[index][column]}" for entry, of, column in columns
         )
         raise WorkloadError(
-            f"network {network.graph.name!r}: no unit can run layer {support.layers[index]!r} "
+            f"network {network.graph.name!r}: no unit can run layer {layers[index].name!r} "
             f"({reasons})"
         )
     return group_network(

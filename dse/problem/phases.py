@@ -13,8 +13,8 @@ import numpy as np
 from dse.errors import WorkloadError
 from dse.workload.workload import Workload, WorkloadNetwork
 from fitness.cost_model.tables import NetworkCosts, UnitCosts
-from fitness.costs.transitions import passing_ps
-from platforms.platform import Platform, Unit
+from fitness.costs.number_formats import UnitFormat, passing_in_formats
+from platforms.platform import Platform
 from results.io.plural import pluralize
 from results.problem.objectives import Objective
 from results.problem.problem import Problem
@@ -111,8 +111,7 @@ def with_handovers(
     problem: Problem,
     models: Sequence[PhaseModel],
     platform: Platform,
-    units: Sequence[Unit],
-    precision: str,
+    entries: Sequence[UnitFormat],
 ) -> Problem:
     """The problem with the caches that later phases take over from earlier ones.
 
@@ -132,7 +131,7 @@ def with_handovers(
                 elements[first[0] + source, first[1] + target] = count
     if not elements:
         return problem
-    delays = [passing_ps(platform, units, precision, count) for count in elements.values()]
+    delays = [passing_in_formats(platform, entries, count) for count in elements.values()]
     return replace(problem, handovers=tuple(elements), handover_ps=np.stack(delays))
 
 

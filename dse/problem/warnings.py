@@ -19,7 +19,7 @@ def problem_warnings(
     workload: Sequence[WorkloadNetwork],
     tables: Sequence[NetworkTables],
     platform: Platform,
-    precision: str,
+    formats: Sequence[str],
     profile: Profile | None,
 ) -> tuple[str, ...]:
     """Texts about what was not understood, not used, or only estimated.
@@ -35,9 +35,9 @@ def problem_warnings(
         *(f"{network.graph.name}: {text}" for network in imported for text in network.warnings),
         *_unused_dimensions(workload, tables),
         *(note for entry in distinct for note in entry.costs.notes),
-        *_quantised(imported, platform, precision),
-        *_without_times(groups, costs, platform, precision),
-        *_unused_measurements(groups, precision, profile),
+        *_quantised(imported, platform, formats),
+        *_without_times(groups, costs, platform, formats[0]),
+        *_unused_measurements(groups, formats, profile),
     )
 
 
@@ -56,14 +56,14 @@ def _unused_dimensions(
 
 
 def _quantised(
-    networks: Sequence[ImportedNetwork], platform: Platform, precision: str
+    networks: Sequence[ImportedNetwork], platform: Platform, formats: Sequence[str]
 ) -> list[str]:
     """Text about networks that are costed in a wider format than they compute in."""
     known = {peak.precision for unit in platform.units for peak in unit.peaks}
-    if precision == "int8" or "int8" not in known:
+    if "int8" in formats or "int8" not in known:
         return []
     return [
-        f"{network.graph.name}: this model is quantised, and costed in {precision}: "
+        f"{network.graph.name}: this model is quantised, and costed in {' and '.join(formats)}: "
         "use --precision int8"
         for network in networks
         if network.is_quantised
@@ -81,7 +81,9 @@ def _without_times(
     for network, table in zip(networks, costs, strict=True):
         macs = sum(group.macs for group in network.groups)
         for entry in table.units:
-            record = network_record(platform, network.name, macs, entry.unit, precision)
+            record = network_record(
+                platform, network.name, macs, entry.unit, entry.number_format or precision
+            )
             if record is None or record.time_ps is not None:
                 continue
             if CostOrigin.ESTIMATED in entry.origin:
@@ -93,14 +95,14 @@ def _without_times(
 
 
 def _unused_measurements(
-    networks: Sequence[GroupedNetwork], precision: str, profile: Profile | None
+    networks: Sequence[GroupedNetwork], formats: Sequence[str], profile: Profile | None
 ) -> list[str]:
     """Text about records of a profile that match no network of the workload."""
     if profile is None or (profile.models and not profile.networks):
         return []
     unused = []
     for record in profile.networks:
-        used = record.precision == precision and any(
+        used = record.precision in formats and any(
             is_same_network(
                 network.name, sum(group.macs for group in network.groups), record.names, record.macs
             )
@@ -110,6 +112,6 @@ def _unused_measurements(
             unused.append(
                 f"profile: its measurements of {record.names[0]!r} in {record.precision} are not "
                 f"used; the workload has {', '.join(network.name for network in networks)} in "
-                f"{precision}"
+                f"{' and '.join(formats)}"
             )
     return unused

@@ -48,6 +48,8 @@ class SpaceTables(Tables):
     """[groups, units]"""
     best_unit: IntArray
     """[groups]"""
+    unit_of: IntArray
+    """[units]: the first entry of the same unit, in another number format perhaps."""
     drives: IntArray
     """[settings, units]: 1 where the unit's costs depend on the domain."""
     may_be_off: IntArray
@@ -221,13 +223,13 @@ def _join(space, stream, row, n):
     for _ in range(2 * size):
         count = np.int64(0)
         for g in range(first + 1, first + size):
-            count += row[g] != row[g - 1]
+            count += space.unit_of[row[g]] != space.unit_of[row[g - 1]]
         if count <= space.limit[n]:
             break
         chosen = _below(stream, count)
         before, cut, after = first, first, first + size
         for g in range(first + 1, first + size):
-            if row[g] != row[g - 1]:
+            if space.unit_of[row[g]] != space.unit_of[row[g - 1]]:
                 if chosen > 0:
                     before = g
                 elif chosen == 0:

@@ -53,6 +53,7 @@ def make_tables(space: DesignSpace) -> SpaceTables:
         owner=space.owner,
         allowed=problem.allowed.astype(np.int64),
         best_unit=space.best_unit,
+        unit_of=np.array(problem.unit_of, dtype=np.int64),
         drives=drives,
         may_be_off=may_be_off,
         rests=rests,

@@ -16,6 +16,8 @@ from results.problem.objectives import Objective, ObjectiveKind
 MIN_NUMBER, MAX_NUMBER = Fraction(1, 10**9), 10**9
 """Bounds of all quantities that a user gives, in the unit of the option."""
 
+MAX_LOSS_PERCENT = 10**6
+
 _SIMPLE = {kind.value: kind for kind in ObjectiveKind}
 
 
@@ -35,9 +37,11 @@ class Options:
     """Choices of a run; None means: not asked for.
 
     ``objectives``: none for the usual ones of the workload. ``fixed``: domain -> ``max``, ``min``
-    or a frequency in MHz, as written. ``deadlines_ms``: network, or None for all -> milliseconds.
-    ``min_rates_hz``: network, or None for all -> least inferences per second, of networks that run
-    freely. ``pins``: network -> (first, last, unit).
+    or a frequency in MHz, as written. ``precision``: a number format, or several with commas
+    between, among which groups choose. ``deadlines_ms``: network, or None for all -> milliseconds.
+    ``max_losses_percent``: network, or None for all -> most loss of accuracy. ``min_rates_hz``:
+    network, or None for all -> least inferences per second, of networks that run freely. ``pins``:
+    network -> (first, last, unit).
     """
 
     objectives: tuple[str, ...] = ()
@@ -51,6 +55,7 @@ class Options:
     power_cap_w: Fraction | None = None
     energy_budget_mj: Fraction | None = None
     deadlines_ms: tuple[tuple[str | None, Fraction], ...] = ()
+    max_losses_percent: tuple[tuple[str | None, Fraction], ...] = ()
     min_rates_hz: tuple[tuple[str | None, Fraction], ...] = ()
     frames_per_second: Fraction | None = None
     pins: tuple[tuple[str, int, int, str], ...] = ()
@@ -148,6 +153,21 @@ def parse_min_rate(text: str) -> tuple[str | None, Fraction]:
         WorkloadError: where the number is not positive.
     """
     return _parse_of_network(text, "--min-rate")
+
+
+def parse_max_loss(text: str) -> tuple[str | None, Fraction]:
+    """``1`` or ``NETWORK=0.5``, percent of the metric; 0 too.
+
+    Raises:
+        WorkloadError: where the number is negative, or above 10^6.
+    """
+    network, equals, number = text.rpartition("=")
+    value = parse_number(number)
+    if value is None or not 0 <= value <= MAX_LOSS_PERCENT:
+        raise WorkloadError(
+            f"--max-accuracy-loss: [NETWORK=]PERCENT from 0 to 10^6 is required, got {text!r}"
+        )
+    return (network if equals else None), value
 
 
 def _parse_of_network(text: str, option: str) -> tuple[str | None, Fraction]:

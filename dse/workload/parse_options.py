@@ -12,6 +12,7 @@ from dse.workload.options import (
     ThroughputModel,
     parse_deadline,
     parse_fixed,
+    parse_max_loss,
     parse_min_rate,
     parse_pin,
     parse_positive,
@@ -36,6 +37,7 @@ def make_options(
     fps: str | None,
     pin: Sequence[str] | None,
     min_rate: Sequence[str] | None = None,
+    max_accuracy_loss: Sequence[str] | None = None,
     throughput_model: ThroughputModel = ThroughputModel.TIMELINE,
     pipeline_time: IdleTime = IdleTime.PERIOD,
     free_running: bool = False,
@@ -67,6 +69,7 @@ def make_options(
             None if energy_budget is None else parse_positive(energy_budget, "--energy-budget")
         ),
         deadlines_ms=tuple(parse_deadline(text) for text in deadline or ()),
+        max_losses_percent=tuple(parse_max_loss(text) for text in max_accuracy_loss or ()),
         min_rates_hz=tuple(parse_min_rate(text) for text in min_rate or ()),
         frames_per_second=None if fps is None else parse_positive(fps, "--fps"),
         pins=tuple(parse_pin(text) for text in pin or ()),

@@ -85,6 +85,8 @@ def bounded_columns(problem: Problem, objectives: Sequence[str]) -> tuple[int, .
     execution, names = problem.execution, objective_names(problem)
     if problem.has_rates:
         raise ResultError("no bound over boxes is known where networks have rates of their own")
+    if problem.has_formats:
+        raise ResultError("no bound over boxes is known where number formats are chosen")
     if not objectives or len(set(objectives)) != len(objectives) or not set(objectives) <= {*names}:
         raise ResultError(f"$.objectives: {', '.join(objectives)}: are not the problem's")
     columns = tuple(names.index(name) for name in objectives)

@@ -288,7 +288,7 @@ def _work_bound(plan, state, tree):
                 least += plan.instance[i].repeat * tree.least_step[g]
             total += least
             if tree.units[g] >= 0:
-                load[tree.units[g]] += least
+                load[plan.unit_of[tree.units[g]]] += least
     most = np.int64(0)
     for u in range(plan.units):
         if state.unit[u].free == 0:
@@ -297,7 +297,7 @@ def _work_bound(plan, state, tree):
             load[u] -= done
             total -= done
         most = max(most, load[u])
-    return now + max(most, -((-total) // plan.units))
+    return now + max(most, -((-total) // plan.unit_count))
 
 
 @jit

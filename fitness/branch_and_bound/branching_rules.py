@@ -10,7 +10,7 @@ from fitness.simulator.tables import Tables
 
 UNLIMITED = -1
 # What is minimised, entries of BranchingRules.objective.
-MAKESPAN, NETWORK_LATENCY, RATE_SUM, ENERGY, POWER, TOKEN_TIME, TOKEN_ENERGY = range(7)
+MAKESPAN, NETWORK_LATENCY, RATE_SUM, ENERGY, POWER, TOKEN_TIME, TOKEN_ENERGY, LOSS = range(8)
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,6 +46,9 @@ class BranchingRules(Tables):
     wait_network: IntArray
     is_chain: IntArray
     """[networks]: 1 where group i feeds group i + 1 and nothing else."""
+    stays: IntArray
+    """[units]: 1 where a group after which no transition is left forces the next one to the same
+    entry: the unit has one number format."""
     trades: IntArray
     """[networks]: 1 where it is a chain that no other network leaves anything to: the bound of
     :mod:`fitness.branch_and_bound.trade_off` has it."""
@@ -53,6 +56,12 @@ class BranchingRules(Tables):
     """[networks]: maximum number of transitions, or ``UNLIMITED``."""
     segments: IntArray
     """[units]: maximum number of segments, or ``UNLIMITED``."""
+    loss_limit: IntArray
+    """[networks]: maximum loss of accuracy in ppm, or ``UNLIMITED``."""
+    loss: IntArray
+    """[groups x units]: accuracy that a group costs, in ppm; 0 where it is not known."""
+    least_loss: IntArray
+    """[groups]: the smallest of them over the units that a group may be on."""
     deadline: IntArray
     """[networks]: maximum latency in ps, or ``UNLIMITED``."""
     ladder: IntArray

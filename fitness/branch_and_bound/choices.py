@@ -10,6 +10,7 @@ import numpy as np
 from common.arrays import IntArray
 from fitness.branch_and_bound.branching_rules import (
     ENERGY,
+    LOSS,
     MAKESPAN,
     NETWORK_LATENCY,
     POWER,
@@ -19,6 +20,7 @@ from fitness.branch_and_bound.branching_rules import (
     UNLIMITED,
     BranchingRules,
 )
+from results.problem.arithmetic import MAX_LOSS_PPM
 from results.problem.interchangeable import interchangeable_before
 from results.problem.objectives import ObjectiveKind
 from results.problem.problem import Problem
@@ -34,6 +36,8 @@ _OBJECTIVES = {
     (ObjectiveKind.POWER, False): POWER,
     (ObjectiveKind.TOKEN_RATE, True): TOKEN_TIME,
     (ObjectiveKind.TOKEN_ENERGY, True): TOKEN_ENERGY,
+    (ObjectiveKind.ACCURACY_LOSS, False): LOSS,
+    (ObjectiveKind.ACCURACY_LOSS, True): LOSS,
 }
 """By kind, and whether it is of one network."""
 _OF_ENERGY = {ENERGY, POWER, TOKEN_ENERGY}
@@ -67,6 +71,9 @@ def make_branching_rules(
         == {edge for edge in edges if edge[0] in network.groups}
         for network in networks
     ]
+    loss = [unit.loss_ppm for unit in problem.units]
+    losses = np.stack([np.zeros(groups, np.int64) if row is None else row for row in loss], axis=1)
+    least_loss = np.where(problem.allowed, losses, MAX_LOSS_PPM).min(axis=1)
     receivers = {problem.network_of[target] for _, target in problem.handovers}
     return BranchingRules(
         allowed=problem.allowed.astype(np.int64).reshape(-1),
@@ -87,9 +94,13 @@ def make_branching_rules(
         wait_start=_starts([network.waits_for for network in networks]),
         wait_network=_ints([m for network in networks for m in network.waits_for]),
         is_chain=_ints([int(chain) for chain in chains]),
+        stays=_ints([problem.unit_of.count(first) == 1 for first in problem.unit_of]),
         trades=_ints([int(chain and n not in receivers) for n, chain in enumerate(chains)]),
         limit=_ints([_limit(network.max_transitions) for network in networks]),
         segments=_ints([_limit(unit.max_segments) for unit in problem.units]),
+        loss_limit=_ints([_limit(network.max_loss_ppm) for network in networks]),
+        loss=losses.reshape(-1),
+        least_loss=least_loss.astype(np.int64),
         deadline=_ints([_limit(network.deadline_ps) for network in networks]),
         ladder=_ints([len(domain.frequencies_khz) for domain in problem.domains]),
         objective=_ints(kinds),

@@ -65,7 +65,7 @@ def min_dynamic_energy(plan, tree, chosen, state):
             time = now - state.unit[u].started - ((-work) // WORK_PER_PS)
             energy += chosen.group[g].dynamic_mw * time
             # The loop below adds the smallest energy of all that has not ended, this one included.
-            energy -= _least_energy(plan, tree, i, u)
+            energy -= _least_energy(plan, tree, i, tree.units[g])
     for i in range(plan.instances):
         if state.log[i].end < 0:
             energy += _least_energy(plan, tree, i, tree.units[plan.instance[i].group])

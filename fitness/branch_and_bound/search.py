@@ -21,6 +21,7 @@ from fitness.branch_and_bound.bounds import (
 )
 from fitness.branch_and_bound.branching_rules import (
     ENERGY,
+    LOSS,
     MAKESPAN,
     NETWORK_LATENCY,
     POWER,
@@ -56,46 +57,45 @@ from results.front.node_kinds import MEMBERS, PART, POWER_LIMIT, SPLIT, TIME_LIM
 def _assign(plan, rules, tree, g, u):
     """Puts group g on unit u; False where a rule forbids it. The caller undoes it either way."""
     tree.units[g] = u
-    tree.named_on[u] += 1
+    tree.loss[rules.network[g]] += rules.loss[g * plan.units + u] - rules.least_loss[g]
+    n = rules.network[g]
+    _count_assigned(plan, rules, tree, g, np.int64(1))
+    unit = plan.unit_of[u]
+    if rules.limit[n] >= 0 and tree.transitions[n] > rules.limit[n]:
+        return False
+    if rules.loss_limit[n] >= 0 and tree.loss[n] > rules.loss_limit[n]:
+        return False
+    return rules.segments[unit] < 0 or tree.segments[unit] <= rules.segments[unit]
+
+
+@jit
+def _count_assigned(plan, rules, tree, g, step):
+    """Adds ``step`` to what is counted of units, for a group that is assigned."""
+    unit = plan.unit_of[tree.units[g]]
+    tree.named_on[unit] += step
     n = rules.network[g]
     tree.network_known[n] = 0
     begins = True
     for i in range(rules.in_start[g], rules.in_start[g + 1]):
         other = tree.units[rules.in_group[i]]
-        if other == u:
-            begins = False
-        elif other >= 0:
-            tree.transitions[n] += 1
+        if other >= 0:
+            if plan.unit_of[other] == unit:
+                begins = False
+            else:
+                tree.transitions[n] += step
     for i in range(rules.out_start[g], rules.out_start[g + 1]):
         other = tree.units[rules.out_group[i]]
-        if other >= 0 and other != u:
-            tree.transitions[n] += 1
+        if other >= 0 and plan.unit_of[other] != unit:
+            tree.transitions[n] += step
     if begins:
-        tree.segments[u] += 1
-    if rules.limit[n] >= 0 and tree.transitions[n] > rules.limit[n]:
-        return False
-    return rules.segments[u] < 0 or tree.segments[u] <= rules.segments[u]
+        tree.segments[unit] += step
 
 
 @jit
 def _unassign(plan, rules, tree, g):
-    u = tree.units[g]
-    tree.named_on[u] -= 1
-    n = rules.network[g]
-    tree.network_known[n] = 0
-    begins = True
-    for i in range(rules.in_start[g], rules.in_start[g + 1]):
-        other = tree.units[rules.in_group[i]]
-        if other == u:
-            begins = False
-        elif other >= 0:
-            tree.transitions[n] -= 1
-    for i in range(rules.out_start[g], rules.out_start[g + 1]):
-        other = tree.units[rules.out_group[i]]
-        if other >= 0 and other != u:
-            tree.transitions[n] -= 1
-    if begins:
-        tree.segments[u] -= 1
+    _count_assigned(plan, rules, tree, g, np.int64(-1))
+    lost = rules.loss[g * plan.units + tree.units[g]] - rules.least_loss[g]
+    tree.loss[rules.network[g]] -= lost
     tree.units[g] = -1
 
 
@@ -130,11 +130,15 @@ def _next_option(plan, rules, tree, level):
             continue
         # Of interchangeable units with nothing on them only the first is tried.
         alike = rules.alike[u]
-        if alike >= 0 and tree.named_on[u] == 0 and tree.named_on[alike] == 0:
+        if (
+            alike >= 0
+            and tree.named_on[plan.unit_of[u]] == 0
+            and tree.named_on[plan.unit_of[alike]] == 0
+        ):
             continue
         fits = _assign(plan, rules, tree, g, u)
         n = rules.network[g]
-        if fits and rules.is_chain[n] and tree.transitions[n] == rules.limit[n]:
+        if fits and rules.stays[u] and _is_settled(rules, tree, n):
             # No transition is left, so the rest of the chain stays here.
             for h in range(g + 1, rules.first[n] + rules.size[n]):
                 if tree.units[h] < 0 and fits:
@@ -146,6 +150,12 @@ def _next_option(plan, rules, tree, level):
             return True
         _undo_option(plan, rules, tree, level)
     return False
+
+
+@jit
+def _is_settled(rules, tree, n):
+    """Whether a chain has no transition left."""
+    return rules.is_chain[n] and tree.transitions[n] == rules.limit[n]
 
 
 @jit
@@ -237,6 +247,11 @@ def _objective_bounds(plan, rules, state, tree, makespan, idle, energy):
         elif kind == POWER:
             whole = idle * time + energy
             tree.vector[j] = (whole // time) * 1000 + (whole % time) * 1000 // time
+        elif kind == LOSS:
+            tree.vector[j] = np.int64(0)
+            for m in range(plan.networks):
+                if n < 0 or n == m:
+                    tree.vector[j] += tree.loss[m]
         else:
             tree.vector[j] = rate_sum_bound(plan, tree.end)
     return column
@@ -342,12 +357,14 @@ def begin_subtree(plan, rules, tree, units, points):
     for n in range(plan.networks):
         tree.transitions[n] = 0
         tree.network_known[n] = 0
+        tree.loss[n] = 0
     for u in range(plan.units):
         tree.segments[u] = 0
         tree.named_on[u] = 0
     for g in range(plan.groups):
         tree.units[g] = -1
         tree.forced[g] = 0
+        tree.loss[rules.network[g]] += rules.least_loss[g]
     for g in range(plan.groups):
         if units[g] >= 0:
             _assign(plan, rules, tree, g, units[g])

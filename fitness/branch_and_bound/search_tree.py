@@ -46,9 +46,11 @@ class SearchTree(Tables):
     transitions: IntArray
     """[networks]"""
     segments: IntArray
-    """[units]"""
+    """[units]: at a unit's first entry."""
+    loss: IntArray
+    """[networks]: accuracy that its groups cost at least, in ppm."""
     named_on: IntArray
-    """[units]: assigned groups."""
+    """[units]: assigned groups, in all number formats at a unit's first entry."""
     kind: IntArray
     """[levels]"""
     subject: IntArray
@@ -142,6 +144,7 @@ def make_search_tree(
         forced=_zeros(groups),
         transitions=_zeros(plan.networks),
         segments=_zeros(plan.units),
+        loss=_zeros(plan.networks),
         named_on=_zeros(plan.units),
         kind=_zeros(levels),
         subject=_zeros(levels),

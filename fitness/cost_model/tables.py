@@ -31,13 +31,16 @@ class UnitCosts:
     """One per group."""
     note: tuple[str, ...]
     """One per group: the source of a measurement, or why the unit cannot run the group."""
+    number_format: str | None = None
+    """Of these costs, where several may be chosen."""
     step_ps: IntArray | None = None
     """What each further repeat takes longer, where it takes longer."""
 
 
 @dataclass(frozen=True, eq=False)
 class NetworkCosts:
-    """Costs of one network on all units of a platform, units in the platform's order."""
+    """Costs of one network on all units of a platform, units in the platform's order; where number
+    formats are chosen, on each unit in every format."""
 
     network: str
     units: tuple[UnitCosts, ...]

@@ -34,7 +34,8 @@ def transition_times(
     """
     result = np.zeros((len(network.edges), len(units), len(units)), dtype=np.int64)
     for number, edge in enumerate(network.edges):
-        result[number] = passing_ps(platform, units, precision, edge.elements)
+        pairs = [(unit, precision) for unit in units]
+        result[number] = passing_ps(platform, pairs, edge.elements)
     place = {unit.name: index for index, unit in enumerate(units)}
     for profile in reversed(profiles):
         ends = last_groups(network, profile)
@@ -49,27 +50,40 @@ def transition_times(
     return result
 
 
-def passing_ps(
-    platform: Platform, units: Sequence[Unit], precision: str, elements: int
-) -> IntArray:
-    """[units, units]: how long a tensor takes from one unit to another."""
+def passing_ps(platform: Platform, ends: Sequence[tuple[Unit, str]], elements: int) -> IntArray:
+    """[ends, ends]: how long a tensor takes from one (unit, number format) to another.
+
+    Between units it is written in the format of the first and read in that of the second. On one
+    unit it is converted: one launch, then it is read in the one format and written in the other, at
+    the bandwidth that the unit has alone.
+    """
     costs = {transition.unit: transition for transition in platform.transitions}
-    widths = {
-        unit.name: peak.bytes_per_element
-        for unit in units
-        for peak in unit.peaks
-        if peak.precision == precision
-    }
-    result = np.zeros((len(units), len(units)), dtype=np.int64)
-    for row, source in enumerate(units):
-        for column, target in enumerate(units):
-            if row == column or source.name not in widths or target.name not in widths:
+    widths = [
+        next((peak.bytes_per_element for peak in unit.peaks if peak.precision == precision), None)
+        for unit, precision in ends
+    ]
+    result = np.zeros((len(ends), len(ends)), dtype=np.int64)
+    for row, (source, _) in enumerate(ends):
+        for column, (target, _) in enumerate(ends):
+            written, read = widths[row], widths[column]
+            if row == column or written is None or read is None:
+                continue
+            if source.name == target.name:
+                result[row, column] = _converting_ps(platform, source, elements * (written + read))
                 continue
             out, into = costs[source.name], costs[target.name]
-            traffic = elements * widths[source.name] * TRAFFIC_PER_BYTE
             result[row, column] = rounded_half_up(
-                Fraction(traffic, out.out_bandwidth_kbps)
-                + Fraction(traffic, into.in_bandwidth_kbps)
+                Fraction(elements * written * TRAFFIC_PER_BYTE, out.out_bandwidth_kbps)
+                + Fraction(elements * read * TRAFFIC_PER_BYTE, into.in_bandwidth_kbps)
                 + (out.out_fixed_ns + into.in_fixed_ns) * PS_PER_NS
             )
     return result
+
+
+def _converting_ps(platform: Platform, unit: Unit, traffic: int) -> int:
+    """One launch, and so many bytes; a unit with memory of its own has the memory's bandwidth."""
+    fastest = platform.domain_by_name[platform.memory.domain].operating_points[-1].frequency_khz
+    peak_kbps = platform.memory.bytes_per_cycle * fastest
+    bandwidth = peak_kbps * (unit.bandwidth_share or 1)
+    time = Fraction(traffic * TRAFFIC_PER_BYTE) / bandwidth + unit.fixed_ns_per_layer * PS_PER_NS
+    return rounded_half_up(time)

@@ -43,8 +43,11 @@ and power by the bound and :mod:`fitness.lemma_checker.power`. A lemma holds whe
 these bounds (:mod:`fitness.lemma_checker.claim`), or makespan and energy together
 (:mod:`fitness.lemma_checker.trade_off`). It also holds where a constraint must break, for then none
 of its design points is feasible: LB_n above the deadline of a network n, the bound above the
-period, or a power cap or an energy budget. Limits of transitions and segments play no part here:
-:mod:`fitness.lemma_checker.tree` follows them.
+period, or a power cap or an energy budget. Limits of transitions, segments and accuracy play no
+part here: :mod:`fitness.lemma_checker.tree` follows them.
+
+Loss of accuracy adds up what the groups cost on their units, or at least over the units that they
+may have; busy units are counted with all their number formats.
 
 Where every choice that matters has one value, the timeline is simulated to its end; then the bound
 is the makespan."""
@@ -89,6 +92,8 @@ class LemmaBound:
     span_ps: tuple[int, ...] = ()
     """[networks]: last end minus the later of the arrival and the ends of all that it waits for;
     none where no objective asks for it."""
+    loss_ppm: tuple[int, ...] = ()
+    """[networks]: accuracy that its groups cost together."""
     power: LeastPower | None = None
     """None where power and energy are neither objectives nor limited."""
     trade: TradeOff | None = None
@@ -118,6 +123,10 @@ class LemmaBound:
                 return -(-self.span_ps[n] // problem.networks[n].repeats)
             case ObjectiveKind.TOKEN_ENERGY, int(n):
                 return self.whole_energy_fj(problem) // problem.networks[n].repeats
+            case ObjectiveKind.ACCURACY_LOSS, None:
+                return sum(self.loss_ppm)
+            case ObjectiveKind.ACCURACY_LOSS, int(n):
+                return self.loss_ppm[n]
             case ObjectiveKind.ENERGY, _:
                 return self.whole_energy_fj(problem)
         assert objective.kind is ObjectiveKind.POWER, "others have no bounds"
@@ -211,6 +220,7 @@ class LemmaChecker:
         left = {job.instance: -(-job.work_left // WORK_PER_PS) for job in state.running.values()}
         total = sum(left.values())
         busy = [0] * len(self._problem.units)
+        unit_of = self._problem.unit_of
         for unit, job in state.running.items():
             busy[unit] = left[job.instance]
         least_end = [0] * len(self.instances)
@@ -228,10 +238,10 @@ class LemmaChecker:
                 alone += instance.repeat * costs.step_ps[unit][instance.group]
                 total += alone
                 if unit != NOT_NAMED:
-                    busy[unit] += alone
+                    busy[unit_of[unit]] += alone
                 least_end[i] = self._least_start(state, i, units, least_end) + alone
             network_end[instance.network] = max(network_end[instance.network], least_end[i])
-        on_units = [-(-total // len(busy)), *busy]
+        on_units = [-(-total // len(set(unit_of))), *busy]
         power = None if self._power is None else self._power.least(state, units, points)
         trade = None
         if self._trades is not None and power is not None:
@@ -249,6 +259,10 @@ class LemmaChecker:
             latency_ps=tuple(
                 end - network.arrival_ps
                 for end, network in zip(network_end, self._problem.networks, strict=True)
+            ),
+            loss_ppm=tuple(
+                sum(least_loss_ppm(self._problem, g, units[g]) for g in network.groups)
+                for network in self._problem.networks
             ),
             span_ps=self._spans(state, units, costs, network_end) if self._needs_spans else (),
             power=power,
@@ -298,6 +312,16 @@ class LemmaChecker:
                     instant += self._transition_ps[edge][source_unit][unit]
             start = max(start, instant)
         return start
+
+
+def least_loss_ppm(problem: Problem, group: int, unit: int) -> int:
+    """Accuracy that a group costs on a unit; with ``NOT_NAMED`` the smallest over those that it may
+    be on; 0 where that is not known."""
+    tables = [entry.loss_ppm for entry in problem.units]
+    losses = [0 if table is None else int(table[group]) for table in tables]
+    if unit != NOT_NAMED:
+        return losses[unit]
+    return min(loss for u, loss in enumerate(losses) if problem.allowed[group, u])
 
 
 def _inputs_first(instances: tuple[Instance, ...]) -> list[int]:

@@ -109,6 +109,7 @@ class LemmaTarget:
             )
         execution = problem.execution
         known = {ObjectiveKind.LATENCY, ObjectiveKind.INVERSE_LATENCY, ObjectiveKind.TOKEN_RATE}
+        known.add(ObjectiveKind.ACCURACY_LOSS)
         if not execution.frames_overlap:
             known |= {ObjectiveKind.ENERGY, ObjectiveKind.TOKEN_ENERGY}
         if execution.period_ps is not None:

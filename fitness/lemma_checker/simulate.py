@@ -75,7 +75,7 @@ class State:
     waiting: dict[int, tuple[int, int]]
     """Eligible instances that have not started: (ready time, unit)."""
     running: dict[int, Running]
-    """By unit."""
+    """By unit, its first entry."""
 
     def copy(self) -> State:
         """One that can go its own way."""
@@ -151,6 +151,7 @@ class LemmaSimulation:
             for entry in instance.inputs:
                 self._followers[entry.instance].append(i)
         self._transition_ps = transition_table(problem)
+        self._unit_of = problem.unit_of
         self._contention = [unit.contention for unit in problem.units]
         self._priorities = [network.priority for network in problem.networks]
 
@@ -179,17 +180,19 @@ class LemmaSimulation:
         while all(units[self._instances[i].group] != NOT_NAMED for i in state.fresh):
             self._enqueue(state, units)
             starts = self.next_starts(state)
-            chosen = [costs.certain[unit][self._instances[i].group] for unit, i in starts]
+            groups = [self._instances[i].group for _, i in starts]
+            chosen = [costs.certain[units[group]][group] for group in groups]
             certain = [cost for cost in chosen if cost is not None]
             if len(certain) < len(chosen) or not self._advance(state, starts, certain):
                 break
         return state
 
     def next_starts(self, state: State) -> list[tuple[int, int]]:
-        """(unit, instance): what every free unit starts now: the smallest (priority, ready time,
-        instance); by unit."""
+        """(unit, instance): what every free unit, its first entry, starts now: the smallest
+        (priority, ready time, instance); by unit."""
         first: dict[int, tuple[int, int, int]] = {}
-        for i, (ready, unit) in state.waiting.items():
+        for i, (ready, entry) in state.waiting.items():
+            unit = self._unit_of[entry]
             if ready <= state.now_ps and unit not in state.running:
                 own = self._priorities[self._instances[i].network], ready, i
                 first[unit] = min(first.get(unit, own), own)

@@ -12,12 +12,13 @@ is depends on where the node's timeline stops:
 * it is over, and power or energy counts: of the domains that are on the first that has several
   points left. Children: the slower half, then the faster half.
 
-A child is left out where the choice breaks a limit on transitions or segments; also where it is the
+A child is left out where the choice breaks a limit on transitions, segments or loss of accuracy,
+the least of open groups counted; also where it is the
 mirror image of another child: of interchangeable units that no group is on yet, only the first is
 tried. Let the two change places in a design point of the child left out: it is then one of the
 other child, or of one before it, and all objectives are the same. Where a chain has
-no transition left, the rest of it stays on the unit chosen: the child has that choice too, or is
-left out where a group may not be there.
+no transition left, the rest of it stays on the unit chosen, if that has one number format: the
+child has that choice too, or is left out where a group may not be there.
 
 Which choice comes next matters for nothing but the meaning of the file: a tree of other choices
 would prove the same.
@@ -33,7 +34,7 @@ from math import factorial, prod
 
 import numpy as np
 
-from fitness.lemma_checker.check import LemmaChecker, is_closed
+from fitness.lemma_checker.check import LemmaChecker, is_closed, least_loss_ppm
 from fitness.lemma_checker.claim import LemmaTarget
 from fitness.lemma_checker.costs import Points
 from fitness.lemma_checker.simulate import State
@@ -118,9 +119,11 @@ def most_lemmas(problem: Problem, tree: ProofTree) -> int:
 
 
 def _interchangeable(problem: Problem) -> list[list[int]]:
-    """All units, those that are interchangeable together."""
+    """All units, by their first entries, those that are interchangeable together."""
     classes: dict[int, list[int]] = {}
     for unit, alike in enumerate(interchangeable_before(problem)):
+        if problem.unit_of[unit] != unit:
+            continue
         first = next((c for c, members in classes.items() if alike in members), unit)
         classes.setdefault(first, []).append(unit)
     return list(classes.values())
@@ -130,10 +133,19 @@ def _permutations(problem: Problem) -> list[tuple[int, ...]]:
     """All ways in which interchangeable units change places: where each unit goes; the first is
     that they do not."""
     classes = _interchangeable(problem)
+    entries: dict[int, list[int]] = {}
+    for unit, first in enumerate(problem.unit_of):
+        entries.setdefault(first, []).append(unit)
     ways = []
     for choice in product(*map(permutations, classes)):
         to = dict(zip(chain(*classes), chain(*choice), strict=True))
-        ways.append(tuple(to[unit] for unit in range(len(problem.units))))
+        # With a unit all its number formats go, in their order.
+        ways.append(
+            tuple(
+                entries[to[first]][entries[first].index(unit)]
+                for unit, first in enumerate(problem.unit_of)
+            )
+        )
     return ways
 
 
@@ -218,7 +230,7 @@ class LemmaWalk:
         starts = [
             unit
             for unit, i in simulation.next_starts(state)
-            if not costs.certain[unit][groups[i].group]
+            if not costs.certain[units[groups[i].group]][groups[i].group]
         ]
         if starts:
             clocks = [d for d in self._problem.units[starts[0]].clocks if len(points[d]) > 1]
@@ -236,8 +248,9 @@ class LemmaWalk:
 
     def is_mirror_image(self, units: Sequence[int], unit: int) -> bool:
         """Whether one interchangeable unit is tried instead of this one: no group is on either."""
-        alike = self._alike[unit]
-        return alike >= 0 and unit not in units and alike not in units
+        alike, unit_of = self._alike[unit], self._problem.unit_of
+        used = {unit_of[u] for u in units if u != NOT_NAMED}
+        return alike >= 0 and not {unit_of[unit], unit_of[alike]} & used
 
     def _placed(self, units: Sequence[int], group: int, unit: int) -> tuple[int, ...] | None:
         """The units with one group more; None where a limit is broken."""
@@ -245,29 +258,41 @@ class LemmaWalk:
         placed[group] = unit
         n = self._network[group]
         network = self._problem.networks[n]
+        unit_of = self._problem.unit_of
         changes = sum(
-            NOT_NAMED not in (placed[a], placed[b]) and placed[a] != placed[b]
+            NOT_NAMED not in (placed[a], placed[b]) and unit_of[placed[a]] != unit_of[placed[b]]
             for a, b in self._edges[n]
         )
         most = network.max_transitions
         if most is not None and changes > most:
             return None
         chain = list(zip(network.groups, network.groups[1:], strict=False))
-        if changes == most and self._edges[n] == chain:
+        has_one_format = unit_of.count(unit_of[unit]) == 1
+        if changes == most and self._edges[n] == chain and has_one_format:
             for later in network.groups[group - network.first_group + 1 :]:
                 if placed[later] == NOT_NAMED:
                     if not self._problem.allowed[later, unit]:
                         return None
                     placed[later] = unit
-        limit = self._problem.units[unit].max_segments
+        most_ppm = network.max_loss_ppm
+        if most_ppm is not None and self._least_loss(placed, n) > most_ppm:
+            return None
+        limit = self._problem.units[unit_of[unit]].max_segments
         if limit is not None:
+            here = {u for u, first in enumerate(unit_of) if first == unit_of[unit]}
             begun = sum(
-                on == unit and all(placed[a] not in (unit, NOT_NAMED) for a in self._sources[g])
+                on in here and not {placed[a] for a in self._sources[g]} & {*here, NOT_NAMED}
                 for g, on in enumerate(placed)
             )
             if begun > limit:
                 return None
         return tuple(placed)
+
+    def _least_loss(self, units: Sequence[int], n: int) -> int:
+        """Accuracy that the groups of network n cost at least, in ppm."""
+        return sum(
+            least_loss_ppm(self._problem, g, units[g]) for g in self._problem.networks[n].groups
+        )
 
     def _open_power_domain(self, units: Sequence[int], points: tuple[Points, ...]) -> int | None:
         if not self._checker.needs_power:

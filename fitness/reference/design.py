@@ -32,6 +32,10 @@ class PlainDesign:
     left_to: tuple[tuple[int, ...], ...]
     """[groups]: positions of the hand-overs that end there."""
 
+    def place_of(self, group: int) -> int:
+        """The unit that the group keeps busy, in whichever number format: its first entry."""
+        return self.problem.unit_of[self.unit_of[group]]
+
     def time_ps(self, group: int, repeat: int) -> int:
         """The stand-alone time of a repeat, counted from 1."""
         return self.alone_ps[group] + (repeat - 1) * self.step_ps[group]

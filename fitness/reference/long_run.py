@@ -158,7 +158,7 @@ class LongRunSimulation:
                 self.running[unit] = execution, self._alone_ps(execution) * WORK_PER_PS
         groups = frozenset(execution[3] for execution, _ in self.running.values())
         if groups not in self._rates:
-            group_on = {self.chosen.unit_of[group]: group for group in groups}
+            group_on = {self.chosen.place_of(group): group for group in groups}
             self._rates[groups] = self.chosen.rates(group_on)
         rate = self._rates[groups]
         instants = [self.now + -(-work // rate[u]) for u, (_, work) in self.running.items()]
@@ -226,7 +226,7 @@ class LongRunSimulation:
         for execution in self.candidates:
             instant = self._ready_time(execution)
             if instant is not None:
-                heappush(self.queues[self.chosen.unit_of[execution[3]]], (instant, execution))
+                heappush(self.queues[self.chosen.place_of(execution[3])], (instant, execution))
         self.candidates.clear()
 
     def _ready_time(self, execution: Execution) -> int | None:
@@ -322,7 +322,7 @@ class LongRunSimulation:
         loads: dict[tuple[int, int], int] = {}
         for n, network in enumerate(self.problem.networks):
             for group in network.groups:
-                at = self.stream_of[n], self.chosen.unit_of[group]
+                at = self.stream_of[n], self.chosen.place_of(group)
                 times = [self.chosen.time_ps(group, r + 1) for r in range(network.repeats)]
                 loads[at] = loads.get(at, 0) + sum(times)
         return loads

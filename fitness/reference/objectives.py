@@ -51,8 +51,8 @@ class PlainOutcome:
     energy_by_unit_fj: tuple[int, ...]
     """Per unit, idle and busy."""
     broken: tuple[Broken, ...]
-    """First rules, then limits: transitions, segments, deadlines, 95th percentiles, jitter, misses,
-    period, power, energy."""
+    """First rules, then limits: transitions, segments, accuracy, deadlines, 95th percentiles,
+    jitter, misses, period, power, energy."""
     responses: tuple[Responses, ...] | None = None
     """Per network, where these have rates."""
 
@@ -62,6 +62,7 @@ class PlainAccount:
     """What a design point takes and draws under the execution model of its problem."""
 
     problem: Problem
+    design: DesignPoint
     frame: PlainTimeline
     """One frame alone."""
     period_ps: int
@@ -104,7 +105,9 @@ def plain_account(problem: Problem, design: DesignPoint) -> PlainAccount:
             loads = plain_loads(problem, design)
             time, energy = max(loads.idle_time_ps, 1), loads.energy_fj
             by_unit = loads.energy_by_unit_fj
-            return PlainAccount(problem, frame, loads.period_ps, time, energy, energy, by_unit)
+            return PlainAccount(
+                problem, design, frame, loads.period_ps, time, energy, energy, by_unit
+            )
 
 
 def _frame_account(
@@ -116,7 +119,7 @@ def _frame_account(
     dynamic = _dynamic_by_unit_fj(problem, design, frame)
     energy = (sum(idle_of_unit) + idle_of_rest) * time + sum(dynamic)
     by_unit = tuple(mw * time + fj for mw, fj in zip(idle_of_unit, dynamic, strict=True))
-    return PlainAccount(problem, frame, 0, time, energy, energy, by_unit)
+    return PlainAccount(problem, design, frame, 0, time, energy, energy, by_unit)
 
 
 def _responses_ps(problem: Problem, frame: PlainTimeline) -> tuple[tuple[int, ...], ...]:
@@ -145,6 +148,7 @@ def _long_run_account(problem: Problem, design: DesignPoint, frame: PlainTimelin
     drawn = (sum(idle_of_unit) + idle_of_rest) * time + sum(run.dynamic_fj)
     return PlainAccount(
         problem=problem,
+        design=design,
         frame=frame,
         period_ps=period,
         time_ps=time,
@@ -251,6 +255,25 @@ def _token_energy(account: PlainAccount, objective: Objective) -> int:
     return account.energy_fj // account.problem.networks[objective.network].repeats
 
 
+def _accuracy_loss(account: PlainAccount, objective: Objective) -> int:
+    networks = range(len(account.problem.networks))
+    return sum(
+        _loss_of(account.problem, account.design, n)
+        for n in networks
+        if objective.network in (None, n)
+    )
+
+
+def _loss_of(problem: Problem, design: DesignPoint, n: int) -> int:
+    """What the groups of network n cost it together."""
+    loss = 0
+    for g in problem.networks[n].groups:
+        table = problem.units[int(design.units[g])].loss_ppm
+        assert table is not None, "check_problem"
+        loss += int(table[g])
+    return loss
+
+
 PLAIN_OBJECTIVES: dict[ObjectiveKind, Callable[[PlainAccount, Objective], int]] = {
     ObjectiveKind.LATENCY: _latency,
     ObjectiveKind.INVERSE_LATENCY: lambda account, _: (
@@ -277,6 +300,7 @@ PLAIN_OBJECTIVES: dict[ObjectiveKind, Callable[[PlainAccount, Objective], int]] 
         lambda account, n: account.responses_ps[n][-1] - account.responses_ps[n][0]
     ),
     ObjectiveKind.MISSES: _of_responses(_late, sum),
+    ObjectiveKind.ACCURACY_LOSS: _accuracy_loss,
 }
 """The integer of each kind of objective."""
 
@@ -385,12 +409,12 @@ def _idle_mw(problem: Problem, design: DesignPoint) -> tuple[list[int], int]:
 def _dynamic_by_unit_fj(
     problem: Problem, design: DesignPoint, timeline: PlainTimeline
 ) -> list[int]:
-    """Per unit: dynamic power from start to end, over all its executions."""
+    """Per unit, at its first entry: dynamic power from start to end, over all its executions."""
     drawn = [0] * len(problem.units)
     for row in timeline.schedule.groups:
         at = (row.group, *_points(problem, design, row.unit))
         power = int(problem.units[row.unit].dynamic_mw[at])
-        drawn[row.unit] += power * (row.end_ps - row.start_ps)
+        drawn[problem.unit_of[row.unit]] += power * (row.end_ps - row.start_ps)
     return drawn
 
 
@@ -406,6 +430,7 @@ def _broken_rules(problem: Problem, design: DesignPoint) -> list[Broken]:
         if needed and not domain.allowed[int(design.operating_points[d])]:
             why = f"{domain.name} may not have operating point {design.operating_points[d]}"
             broken.append(Broken(None, why))
+    units = [problem.unit_of[u] for u in units]
     for network in problem.networks:
         count = sum(
             units[source] != units[target]
@@ -420,7 +445,12 @@ def _broken_rules(problem: Problem, design: DesignPoint) -> list[Broken]:
         fed = {target for source, target in problem.edges if units[source] == units[target]}
         count = sum(units[g] == u and g not in fed for g in range(len(units)))
         if unit.max_segments is not None and count > unit.max_segments:
-            found = f"{unit.name} has {pluralize(count, 'segment')}"
+            found = f"{unit.unit_name} has {pluralize(count, 'segment')}"
             why = f"{found}, at most {unit.max_segments} allowed"
-            broken.append(Broken(f"segments on {unit.name}", why))
+            broken.append(Broken(f"segments on {unit.unit_name}", why))
+    for n, network in enumerate(problem.networks):
+        loss = 0 if network.max_loss_ppm is None else _loss_of(problem, design, n)
+        if network.max_loss_ppm is not None and loss > network.max_loss_ppm:
+            why = f"{network.name} loses {loss} ppm, at most {network.max_loss_ppm} allowed"
+            broken.append(Broken(f"accuracy loss of {network.name}", why))
     return broken

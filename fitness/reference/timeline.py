@@ -85,7 +85,7 @@ def simulate(
                 waiting.add(execution)
         there = [execution for execution in waiting if ready[execution] <= now]
         for execution in sorted(there, key=lambda e: (chosen.priorities[e[1]], ready[e], e)):
-            unit = chosen.unit_of[execution[3]]
+            unit = chosen.place_of(execution[3])
             if unit not in running:
                 waiting.remove(execution)
                 start[execution] = now

@@ -34,7 +34,7 @@ def enqueue(plan, chosen, state, place, instance, group, slot, ready):
         state.open[state.run.open_count] = place
         state.run.open_count += 1
         return
-    unit = chosen.group[group].unit
+    unit = plan.unit_of[chosen.group[group].unit]
     order = state.slot[slot].frame * plan.instances + instance
     sift_up(state.heap[unit], state.unit[unit].queued, ready, order, place)
     state.unit[unit].queued += 1
@@ -161,6 +161,7 @@ def _end_group(plan, chosen, state, now, u):
     instance = state.place[place].instance
     slot = state.place[place].slot
     group = state.place[place].group
+    source = chosen.group[group].unit
     base = np.int64(place) - np.int64(instance)
     ran = now - state.unit[u].started
     if state.streams:
@@ -196,7 +197,7 @@ def _end_group(plan, chosen, state, now, u):
         ready = now
         # A unit that is open (-1) delays nothing: the timeline stops before it matters.
         if not state.stops or to >= 0:
-            ready += plan.transition_ps[np.int64(edge) + u * plan.units + np.int64(to)]
+            ready += plan.transition_ps[np.int64(edge) + source * plan.units + np.int64(to)]
         if plan.outgoing[i].joins:
             ready = max(ready, state.place[at].ready)
             state.place[at].ready = ready

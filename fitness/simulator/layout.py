@@ -85,6 +85,11 @@ class Plan(Tables):
     """1 where rows end with priorities."""
     transition_ps: IntArray
     """Flat [edges, then hand-overs; units, units]."""
+    unit_of: IntArray
+    """[units]: the entry at which groups queue, the first of the same unit; its own index where
+    number formats are not chosen."""
+    unit_count: int
+    """Entries at which groups queue."""
     table_start: IntArray
     """[units]: where a unit's costs begin; inside, [operating points of its clocks, groups]."""
     cost: RecordArray
@@ -187,6 +192,8 @@ def make_plan(problem: Problem) -> Plan:
         transition_ps=np.concatenate((problem.transition_ps, problem.handovers_ps))
         .astype(np.int64)
         .reshape(-1),
+        unit_of=np.array(problem.unit_of, dtype=np.int64),
+        unit_count=len(set(problem.unit_of)),
         table_start=_starts([unit.time_ps.size for unit in problem.units]),
         cost=_costs(problem),
         grows=int(any(unit.step_ps is not None for unit in problem.units)),

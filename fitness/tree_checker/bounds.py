@@ -5,8 +5,10 @@ import numpy as np
 
 from common.units import UHZ_PS
 from fitness.simulator.jit import jit
+from fitness.tree_checker.choices import least_loss
 from fitness.tree_checker.facts import (
     ENERGY,
+    LOSS,
     MAKESPAN,
     NETWORK,
     RATES,
@@ -62,7 +64,7 @@ def _time_bounds(facts, work, row, costs):
             least = work.instant[row, i]
         else:
             if work.status[row, i] == RUNNING:
-                least, time = now, _left_ps(work, row, unit)
+                least, time = now, _left_ps(work, row, facts.unit_of[unit])
             else:
                 where = unit if unit >= 0 else facts.units
                 time = work.smallest_ps[costs, where, facts.group_of[i]]
@@ -72,12 +74,12 @@ def _time_bounds(facts, work, row, costs):
                 least = _least_start(facts, work, i, unit, now)
             total += time
             if unit >= 0:
-                work.busy[unit] += time
+                work.busy[facts.unit_of[unit]] += time
             least += time
         work.least_end[i] = least
         n = facts.network_of[i]
         work.network_end[n] = max(work.network_end[n], least)
-    bound = now - (-total) // facts.units
+    bound = now - (-total) // facts.unit_count
     for u in range(facts.units):
         bound = max(bound, now + work.busy[u])
     for n in range(facts.networks):
@@ -138,7 +140,8 @@ def _dynamic_energy(facts, work, row, costs):
         g = facts.group_of[i]
         unit = work.units[g]
         if work.status[row, i] == RUNNING:
-            ran = work.now[row] - work.instant[row, i] + _left_ps(work, row, unit)
+            left = _left_ps(work, row, facts.unit_of[unit])
+            ran = work.now[row] - work.instant[row, i] + left
             energy += work.dynamic_mw[costs, unit, g] * ran
         else:
             where = unit if unit >= 0 else facts.units
@@ -199,6 +202,11 @@ def _fill_vector(facts, work, row, costs, makespan, idle, dynamic):
                 latency = work.network_end[m] - facts.arrival_ps[m]
                 total += UHZ_PS // max(latency, np.int64(1))
             work.vector[j] = -total
+        elif kind == LOSS:
+            work.vector[j] = np.int64(0)
+            for m in range(facts.networks):
+                if n < 0 or n == m:
+                    work.vector[j] += least_loss(facts, work, m)
         else:
             energy = idle * time + dynamic
             if kind == TOKEN_ENERGY:

@@ -80,7 +80,11 @@ def next_child(facts, work, depth):
 def _mirrors(facts, work, u):
     """Whether nothing is on the unit, nor on one before it that is interchangeable with it."""
     alike = facts.alike[u]
-    return alike >= 0 and work.groups_on[u] == 0 and work.groups_on[alike] == 0
+    return (
+        alike >= 0
+        and work.groups_on[facts.unit_of[u]] == 0
+        and work.groups_on[facts.unit_of[alike]] == 0
+    )
 
 
 @jit
@@ -106,10 +110,10 @@ def _next_half(facts, work, depth):
 
 
 @jit
-def put_on(work, g, u):
+def put_on(facts, work, g, u):
     """Puts a group on a unit, without a look at any limit."""
     work.units[g] = u
-    work.groups_on[u] += 1
+    work.groups_on[facts.unit_of[u]] += 1
 
 
 @jit
@@ -117,12 +121,12 @@ def _take_back(facts, work, depth, g):
     """Takes back the unit of a group, and what followed it."""
     if work.units[g] < 0:
         return
-    work.groups_on[work.units[g]] -= 1
+    work.groups_on[facts.unit_of[work.units[g]]] -= 1
     work.units[g] = -1
     n = facts.network_of_group[g]
     for h in range(g + 1, facts.end_group[n]):
         if work.follows[h] == depth + 1:
-            work.groups_on[work.units[h]] -= 1
+            work.groups_on[facts.unit_of[work.units[h]]] -= 1
             work.units[h] = -1
             work.follows[h] = 0
 
@@ -130,21 +134,44 @@ def _take_back(facts, work, depth, g):
 @jit
 def _place(facts, work, depth, g, u):
     """Puts the group, and what must follow it, on a unit; False where a limit is broken."""
-    put_on(work, g, u)
+    put_on(facts, work, g, u)
     n = facts.network_of_group[g]
     most = facts.max_transitions[n]
     if most >= 0:
         changes = _transitions(facts, work, n)
         if changes > most:
             return False
-        if changes == most and facts.is_chain[n]:
+        if changes == most and facts.is_chain[n] and _has_one_format(facts, u):
             for h in range(g + 1, facts.end_group[n]):
                 if work.units[h] < 0:
                     if facts.allowed[h, u] == 0:
                         return False
-                    put_on(work, h, u)
+                    put_on(facts, work, h, u)
                     work.follows[h] = depth + 1
-    return facts.max_segments[u] < 0 or _segments(facts, work, u) <= facts.max_segments[u]
+    if facts.max_loss_ppm[n] >= 0 and least_loss(facts, work, n) > facts.max_loss_ppm[n]:
+        return False
+    unit = facts.unit_of[u]
+    limit = facts.max_segments[unit]
+    return limit < 0 or _segments(facts, work, unit) <= limit
+
+
+@jit
+def _has_one_format(facts, u):
+    """Whether no other entry is the same unit."""
+    count = np.int64(0)
+    for v in range(facts.units):
+        count += facts.unit_of[v] == facts.unit_of[u]
+    return count == 1
+
+
+@jit
+def least_loss(facts, work, n):
+    """Accuracy that the groups of network n cost at least, in ppm."""
+    loss = np.int64(0)
+    for g in range(facts.first_group[n], facts.end_group[n]):
+        where = work.units[g] if work.units[g] >= 0 else facts.units
+        loss += facts.loss_ppm[g, where]
+    return loss
 
 
 @jit
@@ -152,7 +179,7 @@ def _transitions(facts, work, n):
     changes = np.int64(0)
     for e in range(facts.edge_start[n], facts.edge_start[n + 1]):
         a, b = work.units[facts.edge_source[e]], work.units[facts.edge_target[e]]
-        changes += a >= 0 and b >= 0 and a != b
+        changes += a >= 0 and b >= 0 and facts.unit_of[a] != facts.unit_of[b]
     return changes
 
 
@@ -161,10 +188,10 @@ def _segments(facts, work, u):
     """Groups on the unit that nothing on the same unit feeds, and nothing that is open."""
     begun = np.int64(0)
     for g in range(facts.groups):
-        if work.units[g] == u:
+        if work.units[g] >= 0 and facts.unit_of[work.units[g]] == u:
             begins = True
             for k in range(facts.feeding_start[g], facts.feeding_start[g + 1]):
                 other = work.units[facts.feeding[k]]
-                begins &= other >= 0 and other != u
+                begins &= other >= 0 and facts.unit_of[other] != u
             begun += begins
     return begun

@@ -18,7 +18,7 @@ from results.problem.objectives import ObjectiveKind
 from results.problem.problem import Problem
 
 NONE = -1
-MAKESPAN, NETWORK, RATES, ENERGY, POWER, TOKEN_TIME, TOKEN_ENERGY = range(7)
+MAKESPAN, NETWORK, RATES, ENERGY, POWER, TOKEN_TIME, TOKEN_ENERGY, LOSS = range(8)
 KINDS = {
     (ObjectiveKind.LATENCY, False): MAKESPAN,
     (ObjectiveKind.LATENCY, True): NETWORK,
@@ -27,6 +27,8 @@ KINDS = {
     (ObjectiveKind.POWER, False): POWER,
     (ObjectiveKind.TOKEN_RATE, True): TOKEN_TIME,
     (ObjectiveKind.TOKEN_ENERGY, True): TOKEN_ENERGY,
+    (ObjectiveKind.ACCURACY_LOSS, False): LOSS,
+    (ObjectiveKind.ACCURACY_LOSS, True): LOSS,
 }
 """By kind, and whether it is of one network."""
 _OF_ENERGY = {ENERGY, POWER, TOKEN_ENERGY}
@@ -47,6 +49,10 @@ class Facts(Tables):
     domains: int
     networks: int
     instances: int
+    unit_of: IntArray
+    """[units]: the first entry of the same unit, which runs its groups in all number formats."""
+    unit_count: int
+    """Units that are first entries."""
     group_of: IntArray
     """[instances]"""
     network_of: IntArray
@@ -92,6 +98,11 @@ class Facts(Tables):
     """Groups that feed a group."""
     max_transitions: IntArray
     max_segments: IntArray
+    """[units]"""
+    max_loss_ppm: IntArray
+    """[networks]"""
+    loss_ppm: IntArray
+    """[groups, units + 1]: the last column is the smallest over the units that a group may have."""
     deadline_ps: IntArray
     arrival_ps: IntArray
     """[networks]"""
@@ -184,6 +195,8 @@ def make_facts(problem: Problem, claim: LemmaTarget) -> Facts:
         domains=len(problem.domains),
         networks=len(networks),
         instances=len(instances),
+        unit_of=_int64(problem.unit_of),
+        unit_count=len(set(problem.unit_of)),
         group_of=_int64([group for _, _, group, _ in instances]),
         network_of=_int64([n for n, _, _, _ in instances]),
         repeat_of=_int64([repeat for _, repeat, _, _ in instances]),
@@ -213,6 +226,8 @@ def make_facts(problem: Problem, claim: LemmaTarget) -> Facts:
         feeding=_int64([a for row in feeding for a in row]),
         max_transitions=_limits(network.max_transitions for network in networks),
         max_segments=_limits(unit.max_segments for unit in units),
+        max_loss_ppm=_limits(network.max_loss_ppm for network in networks),
+        loss_ppm=_losses(problem),
         deadline_ps=_limits(network.deadline_ps for network in networks),
         arrival_ps=_int64([network.arrival_ps for network in networks]),
         repeats=_int64([network.repeats for network in networks]),
@@ -291,6 +306,14 @@ def _instances(
                 ]
                 inputs.append([*(fed or awaited), *handed_over])
     return rows, inputs
+
+
+def _losses(problem: Problem) -> IntArray:
+    rows = []
+    for g, allowed in enumerate(problem.allowed.tolist()):
+        row = [0 if unit.loss_ppm is None else int(unit.loss_ppm[g]) for unit in problem.units]
+        rows.append([*row, min(loss for loss, may in zip(row, allowed, strict=True) if may)])
+    return _int64(rows)
 
 
 def _slowest_ps(problem: Problem) -> int:

@@ -111,7 +111,7 @@ def _find_starts(facts, work, row):
         if work.instant[row, i] > now:
             later = min(later, work.instant[row, i])
             continue
-        u = work.units[facts.group_of[i]]
+        u = facts.unit_of[work.units[facts.group_of[i]]]
         if work.running[row, u] < 0:
             other = work.starting[u]
             if other < 0 or _is_before(facts, work, row, i, other):
@@ -132,7 +132,8 @@ def _start(facts, work, row, costs):
     for u in range(facts.units):
         i = work.starting[u]
         if i >= 0:
-            at, g = work.choice[costs, u], facts.group_of[i]
+            g = facts.group_of[i]
+            at = work.choice[costs, work.units[g]]
             work.status[row, i] = RUNNING
             work.instant[row, i] = work.now[row]
             work.running[row, u] = i
@@ -172,7 +173,8 @@ def _advance(facts, work, row, costs, later):
 def _end(facts, work, row, costs, u):
     i = work.running[row, u]
     ran = work.now[row] - work.instant[row, i]
-    work.ended_fj[row] += ran * facts.dynamic_mw[work.choice[costs, u], facts.group_of[i]]
+    g = facts.group_of[i]
+    work.ended_fj[row] += ran * facts.dynamic_mw[work.choice[costs, work.units[g]], g]
     work.running[row, u] = -1
     work.status[row, i] = ENDED
     work.instant[row, i] = work.now[row]

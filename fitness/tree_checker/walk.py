@@ -31,7 +31,7 @@ def check_part(facts, work, nodes, units, points, part_units, part_points, where
         work.units[g] = -1
         work.follows[g] = 0
         if units[g] >= 0:
-            put_on(work, g, units[g])
+            put_on(facts, work, g, units[g])
     for d in range(facts.domains):
         work.points[d] = points[d]
     work.costs_at[0] = 0

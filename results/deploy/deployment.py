@@ -107,6 +107,10 @@ def check_platform(deployment: Deployment) -> None:
         ResultError: where a domain or unit is missing, or a ladder is another one.
     """
     platform, problem = deployment.platform, deployment.problem
+    if problem.has_formats:
+        raise ResultError(
+            "deployments have one number format; this member chooses among several (--precision)"
+        )
     for domain in problem.domains:
         known = platform.domain_by_name.get(domain.name)
         ladder = () if known is None else tuple(p.frequency_khz for p in known.operating_points)

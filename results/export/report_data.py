@@ -68,6 +68,8 @@ def report_data(
     return {
         "networks": _networks(problem, costs),
         "units": [unit.name for unit in problem.units],
+        "unit_names": [unit.unit_name for unit in problem.units],
+        "unit_of": list(problem.unit_of),
         "unit_kinds": list(names_of_kinds(problem)),
         "domains": [
             {

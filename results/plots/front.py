@@ -1,7 +1,8 @@
 """The front as a picture for a paper: one column wide, in SVG and PNG.
 
 Two objectives: the staircase of what is reachable, markers by the units used, colour by the clock
-that changes most. Three: a scatter, colour by the third. Grey crosses are other methods' schedules.
+that changes most. Three: staircases for levels of the third. Grey crosses are other methods'
+schedules.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from results.front.front import Front
 from results.front.named_members import mark_members
 from results.plots.baselines import BaselineMark, baseline_marks, unnamed_baselines
 from results.plots.labels import Placement
+from results.plots.levels import draw_levels
 from results.plots.names import Name, lay_out, names_of, place_names, write_names
 from results.plots.style import (
     COLOURS,
@@ -77,11 +79,11 @@ def axis_title(objective: Objective, problem: Problem, *others: Problem) -> str:
 
 @dataclass(frozen=True)
 class _Colouring:
-    """A value per member (None: has none) and what the values are; ``None`` levels: continuous."""
+    """A value per member (None: has none), what the values are, and all of them in order."""
 
     label: str
     values: tuple[float | None, ...]
-    levels: tuple[float, ...] | None
+    levels: tuple[float, ...]
 
 
 def draw_front(front: Front) -> Figure:
@@ -148,7 +150,10 @@ def draw_front(front: Front) -> Figure:
         )
     if len(objectives) == 2:
         _shade_region(axes, front, xs, ys)
-    _scatter(figure, axes, front, xs, ys)
+        _scatter(figure, axes, front, xs, ys)
+    else:
+        draw_levels(figure, axes, front, xs, ys)
+    _grow_with_legend(figure)
     names = names_of(front, xs, ys, baselines)
     places = list(zip(xs, ys, strict=True)) + [(mark.x, mark.y) for mark in marks]
     placed = _laid_out(figure, axes, front, marks, names, places)
@@ -200,13 +205,14 @@ def _shade_region(axes: Axes, front: Front, xs: list[float], ys: list[float]) ->
     axes.set(xlim=(left, right), ylim=(bottom, top))
 
 
+def _grow_with_legend(figure: Figure) -> None:
+    rows = (len(figure.legends[0].legend_handles) + 1) // 2
+    figure.set_figheight(_HEIGHT_INCHES + max(0, rows - _LEGEND_ROWS) * _ROW_INCHES)
+
+
 def _colouring(front: Front) -> _Colouring | None:
-    """The third objective, else the clock of the unit that takes most energy, where it varies."""
+    """The clock of the unit that takes most energy, where it varies."""
     problem = front.problem
-    if len(problem.objectives) > 2:
-        objective = problem.objectives[2]
-        values = tuple(objective_value(objective, m.objectives[2]) for m in front.members)
-        return _Colouring(axis_title(objective, problem), values, None)
     for domain in varying_domains(front)[:1]:
         name = problem.domains[domain].name
         megahertz = tuple(clocks_mhz(problem, member)[name] for member in front.members)
@@ -235,7 +241,7 @@ def _counted(names: Sequence[str]) -> str:
 def _scatter(figure: Figure, axes: Axes, front: Front, xs: list[float], ys: list[float]) -> None:
     from matplotlib import colormaps
     from matplotlib.cm import ScalarMappable
-    from matplotlib.colors import BoundaryNorm, Normalize
+    from matplotlib.colors import BoundaryNorm
 
     marked = mark_members(front)
     used = _kinds(front)
@@ -243,30 +249,21 @@ def _scatter(figure: Figure, axes: Axes, front: Front, xs: list[float], ys: list
     colouring = _colouring(front)
     colours: list[Any] = [colormaps["viridis"](0.25)] * len(xs)
     if colouring is not None:
-        # The yellow end of the map is too light on white paper.
-        known = [value for value in colouring.values if value is not None]
         levels = colouring.levels
-        if levels is None:
-            norm = Normalize(min(known), max(known))
-            palette = colormaps["viridis"].resampled(256)
-        else:
-            norm = BoundaryNorm([i - 0.5 for i in range(len(levels) + 1)], len(levels))
-            palette = colormaps["viridis"].resampled(len(levels))
+        norm = BoundaryNorm([i - 0.5 for i in range(len(levels) + 1)], len(levels))
+        palette = colormaps["viridis"].resampled(len(levels))
         colours = [
-            LIGHT
-            if value is None
-            else palette(norm(value if levels is None else levels.index(value)))
+            LIGHT if value is None else palette(norm(levels.index(value)))
             for value in colouring.values
         ]
         bar = figure.colorbar(ScalarMappable(norm, palette), ax=axes, pad=0.02, aspect=28)
         bar.set_label(colouring.label)
         bar.outline.set_linewidth(0.4)
         bar.ax.tick_params(width=0.4, length=2)
-        if levels is not None:
-            step = -(-len(levels) // 14)
-            ticks = list(range(0, len(levels), step))
-            bar.set_ticks(ticks, labels=[f"{levels[i]:.0f}" for i in ticks])
-            bar.ax.minorticks_off()
+        step = -(-len(levels) // 14)
+        ticks = list(range(0, len(levels), step))
+        bar.set_ticks(ticks, labels=[f"{levels[i]:.0f}" for i in ticks])
+        bar.ax.minorticks_off()
     if colouring is not None and None in colouring.values:
         off = f"{colouring.label.removesuffix(' clock (MHz)')} off"
         axes.scatter([], [], c=LIGHT, s=18, linewidths=0, label=off)
@@ -287,8 +284,6 @@ def _scatter(figure: Figure, axes: Axes, front: Front, xs: list[float], ys: list
     legend = figure.legend(
         loc="outside upper left", ncols=2, handletextpad=0.1, borderpad=0.2, columnspacing=0.8
     )
-    rows = (len(legend.legend_handles) + 1) // 2
-    figure.set_figheight(_HEIGHT_INCHES + max(0, rows - _LEGEND_ROWS) * _ROW_INCHES)
     for handle in legend.legend_handles[-min(len(kinds), len(MARKERS)) :]:
         if handle is not None:
             # matplotlib copies the first mark, which may be an emphasised one.

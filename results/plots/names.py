@@ -95,10 +95,10 @@ def place_names(
         )
         for i, (x, y) in enumerate(on_page)
     ]
-    if axes.get_lines():
-        steps = axes.get_lines()[0].get_drawstyle()
-        lines = staircase_boxes(sorted(on_page[:members]), down_last=steps == "steps-post")
-        obstacles += [(line, _STEP_WEIGHT) for line in lines]
+    for line in axes.get_lines():
+        steps = sorted((float(x), float(y)) for x, y in axes.transData.transform(line.get_xydata()))
+        boxes = staircase_boxes(steps, down_last=line.get_drawstyle() == "steps-post")
+        obstacles += [(box, _STEP_WEIGHT) for box in boxes]
     left, bottom, right, top = axes.get_window_extent().extents
     frame = (left + _INSET, bottom + _INSET, right - _INSET, top - _INSET)
     at = [(float(x), float(y)) for x, y in axes.transData.transform([name.at for name in names])]

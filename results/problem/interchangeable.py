@@ -18,30 +18,46 @@ def interchangeable_before(problem: Problem) -> tuple[int, ...]:
     (docs/model.md).
     """
     before = []
-    for v in range(len(problem.units)):
-        alike = [u for u in range(v) if _are_interchangeable(problem, u, v)]
+    for v, unit in enumerate(problem.units):
+        # Of two units all number formats change places.
+        alike = [
+            u
+            for u, other in enumerate(problem.units[:v])
+            if other.number_format == unit.number_format
+            and other.unit_name != unit.unit_name
+            and _are_interchangeable(problem, _entries(problem, u), _entries(problem, v))
+        ]
         before.append(alike[-1] if alike else -1)
     return tuple(before)
 
 
-def _are_interchangeable(problem: Problem, u: int, v: int) -> bool:
-    a, b = problem.units[u], problem.units[v]
-    names = [field.name for field in fields(ProblemUnit) if field.name != "name"]
-    if not all(_equal(getattr(a, name), getattr(b, name)) for name in names):
+def _entries(problem: Problem, u: int) -> list[int]:
+    """Those of the unit that ``u`` is an entry of."""
+    return [v for v, first in enumerate(problem.unit_of) if first == problem.unit_of[u]]
+
+
+def _are_interchangeable(problem: Problem, ours: list[int], theirs: list[int]) -> bool:
+    if len(ours) != len(theirs):
         return False
-    if not np.array_equal(problem.allowed[:, u], problem.allowed[:, v]):
-        return False
+    names = [field.name for field in fields(ProblemUnit) if field.name not in ("name", "unit")]
     swapped = np.arange(len(problem.units))
-    swapped[[u, v]] = v, u
+    for u, v in zip(ours, theirs, strict=True):
+        a, b = problem.units[u], problem.units[v]
+        if not all(are_equal(getattr(a, name), getattr(b, name)) for name in names):
+            return False
+        if not np.array_equal(problem.allowed[:, u], problem.allowed[:, v]):
+            return False
+        swapped[[u, v]] = v, u
     return all(
         np.array_equal(table, table[:, swapped][:, :, swapped])
         for table in (problem.transition_ps, problem.handovers_ps)
     )
 
 
-def _equal(a: object, b: object) -> bool:
+def are_equal(a: object, b: object) -> bool:
+    """Whether two arrays, or dataclasses of arrays, hold the same."""
     if isinstance(a, np.ndarray) and isinstance(b, np.ndarray):
         return np.array_equal(a, b)
     if is_dataclass(a) and type(a) is type(b):
-        return all(_equal(getattr(a, f.name), getattr(b, f.name)) for f in fields(a))
+        return all(are_equal(getattr(a, f.name), getattr(b, f.name)) for f in fields(a))
     return a == b

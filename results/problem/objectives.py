@@ -55,6 +55,7 @@ class ObjectiveKind(Enum):
     RESPONSE_95 = "response-95"
     JITTER = "jitter"
     MISSES = "misses"
+    ACCURACY_LOSS = "accuracy-loss"
 
     @property
     def spec(self) -> ObjectiveSpec:
@@ -252,6 +253,14 @@ OBJECTIVES = {
         display=float,
         models=(Rates,),
         needs_frame=True,
+        of_one_network=True,
+    ),
+    ObjectiveKind.ACCURACY_LOSS: ObjectiveSpec(
+        file_name="accuracy_loss_ppm",
+        label="accuracy loss",
+        unit="%",
+        best="least accuracy loss",
+        display=_divided(PPM_PER_PERCENT),
         of_one_network=True,
     ),
 }

@@ -7,6 +7,7 @@ read-only. Written to ``problem.json`` as it stands; :mod:`results.problem.probl
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -79,7 +80,12 @@ class ChannelCosts:
 
 @dataclass(frozen=True, eq=False)
 class ProblemUnit:
-    """A unit; tables have shape [groups of all networks, *operating points of ``clocks``]."""
+    """What a group may be mapped to: a unit or, where several number formats may be chosen, a unit
+    in one of them; tables have shape [groups of all networks, *operating points of ``clocks``].
+
+    All entries of one unit have its clocks and its contention. The first of them has its idle power
+    and its limit on segments; of the others the power is 0, the limit None.
+    """
 
     name: str
     clocks: tuple[int, ...]
@@ -96,6 +102,18 @@ class ProblemUnit:
     step_ps: IntArray | None = None
     """Like ``time_ps``: what each further repeat takes longer than the one before it, as a token of
     an answer that reads one more entry of a cache. None: all repeats take the same."""
+    unit: str | None = None
+    """Name of the unit, where several number formats may be chosen; None: ``name``."""
+    number_format: str | None = None
+    """Given with ``unit``."""
+    loss_ppm: IntArray | None = None
+    """[groups]: accuracy that a group costs its network in this number format, in millionths of
+    the metric. None: not known."""
+
+    @property
+    def unit_name(self) -> str:
+        """Of the unit itself."""
+        return self.name if self.unit is None else self.unit
 
     @property
     def steps_ps(self) -> IntArray:
@@ -121,6 +139,8 @@ class ProblemNetwork:
     """Least frames of its own in 10^6 s; only where they are free-running."""
     priority: int = 0
     """A free unit starts what waits of the networks with the smallest one."""
+    max_loss_ppm: int | None = None
+    """Most accuracy that its groups may cost it together, in millionths of the metric."""
     paced: bool = False
     """Repeats are released evenly over the period, each when its time has come and the one before
     has ended."""
@@ -149,6 +169,7 @@ class Problem:
     ``handovers``: (source, target) groups of two networks, the second of which waits for the first:
     what the source's last repeat makes (a cache) is read by the target's first repeat;
     ``handover_ps`` [handovers, units, units].
+    ``units``: where several number formats may be chosen, an entry for each of a unit's.
     ``allowed`` [groups, units]: what the search may choose (support, pins, ``--units``).
     ``execution``: how frames follow each other, and over which time energy is counted.
     ``edge_tokens`` [edges]: tokens (tensor elements) that pass an edge in one inference; None where
@@ -172,6 +193,18 @@ class Problem:
     handovers: tuple[tuple[int, int], ...] = ()
     handover_ps: IntArray | None = None
     searches_priorities: bool = False
+
+    @cached_property
+    def unit_of(self) -> tuple[int, ...]:
+        """[units]: the first entry of the same unit; its own index where one number format may be
+        chosen. A unit runs one group at a time, in whichever format."""
+        names = [unit.unit_name for unit in self.units]
+        return tuple(names.index(name) for name in names)
+
+    @property
+    def has_formats(self) -> bool:
+        """Whether number formats are chosen."""
+        return any(unit.unit is not None for unit in self.units)
 
     @property
     def has_priorities(self) -> bool:

@@ -10,7 +10,7 @@ import numpy as np
 from common.arrays import IntArray
 from common.text import has_control_characters
 from results.errors import ResultError
-from results.problem.arithmetic import MAX_PRIORITY, TIME_LIMIT_PS
+from results.problem.arithmetic import MAX_LOSS_PPM, MAX_PRIORITY, TIME_LIMIT_PS
 from results.problem.execution import (
     ClosedForm,
     ExecutionModel,
@@ -20,6 +20,8 @@ from results.problem.execution import (
     Pipeline,
     Rates,
 )
+from results.problem.interchangeable import are_equal
+from results.problem.objectives import ObjectiveKind
 from results.problem.problem import (
     ChannelCosts,
     ContentionTable,
@@ -46,6 +48,7 @@ def check_problem(problem: Problem) -> None:
     _check_domains(problem)
     for u, unit in enumerate(problem.units):
         _check_unit(problem, unit, f"$.units[{u}]")
+    _check_formats(problem)
     _check_allowed(problem)
     _check_objectives(problem)
     _check_execution(problem)
@@ -97,6 +100,11 @@ def _check_networks(problem: Problem) -> None:
         _require(network.repeats >= 1, f"{path}.repeats", f"must be >= 1, got {network.repeats}")
         _require(
             network.arrival_ps >= 0, f"{path}.arrival_ps", f"must be >= 0, got {network.arrival_ps}"
+        )
+        _require(
+            network.max_loss_ppm is None or network.max_loss_ppm >= 0,
+            f"{path}.max_loss_ppm",
+            f"must be null or >= 0, got {network.max_loss_ppm}",
         )
         _require(
             0 <= network.priority <= MAX_PRIORITY,
@@ -308,6 +316,52 @@ def _check_unit(problem: Problem, unit: ProblemUnit, path: str) -> None:
         _check_channels(problem, unit.channels, f"{path}.channels")
 
 
+def _check_formats(problem: Problem) -> None:
+    """Entries of one unit differ in what depends on the number format only."""
+    names = [unit.name for unit in problem.units]
+    formats: list[tuple[str, str | None]] = []
+    for u, unit in enumerate(problem.units):
+        path = f"$.units[{u}]"
+        if unit.loss_ppm is not None:
+            _check_array(unit.loss_ppm, (problem.group_count,), f"{path}.loss_ppm")
+            _check_range(unit.loss_ppm, 0, MAX_LOSS_PPM, f"{path}.loss_ppm")
+        _require(
+            (unit.unit is None) == (unit.number_format is None),
+            f"{path}.number_format",
+            "must be given where unit is, and only there",
+        )
+        if unit.unit is None:
+            continue
+        _check_text(unit.unit, f"{path}.unit")
+        _check_text(unit.number_format or "", f"{path}.number_format")
+        _require(unit.unit not in names, f"{path}.unit", f"{unit.unit!r} is the name of an entry")
+        format_of = unit.unit, unit.number_format
+        _require(format_of not in formats, f"{path}.number_format", "stands twice for this unit")
+        formats.append(format_of)
+        _require(
+            not isinstance(problem.execution, ClosedForm),
+            f"{path}.number_format",
+            f"must be left out where the execution model is {ClosedForm.model}",
+        )
+        first = problem.units[problem.unit_of[u]]
+        if first is not unit:
+            _check_further_format(unit, first, path)
+
+
+def _check_further_format(unit: ProblemUnit, first: ProblemUnit, path: str) -> None:
+    """An entry of a unit that has one before it."""
+    _require(unit.clocks == first.clocks, f"{path}.clocks", f"must be those of {first.name!r}")
+    _require(
+        are_equal(unit.contention, first.contention),
+        f"{path}.contention",
+        f"must be that of {first.name!r}",
+    )
+    _require(not unit.idle_mw.any(), f"{path}.idle_mw", f"must be 0: {first.name!r} has it")
+    _require(
+        unit.max_segments is None, f"{path}.max_segments", f"must be null: {first.name!r} has it"
+    )
+
+
 def _check_contention(table: ContentionTable, count: int, path: str) -> None:
     for name, array in vars(table).items():
         _check_array(array, (count,), f"{path}.{name}")
@@ -422,3 +476,11 @@ def _check_objectives(problem: Problem) -> None:
             )
         elif objective.kind.spec.needs_network:
             _require(False, path, f"{objective.kind.value} must name a network")
+    limited = any(network.max_loss_ppm is not None for network in problem.networks)
+    if limited or any(o.kind is ObjectiveKind.ACCURACY_LOSS for o in problem.objectives):
+        for u, unit in enumerate(problem.units):
+            _require(
+                unit.loss_ppm is not None,
+                f"$.units[{u}].loss_ppm",
+                "must be given where accuracy is an objective or limited",
+            )

@@ -141,6 +141,7 @@ def problem_to_document(problem: Problem) -> dict[str, Json]:
                 "deadline_ps": network.deadline_ps,
                 "min_rate_uhz": network.min_rate_uhz,
                 **({"priority": network.priority} if network.priority else {}),
+                **({} if network.max_loss_ppm is None else {"max_loss_ppm": network.max_loss_ppm}),
                 **({"paced": True} if network.paced else {}),
                 **{
                     name: value
@@ -174,6 +175,9 @@ def problem_to_document(problem: Problem) -> dict[str, Json]:
                 "demand_kbps": unit.demand_kbps.tolist(),
                 "dynamic_mw": unit.dynamic_mw.tolist(),
                 **({} if unit.step_ps is None else {"step_ps": unit.step_ps.tolist()}),
+                **({} if unit.unit is None else {"unit": unit.unit}),
+                **({} if unit.unit is None else {"number_format": unit.number_format}),
+                **({} if unit.loss_ppm is None else {"loss_ppm": unit.loss_ppm.tolist()}),
             }
             for unit in problem.units
         ],
@@ -287,6 +291,7 @@ def problem_from_document(document: Json) -> Problem:
                 deadline_ps=network["deadline_ps"],
                 min_rate_uhz=network["min_rate_uhz"],
                 priority=network.get("priority", 0),
+                max_loss_ppm=network.get("max_loss_ppm"),
                 paced=network.get("paced", False),
                 deadline_95_ps=network.get("deadline_95_ps"),
                 max_jitter_ps=network.get("max_jitter_ps"),
@@ -350,7 +355,7 @@ def _unit_from_document(unit: Any, domains: dict[str, int], path: str) -> Proble
     contention, channels = unit["contention"], unit["channels"]
     tables = {
         name: _integers(unit[name], f"{path}.{name}")
-        for name in ("time_ps", "demand_kbps", "dynamic_mw", "idle_mw", "step_ps")
+        for name in ("time_ps", "demand_kbps", "dynamic_mw", "idle_mw", "step_ps", "loss_ppm")
         if name in unit
     }
     return ProblemUnit(
@@ -365,6 +370,8 @@ def _unit_from_document(unit: Any, domains: dict[str, int], path: str) -> Proble
             }
         ),
         max_segments=unit["max_segments"],
+        unit=unit.get("unit"),
+        number_format=unit.get("number_format"),
         channels=None
         if channels is None
         else ChannelCosts(

@@ -10,9 +10,11 @@ REST = "memory, clocks, board"
 
 
 def energy_parts_fj(problem: Problem, member: Member) -> dict[str, int]:
-    """Energy by unit, idle and busy, in the problem's order, and ``REST``; together all of it."""
+    """Energy by unit, idle and busy in all number formats, in the problem's order, and ``REST``;
+    together all of it."""
     parts = {
-        unit.name: energy
-        for unit, energy in zip(problem.units, member.energy_by_unit_fj, strict=True)
+        problem.units[u].unit_name: member.energy_by_unit_fj[u]
+        for u, first in enumerate(problem.unit_of)
+        if u == first
     }
     return {**parts, REST: member.energy_fj - sum(member.energy_by_unit_fj)}

@@ -19,7 +19,7 @@ def describe_fixed_clocks(problem: Problem) -> str | None:
         (fixed if d in used else parked).append(f"{domain.name} at {khz / 1000:g} MHz")
     parts = []
     if parked:
-        units = ", ".join(unit.name for unit in problem.units)
+        units = ", ".join(dict.fromkeys(unit.unit_name for unit in problem.units))
         they = "it is" if len(parked) == 1 else "they are"
         parts.append(f"{', '.join(parked)} (no unit of {units} runs on it, and {they} never off)")
     if fixed:

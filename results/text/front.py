@@ -173,7 +173,10 @@ def front_table(
         )
     sentences = [f"{text[0].upper()}{text[1:]}." for text in describe_front(front)]
     if front.provenance.precision:
-        notes.append(f"Number format of all costs: {front.provenance.precision.upper()}.")
+        formats = front.provenance.precision.upper()
+        several = "Number formats that groups choose among"
+        what = several if front.problem.has_formats else "Number format of all costs"
+        notes.append(f"{what}: {formats.replace(',', ', ')}.")
     if front.baselines:
         notes.append(f"Other methods: {'; '.join(_baseline_texts(front))}.")
     lines = [_wrapped(text, width) for text in (*sentences, *notes)]

@@ -45,7 +45,7 @@ def member_lines(problem: Problem, member: Member) -> list[str]:
         lines.append(_figure("energy", _ENERGY, member.energy_fj))
     parts = energy_parts_fj(problem, member)
     rest = parts.pop(REST)
-    busy = {problem.units[u].name for u in member.design.units.tolist()}
+    busy = {problem.units[u].unit_name for u in member.design.units.tolist()}
     units = ", ".join(
         f"{name} {format_number(fj / FJ_PER_MJ)}{'' if name in busy else ' (idle power only)'}"
         for name, fj in parts.items()

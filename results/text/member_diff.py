@@ -63,8 +63,8 @@ def varying_domains(front: Front) -> list[int]:
 
 def transition_count(problem: Problem, member: Member) -> int:
     """Edges whose ends are on different units."""
-    units = member.design.units
-    return sum(bool(units[source] != units[target]) for source, target in problem.edges)
+    units = [problem.unit_of[unit] for unit in member.design.units.tolist()]
+    return sum(units[source] != units[target] for source, target in problem.edges)
 
 
 def describe_front(front: Front) -> list[str]:

@@ -80,6 +80,8 @@ def _network(problem: Problem, network: ProblemNetwork) -> str:
         notes.append(f"priority {network.priority}")
     if network.max_transitions is not None:
         notes.append(f"at most {pluralize(network.max_transitions, 'transition')}")
+    if network.max_loss_ppm is not None:
+        notes.append(f"accuracy loss at most {_decimal(network.max_loss_ppm, 4)} %")
     if network.deadline_ps is not None:
         what = "response" if problem.has_rates else "latency"
         notes.append(f"{what} at most {_decimal(network.deadline_ps, 9)} ms")
@@ -117,7 +119,8 @@ def _pins(problem: Problem, network: ProblemNetwork) -> list[str]:
 def _unit(unit: ProblemUnit) -> str:
     if unit.max_segments is None:
         return unit.name
-    return f"{unit.name} (at most {pluralize(unit.max_segments, 'segment')})"
+    where = "" if unit.unit is None else f" on {unit.unit}"
+    return f"{unit.name} (at most {pluralize(unit.max_segments, 'segment')}{where})"
 
 
 def _domain(domain: ProblemDomain) -> str:

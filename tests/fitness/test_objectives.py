@@ -15,6 +15,7 @@ from fitness.reference.timeline import simulate
 from fitness.simulate import row_of
 from results.problem.execution import OneFrame, Periodic, Pipeline
 from results.problem.objectives import Objective, ObjectiveKind
+from tests.support.problems.formats import with_losses
 
 SHAPE = RandomShape(networks=(1, 3), groups=(1, 4), units=(1, 3), points=(1, 3))
 
@@ -73,9 +74,16 @@ def expected(problem, design):
         ObjectiveKind.ENERGY: energy,
         ObjectiveKind.EFFICIENCY: energy // len(problem.networks),
         ObjectiveKind.POWER: floor(power),
+        ObjectiveKind.ACCURACY_LOSS: lost_ppm(problem, design, range(problem.group_count)),
         ObjectiveKind.STRETCH: floor(Fraction(10**6 * (busy - alone), alone)),
     }
     return values, latencies, energy, power
+
+
+def lost_ppm(problem, design, groups):
+    """What the groups cost on their units."""
+    tables = [problem.units[u].loss_ppm for u in design.units]
+    return sum(0 if tables[g] is None else tables[g][g] for g in groups)
 
 
 def problems(count, **changes):
@@ -96,7 +104,7 @@ def check(rng, problem):
         if type(problem.execution) in kind.spec.models and kind.spec.of_one_network
     ]
     objectives += [Objective(kind, n) for n in range(len(problem.networks)) for kind in of_one]
-    problem = replace(problem, objectives=tuple(objectives))
+    problem = replace(with_losses(problem, rng), objectives=tuple(objectives))
     designs = [random_design(rng, problem) for _ in range(4)]
     outcomes = make_outcomes(problem)(np.stack([row_of(design) for design in designs]))
     assert outcomes.possible.all()
@@ -119,6 +127,7 @@ def check(rng, problem):
                     ObjectiveKind.LATENCY: latencies[objective.network],
                     ObjectiveKind.TOKEN_RATE: ceil(Fraction(end - begin, network.repeats)),
                     ObjectiveKind.TOKEN_ENERGY: values[ObjectiveKind.ENERGY] // network.repeats,
+                    ObjectiveKind.ACCURACY_LOSS: lost_ppm(problem, design, network.groups),
                 }[objective.kind]
             )
 
@@ -145,6 +154,7 @@ def test_objectives_of_a_pipeline(in_flight):
 def test_figures_of_constraints_and_what_is_feasible(execution):
     """A limit at exactly the figure is met, one below it is not."""
     for rng, problem in problems(10, execution=execution):
+        problem = with_losses(problem, rng)
         design = random_design(rng, problem)
         rows = row_of(design)[None, :]
         _, latencies, energy, power = expected(problem, design)
@@ -162,10 +172,16 @@ def test_figures_of_constraints_and_what_is_feasible(execution):
             )
             for u in range(len(problem.units))
         ]
+        losses = [lost_ppm(problem, design, network.groups) for network in problem.networks]
         limited = replace(
             problem,
             networks=tuple(
-                replace(network, max_transitions=crossings[n], deadline_ps=latencies[n])
+                replace(
+                    network,
+                    max_transitions=crossings[n],
+                    max_loss_ppm=int(losses[n]),
+                    deadline_ps=latencies[n],
+                )
                 for n, network in enumerate(problem.networks)
             ),
             units=tuple(
@@ -177,6 +193,7 @@ def test_figures_of_constraints_and_what_is_feasible(execution):
         figures = {
             ConstraintKind.TRANSITIONS: crossings,
             ConstraintKind.SEGMENTS: segments,
+            ConstraintKind.LOSS: losses,
             ConstraintKind.DEADLINE: list(latencies),
             ConstraintKind.RATE: [],
             ConstraintKind.PERIOD: [] if execution.period_ps is None else [makespan],
@@ -194,6 +211,10 @@ def test_figures_of_constraints_and_what_is_feasible(execution):
             tighter = replace(limited, energy_budget_fj=energy - 1)
             assert not make_outcomes(tighter)(rows).feasible[0]
             tighter = replace(limited, power_cap_mw=-(-power_uw // 1000) - 1)
+            assert not make_outcomes(tighter)(rows).feasible[0]
+        if losses[0] > 0:
+            first = replace(limited.networks[0], max_loss_ppm=int(losses[0]) - 1)
+            tighter = replace(limited, networks=(first, *limited.networks[1:]))
             assert not make_outcomes(tighter)(rows).feasible[0]
 
 

@@ -36,6 +36,15 @@ def loss(c, m, x, y):
     return min(worst, 62260)
 
 
+def places_of(problem):
+    """Of each unit name that of the first entry of the same processor."""
+    names = {unit["name"]: unit.get("unit", unit["name"]) for unit in problem["units"]}
+    first = {}
+    for name, processor in names.items():
+        first.setdefault(processor, name)
+    return {name: first[processor] for name, processor in names.items()}
+
+
 def begin_of(problem, n, repeat):
     """When a repeat, counted from 1, is released, from the release of the frame."""
     network = problem["networks"][n]
@@ -62,6 +71,7 @@ def replay(problem, unit_of, point, priorities=None, endless=False):
     """
     units = {unit["name"]: unit for unit in problem["units"]}
     number = {unit["name"]: u for u, unit in enumerate(problem["units"])}
+    place = places_of(problem)
     index = {name: [point[clock] for clock in unit["clocks"]] for name, unit in units.items()}
     m = point[problem["memory_domain"]] if problem["memory_domain"] else 0
     demand = [at(units[u]["demand_kbps"][g], index[u]) for g, u in enumerate(unit_of)]
@@ -171,11 +181,12 @@ def replay(problem, unit_of, point, priorities=None, endless=False):
             queue = [
                 (priorities[networks[key[1]]["name"]], when, *key)
                 for key, when in queued.items()
-                if when <= now and unit_of[key[3]] == u
+                if when <= now and place[unit_of[key[3]]] == u
             ]
             if queue and u not in running:
                 key = min(queue)[2:]
-                time = time_of(units[u], key[3], index[u], key[2])
+                entry = unit_of[key[3]]
+                time = time_of(units[entry], key[3], index[entry], key[2])
                 start[key], running[u] = now, (key, time * 65536)
                 del queued[key]
         rate = {}
@@ -230,6 +241,12 @@ def figures(problem, unit_of, point, rows, played=None):
     )
     busy = sum(end - start for _, start, end in rows.values())
     result["stretch_ppm"] = (busy - alone) * 10**6 // alone
+    lost = [units[u].get("loss_ppm", [0] * len(unit_of))[g] for g, u in enumerate(unit_of)]
+    result["accuracy_loss_ppm"] = sum(lost)
+    for network in problem["networks"]:
+        first = network["first_group"]
+        own = lost[first : first + len(network["group_names"])]
+        result["accuracy_loss_ppm" + ":" + network["name"]] = sum(own)
 
     counted, idle_ps, per = rows, makespan, (1, 1)
     spent = dict.fromkeys(units, 0)
@@ -265,11 +282,12 @@ def figures(problem, unit_of, point, rows, played=None):
             needed.add(domain["name"])
             static = domain["operating_points"][point[domain["name"]]]["static_mw"]
             energy += static * idle_ps
-    by_unit = {}
+    by_unit = dict.fromkeys(units, 0)
+    place = places_of(problem)
     for unit in problem["units"]:
         index = [point[clock] for clock in unit["clocks"]]
         idle = at(unit["idle_mw"], index) if unit["clocks"][0] in needed else 0
-        by_unit[unit["name"]] = (
+        by_unit[place[unit["name"]]] += (
             spent[unit["name"]]
             + idle * idle_ps
             + sum(
@@ -340,7 +358,7 @@ def stream_periods(problem, unit_of, point, rows, window):
     """Of each stream what a frame takes in the mean of the window, rounded up."""
     (begin, before), (last, after) = window
     units = {unit["name"]: unit for unit in problem["units"]}
-    networks = problem["networks"]
+    networks, place = problem["networks"], places_of(problem)
 
     def alone(g, repeat):
         unit = units[unit_of[g]]
@@ -353,10 +371,10 @@ def stream_periods(problem, unit_of, point, rows, window):
             first = networks[n]["first_group"]
             for g in range(first, first + len(networks[n]["group_names"])):
                 for repeat in range(networks[n]["repeats"]):
-                    load[unit_of[g]] += alone(g, repeat + 1)
+                    load[place[unit_of[g]]] += alone(g, repeat + 1)
         for (_, n, r, g), (_, _, end) in rows.items():
             if n in members and end is not None and begin < end <= last:
-                done[unit_of[g]] += alone(g, r)
+                done[place[unit_of[g]]] += alone(g, r)
         for running, sign in ((before, -1), (after, 1)):
             for u, ((_, n, r, g), work) in running.items():
                 if n in members:

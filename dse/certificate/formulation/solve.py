@@ -133,6 +133,11 @@ def check_formulated(problem: Problem) -> None:
         raise ResultError(
             "the SMT formulation needs fixed priorities, and networks without rates of their own"
         )
+    limited = any(network.max_loss_ppm is not None for network in problem.networks)
+    if problem.has_formats or limited:
+        raise ResultError(
+            "the SMT formulation needs one number format, and no limit on the loss of accuracy"
+        )
     for name in ("power_cap_mw", "energy_budget_fj"):
         value = getattr(problem, name)
         if value is not None:

@@ -11,6 +11,7 @@ from dse.compile.load import announce_compilation
 from dse.workload.options import Options
 from dse.workload.parse_options import with_dimensions
 from dse.workload.workload_file import workload_from
+from fitness.profiles.loss_table import load_losses
 from fitness.profiles.profile_file import load_profile
 from platforms.io.platform_file import load_platform
 
@@ -34,6 +35,7 @@ def problem_from_texts(
         with_dimensions(workload_from(networks), inputs.dim),
         chip,
         options,
+        losses=None if inputs.losses is None else load_losses(inputs.losses),
         profile=None if inputs.profile is None else load_profile(inputs.profile, chip),
         scenario=together.scenario,
         match_repeats=together.balance,

@@ -65,9 +65,9 @@ Objectives = Annotated[
         "--objective",
         help="Objective: latency, latency:NETWORK, inverse-latency, throughput, energy, "
         "power, efficiency, stretch; of phases tokens-per-second, energy-per-token; with "
-        "--free-running fairness; with rates of networks relative-response, response, response-95, "
-        "jitter, misses, each also of one :NETWORK. Repeatable. "
-        "[default: latency, energy; with rates relative-response, power]",
+        "--free-running fairness; with --losses accuracy-loss; with rates of networks "
+        "relative-response, response, response-95, jitter, misses, each also of one :NETWORK. "
+        "Repeatable. [default: latency, energy; with rates relative-response, power]",
     ),
 ]
 GroupCount = Annotated[
@@ -104,7 +104,28 @@ Fixed = Annotated[
     list[str] | None,
     typer.Option("--fix", help="Fix a clock: DOMAIN=MHZ, DOMAIN=max or DOMAIN=min. Repeatable."),
 ]
-Precision = Annotated[str | None, typer.Option("--precision", help="Number format, such as fp16.")]
+Precision = Annotated[
+    str | None,
+    typer.Option(
+        "--precision",
+        help="Number format, such as fp16, or formats that groups choose among, such as int8,fp16.",
+    ),
+]
+MaxLosses = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--max-accuracy-loss",
+        help="Maximum loss of accuracy in percent, for one network or all: [NETWORK=]PERCENT. "
+        "Repeatable. With --losses.",
+    ),
+]
+LossFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--losses",
+        help="Table (CSV) of the accuracy that number formats cost: network,layer,format,loss_ppm.",
+    ),
+]
 PowerCap = Annotated[str | None, typer.Option("--power-cap", help="Power cap in watts.")]
 EnergyBudget = Annotated[
     str | None, typer.Option("--energy-budget", help="Energy budget per frame in mJ.")
@@ -254,6 +275,7 @@ class InputOptions:
     """What is known of the networks beside their models."""
 
     profile: ProfileFile = None
+    losses: LossFile = None
     dim: Dimensions = None
 
 
@@ -289,6 +311,7 @@ class GoalOptions:
     power_cap: PowerCap = None
     energy_budget: EnergyBudget = None
     deadline: Deadlines = None
+    max_accuracy_loss: MaxLosses = None
     min_rate: MinRates = None
     fps: FrameRate = None
     throughput_model: ThroughputModelName = ThroughputModel.TIMELINE

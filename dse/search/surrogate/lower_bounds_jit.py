@@ -83,7 +83,7 @@ def least_rows(
             n = precedence.owner[g]
             scratch.path[n] = max(scratch.path[n], start + time)
             all_repeats = time * precedence.repeats[n]
-            scratch.load[unit] += all_repeats
+            scratch.load[plan.unit_of[unit]] += all_repeats
             energy += all_repeats * chosen.group[g].dynamic_mw
         last, total = np.int64(0), np.int64(0)
         for u in range(plan.units):

@@ -11,6 +11,7 @@ from dse.certificate.certify import Limits, certify, default_nodes
 from dse.certificate.preconditions import certified_column
 from dse.certificate.seed_front import seed_front
 from dse.engines.explore import explore_problem
+from dse.errors import WorkloadError
 from dse.problem.build import BuiltProblem
 from dse.space.design_space import DesignSpace
 from fitness.simulate import row_of
@@ -68,10 +69,16 @@ def compare(
     the makespan or Eq. 10.
 
     Raises:
+        WorkloadError: where groups choose among number formats.
         InfeasibleError: where no design point found keeps all constraints.
         ResultError: where a constraint has no lemmas.
     """
     problem = built.problem
+    if problem.has_formats:
+        raise WorkloadError(
+            "--precision: the methods choose units, in one number format; one is required, got "
+            f"{built.precision}"
+        )
     column = compared_objective(problem)
     provable = problem.objectives[column].kind is not ObjectiveKind.THROUGHPUT
     # The exact search finds the optimum by itself; it wants a first point to beat, no more.

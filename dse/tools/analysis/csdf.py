@@ -71,7 +71,7 @@ def _stages(problem: Problem, design: DesignPoint) -> list[int]:
     stages = [0] * problem.group_count
     # An edge always leads to a group with a larger number.
     for source, target in sorted(problem.edges):
-        change = int(design.units[source] != design.units[target])
+        change = int(_unit_of(problem, design, source) != _unit_of(problem, design, target))
         stages[target] = max(stages[target], stages[source] + change)
     return stages
 
@@ -108,8 +108,14 @@ def _phases(problem: Problem, design: DesignPoint) -> dict[int, list[_Placed]]:
                 label = f"{network.name}:{network.group_names[g - network.first_group]}"
                 if network.repeats > 1:
                     label += f"#{repeat}"
-                placed.setdefault(u, []).append(_Placed(label, time + spent[g], g))
+                at = _unit_of(problem, design, g)
+                placed.setdefault(at, []).append(_Placed(label, time + spent[g], g))
     return placed
+
+
+def _unit_of(problem: Problem, design: DesignPoint, group: int) -> int:
+    """The unit of a group, in whichever number format."""
+    return problem.unit_of[int(design.units[group])]
 
 
 def _graph(
@@ -122,7 +128,7 @@ def _graph(
     channels = []
     for e, (source, target) in enumerate(problem.edges):
         tokens = 1 if problem.edge_tokens is None else max(int(problem.edge_tokens[e]), 1)
-        ends = [int(design.units[group]) for group in (source, target)]
+        ends = [_unit_of(problem, design, group) for group in (source, target)]
         production, consumption = (
             [tokens if entry.group == group else 0 for entry in phases[u]]
             for group, u in zip((source, target), ends, strict=True)
@@ -132,8 +138,8 @@ def _graph(
         channels.append(
             Channel(
                 name=f"c{source}_{target}",
-                source=problem.units[ends[0]].name,
-                target=problem.units[ends[1]].name,
+                source=problem.units[ends[0]].unit_name,
+                target=problem.units[ends[1]].unit_name,
                 production=per_phase(production),
                 consumption=per_phase(consumption),
                 initial_tokens=initial,
@@ -144,9 +150,9 @@ def _graph(
         name=name,
         actors=tuple(
             Actor(
-                problem.units[u].name,
+                problem.units[u].unit_name,
                 execution_times=(
-                    (problem.units[u].name, per_phase([entry.time_ps for entry in phases[u]])),
+                    (problem.units[u].unit_name, per_phase([entry.time_ps for entry in phases[u]])),
                 ),
                 phases=tuple(entry.name for entry in phases[u]),
             )

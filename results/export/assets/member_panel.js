@@ -155,7 +155,8 @@ function operatingPoints(data, member, base) {
 
 // Parts of the energy: the units, and the rest, which the memory, other clocks and the board take.
 function energyParts(data, member) {
-  const units = data.units.map((name, u) => ({ name, class: `u${u % 9}`, value: mj(member.energy_by_unit_fj[u]) }));
+  const units = data.unit_names.map((name, u) => ({ name, class: `u${u % 9}`, value: mj(member.energy_by_unit_fj[u]) }))
+    .filter((_, u) => data.unit_of[u] === u);
   const rest = member.energy_fj - member.energy_by_unit_fj.reduce((sum, value) => sum + value, 0);
   return [...units, { name: "memory, clocks and board", class: "u8", value: mj(rest) }];
 }

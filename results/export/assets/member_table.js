@@ -42,7 +42,7 @@ function memberTable(page) {
 }
 
 function transitionCount(data, member) {
-  return data.edges.filter(([s, t]) => member.units[s] !== member.units[t]).length;
+  return data.edges.filter(([s, t]) => data.unit_of[member.units[s]] !== data.unit_of[member.units[t]]).length;
 }
 
 // Digits that all figures need so that no two members look the same; members differ somewhere.

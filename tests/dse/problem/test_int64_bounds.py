@@ -21,16 +21,17 @@ from fitness.objectives import make_outcomes
 from fitness.reference.objectives import plain_outcome
 from fitness.simulate import row_of
 from results.errors import ResultError
-from results.problem.execution import ChannelUse, FreeRunning, Periodic, Pipeline
+from results.problem.execution import ChannelUse, FreeRunning, OneFrame, Periodic, Pipeline
 from results.problem.objectives import Objective, ObjectiveKind
 from results.problem.problem import Problem
+from tests.support.problems.formats import with_losses
 from tests.support.problems.random_spaces import NOTHING, random_power_problem, space_of
 
 SHAPE = RandomShape(networks=(1, 3), groups=(1, 3), units=(1, 3), points=(1, 2))
 OF_A_FRAME = tuple(
     Objective(kind, 0 if kind.spec.needs_network else None)
     for kind in ObjectiveKind
-    if kind not in (ObjectiveKind.THROUGHPUT, ObjectiveKind.FAIRNESS)
+    if OneFrame in kind.spec.models
 )
 OF_A_PIPELINE = (*OF_A_FRAME, Objective(ObjectiveKind.THROUGHPUT))
 FREE = tuple(
@@ -47,7 +48,7 @@ def scaled(table: IntArray, factor: float, most: int) -> IntArray:
 
 def extreme_problem(rng: np.random.Generator) -> Problem:
     """Times from 1 ps to 140 s, powers from nothing to a megawatt, in every execution model."""
-    problem = random_problem(rng, SHAPE)
+    problem = with_losses(random_problem(rng, SHAPE))
     time = 10.0 ** rng.uniform(-8, 5.2)
     power = 10.0 ** rng.uniform(-4, 5)
     units = tuple(

@@ -83,8 +83,9 @@ def test_the_whole_cache_is_handed_over_once() -> None:
     first = problem.networks[1].first_group
     assert sorted({target - first for _, target in problem.handovers}) == attending
     # Fixed times apart, all together take what the cache takes in one piece.
-    each = passing_ps(RK3588, RK3588.units, built().precision, 0)
-    whole = passing_ps(RK3588, RK3588.units, built().precision, cached)
+    ends = [(unit, built().precision) for unit in RK3588.units]
+    each = passing_ps(RK3588, ends, 0)
+    whole = passing_ps(RK3588, ends, cached)
     moved = (problem.handovers_ps - each).sum(axis=0)
     assert np.abs(moved - (whole - each)).max() <= len(problem.handovers)
 

@@ -17,7 +17,13 @@ from results.plots.front import MARKERS, draw_front, front_pictures
 from results.plots.gantt import draw_gantt, gantt_png, gantt_svg
 from results.plots.labels import overlap, place_labels, staircase_boxes
 from results.plots.style import ink_on, picture_settings
-from results.problem.objectives import Objective, ObjectiveKind, format_number, objective_names
+from results.problem.objectives import (
+    Objective,
+    ObjectiveKind,
+    format_number,
+    objective_names,
+    objective_value,
+)
 from tests.support.fresh_process import outputs
 
 PNG = b"\x89PNG\r\n\x1a\n"
@@ -82,7 +88,37 @@ def test_front_names_axes_marks_and_clocks(front, three_objective_front):
         for word in ("Latency (ms)", "Energy (mJ)", "fastest", "lowest energy", "clock (MHz)"):
             assert word in words
         words = all_texts(draw_front(three_objective_front))
-        assert "Latency of resnet50 (ms)" in words
+        assert "latency of resnet50 at most " in words
+
+
+def test_a_third_objective_is_drawn_as_levels(three_objective_front):
+    """Each staircase has members that no other member within its level beats in both axes, and
+    every member is a dot."""
+    problem = three_objective_front.problem
+    with picture_settings():
+        (axes,) = draw_front(three_objective_front).axes
+    lines = [line for line in axes.get_lines() if not line.get_label().startswith("_")]
+    assert 1 < len(lines) <= 5
+    points = [
+        tuple(map(objective_value, problem.objectives, member.objectives))
+        for member in three_objective_front.members
+    ]
+    limits = []
+    for line in lines:
+        limit = float(line.get_label().split(" at most ")[1].split()[0])
+        limits.append(limit)
+        within = [point[:2] for point in points if point[2] <= limit * 1.001]
+        drawn = set(zip(*line.get_data(), strict=True))
+        for x, y in drawn:
+            assert not any(a <= x and b <= y and (a, b) != (x, y) for a, b in within)
+        beaten_by_none = {
+            (x, y)
+            for x, y in within
+            if not any(a <= x and b <= y and (a, b) != (x, y) for a, b in within)
+        }
+        assert drawn == beaten_by_none
+    assert limits == sorted(limits)
+    assert sum(len(dots.get_offsets()) for dots in axes.collections) >= len(points)
 
 
 def test_a_name_without_room_stands_below_with_its_figures(front):

@@ -45,7 +45,9 @@ COSTS = {
     },
     ProblemNetwork: {"first_group"},
     ProblemUnit: {"clocks", "time_ps", "demand_kbps", "dynamic_mw", "idle_mw", "contention"}
-    | {"channels", "step_ps"},
+    | {"channels", "step_ps", "loss_ppm"}
+    # An entry's name has both.
+    | {"unit", "number_format"},
     ProblemDomain: {"voltages_mv", "static_mw"},
 }
 """Fields that say what a design point gives, and not which there are."""
@@ -119,6 +121,10 @@ NARROWS: dict[type, dict[str, Change]] = {
         "group_names": (one_group_less, "second (1 group)"),
         "repeats": (of("networks", 1, repeats=3), "second (2 groups, 3 times a frame)"),
         "waits_for": (of("networks", 1, waits_for=(0,)), "second (2 groups, after first)"),
+        "max_loss_ppm": (
+            of("networks", 1, max_loss_ppm=12_500),
+            "second (2 groups, accuracy loss at most 1.25 %)",
+        ),
         "arrival_ps": (of("networks", 1, arrival_ps=2_500_000_000), "from 2.5 ms on"),
         "max_transitions": (of("networks", 0, max_transitions=1), "4 groups, at most 1 transition"),
         "deadline_ps": (of("networks", 1, deadline_ps=12 * 10**9), "latency at most 12 ms"),

@@ -1,0 +1,99 @@
+"""Costs where groups choose among several number formats: an entry for each of a unit's."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from common.arrays import IntArray
+from fitness.cost_model.tables import NetworkCosts
+from fitness.costs.network_costs import choose_precision
+from fitness.costs.transitions import passing_ps
+from platforms.errors import PlatformError
+from platforms.platform import Platform, Unit
+from sdf.grouping.groups import GroupedNetwork
+
+
+@dataclass(frozen=True)
+class UnitFormat:
+    """A unit in a number format that its groups may have."""
+
+    unit: Unit
+    number_format: str
+    is_choice: bool = False
+    """Whether there is a choice of formats."""
+
+    @property
+    def name(self) -> str:
+        """``gpu``; where formats are chosen ``gpu:fp16``."""
+        return f"{self.unit.name}:{self.number_format}" if self.is_choice else self.unit.name
+
+
+def choose_formats(platform: Platform, precision: str | None) -> tuple[str, ...]:
+    """The number formats in ``int8,fp16``; the platform's default of None.
+
+    Raises:
+        PlatformError: on a format that no unit computes in, or that stands twice.
+    """
+    if precision is None:
+        return (choose_precision(platform, None),)
+    names = [name.strip() for name in precision.split(",")]
+    formats = tuple(choose_precision(platform, name) for name in names)
+    if len(set(formats)) < len(formats):
+        raise PlatformError(f"precision: each number format at most once, got {precision!r}")
+    return formats
+
+
+def unit_formats(units: Sequence[Unit], formats: Sequence[str]) -> tuple[UnitFormat, ...]:
+    """Every unit in every format that it computes in; in the first one of all, where it computes
+    in none of them: then it can run nothing, but it is there and draws power."""
+    if len(formats) == 1:
+        return tuple(UnitFormat(unit, formats[0]) for unit in units)
+    entries = []
+    for unit in units:
+        known = {peak.precision for peak in unit.peaks}
+        own = [name for name in formats if name in known] or [formats[0]]
+        entries += [UnitFormat(unit, name, is_choice=True) for name in own]
+    return tuple(entries)
+
+
+def in_formats(
+    network: GroupedNetwork,
+    platform: Platform,
+    units: Sequence[Unit],
+    entries: Sequence[UnitFormat],
+    costs: Mapping[str, NetworkCosts],
+) -> NetworkCosts:
+    """The costs of all entries, from those of every format alone.
+
+    Between units of one format a measured transition counts as in ``costs``; between two formats
+    it is :func:`fitness.costs.transitions.passing_ps`.
+    """
+    place = [units.index(entry.unit) for entry in entries]
+    transitions = np.zeros((len(network.edges), len(entries), len(entries)), dtype=np.int64)
+    for number, edge in enumerate(network.edges):
+        transitions[number] = passing_in_formats(platform, entries, edge.elements)
+    for a, source in enumerate(entries):
+        for b, target in enumerate(entries):
+            if source.number_format == target.number_format:
+                alone = costs[source.number_format].transition_ps
+                transitions[:, a, b] = alone[:, place[a], place[b]]
+    first = next(iter(costs.values()))
+    return replace(
+        first,
+        units=tuple(
+            replace(costs[entry.number_format].units[at], number_format=entry.number_format)
+            for entry, at in zip(entries, place, strict=True)
+        ),
+        transition_ps=transitions,
+        notes=tuple(dict.fromkeys(note for table in costs.values() for note in table.notes)),
+    )
+
+
+def passing_in_formats(
+    platform: Platform, entries: Sequence[UnitFormat], elements: int
+) -> IntArray:
+    """[entries, entries]: how long a tensor takes from one entry to another."""
+    return passing_ps(platform, [(entry.unit, entry.number_format) for entry in entries], elements)

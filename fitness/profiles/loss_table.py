@@ -1,0 +1,109 @@
+"""What number formats cost in accuracy, layer by layer: a user's table (CSV)."""
+
+from __future__ import annotations
+
+import difflib
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from common.files import read_file
+from fitness.calibration.csv_table import read_table
+from platforms.errors import PlatformError
+from results.problem.arithmetic import MAX_LOSS_PPM
+
+COLUMNS = ("network", "layer", "format", "loss_ppm")
+EVERY_LAYER = "*"
+"""Instead of a layer's name: all that have no row of their own."""
+REFERENCE = "fp32"
+"""The format that losses are held against; without rows it costs nothing."""
+
+
+@dataclass(frozen=True)
+class LossTable:
+    """Losses in millionths of the metric, by network, number format and layer."""
+
+    name: str
+    """Of the file."""
+    sha256: str
+    losses: Mapping[tuple[str, str], Mapping[str, int]]
+    """(network, format) -> layer, or ``EVERY_LAYER``, -> loss."""
+
+    def of_groups(
+        self, networks: Sequence[str], number_format: str, groups: Sequence[Sequence[str]]
+    ) -> tuple[int, ...]:
+        """What each group of layers costs: the sum over its layers; a layer without a row costs
+        nothing where others of the network have rows for the format.
+
+        Args:
+            networks: names that the network goes by in the table; the first that is there counts.
+            groups: names of layers.
+
+        Raises:
+            PlatformError: where the table has no row of the network for the format, or rows of
+                layers that it does not have.
+        """
+        found = [
+            self.losses[name, number_format] for name in networks if self._has(name, number_format)
+        ]
+        if not found:
+            if number_format == REFERENCE:
+                return (0,) * len(groups)
+            raise PlatformError(
+                f"{self.name}: has no row of network {networks[0]!r} in {number_format}; a row "
+                f"with the layer {EVERY_LAYER} is for all its layers"
+            )
+        rows = found[0]
+        known = {layer for group in groups for layer in group}
+        for layer, loss in rows.items():
+            if loss and layer not in known and layer != EVERY_LAYER:
+                near = difflib.get_close_matches(layer, sorted(known), n=2)
+                hint = f" (did you mean {' or '.join(near)}?)" if near else ""
+                raise PlatformError(
+                    f"{self.name}: network {networks[0]!r} has no layer {layer!r}{hint}"
+                )
+        every = rows.get(EVERY_LAYER, 0)
+        return tuple(sum(rows.get(layer, every) for layer in group) for group in groups)
+
+    def _has(self, network: str, number_format: str) -> bool:
+        return (network, number_format) in self.losses
+
+
+def load_losses(path: str | Path) -> LossTable:
+    """The table in a CSV file with the columns ``network``, ``layer``, ``format``, ``loss_ppm``.
+
+    A loss is in millionths of the metric (10,000 is one percent); a gain, below 0, counts as 0:
+    sums of gains would promise what no measurement shows.
+
+    Raises:
+        PlatformError: where the file cannot be read, has other columns, or a row that stands twice
+            or has no number from -10^12 to 10^12; names the line.
+    """
+    path = Path(path)
+    losses: dict[tuple[str, str], dict[str, int]] = {}
+    for key, layer, loss, where in _rows(path):
+        rows = losses.setdefault(key, {})
+        if layer in rows:
+            raise PlatformError(f"{where}: {', '.join((*key, layer))} stands twice")
+        rows[layer] = max(loss, 0)
+    digest = hashlib.sha256(read_file(path, PlatformError)).hexdigest()
+    return LossTable(path.name, digest, losses)
+
+
+def _rows(path: Path) -> Iterator[tuple[tuple[str, str], str, int, str]]:
+    for row in read_table(path, COLUMNS):
+        for column in COLUMNS:
+            if not row.cells[column]:
+                raise PlatformError(f"{row.where}: {column} must not be empty")
+        text = row.cells["loss_ppm"]
+        try:
+            loss = round(float(text))
+        except (ValueError, OverflowError):
+            loss = MAX_LOSS_PPM + 1
+        if abs(loss) > MAX_LOSS_PPM:
+            raise PlatformError(
+                f"{row.where}: loss_ppm must be a number from -10^12 to 10^12, got {text!r}"
+            )
+        key = row.cells["network"], row.cells["format"].lower()
+        yield key, row.cells["layer"], loss, row.where

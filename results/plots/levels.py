@@ -1,0 +1,69 @@
+"""A front with three objectives: for levels of the third, what is reachable in the first two."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from results.front.dominance import non_dominated
+from results.front.front import Front
+from results.front.named_members import mark_members
+from results.plots.style import INK
+from results.problem.objectives import (
+    format_objectives,
+    larger_is_better,
+    objective_label,
+    objective_unit,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+SHARES = (0.05, 0.25, 0.5, 0.75, 1.0)
+"""Of the members that keep each level."""
+
+
+def draw_levels(
+    figure: Figure, axes: Axes, front: Front, xs: Sequence[float], ys: Sequence[float]
+) -> None:
+    """For some values of the third objective the staircase of the members that are as good as that;
+    every member as a dot in the colour of the first staircase that it counts for."""
+    from matplotlib import colormaps
+
+    objective = front.problem.objectives[2]
+    values = np.array([member.objectives for member in front.members], dtype=np.int64)
+    third = values[:, 2]
+    ranks = np.ceil(np.array(SHARES) * len(third)).astype(int) - 1
+    limits = np.unique(np.sort(third)[ranks])
+    # The yellow end of the map is too light on white paper.
+    colours = [colormaps["viridis"](share) for share in np.linspace(0.0, 0.9, len(limits))]
+    level = np.searchsorted(limits, third)
+    axes.scatter(xs, ys, s=5, c=[colours[k] for k in level], linewidths=0, alpha=0.45, zorder=2)
+    descending = larger_is_better(front.problem.objectives[0])
+    bound = "at least" if larger_is_better(objective) else "at most"
+    texts = format_objectives(objective, limits.tolist())
+    label = objective_label(front.problem, objective)
+    for k, text in enumerate(texts):
+        kept = np.flatnonzero(third <= limits[k])
+        best = kept[non_dominated(values[kept, :2])]
+        line = sorted((xs[i], ys[i]) for i in best.tolist())
+        axes.plot(
+            *zip(*line, strict=True),
+            color=colours[k],
+            linewidth=1.1,
+            drawstyle="steps-pre" if descending else "steps-post",
+            marker="o",
+            markersize=2.2,
+            zorder=3,
+            label=f"{label} {bound} {text} {objective_unit(objective)}",
+        )
+    for i in mark_members(front):
+        axes.scatter(
+            xs[i], ys[i], s=30, c=[colours[level[i]]], edgecolors=INK, linewidths=1.0, zorder=4
+        )
+    figure.legend(
+        loc="outside upper left", ncols=2, handletextpad=0.4, borderpad=0.2, columnspacing=0.8
+    )

@@ -1,0 +1,138 @@
+"""Exact fronts where groups choose among number formats, against enumeration.
+
+``PARETOSOC_RANDOM_FORMATS`` is the number of random problems.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from dse.certificate.branch_and_bound import ExactResult, find_front
+from dse.certificate.preconditions import Goal, provable
+from fitness.lemma_checker.claim import LemmaTarget
+from fitness.lemma_checker.tree import check_tree, leaf_table
+from fitness.objectives import make_outcomes
+from fitness.tree_checker import check_tree_fast
+from results.front.dominance import non_dominated
+from results.problem.interchangeable import interchangeable_before
+from results.problem.objectives import Objective, ObjectiveKind
+from results.problem.problem import Problem
+from results.problem.problem_check import check_problem
+from tests.support.problems.formats import with_formats, with_twin
+from tests.support.problems.random_spaces import (
+    random_limited_problem,
+    random_power_problem,
+    size_of,
+    space_of,
+)
+
+CHUNK = 50
+CHUNKS = int(os.environ.get("PARETOSOC_RANDOM_FORMATS", "200")) // CHUNK
+MAX_ROWS = 30_000
+POOL = (
+    Objective(ObjectiveKind.LATENCY),
+    Objective(ObjectiveKind.ENERGY),
+    Objective(ObjectiveKind.ACCURACY_LOSS),
+    Objective(ObjectiveKind.ACCURACY_LOSS, 0),
+    Objective(ObjectiveKind.INVERSE_LATENCY),
+)
+
+
+def drawn(seed: int) -> Problem:
+    """Three objectives, makespan and energy, or any of the pool."""
+    rng = np.random.default_rng([25, seed])
+    base = random_limited_problem(rng)
+    if seed % 2:
+        base = random_power_problem(rng, ObjectiveKind.LATENCY)
+    problem = with_formats(rng, base, most=2)
+    if seed % 4 in (1, 2):
+        problem = with_twin(rng, problem)
+    objectives = POOL[: 3 - seed % 3]
+    if seed % 3 == 2:
+        objectives = tuple(POOL[i] for i in rng.choice(5, rng.integers(1, 4), replace=False))
+    problem = replace(problem, objectives=objectives)
+    check_problem(problem)
+    return problem
+
+
+def vectors(rows: np.ndarray) -> set[tuple[int, ...]]:
+    return {tuple(row) for row in rows.tolist()}
+
+
+def claim_of(problem: Problem, result: ExactResult) -> LemmaTarget:
+    columns = tuple(range(len(problem.objectives)))
+    return LemmaTarget(columns, tuple(sorted(vectors(result.objectives))), 0, result.rates_mw)
+
+
+@pytest.mark.parametrize("chunk", range(CHUNKS))
+def test_the_exact_front_is_that_of_enumeration(chunk: int) -> None:
+    alike = several = limited = 0
+    for seed in range(chunk * CHUNK, (chunk + 1) * CHUNK):
+        problem = drawn(seed)
+        if size_of(problem) > MAX_ROWS:
+            continue
+        outcomes = make_outcomes(problem)(space_of(problem).rows)
+        feasible = outcomes.objectives[outcomes.feasible]
+        result = find_front(problem, jobs=1)
+        assert result.complete
+        assert vectors(result.objectives) == vectors(feasible[non_dominated(feasible)])
+        claim = claim_of(problem, result)
+        assert check_tree(problem, result.tree, claim) is None
+        assert check_tree_fast(problem, result.tree, claim).fault is None
+        alike += max(interchangeable_before(problem)) >= 0
+        several += len(result.objectives) > 2
+        limited += any(network.max_loss_ppm is not None for network in problem.networks)
+    assert alike > 5
+    assert several > 2
+    assert limited > 5
+
+
+def test_a_better_point_breaks_the_tree() -> None:
+    """With a member left out neither checker accepts the tree."""
+    refused = 0
+    for seed in range(60):
+        problem = drawn(3 * seed)
+        if size_of(problem) > MAX_ROWS:
+            continue
+        result = find_front(problem, jobs=1)
+        claim = claim_of(problem, result)
+        for member in claim.members:
+            others = tuple(other for other in claim.members if other != member)
+            without = replace(claim, members=others)
+            assert check_tree(problem, result.tree, without) is not None
+            assert check_tree_fast(problem, result.tree, without).fault is not None
+            refused += 1
+    assert refused > 20
+
+
+def test_leaves_of_a_tree_cover_the_space() -> None:
+    """Every feasible design point has the choices of a leaf, mirror images counted."""
+    for seed in range(40):
+        problem = drawn(seed)
+        if size_of(problem) > 3000:
+            continue
+        result = find_front(problem, jobs=1)
+        space = space_of(problem)
+        outcomes = make_outcomes(problem)(space.rows)
+        rows = space.rows[outcomes.feasible]
+        lemmas = leaf_table(problem, result.tree, claim_of(problem, result))
+        units, points = np.split(rows, [problem.group_count], axis=1)
+        caught = np.zeros(len(rows), dtype=np.bool_)
+        for named, masks in zip(lemmas.units, lemmas.points.astype(np.int64), strict=True):
+            fits = ((named < 0) | (units == named)).all(axis=1)
+            caught |= fits & (((masks >> points) & 1) == 1).all(axis=1)
+        assert caught.all()
+
+
+def test_what_has_no_bounds_is_refused() -> None:
+    """The exact search alone proves something: no boxes are fallen back to."""
+    problem = next(p for p in map(drawn, range(0, 60, 3)) if len(p.units) > 2)
+    can = provable(problem, Goal.WHOLE_FRONT)
+    assert can.front == (0, 1, 2)
+    assert can.bounded == ()
+    assert can.unbounded is not None
+    assert "number formats" in can.unbounded
