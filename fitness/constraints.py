@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from common.units import UW_PER_MW
+from results.problem.arithmetic import MAX_PERIODS
 from results.problem.problem import Problem
 
 
@@ -21,6 +22,7 @@ class ConstraintKind(Enum):
     MISSES = "misses"
     RATE = "rate"
     PERIOD = "period"
+    OVERLOAD = "overload"
     POWER = "power"
     ENERGY = "energy"
 
@@ -102,7 +104,10 @@ def constraints_of(problem: Problem) -> tuple[Constraint, ...]:
         if network.min_rate_uhz is not None
     ]
     period = problem.execution.period_ps
-    if period is not None:
+    if problem.has_rates and period is not None:
+        longest = MAX_PERIODS * period
+        limits.append(Constraint(ConstraintKind.OVERLOAD, "time until all recurs", longest, "ps"))
+    elif period is not None:
         limits.append(Constraint(ConstraintKind.PERIOD, "makespan within the period", period, "ps"))
     if problem.power_cap_mw is not None:
         cap = problem.power_cap_mw * UW_PER_MW

@@ -5,7 +5,7 @@ model           simulated by                              plain oracle
 ==============  ========================================  ==================================
 frame           :mod:`fitness.simulate`                   :mod:`fitness.reference.timeline`
 periodic        :mod:`fitness.simulate`                   :mod:`fitness.reference.timeline`
-rates           :mod:`fitness.simulate`                   :mod:`fitness.reference.timeline`
+rates           :mod:`fitness.simulate`                   :mod:`fitness.reference.rates`
 pipeline        :mod:`fitness.simulate_long_run`          :mod:`fitness.reference.long_run`
 free-running    :mod:`fitness.simulate_long_run`          :mod:`fitness.reference.long_run`
 closed-form     :mod:`fitness.closed_form`                :mod:`fitness.reference.closed_form`
@@ -26,8 +26,16 @@ import numpy as np
 from common.arrays import BoolArray, IntArray
 from fitness.closed_form import make_load_evaluator
 from fitness.reference.closed_form import plain_loads
-from fitness.simulate import Evaluation, design_of, dynamic_by_unit, simulate
+from fitness.simulate import (
+    Evaluation,
+    design_of,
+    dynamic_by_unit,
+    make_evaluator,
+    row_of,
+    simulate,
+)
 from fitness.simulate_long_run import free_run_of, make_long_run_evaluator, simulate_shown
+from fitness.simulate_rates import recurring_dynamic_fj, recurring_schedule
 from results.front.front import FreeRun, Member
 from results.front.schedule import Schedule, ScheduledMember
 from results.problem.execution import (
@@ -102,14 +110,25 @@ def rules_of(problem: Problem) -> ModelRules:
 
 
 def schedule_of(problem: Problem, design: DesignPoint) -> Schedule:
-    """One frame alone, or the beginning of a free run.
+    """One frame alone, or the beginning of a free run; of networks with rates, where the work of
+    the first period does not end within it, all until the end of what recurs.
 
     Raises:
         ValueError: where the design puts a group on a unit that cannot run it.
     """
+    if problem.has_rates:
+        frame = make_evaluator(problem)(row_of(design)[None])
+        if _is_played_on(problem, frame, 0):
+            return recurring_schedule(problem, design)
     if problem.execution.has_frame:
         return simulate(problem, design).schedule
     return simulate_shown(problem, design)[0]
+
+
+def _is_played_on(problem: Problem, frame: Evaluation, row: int) -> bool:
+    """Whether more than the first period is simulated, and what recurs is no part of that."""
+    period = problem.execution.period_ps
+    return period is not None and frame.makespan_ps[row] > period and frame.periods[row] > 0
 
 
 def scheduled(problem: Problem, member: Member) -> ScheduledMember:
@@ -178,6 +197,8 @@ def _run_frames(
     for i, row in enumerate(rows):
         idle = _idle_of_units(problem, design_of(problem, row), on[i])
         dynamic = dynamic_by_unit(problem, row)
+        if problem.has_rates and _is_played_on(problem, frame, i):
+            dynamic = recurring_dynamic_fj(problem, design_of(problem, row))
         time = int(account.time_ps[i])
         by_unit = tuple(a * time + b for a, b in zip(idle, dynamic, strict=True))
         members.append(MemberRun(None, int(account.energy_fj[i]), by_unit))

@@ -158,6 +158,8 @@ def _constraint_value(
             return -(UHZ_PS // found.stream_period_ps[:, index])
         case ConstraintKind.PERIOD:
             return found.frame.makespan_ps
+        case ConstraintKind.OVERLOAD:
+            return found.frame.recurs_ps
         case ConstraintKind.POWER:
             # Rounded up: a power just above the cap must not pass for the cap.
             return account.power_uw[1]

@@ -31,9 +31,9 @@ class Evaluation:
     latency_ps: IntArray
     """[n, networks]: last end minus arrival; of networks with rates the longest response."""
     dynamic_fj: IntArray
-    """[n]: energy above idle power."""
+    """[n]: energy above idle power; with rates of a period in the mean of the window."""
     busy_ps: IntArray
-    """[n]: time that units are busy, added up."""
+    """[n]: time that units are busy, added up; likewise."""
     idle_mw: IntArray
     """[n]: power that is drawn all the time."""
     percentile_95_ps: IntArray
@@ -41,15 +41,25 @@ class Evaluation:
     jitter_ps: IntArray
     """[n, networks]: the longest response less the shortest."""
     misses: IntArray
-    """[n, networks]: responses that are too late."""
+    """[n, networks]: too late responses in a period of the window in the mean, rounded up."""
+    recurs_ps: IntArray
+    """[n]: with rates, when the recurring window ends; where nothing recurs, beyond
+    ``MAX_PERIODS`` periods by as much as the first one alone reaches over its end."""
+    periods: IntArray
+    """[n]: periods of that window, 0 where nothing recurs."""
 
     @classmethod
     def unfilled(cls, rows: int, networks: int) -> Evaluation:
         """Zeros, for a kernel to fill."""
         makespan, dynamic, busy, idle = (np.zeros(rows, dtype=np.int64) for _ in range(4))
-        latency, *responses = (np.zeros((rows, networks), dtype=np.int64) for _ in range(4))
+        latency, share, jitter, misses = (
+            np.zeros((rows, networks), dtype=np.int64) for _ in range(4)
+        )
+        recurs, periods = (np.zeros(rows, dtype=np.int64) for _ in range(2))
         possible = np.zeros(rows, dtype=np.bool_)
-        return cls(possible, makespan, latency, dynamic, busy, idle, *responses)
+        return cls(
+            possible, makespan, latency, dynamic, busy, idle, share, jitter, misses, recurs, periods
+        )
 
     @property
     def columns(self) -> tuple[BoolArray | IntArray, ...]:
@@ -59,7 +69,7 @@ class Evaluation:
     @property
     def frame_columns(self) -> tuple[BoolArray | IntArray, ...]:
         """Those that other kernels take."""
-        return self.columns[:-3]
+        return self.columns[:-5]
 
     @property
     def energy_fj(self) -> IntArray:
@@ -126,11 +136,12 @@ def _general_simulators(problem: Problem, plan: Plan, jobs: int) -> list[RowSimu
     from fitness.simulator.general import evaluate_rows
     from fitness.simulator.rates import evaluate_rates
 
-    kernel = evaluate_rates if problem.has_rates else evaluate_rows
-
     def simulator() -> RowSimulator:
         chosen, state = make_chosen(plan), make_state(plan, frames=1, in_flight=1)
-        return lambda rows, *out: kernel(plan, rows, chosen, state, *out)
+        if not problem.has_rates:
+            return lambda rows, *out: evaluate_rows(plan, rows, chosen, state, *out)
+        endless = make_state(plan, frames=0, in_flight=1, streams=plan.networks)
+        return lambda rows, *out: evaluate_rates(plan, rows, chosen, state, endless, *out)
 
     return [simulator() for _ in range(jobs)]
 

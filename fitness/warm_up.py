@@ -20,12 +20,13 @@ from fitness.multipliers.structure import (
 )
 from fitness.simulate import Kernel, make_evaluator, simulate
 from fitness.simulate_long_run import make_long_run_evaluator, simulate_shown
+from fitness.simulate_rates import recurring_dynamic_fj, recurring_schedule
 from fitness.simulator.layout import make_plan
 from fitness.simulator.state import make_chosen, make_state
 from fitness.tree_checker import check_tree_fast
 from results.front.node_kinds import MEMBERS
 from results.front.proof_tree import ProofTree
-from results.problem.execution import ChannelUse, ClosedForm, IdleTime, Pipeline
+from results.problem.execution import ChannelUse, ClosedForm, IdleTime, Pipeline, Rates
 from results.problem.objectives import Objective, ObjectiveKind
 from results.problem.problem import (
     ChannelCosts,
@@ -91,6 +92,7 @@ def warm_up() -> None:
     """Compiles all kernels of this package, or loads the machine code of an earlier time."""
     warm_up_frames()
     warm_up_long_run()
+    warm_up_rates()
     warm_up_branch_and_bound()
     warm_up_tree_checker()
     warm_up_multipliers()
@@ -113,6 +115,14 @@ def warm_up_long_run() -> None:
     for as_chains in (True, False):
         make_long_run_evaluator(pipeline, as_chains=as_chains)(row)
     simulate_shown(pipeline, _DESIGN)
+
+
+def warm_up_rates() -> None:
+    """The same for networks with rates of their own."""
+    rates = replace(smallest_problem(), execution=Rates(period_ps=1))
+    make_evaluator(rates)(np.zeros((1, 2), dtype=np.int64))
+    recurring_dynamic_fj(rates, _DESIGN)
+    recurring_schedule(rates, _DESIGN)
 
 
 def warm_up_branch_and_bound() -> None:

@@ -166,10 +166,11 @@ def with_fixed_priorities(rng: np.random.Generator, problem: Problem) -> Problem
 
 
 def with_rates(rng: np.random.Generator, problem: Problem) -> Problem:
-    """The problem with rates of its own for most networks, some times so high that they queue, with
-    objectives and limits of responses; nothing waits for another network."""
-    work = sum(int(problem.frame_ps(u).max()) for u in range(len(problem.units)))
-    longest = work // len(problem.units)
+    """The problem with rates of its own for most networks, some times so high or so late that work
+    runs over the end of the period, or that the units are overloaded, with objectives and limits of
+    responses; nothing waits for another network."""
+    units = range(len(problem.units))
+    longest = 1 + sum(int(problem.frame_ps(u).max()) for u in units) // len(units)
 
     def limit(most: int) -> int | None:
         return int(rng.integers(0, most)) if rng.integers(4) == 0 else None
@@ -204,12 +205,22 @@ def with_rates(rng: np.random.Generator, problem: Problem) -> Problem:
         )
         for kind in rng.permutation(np.array(kinds, dtype=object)).tolist()
     ]
-    return replace(
+    rated = replace(
         problem,
         networks=tuple(map(with_rate, problem.networks)),
-        execution=Rates(1 + int(rng.integers(1, 5)) * work),
         objectives=tuple(drawn[: int(rng.integers(2, 6))]),
     )
+    # Of what a period's work takes on one unit at best from a half to twice as much.
+    times = [rated.frame_ps(u).reshape(problem.group_count, -1).max(axis=1) for u in units]
+    best = np.where(np.stack(times) > 0, np.stack(times), np.iinfo(np.int64).max).min(axis=0)
+    period = 1 + int(best.sum()) * int(rng.integers(4, 17)) // 8
+    networks = [
+        replace(network, arrival_ps=int(rng.integers(0, 2 * period)))
+        if rng.integers(3) == 0
+        else network
+        for network in rated.networks
+    ]
+    return replace(rated, networks=tuple(networks), execution=Rates(period))
 
 
 def random_pipeline(

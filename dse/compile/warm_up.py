@@ -23,6 +23,7 @@ from fitness.warm_up import (
     warm_up_frames,
     warm_up_long_run,
     warm_up_multipliers,
+    warm_up_rates,
     warm_up_tree_checker,
 )
 
@@ -41,6 +42,7 @@ PARTS: dict[str, Callable[[], None]] = {
     "checker": warm_up_tree_checker,
     "long-run": warm_up_long_run,
     "bounds": warm_up_multipliers,
+    "rates": warm_up_rates,
 }
 """What is compiled apart, the slowest first."""
 

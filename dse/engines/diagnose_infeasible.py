@@ -15,6 +15,7 @@ from dse.space.design_space import DesignSpace
 from fitness.constraints import Constraint, ConstraintKind, constraints_of
 from fitness.objectives import make_outcomes
 from results.io.plural import pluralize
+from results.problem.arithmetic import MAX_PERIODS
 from results.problem.execution import OneFrame, Periodic
 from results.problem.objectives import Objective, ObjectiveKind
 from results.problem.problem import Problem
@@ -80,6 +81,9 @@ def explain_infeasible(
             least[index] = min([least[index], *alone])
     lines = []
     for entry, value in zip(constraints, least, strict=True):
+        if entry.kind is ConstraintKind.OVERLOAD and value > entry.limit:
+            lines.append(_overload(entry, value))
+            continue
         limit, found = limit_and_value(entry, value)
         best = "highest" if entry.is_least else "lowest"
         lines.append(f"{entry.name}: {limit}, {best} found {found}{_alone(problem, entry)}")
@@ -106,7 +110,7 @@ def explain_infeasible(
     requested = [
         line + (_relaxed_text(entry, _relaxation(problem, entry, seed, jobs)) if probe else "")
         for line, entry in zip(lines, constraints, strict=True)
-        if entry.kind is not ConstraintKind.SEGMENTS
+        if entry.kind not in (ConstraintKind.SEGMENTS, ConstraintKind.OVERLOAD)
     ]
     return "\n".join(
         [
@@ -170,6 +174,16 @@ def _with_limit(problem: Problem, constraint: Constraint, limit: int | None) -> 
     changed = {_NETWORK_FIELDS[kind]: limit}
     networks[constraint.index] = replace(networks[constraint.index], **changed)
     return replace(problem, networks=tuple(networks))
+
+
+def _overload(entry: Constraint, value: int) -> str:
+    """What does not recur is as far beyond its limit as a period's work is beyond a period."""
+    period = entry.limit // MAX_PERIODS
+    work, given = (shown(ps, entry.unit) for ps in (value - entry.limit + period, period))
+    return (
+        f"overloaded: nothing recurs within {MAX_PERIODS} periods of {given}; the work of one "
+        f"takes {work} at best"
+    )
 
 
 def _probe(problem: Problem, constraint: Constraint) -> Problem:

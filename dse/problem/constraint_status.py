@@ -13,7 +13,8 @@ from fitness.objectives import Outcomes, make_outcomes
 from fitness.simulate import row_of
 from results.problem.problem import DesignPoint, Problem
 
-_OF_CHIP = ConstraintKind.SEGMENTS
+_NOT_ASKED = (ConstraintKind.SEGMENTS, ConstraintKind.OVERLOAD)
+_SOURCES = {ConstraintKind.SEGMENTS: "on this chip", ConstraintKind.OVERLOAD: "or it is overloaded"}
 
 _SCALES = {
     "ps": (PS_PER_MS, " ms"),
@@ -77,12 +78,16 @@ class ConstraintState:
 def limit_states(problem: Problem, designs: Sequence[DesignPoint]) -> list[list[ConstraintState]]:
     """Per design the state of every limit that was asked for; none, and no simulation, where
     nothing was."""
-    asked = [limit for limit in constraints_of(problem) if limit.kind is not _OF_CHIP]
+    asked = [limit for limit in constraints_of(problem) if limit.kind not in _NOT_ASKED]
     if not asked or not designs:
         return [[] for _ in designs]
     outcomes = make_outcomes(problem)(np.stack([row_of(design) for design in designs]))
     return [
-        [s for s in constraint_states(problem, outcomes, row) if s.constraint.kind is not _OF_CHIP]
+        [
+            state
+            for state in constraint_states(problem, outcomes, row)
+            if state.constraint.kind not in _NOT_ASKED
+        ]
         for row in range(len(designs))
     ]
 
@@ -92,7 +97,7 @@ def limit_and_value(constraint: Constraint, figure: int) -> tuple[str, str]:
     sign = -1 if constraint.is_least else 1
     limit, value = shown_apart(sign * constraint.limit, sign * figure, constraint.unit)
     bound = "at least" if constraint.is_least else "at most"
-    source = "on this chip" if constraint.kind is _OF_CHIP else "asked for"
+    source = _SOURCES.get(constraint.kind, "asked for")
     return f"{bound} {limit} {source}", value
 
 

@@ -10,7 +10,7 @@ from fitness.branch_and_bound.choices import largest_power_mw
 from fitness.contention import largest_products
 from fitness.simulator.state import HIGH_FJ, OF_ONE_STREAM
 from results.errors import ResultError
-from results.problem.arithmetic import LOSS_LIMIT, TIME_LIMIT_PS, WORK_PER_PS
+from results.problem.arithmetic import LOSS_LIMIT, MAX_PERIODS, TIME_LIMIT_PS, WORK_PER_PS
 from results.problem.execution import LongRun, frames_in_flight
 from results.problem.objectives import ObjectiveKind
 from results.problem.problem import Problem, ProblemNetwork, ProblemUnit
@@ -72,6 +72,10 @@ def check_magnitudes(problem: Problem) -> None:
         _check_long_run(problem, slowest, horizon, power)
     period = float(problem.execution.period_ps or 0)
     horizon = horizon + period if problem.has_rates else max(horizon, period)
+    played = horizon
+    if problem.has_rates:
+        _check_longest_group(slowest, power)
+        played += MAX_PERIODS * period
     # The sums are floats; a margin keeps their rounding on the safe side.
     horizon *= 1.001
     if horizon * power >= INT64_LIMIT:
@@ -80,9 +84,9 @@ def check_magnitudes(problem: Problem) -> None:
             f"{power / 1000:.3g} W: more than 63 bits hold in femtojoules; leave out the slowest "
             "clocks (--fix) or units (--units)"
         )
-    if horizon * TIME_FACTOR >= INT64_LIMIT:
+    if played * 1.001 * TIME_FACTOR >= INT64_LIMIT:
         raise ResultError(
-            f"the longest schedule, or the period, could take {horizon / PS_PER_S:.3g} s: less "
+            f"the longest schedule, or the period, could take {played / PS_PER_S:.3g} s: less "
             "than 2**63 fs (9223 s) is required; leave out the slowest clocks (--fix) or units "
             "(--units)"
         )
@@ -156,6 +160,11 @@ def _check_long_run(problem: Problem, slowest: FloatArray, frame_ps: float, powe
             "than 63 bits hold in picoseconds; leave out the slowest clocks (--fix) or units "
             "(--units)"
         )
+    _check_longest_group(slowest, power)
+
+
+def _check_longest_group(slowest: FloatArray, power: int) -> None:
+    """Accepts groups whose energy fits beside what has been counted."""
     longest = float(slowest.max(initial=0.0))
     if longest * max(power, 1) * 1.001 >= HIGH_FJ:
         raise ResultError(

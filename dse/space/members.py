@@ -40,6 +40,7 @@ def make_members(
                 energy_by_unit_fj=run.energy_by_unit_fj,
                 free_run=run.free_run,
                 responses=_responses(frame, index) if problem.has_rates else None,
+                window_ps=_window_ps(problem, frame, index),
             )
         )
     return tuple(members)
@@ -52,3 +53,12 @@ def _responses(frame: Evaluation, index: int) -> tuple[Responses, ...]:
         Responses(*entry)
         for entry in zip(*(column[index].tolist() for column in columns), strict=True)
     )
+
+
+def _window_ps(problem: Problem, frame: Evaluation, index: int) -> tuple[int, int] | None:
+    """What recurs; None where nothing does, or networks have no rates."""
+    period, periods = problem.execution.period_ps, int(frame.periods[index])
+    if period is None or periods == 0:
+        return None
+    end = int(frame.recurs_ps[index])
+    return end - periods * period, end

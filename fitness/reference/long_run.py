@@ -100,8 +100,8 @@ class LongRunSimulation:
         self.problem = problem
         self.chosen = look_up(problem, design)
         everything = tuple(range(len(problem.networks)))
-        self.in_flight = frames_in_flight(problem.execution)
-        one_stream = problem.execution.has_frame
+        self.in_flight = 1 if problem.has_rates else frames_in_flight(problem.execution)
+        one_stream = problem.execution.has_frame and not problem.has_rates
         self.streams = (everything,) if one_stream else tuple((n,) for n in everything)
         self.stream_of = {n: s for s, networks in enumerate(self.streams) for n in networks}
         self.powers = []
@@ -125,6 +125,8 @@ class LongRunSimulation:
         self.ended = [0 for _ in self.streams]
         self.released: dict[tuple[int, int], int] = {}
         """When the frames in flight, by stream and number, were released."""
+        self.begun: dict[tuple[int, int], int] = {}
+        """Before when they do not begin: with rates the end of the frame before."""
         self.left: dict[tuple[int, int], int] = {}
         """How many of their executions have not ended."""
         self.candidates: set[Execution] = set()
@@ -207,7 +209,7 @@ class LongRunSimulation:
                     self.candidates.update((frame, m, 1, g) for g in self.first[m])
         self.left[stream, frame] -= 1
         if self.left[stream, frame] == 0:
-            del self.left[stream, frame], self.released[stream, frame]
+            del self.left[stream, frame], self.released[stream, frame], self.begun[stream, frame]
             if self.shown_ps is not None:
                 for run in self._executions(stream, frame):
                     if self.runs[run][1] >= self.shown_ps:
@@ -217,7 +219,9 @@ class LongRunSimulation:
 
     def _release(self, stream: int, frame: int) -> None:
         networks = [self.problem.networks[n] for n in self.streams[stream]]
-        self.released[stream, frame] = self.now
+        self.released[stream, frame] = self.begun[stream, frame] = self.now
+        if self.problem.has_rates:
+            self.released[stream, frame] = (frame - 1) * (self.problem.execution.period_ps or 0)
         self.left[stream, frame] = sum(n.repeats * len(n.groups) for n in networks)
         for n in self.streams[stream]:
             self.candidates.update((frame, n, 1, group) for group in self.first[n])
@@ -250,8 +254,10 @@ class LongRunSimulation:
                 awaited += [(frame, m, other.repeats, g) for g in other.groups]
         if any(before not in self.runs for before in awaited):
             return None
-        released = self.released[self.stream_of[n], frame] + network.arrival_ps
-        return max([released, *instants, *(self.runs[before][2] for before in awaited)])
+        stream = self.stream_of[n]
+        released = self.released[stream, frame] + self.problem.release_ps(n, repeat - 1)
+        ends = (self.runs[before][2] for before in awaited)
+        return max([self.begun[stream, frame], released, *instants, *ends])
 
     def _inputs(self, execution: Execution) -> list[int | None]:
         """When each of its inputs is there; None while its source has not ended."""

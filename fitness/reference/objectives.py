@@ -6,23 +6,15 @@ uses; the definitions are those of :mod:`fitness.objectives`."""
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 
-from fitness.reference.closed_form import plain_loads
-from fitness.reference.long_run import PlainLongRun, simulate_long_run
-from fitness.reference.timeline import PlainTimeline, simulate
+from fitness.reference.account import PlainAccount, plain_account
+from fitness.reference.timeline import PlainTimeline
 from results.front.front import FreeRun, Responses
 from results.io.canonical_json import INT64_MAX
 from results.io.plural import pluralize
-from results.problem.execution import (
-    ClosedForm,
-    FreeRunning,
-    OneFrame,
-    Periodic,
-    Pipeline,
-    Rates,
-)
+from results.problem.arithmetic import MAX_PERIODS
 from results.problem.objectives import Objective, ObjectiveKind
 from results.problem.problem import DesignPoint, Problem
 
@@ -55,111 +47,10 @@ class PlainOutcome:
     jitter, misses, period, power, energy."""
     responses: tuple[Responses, ...] | None = None
     """Per network, where these have rates."""
-
-
-@dataclass(frozen=True)
-class PlainAccount:
-    """What a design point takes and draws under the execution model of its problem."""
-
-    problem: Problem
-    design: DesignPoint
-    frame: PlainTimeline
-    """One frame alone."""
-    period_ps: int
-    """From frame to frame where frames overlap; else 0."""
-    time_ps: int
-    """What ``drawn_fj`` is drawn in, at least 1."""
-    drawn_fj: int
-    energy_fj: int
-    """Of a frame; of free-running networks of an inference."""
-    energy_by_unit_fj: tuple[int, ...]
-    run: PlainLongRun | None = None
-    """Of free-running networks."""
-    responses_ps: tuple[tuple[int, ...], ...] = ()
-    """[networks][releases], rising: of networks with rates, from each release to its end."""
-
-    @property
-    def stream_periods_ps(self) -> tuple[int, ...]:
-        """[networks]: of free-running networks."""
-        return () if self.run is None else self.run.periods_ps
-
-
-def plain_account(problem: Problem, design: DesignPoint) -> PlainAccount:
-    """Plays a design point and adds up energy.
-
-    Raises:
-        ValueError: where the design puts a group on a unit that cannot run it.
-    """
-    frame = simulate(problem, design)
-    match problem.execution:
-        case OneFrame():
-            return _frame_account(problem, design, frame, frame.frame_end_ps[0])
-        case Periodic(period):
-            return _frame_account(problem, design, frame, period)
-        case Rates(period):
-            account = _frame_account(problem, design, frame, period)
-            return replace(account, responses_ps=_responses_ps(problem, frame))
-        case Pipeline() | FreeRunning():
-            return _long_run_account(problem, design, frame)
-        case ClosedForm():
-            loads = plain_loads(problem, design)
-            time, energy = max(loads.idle_time_ps, 1), loads.energy_fj
-            by_unit = loads.energy_by_unit_fj
-            return PlainAccount(
-                problem, design, frame, loads.period_ps, time, energy, energy, by_unit
-            )
-
-
-def _frame_account(
-    problem: Problem, design: DesignPoint, frame: PlainTimeline, span_ps: int
-) -> PlainAccount:
-    """One frame, and idle power over ``span_ps``."""
-    time = max(span_ps, 1)
-    idle_of_unit, idle_of_rest = _idle_mw(problem, design)
-    dynamic = _dynamic_by_unit_fj(problem, design, frame)
-    energy = (sum(idle_of_unit) + idle_of_rest) * time + sum(dynamic)
-    by_unit = tuple(mw * time + fj for mw, fj in zip(idle_of_unit, dynamic, strict=True))
-    return PlainAccount(problem, design, frame, 0, time, energy, energy, by_unit)
-
-
-def _responses_ps(problem: Problem, frame: PlainTimeline) -> tuple[tuple[int, ...], ...]:
-    """[networks][releases], rising."""
-    responses = []
-    for n, network in enumerate(problem.networks):
-        ends: dict[int, int] = {}
-        for row in frame.schedule.groups:
-            if row.network == n:
-                ends[row.repeat] = max(ends.get(row.repeat, 0), row.end_ps)
-        if network.paced:
-            period = problem.execution.period_ps or 0
-            since = {r: network.arrival_ps + (r - 1) * period // network.repeats for r in ends}
-            responses.append(tuple(sorted(ends[r] - since[r] for r in ends)))
-        else:
-            responses.append((max(ends.values()) - network.arrival_ps,))
-    return tuple(responses)
-
-
-def _long_run_account(problem: Problem, design: DesignPoint, frame: PlainTimeline) -> PlainAccount:
-    """The mean over the window of the long run."""
-    run = simulate_long_run(problem, design)
-    idle_of_unit, idle_of_rest = _idle_mw(problem, design)
-    streams, period = len(run.periods_ps), run.frame_period_ps
-    time = run.window_ps[1] - run.window_ps[0]
-    drawn = (sum(idle_of_unit) + idle_of_rest) * time + sum(run.dynamic_fj)
-    return PlainAccount(
-        problem=problem,
-        design=design,
-        frame=frame,
-        period_ps=period,
-        time_ps=time,
-        drawn_fj=drawn,
-        energy_fj=min(drawn * period // (streams * time), INT64_MAX),
-        energy_by_unit_fj=tuple(
-            (mw * time + fj) * period // (streams * time)
-            for mw, fj in zip(idle_of_unit, run.dynamic_fj, strict=True)
-        ),
-        run=None if problem.execution.has_frame else run,
-    )
+    latencies_ps: tuple[int, ...] = ()
+    """Per network; with rates the longest response."""
+    window_ps: tuple[int, int] | None = None
+    """Of networks with rates, where something recurs."""
 
 
 def plain_outcome(problem: Problem, design: DesignPoint) -> PlainOutcome:
@@ -180,6 +71,8 @@ def plain_outcome(problem: Problem, design: DesignPoint) -> PlainOutcome:
         energy_by_unit_fj=account.energy_by_unit_fj,
         broken=(*_broken_rules(problem, design), *_broken_limits(account)),
         responses=_summaries(account) if account.responses_ps else None,
+        latencies_ps=account.latencies_ps,
+        window_ps=None if account.rates is None else account.rates.window_ps,
     )
 
 
@@ -196,11 +89,21 @@ def _share_95(times: Sequence[int]) -> int:
 
 
 def _late(account: PlainAccount, n: int) -> int:
-    """Responses beyond the deadline or, without one, beyond the time between releases."""
+    """Responses beyond the deadline or, without one, beyond the time between releases, in a period
+    in the mean, rounded up."""
+    assert account.rates is not None, "responses are of rates"
     times, deadline = account.responses_ps[n], account.problem.networks[n].deadline_ps
+    periods, often = account.rates.periods, _releases(account, n)
+    late = [time for time in times if time * often > account.time_ps]
     if deadline is not None:
-        return sum(time > deadline for time in times)
-    return sum(time * len(times) > account.time_ps for time in times)
+        late = [time for time in times if time > deadline]
+    return -(-len(late) // periods)
+
+
+def _releases(account: PlainAccount, n: int) -> int:
+    """In a period."""
+    network = account.problem.networks[n]
+    return network.repeats if network.paced else 1
 
 
 def _of_responses(
@@ -227,6 +130,8 @@ def _stretch(account: PlainAccount, objective: Objective) -> int:
     rows = account.frame.schedule.groups
     alone = sum(row.alone_ps for row in rows)
     busy = sum(row.end_ps - row.start_ps for row in rows)
+    if account.rates is not None:
+        busy = account.rates.busy_ps
     return (busy - alone) * 10**6 // max(alone, 1)
 
 
@@ -234,7 +139,7 @@ def _efficiency(account: PlainAccount, objective: Objective) -> int:
     del objective
     inferences = len(account.problem.networks) if account.run is None else 1
     if account.responses_ps:
-        inferences = sum(map(len, account.responses_ps))
+        inferences = sum(_releases(account, n) for n in range(len(account.problem.networks)))
     return account.energy_fj // inferences
 
 
@@ -291,7 +196,7 @@ PLAIN_OBJECTIVES: dict[ObjectiveKind, Callable[[PlainAccount, Objective], int]] 
     ObjectiveKind.TOKEN_ENERGY: _token_energy,
     ObjectiveKind.RELATIVE_RESPONSE: _of_responses(
         lambda account, n: (
-            10**6 * account.responses_ps[n][-1] * len(account.responses_ps[n]) // account.time_ps
+            10**6 * account.responses_ps[n][-1] * _releases(account, n) // account.time_ps
         )
     ),
     ObjectiveKind.RESPONSE: _of_responses(lambda account, n: account.responses_ps[n][-1]),
@@ -309,7 +214,7 @@ def _broken_limits(account: PlainAccount) -> list[Broken]:
     problem, frame = account.problem, account.frame
     broken = []
     what = "response" if account.responses_ps else "latency"
-    for network, latency in zip(problem.networks, frame.latency_ps[0], strict=True):
+    for network, latency in zip(problem.networks, account.latencies_ps, strict=True):
         deadline = network.deadline_ps
         if deadline is not None and latency > deadline and network.max_misses is None:
             why = f"{what} of {network.name} is {latency} ps, above {deadline} ps"
@@ -322,7 +227,14 @@ def _broken_limits(account: PlainAccount) -> list[Broken]:
             why = f"rate of {network.name} is {rate} uHz, at least {least} asked for"
             broken.append(Broken(f"rate of {network.name}", why))
     makespan, period = frame.frame_end_ps[0], problem.execution.period_ps
-    if period is not None and makespan > period:
+    if account.rates is not None:
+        if account.rates.window_ps is None:
+            why = "nothing recurs: the units are overloaded"
+            broken.append(Broken("time until all recurs", why))
+        elif account.rates.recurs_ps > MAX_PERIODS * account.time_ps:
+            why = f"all recurs after {account.rates.recurs_ps} ps, above {MAX_PERIODS} periods"
+            broken.append(Broken("time until all recurs", why))
+    elif period is not None and makespan > period:
         why = f"the makespan is {makespan} ps, above the period of {period}"
         broken.append(Broken("makespan within the period", why))
     cap, budget = problem.power_cap_mw, problem.energy_budget_fj
@@ -384,38 +296,6 @@ def _frame_times(problem: Problem, u: int) -> list[list[int]]:
         repeats = range(problem.networks[n].repeats)
         rows.append([sum(int(t) + k * int(s) for k in repeats) if t > 0 else -1 for t, s in pairs])
     return rows
-
-
-def _points(problem: Problem, design: DesignPoint, u: int) -> tuple[int, ...]:
-    return tuple(int(design.operating_points[clock]) for clock in problem.units[u].clocks)
-
-
-def _idle_mw(problem: Problem, design: DesignPoint) -> tuple[list[int], int]:
-    """Power of every unit, 0 where it is off; of the board and of all domains that are on."""
-    used = {clock for u in set(design.units.tolist()) for clock in problem.units[u].clocks}
-    on = [not domain.may_be_off or d in used for d, domain in enumerate(problem.domains)]
-    static = [
-        int(domain.static_mw[int(design.operating_points[d])])
-        for d, domain in enumerate(problem.domains)
-        if on[d]
-    ]
-    idle = [
-        int(unit.idle_mw[_points(problem, design, u)]) if on[unit.clocks[0]] else 0
-        for u, unit in enumerate(problem.units)
-    ]
-    return idle, problem.board_mw + sum(static)
-
-
-def _dynamic_by_unit_fj(
-    problem: Problem, design: DesignPoint, timeline: PlainTimeline
-) -> list[int]:
-    """Per unit, at its first entry: dynamic power from start to end, over all its executions."""
-    drawn = [0] * len(problem.units)
-    for row in timeline.schedule.groups:
-        at = (row.group, *_points(problem, design, row.unit))
-        power = int(problem.units[row.unit].dynamic_mw[at])
-        drawn[problem.unit_of[row.unit]] += power * (row.end_ps - row.start_ps)
-    return drawn
 
 
 def _broken_rules(problem: Problem, design: DesignPoint) -> list[Broken]:

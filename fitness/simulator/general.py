@@ -66,6 +66,8 @@ def _begin_job(plan, chosen, state, now, slot, job):
 def _release_frame(plan, chosen, state, now, slot, frame):
     state.slot[slot].frame = frame
     state.slot[slot].release = now
+    if state.streams and plan.period_ps:
+        state.slot[slot].release = frame * plan.period_ps
     state.slot[slot].networks_left = plan.networks
     ring = _ring_position(state, slot)
     first_job, jobs_end, first_join, join_end = 0, plan.jobs, 0, plan.join.shape[0]
@@ -126,7 +128,8 @@ def _end_job(plan, chosen, state, now, slot, job):
         if not plan.job[job].is_first:
             latency = max(latency, state.latency[frame, network])
         state.latency[frame, network] = latency
-    if plan.job[job].responds:
+    # What is shown of endless streams runs on after all that counts has been noted.
+    if plan.job[job].responds and state.run.responded < state.response.shape[0]:
         response = now - state.slot[slot].release - plan.job[job].counts_from_ps
         state.response[state.run.responded].network = network
         state.response[state.run.responded].ps = response

@@ -79,6 +79,8 @@ class Plan(Tables):
     """[networks] of ``NETWORK``"""
     dependent: IntArray
     """First jobs of the networks that wait for a network, by network."""
+    period_ps: int
+    """From release to release of a frame of networks with rates; 0 without rates."""
     has_priorities: int
     """1 where networks differ in priority, or may do so."""
     searches_priorities: int
@@ -187,6 +189,7 @@ def make_plan(problem: Problem) -> Plan:
         source=np.array(source, dtype=np.int64),
         network=_table(network_rows, NETWORK),
         dependent=np.array(dependent, dtype=np.int64),
+        period_ps=(problem.execution.period_ps or 0) if problem.has_rates else 0,
         has_priorities=int(problem.has_priorities),
         searches_priorities=int(problem.searches_priorities),
         transition_ps=np.concatenate((problem.transition_ps, problem.handovers_ps))

@@ -1,11 +1,17 @@
-"""Networks with rates of their own, from rows to their responses; compiled."""
+"""Networks with rates of their own, from rows to their responses; compiled.
+
+No other kernel takes anything from here, so this file is not among those that all machine code
+depends on (:mod:`fitness.simulator.jit`).
+"""
 
 import numpy as np
 
-from fitness.simulator.general import simulate
+from fitness.simulator.general import advance, begin, simulate
 from fitness.simulator.jit import jit
 from fitness.simulator.lookup import choose, idle_power
-from fitness.simulator.state import NEVER
+from fitness.simulator.state import AT_KEPT, HIGH_FJ, NEVER, SO_FAR
+from fitness.simulator.streams import account_width, end_round, take_account
+from results.problem.arithmetic import MAX_PERIODS
 
 GONE = np.int64(-1)
 
@@ -15,6 +21,7 @@ def evaluate_rates(
     plan,
     rows,
     chosen,
+    first,
     state,
     possible,
     makespan,
@@ -25,35 +32,105 @@ def evaluate_rates(
     percentile,
     jitter,
     misses,
+    recurs,
+    periods,
 ):
-    """Simulates one period for every row [groups + domains] and writes what it gave, as
-    ``evaluate_rows``, and of the responses of each network [rows, networks] the longest, the 95th
-    percentile, the longest less the shortest, and how many are too late."""
+    """Simulates every row [groups + domains] until its state recurs, and writes what a period of
+    the recurring window gives, as ``evaluate_rows``, and of the responses of each network in the
+    window [rows, networks] the longest, the 95th percentile, the longest less the shortest, and how
+    many are too late; when the window ends, and its periods.
+
+    ``makespan`` is of the first period alone, simulated in ``first``; where that does not reach
+    over the period's end, it is what recurs, and where nothing recurs, the rest is of it, too.
+    """
     for r in range(rows.shape[0]):
         row = rows[r]
         possible[r] = choose(plan, row, chosen)
         if not possible[r]:
             continue
-        simulate(plan, chosen, state)
-        makespan[r] = state.frame_end[0]
-        dynamic[r] = state.run.dynamic_fj
-        busy[r] = state.run.busy_ps
+        simulate(plan, chosen, first)
+        makespan[r] = first.frame_end[0]
+        dynamic[r] = first.run.dynamic_fj
+        busy[r] = first.run.busy_ps
         idle[r] = idle_power(plan, row, chosen.domain_on)
-        for n in range(plan.networks):
-            count, late, least, most = np.int64(0), np.int64(0), NEVER, np.int64(0)
-            for i in range(state.run.responded):
-                if state.response[i].network == n:
-                    response = state.response[i].ps
-                    count += 1
-                    late += response > plan.network[n].late_ps
-                    least, most = min(least, response), max(most, response)
-            latency[r, n] = most
-            jitter[r, n] = most - least
-            misses[r, n] = late
-            # By nearest rank a twentieth, rounded down, is above the percentile.
-            for _ in range(count // 20):
-                _take_longest(state, n)
-            percentile[r, n] = _take_longest(state, n)
+        recurs[r], periods[r] = plan.period_ps, 1
+        if makespan[r] > plan.period_ps:
+            recurs[r], periods[r] = (MAX_PERIODS - 1) * plan.period_ps + makespan[r], 0
+            # Each period would leave more to the next.
+            overloaded = _largest_load(plan, chosen) > plan.period_ps
+            if not overloaded and play_until_it_recurs(plan, chosen, state):
+                window = state.run.now - state.account[AT_KEPT * account_width(plan, state)]
+                recurs[r], periods[r] = state.run.now, window // plan.period_ps
+                dynamic[r] = _dynamic_of_a_period(plan, state, periods[r])
+                busy[r] = state.run.busy_ps // periods[r]
+        if periods[r] > 0 and makespan[r] > plan.period_ps:
+            _write_responses(plan, state, latency[r], percentile[r], jitter[r], misses[r])
+            for n in range(plan.networks):
+                misses[r, n] = -(-misses[r, n] // periods[r])
+        else:
+            _write_responses(plan, first, latency[r], percentile[r], jitter[r], misses[r])
+
+
+@jit
+def play_until_it_recurs(plan, chosen, state):
+    """Whether the state at the end of a round is that of an earlier one before so many periods have
+    passed; the window then lasts from that, ``AT_KEPT``, to the present."""
+    begin(plan, chosen, state)
+    since = np.int64(SO_FAR)
+    while since == SO_FAR and state.run.now < MAX_PERIODS * plan.period_ps:
+        if not advance(plan, chosen, state):
+            break
+        if state.run.round_over:
+            since = end_round(plan, chosen, state)
+    take_account(plan, chosen, state, SO_FAR)
+    return since == AT_KEPT
+
+
+@jit
+def _largest_load(plan, chosen):
+    """The largest sum over units of the stand-alone times of a period."""
+    largest = np.int64(0)
+    for u in range(plan.units):
+        load = np.int64(0)
+        for i in range(plan.instances):
+            group = plan.instance[i].group
+            if plan.unit_of[chosen.group[group].unit] == u:
+                load += chosen.group[group].alone_ps
+        largest = max(largest, load)
+    return largest
+
+
+@jit
+def _dynamic_of_a_period(plan, state, periods):
+    """Of every unit what it draws above idle in the window, over its periods, rounded down; added
+    up."""
+    total, base = np.int64(0), AT_KEPT * account_width(plan, state)
+    for u in range(plan.units):
+        at = np.int64(1 + u)
+        low = state.account[at] - state.account[base + at]
+        at += plan.units
+        high = state.account[at] - state.account[base + at]
+        total += high * (HIGH_FJ // periods) + (high * (HIGH_FJ % periods) + low) // periods
+    return total
+
+
+@jit
+def _write_responses(plan, state, latency, percentile, jitter, misses):
+    for n in range(plan.networks):
+        count, late, least, most = np.int64(0), np.int64(0), NEVER, np.int64(0)
+        for i in range(state.run.responded):
+            if state.response[i].network == n:
+                response = state.response[i].ps
+                count += 1
+                late += response > plan.network[n].late_ps
+                least, most = min(least, response), max(most, response)
+        latency[n] = most
+        jitter[n] = most - least
+        misses[n] = late
+        # By nearest rank a twentieth, rounded down, is above the percentile.
+        for _ in range(count // 20):
+            _take_longest(state, n)
+        percentile[n] = _take_longest(state, n)
 
 
 @jit

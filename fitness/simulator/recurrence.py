@@ -1,4 +1,4 @@
-"""Whether a pipeline's state recurs, relative to the instant; compiled.
+"""Whether a state recurs, of a pipeline or of networks with rates, relative to the instant.
 
 The *form* of a state is all that its future depends on: of every frame in flight, the
 oldest first, its number and release; of every group in it when it becomes ready if it waits for
@@ -20,28 +20,34 @@ from fitness.simulator.state import (
 
 @jit
 def write_form(plan, state):
-    """Writes the form of the present state to the first half of ``state.form``; one stream."""
-    now, ring = state.run.now, state.run.in_flight
+    """Writes the form of the present state to the first half of ``state.form``: of one stream, or
+    of several with one frame in flight."""
+    now, ring, streams = state.run.now, state.run.in_flight, state.run.streams
+    slots = ring * streams
     for i in range(state.form.shape[0] // 2):
         state.form[i] = 0
     oldest = state.slot[0].frame
-    for slot in range(1, ring):
+    for slot in range(1, slots):
         oldest = min(oldest, state.slot[slot].frame)
-    for slot in range(ring):
+    for slot in range(slots):
         frame = state.slot[slot].frame
         age = np.int64(0)
-        for other in range(ring):
-            age += state.slot[other].frame < frame
+        if streams == 1:
+            for other in range(ring):
+                age += state.slot[other].frame < frame
         state.slot[slot].age = age
-        state.form[2 * age] = frame - oldest
-        state.form[2 * age + 1] = state.slot[slot].release - now
+        at = 2 * (age if streams == 1 else np.int64(slot))
+        state.form[at] = frame - oldest
+        state.form[at + 1] = state.slot[slot].release - now
+    for position in range(ring):
+        age = state.slot[position * streams].age
         for job in range(plan.jobs):
-            at = 2 * (ring + ring * plan.instances + age * plan.jobs + job)
-            row = slot * plan.jobs + job
+            at = 2 * (slots + ring * plan.instances + age * plan.jobs + job)
+            row = position * plan.jobs + job
             state.form[at] = state.job[row].waits
             state.form[at + 1] = state.job[row].left
         for k in range(plan.join.shape[0]):
-            place = slot * plan.instances + plan.join[k]
+            place = position * plan.instances + plan.join[k]
             missing = state.place[place].missing
             if 0 < missing < plan.instance[plan.join[k]].incoming:
                 _write(plan, state, place, JOINING + missing, _ready(state, place) - now)
@@ -65,7 +71,7 @@ def _ready(state, place):
 def _write(plan, state, place, what, figure):
     age = state.slot[state.place[place].slot].age
     instance = state.place[place].instance
-    at = 2 * (state.run.in_flight + age * plan.instances + instance)
+    at = 2 * (state.run.in_flight * state.run.streams + age * plan.instances + instance)
     state.form[at] = what
     state.form[at + 1] = figure
 

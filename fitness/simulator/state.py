@@ -9,6 +9,7 @@ import numpy as np
 from common.arrays import IntArray
 from fitness.simulator.layout import CONTENTION, Plan
 from fitness.simulator.tables import RecordArray, Tables, record, records, words_of
+from results.problem.arithmetic import MAX_PERIODS
 
 NEVER = np.int64((1 << 63) - 1)
 
@@ -126,7 +127,8 @@ class State(Tables):
     """[2 x form size] where a recurring state is looked for: the state relative to the instant, and
     the one that was kept. See :mod:`fitness.simulator.recurrence`."""
     response: RecordArray
-    """[responses of all frames] of ``RESPONSE``, in the order of the ends."""
+    """[responses of all frames] of ``RESPONSE``, in the order of the ends; of streams those since a
+    state was kept."""
     open: IntArray
     """[places or 0]: places of the open groups, where the timeline stops at open choices."""
     log: RecordArray
@@ -162,6 +164,9 @@ def make_state(
     logged.
     """
     ring = in_flight if streams else min(in_flight, frames)
+    # Networks with rates: each is a stream, with one frame in flight.
+    recurs = streams > 0 and plan.period_ps > 0
+    responses = int(plan.job.responds.sum()) * (MAX_PERIODS + 2 if recurs else frames)
     log_rows = log_rows if streams else frames * plan.instances
     slots = ring * max(streams, 1)
     places = ring * plan.instances
@@ -189,8 +194,8 @@ def make_state(
         frame_end=_zeros(0 if streams else frames),
         ended=_zeros(streams),
         account=_zeros(ACCOUNTS * account_width(plan, streams) if streams else 0),
-        form=_zeros(2 * form_size(plan, ring) if streams == 1 else 0),
-        response=records(RESPONSE, frames * int(plan.job.responds.sum())),
+        form=_zeros(2 * form_size(plan, slots) if streams == 1 or recurs else 0),
+        response=records(RESPONSE, responses),
         open=_zeros(places if stops else 0),
         log=records(EXECUTION, log_rows if log else 0),
         logged=_zeros(log_rows if log and streams else 0),
@@ -205,10 +210,11 @@ def account_width(plan: Plan, streams: int) -> int:
     return 1 + (2 + streams) * plan.units
 
 
-def form_size(plan: Plan, ring: int) -> int:
+def form_size(plan: Plan, slots: int) -> int:
     """Entries of a state in ``State.form``: of every frame in flight its number, relative to the
-    oldest, and its release; of every place what it holds and a figure; of every job two."""
-    return ring * 2 * (1 + plan.instances + plan.jobs)
+    oldest, and its release; of every place what it holds and a figure; of every job two. At least
+    what the slots take: of several streams each has only its own places and jobs."""
+    return slots * 2 * (1 + plan.instances + plan.jobs)
 
 
 def make_chosen(plan: Plan) -> Chosen:

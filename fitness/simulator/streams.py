@@ -75,6 +75,7 @@ def count_execution(plan, chosen, state, u, place, stream, ran):
     """Count a group that ended on unit ``u`` after running for ``ran``."""
     group = state.place[place].group
     state.run.executions += 1
+    state.run.busy_ps += ran
     state.account[1 + u] += chosen.group[group].dynamic_mw * ran
     if state.account[1 + u] >= HIGH_FJ:
         state.account[1 + u] -= HIGH_FJ
@@ -121,6 +122,10 @@ def end_round(plan, chosen, state):
             keep_form(state)
             take_account(plan, chosen, state, AT_KEPT)
             state.run.kept = over
+            state.run.responded = 0
+            state.run.busy_ps = 0
+    if plan.period_ps:
+        return SO_FAR
     before, enough = min_rounds(state.run.in_flight)
     executions = state.run.executions
     few, many = min_executions(state.run.streams)

@@ -151,7 +151,9 @@ def _points(front: Front, schedule_of: ScheduleOf, max_schedules: int | None) ->
         schedule = None
         if with_schedule:
             rows = schedule_of(problem, member.design).groups
-            places = None if member.free_run is None else _places(problem, rows)
+            # Beyond one frame not all frames are complete.
+            is_frame = member.free_run is None and len(rows) == frame
+            places = None if is_frame else _places(problem, rows)
             schedule = _schedule(rows, places)
         return {**_member(problem, member, costs_seen), "schedule": schedule}
 

@@ -72,6 +72,8 @@ class Member:
     """None where networks share a frame."""
     responses: tuple[Responses, ...] | None = None
     """Per network where these have rates, else None."""
+    window_ps: tuple[int, int] | None = None
+    """Where networks have rates: what recurs for ever, whole periods; None where nothing does."""
 
 
 @dataclass(frozen=True)

@@ -234,13 +234,19 @@ def _check_responses(problem: Problem, members: Sequence[Member], paths: Sequenc
             f"{path}.responses",
             "must be there, one per network, where networks have rates, else not",
         )
+        window, period = member.window_ps, problem.execution.period_ps or 1
+        lasts = period if window is None else window[1] - window[0]
+        _require(
+            (window is None or problem.has_rates) and lasts > 0 and lasts % period == 0,
+            f"{path}.window_ps",
+            f"must last whole periods of {period} ps, got {window}",
+        )
         for n, entry in enumerate(member.responses or ()):
             longest, releases = member.latencies_ps[n], problem.releases(n)
             _require(
                 max(entry.percentile_95_ps, entry.jitter_ps) <= longest
                 and 0 <= entry.misses <= releases
-                and (entry.misses > 0) == (longest > problem.late_ps(n))
-                and (releases > 1 or (entry.jitter_ps == 0 and entry.percentile_95_ps == longest)),
+                and (entry.misses > 0) == (longest > problem.late_ps(n)),
                 f"{path}.responses[{problem.networks[n].name!r}]",
                 f"must fit to {releases} responses of at most {longest} ps",
             )
@@ -281,12 +287,13 @@ def _check_figures(problem: Problem, members: Sequence[Member], paths: Sequence[
 
 
 def _check_makespans(problem: Problem, members: Sequence[Member], paths: Sequence[str]) -> None:
-    """A frame alone ends with the last of its networks; where another repeat than the last may be
-    the slowest, not later."""
-    last = [problem.release_ps(n, entry.repeats - 1) for n, entry in enumerate(problem.networks)]
+    """A frame alone ends with the last of its networks; with rates latencies are not of it."""
+    if problem.has_rates:
+        return
+    arrivals = [network.arrival_ps for network in problem.networks]
     for member, path in zip(members, paths, strict=True):
-        end = max(map(add, member.latencies_ps, last))
-        if member.makespan_ps > end or (member.makespan_ps < end and not problem.has_rates):
+        end = max(map(add, member.latencies_ps, arrivals))
+        if member.makespan_ps != end:
             raise ResultError(
                 f"{path}.makespan_ps: must be {end}, the last end by latencies_ps, "
                 f"got {member.makespan_ps}"

@@ -174,7 +174,10 @@ def member_to_document(problem: Problem, member: Member) -> dict[str, Json]:
         "makespan_ps": member.makespan_ps,
         "latencies_ps": dict(zip(network_names, member.latencies_ps, strict=True)),
         **(
-            {"responses": dict(zip(network_names, map(asdict, member.responses), strict=True))}
+            {
+                "responses": dict(zip(network_names, map(asdict, member.responses), strict=True)),
+                "window_ps": None if member.window_ps is None else list(member.window_ps),
+            }
             if member.responses is not None
             else {}
         ),
@@ -353,6 +356,7 @@ def _member_from_document(names: _Names, content: Any, path: str) -> Member:
         energy_by_unit_fj=tuple(_values(content, "energy_by_unit_fj", names.units, path)),
         free_run=_free_run(content["free_run"], names, f"{path}.free_run"),
         responses=_responses(names, content, path),
+        window_ps=_window(content.get("window_ps")),
     )
 
 
@@ -368,13 +372,21 @@ def _priorities(names: _Names, content: Any, path: str) -> IntArray | None:
 
 
 def _responses(names: _Names, content: Any, path: str) -> tuple[Responses, ...] | None:
-    if names.problem.has_rates != ("responses" in content):
-        raise ResultError(f"{path}.responses: must be there where networks have rates, else not")
+    for key in ("responses", "window_ps"):
+        if names.problem.has_rates != (key in content):
+            raise ResultError(f"{path}.{key}: must be there where networks have rates, else not")
     if not names.problem.has_rates:
         return None
     return tuple(
         Responses(**entry) for entry in _values(content, "responses", names.networks, path)
     )
+
+
+def _window(content: Any) -> tuple[int, int] | None:
+    if content is None:
+        return None
+    begin, end = content
+    return begin, end
 
 
 def _mapping(names: _Names, content: Any, path: str) -> list[int]:

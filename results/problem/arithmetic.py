@@ -13,3 +13,5 @@ LOSS_LIMIT = -(-95 * WORK_PER_PS // 100)
 """A slowdown never takes more than 95 % of the rate."""
 MAX_LOSS_PPM = 10**12
 """Most accuracy that one group may cost, in millionths of the metric; sums stay in int64."""
+MAX_PERIODS = 32
+"""What has not recurred by the end of so many periods of networks with rates never does."""

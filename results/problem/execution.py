@@ -64,7 +64,7 @@ class Periodic:
 @dataclass(frozen=True)
 class Rates:
     """Networks with rates of their own: each is released evenly over the period of all, or once in
-    it; all that is released must end within it. It draws idle power for all of it."""
+    it, for ever; played until the state recurs. Idle power is drawn all the time."""
 
     model: ClassVar[str] = "rates"
     words: ClassVar[str] = "networks with rates of their own"

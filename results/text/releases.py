@@ -13,6 +13,14 @@ def response_lines(problem: Problem, member: Member) -> list[str]:
     """A line for each network with how often it is released in a period, its response times, their
     spread, and how many are too late; none without rates."""
     lines = []
+    window = member.window_ps
+    if member.responses is not None and window is None:
+        lines.append("overloaded: nothing recurs; responses are of the first period alone")
+    if window is not None and window[0] > 0:
+        begin, length = (format_number(ps / PS_PER_MS) for ps in (window[0], window[1] - window[0]))
+        lines.append(
+            f"work runs over the end of a period: from {begin} ms on all recurs every {length} ms"
+        )
     for n, entry in enumerate(member.responses or ()):
         longest, often, jitter, limit = (
             format_number(ps / PS_PER_MS)

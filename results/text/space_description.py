@@ -29,10 +29,12 @@ def describe_space(problem: Problem) -> str:
     units = ", ".join(_unit(unit) for unit in problem.units)
     parts = [f"{networks} on {units}", *(_domain(domain) for domain in problem.domains)]
     match problem.execution:
-        case Periodic(period) | Rates(period):
+        case Periodic(period):
             parts.append(f"makespan at most the period, {_decimal(period, 9)} ms")
         case Pipeline(frames):
             parts.append(f"at most {pluralize(frames, 'frame')} in flight")
+        case Rates(period):
+            parts.append(f"what recurs, with a period of {_decimal(period, 9)} ms")
         case FreeRunning(frames):
             frames_of = f"{pluralize(frames, 'frame')} of each network"
             parts.append(f"at most {frames_of}, which run freely")
@@ -53,7 +55,7 @@ def describe_execution(execution: ExecutionModel) -> str:
         case Periodic(period):
             return f"a frame every {_decimal(period, 9)} ms"
         case Rates(period):
-            return f"networks with rates of their own, all within {_decimal(period, 9)} ms"
+            return f"networks with rates of their own, period {_decimal(period, 9)} ms"
         case Pipeline(frames):
             return f"a pipeline, {pluralize(frames, 'frame')} in flight"
         case ClosedForm(channels, idle_time):

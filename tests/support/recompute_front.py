@@ -80,9 +80,11 @@ def replay(problem, unit_of, point, priorities=None, endless=False):
     groups = [range(n["first_group"], n["first_group"] + len(n["group_names"])) for n in networks]
     name_index = {network["name"]: n for n, network in enumerate(networks)}
     incoming = {g: [e for e in problem["edges"] if e["target"] == g] for g in range(len(unit_of))}
-    streams = streams_of(problem)
+    rates = endless and problem["execution"]["model"] == "rates"
+    period = problem["execution"].get("period_ps")
+    streams = [[n] for n in range(len(networks))] if rates else streams_of(problem)
     stream_of = {n: s for s, members in enumerate(streams) for n in members}
-    in_flight = problem["execution"]["frames_in_flight"] if endless else 1
+    in_flight = problem["execution"].get("frames_in_flight", 1) if endless else 1
 
     def awaited(frame, n, repeat, g):
         """Executions that must end first, each with the delay after it."""
@@ -105,7 +107,7 @@ def replay(problem, unit_of, point, priorities=None, endless=False):
                 delay = h["transition_ps"][number[unit_of[h["source"]]]][number[unit_of[g]]]
                 yield (frame, other, networks[other]["repeats"], h["source"]), delay
 
-    todo, left, released = {}, {}, {}
+    todo, left, released, opened = {}, {}, {}, {}
 
     def release(s, frame, now):
         keys = [
@@ -115,7 +117,8 @@ def replay(problem, unit_of, point, priorities=None, endless=False):
             for g in groups[n]
         ]
         todo.update((key, dict(awaited(*key))) for key in keys)
-        left[s, frame], released[s, frame] = set(keys), now
+        left[s, frame], opened[s, frame] = set(keys), now
+        released[s, frame] = (frame - 1) * period if rates else now
 
     def state(now):
         oldest = {s: min(f for t, f in released if t == s) for s, _ in released}
@@ -159,22 +162,31 @@ def replay(problem, unit_of, point, priorities=None, endless=False):
                 instants = [end[other] + delay for other, delay in before.items()]
                 if not incoming[g] and (repeat == 1 or networks[n].get("paced")):
                     instants.append(released[stream_of[n], frame] + begin_of(problem, n, repeat))
+                    instants.append(opened[stream_of[n], frame])
                 ready[key] = queued[key] = max(instants)
                 del todo[key]
         if endless and window is None and min(ended) > rounds:
             rounds = min(ended)
             here = now, dict(running)
-            if len(streams) == 1:
+            if len(streams) == 1 or rates:
                 form = state(now)
                 if kept and kept[1] == form:
                     window = kept[2], here
                 elif not kept or rounds >= 2 * kept[0]:
                     kept = rounds, form, here
             few, many = (2048, 8192) if len(streams) == 1 else (768, 3072)
-            if not window and begin and rounds >= 2 * in_flight + 8 and len(end) >= many:
+            if (
+                not rates
+                and not window
+                and begin
+                and rounds >= 2 * in_flight + 8
+                and len(end) >= many
+            ):
                 window = begin, here
             if not begin and rounds >= in_flight + 2 and len(end) >= few:
                 begin = here
+        if rates and not window and now >= 32 * period:
+            break
         if window and all(start[key] >= window[1][0] for key, _ in running.values()):
             break
         for u in units:
@@ -233,13 +245,18 @@ def figures(problem, unit_of, point, rows, played=None):
         each = -(-(last - begin) // network["repeats"])
         result["time_per_token_ps" + ":" + network["name"]] = each
     if problem["execution"]["model"] == "rates":
-        result |= of_responses(problem, rows)
+        result |= of_responses(problem, rows, played)
     units = {unit["name"]: unit for unit in problem["units"]}
     alone = sum(
         time_of(units[u], key[3], [point[clock] for clock in units[u]["clocks"]], key[2])
         for key, u in ((key, unit_of[key[3]]) for key in rows)
     )
     busy = sum(end - start for _, start, end in rows.values())
+    if problem["execution"]["model"] == "rates" and played:
+        (begin, _), (last, _) = played[1]
+        ended = [row for row in played[0].values() if row[2] and begin < row[2] <= last]
+        busy = sum(end - start for _, start, end in ended)
+        busy //= (last - begin) // problem["execution"]["period_ps"]
     result["stretch_ppm"] = (busy - alone) * 10**6 // alone
     lost = [units[u].get("loss_ppm", [0] * len(unit_of))[g] for g, u in enumerate(unit_of)]
     result["accuracy_loss_ppm"] = sum(lost)
@@ -248,7 +265,7 @@ def figures(problem, unit_of, point, rows, played=None):
         own = lost[first : first + len(network["group_names"])]
         result["accuracy_loss_ppm" + ":" + network["name"]] = sum(own)
 
-    counted, idle_ps, per = rows, makespan, (1, 1)
+    counted, idle_ps, per, count = rows, makespan, (1, 1), 1
     spent = dict.fromkeys(units, 0)
     execution = problem["execution"]
     free = execution["model"] == "free-running"
@@ -261,6 +278,11 @@ def figures(problem, unit_of, point, rows, played=None):
         idle_ps = max(load.values())
         if execution["idle_time"] == "sum-of-loads":
             idle_ps = sum(load.values())
+    elif execution["model"] == "rates":
+        if played:
+            (begin, _), (last, _) = played[1]
+            counted = clipped(played[0], begin, last)
+            count = (last - begin) // idle_ps
     elif played is not None:
         (begin, _), (last, _) = played[1]
         periods = stream_periods(problem, unit_of, point, *played)
@@ -270,11 +292,7 @@ def figures(problem, unit_of, point, rows, played=None):
             pairs = zip(times_alone(problem), periods, strict=True)
             result["negative_fairness_ppm"] = -min(10**6 * time // each for time, each in pairs)
         per = math.ceil(mean), len(periods) * idle_ps
-        counted = {
-            key: (ready, max(start, begin), last if end is None else min(last, end))
-            for key, (ready, start, end) in played[0].items()
-            if start < last and (end is None or end > begin)
-        }
+        counted = clipped(played[0], begin, last)
     needed = {c for u in problem["units"] if u["name"] in unit_of for c in u["clocks"]}
     energy = problem["board_mw"] * idle_ps
     for domain in problem["domains"]:
@@ -295,6 +313,7 @@ def figures(problem, unit_of, point, rows, played=None):
                 for key, (_, start, end) in counted.items()
                 if unit_of[key[3]] == unit["name"]
             )
+            // count
         )
     whole = energy + sum(by_unit.values())
     energy = whole * per[0] // per[1]
@@ -303,47 +322,73 @@ def figures(problem, unit_of, point, rows, played=None):
         each = energy // network["repeats"]
         result["energy_per_token_fj" + ":" + network["name"]] = each
     result["power_uw"] = 1000 * whole // max(1, idle_ps)
-    releases = sum(n["repeats"] if n.get("paced") else 1 for n in problem["networks"])
+    releases = sum(map(releases_in, problem["networks"]))
     result["energy_per_inference_fj"] = energy // releases
     if free:
         result["energy_per_inference_fj"] = energy
     return result, {name: value * per[0] // per[1] for name, value in by_unit.items()}
 
 
-def responses_of(problem, rows, n):
-    """Of a network with a rate: from each release to its end, rising."""
-    network = problem["networks"][n]
-    ends = {}
-    for (_, m, repeat, _), (_, _, end) in rows.items():
-        if m == n:
-            release = repeat if network.get("paced") else 1
-            ends[release] = max(end, ends.get(release, 0))
-    return sorted(end - begin_of(problem, n, release) for release, end in ends.items())
-
-
-def summary_of(problem, rows, n):
-    """What a member says of a network's responses."""
-    times, deadline = responses_of(problem, rows, n), problem["networks"][n]["deadline_ps"]
-    if deadline is None:
-        deadline = problem["execution"]["period_ps"] // len(times)
+def clipped(rows, begin, last):
+    """What lies in a window of each execution."""
     return {
-        "percentile_95_ps": times[math.ceil(Fraction(95 * len(times), 100)) - 1],
-        "jitter_ps": times[-1] - times[0],
-        "misses": len([time for time in times if time > deadline]),
+        key: (ready, max(start, begin), last if end is None else min(last, end))
+        for key, (ready, start, end) in rows.items()
+        if start < last and (end is None or end > begin)
     }
 
 
-def of_responses(problem, rows):
+def releases_in(network):
+    """In a period."""
+    return network["repeats"] if network.get("paced") else 1
+
+
+def responses_of(problem, rows, played, n):
+    """Of a network with a rate: from each release to its end, rising; of what ends in the window
+    that recurs, else of the first period alone."""
+    network, period = problem["networks"][n], problem["execution"]["period_ps"]
+    groups = range(network["first_group"], network["first_group"] + len(network["group_names"]))
+    begin, last = -1, math.inf
+    if played:
+        rows, ((begin, _), (last, _)) = played
+    times = []
+    for frame in {key[0] for key in rows if key[1] == n}:
+        for release in range(1, releases_in(network) + 1):
+            repeats = [release] if network.get("paced") else range(1, network["repeats"] + 1)
+            keys = [(frame, n, repeat, g) for repeat in repeats for g in groups]
+            if all(key in rows and rows[key][2] is not None for key in keys):
+                end = max(rows[key][2] for key in keys)
+                if begin < end <= last:
+                    times.append(end - (frame - 1) * period - begin_of(problem, n, release))
+    return sorted(times)
+
+
+def summary_of(problem, rows, played, n):
+    """What a member says of a network's responses."""
+    network, period = problem["networks"][n], problem["execution"]["period_ps"]
+    times, deadline = responses_of(problem, rows, played, n), network["deadline_ps"]
+    if deadline is None:
+        deadline = period // releases_in(network)
+    count = (played[1][1][0] - played[1][0][0]) // period if played else 1
+    return {
+        "percentile_95_ps": times[math.ceil(Fraction(95 * len(times), 100)) - 1],
+        "jitter_ps": times[-1] - times[0],
+        "misses": math.ceil(Fraction(len([time for time in times if time > deadline]), count)),
+    }
+
+
+def of_responses(problem, rows, played):
     """Objectives of responses, of each network and of all."""
     period, found = problem["execution"]["period_ps"], {}
     for n, network in enumerate(problem["networks"]):
-        times, entry = responses_of(problem, rows, n), summary_of(problem, rows, n)
+        times = responses_of(problem, rows, played, n)
+        entry = summary_of(problem, rows, played, n)
         found[network["name"]] = {
             "response_ps": times[-1],
             "response_95_ps": entry["percentile_95_ps"],
             "jitter_ps": entry["jitter_ps"],
             "misses": entry["misses"],
-            "relative_response_ppm": times[-1] * len(times) * 10**6 // period,
+            "relative_response_ppm": times[-1] * releases_in(network) * 10**6 // period,
         }
     names = ("response_ps", "response_95_ps", "jitter_ps", "misses", "relative_response_ppm")
     result = {}
@@ -458,6 +503,18 @@ def closed_form(problem, unit_of, point):
     return load, spent
 
 
+def what_recurs(problem, unit_of, point, priorities, rows):
+    """Of networks with rates: what is simulated beyond the first period, or None; and the window,
+    None where nothing recurs."""
+    period = problem["execution"]["period_ps"]
+    if max(end for _, _, end in rows.values()) <= period:
+        return None, [0, period]
+    played = replay(problem, unit_of, point, priorities, endless=True)
+    if played[1] is None:
+        return None, None
+    return played, [played[1][0][0], played[1][1][0]]
+
+
 def main(folder):
     text = (folder / "problem.json").read_bytes()
     problem, front = json.loads(text), json.loads((folder / "front.json").read_bytes())
@@ -473,6 +530,10 @@ def main(folder):
         model = problem["execution"]["model"]
         if model in ("pipeline", "free-running"):
             played = replay(problem, unit_of, point, priorities, endless=True)
+        if model == "rates":
+            played, window = what_recurs(problem, unit_of, point, priorities, rows)
+            if member["window_ps"] != window:
+                wrong.append(f"member {i}: window_ps")
         if model == "free-running":
             said = beginning(problem, unit_of, point, *played)
         if member["free_run"] != said:
@@ -480,12 +541,13 @@ def main(folder):
         result, by_unit = figures(problem, unit_of, point, rows, played)
         if model == "rates":
             for n, network in enumerate(problem["networks"]):
-                if member["responses"][network["name"]] != summary_of(problem, rows, n):
+                if member["responses"][network["name"]] != summary_of(problem, rows, played, n):
                     wrong.append(f"member {i}: responses of {network['name']}")
         if member["makespan_ps"] != result["latency_ps"]:
             wrong.append(f"member {i}: makespan_ps")
+        what = "response_ps:" if model == "rates" else "latency_ps:"
         for name, value in member["latencies_ps"].items():
-            if value != result["latency_ps:" + name]:
+            if value != result[what + name]:
                 wrong.append(f"member {i}: latencies_ps")
         for name, value in member["objectives"].items():
             if result[name] != value:

@@ -86,8 +86,10 @@ def what_is_wrong(problem: Problem, member: Member, breaks: Sequence[str]) -> st
     for unit, claimed, value in by_unit:
         if claimed != value:
             return f"energy of {unit.name} is {value}, not {claimed}"
-    if outcome.timeline.latency_ps[0] != member.latencies_ps:
+    if outcome.latencies_ps != member.latencies_ps:
         return "latencies are other ones"
+    if outcome.window_ps != member.window_ps:
+        return f"the window is {outcome.window_ps}, not {member.window_ps}"
     if outcome.responses != member.responses:
         return f"responses are {outcome.responses}, not {member.responses}"
     if outcome.timeline.frame_end_ps[0] != member.makespan_ps:

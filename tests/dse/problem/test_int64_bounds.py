@@ -12,6 +12,7 @@ from benchmarks.problems.random_problem import (
     random_design,
     random_pipeline,
     random_problem,
+    with_rates,
 )
 from common.arrays import IntArray
 from dse.certificate.branch_and_bound import find_front
@@ -74,7 +75,7 @@ def extreme_problem(rng: np.random.Generator) -> Problem:
         power_cap_mw=int(rng.integers(1, 1 << 53)),
         energy_budget_fj=int(rng.integers(1, 1 << 62)),
     )
-    use = int(rng.integers(5))
+    use = int(rng.integers(6))
     if use == 1:
         period = int(10 ** rng.uniform(3, 18.9))
         return replace(problem, execution=Periodic(period))
@@ -95,6 +96,8 @@ def extreme_problem(rng: np.random.Generator) -> Problem:
             execution=FreeRunning(1),
             objectives=FREE,
         )
+    if use == 5:
+        return with_rates(rng, problem)
     return problem
 
 

@@ -19,8 +19,13 @@ from benchmarks.problems.random_problem import (
     with_rates,
 )
 from dse.certificate.verify.members import what_is_wrong
+from dse.engines.diagnose_infeasible import explain_infeasible
 from dse.errors import WorkloadError
+from dse.search.driver import Budget, search
+from dse.search.optimizers.nsga2 import Nsga2Engine
 from dse.search.surrogate.lower_bounds import make_lower_bound_evaluator
+from dse.space.design_space import DesignSpace
+from dse.space.members import make_members
 from dse.workload.releases import period_of_rates_s, with_releases
 from dse.workload.workload import Workload, WorkloadNetwork
 from dse.workload.workload_check import check_workload
@@ -28,12 +33,14 @@ from fitness.constraints import constraints_of
 from fitness.execution import schedule_of
 from fitness.objectives import make_outcomes
 from fitness.reference.objectives import plain_outcome
-from fitness.simulate import Kernel, fastest_kernel, make_evaluator, row_of
+from fitness.simulate import Kernel, design_of, fastest_kernel, make_evaluator, row_of
 from results.errors import ResultError
 from results.export.result_folder import read_results
-from results.front.front_document import front_from_document
+from results.front.front_document import front_from_document, member_to_document
 from results.problem.execution import Rates
 from results.problem.objectives import Objective, ObjectiveKind, objective_names
+from results.problem.problem import Problem
+from results.problem.problem_file import problem_bytes, problem_sha256
 from results.text.releases import response_lines
 from results.text.space_description import describe_space
 from tests.dse.tools.deploy.test_strong_types import small_network
@@ -80,8 +87,9 @@ def test_releases_are_even_and_rounded_down():
 
 def test_outcomes_are_those_of_the_plain_evaluator_and_no_bound_is_above():
     paced = many = 0
-    broken = Counter()
-    for seed in range(300):
+    broken, windows = Counter(), Counter()
+    # In the last two a window of two periods recurs.
+    for seed in (*range(300), 416, 2299):
         rng = np.random.default_rng([29, seed])
         problem = with_rates(rng, random_problem(rng, RandomShape(graphs=seed % 2 == 0)))
         design = random_design(rng, problem)
@@ -100,10 +108,15 @@ def test_outcomes_are_those_of_the_plain_evaluator_and_no_bound_is_above():
         least, real = make_lower_bound_evaluator(problem)(row), make_evaluator(problem)(row)
         for name in ("latency_ps", "makespan_ps", "percentile_95_ps", "jitter_ps", "misses"):
             assert (getattr(least, name) <= getattr(real, name)).all(), seed
+        (member,) = make_members(problem, row, outcomes.objectives)
+        assert what_is_wrong(problem, member, over) is None, seed
+        window, period = member.window_ps, problem.execution.period_ps
+        if window is not None:
+            windows[(window[1] - window[0]) // period if window[0] else 0] += 1
         schedule = schedule_of(problem, design)
         assert fastest_kernel(problem) is Kernel.GENERAL
         for n, network in enumerate(problem.networks):
-            times = response_times_ps(problem, schedule, n)
+            times = response_times_ps(problem, schedule, n, window)
             paced += network.paced and network.repeats > 1
             many += len(times) >= 20 and max(times) > real.percentile_95_ps[0, n]
             assert max(times) == real.latency_ps[0, n], seed
@@ -112,22 +125,34 @@ def test_outcomes_are_those_of_the_plain_evaluator_and_no_bound_is_above():
             assert rank == real.percentile_95_ps[0, n], seed
             assert max(times) - min(times) == real.jitter_ps[0, n], seed
             late = sum(time > problem.late_ps(n) for time in times)
-            assert late == real.misses[0, n], seed
+            often = problem.releases(n)
+            assert math.ceil(Fraction(late * often, len(times))) == real.misses[0, n], seed
+            assert len(times) == often * max(1, int(real.periods[0])), seed
     assert paced > 200
     assert many > 10
     kinds = ("none", "response", "95th percentile", "jitter", "misses")
-    assert all(broken[name] > 10 for name in (*kinds, "makespan within the period")), broken
+    assert all(broken[name] > 10 for name in (*kinds, "time until all recurs")), broken
+    # In the first period, or later: one period or several.
+    assert windows[0] > 30
+    assert windows[1] > 10
+    assert windows[2] == 2
 
 
-def response_times_ps(problem, schedule, n):
-    """[releases]: of network n, from each release to its end."""
-    paced = problem.networks[n].paced
-    rows = [row for row in schedule.groups if row.network == n]
-    ends = Counter()
-    for row in rows:
-        release = row.repeat - 1 if paced else 0
-        ends[release] = max(ends[release], row.end_ps)
-    return [end - problem.release_ps(n, release) for release, end in sorted(ends.items())]
+def response_times_ps(problem, schedule, n, window):
+    """[releases]: of network n, from each release to its end, of those that end in the window."""
+    network, period = problem.networks[n], problem.execution.period_ps
+    ends = {}
+    for row in schedule.groups:
+        if row.network == n:
+            release = row.repeat - 1 if network.paced else 0
+            ends.setdefault((row.frame, release), []).append(row.end_ps)
+    size = len(network.groups) * (1 if network.paced else network.repeats)
+    begin, last = (0, math.inf) if window is None or window[0] == 0 else window
+    return [
+        max(each) - (frame - 1) * period - problem.release_ps(n, release)
+        for (frame, release), each in ends.items()
+        if len(each) == size and begin < max(each) <= last
+    ]
 
 
 def test_from_a_file_to_the_results(dse, tmp_path):
@@ -146,7 +171,7 @@ def test_from_a_file_to_the_results(dse, tmp_path):
     assert [(n.repeats, n.paced) for n in problem.networks] == [(12, True), (5, True), (1, False)]
     assert problem.release_ps(1, 4) == (2 + 320) * 10**9
     for member in front.members:
-        times = response_times_ps(problem, schedule_of(problem, member.design), 0)
+        times = response_times_ps(problem, schedule_of(problem, member.design), 0, member.window_ps)
         assert member.objectives[0] == max(times) <= 20 * 10**9
     assert dse("verify", folder).status == 0
     assert runpy.run_path(str(RECOMPUTE))["main"](folder) == 0
@@ -159,6 +184,21 @@ def test_from_a_file_to_the_results(dse, tmp_path):
     assert "segment" in table
     assert "Priorities: detect 0, segment 1, background 2." in table
     assert json.loads((folder / "problem.json").read_text())["networks"][0]["paced"] is True
+
+
+def test_a_third_program_recomputes_what_recurs(tmp_path):
+    for seed in range(40):
+        rng = np.random.default_rng([31, seed])
+        problem = with_rates(rng, random_problem(rng, RandomShape(graphs=seed % 2 == 0)))
+        rows = np.stack([row_of(random_design(rng, problem)) for _ in range(3)])
+        members = make_members(problem, rows, make_outcomes(problem)(rows).objectives)
+        (tmp_path / "problem.json").write_bytes(problem_bytes(problem))
+        front = {
+            "problem_sha256": problem_sha256(problem),
+            "members": [member_to_document(problem, member) for member in members],
+        }
+        (tmp_path / "front.json").write_text(json.dumps(front))
+        assert runpy.run_path(str(RECOMPUTE))["main"](tmp_path) == 0, seed
 
 
 def test_objectives_where_none_are_asked_for(dse, tmp_path):
@@ -238,6 +278,49 @@ def test_limits_of_responses_need_rates(key):
     network = WorkloadNetwork("a", "a", **{key: 1})
     with pytest.raises(WorkloadError, match=f"'a': {key} is of responses: rate_hz is required"):
         check_workload(Workload((network,)))
+
+
+def over_the_end(late: int) -> Problem:
+    """One unit and a period of 10: one network at 0 for 3, another at 7 for ``late``."""
+    networks = [small_problems.network("early", 0, 1), small_problems.network("late", 1, 1)]
+    networks[1] = replace(networks[1], arrival_ps=7)
+    kinds = (ObjectiveKind.RESPONSE, ObjectiveKind.STRETCH)
+    return replace(
+        small_problems.problem(networks, [[3], [late]]),
+        execution=Rates(10),
+        objectives=(*(Objective(kinds[0], n) for n in range(2)), Objective(kinds[1])),
+    )
+
+
+def test_work_over_the_end_of_the_period_delays_the_next_one():
+    """The late one runs from 7 to 13, then the early one, released at 10, to 16, and so on."""
+    problem, rows = over_the_end(6), np.array([[0, 0, 0]])
+    outcomes = make_outcomes(problem)(rows)
+    assert outcomes.objectives.tolist() == [[6, 6, 0]]
+    assert outcomes.feasible.all()
+    (member,) = make_members(problem, rows, outcomes.objectives)
+    assert member.window_ps == (13, 23)
+    assert member.makespan_ps == 13
+    assert what_is_wrong(problem, member, ()) is None
+    schedule = schedule_of(problem, member.design)
+    ends = [(row.frame, row.network, row.end_ps) for row in schedule.groups]
+    assert ends == [(1, 0, 3), (1, 1, 13), (2, 0, 16), (2, 1, 23)]
+    moved = replace(member, window_ps=(23, 33))
+    assert what_is_wrong(problem, moved, ()) == "the window is (13, 23), not (23, 33)"
+
+
+def test_what_never_recurs_is_overloaded():
+    """3 + 8 in a period of 10: each leaves one more to the next."""
+    problem = over_the_end(8)
+    outcomes = make_outcomes(problem)(np.array([[0, 0, 0]]))
+    assert not outcomes.feasible.any()
+    # 32 periods, and 15 - 10 more.
+    assert outcomes.constraint_values.tolist() == [[325]]
+    (broken,) = plain_outcome(problem, design_of(problem, np.zeros(3))).broken
+    assert broken.why == "nothing recurs: the units are overloaded"
+    result = search(Nsga2Engine(DesignSpace(problem), seed=0), make_outcomes(problem), Budget(4))
+    text = explain_infeasible(problem, result, seed=0)
+    assert "overloaded: nothing recurs within 32 periods of 1e-08 ms" in text
 
 
 def test_a_miss_is_beyond_the_deadline_or_the_next_release():
