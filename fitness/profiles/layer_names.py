@@ -40,10 +40,17 @@ class NamedLayers:
 class LayerNames:
     """Looks up names of a profile among the layers of one network.
 
-    ``results``: tensor name to the layer that makes it.
+    ``results``: tensor name to the layer that makes it. ``rows``: rows whose names do not say which
+    layers they are, to the names of those.
     """
 
-    def __init__(self, layers: Sequence[str], results: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self,
+        layers: Sequence[str],
+        results: Mapping[str, str] | None = None,
+        rows: Mapping[str, Sequence[str]] | None = None,
+    ) -> None:
+        self._rows = dict(rows or {})
         self._order = {name: index for index, name in enumerate(layers)}
         self._results = dict(results or {})
         self.layers = tuple(layers)
@@ -56,6 +63,8 @@ class LayerNames:
         """The layers that the name of a row denotes."""
         if len(text) > _MAX_NAME:
             return NamedLayers((), (text,))
+        if text in self._rows:
+            return self._all(self._rows[text])
         if self._known(text) is not None:
             return self._all([text])
         foreign = _FOREIGN.fullmatch(text)
@@ -111,8 +120,10 @@ class LayerNames:
         return NamedLayers((), (text,))
 
 
-def names_of(network: GroupedNetwork) -> LayerNames:
-    """The names of a network's layers and of what they make."""
+def names_of(
+    network: GroupedNetwork, rows: Mapping[str, Sequence[str]] | None = None
+) -> LayerNames:
+    """The names of a network's layers and of what they make; ``rows`` as :class:`LayerNames`."""
     layers = {
         actor.name: actor.layer.name for actor in network.graph.actors if actor.layer is not None
     }
@@ -123,6 +134,7 @@ def names_of(network: GroupedNetwork) -> LayerNames:
             for channel in network.graph.channels
             if channel.name and channel.source in layers
         },
+        rows,
     )
 
 

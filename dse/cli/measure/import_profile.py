@@ -21,10 +21,12 @@ from dse.cli.shared.option_groups import with_option_groups
 from dse.cli.shared.options import MAX_SIZE, PlatformName
 from fitness.calibration.text_files import read_log
 from fitness.profiles.layer_names import names_of
+from fitness.profiles.profilers.engine_layers import is_layer_info, parse_layer_info
 from fitness.profiles.profilers.onnxruntime_import import import_onnxruntime
 from fitness.profiles.profilers.onnxruntime_profile import parse_onnxruntime_profile
 from fitness.profiles.profilers.trtexec_import import import_trtexec
 from fitness.profiles.profilers.trtexec_profile import parse_trtexec_profile
+from platforms.errors import PlatformError
 
 
 def register(app: typer.Typer) -> None:
@@ -44,7 +46,11 @@ def register(app: typer.Typer) -> None:
 def trtexec(
     files: Annotated[
         list[Path],
-        typer.Argument(help="JSON of --exportProfile or logs of --dumpProfile.", metavar="FILE..."),
+        typer.Argument(
+            help="JSON of --exportProfile or logs of --dumpProfile; also JSON of --exportLayerInfo "
+            "of the same engine, which names the ONNX nodes of its layers.",
+            metavar="FILE...",
+        ),
     ],
     network: NetworkName,
     platform: PlatformName,
@@ -64,9 +70,21 @@ def trtexec(
 
     units, dlas = unit_names(unit), unit_names(dla) if dla is not None else ()
     measured = measured_network(network, platform, [*units, *dlas], measuring)
+    profiles, rows = [], dict[str, tuple[str, ...]]()
+    for file in files:
+        text = read_log(file)
+        if is_layer_info(text):
+            rows |= parse_layer_info(text, str(file))
+        else:
+            profiles.append((file.name, parse_trtexec_profile(text, str(file))))
+    if not profiles:
+        raise PlatformError(
+            f"{files[0]}: a dump of the inspector has no times: the JSON of --exportProfile of the "
+            "same engine is required beside it"
+        )
     document, report = import_trtexec(
-        [(file.name, parse_trtexec_profile(read_log(file), str(file))) for file in files],
-        names_of(measured.grouped),
+        profiles,
+        names_of(measured.grouped, rows),
         measured.platform,
         measured.subject,
         units=units,

@@ -45,6 +45,51 @@ def measured_ms(dse, folder, profile, *options):
     return shown["groups"]
 
 
+def layer_info(layers, *, version=11):
+    """As trtexec writes it: control characters between the nodes, escaped."""
+    tensors = "I/O Tensors" if version == 11 else "Bindings"
+    entries = [
+        {
+            "Name": name,
+            "LayerType": "kgen",
+            "Metadata": "\x1e".join(f"[ONNX Layer: {node}]" for node in nodes),
+        }
+        for name, nodes in layers.items()
+    ]
+    return json.dumps({"Layers": entries, tensors: [], "Engine Metadata": {}}, indent=1)
+
+
+@pytest.mark.parametrize("version", [8, 11])
+def test_the_inspectors_dump_names_the_layers_of_an_engine(dse, tmp_path, version):
+    """Rows of names that say nothing: with the dump each has its layers, and all their times."""
+    made, profile, info = (tmp_path / name for name in ("made.json", "p.json", "info.json"))
+    pairs = [LAYERS[i : i + 2] for i in range(0, len(LAYERS), 2)]
+    rows = {f"__myl_Fc_myl{k}_0": [layer.name for layer in pair] for k, pair in enumerate(pairs)}
+    profile.write_text(exported([(name, 0.5) for name in rows]), "utf-8")
+    info.write_text(layer_info(rows, version=version), "utf-8")
+    without = dse("import", "trtexec", profile, *COMMON, "-o", made)
+    assert without.status == 2
+    assert "no row belongs to a layer" in without.err
+    done = dse("import", "trtexec", profile, info, *COMMON, "-o", made)
+    assert done.status == 0, done.err
+    assert f"together {0.5 * len(rows):.6g} ms" in done.out
+    measured = json.loads(made.read_text())["networks"][0]["layers"]
+    assert sorted(tuple(entry.get("names", [entry.get("name")])) for entry in measured) == sorted(
+        map(tuple, rows.values())
+    )
+    alone = dse("import", "trtexec", info, *COMMON)
+    assert (alone.status, alone.out) == (2, "")
+    assert "has no times: the JSON of --exportProfile" in alone.err
+    info.write_text(layer_info(dict.fromkeys(rows, ())), "utf-8")
+    short = dse("import", "trtexec", profile, info, *COMMON)
+    assert "engine with --profilingVerbosity=detailed" in short.err
+    for broken in ('{"Layers": 3}', '{"a": 1}', '{"Layers": [{"Name": 1}, "conv1"]}', '{"Layers"'):
+        info.write_text(broken, "utf-8")
+        refused = dse("import", "trtexec", profile, info, *COMMON)
+        assert refused.status == 2
+        assert "info.json: must" in refused.err
+
+
 def test_times_of_gpu_and_dla_reach_the_costs(dse, folder):
     made = folder / "profile.json"
     first = dse("import", "trtexec", folder / "gpu.json", *COMMON, "-o", made, "--source", "mine")
