@@ -149,11 +149,11 @@ def gallery_page() -> str:
     ]
     for picture in PICTURES:
         lines = [f"    {line}" for line in picture.lines]
+        title, _, more = picture.caption.partition(": ")
         parts += [
-            f"## {picture.caption.partition(':')[0].rstrip('.')}",
+            f"## {title.rstrip('.')}",
             "",
-            picture.caption,
-            "",
+            *([f"{more[0].upper()}{more[1:]}", ""] if more else []),
             f"![{picture.caption}](images/gallery/{picture.name}.svg)",
             "",
             *lines,

@@ -139,7 +139,7 @@ def check_trtexec(deployment: Deployment) -> None:
     served = {} if known is None else dict(known.tensorrt)
     if not served:
         raise ResultError(
-            f"trtexec cannot serve {deployment.platform.name}: TensorRT builds for no unit of it; "
+            f"TensorRT cannot serve {deployment.platform.name}: TensorRT builds for no unit of it; "
             "--to onnx has sub-models for the tools of the chip's maker"
         )
     for n, network in enumerate(deployment.problem.networks):
@@ -147,14 +147,14 @@ def check_trtexec(deployment: Deployment) -> None:
             unit = deployment.problem.units[segment.unit].name
             if unit not in served:
                 raise ResultError(
-                    f"trtexec cannot serve unit {unit!r} (network {network.name!r}, "
+                    f"TensorRT cannot serve unit {unit!r} (network {network.name!r}, "
                     f"{_groups(segment)}): TensorRT builds for {', '.join(served)}; "
                     f"{_nearest_served(deployment, served)}; --to onnx has sub-models for any "
                     "runtime"
                 )
     if precision_of(deployment) not in _FLAGS:
         raise ResultError(
-            f"trtexec cannot serve the number format {precision_of(deployment)!r}; "
+            f"TensorRT cannot serve the number format {precision_of(deployment)!r}; "
             f"it has {', '.join(_FLAGS)}"
         )
 

@@ -26,6 +26,8 @@ _SAMPLES = 4
 """Random inputs for a calibration."""
 _QDQ_OPSET = 13
 """From it on Q/DQ nodes have a scale for each channel."""
+_WARNINGS, _ERRORS_ONLY = 2, 3
+"""Severities of ONNX Runtime's log: its own, and ours."""
 _PURPOSE = "casting models to the types that TensorRT 11 reads"
 
 
@@ -150,11 +152,14 @@ def to_int8(parts: Sequence[WrittenPart], label: str) -> None:
 
 def _quantise(path: Path, samples: Sequence[Values], label: str) -> None:
     from onnx import load, save, version_converter
+    from onnxruntime import set_default_logger_severity
     from onnxruntime.quantization import QuantFormat, QuantType, quantize_static
 
-    # Advice on preprocessing, which has no place on our stderr.
+    # Advice on preprocessing, and a line for each weight that becomes an integer: neither has a
+    # place on our stderr.
     level = logging.root.manager.disable
     logging.disable(logging.WARNING)
+    set_default_logger_severity(_ERRORS_ONLY)
     try:
         model = load(str(path))
         if next(entry.version for entry in model.opset_import if not entry.domain) < _QDQ_OPSET:
@@ -170,3 +175,4 @@ def _quantise(path: Path, samples: Sequence[Values], label: str) -> None:
         raise ResultError(f"{label}: ONNX Runtime cannot quantise it: {text}") from None
     finally:
         logging.disable(level)
+        set_default_logger_severity(_WARNINGS)

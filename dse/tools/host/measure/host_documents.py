@@ -34,9 +34,12 @@ PRECISION = "fp32"
 MEMORY_MHZ = 1000
 """A name for the one clock of the memory, so that bytes per cycle are GB/s."""
 MACS_PER_CYCLE = 16
-"""Of one core: two vector units of eight lanes. Only estimates of networks that were not measured
-use it, and with an efficiency that was."""
+"""Of one core, at least: two vector units of eight lanes. Wider units, and cores that run above the
+clock that the system tells, do more: then it is what was measured. Only estimates of networks that
+were not measured use it, and with an efficiency that was."""
 SOURCE_NO_POWER = "Not known: no power is measured; energy and power mean nothing here."
+_SPARE = 1.001
+"""A measured time is rounded in its file."""
 FEWEST_SAMPLES = 8
 MIN_DEMAND_GBPS = 1e-3
 Entry = dict[str, Any]
@@ -49,6 +52,8 @@ class HostFigures:
     peak_gbps: float
     share: float
     """Of the peak that one unit reads alone."""
+    macs_per_cycle: int
+    """Of one unit, at the clock that the system tells."""
     efficiency: float
     contention: Entry | None
     fixed_us: float
@@ -57,7 +62,9 @@ class HostFigures:
     source: str
 
 
-UNKNOWN = HostFigures(100.0, 1.0, 0.5, None, 10.0, 10.0, "Before anything was measured.")
+UNKNOWN = HostFigures(
+    100.0, 1.0, MACS_PER_CYCLE, 0.5, None, 10.0, 10.0, "Before anything was measured."
+)
 """With these a problem can be built whose groups are then measured."""
 
 
@@ -114,11 +121,12 @@ def platform_document(host: Host, units: Sequence[HostUnit], figures: HostFigure
                     {
                         "precision": PRECISION,
                         "bytes_per_element": 4,
-                        "macs_per_cycle": MACS_PER_CYCLE * len(unit.cores),
+                        "macs_per_cycle": figures.macs_per_cycle,
                         "efficiency": {"default": figures.efficiency},
                         **sourced(
-                            "Two vector units of eight lanes per core, assumed; the efficiency is "
-                            f"that of the networks measured. {figures.source}",
+                            "Two vector units of eight lanes per core, assumed, or what the "
+                            "fastest group does, if that is more; the efficiency is that of the "
+                            f"networks measured. {figures.source}",
                             "derived",
                         ),
                     }
@@ -187,14 +195,21 @@ def host_figures(
     """Figures of the platform from what was measured; ``demand_gbps`` [units][groups]."""
     alone = max(measured.stream_gbps)
     peak = max(alone, *measured.together_gbps, *(max(row) for row in demand_gbps))
-    macs = sum(group.macs for network in networks for group in network.groups)
+    macs = [group.macs for network in networks for group in network.groups]
     seconds = sum(spread.median_ns for spread in measured.alone[0]) / 1e9
-    per_second = MACS_PER_CYCLE * len(units[0].cores) * host.mhz * 1e6
+    hertz = host.mhz * 1e6
+    fastest = max(
+        count / (spread.median_ns / 1e9)
+        for spreads in measured.alone
+        for count, spread in zip(macs, spreads, strict=True)
+    )
+    macs_per_cycle = max(MACS_PER_CYCLE * len(units[0].cores), math.ceil(_SPARE * fastest / hertz))
     fixed_us, gbps = _handover_line(measured, problem, networks)
     return HostFigures(
         peak_gbps=peak,
         share=round(min(1.0, max(alone / math.ceil(peak), 1e-3)), 4),
-        efficiency=round(min(1.0, max(macs / seconds / per_second, 1e-4)), 4),
+        macs_per_cycle=macs_per_cycle,
+        efficiency=round(min(1.0, max(sum(macs) / seconds / (macs_per_cycle * hertz), 1e-4)), 4),
         contention=_contention(measured.co_runs, demand_gbps, source),
         fixed_us=fixed_us,
         handover_gbps=gbps,

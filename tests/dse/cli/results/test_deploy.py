@@ -290,7 +290,7 @@ def test_tx2_with_a_denver_core(tmp_path, dse):
     assert "online denver /sys/devices/system/cpu/cpu1/online" in texts["sysfs"]
     assert "trtexec" not in texts
     reason = fitting_targets(deployment)["trtexec"]
-    assert reason.startswith("trtexec cannot serve unit 'denver1'")
+    assert reason.startswith("TensorRT cannot serve unit 'denver1'")
     # Every member of this front has the pinned group; with one more there is one to take instead.
     assert "no member uses only these: 'dse explore --units gpu' finds some" in reason
     front = deployment.front
@@ -308,7 +308,7 @@ def test_tx2_with_a_denver_core(tmp_path, dse):
     }
     shown = dse("show", tmp_path / "tx2", "--member", deployment.index)
     assert "can be deployed to: nvpmodel, sysfs, triton, onnx, onnxruntime, json\n" in shown.out
-    assert "not to trtexec: trtexec cannot serve unit 'denver1'" in shown.out
+    assert "not to trtexec: TensorRT cannot serve unit 'denver1'" in shown.out
     assert "CPU_ONLINE CORE_1 1" in nvpmodel_section(deployment, modes, costs, from_file=True)
 
 
@@ -326,7 +326,7 @@ def test_tx2_without_denver_cores(tmp_path):
     [
         ("nvpmodel", "nvpmodel cannot serve snapdragon-865"),
         ("sysfs", "sysfs cannot serve snapdragon-865"),
-        ("trtexec", "trtexec cannot serve snapdragon-865"),
+        ("trtexec", "TensorRT cannot serve snapdragon-865"),
     ],
 )
 def test_a_chip_that_a_format_cannot_serve(dse, tmp_path, target, message):

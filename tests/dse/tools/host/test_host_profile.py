@@ -131,6 +131,24 @@ def test_the_files_give_the_problem_that_was_measured(profiled, networks):
     assert np.median(errors) < 0.05
 
 
+def test_a_machine_that_does_more_than_was_assumed_can_be_explored(networks, tmp_path):
+    """Wide vector units, or cores above the clock that the system tells: what was measured is the
+    peak, since nothing may beat that."""
+    host = Host("a processor", 0.01, energy_readable=False)
+    built = draft_problem(workload_from(networks), UNITS, host, Options())
+    made = host_profile(
+        built, measure(machine_of(built), built.problem, frames=4), UNITS, host, "x"
+    )
+    for name, data in made.files.items():
+        (tmp_path / name).write_bytes(data)
+    chip = load_platform(tmp_path / "platform.json")
+    profile = load_profile(tmp_path / "profile.json", chip)
+    again = build_problem(workload_from(networks), chip, Options(), profile=profile)
+    assert again.problem.group_count == built.problem.group_count
+    document = json.loads(made.files["platform.json"])
+    assert document["units"][0]["peaks"][0]["macs_per_cycle"] > 16
+
+
 def test_the_platform_says_that_no_power_is_known(profiled):
     _, _, folder = profiled
     document = json.loads((folder / "platform.json").read_text())
