@@ -7,6 +7,7 @@ from pathlib import Path
 
 from dse.api.front import Front
 from dse.tools.deploy.deploy import deploy as deploy_member
+from dse.tools.deploy.find_platform import searched_platform
 from dse.tools.deploy.job import Options
 from dse.tools.deploy.targets import Target
 from platforms.io.platform_file import load_platform
@@ -50,8 +51,10 @@ def deploy(
     Example:
         >>> dse.deploy(front, "trtexec", "runs/engines", member="knee")
     """
-    name = front.numeric.provenance.platform if platform is None else platform
-    chip = name if isinstance(name, Platform) else load_platform(str(name))
+    if platform is None:
+        chip = searched_platform(front.numeric)
+    else:
+        chip = platform if isinstance(platform, Platform) else load_platform(str(platform))
     deployment = Deployment(front.numeric, front[member].index, chip, front.costs)
     return deploy_member(
         deployment,

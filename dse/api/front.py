@@ -14,6 +14,7 @@ from dse.api.result import check_plot
 from dse.certificate.summary import describe_claims
 from dse.inputs.output import check_output_file
 from dse.problem.constraint_status import limit_states
+from dse.tools.deploy.find_platform import searched_platform
 from dse.tools.deploy.texts import deployment_texts, fitting_targets
 from fitness.execution import schedule_of, scheduled
 from platforms.errors import PlatformError
@@ -257,7 +258,7 @@ class Front(Sequence[Member]):
         notes: list[str] = []
         texts: list[dict[str, str]] = []
         try:
-            chip = load_platform(platform or self.numeric.provenance.platform)
+            chip = load_platform(platform) if platform else searched_platform(self.numeric)
             texts = deployment_texts(
                 [Deployment(self.numeric, index, chip, self.costs) for index in range(len(self))]
             )
@@ -332,8 +333,8 @@ class Front(Sequence[Member]):
         """What :func:`dse.deploy` can write for a member, and why not the rest; nothing where the
         board has no name."""
         try:
-            chip = load_platform(self.numeric.provenance.platform)
-        except PlatformError:
+            chip = searched_platform(self.numeric)
+        except (PlatformError, ResultError):
             return []
         reasons = fitting_targets(Deployment(self.numeric, index, chip, self.costs))
         able = ", ".join(name for name, reason in reasons.items() if reason is None)

@@ -11,12 +11,10 @@ from dse.cli.shared.options import Folder, MemberName, ModelFiles
 from dse.errors import WorkloadError
 from dse.tools.deploy.deploy import deploy as write_deployment
 from dse.tools.deploy.find_models import parse_models
+from dse.tools.deploy.find_platform import platform_or_searched
 from dse.tools.deploy.formats import FORMATS
 from dse.tools.deploy.job import Options
 from dse.tools.deploy.targets import Target
-from platforms.errors import PlatformError
-from platforms.io.platform_file import load_platform, platform_names
-from platforms.platform import Platform
 from results.deploy.deployment import Deployment, check_platform
 from results.deploy.sysfs_state import sysfs_state
 from results.export.result_folder import read_costs, read_results
@@ -87,7 +85,7 @@ def deploy(
     deployment = Deployment(
         front=front,
         index=choose_member(front, member),
-        platform=_platform(platform, front.provenance.platform),
+        platform=platform_or_searched(platform, front),
         origins=read_costs(folder, front.problem),
     )
     if output is None:
@@ -105,19 +103,6 @@ def deploy(
         print(line)
     print(f"Written to {output}: {', '.join(sorted(path.name for path in output.iterdir()))}")
     return 0
-
-
-def _platform(given: str | None, searched: str) -> Platform:
-    """The platform's file, or the one of the search by its name."""
-    try:
-        return load_platform(given or searched)
-    except PlatformError:
-        if given is not None or searched in platform_names():
-            raise
-        raise WorkloadError(
-            f"--platform: the file of platform {searched!r} is required; the result folder has its "
-            "name only"
-        ) from None
 
 
 def _compare(deployment: Deployment, root: Path) -> int:

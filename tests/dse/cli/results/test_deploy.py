@@ -471,3 +471,31 @@ def test_check_reads_a_tree_and_writes_nothing(dse, pair_folder, tmp_path):
         )
         assert ran.status == 2
         assert "exactly one is required" in ran.err
+
+
+def test_the_platform_file_of_the_search_is_found_again(dse, tmp_path, monkeypatch):
+    """By the command that the result keeps; another file in its place is refused."""
+    mine = tmp_path / "mine.json"
+    mine.write_text(json.dumps({"extends": "jetson-agx-xavier", "name": "mine"}))
+    folder, out = tmp_path / "run", tmp_path / "out"
+    search = [
+        *("explore", "squeezenet", "-p", str(mine), "--groups", "3", "--max-evaluations", "200"),
+        *("--no-certify", "-q", "-o", str(folder)),
+    ]
+    monkeypatch.setattr("sys.argv", ["dse", *search])
+    assert run(search) == 0
+    done = dse("deploy", folder, "--to", "sysfs", "-o", out)
+    assert done.status == 0, done.err
+    assert "/sys/" in (out / "set_clocks.sh").read_text()
+    assert "can be deployed to: nvpmodel" in dse("show", folder, "--member", 0).out
+    assert dse("report", folder).err == ""
+    mine.write_text(json.dumps({"extends": "jetson-agx-xavier", "name": "mine", "title": "New"}))
+    other = dse("deploy", folder, "--to", "sysfs", "-o", tmp_path / "two")
+    assert other.status == 2
+    assert "mine.json is not the file that was explored" in other.err
+    given = dse("deploy", folder, "--to", "sysfs", "-o", tmp_path / "two", "-p", mine)
+    assert given.status == 0, given.err
+    mine.unlink()
+    gone = dse("deploy", folder, "--to", "sysfs", "-o", tmp_path / "three")
+    assert gone.status == 2
+    assert "--platform: the file of the search is required" in gone.err
