@@ -46,3 +46,16 @@ def change_tree(random_: random.Random, parts: list[list[int]]) -> None:
                 del parts[a]
     if not parts:
         parts.append([])
+
+
+def change_bytes(random_: random.Random, data: bytes) -> bytes:
+    """A bit of a tree's file is another one, a byte is dropped or doubled, or the end is gone."""
+    at = random_.randrange(len(data))
+    match random_.randrange(6):
+        case 0:
+            return data[:at] + data[at + 1 :]
+        case 1:
+            return data[: at + 1] + data[at:]
+        case 2:
+            return data[:at]
+    return data[:at] + bytes([data[at] ^ 1 << random_.randrange(8)]) + data[at + 1 :]

@@ -1,4 +1,7 @@
-"""Bounds of fronts against enumeration, and proofs that were changed."""
+"""Bounds of fronts against enumeration, and proofs that were changed.
+
+``PARETOSOC_BOUND_PROBLEMS`` is the number of seeds, each for two random problems.
+"""
 
 from __future__ import annotations
 
