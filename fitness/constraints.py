@@ -16,6 +16,7 @@ class ConstraintKind(Enum):
     TRANSITIONS = "transitions"
     SEGMENTS = "segments"
     LOSS = "loss"
+    MEMORY = "memory"
     DEADLINE = "deadline"
     RESPONSE_95 = "response-95"
     JITTER = "jitter"
@@ -84,6 +85,8 @@ def constraints_of(problem: Problem) -> tuple[Constraint, ...]:
         for n, network in enumerate(problem.networks)
         if network.max_loss_ppm is not None
     ]
+    if problem.memory_cap_bytes is not None:
+        limits.append(Constraint(ConstraintKind.MEMORY, "memory", problem.memory_cap_bytes, "B"))
     what = "response" if problem.has_rates else "latency"
     limits += [
         Constraint(

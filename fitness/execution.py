@@ -251,7 +251,7 @@ def _idle_of_units(problem: Problem, design: DesignPoint, on: BoolArray) -> tupl
 
 _TIMES = frozenset({ObjectiveKind.LATENCY, ObjectiveKind.INVERSE_LATENCY, ObjectiveKind.TOKEN_RATE})
 _OF_RATES = frozenset(kind for kind in ObjectiveKind if Rates in kind.spec.models)
-_OF_ANY_MODEL = _TIMES | {ObjectiveKind.ACCURACY_LOSS}
+_OF_ANY_MODEL = _TIMES | {ObjectiveKind.ACCURACY_LOSS, ObjectiveKind.MEMORY}
 _OF_A_FRAME = _OF_ANY_MODEL | {ObjectiveKind.ENERGY, ObjectiveKind.TOKEN_ENERGY}
 
 RULES: dict[type[ExecutionModel], ModelRules] = {

@@ -21,6 +21,8 @@ Every objective is minimised and has the name and unit of its spec
   how many are too late; without a network the largest, of misses the sum;
 * relative-response: the longest response of a network over the time from release to release, ppm,
   rounded down;
+* memory: bytes of the activations of all networks, and of the constants of all groups on their
+  units;
 * fairness: minus the smallest relative rate of a network (:mod:`results.problem.rates`), ppm;
 * accuracy-loss: what the number formats of all groups, or of those of one network, cost together,
   in millionths of the metric.
@@ -146,6 +148,8 @@ def _constraint_value(
             return counts[_COUNTED.index(constraint.kind)][:, index]
         case ConstraintKind.LOSS:
             return loss_ppm(found.problem, found.rows, index)
+        case ConstraintKind.MEMORY:
+            return memory_bytes(found.problem, found.rows)
         case ConstraintKind.DEADLINE:
             return found.frame.latency_ps[:, index]
         case ConstraintKind.RESPONSE_95:
@@ -263,6 +267,7 @@ OBJECTIVE_VALUES: dict[ObjectiveKind, Callable[[Evaluated, Objective], IntArray]
     ObjectiveKind.ACCURACY_LOSS: lambda found, objective: loss_ppm(
         found.problem, found.rows, objective.network
     ),
+    ObjectiveKind.MEMORY: lambda found, _: memory_bytes(found.problem, found.rows),
 }
 """[n]: the integer of each kind of objective."""
 
@@ -274,6 +279,15 @@ def loss_ppm(problem: Problem, rows: IntArray, network: int | None = None) -> In
     assert len(tables) == len(problem.units), "check_problem"
     loss: IntArray = np.stack(tables)[rows[:, list(chosen)], np.array(chosen)].sum(axis=1)
     return loss
+
+
+def memory_bytes(problem: Problem, rows: IntArray) -> IntArray:
+    """[n]: shared memory that activations and the constants of all groups take."""
+    tables = [unit.weight_bytes for unit in problem.units if unit.weight_bytes is not None]
+    assert len(tables) == len(problem.units), "check_problem"
+    groups = np.arange(problem.group_count)
+    weights: IntArray = np.stack(tables)[rows[:, groups], groups].sum(axis=1)
+    return weights + sum(network.activation_bytes for network in problem.networks)
 
 
 def alone_times(problem: Problem, rows: IntArray) -> IntArray:

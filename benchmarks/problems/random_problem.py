@@ -190,12 +190,9 @@ def with_rates(rng: np.random.Generator, problem: Problem) -> Problem:
             max_misses=limit(3),
         )
 
-    # Nothing is known of accuracy.
-    kinds = [
-        kind
-        for kind in ObjectiveKind
-        if Rates in kind.spec.models and kind is not ObjectiveKind.ACCURACY_LOSS
-    ]
+    # Nothing is known of accuracy and memory.
+    unknown = (ObjectiveKind.ACCURACY_LOSS, ObjectiveKind.MEMORY)
+    kinds = [kind for kind in ObjectiveKind if Rates in kind.spec.models and kind not in unknown]
     drawn = [
         Objective(
             kind,

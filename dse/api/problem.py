@@ -64,6 +64,7 @@ class Problem:
         fixed: Mapping[str, str | int | float] | None = None,
         precision: str | Sequence[str] | None = None,
         power_cap_w: Number | None = None,
+        memory_cap_mb: Number | None = None,
         energy_budget_mj: Number | None = None,
         deadline_ms: Number | Mapping[str, Number] | None = None,
         max_accuracy_loss_percent: Number | Mapping[str, Number] | None = None,
@@ -88,7 +89,7 @@ class Problem:
             platform: a name, a file, or a :class:`dse.Platform`.
             objectives: one or more of ``latency``, ``latency:NETWORK``, ``inverse-latency``,
                 ``throughput``, ``energy``, ``power``, ``efficiency``, ``stretch``, ``fairness``,
-                ``accuracy-loss``;
+                ``accuracy-loss``, ``memory``;
                 with rates of networks ``relative-response``, ``response``, ``response-95``,
                 ``jitter``, ``misses``. By default latency and energy; with rates relative-response
                 and power.
@@ -101,6 +102,7 @@ class Problem:
             precision: number format, or several that groups choose among; the platform's default
                 if None.
             power_cap_w: mean power, at most.
+            memory_cap_mb: memory that weights and activations take, at most.
             energy_budget_mj: energy per frame, at most.
             deadline_ms: latency, at most: for all networks, or network -> milliseconds.
             min_rate_hz: inferences per second, at least, of free-running networks: for all, or
@@ -144,6 +146,7 @@ class Problem:
             if isinstance(precision, str | None)
             else ",".join(_names(precision, "precision")),
             power_cap_w=_exact(power_cap_w, "power_cap_w"),
+            memory_cap_mb=_exact(memory_cap_mb, "memory_cap_mb"),
             energy_budget_mj=_exact(energy_budget_mj, "energy_budget_mj"),
             deadlines_ms=_by_network(deadline_ms, "deadline_ms"),
             max_losses_percent=_losses(max_accuracy_loss_percent),

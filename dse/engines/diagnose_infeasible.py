@@ -36,6 +36,7 @@ _PROBES = {
     ConstraintKind.POWER: ObjectiveKind.POWER,
     ConstraintKind.ENERGY: ObjectiveKind.ENERGY,
     ConstraintKind.LOSS: ObjectiveKind.ACCURACY_LOSS,
+    ConstraintKind.MEMORY: ObjectiveKind.MEMORY,
 }
 
 _NETWORK_FIELDS = {
@@ -50,6 +51,7 @@ _NETWORK_FIELDS = {
 _PROBLEM_FIELDS = {
     ConstraintKind.POWER: "power_cap_mw",
     ConstraintKind.ENERGY: "energy_budget_fj",
+    ConstraintKind.MEMORY: "memory_cap_bytes",
 }
 """Where limits are that can be relaxed."""
 _MORE_COUNTS = (1, 2, 4, 8)
@@ -200,6 +202,7 @@ def _probe(problem: Problem, constraint: Constraint) -> Problem:
         execution=execution,
         power_cap_mw=None,
         energy_budget_fj=None,
+        memory_cap_bytes=None,
         networks=tuple(
             replace(
                 entry,

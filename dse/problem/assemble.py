@@ -9,11 +9,12 @@ from math import ceil
 import numpy as np
 
 from common.arrays import IntArray
-from common.units import FJ_PER_MJ, PPM_PER_PERCENT, PS_PER_MS, UHZ_PER_HZ
+from common.units import BYTES_PER_MB, FJ_PER_MJ, PPM_PER_PERCENT, PS_PER_MS, UHZ_PER_HZ
 from dse.errors import WorkloadError
 from dse.problem.domains import problem_domains
 from dse.problem.execution import choose_execution
 from dse.problem.mapping_constraints import allowed_units
+from dse.problem.memory_tables import MemoryTables
 from dse.problem.phases import (
     of_continued,
 )
@@ -28,7 +29,7 @@ from fitness.costs.number_formats import UnitFormat
 from fitness.profiles.loss_table import COLUMNS
 from platforms.platform import Platform
 from results.io.canonical_json import INT64_MAX
-from results.problem.execution import ClosedForm
+from results.problem.execution import ClosedForm, LongRun, frames_in_flight
 from results.problem.objectives import Objective, ObjectiveKind
 from results.problem.problem import ChannelCosts, Problem, ProblemNetwork, ProblemUnit
 from sdf.grouping.groups import GroupedNetwork
@@ -43,6 +44,7 @@ def assemble(
     costs: Sequence[NetworkCosts],
     board_mw: int,
     losses: Sequence[IntArray] | None = None,
+    held: MemoryTables | None = None,
 ) -> Problem:
     """The tables of all networks one after the other, with limits and objectives from the options.
 
@@ -51,6 +53,7 @@ def assemble(
         networks: one per network of the workload, as ``costs``.
         board_mw: power that nothing changes.
         losses: [groups of all networks] of each of ``units``: accuracy in ppm; None: not known.
+        held: memory that networks take; None: not counted.
 
     Raises:
         WorkloadError: on an objective, limit or pin of a network that is not there.
@@ -92,6 +95,7 @@ def assemble(
             else None,
             is_first=all(other.unit is not entry.unit for other in units[:u]),
             loss_ppm=None if losses is None else losses[u],
+            weight_bytes=None if held is None else held.weights[u],
         )
         for u, entry in enumerate(units)
     )
@@ -99,6 +103,7 @@ def assemble(
     most_loss = _of_networks("--max-accuracy-loss", options.max_losses_percent, names, min)
     deadlines = _of_networks("--deadline", options.deadlines_ms, names, min)
     rates = _of_networks("--min-rate", options.min_rates_hz, names, max)
+    frames = frames_in_flight(execution) if isinstance(execution, LongRun) else 1
     return Problem(
         networks=tuple(
             _network(
@@ -110,6 +115,7 @@ def assemble(
                 deadlines.get(entry.name),
                 rates.get(entry.name),
                 most_loss.get(entry.name),
+                0 if held is None else frames * held.activations[n],
             )
             for n, entry in enumerate(workload.networks)
         ),
@@ -128,6 +134,7 @@ def assemble(
         execution=execution,
         power_cap_mw=_scaled(options.power_cap_w, 1000),
         energy_budget_fj=_scaled(options.energy_budget_mj, FJ_PER_MJ),
+        memory_cap_bytes=_scaled(options.memory_cap_mb, BYTES_PER_MB),
         edge_tokens=_edge_tokens(networks),
         searches_priorities=options.search_priorities,
     )
@@ -173,6 +180,7 @@ def _network(
     deadline: Fraction | None,
     rate: Fraction | None,
     loss_percent: Fraction | None,
+    activation_bytes: int,
 ) -> ProblemNetwork:
     limits = [k for k in (entry.max_transitions, options.max_transitions) if k is not None]
     deadlines = [value for value in (entry.deadline_ms, deadline) if value is not None]
@@ -190,6 +198,7 @@ def _network(
         min_rate_uhz=ceil(max(rates) * UHZ_PER_HZ) if rates else None,
         priority=entry.priority,
         max_loss_ppm=None if loss_percent is None else int(loss_percent * PPM_PER_PERCENT),
+        activation_bytes=activation_bytes,
         paced=entry.rate_hz is not None,
         deadline_95_ps=_scaled(entry.deadline_95_ms, PS_PER_MS),
         max_jitter_ps=None if entry.max_jitter_ms is None else int(entry.max_jitter_ms * PS_PER_MS),
@@ -221,6 +230,7 @@ def _unit(
     channels: ChannelCosts | None,
     is_first: bool,
     loss_ppm: IntArray | None,
+    weight_bytes: IntArray | None,
 ) -> ProblemUnit:
     unit = entry.unit
     idle_mw = unit_idle_mw(platform, unit)
@@ -247,6 +257,7 @@ def _unit(
         unit=unit.name if entry.is_choice else None,
         number_format=entry.number_format if entry.is_choice else None,
         loss_ppm=loss_ppm,
+        weight_bytes=weight_bytes,
     )
 
 

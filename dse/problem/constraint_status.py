@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from common.units import FJ_PER_MJ, PPM_PER_PERCENT, PS_PER_MS, UHZ_PER_HZ, UW_PER_W
+from common.units import BYTES_PER_MB, FJ_PER_MJ, PPM_PER_PERCENT, PS_PER_MS, UHZ_PER_HZ, UW_PER_W
 from fitness.constraints import Constraint, ConstraintKind, constraints_of
 from fitness.objectives import Outcomes, make_outcomes
 from fitness.simulate import row_of
@@ -20,6 +20,7 @@ _SCALES = {
     "ps": (PS_PER_MS, " ms"),
     "uW": (UW_PER_W, " W"),
     "fJ": (FJ_PER_MJ, " mJ"),
+    "B": (BYTES_PER_MB, " MB"),
     "uHz": (UHZ_PER_HZ, " frames/s"),
     "ppm": (PPM_PER_PERCENT, " %"),
 }

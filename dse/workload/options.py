@@ -53,6 +53,7 @@ class Options:
     fixed: tuple[tuple[str, str], ...] = ()
     precision: str | None = None
     power_cap_w: Fraction | None = None
+    memory_cap_mb: Fraction | None = None
     energy_budget_mj: Fraction | None = None
     deadlines_ms: tuple[tuple[str | None, Fraction], ...] = ()
     max_losses_percent: tuple[tuple[str | None, Fraction], ...] = ()

@@ -38,6 +38,7 @@ def make_options(
     pin: Sequence[str] | None,
     min_rate: Sequence[str] | None = None,
     max_accuracy_loss: Sequence[str] | None = None,
+    memory_cap: str | None = None,
     throughput_model: ThroughputModel = ThroughputModel.TIMELINE,
     pipeline_time: IdleTime = IdleTime.PERIOD,
     free_running: bool = False,
@@ -64,6 +65,7 @@ def make_options(
         units=names,
         fixed=_fixed_once(fix or ()),
         precision=precision,
+        memory_cap_mb=None if memory_cap is None else parse_positive(memory_cap, "--memory-cap"),
         power_cap_w=None if power_cap is None else parse_positive(power_cap, "--power-cap"),
         energy_budget_mj=(
             None if energy_budget is None else parse_positive(energy_budget, "--energy-budget")

@@ -10,7 +10,9 @@ from fitness.simulator.tables import Tables
 
 UNLIMITED = -1
 # What is minimised, entries of BranchingRules.objective.
-MAKESPAN, NETWORK_LATENCY, RATE_SUM, ENERGY, POWER, TOKEN_TIME, TOKEN_ENERGY, LOSS = range(8)
+MAKESPAN, NETWORK_LATENCY, RATE_SUM, ENERGY, POWER, TOKEN_TIME, TOKEN_ENERGY, LOSS, MEMORY = range(
+    9
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,6 +64,14 @@ class BranchingRules(Tables):
     """[groups x units]: accuracy that a group costs, in ppm; 0 where it is not known."""
     least_loss: IntArray
     """[groups]: the smallest of them over the units that a group may be on."""
+    weight_bytes: IntArray
+    """[groups x units]: memory that a group's constants take; 0 where it is not counted."""
+    least_weight_bytes: IntArray
+    """[groups]: the smallest of them over the units that a group may be on."""
+    activation_bytes: int
+    """Of all networks."""
+    memory_cap_bytes: int
+    """Or ``UNLIMITED``."""
     deadline: IntArray
     """[networks]: maximum latency in ps, or ``UNLIMITED``."""
     ladder: IntArray

@@ -12,6 +12,7 @@ from fitness.branch_and_bound.branching_rules import (
     ENERGY,
     LOSS,
     MAKESPAN,
+    MEMORY,
     NETWORK_LATENCY,
     POWER,
     RATE_SUM,
@@ -20,7 +21,6 @@ from fitness.branch_and_bound.branching_rules import (
     UNLIMITED,
     BranchingRules,
 )
-from results.problem.arithmetic import MAX_LOSS_PPM
 from results.problem.interchangeable import interchangeable_before
 from results.problem.objectives import ObjectiveKind
 from results.problem.problem import Problem
@@ -38,6 +38,7 @@ _OBJECTIVES = {
     (ObjectiveKind.TOKEN_ENERGY, True): TOKEN_ENERGY,
     (ObjectiveKind.ACCURACY_LOSS, False): LOSS,
     (ObjectiveKind.ACCURACY_LOSS, True): LOSS,
+    (ObjectiveKind.MEMORY, False): MEMORY,
 }
 """By kind, and whether it is of one network."""
 _OF_ENERGY = {ENERGY, POWER, TOKEN_ENERGY}
@@ -71,9 +72,8 @@ def make_branching_rules(
         == {edge for edge in edges if edge[0] in network.groups}
         for network in networks
     ]
-    loss = [unit.loss_ppm for unit in problem.units]
-    losses = np.stack([np.zeros(groups, np.int64) if row is None else row for row in loss], axis=1)
-    least_loss = np.where(problem.allowed, losses, MAX_LOSS_PPM).min(axis=1)
+    losses, least_loss = _sums(problem, [unit.loss_ppm for unit in problem.units])
+    weights, least_weights = _sums(problem, [unit.weight_bytes for unit in problem.units])
     receivers = {problem.network_of[target] for _, target in problem.handovers}
     return BranchingRules(
         allowed=problem.allowed.astype(np.int64).reshape(-1),
@@ -99,8 +99,12 @@ def make_branching_rules(
         limit=_ints([_limit(network.max_transitions) for network in networks]),
         segments=_ints([_limit(unit.max_segments) for unit in problem.units]),
         loss_limit=_ints([_limit(network.max_loss_ppm) for network in networks]),
-        loss=losses.reshape(-1),
-        least_loss=least_loss.astype(np.int64),
+        loss=losses,
+        least_loss=least_loss,
+        weight_bytes=weights,
+        least_weight_bytes=least_weights,
+        activation_bytes=sum(network.activation_bytes for network in networks),
+        memory_cap_bytes=_limit(problem.memory_cap_bytes),
         deadline=_ints([_limit(network.deadline_ps) for network in networks]),
         ladder=_ints([len(domain.frequencies_khz) for domain in problem.domains]),
         objective=_ints(kinds),
@@ -114,6 +118,15 @@ def make_branching_rules(
         energy_budget_fj=_limit(problem.energy_budget_fj),
         period_ps=_limit(problem.execution.period_ps),
     )
+
+
+def _sums(problem: Problem, tables: Sequence[IntArray | None]) -> tuple[IntArray, IntArray]:
+    """Of what is added up over groups, by unit: [groups x units], 0 where it is not known, and
+    [groups], the smallest over the units that a group may be on."""
+    none = np.zeros(problem.group_count, dtype=np.int64)
+    rows = np.stack([none if table is None else table for table in tables], axis=1)
+    least = np.where(problem.allowed, rows, np.iinfo(np.int64).max).min(axis=1)
+    return rows.reshape(-1), least.astype(np.int64)
 
 
 def exchange_rates(problem: Problem, objectives: Sequence[int]) -> tuple[int, ...]:

@@ -23,6 +23,7 @@ from fitness.branch_and_bound.branching_rules import (
     ENERGY,
     LOSS,
     MAKESPAN,
+    MEMORY,
     NETWORK_LATENCY,
     POWER,
     TOKEN_ENERGY,
@@ -57,13 +58,16 @@ from results.front.node_kinds import MEMBERS, PART, POWER_LIMIT, SPLIT, TIME_LIM
 def _assign(plan, rules, tree, g, u):
     """Puts group g on unit u; False where a rule forbids it. The caller undoes it either way."""
     tree.units[g] = u
-    tree.loss[rules.network[g]] += rules.loss[g * plan.units + u] - rules.least_loss[g]
     n = rules.network[g]
+    tree.loss[n] += rules.loss[g * plan.units + u] - rules.least_loss[g]
+    tree.memory[0] += rules.weight_bytes[g * plan.units + u] - rules.least_weight_bytes[g]
     _count_assigned(plan, rules, tree, g, np.int64(1))
     unit = plan.unit_of[u]
     if rules.limit[n] >= 0 and tree.transitions[n] > rules.limit[n]:
         return False
     if rules.loss_limit[n] >= 0 and tree.loss[n] > rules.loss_limit[n]:
+        return False
+    if rules.memory_cap_bytes >= 0 and tree.memory[0] > rules.memory_cap_bytes:
         return False
     return rules.segments[unit] < 0 or tree.segments[unit] <= rules.segments[unit]
 
@@ -96,6 +100,8 @@ def _unassign(plan, rules, tree, g):
     _count_assigned(plan, rules, tree, g, np.int64(-1))
     lost = rules.loss[g * plan.units + tree.units[g]] - rules.least_loss[g]
     tree.loss[rules.network[g]] -= lost
+    held = rules.weight_bytes[g * plan.units + tree.units[g]]
+    tree.memory[0] -= held - rules.least_weight_bytes[g]
     tree.units[g] = -1
 
 
@@ -252,6 +258,8 @@ def _objective_bounds(plan, rules, state, tree, makespan, idle, energy):
             for m in range(plan.networks):
                 if n < 0 or n == m:
                     tree.vector[j] += tree.loss[m]
+        elif kind == MEMORY:
+            tree.vector[j] = tree.memory[0]
         else:
             tree.vector[j] = rate_sum_bound(plan, tree.end)
     return column
@@ -361,10 +369,12 @@ def begin_subtree(plan, rules, tree, units, points):
     for u in range(plan.units):
         tree.segments[u] = 0
         tree.named_on[u] = 0
+    tree.memory[0] = rules.activation_bytes
     for g in range(plan.groups):
         tree.units[g] = -1
         tree.forced[g] = 0
         tree.loss[rules.network[g]] += rules.least_loss[g]
+        tree.memory[0] += rules.least_weight_bytes[g]
     for g in range(plan.groups):
         if units[g] >= 0:
             _assign(plan, rules, tree, g, units[g])

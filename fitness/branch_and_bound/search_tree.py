@@ -49,6 +49,8 @@ class SearchTree(Tables):
     """[units]: at a unit's first entry."""
     loss: IntArray
     """[networks]: accuracy that its groups cost at least, in ppm."""
+    memory: IntArray
+    """[1]: bytes that are taken at least."""
     named_on: IntArray
     """[units]: assigned groups, in all number formats at a unit's first entry."""
     kind: IntArray
@@ -145,6 +147,7 @@ def make_search_tree(
         transitions=_zeros(plan.networks),
         segments=_zeros(plan.units),
         loss=_zeros(plan.networks),
+        memory=_zeros(1),
         named_on=_zeros(plan.units),
         kind=_zeros(levels),
         subject=_zeros(levels),

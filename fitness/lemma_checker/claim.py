@@ -109,7 +109,7 @@ class LemmaTarget:
             )
         execution = problem.execution
         known = {ObjectiveKind.LATENCY, ObjectiveKind.INVERSE_LATENCY, ObjectiveKind.TOKEN_RATE}
-        known.add(ObjectiveKind.ACCURACY_LOSS)
+        known |= {ObjectiveKind.ACCURACY_LOSS, ObjectiveKind.MEMORY}
         if not execution.frames_overlap:
             known |= {ObjectiveKind.ENERGY, ObjectiveKind.TOKEN_ENERGY}
         if execution.period_ps is not None:

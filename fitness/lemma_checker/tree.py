@@ -12,13 +12,13 @@ is depends on where the node's timeline stops:
 * it is over, and power or energy counts: of the domains that are on the first that has several
   points left. Children: the slower half, then the faster half.
 
-A child is left out where the choice breaks a limit on transitions, segments or loss of accuracy,
-the least of open groups counted; also where it is the
-mirror image of another child: of interchangeable units that no group is on yet, only the first is
-tried. Let the two change places in a design point of the child left out: it is then one of the
-other child, or of one before it, and all objectives are the same. Where a chain has
-no transition left, the rest of it stays on the unit chosen, if that has one number format: the
-child has that choice too, or is left out where a group may not be there.
+A child is left out where the choice breaks a limit on transitions, segments, loss of accuracy or
+memory, the least of open groups counted; also where it is the mirror image of another child: of
+interchangeable units that no group is on yet, only the first is tried. Let the two change places in
+a design point of the child left out: it is then one of the other child, or of one before it, and
+all objectives are the same. Where a chain has no transition left, the rest of it stays on the unit
+chosen, if that has one number format: the child has that choice too, or is left out where a group
+may not be there.
 
 Which choice comes next matters for nothing but the meaning of the file: a tree of other choices
 would prove the same.
@@ -34,7 +34,7 @@ from math import factorial, prod
 
 import numpy as np
 
-from fitness.lemma_checker.check import LemmaChecker, is_closed, least_loss_ppm
+from fitness.lemma_checker.check import LemmaChecker, is_closed, least_loss_ppm, least_memory_bytes
 from fitness.lemma_checker.claim import LemmaTarget
 from fitness.lemma_checker.costs import Points
 from fitness.lemma_checker.simulate import State
@@ -276,6 +276,9 @@ class LemmaWalk:
                     placed[later] = unit
         most_ppm = network.max_loss_ppm
         if most_ppm is not None and self._least_loss(placed, n) > most_ppm:
+            return None
+        cap = self._problem.memory_cap_bytes
+        if cap is not None and least_memory_bytes(self._problem, placed) > cap:
             return None
         limit = self._problem.units[unit_of[unit]].max_segments
         if limit is not None:

@@ -43,8 +43,8 @@ class PlainOutcome:
     energy_by_unit_fj: tuple[int, ...]
     """Per unit, idle and busy."""
     broken: tuple[Broken, ...]
-    """First rules, then limits: transitions, segments, accuracy, deadlines, 95th percentiles,
-    jitter, misses, period, power, energy."""
+    """First rules, then limits: transitions, segments, accuracy, memory, deadlines, 95th
+    percentiles, jitter, misses, period, power, energy."""
     responses: tuple[Responses, ...] | None = None
     """Per network, where these have rates."""
     latencies_ps: tuple[int, ...] = ()
@@ -169,6 +169,18 @@ def _accuracy_loss(account: PlainAccount, objective: Objective) -> int:
     )
 
 
+def _memory_bytes(problem: Problem, design: DesignPoint) -> int:
+    """What all groups and all networks take."""
+    total = 0
+    for network in problem.networks:
+        total += network.activation_bytes
+        for g in network.groups:
+            table = problem.units[int(design.units[g])].weight_bytes
+            assert table is not None, "check_problem"
+            total += int(table[g])
+    return total
+
+
 def _loss_of(problem: Problem, design: DesignPoint, n: int) -> int:
     """What the groups of network n cost it together."""
     loss = 0
@@ -206,6 +218,7 @@ PLAIN_OBJECTIVES: dict[ObjectiveKind, Callable[[PlainAccount, Objective], int]] 
     ),
     ObjectiveKind.MISSES: _of_responses(_late, sum),
     ObjectiveKind.ACCURACY_LOSS: _accuracy_loss,
+    ObjectiveKind.MEMORY: lambda account, _: _memory_bytes(account.problem, account.design),
 }
 """The integer of each kind of objective."""
 
@@ -333,4 +346,7 @@ def _broken_rules(problem: Problem, design: DesignPoint) -> list[Broken]:
         if network.max_loss_ppm is not None and loss > network.max_loss_ppm:
             why = f"{network.name} loses {loss} ppm, at most {network.max_loss_ppm} allowed"
             broken.append(Broken(f"accuracy loss of {network.name}", why))
+    cap = problem.memory_cap_bytes
+    if cap is not None and (memory := _memory_bytes(problem, design)) > cap:
+        broken.append(Broken("memory", f"memory is {memory} bytes, at most {cap} allowed"))
     return broken

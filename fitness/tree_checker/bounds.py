@@ -5,11 +5,12 @@ import numpy as np
 
 from common.units import UHZ_PS
 from fitness.simulator.jit import jit
-from fitness.tree_checker.choices import least_loss
+from fitness.tree_checker.choices import least_loss, least_memory
 from fitness.tree_checker.facts import (
     ENERGY,
     LOSS,
     MAKESPAN,
+    MEMORY,
     NETWORK,
     RATES,
     TOKEN_ENERGY,
@@ -207,6 +208,8 @@ def _fill_vector(facts, work, row, costs, makespan, idle, dynamic):
             for m in range(facts.networks):
                 if n < 0 or n == m:
                     work.vector[j] += least_loss(facts, work, m)
+        elif kind == MEMORY:
+            work.vector[j] = least_memory(facts, work)
         else:
             energy = idle * time + dynamic
             if kind == TOKEN_ENERGY:

@@ -150,6 +150,8 @@ def _place(facts, work, depth, g, u):
                     work.follows[h] = depth + 1
     if facts.max_loss_ppm[n] >= 0 and least_loss(facts, work, n) > facts.max_loss_ppm[n]:
         return False
+    if facts.memory_cap_bytes >= 0 and least_memory(facts, work) > facts.memory_cap_bytes:
+        return False
     unit = facts.unit_of[u]
     limit = facts.max_segments[unit]
     return limit < 0 or _segments(facts, work, unit) <= limit
@@ -172,6 +174,16 @@ def least_loss(facts, work, n):
         where = work.units[g] if work.units[g] >= 0 else facts.units
         loss += facts.loss_ppm[g, where]
     return loss
+
+
+@jit
+def least_memory(facts, work):
+    """Memory that all networks take at least, in bytes."""
+    memory = np.int64(facts.activation_bytes)
+    for g in range(facts.weight_bytes.shape[0]):
+        where = work.units[g] if work.units[g] >= 0 else facts.units
+        memory += facts.weight_bytes[g, where]
+    return memory
 
 
 @jit

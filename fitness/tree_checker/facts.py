@@ -18,7 +18,7 @@ from results.problem.objectives import ObjectiveKind
 from results.problem.problem import Problem
 
 NONE = -1
-MAKESPAN, NETWORK, RATES, ENERGY, POWER, TOKEN_TIME, TOKEN_ENERGY, LOSS = range(8)
+MAKESPAN, NETWORK, RATES, ENERGY, POWER, TOKEN_TIME, TOKEN_ENERGY, LOSS, MEMORY = range(9)
 KINDS = {
     (ObjectiveKind.LATENCY, False): MAKESPAN,
     (ObjectiveKind.LATENCY, True): NETWORK,
@@ -29,6 +29,7 @@ KINDS = {
     (ObjectiveKind.TOKEN_ENERGY, True): TOKEN_ENERGY,
     (ObjectiveKind.ACCURACY_LOSS, False): LOSS,
     (ObjectiveKind.ACCURACY_LOSS, True): LOSS,
+    (ObjectiveKind.MEMORY, False): MEMORY,
 }
 """By kind, and whether it is of one network."""
 _OF_ENERGY = {ENERGY, POWER, TOKEN_ENERGY}
@@ -103,6 +104,11 @@ class Facts(Tables):
     """[networks]"""
     loss_ppm: IntArray
     """[groups, units + 1]: the last column is the smallest over the units that a group may have."""
+    weight_bytes: IntArray
+    """[groups, units + 1]: likewise."""
+    activation_bytes: int
+    memory_cap_bytes: int
+    """Or ``NONE``."""
     deadline_ps: IntArray
     arrival_ps: IntArray
     """[networks]"""
@@ -227,7 +233,10 @@ def make_facts(problem: Problem, claim: LemmaTarget) -> Facts:
         max_transitions=_limits(network.max_transitions for network in networks),
         max_segments=_limits(unit.max_segments for unit in units),
         max_loss_ppm=_limits(network.max_loss_ppm for network in networks),
-        loss_ppm=_losses(problem),
+        loss_ppm=_with_least(problem, [unit.loss_ppm for unit in units]),
+        weight_bytes=_with_least(problem, [unit.weight_bytes for unit in units]),
+        activation_bytes=sum(network.activation_bytes for network in networks),
+        memory_cap_bytes=int(_limits([problem.memory_cap_bytes])[0]),
         deadline_ps=_limits(network.deadline_ps for network in networks),
         arrival_ps=_int64([network.arrival_ps for network in networks]),
         repeats=_int64([network.repeats for network in networks]),
@@ -308,11 +317,12 @@ def _instances(
     return rows, inputs
 
 
-def _losses(problem: Problem) -> IntArray:
+def _with_least(problem: Problem, tables: Sequence[IntArray | None]) -> IntArray:
+    """[groups, units + 1]: a table of each unit, and the smallest over those a group may have."""
     rows = []
     for g, allowed in enumerate(problem.allowed.tolist()):
-        row = [0 if unit.loss_ppm is None else int(unit.loss_ppm[g]) for unit in problem.units]
-        rows.append([*row, min(loss for loss, may in zip(row, allowed, strict=True) if may)])
+        row = [0 if table is None else int(table[g]) for table in tables]
+        rows.append([*row, min(value for value, may in zip(row, allowed, strict=True) if may)])
     return _int64(rows)
 
 

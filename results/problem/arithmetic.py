@@ -11,6 +11,10 @@ PRIORITY_LEVELS = 3
 """Priorities that a search chooses from."""
 LOSS_LIMIT = -(-95 * WORK_PER_PS // 100)
 """A slowdown never takes more than 95 % of the rate."""
+MAX_MEMORY_BYTES = 10**15
+"""Of the activations of a network."""
+MAX_WEIGHT_BYTES = 10**12
+"""Of a group."""
 MAX_LOSS_PPM = 10**12
 """Most accuracy that one group may cost, in millionths of the metric; sums stay in int64."""
 MAX_PERIODS = 32

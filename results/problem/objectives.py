@@ -16,6 +16,7 @@ from enum import Enum
 from typing import TYPE_CHECKING
 
 from common.units import (
+    BYTES_PER_MB,
     FJ_PER_J,
     FJ_PER_MJ,
     PPM_PER_PERCENT,
@@ -56,6 +57,7 @@ class ObjectiveKind(Enum):
     JITTER = "jitter"
     MISSES = "misses"
     ACCURACY_LOSS = "accuracy-loss"
+    MEMORY = "memory"
 
     @property
     def spec(self) -> ObjectiveSpec:
@@ -262,6 +264,13 @@ OBJECTIVES = {
         best="least accuracy loss",
         display=_divided(PPM_PER_PERCENT),
         of_one_network=True,
+    ),
+    ObjectiveKind.MEMORY: ObjectiveSpec(
+        file_name="memory_bytes",
+        label="memory",
+        unit="MB",
+        best="least memory",
+        display=_divided(BYTES_PER_MB),
     ),
 }
 """Every kind of objective."""

@@ -109,6 +109,9 @@ class ProblemUnit:
     loss_ppm: IntArray | None = None
     """[groups]: accuracy that a group costs its network in this number format, in millionths of
     the metric. None: not known."""
+    weight_bytes: IntArray | None = None
+    """[groups]: shared memory that the constants of a group take in this number format; 0 on a unit
+    with a memory of its own. None: not counted."""
 
     @property
     def unit_name(self) -> str:
@@ -141,6 +144,8 @@ class ProblemNetwork:
     """A free unit starts what waits of the networks with the smallest one."""
     max_loss_ppm: int | None = None
     """Most accuracy that its groups may cost it together, in millionths of the metric."""
+    activation_bytes: int = 0
+    """Shared memory that its activations take, wherever its groups are."""
     paced: bool = False
     """Repeats are released evenly over the period, each when its time has come and the one before
     has ended."""
@@ -189,6 +194,7 @@ class Problem:
     execution: ExecutionModel = _ONE_FRAME
     power_cap_mw: int | None = None
     energy_budget_fj: int | None = None
+    memory_cap_bytes: int | None = None
     edge_tokens: IntArray | None = None
     handovers: tuple[tuple[int, int], ...] = ()
     handover_ps: IntArray | None = None

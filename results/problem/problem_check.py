@@ -10,7 +10,13 @@ import numpy as np
 from common.arrays import IntArray
 from common.text import has_control_characters
 from results.errors import ResultError
-from results.problem.arithmetic import MAX_LOSS_PPM, MAX_PRIORITY, TIME_LIMIT_PS
+from results.problem.arithmetic import (
+    MAX_LOSS_PPM,
+    MAX_MEMORY_BYTES,
+    MAX_PRIORITY,
+    MAX_WEIGHT_BYTES,
+    TIME_LIMIT_PS,
+)
 from results.problem.execution import (
     ClosedForm,
     ExecutionModel,
@@ -105,6 +111,11 @@ def _check_networks(problem: Problem) -> None:
             network.max_loss_ppm is None or network.max_loss_ppm >= 0,
             f"{path}.max_loss_ppm",
             f"must be null or >= 0, got {network.max_loss_ppm}",
+        )
+        _require(
+            0 <= network.activation_bytes <= MAX_MEMORY_BYTES,
+            f"{path}.activation_bytes",
+            f"must be from 0 to {MAX_MEMORY_BYTES}, got {network.activation_bytes}",
         )
         _require(
             0 <= network.priority <= MAX_PRIORITY,
@@ -322,6 +333,9 @@ def _check_formats(problem: Problem) -> None:
     formats: list[tuple[str, str | None]] = []
     for u, unit in enumerate(problem.units):
         path = f"$.units[{u}]"
+        if unit.weight_bytes is not None:
+            _check_array(unit.weight_bytes, (problem.group_count,), f"{path}.weight_bytes")
+            _check_range(unit.weight_bytes, 0, MAX_WEIGHT_BYTES, f"{path}.weight_bytes")
         if unit.loss_ppm is not None:
             _check_array(unit.loss_ppm, (problem.group_count,), f"{path}.loss_ppm")
             _check_range(unit.loss_ppm, 0, MAX_LOSS_PPM, f"{path}.loss_ppm")
@@ -483,4 +497,15 @@ def _check_objectives(problem: Problem) -> None:
                 unit.loss_ppm is not None,
                 f"$.units[{u}].loss_ppm",
                 "must be given where accuracy is an objective or limited",
+            )
+    if problem.memory_cap_bytes is not None:
+        cap = problem.memory_cap_bytes
+        _require(cap >= 0, "$.memory_cap_bytes", f"must be null or >= 0, got {cap}")
+    is_objective = any(o.kind is ObjectiveKind.MEMORY for o in problem.objectives)
+    if problem.memory_cap_bytes is not None or is_objective:
+        for u, unit in enumerate(problem.units):
+            _require(
+                unit.weight_bytes is not None,
+                f"$.units[{u}].weight_bytes",
+                "must be given where memory is an objective or limited",
             )

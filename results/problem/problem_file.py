@@ -124,6 +124,11 @@ def problem_to_document(problem: Problem) -> dict[str, Json]:
         "execution": _execution_to_document(problem.execution),
         "power_cap_mw": problem.power_cap_mw,
         "energy_budget_fj": problem.energy_budget_fj,
+        **(
+            {}
+            if problem.memory_cap_bytes is None
+            else {"memory_cap_bytes": problem.memory_cap_bytes}
+        ),
         "board_mw": problem.board_mw,
         **({"searches_priorities": True} if problem.searches_priorities else {}),
         "memory_domain": (
@@ -142,6 +147,11 @@ def problem_to_document(problem: Problem) -> dict[str, Json]:
                 "min_rate_uhz": network.min_rate_uhz,
                 **({"priority": network.priority} if network.priority else {}),
                 **({} if network.max_loss_ppm is None else {"max_loss_ppm": network.max_loss_ppm}),
+                **(
+                    {"activation_bytes": network.activation_bytes}
+                    if network.activation_bytes
+                    else {}
+                ),
                 **({"paced": True} if network.paced else {}),
                 **{
                     name: value
@@ -178,6 +188,11 @@ def problem_to_document(problem: Problem) -> dict[str, Json]:
                 **({} if unit.unit is None else {"unit": unit.unit}),
                 **({} if unit.unit is None else {"number_format": unit.number_format}),
                 **({} if unit.loss_ppm is None else {"loss_ppm": unit.loss_ppm.tolist()}),
+                **(
+                    {}
+                    if unit.weight_bytes is None
+                    else {"weight_bytes": unit.weight_bytes.tolist()}
+                ),
             }
             for unit in problem.units
         ],
@@ -292,6 +307,7 @@ def problem_from_document(document: Json) -> Problem:
                 min_rate_uhz=network["min_rate_uhz"],
                 priority=network.get("priority", 0),
                 max_loss_ppm=network.get("max_loss_ppm"),
+                activation_bytes=network.get("activation_bytes", 0),
                 paced=network.get("paced", False),
                 deadline_95_ps=network.get("deadline_95_ps"),
                 max_jitter_ps=network.get("max_jitter_ps"),
@@ -322,6 +338,7 @@ def problem_from_document(document: Json) -> Problem:
         execution=_execution_from_document(content["execution"]),
         power_cap_mw=content["power_cap_mw"],
         energy_budget_fj=content["energy_budget_fj"],
+        memory_cap_bytes=content.get("memory_cap_bytes"),
         edge_tokens=_tokens(edges),
         handovers=tuple((entry["source"], entry["target"]) for entry in handovers),
         handover_ps=_integers(
@@ -351,12 +368,15 @@ def _domain_from_document(domain: Any) -> ProblemDomain:
     )
 
 
+_UNIT_TABLES = (
+    *("time_ps", "demand_kbps", "dynamic_mw", "idle_mw", "step_ps", "loss_ppm", "weight_bytes"),
+)
+
+
 def _unit_from_document(unit: Any, domains: dict[str, int], path: str) -> ProblemUnit:
     contention, channels = unit["contention"], unit["channels"]
     tables = {
-        name: _integers(unit[name], f"{path}.{name}")
-        for name in ("time_ps", "demand_kbps", "dynamic_mw", "idle_mw", "step_ps", "loss_ppm")
-        if name in unit
+        name: _integers(unit[name], f"{path}.{name}") for name in _UNIT_TABLES if name in unit
     }
     return ProblemUnit(
         name=unit["name"],

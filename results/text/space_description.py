@@ -44,6 +44,8 @@ def describe_space(problem: Problem) -> str:
         parts.append(f"mean power at most {_decimal(problem.power_cap_mw, 3)} W")
     if problem.energy_budget_fj is not None:
         parts.append(f"energy at most {_decimal(problem.energy_budget_fj, 12)} mJ")
+    if problem.memory_cap_bytes is not None:
+        parts.append(f"memory at most {_decimal(problem.memory_cap_bytes, 6)} MB")
     return "; ".join(parts)
 
 

@@ -86,6 +86,11 @@ def lost_ppm(problem, design, groups):
     return sum(0 if tables[g] is None else tables[g][g] for g in groups)
 
 
+def held_bytes(problem, design):
+    weights = [int(problem.units[u].weight_bytes[g]) for g, u in enumerate(design.units)]
+    return sum(weights) + sum(network.activation_bytes for network in problem.networks)
+
+
 def problems(count, **changes):
     for seed in range(count):
         rng = np.random.default_rng(seed)
@@ -111,6 +116,9 @@ def check(rng, problem):
     for row, design in enumerate(designs):
         values, latencies, _, _ = expected(problem, design)
         for objective, found in zip(objectives, outcomes.objectives[row].tolist(), strict=True):
+            if objective.kind is ObjectiveKind.MEMORY:
+                assert found == held_bytes(problem, design)
+                continue
             if objective.network is None:
                 assert found == values[objective.kind], objective
                 continue
@@ -181,6 +189,7 @@ def test_figures_of_constraints_and_what_is_feasible(execution):
                     max_transitions=crossings[n],
                     max_loss_ppm=int(losses[n]),
                     deadline_ps=latencies[n],
+                    activation_bytes=7 * n,
                 )
                 for n, network in enumerate(problem.networks)
             ),
@@ -190,10 +199,13 @@ def test_figures_of_constraints_and_what_is_feasible(execution):
             power_cap_mw=-(-power_uw // 1000),
             energy_budget_fj=energy,
         )
+        memory = held_bytes(limited, design)
+        limited = replace(limited, memory_cap_bytes=memory)
         figures = {
             ConstraintKind.TRANSITIONS: crossings,
             ConstraintKind.SEGMENTS: segments,
             ConstraintKind.LOSS: losses,
+            ConstraintKind.MEMORY: [memory],
             ConstraintKind.DEADLINE: list(latencies),
             ConstraintKind.RATE: [],
             ConstraintKind.PERIOD: [] if execution.period_ps is None else [makespan],
@@ -211,6 +223,9 @@ def test_figures_of_constraints_and_what_is_feasible(execution):
             tighter = replace(limited, energy_budget_fj=energy - 1)
             assert not make_outcomes(tighter)(rows).feasible[0]
             tighter = replace(limited, power_cap_mw=-(-power_uw // 1000) - 1)
+            assert not make_outcomes(tighter)(rows).feasible[0]
+        if memory > 0:
+            tighter = replace(limited, memory_cap_bytes=memory - 1)
             assert not make_outcomes(tighter)(rows).feasible[0]
         if losses[0] > 0:
             first = replace(limited.networks[0], max_loss_ppm=int(losses[0]) - 1)

@@ -265,6 +265,10 @@ def figures(problem, unit_of, point, rows, played=None):
         own = lost[first : first + len(network["group_names"])]
         result["accuracy_loss_ppm" + ":" + network["name"]] = sum(own)
 
+    weights = [units[u].get("weight_bytes", [0] * len(unit_of))[g] for g, u in enumerate(unit_of)]
+    activations = [network.get("activation_bytes", 0) for network in problem["networks"]]
+    result["memory_bytes"] = sum(weights) + sum(activations)
+
     counted, idle_ps, per, count = rows, makespan, (1, 1), 1
     spent = dict.fromkeys(units, 0)
     execution = problem["execution"]

@@ -138,11 +138,12 @@ def check_formulated(problem: Problem) -> None:
         raise ResultError(
             "the SMT formulation needs one number format, and no limit on the loss of accuracy"
         )
-    for name in ("power_cap_mw", "energy_budget_fj"):
+    for name in ("power_cap_mw", "energy_budget_fj", "memory_cap_bytes"):
         value = getattr(problem, name)
         if value is not None:
             raise ResultError(
-                f"$.{name}: must be null for the SMT formulation, which has no energy, got {value}"
+                f"$.{name}: must be null for the SMT formulation, which has no energy or memory, "
+                f"got {value}"
             )
 
 

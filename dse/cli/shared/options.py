@@ -64,7 +64,7 @@ Objectives = Annotated[
     typer.Option(
         "--objective",
         help="Objective: latency, latency:NETWORK, inverse-latency, throughput, energy, "
-        "power, efficiency, stretch; of phases tokens-per-second, energy-per-token; with "
+        "power, efficiency, stretch, memory; of phases tokens-per-second, energy-per-token; with "
         "--free-running fairness; with --losses accuracy-loss; with rates of networks "
         "relative-response, response, response-95, jitter, misses, each also of one :NETWORK. "
         "Repeatable. [default: latency, energy; with rates relative-response, power]",
@@ -124,6 +124,12 @@ LossFile = Annotated[
     typer.Option(
         "--losses",
         help="Table (CSV) of the accuracy that number formats cost: network,layer,format,loss_ppm.",
+    ),
+]
+MemoryCap = Annotated[
+    str | None,
+    typer.Option(
+        "--memory-cap", help="Memory in MB that weights and activations may take together."
     ),
 ]
 PowerCap = Annotated[str | None, typer.Option("--power-cap", help="Power cap in watts.")]
@@ -309,6 +315,7 @@ class GoalOptions:
 
     objective: Objectives = None
     power_cap: PowerCap = None
+    memory_cap: MemoryCap = None
     energy_budget: EnergyBudget = None
     deadline: Deadlines = None
     max_accuracy_loss: MaxLosses = None

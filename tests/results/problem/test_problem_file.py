@@ -22,6 +22,7 @@ from results.problem.problem_file import (
     write_problem,
 )
 from tests.support.problems.formats import with_formats, with_losses
+from tests.support.problems.memory import with_memory
 
 
 def assert_equal(a, b, path="problem"):
@@ -56,6 +57,7 @@ def variants(make_problem):
     )
     yield dataclasses.replace(with_losses(named), execution=Pipeline(3))
     yield with_formats(np.random.default_rng(1), with_phases(base))
+    yield dataclasses.replace(with_memory(np.random.default_rng(1), base), memory_cap_bytes=10**9)
     yield dataclasses.replace(
         base,
         execution=Periodic(10**12),
@@ -125,12 +127,10 @@ def test_round_trip(make_problem, tmp_path):
 
 def test_every_field_is_in_the_file(problem):
     """A field that is added to the types and forgotten here would be lost without a word."""
-    document = problem_to_document(
-        with_formats(
-            np.random.default_rng(0),
-            dataclasses.replace(with_phases(problem), searches_priorities=True),
-        )
-    )
+    rng = np.random.default_rng(0)
+    changed = dataclasses.replace(with_phases(problem), searches_priorities=True)
+    changed = with_memory(rng, with_formats(rng, changed))
+    document = problem_to_document(dataclasses.replace(changed, memory_cap_bytes=1))
     fields = {field.name for field in dataclasses.fields(Problem)}
     assert fields - {"transition_ps", "edge_tokens", "handover_ps"} <= set(document)
     assert set(document["handovers"][0]) == {"source", "target", "transition_ps"}

@@ -43,9 +43,9 @@ COSTS = {
         # What figures mean, not which design points there are.
         "objectives",
     },
-    ProblemNetwork: {"first_group"},
+    ProblemNetwork: {"first_group", "activation_bytes"},
     ProblemUnit: {"clocks", "time_ps", "demand_kbps", "dynamic_mw", "idle_mw", "contention"}
-    | {"channels", "step_ps", "loss_ppm"}
+    | {"channels", "step_ps", "loss_ppm", "weight_bytes"}
     # An entry's name has both.
     | {"unit", "number_format"},
     ProblemDomain: {"voltages_mv", "static_mw"},
@@ -115,6 +115,7 @@ NARROWS: dict[type, dict[str, Change]] = {
             whole(energy_budget_fj=123_456_789_012_345),
             "energy at most 123.456789012345 mJ",
         ),
+        "memory_cap_bytes": (whole(memory_cap_bytes=60_500_001), "memory at most 60.500001 MB"),
     },
     ProblemNetwork: {
         "name": (of("networks", 0, name="vgg19"), "vgg19 (4 groups)"),

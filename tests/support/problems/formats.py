@@ -12,12 +12,14 @@ FORMATS = ("fp32", "fp16", "int8")
 
 
 def with_losses(problem: Problem, rng: np.random.Generator | None = None) -> Problem:
-    """The problem with the accuracy that every group costs on every unit; none without ``rng``."""
+    """The problem with the accuracy that every group costs on every unit, none without ``rng``, and
+    with three bytes for a millionth."""
 
     def table(unit: ProblemUnit) -> ProblemUnit:
         size = problem.group_count
         none = np.zeros(size, dtype=np.int64)
-        return replace(unit, loss_ppm=none if rng is None else rng.integers(0, 9, size) * 1000)
+        loss = none if rng is None else rng.integers(0, 9, size) * 1000
+        return replace(unit, loss_ppm=loss, weight_bytes=3 * loss)
 
     return replace(problem, units=tuple(map(table, problem.units)))
 

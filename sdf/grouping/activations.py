@@ -1,0 +1,70 @@
+"""Memory that the activations of a network take while it runs."""
+
+from __future__ import annotations
+
+from sdf.graph import SdfGraph
+from sdf.grouping.cuts import TensorUse, layers_of, tensors_of
+from sdf.layer import LayerKind
+
+_IN_PLACE = frozenset({LayerKind.ACTIVATION, LayerKind.ELEMENTWISE, LayerKind.NORMALISATION})
+"""Kinds that may write over what they read, where nothing reads it later; runtimes run them with
+the layer before them, or in place."""
+
+
+def peak_activation_elements(graph: SdfGraph) -> int:
+    """The most tensor elements that are held at a time, layers in their order, one by one.
+
+    A tensor is held from the layer that makes it to the last one that reads it, an input of the
+    network while a layer reads it, a result while it is made. A reshaped tensor is the same memory,
+    and so is what a layer of an activation, element-wise or normalisation makes of a tensor of the
+    same size that it is the last to read.
+
+    Raises:
+        GraphError: if the graph is not a network in an order of execution.
+    """
+    layers, tensors = layers_of(graph), tensors_of(graph)
+    made: list[list[int]] = [[] for _ in layers]
+    read: list[list[int]] = [[] for _ in layers]
+    for t, tensor in enumerate(tensors):
+        made[tensor.source].append(t)
+        for reader in tensor.readers:
+            read[reader].append(t)
+    home = list(range(len(tensors)))
+    last = [tensor.readers[-1] for tensor in tensors]
+    held, freed, peak = 0, [0] * (len(layers) + 1), 0
+    size = [tensor.elements for tensor in tensors]
+    for i, layer in enumerate(layers):
+        for t in made[i]:
+            home[t] = _home(layer.kind, i, tensors[t], read[i], home, last, size, t)
+            if home[t] == t:
+                held += size[t]
+                freed[last[t]] += size[t]
+            elif last[t] > last[home[t]]:
+                freed[last[home[t]]] -= size[home[t]]
+                last[home[t]] = last[t]
+                freed[last[t]] += size[home[t]]
+        outside = layer.input_elements - sum(size[t] for t in read[i])
+        results = layer.output_elements - sum(size[t] for t in made[i])
+        peak = max(peak, held + max(0, outside) + max(0, results))
+        held -= freed[i]
+    return peak
+
+
+def _home(
+    kind: LayerKind,
+    i: int,
+    tensor: TensorUse,
+    read: list[int],
+    home: list[int],
+    last: list[int],
+    size: list[int],
+    t: int,
+) -> int:
+    """The tensor in whose memory a tensor is: itself, or one that its layer reads."""
+    for other in read:
+        place = home[other]
+        if size[place] != tensor.elements:
+            continue
+        if kind is LayerKind.RESHAPE or (kind in _IN_PLACE and last[place] == i):
+            return place
+    return t

@@ -1,0 +1,74 @@
+"""Memory of networks on units: from layers and number formats to the problem's tables."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import dse
+from dse.errors import WorkloadError
+from sdf.grouping.activations import peak_activation_elements
+
+PARAMETERS = {"fp16": 2, "int8": 1}
+
+
+def problem(**options):
+    arguments = {"groups": 3, "units": ["gpu", "dla0"], "objectives": ["latency", "memory"]}
+    return dse.Problem(["resnet18", "mobilenet_v2"], "jetson-agx-orin", **(arguments | options))
+
+
+def test_weights_follow_the_format_and_activations_the_widest():
+    made = problem(precision="int8,fp16")
+    layers = [group.layers for network in made.built.networks for group in network.groups]
+    for unit in made.numeric.units:
+        width = PARAMETERS[unit.number_format]
+        expected = [width * sum(layer.parameters for layer in own) for own in layers]
+        assert unit.weight_bytes.tolist() == expected
+    for network, grouped in zip(made.numeric.networks, made.built.networks, strict=True):
+        assert network.activation_bytes == 2 * peak_activation_elements(grouped.graph)
+
+
+def test_frames_in_flight_hold_activations_each():
+    alone = problem(precision="int8").numeric
+    stream = problem(
+        precision="int8", objectives=["throughput", "memory"], frames_in_flight=3
+    ).numeric
+    pairs = zip(stream.networks, alone.networks, strict=True)
+    assert all(many.activation_bytes == 3 * one.activation_bytes for many, one in pairs)
+
+
+def test_nothing_is_counted_where_nothing_asks_for_it():
+    plain = problem(objectives=["latency"]).numeric
+    assert all(unit.weight_bytes is None for unit in plain.units)
+    assert all(network.activation_bytes == 0 for network in plain.networks)
+    capped = problem(objectives=["latency"], memory_cap_mb="40.5").numeric
+    assert capped.memory_cap_bytes == 40_500_000
+    assert all(unit.weight_bytes is not None for unit in capped.units)
+
+
+def test_a_unit_with_a_memory_of_its_own_takes_none():
+    made = dse.Problem(
+        ["resnet18"], "raspberry-pi-5-hailo-8", groups=3, objectives=["latency", "memory"]
+    ).numeric
+    by_name = {unit.name: unit.weight_bytes for unit in made.units}
+    own = [name for name, table in by_name.items() if not table.any()]
+    assert any("hailo" in name for name in own), by_name
+    assert any(np.all(table > 0) for table in by_name.values())
+
+
+@pytest.mark.parametrize("text", ["0", "-1", "x"])
+def test_caps_are_positive(text):
+    with pytest.raises(WorkloadError, match="memory_cap_mb"):
+        problem(memory_cap_mb=text)
+
+
+def test_the_command_says_what_is_in_the_way(dse, tmp_path):
+    arguments = ("explore", "resnet18", "-p", "jetson-agx-orin", "--groups", "3", "-q")
+    few = ("--max-evaluations", "500", "--objective", "latency", "--objective", "memory")
+    done = dse(*arguments, *few, "--memory-cap", "5", "-o", tmp_path / "x")
+    assert done.status == 3
+    assert "memory: at most 5 MB asked for, lowest found" in done.err
+    done = dse(*arguments, *few, "--memory-cap", "90", "-o", tmp_path / "x")
+    assert done.status == 0, done.err
+    assert "memory at most 90 MB" in dse("show", tmp_path / "x").out
+    assert dse("verify", tmp_path / "x").status == 0

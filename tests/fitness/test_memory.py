@@ -1,0 +1,98 @@
+"""Memory as an objective and a limit: the compiled evaluators against the plain ones.
+
+``PARETOSOC_RANDOM_MEMORY`` is the number of random problems.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from fitness.objectives import constraints_of, make_outcomes
+from fitness.reference.objectives import plain_outcome
+from fitness.simulate import design_of
+from results.errors import ResultError
+from results.problem.objectives import Objective, ObjectiveKind
+from results.problem.problem import Problem
+from results.problem.problem_check import check_problem
+from results.problem.problem_file import problem_bytes, problem_from_bytes
+from tests.support.problems.formats import with_formats
+from tests.support.problems.memory import with_memory
+from tests.support.problems.random_spaces import random_limited_problem, space_of
+
+PROBLEMS = int(os.environ.get("PARETOSOC_RANDOM_MEMORY", "100"))
+KINDS = (ObjectiveKind.LATENCY, ObjectiveKind.ENERGY, ObjectiveKind.MEMORY)
+
+
+def drawn(seed: int) -> tuple[np.random.Generator, Problem]:
+    rng = np.random.default_rng([26, seed])
+    problem = random_limited_problem(rng)
+    if seed % 2:
+        problem = with_formats(rng, problem)
+    problem = replace(with_memory(rng, problem), objectives=tuple(map(Objective, KINDS)))
+    check_problem(problem)
+    return rng, problem
+
+
+def test_compiled_equals_plain_and_adds_up() -> None:
+    broken = 0
+    for seed in range(PROBLEMS):
+        rng, problem = drawn(seed)
+        rows = np.stack([rng.choice(axis, 6) for axis in space_of(problem).choices], axis=1)
+        outcomes = make_outcomes(problem)(rows)
+        limits = constraints_of(problem)
+        for i, row in enumerate(rows):
+            plain = plain_outcome(problem, design_of(problem, row))
+            assert tuple(outcomes.objectives[i].tolist()) == plain.objectives
+            taken = sum(
+                int(problem.units[u].weight_bytes[g])
+                for g, u in enumerate(row[: problem.group_count])
+            )
+            taken += sum(network.activation_bytes for network in problem.networks)
+            assert outcomes.objectives[i, 2] == taken
+            names = [
+                limit.name
+                for limit, value in zip(limits, outcomes.constraint_values[i], strict=True)
+                if value > limit.limit
+            ]
+            assert names == [entry.constraint for entry in plain.broken]
+            cap = problem.memory_cap_bytes
+            assert ("memory" in names) == (cap is not None and taken > cap)
+            broken += "memory" in names
+    assert broken > PROBLEMS // 4
+
+
+def test_the_problem_survives_its_file() -> None:
+    for seed in range(20):
+        data = problem_bytes(drawn(seed)[1])
+        assert problem_bytes(problem_from_bytes(data)) == data
+
+
+@pytest.mark.parametrize(
+    ("fields", "named"),
+    [
+        ({"weight_bytes": None}, "weight_bytes: must be given where memory is"),
+        ({"weight_bytes": np.array([-1])}, "weight_bytes: "),
+        ({"weight_bytes": np.array([10**13])}, "weight_bytes: "),
+    ],
+)
+def test_tables_that_contradict_the_problem_are_refused(fields, named) -> None:
+    _, problem = drawn(0)
+    table = fields["weight_bytes"]
+    if table is not None:
+        table = np.resize(table, problem.group_count)
+    units = (replace(problem.units[0], weight_bytes=table), *problem.units[1:])
+    with pytest.raises(ResultError, match=named):
+        check_problem(replace(problem, units=units))
+
+
+def test_caps_and_activations_are_not_negative() -> None:
+    _, problem = drawn(0)
+    with pytest.raises(ResultError, match="memory_cap_bytes: must be null or >= 0"):
+        check_problem(replace(problem, memory_cap_bytes=-1))
+    first = replace(problem.networks[0], activation_bytes=-1)
+    with pytest.raises(ResultError, match="activation_bytes: must be from 0"):
+        check_problem(replace(problem, networks=(first, *problem.networks[1:])))
