@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from results.deploy.deployment import Deployment
+from results.deploy.deployment import Deployment, check_one_format
 from results.deploy.deployment_document import DeployedModel
 from results.deploy.network_files import network_files
 from results.deploy.trtexec_script import check_trtexec, engine_core, engine_file, precision_of
@@ -19,8 +19,10 @@ def check_deepstream(deployment: Deployment) -> None:
     """Accepts a member each of whose networks is one engine: ``nvinfer`` runs one.
 
     Raises:
-        ResultError: where TensorRT cannot serve a unit, or a network needs several engines.
+        ResultError: where number formats are chosen, TensorRT cannot serve a unit, or a network
+            needs several engines.
     """
+    check_one_format(deployment, "deepstream")
     check_trtexec(deployment)
     for n, network in enumerate(deployment.problem.networks):
         deployment.layers(deployment.segments(n)[0])

@@ -100,6 +100,19 @@ class Deployment:
         return tuple(name for group in groups for name in group.layers)
 
 
+def check_one_format(deployment: Deployment, target: str) -> None:
+    """Accepts a member whose groups all have one number format.
+
+    Raises:
+        ResultError: where formats are chosen; names the target.
+    """
+    if deployment.problem.has_formats:
+        raise ResultError(
+            f"{target} has one number format for a network, and members choose among several: "
+            "--to trtexec and --to triton build an engine for each segment in its own"
+        )
+
+
 def check_platform(deployment: Deployment) -> None:
     """Accepts a platform with the clocks and units of the problem.
 
@@ -107,10 +120,6 @@ def check_platform(deployment: Deployment) -> None:
         ResultError: where a domain or unit is missing, or a ladder is another one.
     """
     platform, problem = deployment.platform, deployment.problem
-    if problem.has_formats:
-        raise ResultError(
-            "deployments have one number format; this member chooses among several (--precision)"
-        )
     for domain in problem.domains:
         known = platform.domain_by_name.get(domain.name)
         ladder = () if known is None else tuple(p.frequency_khz for p in known.operating_points)
@@ -121,8 +130,8 @@ def check_platform(deployment: Deployment) -> None:
                 "with --platform"
             )
     for unit in problem.units:
-        if unit.name not in platform.unit_by_name:
+        if unit.unit_name not in platform.unit_by_name:
             raise ResultError(
-                f"unit {unit.name!r}: {platform.name} has no such unit; name the platform of the "
-                "search with --platform"
+                f"unit {unit.unit_name!r}: {platform.name} has no such unit; name the platform of "
+                "the search with --platform"
             )

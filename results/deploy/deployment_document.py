@@ -11,6 +11,7 @@ from results.deploy.deployment import Deployment
 from results.deploy.nvpmodel_section import ModeCost
 from results.front.front_document import member_to_document
 from results.io.canonical_json import Json, content_sha256
+from results.problem.problem import ProblemUnit
 from results.problem.problem_file import problem_sha256
 from sdf.onnx.parts import ModelPart, PartTensor
 
@@ -76,12 +77,12 @@ def deployment_to_document(
 def _network(deployment: Deployment, n: int, model: DeployedModel | None) -> Json:
     problem, origins = deployment.problem, deployment.origins
     network = problem.networks[n]
-    units = [problem.units[int(u)].name for u in deployment.member.design.units[network.groups]]
+    units = [problem.units[int(u)] for u in deployment.member.design.units[network.groups]]
     held = None if origins is None else origins.networks[n]
     segments: list[Json] = []
     for segment in deployment.segments(n):
         entry: dict[str, Json] = {
-            "unit": problem.units[segment.unit].name,
+            **_placed(problem.units[segment.unit]),
             "first_group": segment.first,
             "last_group": segment.last,
         }
@@ -106,7 +107,7 @@ def _network(deployment: Deployment, n: int, model: DeployedModel | None) -> Jso
         "groups": [
             {
                 "name": name,
-                "unit": units[g],
+                **_placed(units[g]),
                 "layers": None if held is None else list(held.groups[g].layers),
             }
             for g, name in enumerate(network.group_names)
@@ -115,6 +116,12 @@ def _network(deployment: Deployment, n: int, model: DeployedModel | None) -> Jso
         "model": None if model is None else model.whole,
         "equality": None if model is None or model.equality is None else dict(model.equality),
     }
+
+
+def _placed(unit: ProblemUnit) -> dict[str, Json]:
+    """The unit and, where it is chosen, the number format."""
+    place: dict[str, Json] = {"unit": unit.unit_name}
+    return place if unit.number_format is None else {**place, "number_format": unit.number_format}
 
 
 def _tensor(tensor: PartTensor, model: DeployedModel) -> Json:

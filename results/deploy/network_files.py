@@ -30,7 +30,10 @@ def network_files(deployment: Deployment) -> tuple[NetworkFiles, ...]:
         taken.add(name)
         segments = deployment.segments(n)
         model_name = f"{name}.onnx"
-        units = [deployment.problem.units[segment.unit].name for segment in segments]
+        # A number format stands behind its unit: net.0.gpu.int8.onnx.
+        units = [
+            deployment.problem.units[segment.unit].name.replace(":", ".") for segment in segments
+        ]
         files.append(
             NetworkFiles(
                 model_name,

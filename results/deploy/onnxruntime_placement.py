@@ -6,7 +6,7 @@ from importlib.resources import files
 from typing import Any
 
 from platforms.deployment import ExecutionProvider
-from results.deploy.deployment import Deployment
+from results.deploy.deployment import Deployment, check_one_format
 from results.errors import ResultError
 
 ANNOTATION = "layer_ann"
@@ -19,16 +19,17 @@ def unit_providers(deployment: Deployment) -> dict[str, ExecutionProvider]:
     """Execution provider of each unit that the member uses.
 
     Raises:
-        ResultError: where a unit has none, or two units of one network are one provider with
-            different options: a session has one instance of a provider.
+        ResultError: where number formats are chosen, a unit has none, or two units of one network
+            are one provider with different options: a session has one instance of a provider.
     """
+    check_one_format(deployment, "onnxruntime")
     known = deployment.platform.deployment
     named = {} if known is None else dict(known.onnxruntime)
     used: dict[str, ExecutionProvider] = {}
     for n, network in enumerate(deployment.problem.networks):
         here: dict[str, str] = {}
         for segment in deployment.segments(n):
-            unit = deployment.problem.units[segment.unit].name
+            unit = deployment.problem.units[segment.unit].unit_name
             if unit not in named:
                 raise ResultError(
                     f"onnxruntime cannot serve unit {unit!r} (network {network.name!r}): "

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from importlib.resources import files
 
-from results.deploy.deployment import Deployment
+from results.deploy.deployment import Deployment, check_one_format
 from results.errors import ResultError
 
 
@@ -12,14 +12,15 @@ def unit_devices(deployment: Deployment) -> dict[str, str]:
     """OpenVINO's device of each unit that the member uses.
 
     Raises:
-        ResultError: where a unit has none.
+        ResultError: where number formats are chosen, or a unit has none.
     """
+    check_one_format(deployment, "openvino")
     known = deployment.platform.deployment
     named = {} if known is None else dict(known.openvino)
     used: dict[str, str] = {}
     for n, network in enumerate(deployment.problem.networks):
         for segment in deployment.segments(n):
-            unit = deployment.problem.units[segment.unit].name
+            unit = deployment.problem.units[segment.unit].unit_name
             if unit not in named:
                 raise ResultError(
                     f"openvino cannot serve unit {unit!r} (network {network.name!r}): "

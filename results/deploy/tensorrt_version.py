@@ -18,18 +18,26 @@ def tensorrt_version(deployment: Deployment, wanted: str | None = None) -> Versi
 
     Args:
         deployment: the member; its units were checked.
-        wanted: ``11``, ``10.3``, ``11.4.1``; None for the newest that serves the board.
+        wanted: ``11``, ``10.3``, ``11.4.1``; None for the newest that serves the board, and takes
+            number formats as options where members have several.
 
     Raises:
-        ResultError: where it is no version, does not serve the board, or builds for no DLA and the
-            member uses one.
+        ResultError: where it is no version, takes no number formats as options, does not serve the
+            board, or builds for no DLA and the member uses one.
     """
     platform = deployment.platform
     known = platform.deployment
     served = () if known is None else tuple(_parsed(text) for text in known.tensorrt_versions)
     if wanted is None:
+        if deployment.problem.has_formats:
+            served = tuple(entry for entry in served if entry[0] < STRONGLY_TYPED)
         return served[-1] if served else (STRONGLY_TYPED - 1,)
     version = _parsed(wanted)
+    if deployment.problem.has_formats and version[0] >= STRONGLY_TYPED:
+        raise ResultError(
+            f"--tensorrt {wanted}: where members have several number formats a version below "
+            f"{STRONGLY_TYPED} is required, which takes them as options of engines"
+        )
     first = next((entry for entry in served if entry[0] == version[0]), None)
     if served and first is None:
         names = ", ".join(str(entry[0]) for entry in served)
@@ -56,5 +64,5 @@ def _parsed(text: str) -> Version:
 def _dla_used(deployment: Deployment) -> str | None:
     known = deployment.platform.deployment
     cores = {} if known is None else dict(known.tensorrt)
-    names = [deployment.problem.units[u].name for u in deployment.member.design.units.tolist()]
+    names = [deployment.problem.units[u].unit_name for u in deployment.member.design.units.tolist()]
     return next((name for name in names if cores.get(name) is not None), None)

@@ -37,7 +37,7 @@ def check_triton(deployment: Deployment) -> None:
     for n, network in enumerate(deployment.problem.networks):
         for segment in deployment.segments(n):
             deployment.layers(segment)
-            unit = deployment.problem.units[segment.unit].name
+            unit = deployment.problem.units[segment.unit].unit_name
             if unit not in _cores(deployment) and not _is_cpu(deployment, unit):
                 raise ResultError(
                     f"triton cannot serve unit {unit!r} (network {network.name!r}): it is no CPU, "
@@ -58,7 +58,7 @@ def repository_files(deployment: Deployment) -> tuple[NetworkFiles, ...]:
 
 def has_engine(deployment: Deployment, segment: Segment) -> bool:
     """Whether a segment runs as an engine of TensorRT."""
-    return deployment.problem.units[segment.unit].name in _cores(deployment)
+    return deployment.problem.units[segment.unit].unit_name in _cores(deployment)
 
 
 def triton_configs(deployment: Deployment, models: Sequence[DeployedModel]) -> dict[str, str]:
@@ -111,7 +111,7 @@ def _backend(deployment: Deployment, segment: Segment) -> Fields:
 
 
 def _instances(deployment: Deployment, segment: Segment) -> Fields:
-    unit = deployment.problem.units[segment.unit].name
+    unit = deployment.problem.units[segment.unit].unit_name
     core = _cores(deployment).get(unit)
     kind = "KIND_GPU" if has_engine(deployment, segment) else "KIND_CPU"
     fields: Fields = [("kind", _Word(kind)), ("count", 1)]

@@ -45,7 +45,6 @@ def trtexec_script(deployment: Deployment, version: Version | None = None) -> st
         "trtexec=${TRTEXEC:-trtexec}",
         "",
     ]
-    precision = _precision_option(deployment, served)
     files = network_files(deployment)
     built: list[str] = []
     run: list[str] = []
@@ -56,16 +55,18 @@ def trtexec_script(deployment: Deployment, version: Version | None = None) -> st
         run.append(comment)
         single = _one_engine(deployment, segments)
         if single is not None:
+            precision = _precision_option(deployment, served, segments[0])
             built.append(_build(files[n].whole, precision, single))
             run.append(_run(files[n].whole, single))
         else:
             built.append(
-                "    # No engine of the whole: it would need two DLA cores, or names that "
-                "--layerDeviceTypes cannot say."
+                "    # No engine of the whole: it would need two DLA cores, several formats, "
+                "or names that --layerDeviceTypes cannot say."
             )
         if len(segments) > 1:
             for segment, file in zip(segments, files[n].segments, strict=True):
                 options = _unit_options(deployment, segment.unit)
+                precision = _precision_option(deployment, served, segment)
                 built.append(_build(file, precision, (options, "")))
                 run.append(_run(file, (options, "")))
     for name, body in (("build", built), ("run", run)):
@@ -91,7 +92,6 @@ def segment_engines(deployment: Deployment, version: Version, files: Sequence[Ne
     """
     known = deployment.platform.deployment
     served = {} if known is None else dict(known.tensorrt)
-    precision = _precision_option(deployment, version)
     lines = [
         "#!/bin/sh",
         f"# Engines of {deployment.title}, for trtexec of TensorRT {'.'.join(map(str, version))}.",
@@ -102,8 +102,9 @@ def segment_engines(deployment: Deployment, version: Version, files: Sequence[Ne
     ]
     for n in range(len(deployment.problem.networks)):
         for segment, file in zip(deployment.segments(n), files[n].segments, strict=True):
-            if deployment.problem.units[segment.unit].name in served:
+            if deployment.problem.units[segment.unit].unit_name in served:
                 options = _unit_options(deployment, segment.unit)
+                precision = _precision_option(deployment, version, segment)
                 lines.append(_build(file, precision, (options, "")).strip())
     return "\n".join(lines) + "\n"
 
@@ -144,7 +145,7 @@ def check_trtexec(deployment: Deployment) -> None:
         )
     for n, network in enumerate(deployment.problem.networks):
         for segment in deployment.segments(n):
-            unit = deployment.problem.units[segment.unit].name
+            unit = deployment.problem.units[segment.unit].unit_name
             if unit not in served:
                 raise ResultError(
                     f"TensorRT cannot serve unit {unit!r} (network {network.name!r}, "
@@ -152,17 +153,20 @@ def check_trtexec(deployment: Deployment) -> None:
                     f"{_nearest_served(deployment, served)}; --to onnx has sub-models for any "
                     "runtime"
                 )
-    if precision_of(deployment) not in _FLAGS:
-        raise ResultError(
-            f"TensorRT cannot serve the number format {precision_of(deployment)!r}; "
-            f"it has {', '.join(_FLAGS)}"
-        )
+    for n in range(len(deployment.problem.networks)):
+        for segment in deployment.segments(n):
+            number_format = _format_of(deployment, segment)
+            if number_format not in _FLAGS:
+                raise ResultError(
+                    f"TensorRT cannot serve the number format {number_format!r}; "
+                    f"it has {', '.join(_FLAGS)}"
+                )
 
 
 def _nearest_served(deployment: Deployment, served: Collection[str]) -> str:
     """Which member to take instead: of those on served units the nearest in the first objective."""
     members = deployment.front.members
-    units = {u for u, unit in enumerate(deployment.problem.units) if unit.name in served}
+    units = {u for u, unit in enumerate(deployment.problem.units) if unit.unit_name in served}
     wanted = members[deployment.index].objectives[0]
     near = [
         (abs(member.objectives[0] - wanted), index)
@@ -171,7 +175,8 @@ def _nearest_served(deployment: Deployment, served: Collection[str]) -> str:
     ]
     if near:
         return f"--member {min(near)[1]} is the nearest that uses only these"
-    names = ",".join(unit.name for unit in deployment.problem.units if unit.name in served)
+    known = dict.fromkeys(unit.unit_name for unit in deployment.problem.units)
+    names = ",".join(name for name in known if name in served)
     return f"no member uses only these: 'dse explore --units {names}' finds some"
 
 
@@ -182,16 +187,21 @@ def precision_of(deployment: Deployment) -> str:
     return deployment.origins.precision
 
 
-def _precision_option(deployment: Deployment, version: Version) -> str:
+def _format_of(deployment: Deployment, segment: Segment) -> str:
+    """The number format of a segment: its own where members choose, else that of all."""
+    return deployment.problem.units[segment.unit].number_format or precision_of(deployment)
+
+
+def _precision_option(deployment: Deployment, version: Version, segment: Segment) -> str:
     """From 11 on the models say it, and the options are gone."""
-    return "" if version[0] >= STRONGLY_TYPED else _FLAGS[precision_of(deployment)]
+    return "" if version[0] >= STRONGLY_TYPED else _FLAGS[_format_of(deployment, segment)]
 
 
 def _core(deployment: Deployment, unit: int) -> int | None:
     """DLA core of a unit; None: the GPU."""
     known = deployment.platform.deployment
     assert known is not None, "the units were checked"
-    return dict(known.tensorrt)[deployment.problem.units[unit].name]
+    return dict(known.tensorrt)[deployment.problem.units[unit].unit_name]
 
 
 def _unit_options(deployment: Deployment, unit: int) -> str:
@@ -200,7 +210,10 @@ def _unit_options(deployment: Deployment, unit: int) -> str:
 
 
 def _one_engine(deployment: Deployment, segments: Sequence[Segment]) -> tuple[str, str] | None:
-    """Options of an engine of the entire network: of build and run, and of the build alone."""
+    """Options of an engine of the entire network: of build and run, and of the build alone; None:
+    there is none."""
+    if len({_format_of(deployment, segment) for segment in segments}) > 1:
+        return None
     cores = {_core(deployment, segment.unit) for segment in segments}
     dlas = [core for core in cores if core is not None]
     if len(dlas) > 1:

@@ -113,7 +113,7 @@ def _clocks(
 
 def _kinds(deployment: Deployment) -> set[str]:
     """Kinds of the units that the member uses."""
-    names = {deployment.problem.units[u].name for u in deployment.member.design.units.tolist()}
+    names = {deployment.problem.units[u].unit_name for u in deployment.member.design.units.tolist()}
     return {deployment.platform.unit_by_name[name].kind for name in names}
 
 

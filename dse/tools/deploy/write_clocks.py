@@ -67,7 +67,7 @@ def _nvpmodel(deployment: Deployment, conf: Path | None) -> tuple[str, tuple[Mod
 def idle_cpu_notes(deployment: Deployment) -> list[str]:
     """A warning where a CPU that the member has no use for would run at its slowest clock."""
     platform, units = deployment.platform, deployment.problem.units
-    used = {units[u].name for u in set(deployment.member.design.units.tolist())}
+    used = {units[u].unit_name for u in set(deployment.member.design.units.tolist())}
     notes = []
     for unit in platform.units:
         domain = unit.clocks[0]

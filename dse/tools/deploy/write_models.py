@@ -89,7 +89,7 @@ def write_entire(
     for n, model, segments in _models(job.deployment, job):
         file = network_files(job.deployment)[n].whole
         units = {
-            name: job.deployment.problem.units[segment.unit].name
+            name: job.deployment.problem.units[segment.unit].unit_name
             for segment in segments
             for name in job.deployment.layers(segment)
         }

@@ -30,7 +30,7 @@ from tests.support.problems.random_spaces import (
     space_of,
 )
 
-CHUNK = 50
+CHUNK = 100
 CHUNKS = int(os.environ.get("PARETOSOC_RANDOM_FORMATS", "200")) // CHUNK
 MAX_ROWS = 30_000
 POOL = (

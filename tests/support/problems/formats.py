@@ -73,7 +73,7 @@ def with_formats(rng: np.random.Generator, problem: Problem, *, most: int = 3) -
         return wide
 
     limits = [
-        int(rng.integers(0, 5 * len(network.group_names))) * 1000 if rng.integers(3) == 0 else None
+        int(rng.integers(1, 7 * len(network.group_names))) * 1000 if rng.integers(3) == 0 else None
         for network in problem.networks
     ]
     return replace(

@@ -1,0 +1,80 @@
+"""Deployments of members whose groups have several number formats: an engine for each stretch."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import onnx
+import onnxruntime
+import pytest
+
+from tests.dse.tools.deploy.test_strong_types import explored, small_network
+
+MIXED = ("gpu:int8", "gpu:fp16", "dla0:fp16")
+
+
+@pytest.fixture
+def run(dse, tmp_path):
+    """The folder of a result."""
+    return explored(dse, tmp_path, "jetson-agx-orin", precision="int8,fp16", units=MIXED)[1]
+
+
+def test_each_stretch_has_an_engine_in_its_format(dse, run, tmp_path):
+    ran = dse("deploy", run, "--to", "trtexec", "-o", tmp_path / "out")
+    assert (ran.status, ran.err) == (0, "")
+    script = (tmp_path / "out" / "engines.sh").read_text()
+    build = script.partition("run()")[0]
+    engines = [line for line in build.splitlines() if "--saveEngine=" in line]
+    flags = [{word for word in line.split() if word.startswith("--")} for line in engines]
+    assert [{"--int8", "--fp16"} & options for options in flags] == [
+        {"--int8"},
+        {"--fp16"},
+        {"--fp16"},
+    ]
+    assert ["--useDLACore=0" in options for options in flags] == [False, False, True]
+    assert "TensorRT 10" in script
+    assert "No engine of the whole" in script
+    document = json.loads((tmp_path / "out" / "deployment.json").read_text())
+    (network,) = document["networks"]
+    assert [(s["unit"], s["number_format"]) for s in network["segments"]] == [
+        tuple(option.split(":")) for option in MIXED
+    ]
+    # The parts, one after the other, are the network.
+    values = {"image": np.random.default_rng(1).normal(size=(1, 3, 16, 16)).astype(np.float32)}
+    whole = onnxruntime.InferenceSession(small_network().SerializeToString())
+    (expected,) = whole.run(["y"], values)
+    for segment in network["segments"]:
+        part = onnx.load(str(tmp_path / "out" / segment["file"]))
+        names = [value.name for value in part.graph.output]
+        session = onnxruntime.InferenceSession(part.SerializeToString())
+        given = {value.name: values[value.name] for value in part.graph.input}
+        values.update(zip(names, session.run(names, given), strict=True))
+    assert np.array_equal(values["y"], expected)
+
+
+def test_triton_has_a_model_for_each_stretch(dse, run, tmp_path):
+    ran = dse("deploy", run, "--to", "triton", "-o", tmp_path / "out", "--no-check")
+    assert ran.status == 0, ran.err
+    folders = sorted(path.name for path in (tmp_path / "out").iterdir() if path.is_dir())
+    assert folders == ["small", "small.0.gpu.int8", "small.1.gpu.fp16", "small.2.dla0.fp16"]
+
+
+@pytest.mark.parametrize("target", ["json", "sysfs", "nvpmodel", "onnx"])
+def test_what_needs_no_format_is_written(dse, run, tmp_path, target):
+    ran = dse("deploy", run, "--to", target, "-o", tmp_path / "out")
+    assert ran.status == 0, ran.err
+    assert (tmp_path / "out" / "deployment.json").exists()
+
+
+@pytest.mark.parametrize("target", ["deepstream", "onnxruntime", "openvino"])
+def test_one_format_for_a_network_is_refused(dse, run, tmp_path, target):
+    ran = dse("deploy", run, "--to", target, "-o", tmp_path / "out")
+    assert ran.status == 2
+    assert f"{target} has one number format for a network" in ran.err
+
+
+def test_a_version_without_options_for_formats_is_refused(dse, run, tmp_path):
+    ran = dse("deploy", run, "--to", "trtexec", "--tensorrt", "11", "-o", tmp_path / "out")
+    assert ran.status == 2
+    assert "a version below 11 is required" in ran.err
