@@ -10,7 +10,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from common.arrays import BoolArray, IntArray
-from common.units import FJ_PER_MJ, MW_PER_W, PS_PER_MS, UHZ_PER_HZ
+from common.units import (
+    BYTES_PER_MB,
+    FJ_PER_MJ,
+    MW_PER_W,
+    PPM_PER_PERCENT,
+    PS_PER_MS,
+    UHZ_PER_HZ,
+)
 from results.errors import ResultError
 from results.front.dominance import hypervolume, reference_point
 from results.front.front import Front
@@ -165,6 +172,7 @@ def problem_differences(first: Front, second: Front) -> list[str]:
         _of(a.energy_budget_fj, FJ_PER_MJ, "mJ"),
         _of(b.energy_budget_fj, FJ_PER_MJ, "mJ"),
     )
+    note("memory cap", *(_of(p.memory_cap_bytes, BYTES_PER_MB, "MB") for p in (a, b)))
     shared = {n.name for n in a.networks} & {n.name for n in b.networks}
     for name in sorted(shared):
         one, other = (next(n for n in p.networks if n.name == name) for p in (a, b))
@@ -176,6 +184,7 @@ def problem_differences(first: Front, second: Front) -> list[str]:
         note(f"releases of {name}", *(n.repeats if n.paced else "none" for n in (one, other)))
         note(f"priority of {name}", one.priority, other.priority)
         for what, field, by, unit in (
+            ("most accuracy loss", "max_loss_ppm", PPM_PER_PERCENT, "%"),
             ("95th percentile", "deadline_95_ps", PS_PER_MS, "ms"),
             ("most jitter", "max_jitter_ps", PS_PER_MS, "ms"),
             ("most misses", "max_misses", 1, ""),

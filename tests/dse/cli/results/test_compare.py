@@ -14,6 +14,7 @@ from results.front.front import Front
 from results.front.front_check import objective_array
 from results.problem.objectives import Objective, ObjectiveKind
 from results.text.compare_fronts import compare_fronts, problem_differences
+from tests.support.problems.formats import with_losses
 
 
 @pytest.fixture(scope="module")
@@ -137,6 +138,14 @@ def test_differences_of_problems_in_words(front, capped_folder):
     assert "deadline of squeezenet: none and 100 ms" in words
     assert len(words) == 3
     problem = front.problem
+    first = replace(problem.networks[0], max_loss_ppm=5_000)
+    counted = with_losses(problem)
+    limited = replace(counted, memory_cap_bytes=60_500_000, networks=(first, *problem.networks[1:]))
+    pair = (replace(front, problem=counted), replace(front, problem=limited))
+    assert problem_differences(*pair) == [
+        "memory cap: none and 60.5 MB",
+        f"most accuracy loss of {first.name}: none and 0.5 %",
+    ]
     board = replace(front, problem=replace(problem, board_mw=problem.board_mw + 1))
     assert problem_differences(front, board) == ["the figures: costs, powers or transitions"]
     allowed = problem.allowed.copy()
