@@ -44,11 +44,14 @@ types:
 unit:
 	$(BIN)/python -m pytest --numprocesses 2
 
-# Builds the wheel, installs it into an empty environment, and uses it outside the sources.
+# Builds what is released, the wheel from the source archive, installs it into an empty environment,
+# and uses it outside the sources.
 wheel:
 	rm -rf .wheel build
+	$(PYTHON) -m venv .wheel/build
+	.wheel/build/bin/python -m pip install --quiet --disable-pip-version-check build
+	.wheel/build/bin/python -m build --outdir .wheel/dist .
 	$(PYTHON) -m venv .wheel/empty
-	.wheel/empty/bin/python -m pip wheel --quiet --no-deps --wheel-dir .wheel/dist .
 	.wheel/empty/bin/python -m pip install --quiet --disable-pip-version-check .wheel/dist/*.whl
 	cd .wheel && empty/bin/paretosoc explore alexnet resnet18 --platform jetson-orin-nano-8gb \
 		--groups 5 --max-evaluations 2000 --output front

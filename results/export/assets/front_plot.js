@@ -236,11 +236,12 @@ function frontPlot(page) {
       places.set(String(at), [at, places.has(String(at)) ? `${places.get(String(at))[1]}, ${label}` : label]);
     });
     const wanted = [
-      ...Object.entries(data.marks).map(([i, marks]) => [positions[i], marks.join(", ")]),
-      ...places.values(),
+      ...Object.entries(data.marks).map(([i, marks]) => [positions[i], marks.join(", "), Infinity]),
+      // Far from its cross a name is read as another's: the tip of the cross has it, too.
+      ...[...places.values()].map(([at, label]) => [at, label, 70]),
     ].filter(([at]) => at.every(Number.isFinite));
     const taken = [...words], points = positions;
-    for (const [[px, py], text] of wanted) {
+    for (const [[px, py], text, farthest] of wanted) {
       const wide = textWidth(text), tall = 15;
       let best = null;
       for (const away of [9, 18, 30, 46, 66, 90, 120, 160])
@@ -258,8 +259,9 @@ function frontPlot(page) {
           if (!best || cost < best.cost) best = { cost, left, top };
         }
       const { left, top } = best;
-      taken.push([left, top, left + wide, top + tall]);
       const ex = Math.min(Math.max(px, left), left + wide), ey = Math.min(Math.max(py, top), top + tall);
+      if (Math.hypot(ex - px, ey - py) > farthest) continue;
+      taken.push([left, top, left + wide, top + tall]);
       g.append(draw("line", { class: "leader", x1: px, y1: py, x2: ex, y2: ey }),
         draw("text", { class: "name", x: left + 3, y: top + 11.5 }, text));
     }
