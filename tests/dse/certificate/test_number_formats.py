@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import os
 from dataclasses import replace
+from itertools import count, product
 
 import numpy as np
 import pytest
 
+from benchmarks.problems.reference_problem import reference_problem
 from dse.certificate.branch_and_bound import ExactResult, find_front
 from dse.certificate.preconditions import Goal, provable
 from fitness.lemma_checker.claim import LemmaTarget
@@ -89,6 +91,63 @@ def test_the_exact_front_is_that_of_enumeration(chunk: int) -> None:
     assert alike > 5
     assert several > 2
     assert limited > 5
+
+
+def test_two_networks_of_ten_groups_with_two_formats_on_each_unit() -> None:
+    """Each network on one unit, with any formats for its first eight groups, at some clocks."""
+    drawn_problems = (
+        with_formats(np.random.default_rng(seed), reference_problem(), most=2) for seed in count()
+    )
+    problem = next(entry for entry in drawn_problems if len(entry.units) == 4)
+    allowed = problem.allowed.copy()
+    is_first = np.arange(4) == problem.unit_of
+    for network in problem.networks:
+        allowed[list(network.groups)[-2:]] &= is_first
+    domains = []
+    for domain in problem.domains:
+        points = np.flatnonzero(domain.allowed)[[0, -1]]
+        domains.append(replace(domain, allowed=np.isin(np.arange(len(domain.allowed)), points)))
+    problem = replace(
+        problem,
+        networks=tuple(
+            replace(network, max_transitions=0, max_loss_ppm=None) for network in problem.networks
+        ),
+        domains=tuple(domains),
+        allowed=allowed,
+        objectives=POOL[:3],
+    )
+    check_problem(problem)
+    mappings = [
+        np.array(
+            [
+                mapping
+                for unit in sorted(set(problem.unit_of))
+                for mapping in product(
+                    *(
+                        [u for u in np.flatnonzero(allowed[g]) if problem.unit_of[u] == unit]
+                        for g in network.groups
+                    )
+                )
+            ]
+        )
+        for network in problem.networks
+    ]
+    evaluate = make_outcomes(problem)
+    front = np.zeros((0, 3), dtype=np.int64)
+    rows = 0
+    for points in product(*(np.flatnonzero(domain.allowed) for domain in problem.domains)):
+        for first in np.array_split(mappings[0], 8):
+            pairs = np.repeat(first, len(mappings[1]), 0), np.tile(mappings[1], (len(first), 1))
+            clocks = np.tile(points, (len(pairs[0]), 1))
+            outcomes = evaluate(np.concatenate((*pairs, clocks), axis=1))
+            found = np.concatenate((front, outcomes.objectives[outcomes.feasible]))
+            front = found[non_dominated(found)]
+            rows += len(clocks)
+    result = find_front(problem)
+    assert rows > 500_000
+    assert len(front) > 10
+    assert vectors(result.objectives) == vectors(front)
+    assert check_tree_fast(problem, result.tree, claim_of(problem, result)).fault is None
 
 
 def test_a_better_point_breaks_the_tree() -> None:
