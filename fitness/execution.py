@@ -273,7 +273,7 @@ RULES: dict[type[ExecutionModel], ModelRules] = {
         provable=_OF_A_FRAME | {ObjectiveKind.POWER},
         limits_provable=True,
     ),
-    # Nothing is proved: there are no bounds on responses.
+    # The exact search has no bounds on responses; over boxes there are some.
     Rates: ModelRules(
         make_account=_make_frame_account,
         needs_frame=True,

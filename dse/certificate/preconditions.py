@@ -35,7 +35,9 @@ def check_provable(problem: Problem, objectives: Sequence[int]) -> None:
     """
     rules, model = rules_of(problem), problem.execution.words
     if problem.has_rates:
-        raise ResultError("nothing is proved where networks have rates of their own")
+        raise ResultError(
+            "where networks have rates of their own only bounds over boxes can be proved"
+        )
     if problem.searches_priorities:
         raise ResultError(
             "where priorities are searched only bounds over boxes can be proved: without "

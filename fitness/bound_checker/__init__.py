@@ -54,6 +54,13 @@ sum of y_n D_n <= W + F sum of v + a x power. Where rates are y_n >= r_n, the le
 (N / P) min D + sum of r_n (D_n - min D). Where nothing is executed, p_n is 2**63 - 1 and y_n counts
 as 0, so that P and the energy of an inference may be that much larger than what is reported.
 
+*Networks with rates*: in a window of c periods P that recurs, c times the work of a period is
+executed, so 2 holds with T = P for the mean of a period, contention included. The R releases of a
+network in a period follow each other, so that R times a path is at most P; each takes its path at
+least, so that it is also at most R times any response: the longest, the limit of all or the 95th
+percentile. That is e_n, without an arrival. V is rounded down by unit: it may be larger by less
+than 1 fJ each.
+
 A *corner* (a value per objective) holds no design point of the box if, with all that follows from
 it and from the limits of the problem on T, e_n, the energy P T + V and the mean power P + V / T,
 the right side stays below D (:mod:`fitness.bound_checker.limits`).

@@ -25,6 +25,9 @@ BOUNDED = OF_A_FRAME | {
     ObjectiveKind.TOKEN_ENERGY,
     ObjectiveKind.POWER,
     ObjectiveKind.FAIRNESS,
+    ObjectiveKind.RELATIVE_RESPONSE,
+    ObjectiveKind.RESPONSE,
+    ObjectiveKind.RESPONSE_95,
 }
 
 
@@ -83,8 +86,6 @@ def bounded_columns(problem: Problem, objectives: Sequence[str]) -> tuple[int, .
         ResultError: where one has none, or is not the problem's.
     """
     execution, names = problem.execution, objective_names(problem)
-    if problem.has_rates:
-        raise ResultError("no bound over boxes is known where networks have rates of their own")
     if problem.has_formats:
         raise ResultError("no bound over boxes is known where number formats are chosen")
     if not objectives or len(set(objectives)) != len(objectives) or not set(objectives) <= {*names}:

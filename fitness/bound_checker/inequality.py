@@ -74,7 +74,9 @@ class Structure:
         per_network = [0] * len(problem.networks)
         least = 0
         for chain, weight in zip(self._chains, weights.chains, strict=True):
-            least += weight * problem.networks[chain[0]].arrival_ps
+            # With rates it is the sum of the paths of all releases that ends limit.
+            if not problem.has_rates:
+                least += weight * problem.networks[chain[0]].arrival_ps
             for n in chain:
                 per_network[n] += weight
         entry = [

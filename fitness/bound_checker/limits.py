@@ -44,6 +44,8 @@ def limits_of(
         columns: the objectives that the corner has values of.
         latencies_ps: [networks]: the least in the box, for sums of rates.
     """
+    if problem.has_rates:
+        return _limits_of_rates(problem, columns, corner)
     networks, given = problem.networks, problem.execution.period_ps
     ends = [n.arrival_ps + n.deadline_ps if n.deadline_ps is not None else None for n in networks]
     makespan, energy = given, problem.energy_budget_fj
@@ -107,6 +109,55 @@ def limits_of(
         energy = None if energy is None else len(networks) * energy
     ends = [_smaller(end, makespan) for end in ends]
     return Limits(makespan, period, tuple(ends), energy, power, tuple(least_rates))
+
+
+def _limits_of_rates(problem: Problem, columns: Sequence[int], corner: Corner) -> Limits:
+    """The limits of networks with rates, of a period of what recurs in the mean.
+
+    Units execute its work in it. A network's releases, one after the other, take no more than it
+    either; each takes its path at least, so that together they take no more than as many of the
+    longest response.
+    """
+    networks, period = problem.networks, problem.execution.period_ps
+    assert period is not None, "has_rates"
+    responses = [
+        _smaller(n.deadline_ps if n.max_misses is None else None, n.deadline_95_ps)
+        for n in networks
+    ]
+    energy, power = problem.energy_budget_fj, None
+    if problem.power_cap_mw is not None:
+        power = problem.power_cap_mw * UW_PER_MW
+    for column, value in zip(columns, corner, strict=True):
+        if value is None:
+            continue
+        objective = problem.objectives[column]
+        every = range(len(networks)) if objective.network is None else [objective.network]
+        match objective.kind:
+            case ObjectiveKind.RESPONSE | ObjectiveKind.RESPONSE_95:
+                for n in every:
+                    responses[n] = _smaller(responses[n], value)
+            case ObjectiveKind.RELATIVE_RESPONSE:
+                # floor(10^6 x response x releases / period) <= value
+                for n in every:
+                    most = ((value + 1) * period - 1) // (PPM * problem.releases(n))
+                    responses[n] = _smaller(responses[n], most)
+            case ObjectiveKind.ENERGY:
+                energy = _smaller(energy, value)
+            case ObjectiveKind.EFFICIENCY:
+                inferences = sum(problem.releases(n) for n in range(len(networks)))
+                energy = _smaller(energy, (value + 1) * inferences - 1)
+            case ObjectiveKind.POWER:
+                power = _smaller(power, value + 1)
+    if power is not None:
+        energy = _smaller(energy, power * period // UW_PER_MW)
+    if energy is not None:
+        # Of every unit rounded down.
+        energy += len(problem.units)
+    ends = tuple(
+        period if most is None else min(period, problem.releases(n) * most)
+        for n, most in enumerate(responses)
+    )
+    return Limits(period, None, ends, energy, None)
 
 
 def contradicts(

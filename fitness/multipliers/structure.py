@@ -37,7 +37,7 @@ class Networks(Tables):
     chain_end: IntArray
     """[chains]: the last network."""
     arrival_ps: FloatArray
-    """[chains]: of the first network."""
+    """[chains]: of the first network; with rates 0: what counts is the sum of all releases."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -163,7 +163,10 @@ def make_networks(
         counts_segments=np.array(counts, dtype=np.int64),
         member=member,
         chain_end=np.array([chain[-1] for chain in chains], dtype=np.int64),
-        arrival_ps=np.array([problem.networks[c[0]].arrival_ps for c in chains], dtype=float),
+        arrival_ps=np.array(
+            [0 if problem.has_rates else problem.networks[c[0]].arrival_ps for c in chains],
+            dtype=float,
+        ),
     )
 
 

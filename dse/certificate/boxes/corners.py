@@ -11,7 +11,7 @@ from common.arrays import BoolArray, FloatArray, IntArray
 from common.units import PPM, UHZ_PS, UW_PER_MW
 from fitness.bound_checker.frame_time import FrameTime
 from results.problem.objectives import ObjectiveKind
-from results.problem.problem import Problem
+from results.problem.problem import Problem, ProblemNetwork
 from results.problem.rates import times_alone_ps
 
 MAX_EPSILON = 1e3
@@ -61,6 +61,12 @@ class Lines:
     """[lines, networks]: where they run freely, else no networks."""
 
 
+def _longest_response(network: ProblemNetwork) -> float:
+    """What a network's limits leave to the release that takes least."""
+    limits = [network.deadline_95_ps, network.deadline_ps if network.max_misses is None else None]
+    return min((float(most) for most in limits if most is not None), default=np.inf)
+
+
 class Corners:
     """Corners [corners, objectives] by the values of members, infinite where any value will do."""
 
@@ -100,7 +106,9 @@ class Corners:
         makespan = np.full(count, np.inf if self._period is None else float(self._period))
         ends = np.full((count, len(problem.networks)), np.inf)
         for n, network in enumerate(problem.networks):
-            if network.deadline_ps is not None:
+            if problem.has_rates:
+                ends[:, n] = problem.releases(n) * _longest_response(network)
+            elif network.deadline_ps is not None:
                 ends[:, n] = network.arrival_ps + network.deadline_ps
         budget = problem.energy_budget_fj
         energy = np.full(count, np.inf if budget is None else float(budget))
@@ -122,8 +130,16 @@ class Corners:
                 case ObjectiveKind.ENERGY, _:
                     energy = np.minimum(energy, value)
                 case ObjectiveKind.EFFICIENCY, _:
-                    inferences = 1 if self._time.of_streams else len(problem.networks)
+                    releases = sum(problem.releases(n) for n in range(len(problem.networks)))
+                    inferences = 1 if self._time.of_streams else releases
                     energy = np.minimum(energy, value * inferences)
+                case ObjectiveKind.RESPONSE | ObjectiveKind.RESPONSE_95, one:
+                    for n in range(len(problem.networks)) if one is None else [one]:
+                        ends[:, n] = np.minimum(ends[:, n], problem.releases(n) * value)
+                case ObjectiveKind.RELATIVE_RESPONSE, one:
+                    of_all = (value + 1) * float(self._period or 0) / PPM
+                    for n in range(len(problem.networks)) if one is None else [one]:
+                        ends[:, n] = np.minimum(ends[:, n], of_all)
                 case ObjectiveKind.TOKEN_ENERGY, int(n):
                     energy = np.minimum(energy, value * problem.networks[n].repeats)
                 case ObjectiveKind.FAIRNESS, _:
@@ -140,9 +156,11 @@ class Corners:
                     arrivals = np.array([n.arrival_ps for n in problem.networks])
                     limit = np.where(left > 0, UHZ_PS / np.maximum(left, 1e-9), np.inf)
                     ends = np.minimum(ends, arrivals + limit)
-        makespan = np.minimum(makespan, ends.max(axis=1))
+        if not problem.has_rates:
+            makespan = np.minimum(makespan, ends.max(axis=1))
         if self._period is not None:
             energy = np.minimum(energy, power * self._period)
+            energy = energy + len(problem.units) * problem.has_rates
             power = np.full(count, np.inf)
         if streams:
             energy = streams * energy

@@ -18,13 +18,14 @@ from tests.support.proofs.random_boxes import (
     random_proof,
 )
 from tests.support.proofs.random_models import enumerated_model
+from tests.support.proofs.random_rates import enumerated_rates
 
 CHUNKS = 8
 PER_CHUNK = int(os.environ.get("DSE_BOUND_PROBLEMS", "240")) // CHUNKS
 """DSE_BOUND_PROBLEMS=10000 takes five minutes."""
 
 
-@pytest.mark.parametrize("draw", [enumerated, enumerated_model])
+@pytest.mark.parametrize("draw", [enumerated, enumerated_model, enumerated_rates])
 @pytest.mark.parametrize("chunk", range(CHUNKS))
 def test_no_weights_exclude_a_design_point(
     chunk: int, draw: Callable[[int], Enumerated | None]

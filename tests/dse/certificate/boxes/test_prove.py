@@ -26,6 +26,7 @@ from results.front.front import Front
 from tests.support.proofs.random_boxes import Enumerated, enumerated, holds_a_point
 from tests.support.proofs.random_lemmas import all_designs
 from tests.support.proofs.random_models import enumerated_model
+from tests.support.proofs.random_rates import enumerated_rates
 
 CHUNKS = 8
 PER_CHUNK = int(os.environ.get("PARETOSOC_BOUND_PROBLEMS", "40")) // CHUNKS
@@ -49,7 +50,7 @@ def is_within(members: np.ndarray, feasible: np.ndarray, epsilon_ppm: int) -> bo
     return all((members <= limit).all(axis=1).any() for limit in limits)
 
 
-@pytest.mark.parametrize("draw", [enumerated, enumerated_model])
+@pytest.mark.parametrize("draw", [enumerated, enumerated_model, enumerated_rates])
 @pytest.mark.parametrize("chunk", range(CHUNKS))
 def test_every_claim_is_true_by_enumeration(
     chunk: int, draw: Callable[[int], Enumerated | None]
@@ -113,7 +114,7 @@ def changed(rng: np.random.Generator, proof: BoundProof) -> BoundProof:
     return replace(proof, multipliers=table)
 
 
-@pytest.mark.parametrize("draw", [enumerated, enumerated_model])
+@pytest.mark.parametrize("draw", [enumerated, enumerated_model, enumerated_rates])
 def test_a_changed_proof_is_refused_or_still_true(draw: Callable[[int], Enumerated | None]) -> None:
     seen: Counter[str] = Counter()
     for seed in range(40):

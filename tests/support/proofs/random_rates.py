@@ -1,0 +1,68 @@
+"""Random small problems of networks with rates of their own, and all their design points."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from benchmarks.problems.random_problem import (
+    RandomShape,
+    random_problem,
+    with_priorities,
+    with_rates,
+)
+from fitness.objectives import make_outcomes
+from results.problem.objectives import Objective, ObjectiveKind
+from tests.support.proofs.random_boxes import Enumerated
+from tests.support.proofs.random_lemmas import all_designs
+
+SHAPE = RandomShape(networks=(1, 2), groups=(1, 3), units=(1, 3), points=(1, 2))
+MAX_DESIGNS = 200
+KINDS = (
+    ObjectiveKind.RELATIVE_RESPONSE,
+    ObjectiveKind.RESPONSE,
+    ObjectiveKind.RESPONSE_95,
+    ObjectiveKind.ENERGY,
+    ObjectiveKind.POWER,
+    ObjectiveKind.EFFICIENCY,
+)
+
+
+def enumerated_rates(seed: int) -> Enumerated | None:
+    """Some of the objectives above, of all networks or one, and the limits that rates have,
+    sometimes a power cap or an energy budget; None: too large."""
+    rng = np.random.default_rng((23, seed))
+    problem = with_rates(rng, random_problem(rng, replace(SHAPE, ties=bool(rng.integers(2)))))
+    if rng.integers(3) == 0:
+        problem = with_priorities(rng, problem)
+    if rng.integers(4) == 0:
+        # All may be late.
+        networks = [
+            replace(network, deadline_ps=1, max_misses=problem.releases(n))
+            for n, network in enumerate(problem.networks)
+        ]
+        problem = replace(problem, networks=tuple(networks))
+    last = len(problem.networks) - 1
+    kinds = [kind for kind in KINDS if rng.integers(2)] or [KINDS[int(rng.integers(len(KINDS)))]]
+    narrowed = [kind.spec.of_one_network and bool(rng.integers(2)) for kind in kinds]
+    problem = replace(
+        problem,
+        objectives=tuple(
+            Objective(kind, last if one else None)
+            for kind, one in zip(kinds, narrowed, strict=True)
+        ),
+    )
+    rows = all_designs(problem)
+    if len(rows) > MAX_DESIGNS:
+        return None
+    both = (Objective(ObjectiveKind.ENERGY), Objective(ObjectiveKind.POWER))
+    energy, power = make_outcomes(replace(problem, objectives=both))(rows).objectives.T
+    if rng.integers(3) == 0:
+        cap = 1 + int(np.quantile(power, rng.random())) // 1000
+        problem = replace(problem, power_cap_mw=cap)
+    if rng.integers(3) == 0:
+        budget = max(1, int(np.quantile(energy, rng.random())))
+        problem = replace(problem, energy_budget_fj=budget)
+    outcomes = make_outcomes(problem)(rows)
+    return Enumerated(problem, outcomes.objectives[outcomes.feasible], outcomes.objectives)
