@@ -38,9 +38,26 @@ class Member:
 
     @cached_property
     def latencies_ms(self) -> dict[str, float]:
-        """Network -> latency in one frame alone, in ms, from its arrival on."""
+        """Network -> latency in one frame alone, in ms, from its arrival on; with rates the longest
+        response."""
         pairs = zip(self._problem.networks, self.numeric.latencies_ps, strict=True)
         return {network.name: value / PS_PER_MS for network, value in pairs}
+
+    @cached_property
+    def responses(self) -> dict[str, dict[str, float]]:
+        """Network -> ``longest_ms``, ``percentile_95_ms``, ``jitter_ms``, ``misses`` of a period,
+        where networks have rates of their own; else empty."""
+        entries = self.numeric.responses or ()
+        longest = self.latencies_ms.items()
+        return {
+            name: {
+                "longest_ms": latency,
+                "percentile_95_ms": entry.percentile_95_ps / PS_PER_MS,
+                "jitter_ms": entry.jitter_ps / PS_PER_MS,
+                "misses": entry.misses,
+            }
+            for (name, latency), entry in zip(longest, entries, strict=bool(entries))
+        }
 
     @property
     def energy_mj(self) -> float:

@@ -19,6 +19,7 @@ from benchmarks.problems.random_problem import (
     random_problem,
     with_rates,
 )
+from dse.api.front import load
 from dse.certificate.verify.members import what_is_wrong
 from dse.engines.diagnose_infeasible import explain_infeasible
 from dse.errors import WorkloadError
@@ -46,6 +47,7 @@ from results.text.releases import response_lines
 from results.text.space_description import describe_space
 from tests.dse.tools.deploy.test_strong_types import small_network
 from tests.support.problems import small_problems
+from tests.support.problems.formats import with_formats
 
 RECOMPUTE = Path(__file__).parents[2] / "support" / "recompute_front.py"
 WORKLOAD = """\
@@ -187,6 +189,24 @@ def test_from_a_file_to_the_results(dse, tmp_path):
     assert json.loads((folder / "problem.json").read_text())["networks"][0]["paced"] is True
 
 
+def test_rates_go_with_number_formats():
+    recurs = 0
+    for seed in range(100):
+        rng = np.random.default_rng([41, seed])
+        drawn = with_formats(rng, random_problem(rng, RandomShape(graphs=seed % 2 == 0)))
+        problem = with_rates(rng, drawn)
+        design = random_design(rng, problem)
+        row = row_of(design)[None]
+        outcomes, plain = make_outcomes(problem)(row), plain_outcome(problem, design)
+        assert tuple(outcomes.objectives[0].tolist()) == plain.objectives, seed
+        assert bool(outcomes.feasible[0]) == (not plain.broken), seed
+        (member,) = make_members(problem, row, outcomes.objectives)
+        over = [entry.constraint for entry in plain.broken]
+        assert what_is_wrong(problem, member, over) is None, seed
+        recurs += bool(member.window_ps and member.window_ps[0])
+    assert recurs > 10
+
+
 def test_a_third_program_recomputes_what_recurs(tmp_path):
     for seed in range(40):
         rng = np.random.default_rng([31, seed])
@@ -218,6 +238,8 @@ def test_objectives_where_none_are_asked_for(dse, tmp_path):
     assert runpy.run_path(str(RECOMPUTE))["main"](folder) == 0
     assert dse("verify", folder).status == 0
     assert "priority" not in describe_space(front.problem)
+    member = load(folder)[0]
+    assert member.responses["detect"]["longest_ms"] == front.members[0].latencies_ps[0] / 1e9
     row = json.loads(dse("show", folder, "--json").out)[0]
     names = {"detect", "segment", "background"}
     assert row["priorities"].keys() == row["responses"].keys() == names
