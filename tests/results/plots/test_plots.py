@@ -131,11 +131,17 @@ def test_schedules_share_one_time(front, scheduled):
 
 
 def test_convergence_is_in_per_cent_of_the_last(front):
+    points = front.provenance.convergence
+    end = points[-1].evaluations + 500  # The search went on after its last growth.
+    source = dataclasses.replace(front.provenance, evaluations=end)
+    longer = dataclasses.replace(front, provenance=source)
     with picture_settings():
-        (axes,) = draw_convergence([("one", front), ("two", front)]).axes
+        (axes,) = draw_convergence([("one", longer), ("two", longer)]).axes
     for line in axes.get_lines():
+        assert list(line.get_xdata()) == [*(point.evaluations for point in points), end]
         assert list(line.get_ydata()) == [
-            100 * point.hypervolume for point in front.provenance.convergence
+            *(100 * point.hypervolume for point in points),
+            100 * points[-1].hypervolume,
         ]
 
 
