@@ -63,5 +63,7 @@ def silent() -> Iterator[str]:
         redirect_stdout(nowhere),
         redirect_stderr(nowhere),
     ):
-        yield folder
-    logging.disable(logging.NOTSET)
+        try:
+            yield folder
+        finally:
+            logging.disable(logging.NOTSET)
