@@ -204,8 +204,11 @@ class Problem:
     def unit_of(self) -> tuple[int, ...]:
         """[units]: the first entry of the same unit; its own index where one number format may be
         chosen. A unit runs one group at a time, in whichever format."""
-        names = [unit.unit_name for unit in self.units]
-        return tuple(names.index(name) for name in names)
+        first: dict[str, int] = {}
+        return tuple(
+            u if unit.unit is None else first.setdefault(unit.unit, u)
+            for u, unit in enumerate(self.units)
+        )
 
     @property
     def has_formats(self) -> bool:

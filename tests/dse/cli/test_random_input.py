@@ -206,7 +206,7 @@ def options_of(many, power, energy, deadlines, rates, fps, unit):
 
 def assert_as_written(options, many, power, energy, deadlines, rates, fps, unit):
     """Every text is in the options, and every quantity exactly the number that was written."""
-    assert options.objectives == (tuple(many) or ("latency", "energy"))
+    assert options.objectives == tuple(many)
     assert options.fixed == tuple((text.split("=")[0], text.split("=", 1)[1]) for text in many)
     assert options.units == tuple(name.strip() for name in unit.split(",") if name.strip())
     for found, written in ((options.deadlines_ms, deadlines), (options.min_rates_hz, rates)):

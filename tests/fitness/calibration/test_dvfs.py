@@ -331,7 +331,7 @@ def test_another_network_or_precision_is_left_alone(vgg19):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"unit": "dla0"}, r"\$\.models\[0\]\.unit must be one of"),
+        ({"unit": "dla0"}, r"models\[0\]\.unit must be one of"),
         ({"time": {"form": "sum", "parameters": {}}}, r"models\[0\]\.time\.parameters"),
         ({"power": {"form": "none", "parameters": {}}}, r"models\[0\]\.power"),
     ],

@@ -163,7 +163,7 @@ def test_a_platform_that_is_a_file_is_asked_for(tmp_path, dse):
     assert "cpu0, cpu1 are all CPUExecutionProvider" in ran.out
     ran = dse(*command[:4], "-o", tmp_path / "other")
     assert ran.status == 2
-    assert "--platform: the file of platform 'host' is required" in ran.err
+    assert "--platform: the file of the search is required" in ran.err
 
 
 def test_units_that_no_session_can_tell_apart(tmp_path, dse):
