@@ -53,9 +53,9 @@ def transition_times(
 def passing_ps(platform: Platform, ends: Sequence[tuple[Unit, str]], elements: int) -> IntArray:
     """[ends, ends]: how long a tensor takes from one (unit, number format) to another.
 
-    Between units it is written in the format of the first and read in that of the second. On one
-    unit it is converted: one launch, then it is read in the one format and written in the other, at
-    the bandwidth that the unit has alone.
+    Between units it is written, and read, in the format of the first. On one unit it is converted:
+    one launch, then it is read in the one format and written in the other, at the bandwidth that
+    the unit has alone.
     """
     costs = {transition.unit: transition for transition in platform.transitions}
     widths = [
@@ -72,9 +72,10 @@ def passing_ps(platform: Platform, ends: Sequence[tuple[Unit, str]], elements: i
                 result[row, column] = _converting_ps(platform, source, elements * (written + read))
                 continue
             out, into = costs[source.name], costs[target.name]
+            traffic = elements * written * TRAFFIC_PER_BYTE
             result[row, column] = rounded_half_up(
-                Fraction(elements * written * TRAFFIC_PER_BYTE, out.out_bandwidth_kbps)
-                + Fraction(elements * read * TRAFFIC_PER_BYTE, into.in_bandwidth_kbps)
+                Fraction(traffic, out.out_bandwidth_kbps)
+                + Fraction(traffic, into.in_bandwidth_kbps)
                 + (out.out_fixed_ns + into.in_fixed_ns) * PS_PER_NS
             )
     return result

@@ -244,6 +244,31 @@ def test_transitions_by_hand() -> None:
                 assert got == (0 if same else half_up(expected))
 
 
+def test_a_tensor_passes_in_the_format_of_its_source() -> None:
+    chip = load_platform("snapdragon-865")
+    widths = {
+        unit.name: peak.bytes_per_element
+        for unit in chip.units
+        for peak in unit.peaks
+        if peak.precision == chip.default_precision
+    }
+    assert len(set(widths.values())) > 1
+    network = random_network(6)
+    costs = network_costs(network, chip)
+    by_unit = {transition["unit"]: transition for transition in figures(chip.name)["transitions"]}
+    for number, edge in enumerate(network.edges):
+        for row, source in enumerate(widths):
+            for column, target in enumerate(widths):
+                if row == column:
+                    continue
+                out, into = by_unit[source], by_unit[target]
+                size = widths[source] * edge.elements
+                expected = 10**6 * (out["out_us"] + into["in_us"]) + 1000 * (
+                    size / out["out_gbps"] + size / into["in_gbps"]
+                )
+                assert costs.transition_ps[number, row, column] == half_up(expected)
+
+
 def test_units_keep_the_order_of_the_platform() -> None:
     costs = network_costs(random_network(0), XAVIER, units=["dla0", "gpu"])
     assert [table.unit for table in costs.units] == ["gpu", "dla0"]
