@@ -118,7 +118,7 @@ def provable(problem: Problem, goal: Goal) -> Provable:
     if unbounded is not None:
         bounded = () if column is None or problem.has_formats else (column,)
     if refused is not None and not bounded:
-        raise ResultError(refused)
+        raise ResultError(refused if unbounded is None else f"{refused}; {unbounded}")
     return Provable(columns if refused is None else None, column, bounded, refused, unbounded)
 
 

@@ -22,6 +22,7 @@ _OF_TIME = (
     ObjectiveKind.TOKEN_RATE,
     ObjectiveKind.RELATIVE_RESPONSE,
     ObjectiveKind.RESPONSE,
+    ObjectiveKind.RESPONSE_95,
 )
 
 

@@ -115,6 +115,23 @@ def _inverted(of: int) -> Callable[[int], float]:
 _WITH_FRAME = tuple(m for m in EXECUTION_MODELS if m.has_frame and m is not Rates)
 _WITH_OVERLAP = tuple(model for model in EXECUTION_MODELS if model.frames_overlap)
 
+
+def _of_responses(
+    file_name: str, label: str, unit: str, best: str, display: Callable[[int], float]
+) -> ObjectiveSpec:
+    """Of networks with rates: of the responses of all networks, or of those of one."""
+    return ObjectiveSpec(
+        file_name=file_name,
+        label=label,
+        unit=unit,
+        best=best,
+        display=display,
+        models=(Rates,),
+        needs_frame=True,
+        of_one_network=True,
+    )
+
+
 OBJECTIVES = {
     ObjectiveKind.LATENCY: ObjectiveSpec(
         file_name="latency_ps",
@@ -207,56 +224,19 @@ OBJECTIVES = {
         of_one_network=True,
         needs_network=True,
     ),
-    ObjectiveKind.RELATIVE_RESPONSE: ObjectiveSpec(
-        file_name="relative_response_ppm",
-        label="relative response",
-        unit="%",
-        best="most timely",
-        display=_divided(PPM_PER_PERCENT),
-        models=(Rates,),
-        needs_frame=True,
-        of_one_network=True,
+    ObjectiveKind.RELATIVE_RESPONSE: _of_responses(
+        "relative_response_ppm", "relative response", "%", "most timely", _divided(PPM_PER_PERCENT)
     ),
-    ObjectiveKind.RESPONSE: ObjectiveSpec(
-        file_name="response_ps",
-        label="response",
-        unit="ms",
-        best="fastest response",
-        display=_divided(PS_PER_MS),
-        models=(Rates,),
-        needs_frame=True,
-        of_one_network=True,
+    ObjectiveKind.RESPONSE: _of_responses(
+        "response_ps", "response", "ms", "fastest response", _divided(PS_PER_MS)
     ),
-    ObjectiveKind.RESPONSE_95: ObjectiveSpec(
-        file_name="response_95_ps",
-        label="95th percentile",
-        unit="ms",
-        best="fastest 95 %",
-        display=_divided(PS_PER_MS),
-        models=(Rates,),
-        needs_frame=True,
-        of_one_network=True,
+    ObjectiveKind.RESPONSE_95: _of_responses(
+        "response_95_ps", "95th percentile", "ms", "fastest 95 %", _divided(PS_PER_MS)
     ),
-    ObjectiveKind.JITTER: ObjectiveSpec(
-        file_name="jitter_ps",
-        label="jitter",
-        unit="ms",
-        best="steadiest",
-        display=_divided(PS_PER_MS),
-        models=(Rates,),
-        needs_frame=True,
-        of_one_network=True,
+    ObjectiveKind.JITTER: _of_responses(
+        "jitter_ps", "jitter", "ms", "steadiest", _divided(PS_PER_MS)
     ),
-    ObjectiveKind.MISSES: ObjectiveSpec(
-        file_name="misses",
-        label="misses",
-        unit="a period",
-        best="fewest misses",
-        display=float,
-        models=(Rates,),
-        needs_frame=True,
-        of_one_network=True,
-    ),
+    ObjectiveKind.MISSES: _of_responses("misses", "misses", "a period", "fewest misses", float),
     ObjectiveKind.ACCURACY_LOSS: ObjectiveSpec(
         file_name="accuracy_loss_ppm",
         label="accuracy loss",

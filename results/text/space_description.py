@@ -73,7 +73,7 @@ _CHANNELS = {ChannelUse.BETWEEN_UNITS: "channels between units", ChannelUse.ALL:
 def _network(problem: Problem, network: ProblemNetwork) -> str:
     notes = [pluralize(len(network.group_names), "group")]
     if network.repeats > 1:
-        notes.append(f"{network.repeats} times a frame")
+        notes.append(f"{network.repeats} times a {'period' if problem.has_rates else 'frame'}")
     if network.paced:
         notes.append("released evenly")
     if network.waits_for:

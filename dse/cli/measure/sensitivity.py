@@ -94,6 +94,11 @@ def sensitivity(
             "dse: warning: measured on random input, which is not what the network was trained on",
             file=sys.stderr,
         )
+    if meter.measure.metric is Metric.TOP1 and not any(row.loss_ppm for row in rows) and not quiet:
+        print(
+            "dse: warning: no class changed; more samples or --metric noise tell layers apart",
+            file=sys.stderr,
+        )
     if not quiet:
         _print(rows, meter, len(taken))
 

@@ -1,0 +1,49 @@
+"""What is required of a value of ``problem.json``; errors name its path."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from common.arrays import IntArray
+from common.text import has_control_characters
+from results.errors import ResultError
+
+
+def require(condition: bool, path: str, requirement: str) -> None:
+    """Raises ResultError, with the path and what is required, where it does not hold."""
+    if not condition:
+        raise ResultError(f"{path}: {requirement}")
+
+
+def check_names(path: str, names: list[str]) -> None:
+    """Accepts names that are not empty and stand once."""
+    require(bool(names), path, "must not be empty")
+    seen: set[str] = set()
+    for i, name in enumerate(names):
+        require(bool(name), f"{path}[{i}].name", "must not be empty")
+        check_text(name, f"{path}[{i}].name")
+        require(name not in seen, f"{path}[{i}].name", f"{name!r} stands twice")
+        seen.add(name)
+
+
+def check_text(text: str, path: str) -> None:
+    """Accepts text without control characters."""
+    require(
+        not has_control_characters(text), path, f"must not have control characters, got {text!r}"
+    )
+
+
+def check_array(array: IntArray, shape: tuple[int, ...], path: str) -> None:
+    """Accepts int64 of this shape."""
+    require(
+        array.shape == shape, path, f"must have the shape {list(shape)}, got {list(array.shape)}"
+    )
+    require(array.dtype == np.int64, path, f"must be int64, got {array.dtype}")
+
+
+def check_range(array: IntArray, low: int, high: int, path: str) -> None:
+    """Accepts values from ``low`` to ``high``."""
+    if array.size:
+        smallest, largest = int(array.min()), int(array.max())
+        require(smallest >= low, path, f"must be >= {low}, got {smallest}")
+        require(largest <= high, path, f"must be <= {high}, got {largest}")
