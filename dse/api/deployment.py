@@ -7,6 +7,7 @@ from pathlib import Path
 
 from dse.api.front import Front
 from dse.tools.deploy.deploy import deploy as deploy_member
+from dse.tools.deploy.deploy import fastest_served
 from dse.tools.deploy.find_platform import searched_platform
 from dse.tools.deploy.job import Options
 from dse.tools.deploy.targets import Target
@@ -20,7 +21,7 @@ def deploy(
     target: str | Target,
     folder: str | Path,
     *,
-    member: int | str = "fastest",
+    member: int | str | None = None,
     platform: str | Path | Platform | None = None,
     models: Mapping[str, str] | None = None,
     nvpmodel_conf: str | Path | None = None,
@@ -33,7 +34,7 @@ def deploy(
     Args:
         target: name of a format, as ``dse deploy --to`` has it.
         folder: where to; ``deployment.json`` beside the rest says what was written.
-        member: by position or by name.
+        member: by position or by name; the fastest that the format can serve if not given.
         platform: the platform's file, where it has no name.
         models: network -> file of its model, where it is no longer where it was.
         nvpmodel_conf: the board's own nvpmodel file.
@@ -55,10 +56,15 @@ def deploy(
         chip = searched_platform(front.numeric)
     else:
         chip = platform if isinstance(platform, Platform) else load_platform(str(platform))
-    deployment = Deployment(front.numeric, front[member].index, chip, front.costs)
-    return deploy_member(
+    form = Target(target)
+    deployment, notes = (
+        fastest_served(front.numeric, chip, front.costs, form)
+        if member is None
+        else (Deployment(front.numeric, front[member].index, chip, front.costs), [])
+    )
+    return notes + deploy_member(
         deployment,
-        Target(target),
+        form,
         Path(folder),
         Options(
             None if nvpmodel_conf is None else Path(nvpmodel_conf),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
@@ -333,8 +332,3 @@ def _is_reached(front: NumericFront, goal: Goal) -> bool:
     if claim is None or claim.status is CertificateStatus.GAP:
         return False
     return goal is Goal.FASTEST or len(claim.objectives) == len(front.problem.objectives)
-
-
-def command_line() -> tuple[str, ...]:
-    """The command as it was typed, for provenance."""
-    return ("dse", *sys.argv[1:])

@@ -100,7 +100,7 @@ def run(arguments: list[str]) -> int:
                 f"arguments must not have control characters, got {argument!r}", BAD_INPUT
             )
     try:
-        status = app(arguments, prog_name="dse", standalone_mode=False)
+        status = app(arguments, prog_name="dse", standalone_mode=False, obj=("dse", *arguments))
     except typer.Exit as end:
         return end.exit_code
     except (typer.Abort, KeyboardInterrupt, _Interrupted):

@@ -7,28 +7,56 @@ from importlib.resources import files
 from results.deploy.deployment import Deployment, check_one_format
 from results.errors import ResultError
 
+_DEVICES = {"cpu": "CPU", "gpu": "GPU"}
+"""Of units of a platform that names none, by their kind; of other kinds it is the NPU."""
 
-def unit_devices(deployment: Deployment) -> dict[str, str]:
-    """OpenVINO's device of each unit that the member uses.
+
+def check_openvino(deployment: Deployment) -> None:
+    """Accepts a member whose units have a device on its platform.
 
     Raises:
         ResultError: where number formats are chosen, or a unit has none.
     """
     check_one_format(deployment, "openvino")
+    for unit in _units_used(deployment):
+        if unit not in _named(deployment):
+            raise ResultError(
+                f"openvino cannot serve unit {unit!r}: {deployment.platform.name} names no device "
+                "for it (deployment.openvino in its file)"
+            )
+
+
+def unit_devices(deployment: Deployment) -> tuple[dict[str, str], list[str]]:
+    """OpenVINO's device of each unit that the member uses, and a note for the user where the
+    platform does not name it: then it goes by the unit's kind.
+
+    Raises:
+        ResultError: where number formats are chosen.
+    """
+    check_one_format(deployment, "openvino")
+    platform, named = deployment.platform, _named(deployment)
+    kinds = {name: platform.unit_by_name[name].kind for name in _units_used(deployment)}
+    used = {name: named.get(name, _DEVICES.get(kind, "NPU")) for name, kind in kinds.items()}
+    chosen = ", ".join(f"{name} is {used[name]}" for name in used if name not in named)
+    if not chosen:
+        return used, []
+    note = (
+        f"OpenVINO does not serve these units of {platform.name}: {chosen}, for a machine that has "
+        "such a device."
+    )
+    return used, [note]
+
+
+def _named(deployment: Deployment) -> dict[str, str]:
     known = deployment.platform.deployment
-    named = {} if known is None else dict(known.openvino)
-    used: dict[str, str] = {}
-    for n, network in enumerate(deployment.problem.networks):
-        for segment in deployment.segments(n):
-            unit = deployment.problem.units[segment.unit].unit_name
-            if unit not in named:
-                raise ResultError(
-                    f"openvino cannot serve unit {unit!r} (network {network.name!r}): "
-                    f"{deployment.platform.name} names no device for it (deployment.openvino in "
-                    "its file); --to onnx has sub-models"
-                )
-            used[unit] = named[unit]
-    return used
+    return {} if known is None else dict(known.openvino)
+
+
+def _units_used(deployment: Deployment) -> list[str]:
+    problem = deployment.problem
+    networks = range(len(problem.networks))
+    segments = [segment for n in networks for segment in deployment.segments(n)]
+    return [*dict.fromkeys(problem.units[segment.unit].unit_name for segment in segments)]
 
 
 def affinity_script() -> str:

@@ -11,6 +11,8 @@ Version = tuple[int, ...]
 STRONGLY_TYPED = 11
 """From this one on the types of a model's tensors are its number format; ``--fp16`` and ``--int8``
 are gone."""
+_FIRST_DLA = {STRONGLY_TYPED: (11, 4, 1)}
+"""By major version the first release that builds for a DLA, where it is not the first of all."""
 
 
 def tensorrt_version(deployment: Deployment, wanted: str | None = None) -> Version:
@@ -22,12 +24,10 @@ def tensorrt_version(deployment: Deployment, wanted: str | None = None) -> Versi
             number formats as options where members have several.
 
     Raises:
-        ResultError: where it is no version, takes no number formats as options, does not serve the
-            board, or builds for no DLA and the member uses one.
+        ResultError: where it is no version, takes no number formats as options, or builds for no
+            DLA and the member uses one.
     """
-    platform = deployment.platform
-    known = platform.deployment
-    served = () if known is None else tuple(_parsed(text) for text in known.tensorrt_versions)
+    served = _served(deployment)
     if wanted is None:
         if deployment.problem.has_formats:
             served = tuple(entry for entry in served if entry[0] < STRONGLY_TYPED)
@@ -38,21 +38,32 @@ def tensorrt_version(deployment: Deployment, wanted: str | None = None) -> Versi
             f"--tensorrt {wanted}: where members have several number formats a version below "
             f"{STRONGLY_TYPED} is required, which takes them as options of engines"
         )
-    first = next((entry for entry in served if entry[0] == version[0]), None)
-    if served and first is None:
-        names = ", ".join(str(entry[0]) for entry in served)
-        raise ResultError(
-            f"--tensorrt {wanted}: does not serve {platform.name}, which has TensorRT {names}"
-        )
+    known = (entry for entry in served if entry[0] == version[0])
+    first = next(known, _FIRST_DLA.get(version[0]))
     if first is not None and len(version) > 1 and version < first:
         dla = _dla_used(deployment)
         if dla is not None:
             raise ResultError(
                 f"--tensorrt {wanted}: builds for no DLA (unit {dla!r}); "
-                f"{'.'.join(map(str, first))} is the first {first[0]} that does on "
-                f"{platform.name}"
+                f"{'.'.join(map(str, first))} is the first {first[0]} that does"
             )
     return version
+
+
+def version_notes(deployment: Deployment, version: Version) -> list[str]:
+    """What to tell the user of a version that does not serve the board."""
+    majors = [entry[0] for entry in _served(deployment)]
+    if not majors or version[0] in majors:
+        return []
+    return [
+        f"TensorRT {version[0]} does not serve {deployment.platform.name}, which has TensorRT "
+        f"{', '.join(map(str, majors))}: build these engines on another board."
+    ]
+
+
+def _served(deployment: Deployment) -> tuple[Version, ...]:
+    known = deployment.platform.deployment
+    return () if known is None else tuple(_parsed(text) for text in known.tensorrt_versions)
 
 
 def _parsed(text: str) -> Version:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from shlex import quote
 
 from results.deploy.deployment import Deployment, Segment
@@ -149,9 +149,9 @@ def check_trtexec(deployment: Deployment) -> None:
             if unit not in served:
                 raise ResultError(
                     f"TensorRT cannot serve unit {unit!r} (network {network.name!r}, "
-                    f"{_groups(segment)}): TensorRT builds for {', '.join(served)}; "
-                    f"{_nearest_served(deployment, served)}; --to onnx has sub-models for any "
-                    "runtime"
+                    f"{_groups(segment)}): TensorRT builds for {', '.join(served)} ('dse explore "
+                    f"--units {','.join(served)}' keeps to these); --to onnx has sub-models for "
+                    "any runtime"
                 )
     for n in range(len(deployment.problem.networks)):
         for segment in deployment.segments(n):
@@ -161,23 +161,6 @@ def check_trtexec(deployment: Deployment) -> None:
                     f"TensorRT cannot serve the number format {number_format!r}; "
                     f"it has {', '.join(_FLAGS)}"
                 )
-
-
-def _nearest_served(deployment: Deployment, served: Collection[str]) -> str:
-    """Which member to take instead: of those on served units the nearest in the first objective."""
-    members = deployment.front.members
-    units = {u for u, unit in enumerate(deployment.problem.units) if unit.unit_name in served}
-    wanted = members[deployment.index].objectives[0]
-    near = [
-        (abs(member.objectives[0] - wanted), index)
-        for index, member in enumerate(members)
-        if units.issuperset(member.design.units.tolist())
-    ]
-    if near:
-        return f"--member {min(near)[1]} is the nearest that uses only these"
-    known = dict.fromkeys(unit.unit_name for unit in deployment.problem.units)
-    names = ",".join(name for name in known if name in served)
-    return f"no member uses only these: 'dse explore --units {names}' finds some"
 
 
 def precision_of(deployment: Deployment) -> str:

@@ -45,7 +45,7 @@ def choose_member(front: Front, text: str) -> int:
             raise ResultError(f"member {text}: there are members 0 to {count - 1}")
         return int(text)
     by_name = {
-        FASTEST: min(range(count), key=_slowness(front)),
+        FASTEST: by_speed(front)[0],
         LOWEST_ENERGY: min(range(count), key=lambda i: front.members[i].energy_fj),
     }
     for index, marks in mark_members(front).items():
@@ -55,6 +55,11 @@ def choose_member(front: Front, text: str) -> int:
     near = difflib.get_close_matches(_typed(text), list(by_name), n=2)
     hint = f"did you mean {' or '.join(near)}?" if near else f"marks: {', '.join(by_name)}"
     raise ResultError(f"member {text!r}: a number from 0 to {count - 1} or a mark ({hint})")
+
+
+def by_speed(front: Front) -> list[int]:
+    """Indices of all members, the fastest first, by what :func:`choose_member` calls so."""
+    return sorted(range(len(front.members)), key=_slowness(front))
 
 
 def _typed(mark: str) -> str:

@@ -54,8 +54,8 @@ _LEGEND_ROWS, _ROW_INCHES = 3, 0.14
 _CAPTION_CHARACTERS = 84
 _MAX_KIND = 24
 """Two names up to this length are placed side by side in the legend."""
-LOG_RATIO = 30
-"""An axis whose values span more than this is logarithmic."""
+LOG_RATIO = 10
+"""An axis whose values span more than this is logarithmic; in the report, too (``scales.js``)."""
 
 
 def front_pictures(front: Front, *suffixes: str) -> dict[str, bytes]:

@@ -154,7 +154,7 @@ def front_table(
     columns, notes = _columns(front, shown)
     every, hidden = columns, list[_Column]()
     while _width(columns) > width and any(column.loss for column in columns):
-        least = min((column for column in columns if column.loss), key=lambda column: column.loss)
+        least = min((column for column in columns if column.loss), key=_loss)
         columns = [column for column in columns if column is not least]
         hidden.append(least)
     # The last to go was perhaps a wide one, and has left room for some that went before.
@@ -163,7 +163,11 @@ def front_table(
         if _width(wider) <= width:
             columns = wider
     table = _render(columns, shown, frozenset(mark_members(front)))
-    names = [column.name for column in hidden if column not in columns]
+    names = [
+        f"{column.name} (always {column.cells[0]})" if _is_constant(column) else column.name
+        for column in hidden
+        if column not in columns
+    ]
     if names:
         notes.append(f"Not shown for want of room: {', '.join(names)}.")
     if len(shown) < len(front.members):
@@ -181,6 +185,15 @@ def front_table(
         notes.append(f"Other methods: {'; '.join(_baseline_texts(front))}.")
     lines = [_wrapped(text, width) for text in (*sentences, *notes)]
     return Group(table, *(Text(line, no_wrap=True) for line in lines))
+
+
+def _is_constant(column: _Column) -> bool:
+    return len(column.cells) > 1 and len(set(column.cells)) == 1
+
+
+def _loss(column: _Column) -> tuple[bool, int]:
+    """A column without differences goes first: a note has room for its value."""
+    return not _is_constant(column), column.loss
 
 
 def _baseline_texts(front: Front) -> list[str]:

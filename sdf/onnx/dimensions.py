@@ -16,7 +16,7 @@ _IMAGE_DIMENSIONS = 4
 
 
 class Dimensions:
-    """Sizes by name, or by ``input:axis`` where a dimension has none.
+    """Sizes by ``input:axis``, or by name.
 
     A name may be a sum of other names and numbers: ``past_sequence_length + 1``.
 
@@ -55,7 +55,7 @@ class Dimensions:
             size = entry.dim_value if entry.HasField("dim_value") else 0
             place = f"{value.name}:{axis}"
             if size < 1:
-                size = self._size(entry.dim_param) or self._size(place)
+                size = self._size(place) or self._size(entry.dim_param)
             if size < 1 and read:
                 if not (
                     entry.dim_param in self._batch_names or _is_batch(value, axis, entry.dim_param)
@@ -100,7 +100,9 @@ class Dimensions:
             for name, inputs in self._missing.items()
         )
         options = " ".join(f"--dim {_option(name)}" for name in self._missing)
-        raise GraphError(f"dynamic dimensions need a size: {names}; give {options}")
+        shared = any(len(inputs) > 1 for inputs in self._missing.values())
+        alone = " (for one input alone: --dim INPUT:AXIS=N)" if shared else ""
+        raise GraphError(f"dynamic dimensions need a size: {names}; give {options}{alone}")
 
     def _size(self, name: str) -> int:
         """Of a dimension that is given by its name, or whose terms are; else 0."""

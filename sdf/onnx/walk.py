@@ -336,7 +336,8 @@ class _State:
         if knows(node) or first is None:
             raise node.error(
                 f"the shape of its output {node.outputs[index]!r} is unknown; run shape "
-                "inference over the model, or give its dynamic dimensions with --dim NAME=N"
+                "inference over the model, or give its dynamic dimensions with --dim NAME=N, or "
+                "INPUT:AXIS=N where they have no name"
             )
         self._guessed.append(node.outputs[index])
         return first.shape, first.dtype

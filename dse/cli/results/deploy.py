@@ -7,9 +7,10 @@ from typing import Annotated
 
 import typer
 
-from dse.cli.shared.options import Folder, MemberName, ModelFiles
+from dse.cli.shared.options import Folder, ModelFiles
 from dse.errors import WorkloadError
 from dse.tools.deploy.deploy import deploy as write_deployment
+from dse.tools.deploy.deploy import fastest_served
 from dse.tools.deploy.find_models import parse_models
 from dse.tools.deploy.find_platform import platform_or_searched
 from dse.tools.deploy.formats import FORMATS
@@ -39,7 +40,12 @@ def deploy(
             help="Compare the clocks set now with the member: '/', or a copy of the board's /sys.",
         ),
     ] = None,
-    member: MemberName = "fastest",
+    member: Annotated[
+        str | None,
+        typer.Option(
+            help="Member: an index or a name; default: the fastest that the format can serve."
+        ),
+    ] = None,
     platform: Annotated[
         str | None,
         typer.Option("--platform", "-p", help="Platform file, if the platform has no name."),
@@ -82,16 +88,16 @@ def deploy(
             raise WorkloadError(f"{option}: only {', '.join(able)} can use it")
     models = parse_models(model)
     front = read_results(folder)
-    deployment = Deployment(
-        front=front,
-        index=choose_member(front, member),
-        platform=platform_or_searched(platform, front),
-        origins=read_costs(folder, front.problem),
+    chip, origins = platform_or_searched(platform, front), read_costs(folder, front.problem)
+    deployment, notes = (
+        fastest_served(front, chip, origins, to)
+        if member is None
+        else (Deployment(front, choose_member(front, member), chip, origins), [])
     )
     if output is None:
         assert check is not None, "one of them was given"
         return _compare(deployment, check)
-    notes = write_deployment(
+    notes += write_deployment(
         deployment,
         to,
         output,

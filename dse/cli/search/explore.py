@@ -12,7 +12,7 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
 
-from dse.api.pipeline import Explored, SearchSettings, command_line, explore_to_folder
+from dse.api.pipeline import Explored, SearchSettings, explore_to_folder
 from dse.certificate.summary import describe_claims
 from dse.cli.search.certify import Jobs, MaxNodes, proof_line
 from dse.cli.shared.build import problem_from_texts
@@ -199,7 +199,7 @@ def explore(
             effort.settings,
             prove=not effort.no_certify,
             overwrite=force,
-            command=command_line(),
+            command=context.obj,
             search_bar=_search_line(
                 evaluations, quiet=quiet, also=None if view is None else view.searching
             ),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import sys
+import shlex
 from pathlib import Path
 
 import typer
@@ -53,7 +53,7 @@ def explore_engines(
         precision=precision,
         profile=inputs.profile,
         dimensions=dict(parse_dimensions(inputs.dim)),
-        command=" ".join(["dse", *sys.argv[1:]]),
+        command=shlex.join(context.obj),
     )
     write_periodic(output, result, overwrite=force)
     if not quiet:

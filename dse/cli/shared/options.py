@@ -165,7 +165,8 @@ Dimensions = Annotated[
     list[str] | None,
     typer.Option(
         "--dim",
-        help="Size of a dynamic dimension, for one network or all: [NETWORK:]NAME=N. Repeatable.",
+        help="Size of a dynamic dimension, for one network or all: [NETWORK:]NAME=N, or "
+        "[NETWORK:]INPUT:AXIS=N for one input. Repeatable.",
     ),
 ]
 MemberName = Annotated[

@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
-from dse.tools.deploy.formats import FORMATS
+from dse.tools.deploy.formats import FORMATS, Format
 from dse.tools.deploy.job import Job, Options
 from dse.tools.deploy.targets import Target
+from dse.tools.deploy.texts import reason_against
+from platforms.platform import Platform
 from results.deploy.deployment import Deployment, check_platform
 from results.deploy.deployment_document import deployment_to_document
 from results.deploy.deployment_folder import check_deployment_folder, write_deployment
+from results.errors import ResultError
+from results.front.cost_origins import CostOrigins
+from results.front.front import Front
+from results.front.select_member import by_speed
 from results.io.canonical_json import Json
 
 
@@ -42,8 +49,12 @@ def deploy(
     chosen = FORMATS[target]
     check_platform(deployment)
     check_deployment_folder(folder, overwrite=overwrite)
-    chosen.check(deployment)
     notes: list[str] = []
+    if not chosen.elsewhere:
+        try:
+            chosen.check(deployment)
+        except ResultError as error:
+            raise ResultError(f"{error}{_instead(deployment, chosen)}") from None
 
     def fill(part: Path) -> Callable[[dict[str, str]], dict[str, Json]]:
         written = chosen.write(Job(deployment, part, options))
@@ -60,3 +71,35 @@ def deploy(
 
     write_deployment(folder, fill, overwrite=overwrite)
     return notes
+
+
+def fastest_served(
+    front: Front, platform: Platform, origins: CostOrigins | None, target: Target
+) -> tuple[Deployment, list[str]]:
+    """The fastest member that a format can serve, and a note where a faster one cannot; where none
+    can be served, the fastest of all."""
+    order = by_speed(front)
+    if not order:
+        raise ResultError("the front is empty: it has no member to deploy")
+    deployments = [Deployment(front, index, platform, origins) for index in order]
+    reason = reason_against(deployments[0], FORMATS[target])
+    if reason is None:
+        return deployments[0], []
+    for deployment in deployments[1:]:
+        if reason_against(deployment, FORMATS[target]) is None:
+            note = (
+                f"This is the fastest that {target.value} can serve. Member {order[0]}: {reason}."
+            )
+            return deployment, [note]
+    return deployments[0], []
+
+
+def _instead(deployment: Deployment, form: Format) -> str:
+    """The end of a refusal: of the members that can be served the nearest in the first objective;
+    empty where there is none."""
+    members = deployment.front.members
+    wanted = members[deployment.index].objectives[0]
+    for index in sorted(range(len(members)), key=lambda i: abs(members[i].objectives[0] - wanted)):
+        if reason_against(replace(deployment, index=index), form) is None:
+            return f"; --member {index} is the nearest that can be served"
+    return ""

@@ -19,9 +19,14 @@ from results.deploy.onnxruntime_placement import (
     providers_document,
     unit_providers,
 )
-from results.deploy.openvino_affinities import affinity_script, unit_devices
+from results.deploy.openvino_affinities import affinity_script, check_openvino, unit_devices
 from results.deploy.sysfs_script import sysfs_script
-from results.deploy.tensorrt_version import STRONGLY_TYPED, Version, tensorrt_version
+from results.deploy.tensorrt_version import (
+    STRONGLY_TYPED,
+    Version,
+    tensorrt_version,
+    version_notes,
+)
 from results.deploy.triton_config import (
     VERSION,
     check_triton,
@@ -53,6 +58,9 @@ class Format:
     """Options of the command that it has a use for."""
     texts: Callable[[Sequence[Deployment]], list[str]] | None = None
     """The text for each member of one front, where the format is one text; raises as ``check``."""
+    elsewhere: bool = False
+    """Whether it is written, with a note, for a platform that ``check`` refuses, too: the files run
+    on other machines."""
 
 
 def _layers_known(deployment: Deployment) -> object:
@@ -64,7 +72,8 @@ def _check_onnxruntime(deployment: Deployment) -> object:
 
 
 def _check_openvino(deployment: Deployment) -> object:
-    return unit_devices(deployment), _layers_known(deployment)
+    check_openvino(deployment)
+    return _layers_known(deployment)
 
 
 def _write_onnx(job: Job) -> Written:
@@ -84,11 +93,13 @@ def _write_trtexec(job: Job) -> Written:
 def _types(job: Job, version: Version) -> tuple[str, list[str]]:
     """Number format that the models' types say for TensorRT, and notes for the user."""
     types = precision_of(job.deployment) if version[0] >= STRONGLY_TYPED else "fp32"
-    note = (
-        "INT8: a model with Q/DQ nodes of its own keeps them; others were calibrated on random "
-        "input, and serve timing only."
-    )
-    return types, [note] if types == "int8" else []
+    notes = version_notes(job.deployment, version)
+    if types == "int8":
+        notes.append(
+            "INT8: a model with Q/DQ nodes of its own keeps them; others were calibrated on random "
+            "input, and serve timing only."
+        )
+    return types, notes
 
 
 def _write_deepstream(job: Job) -> Written:
@@ -141,8 +152,9 @@ def _write_openvino(job: Job) -> Written:
         return give_random_weights(part.model, part.weights, SEED, "openvino")
 
     job.write_text(RUN_FILE, affinity_script())
+    devices, note = unit_devices(job.deployment)
     models, notes = write_entire(job, change)
-    return Written(tuple(notes), tuple(models), devices=unit_devices(job.deployment))
+    return Written((*notes, *note), tuple(models), devices=devices)
 
 
 def _write_json(job: Job) -> Written:
@@ -169,7 +181,7 @@ FORMATS = {
     Target.TRITON: Format(check_triton, _write_triton, _MODELS | {"--tensorrt"}),
     Target.ONNX: Format(_layers_known, _write_onnx, _MODELS),
     Target.ONNXRUNTIME: Format(_check_onnxruntime, _write_onnxruntime, _MODELS),
-    Target.OPENVINO: Format(_check_openvino, _write_openvino, _MODELS),
+    Target.OPENVINO: Format(_check_openvino, _write_openvino, _MODELS, elsewhere=True),
     Target.JSON: Format(check_platform, _write_json),
 }
 """By name on the command line."""

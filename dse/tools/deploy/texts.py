@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from dse.tools.deploy.formats import FORMATS
+from dse.tools.deploy.formats import FORMATS, Format
 from results.deploy.deployment import Deployment, check_platform
 from results.errors import ResultError
 
@@ -35,16 +35,17 @@ def deployment_texts(deployments: Sequence[Deployment]) -> list[dict[str, str]]:
 def fitting_targets(deployment: Deployment) -> dict[str, str | None]:
     """Every format by its name on the command line, and why it cannot serve the member; None where
     it can."""
-    reasons: dict[str, str | None] = {}
-    for target, entry in FORMATS.items():
-        try:
-            check_platform(deployment)
-            entry.check(deployment)
-        except ResultError as error:
-            reasons[target.value] = str(error)
-        else:
-            reasons[target.value] = None
-    return reasons
+    return {target.value: reason_against(deployment, entry) for target, entry in FORMATS.items()}
+
+
+def reason_against(deployment: Deployment, form: Format) -> str | None:
+    """Why a format cannot serve a member; None where it can."""
+    try:
+        check_platform(deployment)
+        form.check(deployment)
+    except ResultError as error:
+        return str(error)
+    return None
 
 
 def _texts(texts: Texts, deployments: Sequence[Deployment]) -> list[str | None]:

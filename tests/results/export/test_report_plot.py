@@ -1,10 +1,13 @@
 """The plot of ``report.html`` under the pointer: what lies on top, zoom, and room for names."""
 
 import dataclasses
+import re
+from importlib.resources import files
 
 import pytest
 
 from results.front.named_members import mark_members, marked_member
+from results.plots.front import LOG_RATIO
 
 MARKS = "#plot path.mark[data-member]"
 
@@ -65,6 +68,11 @@ def test_long_names_of_units_are_whole(front, open_page, report):
             "svg => [...svg.querySelectorAll('text')].map(t => t.getBBox().x)"
         )
         assert min(starts) >= 0
+
+
+def test_pictures_and_pages_choose_logarithmic_axes_alike():
+    script = (files("results.export.assets") / "scales.js").read_text("utf-8")
+    assert re.search(r"^const LOG_RATIO = (\d+);", script, re.M)[1] == str(LOG_RATIO)
 
 
 def test_convergence_uses_its_height(front, open_page, report):

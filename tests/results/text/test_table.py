@@ -95,6 +95,28 @@ def test_columns_that_do_not_fit_are_named(front):
     assert "want of room" not in text_of(front, 120)
 
 
+def test_columns_without_differences_go_first(front):
+    """The same units at other clocks: what the units are goes, though it would be kept else."""
+    first = front.members[0]
+    domain = int(np.argmax([len(d.frequencies_khz) for d in front.problem.domains]))
+    members = []
+    for point in (0, 1):
+        points = first.design.operating_points.copy()
+        points[domain] = point
+        design = dataclasses.replace(first.design, operating_points=points)
+        objectives = (first.objectives[0] + point, *first.objectives[1:])
+        on = (True,) * len(front.problem.domains)
+        member = dataclasses.replace(first, design=design, objectives=objectives, domain_on=on)
+        members.append(member)
+    some = dataclasses.replace(front, members=tuple(members))
+    clock = f"{front.problem.domains[domain].name} clock"
+    widths = range(120, 20, -1)
+    narrow = next(text_of(some, w) for w in widths if ", units (always " in text_of(some, w))
+    assert "want of room: transitions (always " in " ".join(narrow.split())
+    assert clock not in narrow
+    assert clock in next(text_of(some, w) for w in widths if clock in text_of(some, w))
+
+
 def test_an_empty_front_says_so(front):
     empty = dataclasses.replace(front, members=())
     assert "no design point met all constraints" in text_of(empty, 80)

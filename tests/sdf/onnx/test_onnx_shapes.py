@@ -154,6 +154,18 @@ def test_dimensions_without_a_name_are_given_by_place() -> None:
     assert read(proto, dimensions={"x:0:1": 6}).outputs == (("y", (1, 6)),)
 
 
+def test_the_size_of_one_input_goes_before_that_of_its_name() -> None:
+    proto = model(
+        [node("Relu", ["x"], "a"), node("Relu", ["z"], "b")],
+        {"x": (1, "N"), "z": (1, "N")},
+        ["a", "b"],
+    )
+    with pytest.raises(GraphError, match=r"--dim N=N \(for one input alone: --dim INPUT:AXIS=N\)$"):
+        read(proto)
+    network = read(proto, dimensions={"N": 5, "z:1": 2})
+    assert (network.inputs, network.unused_dimensions) == ((("x", (1, 5)), ("z", (1, 2))), ())
+
+
 def test_dimensions_are_checked() -> None:
     proto = model([node("Relu", ["x"])], {"x": ("N", 3)}, ["y"])
     assert read(proto, dimensions={"M": 2}).unused_dimensions == ("M",)

@@ -14,6 +14,10 @@ import pytest
 
 from dse.cli.main import run
 from dse.tools.analysis.power_modes import mode_costs
+from dse.tools.deploy.deploy import deploy as write_deployment
+from dse.tools.deploy.deploy import fastest_served
+from dse.tools.deploy.job import Options
+from dse.tools.deploy.targets import Target
 from dse.tools.deploy.texts import deployment_texts, fitting_targets
 from dse.tools.deploy.write_clocks import idle_cpu_notes
 from platforms.io.platform_file import load_platform
@@ -21,7 +25,6 @@ from results.deploy.deployment import Deployment
 from results.deploy.network_files import network_files
 from results.deploy.nvpmodel_conf import parse_nvpmodel_conf, power_modes_of
 from results.deploy.nvpmodel_section import nearest_mode, nvpmodel_section, power_modes
-from results.deploy.trtexec_script import check_trtexec
 from results.errors import ResultError
 from results.export.result_folder import read_costs, read_results, write_results
 from results.io.canonical_json import content_sha256
@@ -291,20 +294,28 @@ def test_tx2_with_a_denver_core(tmp_path, dse):
     assert "trtexec" not in texts
     reason = fitting_targets(deployment)["trtexec"]
     assert reason.startswith("TensorRT cannot serve unit 'denver1'")
+    assert "'dse explore --units gpu' keeps to these" in reason
     # Every member of this front has the pinned group; with one more there is one to take instead.
-    assert "no member uses only these: 'dse explore --units gpu' finds some" in reason
     front = deployment.front
     gpu = [unit.name for unit in front.problem.units].index("gpu")
     design = replace(front.members[0].design, units=np.full(front.problem.group_count, gpu))
     more = replace(front, members=(*front.members, replace(front.members[0], design=design)))
-    with pytest.raises(ResultError, match=f"--member {len(front.members)} is the nearest that"):
-        check_trtexec(replace(deployment, front=more))
+    for shown, ending in ((front, "for any runtime"), (more, "is the nearest that can be served")):
+        with pytest.raises(ResultError, match=f"denver1.*{ending}$"):
+            write_deployment(
+                replace(deployment, front=shown), Target.TRTEXEC, tmp_path / "out", Options()
+            )
+    taken, notes = fastest_served(more, deployment.platform, None, Target.TRTEXEC)
+    assert taken.index == len(front.members)
+    assert "This is the fastest that trtexec can serve. Member" in notes[0]
+    assert "denver1" in notes[0]
+    assert fastest_served(front, deployment.platform, None, Target.TRTEXEC)[1] == []
     assert fitting_targets(deployment) == {
         **dict.fromkeys(("nvpmodel", "sysfs", "triton", "onnx", "onnxruntime", "json")),
         "trtexec": reason,
         "deepstream": reason,
-        "openvino": "openvino cannot serve unit 'denver1' (network 'squeezenet'): jetson-tx2 names "
-        "no device for it (deployment.openvino in its file); --to onnx has sub-models",
+        "openvino": "openvino cannot serve unit 'denver1': jetson-tx2 names no device for it "
+        "(deployment.openvino in its file)",
     }
     shown = dse("show", tmp_path / "tx2", "--member", deployment.index)
     assert "can be deployed to: nvpmodel, sysfs, triton, onnx, onnxruntime, json\n" in shown.out
@@ -473,7 +484,7 @@ def test_check_reads_a_tree_and_writes_nothing(dse, pair_folder, tmp_path):
         assert "exactly one is required" in ran.err
 
 
-def test_the_platform_file_of_the_search_is_found_again(dse, tmp_path, monkeypatch):
+def test_the_platform_file_of_the_search_is_found_again(dse, tmp_path):
     """By the command that the result keeps; another file in its place is refused."""
     mine = tmp_path / "mine.json"
     mine.write_text(json.dumps({"extends": "jetson-agx-xavier", "name": "mine"}))
@@ -482,7 +493,6 @@ def test_the_platform_file_of_the_search_is_found_again(dse, tmp_path, monkeypat
         *("explore", "squeezenet", "-p", str(mine), "--groups", "3", "--max-evaluations", "200"),
         *("--no-certify", "-q", "-o", str(folder)),
     ]
-    monkeypatch.setattr("sys.argv", ["dse", *search])
     assert run(search) == 0
     done = dse("deploy", folder, "--to", "sysfs", "-o", out)
     assert done.status == 0, done.err
