@@ -39,6 +39,7 @@ class SearchCluster:
     def __init__(self, address: str) -> None:
         self._client = connect(address)
         self._address = address
+        self._sent: tuple[bytes, Any] = (b"", None)
 
     def __call__(self, task: bytes, states: Sequence[bytes], nodes: int) -> list[SearchedSlice]:
         """What :func:`dse.certificate.subtree_search.search_slice` makes of each state.
@@ -46,8 +47,12 @@ class SearchCluster:
         Raises:
             ResultError: where the scheduler has gone.
         """
+        if task != self._sent[0]:
+            # A result that every worker fetches once, and that can be made again where one dies.
+            self._sent = (task, self._client.submit(bytes, task, pure=False))
         futures = [
-            self._client.submit(search_slice, task, state, nodes, pure=False) for state in states
+            self._client.submit(search_slice, self._sent[1], state, nodes, pure=False)
+            for state in states
         ]
         return [self._result(future) for future in futures]
 
