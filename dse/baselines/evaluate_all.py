@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -16,6 +17,7 @@ from dse.baselines.gpu_only import GpuOnly
 from dse.baselines.h2h import H2h
 from dse.baselines.herald import Herald
 from dse.baselines.mensa import Mensa
+from dse.baselines.one_format import formats_of, in_one_format
 from dse.baselines.tensorrt_style import TensorRtStyle
 from dse.space.design_space import DesignSpace
 from dse.space.members import make_members
@@ -50,6 +52,22 @@ def compared_objective(problem: Problem) -> int:
     return 0
 
 
+def method_of(name: str) -> str:
+    """Name of the method of a point: ``gpu-only`` of ``gpu-only:int8``."""
+    return name.partition(":")[0]
+
+
+@dataclass(frozen=True, eq=False)
+class _Proposal:
+    """What a method proposes in one number format."""
+
+    name: str
+    label: str
+    has_front: bool
+    rows: IntArray
+    """[n, groups + domains], n at least 1."""
+
+
 @dataclass(frozen=True, eq=False)
 class _Best:
     """The best points of a method."""
@@ -67,7 +85,8 @@ class _Best:
 def baseline_points(space: DesignSpace) -> tuple[BaselinePoint, ...]:
     """Each method that applies, with the best of what it proposes: first those that keep all
     constraints, then by :func:`compared_objective`, then by the other objectives. A method that
-    has a front comes with all of it, that best one first.
+    has a front comes with all of it, that best one first. Where groups choose among number formats,
+    each method is there once in each of them: the methods choose units alone.
     """
     found = _best_of_all(space)
     if not found:
@@ -92,26 +111,19 @@ def baseline_rows(space: DesignSpace) -> IntArray:
 def _best_of_all(space: DesignSpace) -> tuple[_Best, ...]:
     """Cached for the last spaces: the initial population and the front both need it."""
     problem = space.problem
-    if problem.has_formats:
-        # The methods choose units; none of them says in which number format.
-        return ()
     evaluate = make_outcomes(problem)
     constraints = constraints_of(problem)
     column = compared_objective(problem)
     found = []
-    for method in BASELINES:
-        engine = method(space)
-        rows = engine.ask()
-        if len(rows) == 0:
-            continue
+    for proposal in _proposals(space):
+        rows = proposal.rows
         outcomes = evaluate(rows)
-        engine.tell(rows, outcomes)
         # The last key of lexsort is the first to count.
         others = np.delete(outcomes.objectives, column, axis=1)
         keys = (*others.T[::-1], outcomes.objectives[:, column], ~outcomes.feasible)
         order = np.lexsort(keys)
         chosen = order[:1]
-        if method.has_front and outcomes.feasible[order[0]]:
+        if proposal.has_front and outcomes.feasible[order[0]]:
             feasible = order[outcomes.feasible[order]]
             chosen = feasible[non_dominated(outcomes.objectives[feasible])]
         for index in chosen.tolist():
@@ -123,6 +135,27 @@ def _best_of_all(space: DesignSpace) -> tuple[_Best, ...]:
                 if value > constraint.limit
             )
             found.append(
-                _Best(method.name, engine.title(), rows[index], outcomes.objectives[index], breaks)
+                _Best(
+                    proposal.name, proposal.label, rows[index], outcomes.objectives[index], breaks
+                )
             )
     return tuple(found)
+
+
+def _proposals(space: DesignSpace) -> Iterator[_Proposal]:
+    """Of all methods that apply."""
+    views = [in_one_format(space.problem, name) for name in formats_of(space.problem)]
+    spaces = [DesignSpace(view.problem) for view in views]
+    for method in BASELINES:
+        if not views:
+            engine = method(space)
+            rows = engine.ask()
+            if len(rows):
+                yield _Proposal(method.name, engine.title(), method.has_front, rows)
+        for view, own in zip(views, spaces, strict=True):
+            engine = method(own)
+            rows = view.rows(engine.ask())
+            if len(rows):
+                name, label = f"{method.name}:{view.number_format}", engine.title()
+                label = f"{label} ({view.number_format})"
+                yield _Proposal(name, label, method.has_front, rows)

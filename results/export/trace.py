@@ -1,8 +1,8 @@
 """Schedules in the Trace Event Format, for Perfetto and chrome://tracing.
 
 One process for each member; in it a thread for each unit, a complete event for each execution, a
-flow event for each transition, and counters for power and the demanded memory bandwidth; where
-networks run freely one more thread has the window that is counted.
+flow event for each transition and conversion, and counters for power and the demanded memory
+bandwidth; where networks run freely one more thread has the window that is counted.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from results.front.front import FreeRun
 from results.front.schedule import ScheduledMember
 from results.problem.problem import Problem
 from results.text.free_running import describe_shown_part
+from results.text.member_diff import is_conversion
 from results.text.power_bandwidth_trace import activity, steps_by_unit
 
 TICKS_PER_US = 1 << 10
@@ -153,9 +154,11 @@ def _transitions(shown: ScheduledMember, process: int) -> list[Event]:
             if target is None:
                 continue  # It starts after what is shown.
             delay = int(problem.transition_ps[edge, source.unit, target.unit])
+            converts = is_conversion(problem, source.unit, target.unit)
+            name = "conversion" if converts else "transition"
             flow: Event = {
-                "name": "transition",
-                "cat": "transition",
+                "name": name,
+                "cat": name,
                 "id": f"{process}.{source.frame}.{source.repeat}.{edge}",
                 "pid": process,
             }

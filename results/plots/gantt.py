@@ -22,7 +22,7 @@ from results.plots.style import (
     svg_bytes,
 )
 from results.text.free_running import describe_shown_part
-from results.text.member_diff import transition_count
+from results.text.member_diff import conversion_count, is_conversion, transition_count
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -35,7 +35,7 @@ _NUMBER_SHARE = 0.018
 _FRAME_SHARE = 0.004
 """A narrower bar has no frame: it would hide the bar."""
 _MAX_ARROWS = 200
-"""Maximum number of transitions that are drawn; more would be one grey mass."""
+"""Maximum number of arrows that are drawn; more would be one grey mass."""
 
 
 def gantt_svg(shown: ScheduledMember, *, title: str = "") -> bytes:
@@ -60,8 +60,9 @@ def draw_gantts(schedules: Sequence[tuple[str, ScheduledMember]]) -> Figure:
 
     A bar is one execution of a group, with the group's number in its network (and the frame, where
     there are several). The solid part is its stand-alone time, the hatched rest what contention
-    adds: inside an execution the two alternate, only their sum is drawn. Arrows are transitions; a
-    dotted line leads on to the group that they are for, where its unit is still busy.
+    adds: inside an execution the two alternate, only their sum is drawn. Arrows are transitions,
+    grey ones conversions between two number formats of a unit; a dotted line leads on to the group
+    that they are for, where its unit is still busy.
     Where networks run freely the window that is counted is shaded.
     """
     from matplotlib.figure import Figure
@@ -174,6 +175,7 @@ def _draw_transitions(axes: Axes, shown: ScheduledMember, row_of: dict[int, int]
         return
     for e, source, target in moves:
         delay = int(problem.transition_ps[e, units[source], units[target]])
+        colour = GREY if is_conversion(problem, units[source], units[target]) else INK
         above, below = row_of[units[source]], row_of[units[target]]
         side = 1 if below > above else -1
         for frame, repeat, group in end_ps:
@@ -183,7 +185,7 @@ def _draw_transitions(axes: Axes, shown: ScheduledMember, row_of: dict[int, int]
             arrival, edge = (begin + delay) / PS_PER_MS, below - side * _BAR / 2
             start = start_ps.get((frame, repeat, target), 0) / PS_PER_MS
             if start > arrival:
-                axes.plot((arrival, start), (edge, edge), ":", color=INK, linewidth=1.1)
+                axes.plot((arrival, start), (edge, edge), ":", color=colour, linewidth=1.1)
             axes.annotate(
                 "",
                 xy=(arrival, edge),
@@ -191,7 +193,7 @@ def _draw_transitions(axes: Axes, shown: ScheduledMember, row_of: dict[int, int]
                 arrowprops={
                     "arrowstyle": "-|>,head_width=0.14,head_length=0.28",
                     "linewidth": 0.7,
-                    "color": INK,
+                    "color": colour,
                     "shrinkA": 0,
                     "shrinkB": 0,
                 },
@@ -220,9 +222,14 @@ def _add_legend(
     ]
     if any(e.end_ps - e.start_ps > e.alone_ps for _, s in schedules for e in s.schedule.groups):
         handles.append(Patch(facecolor=GREY, alpha=0.55, hatch="//////", label="contention"))
-    if any(transition_count(shown.problem, shown.member) for _, shown in schedules):
-        handles.append(Line2D([], [], color=INK, linewidth=0.7, marker=">", markersize=3))
-        handles[-1].set_label("transition")
+    for counted, colour, label in (
+        (transition_count, INK, "transition"),
+        (conversion_count, GREY, "conversion"),
+    ):
+        if any(counted(shown.problem, shown.member) for _, shown in schedules):
+            arrow = Line2D([], [], color=colour, linewidth=0.7, marker=">", markersize=3)
+            arrow.set_label(label)
+            handles.append(arrow)
     runs = [shown.member.free_run for _, shown in schedules]
     if any(run and run.window_ps[0] < run.shown_ps for run in runs):
         handles.append(Patch(facecolor=GREY, alpha=0.18, label="counted window"))

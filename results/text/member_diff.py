@@ -67,6 +67,19 @@ def transition_count(problem: Problem, member: Member) -> int:
     return sum(units[source] != units[target] for source, target in problem.edges)
 
 
+def is_conversion(problem: Problem, source: int, target: int) -> bool:
+    """Whether between two entries only the number format changes, not the unit."""
+    return source != target and problem.unit_of[source] == problem.unit_of[target]
+
+
+def conversion_count(problem: Problem, member: Member) -> int:
+    """Edges whose ends are on one unit in two number formats."""
+    units = member.design.units.tolist()
+    return sum(
+        is_conversion(problem, units[source], units[target]) for source, target in problem.edges
+    )
+
+
 def describe_front(front: Front) -> list[str]:
     """One sentence for the knee and one for each other marked member, against the first one."""
     marks = mark_members(front)

@@ -1,6 +1,7 @@
 """Problems and fronts for the tests of results: two networks on a chip of three units."""
 
 import importlib.util
+from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 from weakref import WeakKeyDictionary
@@ -273,6 +274,22 @@ def schedule_of():
 @pytest.fixture(scope="session")
 def scheduled():
     return lambda problem, member: ScheduledMember(problem, member, _SCHEDULES[member.design])
+
+
+@pytest.fixture(scope="session")
+def as_formats():
+    """A scheduled member as if GPU and DLA were two number formats of one unit."""
+
+    def changed(shown):
+        cpu, gpu, dla = shown.problem.units
+        units = (
+            replace(cpu, name="cpu:fp16", unit="cpu", number_format="fp16"),
+            replace(gpu, unit="chip", number_format="fp16"),
+            replace(dla, unit="chip", number_format="int8"),
+        )
+        return replace(shown, problem=replace(shown.problem, units=units))
+
+    return changed
 
 
 @pytest.fixture(scope="session")

@@ -6,12 +6,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dse.baselines.evaluate_all import BASELINES, baseline_points, compared_objective
+from dse.baselines.evaluate_all import (
+    BASELINES,
+    baseline_points,
+    compared_objective,
+    method_of,
+)
 from dse.certificate.certify import Limits, certify, default_nodes
 from dse.certificate.preconditions import certified_column
 from dse.certificate.seed_front import seed_front
 from dse.engines.explore import explore_problem
-from dse.errors import WorkloadError
 from dse.problem.build import BuiltProblem
 from dse.space.design_space import DesignSpace
 from fitness.simulate import row_of
@@ -69,16 +73,10 @@ def compare(
     the makespan or Eq. 10.
 
     Raises:
-        WorkloadError: where groups choose among number formats.
         InfeasibleError: where no design point found keeps all constraints.
         ResultError: where a constraint has no lemmas.
     """
     problem = built.problem
-    if problem.has_formats:
-        raise WorkloadError(
-            "--precision: the methods choose units, in one number format; one is required, got "
-            f"{built.precision}"
-        )
     column = compared_objective(problem)
     provable = problem.objectives[column].kind is not ObjectiveKind.THROUGHPUT
     # The exact search finds the optimum by itself; it wants a first point to beat, no more.
@@ -102,7 +100,7 @@ def compare(
         gain = improvement(objective, point.member.objectives[column], reference)
         return BaselineRow(point.name, point.label, point.member, point.breaks, gain)
 
-    applied = {point.name for point in front.baselines}
+    applied = {method_of(point.name) for point in front.baselines}
     return Comparison(
         problem=problem,
         # Of a method that has a front, the point that is best at what is compared: it comes first.

@@ -165,9 +165,10 @@ function scheduleChart(page, side, index, zoom) {
         const x1 = x(ms(e.end)), y1 = 12 + row.get(u) * ROW + (down ? BAR : 0);
         const x2 = x(ms(e.end + delay)), y2 = 12 + row.get(v) * ROW + (down ? 0 : BAR);
         const tilt = (Math.atan2(y2 - y1, x2 - x1) * 180) / Math.PI;
-        g.append(draw("line", { class: "arrow", x1, y1, x2, y2, "data-edge": k }),
+        const kind = converts(data, u, v) ? " conversion" : "";
+        g.append(draw("line", { class: `arrow${kind}`, x1, y1, x2, y2, "data-edge": k }),
           ...waits(x, ends.get(`${target} ${e.frame} ${e.repeat}`), x2, y2),
-          draw("path", { class: "arrow-head", d: "M0 0L-7 -3.2V3.2Z", transform: `translate(${x2} ${y2}) rotate(${tilt})` }));
+          draw("path", { class: `arrow-head${kind}`, d: "M0 0L-7 -3.2V3.2Z", transform: `translate(${x2} ${y2}) rotate(${tilt})` }));
       }
     return g;
   }
@@ -191,11 +192,16 @@ function scheduleChart(page, side, index, zoom) {
   return { node: outer, start: () => drawnToWidth(place, paint) };
 }
 
+// Between two number formats of one unit.
+const converts = (data, u, v) => u !== v && data.unit_of[u] === data.unit_of[v];
+
 function scheduleLegend(data, member) {
   const shown = executionsOf(data, member);
   const entries = data.networks.map((network, n) => el("span", {}, el("i", { class: "swatch", style: `background:var(--n${n % 8})` }), member.priorities[n] ? `${network.name}, priority ${member.priorities[n]}` : network.name));
   if (shown.some((e) => e.stretch)) entries.push(el("span", {}, el("i", { class: "swatch hatched" }), "added by contention"));
-  if (data.edges.some(([s, t]) => member.units[s] !== member.units[t])) entries.push(el("span", {}, "→ transition, dotted until its unit is free"));
+  const moves = data.edges.map((edge) => edge.map((g) => member.units[g])).filter(([u, v]) => u !== v);
+  if (moves.some(([u, v]) => !converts(data, u, v))) entries.push(el("span", {}, "→ transition, dotted until its unit is free"));
+  if (moves.some(([u, v]) => converts(data, u, v))) entries.push(el("span", { class: "conversion" }, "→ conversion between number formats"));
   const run = member.free_run;
   if (run) entries.push(el("span", {}, el("i", { class: "swatch window" }), `counted: ${number(ms(run.window_ps[0]))} to ${number(ms(run.window_ps[1]))} ms`));
   const legend = el("div", { class: "legend" }, entries);

@@ -117,6 +117,19 @@ def test_the_events_are_the_schedule(front, trace_of, schedule_of):
         assert threads == dict(enumerate(UNITS, 1))
 
 
+def test_conversions_are_named_apart(problem, make_members, scheduled, as_formats):
+    names = set()
+    for member in make_members(problem, 6):
+        document = json.loads(trace_bytes([("one", as_formats(scheduled(problem, member)))]))
+        flows = [event for event in document["traceEvents"] if event["ph"] == "s"]
+        units = member.design.units.tolist()
+        edges = [{units[a], units[b]} for a, b in problem.edges]
+        converted = sum(event["name"] == "conversion" for event in flows)
+        assert converted == edges.count({1, 2})
+        names |= {event["name"] for event in flows}
+    assert names == {"conversion", "transition"}
+
+
 def test_the_power_counter_adds_up_to_the_energy(front, trace_of):
     member = front.members[0]
     counters = [

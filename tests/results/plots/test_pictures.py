@@ -16,7 +16,7 @@ from results.front.front import BaselinePoint, BoundSummary
 from results.plots.front import MARKERS, draw_front, front_pictures
 from results.plots.gantt import draw_gantt, gantt_png, gantt_svg
 from results.plots.labels import overlap, place_labels, staircase_boxes
-from results.plots.style import ink_on, picture_settings
+from results.plots.style import GREY, INK, ink_on, picture_settings
 from results.problem.objectives import (
     Objective,
     ObjectiveKind,
@@ -24,6 +24,7 @@ from results.problem.objectives import (
     objective_names,
     objective_value,
 )
+from results.text.member_diff import conversion_count
 from tests.support.fresh_process import outputs
 
 PNG = b"\x89PNG\r\n\x1a\n"
@@ -233,6 +234,27 @@ def test_a_folder_with_two_pictures_has_drawn_one(front, tmp_path, monkeypatch):
     count(ConstrainedLayoutEngine, "execute")
     write_results(tmp_path / "run", front)
     assert counts == {"__init__": 1, "execute": 1, "draw": 2}
+
+
+def test_conversions_are_no_transitions(problem, make_members, scheduled, as_formats):
+    """Grey arrows between two number formats of a unit, named in the legend."""
+    seen = Counter()
+    for member in make_members(problem, 6):
+        shown = as_formats(scheduled(problem, member))
+        units = member.design.units.tolist()
+        moves = [{units[a], units[b]} for a, b in problem.edges if units[a] != units[b]]
+        conversions = sum(move == {1, 2} for move in moves)
+        figure = draw_gantt(shown)
+        arrows = [text.arrowprops for text in figure.axes[0].texts if not text.get_text()]
+        colours = Counter(arrow["color"] for arrow in arrows)
+        assert colours[GREY] == conversions
+        assert colours[INK] == len(moves) - conversions
+        legend = {text.get_text() for text in figure.legends[0].get_texts()}
+        assert ("conversion" in legend) == (conversions > 0)
+        assert ("transition" in legend) == (len(moves) > conversions)
+        assert conversion_count(shown.problem, member) == conversions
+        seen += colours
+    assert min(seen[GREY], seen[INK]) > 0
 
 
 def test_gantt_draws_every_execution_and_transition(front, scheduled):
