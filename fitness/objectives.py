@@ -292,15 +292,21 @@ def memory_bytes(problem: Problem, rows: IntArray) -> IntArray:
 
 def alone_times(problem: Problem, rows: IntArray) -> IntArray:
     """[n]: stand-alone times of all executions of a frame, added up."""
+    total: IntArray = alone_times_by_unit(problem, rows).sum(axis=1)
+    return total
+
+
+def alone_times_by_unit(problem: Problem, rows: IntArray) -> IntArray:
+    """[n, units]: the same on each unit, at its first entry."""
     groups = problem.group_count
-    total = np.zeros(len(rows), dtype=np.int64)
+    times = np.zeros((len(rows), len(problem.units)), dtype=np.int64)
     for u, unit in enumerate(problem.units):
         points = tuple(rows[:, groups + clock] for clock in unit.clocks)
         frame_ps = problem.frame_ps(u)
         for g in range(groups):
             on = rows[:, g] == u
-            total += np.where(on, frame_ps[(g, *points)], 0)
-    return total
+            times[:, problem.unit_of[u]] += np.where(on, frame_ps[(g, *points)], 0)
+    return times
 
 
 def make_segment_counter(problem: Problem) -> Callable[[IntArray], tuple[IntArray, IntArray]]:

@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from dse.baselines.repeat_matching import balanced as with_matched_repeats
 from dse.errors import WorkloadError
 from dse.problem.build import BuiltProblem, build_problem
 from dse.problem.cost_provenance import cost_origins
 from dse.space.design_space import DesignSpace
-from dse.workload.options import Options, ThroughputModel, parse_max_loss, parse_positive
+from dse.workload.options import (
+    Options,
+    ThroughputModel,
+    parse_max_jitter,
+    parse_max_loss,
+    parse_max_misses,
+    parse_positive,
+)
 from dse.workload.scenarios import Scenario, apply_scenario
 from dse.workload.workload import Workload
 from dse.workload.workload_file import workload_from
@@ -31,6 +38,7 @@ if TYPE_CHECKING:
 
 Networks = str | Path | Sequence[str | Path] | Workload
 Number = int | float | str | Fraction
+_Limit = TypeVar("_Limit")
 
 
 @dataclass(frozen=True, eq=False, init=False)
@@ -67,6 +75,9 @@ class Problem:
         memory_cap_mb: Number | None = None,
         energy_budget_mj: Number | None = None,
         deadline_ms: Number | Mapping[str, Number] | None = None,
+        deadline_95_ms: Number | Mapping[str, Number] | None = None,
+        max_jitter_ms: Number | Mapping[str, Number] | None = None,
+        max_misses: int | Mapping[str, int] | None = None,
         max_accuracy_loss_percent: Number | Mapping[str, Number] | None = None,
         min_rate_hz: Number | Mapping[str, Number] | None = None,
         frames_per_second: Number | None = None,
@@ -105,6 +116,10 @@ class Problem:
             memory_cap_mb: memory that weights and activations take, at most.
             energy_budget_mj: energy per frame, at most.
             deadline_ms: latency, at most: for all networks, or network -> milliseconds.
+            deadline_95_ms: 95th percentile of responses, at most, likewise; as the next two, of
+                networks with rates.
+            max_jitter_ms: longest response less the shortest, at most, likewise.
+            max_misses: late responses in a period, at most: for all networks, or network -> number.
             min_rate_hz: inferences per second, at least, of free-running networks: for all, or
                 network -> rate.
             max_accuracy_loss_percent: loss of accuracy, at most: for all networks, or network ->
@@ -149,7 +164,10 @@ class Problem:
             memory_cap_mb=_exact(memory_cap_mb, "memory_cap_mb"),
             energy_budget_mj=_exact(energy_budget_mj, "energy_budget_mj"),
             deadlines_ms=_by_network(deadline_ms, "deadline_ms"),
-            max_losses_percent=_losses(max_accuracy_loss_percent),
+            deadlines_95_ms=_by_network(deadline_95_ms, "deadline_95_ms"),
+            max_jitters_ms=_limits(max_jitter_ms, parse_max_jitter),
+            max_misses=_limits(max_misses, parse_max_misses),
+            max_losses_percent=_limits(max_accuracy_loss_percent, parse_max_loss),
             min_rates_hz=_by_network(min_rate_hz, "min_rate_hz"),
             frames_per_second=_exact(frames_per_second, "frames_per_second"),
             pins=tuple(
@@ -289,14 +307,15 @@ def _exact(value: Number | None, what: str) -> Fraction | None:
     return None if value is None else parse_positive(str(value), what)
 
 
-def _losses(
-    value: Number | Mapping[str, Number] | None,
-) -> tuple[tuple[str | None, Fraction], ...]:
+def _limits(
+    value: Number | Mapping[str, Any] | None, parse: Callable[[str], _Limit]
+) -> tuple[_Limit, ...]:
+    """What may be 0, for all networks or by network."""
     if value is None:
         return ()
     if not isinstance(value, Mapping):
-        return (parse_max_loss(str(value)),)
-    return tuple(parse_max_loss(f"{name}={number}") for name, number in value.items())
+        return (parse(str(value)),)
+    return tuple(parse(f"{name}={number}") for name, number in value.items())
 
 
 def _by_network(

@@ -13,13 +13,15 @@ from dse.problem.constraint_status import limit_and_value, shown
 from dse.search.driver import Budget, SearchResult, StoppedBy, search
 from dse.space.design_space import DesignSpace
 from fitness.constraints import Constraint, ConstraintKind, constraints_of
-from fitness.objectives import make_outcomes
+from fitness.objectives import OutcomeFunction, Outcomes, alone_times_by_unit, make_outcomes
+from fitness.simulate import design_of
 from results.io.plural import pluralize
 from results.problem.arithmetic import MAX_PERIODS
 from results.problem.execution import OneFrame, Periodic
 from results.problem.objectives import Objective, ObjectiveKind
 from results.problem.problem import Problem
 from results.problem.rates import rate_uhz, times_alone_ps
+from results.text.releases import describe_loads
 
 PROBE_EVALUATIONS = 5_000
 """Spent on each constraint that the search did not meet, to see how near one can come to it."""
@@ -37,6 +39,7 @@ _PROBES = {
     ConstraintKind.ENERGY: ObjectiveKind.ENERGY,
     ConstraintKind.LOSS: ObjectiveKind.ACCURACY_LOSS,
     ConstraintKind.MEMORY: ObjectiveKind.MEMORY,
+    ConstraintKind.OVERLOAD: ObjectiveKind.RELATIVE_RESPONSE,
 }
 
 _NETWORK_FIELDS = {
@@ -77,14 +80,21 @@ def explain_infeasible(
     head = f"no feasible design point in {pluralize(result.evaluations, 'evaluation')}"
     constraints = constraints_of(problem)
     least = [int(value) for value in result.least_constraint_values]
+    lightest: IntArray | None = None
     for index, constraint in enumerate(constraints):
-        if probe and least[index] > constraint.limit and constraint.kind in _PROBES:
-            alone = _least_alone(_probe(problem, constraint), seed, jobs)
-            least[index] = min([least[index], *alone])
+        if not probe or least[index] <= constraint.limit or constraint.kind not in _PROBES:
+            continue
+        probed = _probe(problem, constraint)
+        if constraint.kind is ConstraintKind.OVERLOAD:
+            lightest = _least_loaded(probed, seed, jobs)
+            alone = [] if lightest is None else [_recurs_ps(probed, lightest)]
+        else:
+            alone = _least_alone(probed, seed, jobs)
+        least[index] = min([least[index], *alone])
     lines = []
     for entry, value in zip(constraints, least, strict=True):
         if entry.kind is ConstraintKind.OVERLOAD and value > entry.limit:
-            lines.append(_overload(entry, value))
+            lines.append(_overload(problem, entry, value, lightest))
             continue
         limit, found = limit_and_value(entry, value)
         best = "highest" if entry.is_least else "lowest"
@@ -178,14 +188,42 @@ def _with_limit(problem: Problem, constraint: Constraint, limit: int | None) -> 
     return replace(problem, networks=tuple(networks))
 
 
-def _overload(entry: Constraint, value: int) -> str:
-    """What does not recur is as far beyond its limit as a period's work is beyond a period."""
+def _overload(problem: Problem, entry: Constraint, value: int, lightest: IntArray | None) -> str:
+    """What does not recur is as far beyond its limit as a period's work is beyond a period; and who
+    makes the work of ``lightest``."""
     period = entry.limit // MAX_PERIODS
     work, given = (shown(ps, entry.unit) for ps in (value - entry.limit + period, period))
-    return (
+    text = (
         f"overloaded: nothing recurs within {MAX_PERIODS} periods of {given}; the work of one "
         f"takes {work} at best"
     )
+    if lightest is None:
+        return text
+    loads = describe_loads(problem, design_of(problem, lightest))
+    return f"{text}; with the work as even as was found, {loads}"
+
+
+def _least_loaded(problem: Problem, seed: int, jobs: int) -> IntArray | None:
+    """The design point found whose busiest unit has least work in a period, with all limits but the
+    overload; None where none keeps them."""
+    evaluate, constraints = make_outcomes(problem, jobs=jobs), constraints_of(problem)
+    kept = np.array([limit.kind is not ConstraintKind.OVERLOAD for limit in constraints])
+    limits = np.array([limit.limit for limit in constraints], dtype=np.int64)
+
+    def loads(rows: IntArray) -> Outcomes:
+        found = evaluate(rows)
+        fits = (found.constraint_values <= limits)[:, kept].all(axis=1)
+        busiest = alone_times_by_unit(problem, rows).max(axis=1)
+        return replace(found, objectives=busiest[:, None], feasible=found.possible & fits)
+
+    rows = _found(problem, seed, jobs, loads).rows
+    return rows[0] if len(rows) else None
+
+
+def _recurs_ps(problem: Problem, row: IntArray) -> int:
+    kinds = [constraint.kind for constraint in constraints_of(problem)]
+    values = make_outcomes(problem)(row[None]).constraint_values[0]
+    return int(values[kinds.index(ConstraintKind.OVERLOAD)])
 
 
 def _probe(problem: Problem, constraint: Constraint) -> Problem:
@@ -225,11 +263,13 @@ def _least_alone(problem: Problem, seed: int, jobs: int) -> list[int]:
     return [int(np.min(values))] if len(values) else []
 
 
-def _found(problem: Problem, seed: int, jobs: int) -> SearchResult:
+def _found(
+    problem: Problem, seed: int, jobs: int, evaluate: OutcomeFunction | None = None
+) -> SearchResult:
     """A short search."""
     from dse.search.optimizers.nsga2 import Nsga2Engine
 
     engine = Nsga2Engine(DesignSpace(problem), seed=seed)
     has_frame = problem.execution.has_frame
     evaluations = PROBE_EVALUATIONS if has_frame else FREE_RUNNING_PROBE_EVALUATIONS
-    return search(engine, make_outcomes(problem, jobs=jobs), Budget(evaluations))
+    return search(engine, evaluate or make_outcomes(problem, jobs=jobs), Budget(evaluations))

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from math import ceil
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -19,7 +21,7 @@ from dse.problem.phases import (
     of_continued,
 )
 from dse.workload.options import Options, parse_objective
-from dse.workload.releases import with_default_objectives
+from dse.workload.releases import check_max_misses, with_default_objectives
 from dse.workload.workload import Workload, WorkloadNetwork
 from fitness.contention import contention_table, round_half_up
 from fitness.cost_model.channels import channel_costs
@@ -33,6 +35,8 @@ from results.problem.execution import ClosedForm, LongRun, frames_in_flight
 from results.problem.objectives import Objective, ObjectiveKind
 from results.problem.problem import ChannelCosts, Problem, ProblemNetwork, ProblemUnit
 from sdf.grouping.groups import GroupedNetwork
+
+_Limit = TypeVar("_Limit", int, Fraction)
 
 
 def assemble(
@@ -71,6 +75,7 @@ def assemble(
     if len(set(objectives)) != len(objectives):
         raise WorkloadError(f"objectives: each at most once, got {', '.join(options.objectives)}")
     execution = choose_execution(workload, options, objectives)
+    workload = _with_limits(workload, options)
     closed_form = isinstance(execution, ClosedForm)
     if closed_form and any(entry.is_choice for entry in units):
         raise WorkloadError(
@@ -101,8 +106,6 @@ def assemble(
     )
     _check_losses(options, objectives, losses)
     most_loss = _of_networks("--max-accuracy-loss", options.max_losses_percent, names, min)
-    deadlines = _of_networks("--deadline", options.deadlines_ms, names, min)
-    rates = _of_networks("--min-rate", options.min_rates_hz, names, max)
     frames = frames_in_flight(execution) if isinstance(execution, LongRun) else 1
     return Problem(
         networks=tuple(
@@ -112,8 +115,6 @@ def assemble(
                 first[n],
                 names,
                 options,
-                deadlines.get(entry.name),
-                rates.get(entry.name),
                 most_loss.get(entry.name),
                 0 if held is None else frames * held.activations[n],
             )
@@ -152,14 +153,45 @@ def _scaled(value: Fraction | None, factor: int) -> int | None:
     return None if value is None else min(max(1, int(value * factor)), INT64_MAX)
 
 
+def _with_limits(workload: Workload, options: Options) -> Workload:
+    """Limits of the options join those of the networks; of two for one network the stricter holds.
+
+    Raises:
+        WorkloadError: on a network that is not there, or one that may have more late responses than
+            it has releases.
+    """
+    names = [network.name for network in workload.networks]
+    for network in workload.networks:
+        for name, most in options.max_misses:
+            if name == network.name:
+                check_max_misses(network, most, "--max-misses")
+    limits: tuple[tuple[str, dict[str, Any], Callable[[Any, Any], Any]], ...] = (
+        ("deadline_ms", _of_networks("--deadline", options.deadlines_ms, names, min), min),
+        ("deadline_95_ms", _of_networks("--deadline-95", options.deadlines_95_ms, names, min), min),
+        ("max_jitter_ms", _of_networks("--max-jitter", options.max_jitters_ms, names, min), min),
+        ("max_misses", _of_networks("--max-misses", options.max_misses, names, min), min),
+        ("min_rate_hz", _of_networks("--min-rate", options.min_rates_hz, names, max), max),
+    )
+
+    def limited(network: WorkloadNetwork) -> WorkloadNetwork:
+        changes = {}
+        for field, given, stricter in limits:
+            own, value = getattr(network, field), given.get(network.name)
+            if value is not None:
+                changes[field] = value if own is None else stricter(own, value)
+        return replace(network, **changes)
+
+    return replace(workload, networks=tuple(map(limited, workload.networks)))
+
+
 def _of_networks(
     option: str,
-    given: Sequence[tuple[str | None, Fraction]],
+    given: Sequence[tuple[str | None, _Limit]],
     names: Sequence[str],
-    stricter: Callable[[Fraction, Fraction], Fraction],
-) -> dict[str, Fraction]:
+    stricter: Callable[[_Limit, _Limit], _Limit],
+) -> dict[str, _Limit]:
     """The strictest value for each network that has one; None is all networks."""
-    limits: dict[str, Fraction] = {}
+    limits: dict[str, _Limit] = {}
     for network, value in given:
         if network is not None and network not in names:
             raise WorkloadError(
@@ -177,14 +209,10 @@ def _network(
     first: int,
     names: Sequence[str],
     options: Options,
-    deadline: Fraction | None,
-    rate: Fraction | None,
     loss_percent: Fraction | None,
     activation_bytes: int,
 ) -> ProblemNetwork:
     limits = [k for k in (entry.max_transitions, options.max_transitions) if k is not None]
-    deadlines = [value for value in (entry.deadline_ms, deadline) if value is not None]
-    rates = [value for value in (entry.min_rate_hz, rate) if value is not None]
     return ProblemNetwork(
         name=entry.name,
         first_group=first,
@@ -193,9 +221,9 @@ def _network(
         waits_for=tuple(names.index(name) for name in entry.waits_for),
         arrival_ps=round_half_up(entry.arrival_ms * PS_PER_MS),
         max_transitions=min(limits) if limits else None,
-        deadline_ps=_scaled(min(deadlines), PS_PER_MS) if deadlines else None,
+        deadline_ps=_scaled(entry.deadline_ms, PS_PER_MS),
         # Rounded up, as rates are rounded down.
-        min_rate_uhz=ceil(max(rates) * UHZ_PER_HZ) if rates else None,
+        min_rate_uhz=None if entry.min_rate_hz is None else ceil(entry.min_rate_hz * UHZ_PER_HZ),
         priority=entry.priority,
         max_loss_ppm=None if loss_percent is None else int(loss_percent * PPM_PER_PERCENT),
         activation_bytes=activation_bytes,

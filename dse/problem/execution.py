@@ -54,7 +54,8 @@ def choose_execution(
         )
     _check_closed_form(options, throughput=throughput)
     check_objectives(options.objectives, objectives, free_running=free_running)
-    _check_objectives_of_rates(options.objectives, objectives, has_rates=own_period is not None)
+    check_objectives_of_rates(options.objectives, objectives, has_rates=own_period is not None)
+    _check_limits_of_rates(options, has_rates=own_period is not None)
     if free_running:
         _check_free_running(workload, options)
     else:
@@ -109,10 +110,14 @@ def check_objectives(
             raise _needs_free_running(f"the objective {text}", option)
 
 
-def _check_objectives_of_rates(
+def check_objectives_of_rates(
     texts: Sequence[str], objectives: Sequence[Objective], *, has_rates: bool
 ) -> None:
-    """Accepts objectives that mean something with or without rates of networks."""
+    """Accepts objectives that mean something with or without rates of networks.
+
+    Raises:
+        WorkloadError: on the first that does not.
+    """
     for text, objective in zip(texts, objectives, strict=True):
         kind, models = objective.kind, objective.kind.spec.models
         if has_rates and Rates not in models:
@@ -127,6 +132,17 @@ def _check_objectives_of_rates(
             raise WorkloadError(
                 f"the objective {text} is of responses: rate_hz is required of a network"
             )
+
+
+def _check_limits_of_rates(options: Options, *, has_rates: bool) -> None:
+    """Accepts limits of responses where networks have some."""
+    for option, given in (
+        ("--deadline-95", options.deadlines_95_ms),
+        ("--max-jitter", options.max_jitters_ms),
+        ("--max-misses", options.max_misses),
+    ):
+        if given and not has_rates:
+            raise WorkloadError(f"{option} is of responses: rate_hz is required of a network")
 
 
 def _check_closed_form(options: Options, *, throughput: bool) -> None:

@@ -16,7 +16,10 @@ from results.problem.objectives import Objective, ObjectiveKind
 MIN_NUMBER, MAX_NUMBER = Fraction(1, 10**9), 10**9
 """Bounds of all quantities that a user gives, in the unit of the option."""
 
-MAX_LOSS_PERCENT = 10**6
+MAX_LIMIT = 10**6
+"""Of what may be 0: a loss of accuracy in percent, jitter in ms."""
+MAX_RELEASES = 1000
+"""Of a network with a rate in the period of all."""
 
 _SIMPLE = {kind.value: kind for kind in ObjectiveKind}
 
@@ -38,7 +41,9 @@ class Options:
 
     ``objectives``: none for the usual ones of the workload. ``fixed``: domain -> ``max``, ``min``
     or a frequency in MHz, as written. ``precision``: a number format, or several with commas
-    between, among which groups choose. ``deadlines_ms``: network, or None for all -> milliseconds.
+    between, among which groups choose. ``deadlines_ms``: network, or None for all -> milliseconds;
+    ``deadlines_95_ms``, ``max_jitters_ms``, ``max_misses``: likewise, of responses of networks with
+    rates.
     ``max_losses_percent``: network, or None for all -> most loss of accuracy. ``min_rates_hz``:
     network, or None for all -> least inferences per second, of networks that run freely. ``pins``:
     network -> (first, last, unit).
@@ -56,6 +61,9 @@ class Options:
     memory_cap_mb: Fraction | None = None
     energy_budget_mj: Fraction | None = None
     deadlines_ms: tuple[tuple[str | None, Fraction], ...] = ()
+    deadlines_95_ms: tuple[tuple[str | None, Fraction], ...] = ()
+    max_jitters_ms: tuple[tuple[str | None, Fraction], ...] = ()
+    max_misses: tuple[tuple[str | None, int], ...] = ()
     max_losses_percent: tuple[tuple[str | None, Fraction], ...] = ()
     min_rates_hz: tuple[tuple[str | None, Fraction], ...] = ()
     frames_per_second: Fraction | None = None
@@ -156,18 +164,54 @@ def parse_min_rate(text: str) -> tuple[str | None, Fraction]:
     return _parse_of_network(text, "--min-rate")
 
 
+def parse_deadline_95(text: str) -> tuple[str | None, Fraction]:
+    """``33.3`` or ``NETWORK=33.3``, milliseconds.
+
+    Raises:
+        WorkloadError: where the number is not positive.
+    """
+    return _parse_of_network(text, "--deadline-95")
+
+
+def parse_max_jitter(text: str) -> tuple[str | None, Fraction]:
+    """``5`` or ``NETWORK=5``, milliseconds; 0 too.
+
+    Raises:
+        WorkloadError: where the number is negative, or above 10^6.
+    """
+    return _parse_limit(text, "--max-jitter: [NETWORK=]MS")
+
+
+def parse_max_misses(text: str) -> tuple[str | None, int]:
+    """``2`` or ``NETWORK=2``, responses in a period; 0 too.
+
+    Raises:
+        WorkloadError: where it is no integer from 0 to 1000.
+    """
+    network, equals, count = text.rpartition("=")
+    if not re.fullmatch("[0-9]{1,4}", count) or int(count) > MAX_RELEASES:
+        raise WorkloadError(
+            f"--max-misses: [NETWORK=]N with an integer N from 0 to {MAX_RELEASES} is required, "
+            f"got {text!r}"
+        )
+    return (network if equals else None), int(count)
+
+
 def parse_max_loss(text: str) -> tuple[str | None, Fraction]:
     """``1`` or ``NETWORK=0.5``, percent of the metric; 0 too.
 
     Raises:
         WorkloadError: where the number is negative, or above 10^6.
     """
+    return _parse_limit(text, "--max-accuracy-loss: [NETWORK=]PERCENT")
+
+
+def _parse_limit(text: str, form: str) -> tuple[str | None, Fraction]:
+    """``NUMBER`` or ``NETWORK=NUMBER``, from 0 on."""
     network, equals, number = text.rpartition("=")
     value = parse_number(number)
-    if value is None or not 0 <= value <= MAX_LOSS_PERCENT:
-        raise WorkloadError(
-            f"--max-accuracy-loss: [NETWORK=]PERCENT from 0 to 10^6 is required, got {text!r}"
-        )
+    if value is None or not 0 <= value <= MAX_LIMIT:
+        raise WorkloadError(f"{form} from 0 to 10^6 is required, got {text!r}")
     return (network if equals else None), value
 
 

@@ -8,10 +8,9 @@ from fractions import Fraction
 from math import gcd, lcm
 
 from dse.errors import WorkloadError
-from dse.workload.options import Options
+from dse.workload.options import MAX_RELEASES, Options
 from dse.workload.workload import Workload, WorkloadNetwork
 
-MAX_RELEASES = 1000
 OF_A_FRAME, OF_RATES = ("latency", "energy"), ("relative-response", "power")
 """Objectives where none are asked for."""
 
@@ -37,7 +36,8 @@ def with_releases(workload: Workload) -> Workload:
     period.
 
     Raises:
-        WorkloadError: where these are more than ``MAX_RELEASES``.
+        WorkloadError: where these are more than ``MAX_RELEASES``, or more of them may be late than
+            there are.
     """
     period = period_of_rates_s(workload.networks)
     if period is None:
@@ -53,5 +53,25 @@ def with_releases(workload: Workload) -> Workload:
                     f"{MAX_RELEASES} are possible: choose rates that divide each other"
                 )
             network = replace(network, repeats=releases)
+        check_max_misses(network, network.max_misses, "max_misses")
         networks.append(network)
     return replace(workload, networks=tuple(networks))
+
+
+def check_max_misses(network: WorkloadNetwork, most: int | None, field: str) -> None:
+    """Accepts a limit that can be broken, or that says that all may be late.
+
+    Args:
+        network: with releases as repeats.
+        most: the limit.
+        field: what gives it.
+
+    Raises:
+        WorkloadError: where it is more than the network has releases.
+    """
+    releases = 1 if network.rate_hz is None else network.repeats
+    if most is not None and most > releases:
+        raise WorkloadError(
+            f"network {network.name!r}: {field} must be at most {releases}, its releases in the "
+            f"period of all rates, got {most}"
+        )

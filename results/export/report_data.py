@@ -188,14 +188,15 @@ def _member(problem: Problem, member: Member, costs_seen: _CostsSeen) -> dict[st
         key = int(unit.time_ps[at]), step, figures.demand_kbps[group], figures.dynamic_mw[group]
         cost.append(seen.setdefault(key, len(seen)))
     return {
+        "overloaded": member.is_overloaded,
         "objectives": [
-            _finite(objective_value(objective, value))
+            None if member.is_overloaded else _finite(objective_value(objective, value))
             for objective, value in zip(problem.objectives, member.objectives, strict=True)
         ],
         "makespan_ps": member.makespan_ps,
         "latencies_ps": list(member.latencies_ps),
         "responses": None
-        if member.responses is None
+        if member.responses is None or member.is_overloaded
         else [[*asdict(entry).values()] for entry in member.responses],
         "energy_fj": member.energy_fj,
         "energy_by_unit_fj": list(member.energy_by_unit_fj),

@@ -75,6 +75,12 @@ class Member:
     window_ps: tuple[int, int] | None = None
     """Where networks have rates: what recurs for ever, whole periods; None where nothing does."""
 
+    @property
+    def is_overloaded(self) -> bool:
+        """Whether networks have rates, but nothing recurs: its figures are of the first period
+        alone, and mean little."""
+        return self.responses is not None and self.window_ps is None
+
 
 @dataclass(frozen=True)
 class HypervolumePoint:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from results.front.front import Front
 from results.problem.objectives import format_number, objective_unit, objective_value
+from results.text.releases import OVERLOADED
 
 _ROOM = 1.0
 """A baseline may be so far outside the front, as a share of the front's width or height."""
@@ -31,11 +32,13 @@ def baseline_marks(
 ) -> tuple[BaselineMark, ...]:
     """Marks of the baselines near the members at ``xs``, ``ys``: one far away would leave no room
     for the front. Of a method that has a front, all points are there. Methods with equal values
-    share a mark; one that breaks a limit has ``*``."""
+    share a mark; one that breaks a limit has ``*``. One that is overloaded has no place."""
     counts = Counter(point.label for point in front.baselines)
     labels: dict[tuple[float, float], list[str]] = {}
     series = []
     for point in front.baselines:
+        if point.member.is_overloaded:
+            continue
         x, y = (
             objective_value(objective, value)
             for objective, value in zip(
@@ -63,6 +66,9 @@ def unnamed_baselines(front: Front, marks: Sequence[BaselineMark], named: Collec
     texts: dict[str, list[str]] = {"Out of sight": [], "Crosses without a name": []}
     for point in front.baselines:
         if point.label in shown and point.label not in hidden:
+            continue
+        if point.member.is_overloaded:
+            texts["Out of sight"].append(f"{point.label} ({OVERLOADED})")
             continue
         figures = (
             f"{format_number(objective_value(objective, value))} {objective_unit(objective)}"

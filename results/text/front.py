@@ -35,6 +35,7 @@ from results.text.member_diff import (
     groups_by_unit,
     transition_count,
 )
+from results.text.releases import OVERLOADED
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -197,11 +198,15 @@ def _loss(column: _Column) -> tuple[bool, int]:
 
 
 def _baseline_texts(front: Front) -> list[str]:
-    """``GPU only 13.65 ms, 394.9 mJ`` for each baseline, and what it breaks; of one that has a
+    """``GPU only 13.65 ms, 394.9 mJ`` for each baseline, and what it breaks, or that it is
+    overloaded, without figures; of one that has a
     front, its first point and how many there are."""
     texts = []
     counts = Counter(point.name for point in front.baselines)
     for point in {point.name: point for point in reversed(front.baselines)}.values():
+        if point.member.is_overloaded:
+            texts.append(f"{point.label} {OVERLOADED}")
+            continue
         figures = ", ".join(
             f"{format_number(objective_value(objective, value))} {objective_unit(objective)}"
             for objective, value in zip(

@@ -6,7 +6,9 @@ from common.units import PS_PER_MS
 from results.front.front import Member
 from results.io.plural import pluralize
 from results.problem.objectives import format_number
-from results.problem.problem import Problem
+from results.problem.problem import DesignPoint, Problem
+
+OVERLOADED = "overloaded"
 
 
 def response_lines(problem: Problem, member: Member) -> list[str]:
@@ -14,20 +16,23 @@ def response_lines(problem: Problem, member: Member) -> list[str]:
     spread, and how many are too late; none without rates."""
     lines = []
     window = member.window_ps
-    if member.responses is not None and window is None:
-        lines.append("overloaded: nothing recurs; responses are of the first period alone")
+    if member.is_overloaded:
+        lines += [
+            f"{OVERLOADED}: nothing recurs; responses are of the first period alone",
+            describe_loads(problem, member.design),
+        ]
     if window is not None and window[0] > 0:
-        begin, length = (format_number(ps / PS_PER_MS) for ps in (window[0], window[1] - window[0]))
+        begin, length = map(_ms, (window[0], window[1] - window[0]))
         lines.append(
             f"work runs over the end of a period: from {begin} ms on all recurs every {length} ms"
         )
     for n, entry in enumerate(member.responses or ()):
-        longest, often, jitter, limit = (
-            format_number(ps / PS_PER_MS)
-            for ps in (
+        longest, often, jitter, limit = map(
+            _ms,
+            (
                 *(member.latencies_ps[n], entry.percentile_95_ps, entry.jitter_ps),
                 problem.late_ps(n),
-            )
+            ),
         )
         releases = pluralize(problem.releases(n), "release")
         lines.append(
@@ -35,3 +40,39 @@ def response_lines(problem: Problem, member: Member) -> list[str]:
             f"95 % within {often} ms, jitter {jitter} ms, {entry.misses} above {limit} ms"
         )
     return lines
+
+
+def describe_loads(problem: Problem, design: DesignPoint) -> str:
+    """Units with more work in a period than fits into it, and whose it is; where there is none, the
+    one with most. Work is stand-alone time: contention only adds to it."""
+    period = problem.execution.period_ps or 0
+    loads = {u: _loads_ps(problem, design, u) for u in sorted(set(problem.unit_of))}
+    most = max(map(sum, loads.values()))
+    texts = []
+    for u, load in loads.items():
+        if sum(load) > period or sum(load) == most:
+            parts = sorted(
+                ((ps, network.name) for ps, network in zip(load, problem.networks, strict=True)),
+                key=lambda part: -part[0],
+            )
+            of_networks = ", ".join(f"{name} {_ms(ps)} ms" for ps, name in parts if ps)
+            name = problem.units[u].unit_name
+            texts.append(f"{_ms(sum(load))} ms of work on {name} ({of_networks})")
+    why = "" if most > period else "; contention, transitions and waiting take the rest"
+    return f"in a period of {_ms(period)} ms there are {' and '.join(texts)}{why}"
+
+
+def _loads_ps(problem: Problem, design: DesignPoint, u: int) -> list[int]:
+    """[networks]: what the releases of a period take alone on a unit, in all number formats."""
+    load = [0] * len(problem.networks)
+    for n, network in enumerate(problem.networks):
+        for g in network.groups:
+            v = int(design.units[g])
+            if problem.unit_of[v] == u:
+                points = tuple(int(design.operating_points[c]) for c in problem.units[v].clocks)
+                load[n] += int(problem.frame_ps(v)[(g, *points)])
+    return load
+
+
+def _ms(ps: int) -> str:
+    return format_number(ps / PS_PER_MS)

@@ -142,6 +142,30 @@ Deadlines = Annotated[
         "--deadline", help="Deadline in ms, for one network or all: [NETWORK=]MS. Repeatable."
     ),
 ]
+Deadlines95 = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--deadline-95",
+        help="Maximum 95th percentile of responses in ms, for one network or all: [NETWORK=]MS. "
+        "Repeatable. With rates of networks.",
+    ),
+]
+MaxJitters = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--max-jitter",
+        help="Maximum difference of the longest and the shortest response in ms, for one network "
+        "or all: [NETWORK=]MS. Repeatable. With rates of networks.",
+    ),
+]
+MaxMisses = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--max-misses",
+        help="Maximum number of late responses in a period, for one network or all: [NETWORK=]N. "
+        "Repeatable. With rates of networks.",
+    ),
+]
 MinRates = Annotated[
     list[str] | None,
     typer.Option(
@@ -319,6 +343,9 @@ class GoalOptions:
     memory_cap: MemoryCap = None
     energy_budget: EnergyBudget = None
     deadline: Deadlines = None
+    deadline_95: Deadlines95 = None
+    max_jitter: MaxJitters = None
+    max_misses: MaxMisses = None
     max_accuracy_loss: MaxLosses = None
     min_rate: MinRates = None
     fps: FrameRate = None

@@ -53,7 +53,8 @@ function memberTip(data, index) {
     .filter(([, groups]) => groups).map(([unit, groups]) => `${unit} ${groups}`);
   const status = memberProof(data, index), proof = status ? [capital(PROOF_WORDS[status])] : [];
   const broken = member.breaks?.length ? [`Breaks ${member.breaks.join(", ")}`] : [];
-  return [capital(memberName(data, index)), ...objectiveTexts(data, member), ...broken,
+  const figures = member.overloaded ? ["Overloaded"] : [...objectiveTexts(data, member), ...broken];
+  return [capital(memberName(data, index)), ...figures,
     `Groups on ${groups.join(", ")}`, `Clocks: ${clockTexts(data, member).join(", ")}`, ...proof];
 }
 
@@ -135,7 +136,7 @@ function frontPlot(page) {
       const low = Math.min(...known), high = Math.max(...known), room = 1.0 * (high - low || Math.abs(high));
       return point.objectives[k] >= low - room && point.objectives[k] <= high + room;
     };
-    return data.baselines.filter((point) => near(point, view.x) && near(point, view.y));
+    return data.baselines.filter((point) => !point.overloaded && near(point, view.x) && near(point, view.y));
   }
 
   function axes(x, y, box) {
@@ -292,7 +293,7 @@ function frontPlot(page) {
       draw("path", { d: BASELINE_FORM, class: "baseline" })), `other methods${broken}`)] : [];
     const seen = inSight();
     const far = data.baselines.filter((point) => !seen.includes(point)).map((point) =>
-      `${point.label} (${data.objectives.map((o, k) => `${number(point.objectives[k])} ${o.unit}`).join(", ")})`);
+      `${point.label} (${point.overloaded ? "overloaded" : data.objectives.map((o, k) => `${number(point.objectives[k])} ${o.unit}`).join(", ")})`);
     const shaded = data.proofs.some((proof) => proof.bounds) ? [el("span", {}, el("i", { class: "swatch shaded" }), "no design point there (proved bound)")] : [];
     byId("plot-legend").replaceChildren(...forms, ...crosses, ...shaded, ...(values.length ? [ramp] : []),
       ...(far.length ? [el("span", {}, `Out of sight: ${far.join("; ")}`)] : []));

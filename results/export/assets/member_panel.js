@@ -18,7 +18,7 @@ function memberPanel(page, side, index) {
   const node = el("article", { class: `panel member ${side}`, "data-side": side, "data-member": index, "aria-label": `${side.toUpperCase()}: ${memberName(data, index)}` },
     el("header", {}, el("span", { class: "which" }, side.toUpperCase()), el("h2", {}, index < data.members.length ? `Member ${index}` : member.label),
       marks ? el("span", { class: "soft" }, marks.join(", ")) : null,
-      member.breaks ? el("span", { class: "soft" }, `another method${member.breaks.length ? `; breaks ${member.breaks.join(", ")}` : ""}`) : null,
+      member.breaks ? el("span", { class: "soft" }, `another method${member.overloaded ? "; overloaded" : member.breaks.length ? `; breaks ${member.breaks.join(", ")}` : ""}`) : null,
       proof ? el("span", { class: `badge ${proof}` }, PROOF_WORDS[proof]) : null),
     figures(data, member, base, page.state.b !== null),
     part("Schedule", ...(charts.length ? [scheduleLegend(data, member), charts.map((chart) => chart.node)] : [notOnThisPage(page, index)])),
@@ -49,6 +49,8 @@ function linkScrolling(page, nodes) {
 }
 
 function figures(data, member, base, pair) {
+  if (member.overloaded) return el("p", { class: "hint" }, "Overloaded: what is drawn is the first period alone, the next ones have more and more to do.");
+  if (base?.overloaded) base = null;
   const rows = data.objectives.map((o, k) => [capital(o.label), member.objectives[k], o.unit, base?.objectives[k]]);
   const labels = data.objectives.map((o) => o.label), alone = member.free_run ? " in one frame alone" : "";
   if (!labels.includes("latency") && !member.responses) rows.push([`Makespan${alone}`, ms(member.makespan_ps), "ms", base && ms(base.makespan_ps)]);

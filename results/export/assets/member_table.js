@@ -3,8 +3,9 @@ function memberTable(page) {
   const { data } = page, points = pointsOf(data), more = moreDigits(data.members);
   const columns = [
     { title: "#", value: (i) => i, text: (i) => (i < data.members.length ? String(i) : points[i].label), number: true },
-    { title: "", value: (i) => (data.marks[i] ? 0 : 1), text: (i) => (points[i].breaks ? "other method" : (data.marks[i] ?? []).join(", ")) },
+    { title: "", value: (i) => (data.marks[i] ? 0 : 1), text: (i) => (points[i].breaks ? `other method${points[i].overloaded ? ", overloaded" : ""}` : (data.marks[i] ?? []).join(", ")) },
     ...data.objectives.map((o, k) => ({ title: `${o.label}, ${o.unit}`, number: true, value: (i) => points[i].objectives[k], text: (i) => number(points[i].objectives[k], more) })),
+    ...(data.members.some((m) => m.responses) ? responses(data, points) : []),
     { title: "units", value: (i) => unitsUsed(data, points[i]), text: (i) => data.units.map((unit, u) => [unit, points[i].units.filter((v) => v === u).length]).filter(([, n]) => n).map(([unit, n]) => `${unit} ${n}`).join(", ") },
     ...data.domains.map((domain, d) => {
       const clock = (i) => (points[i].points[d] === null ? null : domain.khz[points[i].points[d]] / 1000);
@@ -39,6 +40,15 @@ function memberTable(page) {
   }
   page.listen(mark);
   mark();
+}
+
+// The longest response of every network with a rate that is no objective.
+function responses(data, points) {
+  const shown = data.objectives.map((o) => o.label);
+  return data.networks.map((network, n) => ({ n, label: `response of ${network.name}` })).filter(({ label }) => !shown.includes(label)).map(({ n, label }) => {
+    const value = (i) => (points[i].overloaded ? null : ms(points[i].latencies_ps[n]));
+    return { title: `${label}, ms`, number: true, value, text: (i) => number(value(i)) };
+  });
 }
 
 function transitionCount(data, member) {

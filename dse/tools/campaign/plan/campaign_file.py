@@ -23,11 +23,16 @@ from dse.tools.campaign.plan.plan import (
     size_plan,
 )
 from dse.tools.campaign.plan.settings import AXES, DEFAULTS, Choice, RunSettings, listed, options_of
+from dse.workload.releases import period_of_rates_s
 from dse.workload.workload import short_name, split_copies, workload_of
 from dse.workload.workload_file import is_workload_file, load_workload
 
 WHOLE_NUMBERS = frozenset(
     {"groups", "max_transitions", "frames_in_flight", "max_evaluations", "seed"}
+)
+TEXT_LISTS = frozenset(
+    {"objectives", "units", "fixed", "min_rate_hz"}
+    | {"deadline_ms", "deadline_95_ms", "max_jitter_ms", "max_misses"}
 )
 
 
@@ -69,13 +74,13 @@ def _check(size: PlanSize) -> None:
     Raises:
         WorkloadError: on the first that cannot be used.
     """
-    from dse.problem.execution import check_objectives
+    from dse.problem.execution import check_objectives, check_objectives_of_rates
     from dse.search.names import EngineName
     from dse.workload.options import parse_objective
 
     engines = {name.value for name in EngineName}
     seen: dict[RunSettings, str] = {}
-    objectives: dict[tuple[str, tuple[str, ...], bool, bool], str] = {}
+    objectives: dict[tuple[str, NamedWorkload, bool, bool], str] = {}
     first = size.plan.runs[0]
     changes: list[dict[str, Any]] = [
         {name: value}
@@ -97,21 +102,20 @@ def _check(size: PlanSize) -> None:
         seen.setdefault(options, run.name)
         free_running = bool(settings.free_running) or run.workload.free_running
         rates = settings.min_rate_hz is not None
-        objectives.setdefault(
-            (settings.objectives, run.workload.members, free_running, rates), run.name
-        )
+        objectives.setdefault((settings.objectives, run.workload, free_running, rates), run.name)
     for options, name in seen.items():
         try:
             options_of(options)
         except WorkloadError as error:
             raise WorkloadError(f"run {name!r}: {error}") from None
-    for (text, members, free_running, rates), name in objectives.items():
+    for (text, workload, free_running, rates), name in objectives.items():
         try:
             if rates and not free_running:
                 raise WorkloadError("min_rate_hz: free_running is required")
             parts = listed(text)
-            asked_for = [parse_objective(part, members) for part in parts]
+            asked_for = [parse_objective(part, workload.members) for part in parts]
             check_objectives(parts, asked_for, free_running=free_running, option="free_running")
+            check_objectives_of_rates(parts, asked_for, has_rates=workload.has_rates)
         except WorkloadError as error:
             raise WorkloadError(f"run {name!r}: {error}") from None
 
@@ -136,7 +140,8 @@ def _rules(document: Mapping[str, Any], file: str) -> Rules:
     for axis in AXES:
         given = document.get(axis.plural)
         if given is None:
-            values[axis.name] = (DEFAULTS[axis.name],)
+            # Objectives depend on the workload.
+            values[axis.name] = (None if axis.name == "objectives" else DEFAULTS[axis.name],)
             continue
         listed = list(range(given)) if isinstance(given, int) else given
         values[axis.name] = tuple(dict.fromkeys(_value(axis.name, v, folder) for v in listed))
@@ -191,7 +196,7 @@ def _value(name: str, value: Any, folder: str) -> Choice:
         return os.path.join(folder, value)
     if name == "profile":
         return os.path.join(folder, value)
-    if name in ("objectives", "units", "fixed", "deadline_ms", "min_rate_hz"):
+    if name in TEXT_LISTS:
         return ", ".join(listed(value))
     return str(value)
 
@@ -234,7 +239,8 @@ def _workload(entry: Any, path: str, folder: str) -> NamedWorkload:
             workload = load_workload(file)
             stem = os.path.splitext(os.path.basename(file))[0]
             members = tuple(network.name for network in workload.networks)
-            return NamedWorkload(named or stem, (file,), members, workload.free_running)
+            has_rates = period_of_rates_s(workload.networks) is not None
+            return NamedWorkload(named or stem, (file,), members, workload.free_running, has_rates)
         sources = tuple(_source(part, folder) for part in parts)
         members = tuple(network.name for network in workload_of(sources).networks)
     except WorkloadError as error:

@@ -17,6 +17,7 @@ from dse.tools.campaign.plan.settings import (
     RunSettings,
     problem_key,
 )
+from dse.workload.releases import OF_A_FRAME, OF_RATES
 
 MAX_RUNS = 1_000_000
 """Of a campaign whose runs are listed: each takes about a kilobyte."""
@@ -38,6 +39,13 @@ class NamedWorkload:
     """Names of the networks, for matching."""
     free_running: bool = False
     """Whether the file says so."""
+    has_rates: bool = False
+    """Whether networks of the file have rates."""
+
+    @property
+    def objectives(self) -> str:
+        """Those of a run for which none are given."""
+        return ", ".join(OF_RATES if self.has_rates else OF_A_FRAME)
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +115,8 @@ class PlanSize:
 
 @dataclass(frozen=True)
 class Rules:
-    """A campaign file, read: lists of values by field, and what changes their product."""
+    """A campaign file, read: lists of values by field, and what changes their product; objectives
+    None: those of the workload."""
 
     title: str
     workloads: tuple[NamedWorkload, ...]
@@ -201,6 +210,7 @@ def _product(rules: Rules) -> Iterator[PlannedRun]:
             fields: dict[str, Any] = {
                 axis.name: value for axis, value in zip(AXES, chosen, strict=True)
             }
+            fields["objectives"] = fields["objectives"] or workload.objectives
             settings = RunSettings(networks=workload.networks, prove=rules.prove, **fields)
             yield PlannedRun(settings, "", workload)
 
@@ -210,6 +220,7 @@ def _included(rules: Rules, workload: NamedWorkload | None, entry: Mapping[str, 
     fields: dict[str, Any] = {
         axis.name: entry.get(axis.name, rules.values[axis.name][0]) for axis in AXES
     }
+    fields["objectives"] = fields["objectives"] or workload.objectives
     settings = RunSettings(networks=workload.networks, prove=rules.prove, **fields)
     return PlannedRun(settings, entry.get("name", ""), workload, entry.get("tags", {}))
 

@@ -56,6 +56,22 @@ def test_all_lists_are_multiplied(tmp_path):
     assert len({run.name for run in plan.runs}) == len(found)
 
 
+def test_objectives_follow_the_workload_where_none_are_given(tmp_path):
+    (tmp_path / "rates.yaml").write_text(
+        "networks: [{network: alexnet, rate_hz: 30}, {network: squeezenet, rate_hz: 10}]"
+    )
+    rated = {"workloads": ["rates.yaml"], "include": [{"workload": "rates.yaml", "seed": 9}]}
+    plan = plan_of(tmp_path, **rated, miss_limits=["alexnet=1, squeezenet=0"])
+    found = {(run.workload.name, run.settings.objectives) for run in plan.runs}
+    alone = {(name, "latency, energy") for name in BASE["networks"]}
+    assert found == {("rates", "relative-response, power"), *alone}
+    assert options_of(plan.runs[0].settings).max_misses == (("alexnet", 1), ("squeezenet", 0))
+    with pytest.raises(WorkloadError, match=r"objective latency and rate_hz .* exclude each other"):
+        plan_of(tmp_path, **rated, objectives=["latency, energy"])
+    with pytest.raises(WorkloadError, match="objective jitter is of responses: rate_hz is"):
+        plan_of(tmp_path, objectives=["jitter, energy"])
+
+
 def test_free_running_networks_are_a_list_like_others(tmp_path):
     plan = plan_of(
         tmp_path,
