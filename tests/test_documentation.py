@@ -16,7 +16,7 @@ import yaml
 from docs.site.commands import command_reference
 from docs.site.diagrams import FOLDER, draw
 from docs.site.gallery import draw_pictures, gallery_page
-from docs.site.hooks import GENERATED, on_page_content, on_page_markdown
+from docs.site.hooks import GENERATED, example_files, on_page_content, on_page_markdown
 from docs.site.schemas import schema_files
 from fitness import simulate as timeline
 from fitness.reference import timeline as plain_timeline
@@ -128,14 +128,16 @@ def test_every_schema_has_an_id_of_its_own() -> None:
     assert all(re.fullmatch(r"urn:paretosoc:[a-z]+:[0-9]+", name) for name in ids)
 
 
-def test_links_to_the_repository_become_names_in_the_site() -> None:
+def test_links_to_the_repository_become_names_or_downloads_in_the_site() -> None:
     class PageOfTheSite:
         class file:
             src_uri = "guides/workloads.md"
 
-    text = "[one](../../examples/x.yaml) and [two](../concepts/model.md)"
-    changed = on_page_markdown(text, PageOfTheSite())
-    assert changed == "one (`examples/x.yaml`) and [two](../concepts/model.md)"
+    text = "[one](../../examples/x.py), [two](../concepts/model.md), [six](../../examples/{})"
+    changed = on_page_markdown(text.format("workloads/six.yaml"), PageOfTheSite())
+    kept = "[two](../concepts/model.md), [six](../examples/workloads/six.yaml)"
+    assert changed == f"one (`examples/x.py`), {kept}"
+    assert b"networks:" in example_files()["examples/workloads/six.yaml"]
     assert on_page_content("see :class:<code>~dse.Front</code>") == "see <code>dse.Front</code>"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
@@ -138,6 +139,15 @@ def draw_pictures() -> dict[str, bytes]:
     return {f"images/gallery/{picture.name}.svg": picture.draw() for picture in PICTURES}
 
 
+def _wrapped(command: str) -> list[str]:
+    """A command as lines of code that no page cuts."""
+    lines = textwrap.wrap(command, 74, break_long_words=False, break_on_hyphens=False)
+    return [
+        f"    {' ' * 4 * (k > 0)}{line}" + " \\" * (line != lines[-1])
+        for k, line in enumerate(lines)
+    ]
+
+
 def gallery_page() -> str:
     """The page, with every picture and the commands that make it."""
     parts = [
@@ -148,7 +158,7 @@ def gallery_page() -> str:
         "",
     ]
     for picture in PICTURES:
-        lines = [f"    {line}" for line in picture.lines]
+        lines = [text for line in picture.lines for text in _wrapped(line)]
         title, _, more = picture.caption.partition(": ")
         parts += [
             f"## {title.rstrip('.')}",

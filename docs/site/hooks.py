@@ -1,7 +1,8 @@
-"""What mkdocs adds to the pages: the command reference, the gallery, schemas, and the changelog.
+"""What mkdocs adds to the pages: the command reference, the gallery, schemas, the changelog, and
+files of ``examples`` for readers to take.
 
 Nothing of it is in the repository twice: commands are asked for their help, pictures are drawn, and
-schemas copied when the site is built.
+schemas and examples copied when the site is built.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ GENERATED = (
     "development/changes.md",
 )
 """Pages that exist only in the site."""
+_EXAMPLES = {".yaml", ".json", ".csv", ".log", ".xml"}
 _ROLE = re.compile(r":(?:class|func|meth|mod|data|attr):<code>~?([^<]*)</code>")
 
 
@@ -40,15 +42,28 @@ def on_files(files: Any, config: Any, **_: Any) -> Any:
     )
     for path, text in pages.items():
         files.append(File.generated(config, path, content=text))
-    for path, picture in {**draw_pictures(), **schema_files()}.items():
-        files.append(File.generated(config, path, content=picture))
+    for path, content in {**draw_pictures(), **schema_files(), **example_files()}.items():
+        files.append(File.generated(config, path, content=content))
     return files
 
 
+def example_files() -> dict[str, bytes]:
+    """Path in the site to the bytes of each file that a page may give to its reader."""
+    found = sorted(path for path in (ROOT / "examples").rglob("*") if path.suffix in _EXAMPLES)
+    return {path.relative_to(ROOT).as_posix(): path.read_bytes() for path in found}
+
+
 def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
-    """Files of the repository that are not in the site are named, without a link."""
-    outside = "../" * (page.file.src_uri.count("/") + 1)
-    return re.sub(rf"\[([^\]]+)\]\({re.escape(outside)}([^)]+)\)", r"\1 (`\2`)", markdown)
+    """Links to examples lead to their copies; other files of the repository are named, without a
+    link."""
+    up = "../" * page.file.src_uri.count("/")
+    given = example_files()
+
+    def link(found: re.Match[str]) -> str:
+        words, path = found.groups()
+        return f"[{words}]({up}{path})" if path in given else f"{words} (`{path}`)"
+
+    return re.sub(rf"\[([^\]]+)\]\({re.escape(up)}\.\./([^)]+)\)", link, markdown)
 
 
 def on_page_content(html: str, **_: Any) -> str:

@@ -41,8 +41,8 @@ def unit_devices(deployment: Deployment) -> tuple[dict[str, str], list[str]]:
     if not chosen:
         return used, []
     note = (
-        f"OpenVINO does not serve these units of {platform.name}: {chosen}, for a machine that has "
-        "such a device."
+        f"{platform.name} names no device of OpenVINO for some units: {chosen}, for a machine that "
+        "has such devices."
     )
     return used, [note]
 

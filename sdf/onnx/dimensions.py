@@ -11,6 +11,8 @@ from sdf.onnx.nodes import Shape
 
 _BATCH_NAME = re.compile(r".*batch.*|n|b|bs|unk__\d+|none|\?|dynamic|s\d+", re.IGNORECASE)
 """Of the first dimension of an input."""
+_NO_NAMES = ("", "?")
+"""Some exporters write the second for every size that they do not know."""
 _IMAGE_DIMENSIONS = 4
 """An input of as many has the batch in front, whatever that is called."""
 
@@ -60,8 +62,8 @@ class Dimensions:
                 if not (
                     entry.dim_param in self._batch_names or _is_batch(value, axis, entry.dim_param)
                 ):
-                    missing = self._missing.setdefault(entry.dim_param or place, [])
-                    missing.append(value.name)
+                    name = place if entry.dim_param in _NO_NAMES else entry.dim_param
+                    self._missing.setdefault(name, []).append(value.name)
                 elif value.name not in self.batch:
                     self.batch.append(value.name)
             sizes.append(max(1, size))

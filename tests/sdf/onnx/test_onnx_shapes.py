@@ -152,6 +152,10 @@ def test_dimensions_without_a_name_are_given_by_place() -> None:
     with pytest.raises(GraphError, match=r"--dim x:0:1=N"):
         read(proto)
     assert read(proto, dimensions={"x:0:1": 6}).outputs == (("y", (1, 6)),)
+    proto = model([node("Relu", ["x"])], {"x": (1, "?", "?")}, ["y"])
+    with pytest.raises(GraphError, match=r"give --dim x:1=N --dim x:2=N$"):
+        read(proto)
+    assert read(proto, dimensions={"x:1": 6, "?": 7}).outputs == (("y", (1, 6, 7)),)
 
 
 def test_the_size_of_one_input_goes_before_that_of_its_name() -> None:

@@ -154,7 +154,7 @@ def test_openvino_where_the_board_has_no_device(dse, tmp_path):
     command = explored(dse, tmp_path, "jetson-agx-xavier", units=("gpu", "dla0", "cpu"))
     ran = dse(*to(command, "openvino"))
     assert (ran.status, ran.err) == (0, "")
-    note = "does not serve these units of jetson-agx-xavier: gpu is GPU, dla0 is NPU, cpu is CPU"
+    note = "no device of OpenVINO for some units: gpu is GPU, dla0 is NPU, cpu is CPU"
     assert note in ran.out
     document = json.loads((tmp_path / "out" / "deployment.json").read_text())
     assert document["devices"] == {"gpu": "GPU", "dla0": "NPU", "cpu": "CPU"}
