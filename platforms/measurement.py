@@ -83,6 +83,8 @@ class NetworkProfile:
     layers: tuple[PartMeasurement, ...]
     transitions: tuple[TransitionMeasurement, ...]
     source: Source
+    batch: int = 1
+    """Images that were computed at once; ``macs`` are of one."""
 
 
 MACS_TOLERANCE = Fraction(8, 100)

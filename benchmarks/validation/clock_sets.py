@@ -218,23 +218,8 @@ def _by_estimate(
     data: str, fitted_to: str, chip: str, unit: str, network: str, subject: Subject
 ) -> tuple[Comparison, Comparison]:
     """One run, and how the program's estimate of a network follows the clocks; the naive law before
-    it. The memory's clocks are those of the platform, the unit's are between two of them."""
-    platform = load_platform(chip)
-    graph = load_network(network).graph
-    layers = [actor.layer for actor in graph.actors if actor.layer is not None]
-    grouped = group_network(graph, supported_layers(layers, platform))
-    (costs,) = network_costs(grouped, platform, units=[unit]).units
-    table = costs.time_ps.sum(axis=0)
-    own, memory = (
-        np.array([point.frequency_khz for point in platform.domain_by_name[name].operating_points])
-        for name in platform.unit_by_name[unit].clocks
-    )
-    times = np.array(
-        [
-            np.interp(own[-1] / x, own, table[:, np.argmin(np.abs(memory[-1] / memory - z))])
-            for x, z in zip(subject.clocks.own, subject.clocks.memory, strict=True)
-        ]
-    )
+    it."""
+    times = estimated_ps(chip, unit, network, subject)
     keep = np.arange(len(times)) != subject.fastest
 
     def compared(law: str, shape: FloatArray) -> Comparison:
@@ -242,6 +227,29 @@ def _by_estimate(
         return Comparison(data, fitted_to, law, "ms", scaled[keep], subject.measured_ms[keep])
 
     return compared(NAIVE.name, subject.clocks.own), compared("the program's estimate", times)
+
+
+def estimated_ps(
+    chip: str, unit: str, network: str, subject: Subject, batch: int = 1
+) -> FloatArray:
+    """The program's estimate of a network at the clocks of a subject. The memory's clocks are those
+    of the platform, the unit's are between two of them."""
+    platform = load_platform(chip)
+    graph = load_network(network).graph
+    layers = [actor.layer for actor in graph.actors if actor.layer is not None]
+    grouped = group_network(graph, supported_layers(layers, platform))
+    (costs,) = network_costs(grouped, platform, units=[unit], batch=batch).units
+    table = costs.time_ps.sum(axis=0)
+    own, memory = (
+        np.array([point.frequency_khz for point in platform.domain_by_name[name].operating_points])
+        for name in platform.unit_by_name[unit].clocks
+    )
+    return np.array(
+        [
+            np.interp(own[-1] / x, own, table[:, np.argmin(np.abs(memory[-1] / memory - z))])
+            for x, z in zip(subject.clocks.own, subject.clocks.memory, strict=True)
+        ]
+    )
 
 
 def cpu_clocks() -> list[Comparison]:

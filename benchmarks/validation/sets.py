@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from benchmarks.validation.batch_sets import batches
 from benchmarks.validation.clock_sets import (
     cpu_clocks,
     dla_modes,
@@ -23,6 +24,7 @@ SETS: dict[str, Callable[[], list[Comparison]]] = {
     "nano-grid": nano_grid,
     "tang": tang,
     "gpu-clocks": gpu_clocks,
+    "batches": batches,
     "cpu-clocks": cpu_clocks,
     "gpu-energy": gpu_energy,
     "board-power": board_power,

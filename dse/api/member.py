@@ -11,6 +11,7 @@ from results.front.front import Member as NumericMember
 from results.front.schedule import ScheduledMember
 from results.problem.objectives import objective_label, objective_value
 from results.problem.problem import Problem as NumericProblem
+from results.text.batches import energy_per_image_mj, images_per_second
 from results.text.member_diff import clocks_mhz, transition_count
 
 
@@ -63,6 +64,19 @@ class Member:
     def energy_mj(self) -> float:
         """Energy of a frame (of an inference when free-running), in mJ."""
         return self.numeric.energy_fj / FJ_PER_MJ
+
+    @property
+    def energy_per_image_mj(self) -> float:
+        """Energy over the images of all networks, in mJ: of a batch each counts."""
+        return energy_per_image_mj(self._problem, self.numeric)
+
+    @cached_property
+    def images_per_second(self) -> dict[str, float]:
+        """Network -> images per second, where frames follow each other at a rate that is known;
+        else empty."""
+        rates = images_per_second(self._problem, self.numeric) or ()
+        pairs = zip(self._problem.networks, rates, strict=bool(rates))
+        return {network.name: rate for network, rate in pairs}
 
     @cached_property
     def energy_by_unit_mj(self) -> dict[str, float]:

@@ -22,6 +22,7 @@ from dse.workload.options import (
     parse_max_misses,
     parse_positive,
 )
+from dse.workload.parse_options import with_batches
 from dse.workload.scenarios import Scenario, apply_scenario
 from dse.workload.workload import Workload
 from dse.workload.workload_file import workload_from
@@ -87,6 +88,7 @@ class Problem:
         search_priorities: bool = False,
         profile: str | Path | Profile | None = None,
         losses: str | Path | LossTable | None = None,
+        batch: int | Mapping[str, int] | None = None,
         scenario: Scenario | None = None,
         match_repeats: bool = False,
         throughput_model: ThroughputModel = ThroughputModel.TIMELINE,
@@ -131,6 +133,7 @@ class Problem:
             search_priorities: the search chooses the networks' priorities.
             profile: the user's own measurements.
             losses: the accuracy that number formats cost, a table or its file (CSV).
+            batch: images computed at once: for all networks, or network -> images.
             scenario: one of HaX-CoNN's.
             match_repeats: repeat faster networks so that all end at about the same time.
             throughput_model: of pipelines, simulated or in closed form.
@@ -148,6 +151,7 @@ class Problem:
             if isinstance(networks, Workload)
             else workload_from([str(network) for network in networks])
         )
+        workload = with_batches(workload, _batches(batch))
         measured = load_profile(profile, chip) if isinstance(profile, str | Path) else profile
         options = Options(
             objectives=() if objectives is None else _names(objectives, "objectives"),
@@ -316,6 +320,12 @@ def _limits(
     if not isinstance(value, Mapping):
         return (parse(str(value)),)
     return tuple(parse(f"{name}={number}") for name, number in value.items())
+
+
+def _batches(value: int | Mapping[str, int] | None) -> list[str]:
+    if isinstance(value, Mapping):
+        return [f"{name}={images}" for name, images in value.items()]
+    return [] if value is None else [str(value)]
 
 
 def _by_network(

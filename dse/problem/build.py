@@ -48,14 +48,14 @@ class BuiltProblem:
     warnings: tuple[str, ...]
 
 
-_Key = tuple[str, tuple[tuple[str, int], ...], tuple[tuple[str, int], ...], int]
+_Key = tuple[str, tuple[tuple[str, int], ...], tuple[tuple[str, int], ...], int, int]
 
 
 def _key(network: WorkloadNetwork) -> _Key:
-    """What a network's tables depend on: model, sizes, and, where these grow, how often."""
+    """What a network's tables depend on: model, sizes, where these grow how often, and batch."""
     return (
         *(network.source, network.dimensions, network.grows),
-        network.repeats if network.grows else 1,
+        *(network.repeats if network.grows else 1, network.batch),
     )
 
 
@@ -123,7 +123,12 @@ def build_problem(
         problem=problem,
         networks=groups,
         sources=tuple(
-            NetworkSource(network.source, entry.imported.sha256, tuple(sorted(network.dimensions)))
+            NetworkSource(
+                network.source,
+                entry.imported.sha256,
+                tuple(sorted(network.dimensions)),
+                network.batch,
+            )
             for network, entry in zip(workload.networks, entries, strict=True)
         ),
         costs=costs,

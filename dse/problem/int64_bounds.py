@@ -50,7 +50,7 @@ def check_magnitudes(problem: Problem) -> None:
         slowed = _slowed(problem, u)
         slowest = np.maximum(slowest, np.where(problem.allowed[:, u], slowed, 0.0))
     horizon = 0.0
-    for network in problem.networks:
+    for n, network in enumerate(problem.networks):
         passing = sum(
             float(problem.transition_ps[e].max(initial=0))
             for e, (source, _) in enumerate(problem.edges)
@@ -67,7 +67,7 @@ def check_magnitudes(problem: Problem) -> None:
             for e, (source, _) in enumerate(problem.edges)
             if source in network.groups
         )
-        horizon += network.arrival_ps + network.repeats * (work + passing + copying)
+        horizon += problem.ready_ps(n, 0) + network.repeats * (work + passing + copying)
     if isinstance(problem.execution, LongRun):
         _check_long_run(problem, slowest, horizon, power)
     period = float(problem.execution.period_ps or 0)

@@ -22,6 +22,7 @@ from fitness.costs.number_formats import UnitFormat, in_formats
 from fitness.profiles.profile_file import Profile
 from platforms.platform import Platform, Unit
 from sdf.catalogue.catalogue import load_network
+from sdf.grouping.batch import batched
 from sdf.grouping.grouping import group_network
 from sdf.grouping.groups import GroupedNetwork
 from sdf.onnx.importer import ImportedNetwork
@@ -58,25 +59,42 @@ def network_tables(
         WorkloadError: where it has too many groups, or a layer that no unit can run.
     """
     imported = load_network(network.source, dimensions=dict(network.dimensions))
-    grouped = _grouped(imported, platform, entries, options)
-    check_size([grouped])
+    _check_batch(network, imported)
+    single = _grouped(imported, platform, entries, options)
+    check_size([single])
 
     def costs_of(of: GroupedNetwork) -> NetworkCosts:
         names = [unit.name for unit in units]
         costs = {
-            name: network_costs(of, platform, precision=name, units=names, profile=profile)
+            name: network_costs(
+                of, platform, precision=name, units=names, profile=profile, batch=network.batch
+            )
             for name in dict.fromkeys(entry.number_format for entry in entries)
         }
         if any(entry.is_choice for entry in entries):
-            return in_formats(of, platform, units, entries, costs)
+            return in_formats(batched(of, network.batch), platform, units, entries, costs)
         return costs[entries[0].number_format]
 
-    costs = costs_of(grouped)
+    costs = costs_of(single)
     if not network.grows:
-        return NetworkTables(imported, grouped, costs, None)
+        return NetworkTables(imported, batched(single, network.batch), costs, None)
     grown = load_network(network.source, dimensions=grown_dimensions(network))
-    last = costs_of(grouped_alike(grouped, grown))
-    return NetworkTables(imported, grouped, growing_costs(costs, last, network.repeats), grown)
+    last = costs_of(grouped_alike(single, grown))
+    return NetworkTables(imported, single, growing_costs(costs, last, network.repeats), grown)
+
+
+def _check_batch(network: WorkloadNetwork, imported: ImportedNetwork) -> None:
+    """Accepts a batch of a model whose inputs are one image.
+
+    Raises:
+        WorkloadError: naming the input.
+    """
+    for name, shape in imported.inputs:
+        if network.batch > 1 and shape[:1] != (1,):
+            raise WorkloadError(
+                f"network {network.name!r}: batch {network.batch} multiplies inputs whose first "
+                f"dimension is 1, got {name!r} with the shape {list(shape)}"
+            )
 
 
 def check_size(networks: Sequence[GroupedNetwork]) -> None:

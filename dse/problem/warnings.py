@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 from dse.problem.network_tables import NetworkTables
 from dse.workload.workload import WorkloadNetwork
@@ -11,7 +12,6 @@ from fitness.costs.scale_to_measured import network_record
 from fitness.profiles.profile_file import Profile
 from platforms.measurement import is_same_network
 from platforms.platform import Platform
-from sdf.grouping.groups import GroupedNetwork
 from sdf.onnx.importer import ImportedNetwork
 
 
@@ -29,16 +29,32 @@ def problem_warnings(
     """
     distinct = list(dict.fromkeys(tables))
     imported = [entry.imported for entry in distinct]
-    groups = [entry.grouped for entry in tables]
+    measurable = [
+        Measurable(
+            entry.grouped.name,
+            sum(group.macs for group in entry.grouped.groups) // network.batch,
+            network.batch,
+        )
+        for network, entry in zip(workload, tables, strict=True)
+    ]
     costs = [entry.costs for entry in tables]
     return (
         *(f"{network.graph.name}: {text}" for network in imported for text in network.warnings),
         *_unused_dimensions(workload, tables),
         *(note for entry in distinct for note in entry.costs.notes),
         *_quantised(imported, platform, formats),
-        *_without_times(groups, costs, platform, formats[0]),
-        *_unused_measurements(groups, formats, profile),
+        *_without_times(measurable, costs, platform, formats[0]),
+        *_unused_measurements(measurable, formats, profile),
     )
+
+
+@dataclass(frozen=True)
+class Measurable:
+    """What measurements tell a network by: its name, its work for one image, its batch."""
+
+    name: str
+    macs: int
+    batch: int
 
 
 def _unused_dimensions(
@@ -71,7 +87,7 @@ def _quantised(
 
 
 def _without_times(
-    networks: Sequence[GroupedNetwork],
+    networks: Sequence[Measurable],
     costs: Sequence[NetworkCosts],
     platform: Platform,
     precision: str,
@@ -79,10 +95,9 @@ def _without_times(
     """Text about networks that a source of the platform has no times of on some units."""
     units: dict[tuple[str, str], dict[str, None]] = {}
     for network, table in zip(networks, costs, strict=True):
-        macs = sum(group.macs for group in network.groups)
         for entry in table.units:
             record = network_record(
-                platform, network.name, macs, entry.unit, entry.number_format or precision
+                platform, network.name, network.macs, entry.unit, entry.number_format or precision
             )
             if record is None or record.time_ps is not None:
                 continue
@@ -95,7 +110,7 @@ def _without_times(
 
 
 def _unused_measurements(
-    networks: Sequence[GroupedNetwork], formats: Sequence[str], profile: Profile | None
+    networks: Sequence[Measurable], formats: Sequence[str], profile: Profile | None
 ) -> list[str]:
     """Text about records of a profile that match no network of the workload."""
     if profile is None or (profile.models and not profile.networks):
@@ -103,15 +118,19 @@ def _unused_measurements(
     unused = []
     for record in profile.networks:
         used = record.precision in formats and any(
-            is_same_network(
-                network.name, sum(group.macs for group in network.groups), record.names, record.macs
-            )
+            network.batch == record.batch
+            and is_same_network(network.name, network.macs, record.names, record.macs)
             for network in networks
         )
         if not used:
             unused.append(
-                f"profile: its measurements of {record.names[0]!r} in {record.precision} are not "
-                f"used; the workload has {', '.join(network.name for network in networks)} in "
+                f"profile: its measurements of {_named(record.names[0], record.batch, repr)} in "
+                f"{record.precision} are not used; the workload has "
+                f"{', '.join(_named(network.name, network.batch) for network in networks)} in "
                 f"{' and '.join(formats)}"
             )
     return unused
+
+
+def _named(name: str, batch: int, spelt: Callable[[str], str] = str) -> str:
+    return spelt(name) if batch == 1 else f"{spelt(name)} in batches of {batch}"

@@ -134,6 +134,34 @@ def with_dimensions(workload: Workload, texts: Sequence[str] | None) -> Workload
     )
 
 
+def with_batches(workload: Workload, texts: Sequence[str] | None) -> Workload:
+    """The workload with such batches: ``N`` for all its networks, ``NETWORK=N`` for one of them,
+    which wins.
+
+    Raises:
+        WorkloadError: on any other form, or a network that is not there.
+    """
+    names = [network.name for network in workload.networks]
+    batches: dict[str | None, int] = {}
+    for text in texts or ():
+        name, equals, size = text.rpartition("=")
+        if not re.fullmatch(r"[0-9]{1,9}", size) or int(size) < 1:
+            raise WorkloadError(f"--batch: [NETWORK=]N with N from 1 is required, got {text!r}")
+        if equals and name not in names:
+            raise WorkloadError(
+                f"--batch: there is no network {name!r} in the workload "
+                f"(there are {', '.join(names)})"
+            )
+        batches[name if equals else None] = int(size)
+    return replace(
+        workload,
+        networks=tuple(
+            replace(network, batch=batches.get(network.name, batches.get(None, network.batch)))
+            for network in workload.networks
+        ),
+    )
+
+
 def _fixed_once(texts: Sequence[str]) -> tuple[tuple[str, str], ...]:
     """Domains and their clocks, each domain at most once."""
     fixed = tuple(parse_fixed(text) for text in texts)

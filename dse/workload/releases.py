@@ -17,7 +17,8 @@ OF_A_FRAME, OF_RATES = ("latency", "energy"), ("relative-response", "power")
 
 def period_of_rates_s(networks: Sequence[WorkloadNetwork]) -> Fraction | None:
     """The shortest period in which every rate has whole releases; None without rates."""
-    periods = [1 / network.rate_hz for network in networks if network.rate_hz is not None]
+    rates = [network.release_rate_hz for network in networks]
+    periods = [1 / rate for rate in rates if rate is not None]
     if not periods:
         return None
     return Fraction(lcm(*(p.numerator for p in periods)), gcd(*(p.denominator for p in periods)))
@@ -44,11 +45,12 @@ def with_releases(workload: Workload) -> Workload:
         return workload
     networks = []
     for network in workload.networks:
-        if network.rate_hz is not None:
-            releases = int(period * network.rate_hz)
+        rate = network.release_rate_hz
+        if rate is not None:
+            releases = int(period * rate)
             if releases > MAX_RELEASES:
                 raise WorkloadError(
-                    f"network {network.name!r}: rate_hz {float(network.rate_hz):g} is {releases} "
+                    f"network {network.name!r}: rate_hz {float(rate * network.batch):g} is {releases} "
                     f"releases in the period of all rates, {float(period):g} s; at most "
                     f"{MAX_RELEASES} are possible: choose rates that divide each other"
                 )

@@ -39,13 +39,16 @@ class WorkloadNetwork:
     max_transitions: int | None = None
     priority: int = 0
     rate_hz: Fraction | None = None
-    """It is released so often, evenly; with that it has no repeats of its own."""
+    """It is released so often, evenly, each image of a batch; with that it has no repeats of its
+    own."""
     deadline_95_ms: Fraction | None = None
     """Limits the 95th percentile of its responses; like the next two only with rates."""
     max_jitter_ms: Fraction | None = None
     max_misses: int | None = None
     """So many responses of a period may be beyond the deadline."""
     pins: tuple[Pin, ...] = ()
+    batch: int = 1
+    """Images that it computes at once; a rate is of images."""
     dimensions: tuple[tuple[str, int], ...] = ()
     """Sizes at the first repeat."""
     grows: tuple[tuple[str, int], ...] = ()
@@ -53,6 +56,16 @@ class WorkloadNetwork:
     continues: str | None = None
     """The entry, one of ``waits_for``, whose cache it takes over: another phase of the same model.
     """
+
+    @property
+    def release_rate_hz(self) -> Fraction | None:
+        """How often a batch is complete."""
+        return None if self.rate_hz is None else self.rate_hz / self.batch
+
+    @property
+    def batch_wait_ms(self) -> Fraction:
+        """From the first image of a batch to the last."""
+        return Fraction(0) if self.rate_hz is None else 1000 * (self.batch - 1) / self.rate_hz
 
 
 @dataclass(frozen=True)

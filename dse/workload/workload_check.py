@@ -9,6 +9,7 @@ from itertools import pairwise
 from dse.errors import WorkloadError
 from dse.workload.workload import Workload, WorkloadNetwork
 from results.problem.arithmetic import MAX_PRIORITY
+from results.problem.problem import MAX_BATCH
 
 MAX_FRAMES_IN_FLIGHT = 8
 
@@ -53,6 +54,7 @@ def _check_network(network: WorkloadNetwork, names: list[str]) -> None:
         "arrival_ms": (network.arrival_ms, 0),
         "max_transitions": (network.max_transitions, 0),
         "priority": (network.priority, 0),
+        "batch": (network.batch, 1),
     }
     for field, (value, least) in limits.items():
         if value is not None and value < least:
@@ -73,6 +75,15 @@ def _check_network(network: WorkloadNetwork, names: list[str]) -> None:
         )
     if network.rate_hz is not None and network.repeats > 1:
         raise WorkloadError(f"network {network.name!r}: rate_hz excludes repeats")
+    if network.batch > MAX_BATCH:
+        raise WorkloadError(
+            f"network {network.name!r}: batch must be at most {MAX_BATCH}, got {network.batch}"
+        )
+    if network.batch > 1 and (network.grows or network.continues is not None):
+        raise WorkloadError(
+            f"network {network.name!r}: batch excludes grows and continues: the phases of a "
+            "language model answer one prompt"
+        )
     if network.priority > MAX_PRIORITY:
         raise WorkloadError(
             f"network {network.name!r}: priority must be at most {MAX_PRIORITY}, "

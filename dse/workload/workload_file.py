@@ -160,6 +160,7 @@ def _networks(
             },
             max_misses=entry.get("max_misses"),
             pins=pins,
+            batch=entry.get("batch", 1),
             dimensions=tuple(entry.get("dimensions", {}).items()),
             grows=tuple(entry.get("grows", {}).items()),
             continues=before,

@@ -47,14 +47,15 @@ class Support:
 
 
 def layer_support(
-    layers: Sequence[Layer], platform: Platform, precision: str | None = None
+    layers: Sequence[Layer], platform: Platform, precision: str | None = None, batch: int = 1
 ) -> Support:
-    """What each unit of the platform can run, with reasons; ``layers`` in order of execution.
+    """What each unit of the platform can run, with reasons; ``layers`` in order of execution, for a
+    batch of images.
 
     ``precision`` None means the platform's default. Support never depends on an operating point.
     """
     number_format = platform.default_precision if precision is None else precision
-    tail = host_tail(layers)
+    tail = host_tail(layers, batch)
     return Support(
         layers=tuple(layer.name for layer in layers),
         units=tuple(unit.name for unit in platform.units),
@@ -75,14 +76,16 @@ def supported_layers(
     return layer_support(layers, platform, precision).table
 
 
-def host_tail(layers: Sequence[Layer]) -> frozenset[int]:
-    """Indices of the layers at the end that are left to the host: see the module's text."""
+def host_tail(layers: Sequence[Layer], batch: int = 1) -> frozenset[int]:
+    """Indices of the layers at the end that are left to the host: see the module's text. Of a batch
+    each image counts for itself."""
     tail: list[int] = []
     for index in reversed(range(len(layers))):
         layer = layers[index]
         if layer.kind not in HOST_TAIL:
             break
-        if any(sum(size > 1 for size in shape) > 1 for shape in layer.output_shapes):
+        shapes = [(shape[0] // batch, *shape[1:]) for shape in layer.output_shapes if shape]
+        if any(sum(size > 1 for size in shape) > 1 for shape in shapes):
             break
         tail.append(index)
     if not any(layers[index].kind is LayerKind.SOFTMAX for index in tail):

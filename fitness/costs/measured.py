@@ -44,8 +44,12 @@ def profiles_for(
     precision: str,
     own: Sequence[NetworkProfile],
     platform: Platform,
+    batch: int = 1,
 ) -> list[NetworkProfile]:
-    """The profiles that hold for a network in a precision, the user's own ones first.
+    """The profiles that hold for a network in a precision and batch, the user's own ones first.
+
+    Args:
+        network: for one image.
 
     Raises:
         PlatformError: where one of the user's own names groups or layers that are not there, or
@@ -54,8 +58,10 @@ def profiles_for(
     macs = sum(group.macs for group in network.groups)
 
     def holds(profile: NetworkProfile) -> bool:
-        return profile.precision == precision and is_same_network(
-            network.name, macs, profile.names, profile.macs
+        return (
+            profile.precision == precision
+            and profile.batch == batch
+            and is_same_network(network.name, macs, profile.names, profile.macs)
         )
 
     chosen = [profile for profile in own if holds(profile)]

@@ -90,7 +90,7 @@ def measured_blocks(
             Block(tuple(groups), _summed([profile.groups[index] for index in records]))
             for records, groups in aligned_records(profile.groups, convolutions_of(network))
         ]
-    blocks = _from_layers(network, launches, profile.layers) if profile.layers else []
+    blocks = _from_layers(network, launches, profile) if profile.layers else []
     place = {group.name: index for index, group in enumerate(network.groups)}
     for part in profile.groups:
         blocks.append(Block((place[part.names[0]],), {item.unit: item for item in part.units}))
@@ -142,11 +142,12 @@ class _Total:
 def _from_layers(
     network: GroupedNetwork,
     launches: Sequence[Sequence[Launch]],
-    records: Sequence[PartMeasurement],
+    profile: NetworkProfile,
 ) -> list[Block]:
+    records = profile.layers
     layers = [layer for group in network.groups for layer in group.layers]
     # What every deployment leaves to the host need not have been measured.
-    tail = {layers[index].name for index in host_tail(layers)}
+    tail = {layers[index].name for index in host_tail(layers, profile.batch)}
     home: dict[str, tuple[int, int]] = {}
     needed: list[set[int]] = []
     for index, group in enumerate(launches):

@@ -20,11 +20,12 @@ from fitness.cost_model.tables import CostOrigin, NetworkCosts, UnitCosts
 from fitness.costs.fitted import ModelledGroup, modelled_groups, models_for
 from fitness.costs.hardware_limits import notes_on_costs
 from fitness.costs.measured import MeasuredGroup, measured_groups, profiles_for
-from fitness.costs.scale_to_measured import calibrate, network_record
+from fitness.costs.scale_to_measured import calibrate, network_record, scaled_like
 from fitness.costs.transitions import transition_times
 from fitness.profiles.profile_file import Profile
 from platforms.errors import PlatformError
 from platforms.platform import Peak, Platform, Unit
+from sdf.grouping.batch import batched
 from sdf.grouping.groups import GroupedNetwork
 
 
@@ -35,6 +36,7 @@ def network_costs(
     precision: str | None = None,
     units: Sequence[str] | None = None,
     profile: Profile | None = None,
+    batch: int = 1,
 ) -> NetworkCosts:
     """What every group costs on every unit, by the law of clocks (fitness.cost_model.clock_law).
 
@@ -43,11 +45,13 @@ def network_costs(
     and mW, the same on every machine.
 
     Args:
-        network: the groups.
+        network: the groups, for one image.
         platform: the chip.
         precision: number format; None means the platform's default.
         units: names of the requested units; None means all. The result keeps the platform's order.
         profile: the user's own measurements, which win over all else.
+        batch: images that are computed at once. Measurements hold for the batch that they were
+            made at; a calibration on one image scales larger batches by the same factors.
 
     Raises:
         PlatformError: on a unit or precision that the platform does not have, a profile that does
@@ -55,11 +59,12 @@ def network_costs(
     """
     chosen = choose_units(platform, units)
     number_format = choose_precision(platform, precision)
+    single, network = network, batched(network, batch)
     layers = [layer for group in network.groups for layer in group.layers]
-    support = layer_support(layers, platform, number_format)
+    support = layer_support(layers, platform, number_format, batch)
     launches = network_launches(network)
     own = () if profile is None else profile.networks
-    profiles = profiles_for(network, number_format, own, platform)
+    profiles = profiles_for(single, number_format, own, platform, batch)
     peaks = {
         unit.name: peak
         for unit in platform.units
@@ -68,7 +73,7 @@ def network_costs(
     }
     drafts = {
         unit.name: _draft(
-            network, platform, unit, peaks[unit.name], launches, support, number_format
+            (single, network), platform, unit, peaks[unit.name], launches, support, number_format
         )
         for unit in platform.units
         if unit.name in peaks
@@ -90,7 +95,8 @@ def network_costs(
                 id(entries[0].profile) in user_profiles
             ):
                 entries.append(entry)
-    fits = models_for(network, number_format, () if profile is None else profile.models)
+    models = () if profile is None or batch > 1 else profile.models
+    fits = models_for(network, number_format, models)
     board = platform.board_mw if profile is None or profile.board_mw is None else profile.board_mw
     modelled = {
         unit.name: modelled_groups(
@@ -169,7 +175,7 @@ class _Draft:
 
 
 def _draft(
-    network: GroupedNetwork,
+    networks: tuple[GroupedNetwork, GroupedNetwork],
     platform: Platform,
     unit: Unit,
     peak: Peak,
@@ -177,9 +183,11 @@ def _draft(
     support: Support,
     precision: str,
 ) -> _Draft:
+    """``networks``: for one image, and for the batch; ``launches`` are those of the batch."""
+    single, network = networks
     model = unit_model(unit, platform, peak)
     parts = [group_parts(group, model) for group in launches]
-    macs = sum(group.macs for group in network.groups)
+    macs = sum(group.macs for group in single.groups)
     record = network_record(platform, network.name, macs, unit.name, precision)
     if record is None or record.time_ps is None:
         note = "" if record is None else record.source.text
@@ -189,7 +197,13 @@ def _draft(
     clocks = ", ".join(f"{name} {khz / 1000:g} MHz" for name, khz in record.clocks_khz)
     taken = f"{record.names[0]} takes {record.time_ps / PS_PER_MS:g} ms at {clocks}"
     note = f"{taken}: {record.source.text}"
-    return _Draft(calibrate(parts, runnable, unit, platform, record), CostOrigin.CALIBRATED, note)
+    if single is network:
+        scaled = calibrate(parts, runnable, unit, platform, record)
+    else:
+        of_one = [group_parts(group, model) for group in network_launches(single)]
+        scaled_one = calibrate(of_one, runnable, unit, platform, record)
+        scaled = [scaled_like(*each) for each in zip(parts, of_one, scaled_one, strict=True)]
+    return _Draft(scaled, CostOrigin.CALIBRATED, note)
 
 
 def _group_reasons(network: GroupedNetwork, support: Support, unit: str) -> list[str | None]:

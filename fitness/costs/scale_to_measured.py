@@ -113,3 +113,18 @@ def calibrate(
             total *= sum((part.at(ratios) for part in kept), Fraction(0)) / whole
     scaled = iter(scale_to(kept, total, ratios))
     return [next(scaled) if runs else part for part, runs in zip(parts, runnable, strict=True)]
+
+
+def scaled_like(part: TimeParts, before: TimeParts, after: TimeParts) -> TimeParts:
+    """``part`` by the factors that made ``after`` of ``before``, of a group whose launches are the
+    same; a kind of time that ``before`` lacks keeps the factor 1."""
+
+    def factor(name: str) -> Fraction:
+        old: Fraction = getattr(before, name)
+        return getattr(after, name) / old if old else Fraction(1)
+
+    scaled = part.scaled(factor("compute"), factor("memory"), factor("fixed"))
+    if before.compute or before.memory or before.fixed:
+        return scaled
+    # Nothing to scale: the measurement is all that is known.
+    return replace(scaled, fixed=after.fixed)

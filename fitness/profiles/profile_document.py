@@ -31,6 +31,8 @@ class Subject:
     macs: int
     precision: str
     clocks_khz: Clocks
+    batch: int = 1
+    """Images that were computed at once; ``macs`` are of one."""
 
 
 def new_document(
@@ -44,6 +46,7 @@ def new_document(
                 "network": subject.network,
                 "macs": subject.macs,
                 "precision": subject.precision,
+                **({"batch": subject.batch} if subject.batch > 1 else {}),
                 "clocks_mhz": {name: _number(khz, 1000) for name, khz in subject.clocks_khz},
                 "groups": [],
                 "layers": [],
@@ -126,7 +129,10 @@ def merged(first: Document, second: Document) -> Document:
 def _joins(old: Document, new: Document) -> bool:
     clocks = old["clocks_mhz"]
     return (
-        all(old.get(key) == new.get(key) for key in ("network", "macs", "precision", "status"))
+        all(
+            old.get(key) == new.get(key)
+            for key in ("network", "macs", "precision", "batch", "status")
+        )
         and all(clocks.get(name, value) == value for name, value in new["clocks_mhz"].items())
         and all("name" in part or "names" in part for part in old.get("groups", ()))
     )

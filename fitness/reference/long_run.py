@@ -256,6 +256,7 @@ class LongRunSimulation:
             return None
         stream = self.stream_of[n]
         released = self.released[stream, frame] + self.problem.release_ps(n, repeat - 1)
+        released += network.batch_wait_ps
         ends = (self.runs[before][2] for before in awaited)
         return max([self.begun[stream, frame], released, *instants, *ends])
 

@@ -89,12 +89,13 @@ def _share_95(times: Sequence[int]) -> int:
 
 
 def _late(account: PlainAccount, n: int) -> int:
-    """Responses beyond the deadline or, without one, beyond the time between releases, in a period
-    in the mean, rounded up."""
+    """Responses beyond the deadline or, without one, beyond the time between releases and what the
+    batch waits, in a period in the mean, rounded up."""
     assert account.rates is not None, "responses are of rates"
     times, deadline = account.responses_ps[n], account.problem.networks[n].deadline_ps
     periods, often = account.rates.periods, _releases(account, n)
-    late = [time for time in times if time * often > account.time_ps]
+    wait = account.problem.networks[n].batch_wait_ps
+    late = [time for time in times if (time - wait) * often > account.time_ps]
     if deadline is not None:
         late = [time for time in times if time > deadline]
     return -(-len(late) // periods)

@@ -155,12 +155,12 @@ def _ready_time(
             instants.append(instant)
         if network.paced:
             released = _release(problem, end, frame, in_flight) or 0
-            instants.append(released + problem.release_ps(n, repeat - 1))
+            instants.append(released + problem.release_ps(n, repeat - 1) + network.batch_wait_ps)
     if not incoming and repeat == 1:
         release = _release(problem, end, frame, in_flight)
         if release is None:
             return None
-        instants.append(release + network.arrival_ps)
+        instants.append(release + network.arrival_ps + network.batch_wait_ps)
         for other in network.waits_for:
             last = problem.networks[other].repeats
             for g in reversed(problem.networks[other].groups):

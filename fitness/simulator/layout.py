@@ -144,7 +144,7 @@ def make_plan(problem: Problem) -> Plan:
                     n,
                     len(job) + 1 if repeat + 1 < network.repeats else -1,
                     int(repeat == 0),
-                    problem.release_ps(n, repeat) if network.paced or not repeat else 0,
+                    problem.ready_ps(n, repeat) if network.paced or not repeat else 0,
                     problem.release_ps(n, repeat),
                     int(problem.has_rates and (network.paced or repeat + 1 == network.repeats)),
                 ]

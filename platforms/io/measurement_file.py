@@ -249,4 +249,5 @@ def read_network_profile(
         layers=parts["layers"],
         transitions=tuple(transitions),
         source=read_source(record),
+        batch=record.get("batch", 1),
     )

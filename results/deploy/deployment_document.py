@@ -103,6 +103,7 @@ def _network(deployment: Deployment, n: int, model: DeployedModel | None) -> Jso
             "reference": held.source.reference,
             "sha256": held.source.sha256,
             "dimensions": dict(held.source.dimensions),
+            **({"batch": held.source.batch} if held.source.batch > 1 else {}),
         },
         "groups": [
             {

@@ -46,6 +46,8 @@ class NetworkSource:
     """Of the bytes of the model, without what it keeps in other files."""
     dimensions: tuple[tuple[str, int], ...] = ()
     """Sizes that were given for dynamic dimensions."""
+    batch: int = 1
+    """Images that it computes at once."""
 
 
 @dataclass(frozen=True)

@@ -67,6 +67,7 @@ def costs_to_document(origins: CostOrigins, problem: Problem) -> dict[str, Json]
                     "reference": network.source.reference,
                     "sha256": network.source.sha256,
                     "dimensions": dict(network.source.dimensions),
+                    **({"batch": network.source.batch} if network.source.batch > 1 else {}),
                 },
                 "groups": [
                     {
@@ -126,6 +127,7 @@ def costs_from_document(
                     reference=network["source"]["reference"],
                     sha256=network["source"]["sha256"],
                     dimensions=tuple(network["source"]["dimensions"].items()),
+                    batch=network["source"].get("batch", 1),
                 ),
                 groups=tuple(
                     GroupOrigins(

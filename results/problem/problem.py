@@ -15,6 +15,9 @@ from common.arrays import BoolArray, IntArray
 from results.problem.execution import ExecutionModel, OneFrame, Rates
 from results.problem.objectives import Objective
 
+MAX_BATCH = 1000
+"""Images that a network computes at once."""
+
 
 @dataclass(frozen=True, eq=False)
 class ContentionTable:
@@ -149,6 +152,11 @@ class ProblemNetwork:
     paced: bool = False
     """Repeats are released evenly over the period, each when its time has come and the one before
     has ended."""
+    batch: int = 1
+    """Images that it computes at once; its tables are of all of them."""
+    batch_wait_ps: int = 0
+    """What is paced is ready so much later, when the last image of its batch has come; responses
+    count from the first."""
     deadline_95_ps: int | None = None
     """Limits the 95th percentile of its responses; like the next two only where networks have
     rates."""
@@ -232,16 +240,21 @@ class Problem:
 
     def late_ps(self, n: int) -> int:
         """A longer response of network n, which has a rate, is a miss: its deadline, or where it
-        has none the time from release to release, rounded down."""
+        has none the time from release to release, rounded down, and what its batch waits."""
         deadline, period = self.networks[n].deadline_ps, self.execution.period_ps
         if deadline is not None:
             return deadline
         assert period is not None, "has_rates"
-        return period // self.releases(n)
+        return period // self.releases(n) + self.networks[n].batch_wait_ps
+
+    def ready_ps(self, n: int, repeat: int) -> int:
+        """When a repeat of network n, counted from 0, may begin: when the last image of its batch
+        has come."""
+        return self.release_ps(n, repeat) + self.networks[n].batch_wait_ps
 
     def release_ps(self, n: int, repeat: int) -> int:
-        """When a repeat of network n, counted from 0, may begin, from the release of the frame; of
-        a network without releases of its own all at its arrival."""
+        """From when a repeat of network n, counted from 0, is waited for, from the release of the
+        frame; of a network without releases of its own all at its arrival."""
         network, period = self.networks[n], self.execution.period_ps
         if not network.paced or period is None:
             return network.arrival_ps

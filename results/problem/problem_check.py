@@ -24,6 +24,7 @@ from results.problem.execution import (
 )
 from results.problem.objectives import ObjectiveKind
 from results.problem.problem import (
+    MAX_BATCH,
     Problem,
     ProblemNetwork,
 )
@@ -124,6 +125,12 @@ def _check_rate(problem: Problem, network: ProblemNetwork, path: str) -> None:
         "max_jitter_ps": network.max_jitter_ps,
         "max_misses": network.max_misses,
     }
+    require(1 <= network.batch <= MAX_BATCH, f"{path}.batch", f"must be 1 to {MAX_BATCH}")
+    require(
+        network.batch_wait_ps == 0 or (network.paced and network.batch_wait_ps > 0),
+        f"{path}.batch_wait_ps",
+        f"must be left out but for a paced network, and above 0, got {network.batch_wait_ps}",
+    )
     for name, value in {**limits, "paced": network.paced or None}.items():
         require(
             value is None or problem.has_rates,

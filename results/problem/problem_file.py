@@ -153,6 +153,8 @@ def problem_to_document(problem: Problem) -> dict[str, Json]:
                     else {}
                 ),
                 **({"paced": True} if network.paced else {}),
+                **({"batch": network.batch} if network.batch > 1 else {}),
+                **({"batch_wait_ps": network.batch_wait_ps} if network.batch_wait_ps else {}),
                 **{
                     name: value
                     for name in ("deadline_95_ps", "max_jitter_ps", "max_misses")
@@ -309,6 +311,8 @@ def problem_from_document(document: Json) -> Problem:
                 max_loss_ppm=network.get("max_loss_ppm"),
                 activation_bytes=network.get("activation_bytes", 0),
                 paced=network.get("paced", False),
+                batch=network.get("batch", 1),
+                batch_wait_ps=network.get("batch_wait_ps", 0),
                 deadline_95_ps=network.get("deadline_95_ps"),
                 max_jitter_ps=network.get("max_jitter_ps"),
                 max_misses=network.get("max_misses"),

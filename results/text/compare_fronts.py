@@ -183,6 +183,7 @@ def problem_differences(first: Front, second: Front) -> list[str]:
         )
         note(f"releases of {name}", *(n.repeats if n.paced else "none" for n in (one, other)))
         note(f"priority of {name}", one.priority, other.priority)
+        note(f"batch of {name}", one.batch, other.batch)
         for what, field, by, unit in (
             ("most accuracy loss", "max_loss_ppm", PPM_PER_PERCENT, "%"),
             ("95th percentile", "deadline_95_ps", PS_PER_MS, "ms"),

@@ -15,6 +15,7 @@ from results.problem.objectives import (
     objective_unit,
 )
 from results.problem.problem import Problem
+from results.text.batches import batch_lines
 from results.text.energy_breakdown import REST, energy_parts_fj
 from results.text.free_running import free_run_lines
 from results.text.member_diff import clocks_mhz, transition_count
@@ -35,6 +36,7 @@ def member_lines(problem: Problem, member: Member) -> list[str]:
     if _LATENCY not in problem.objectives and not problem.has_rates:
         lines.append(_figure("makespan of one frame alone", _LATENCY, member.makespan_ps))
     lines += response_lines(problem, member)
+    lines += batch_lines(problem, member)
     for n, network in enumerate(() if problem.has_rates else problem.networks):
         if len(problem.networks) > 1 and Objective(_LATENCY.kind, n) not in problem.objectives:
             name = f"latency of {network.name}"

@@ -72,6 +72,8 @@ _CHANNELS = {ChannelUse.BETWEEN_UNITS: "channels between units", ChannelUse.ALL:
 
 def _network(problem: Problem, network: ProblemNetwork) -> str:
     notes = [pluralize(len(network.group_names), "group")]
+    if network.batch > 1:
+        notes.append(f"batches of {network.batch}")
     if network.repeats > 1:
         notes.append(f"{network.repeats} times a {'period' if problem.has_rates else 'frame'}")
     if network.paced:

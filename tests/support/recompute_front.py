@@ -161,7 +161,9 @@ def replay(problem, unit_of, point, priorities=None, endless=False):
                 frame, n, repeat, g = key
                 instants = [end[other] + delay for other, delay in before.items()]
                 if not incoming[g] and (repeat == 1 or networks[n].get("paced")):
-                    instants.append(released[stream_of[n], frame] + begin_of(problem, n, repeat))
+                    wait = networks[n].get("batch_wait_ps", 0)
+                    begin = begin_of(problem, n, repeat) + wait
+                    instants.append(released[stream_of[n], frame] + begin)
                     instants.append(opened[stream_of[n], frame])
                 ready[key] = queued[key] = max(instants)
                 del todo[key]
@@ -372,7 +374,7 @@ def summary_of(problem, rows, played, n):
     network, period = problem["networks"][n], problem["execution"]["period_ps"]
     times, deadline = responses_of(problem, rows, played, n), network["deadline_ps"]
     if deadline is None:
-        deadline = period // releases_in(network)
+        deadline = period // releases_in(network) + network.get("batch_wait_ps", 0)
     count = (played[1][1][0] - played[1][0][0]) // period if played else 1
     return {
         "percentile_95_ps": times[math.ceil(Fraction(95 * len(times), 100)) - 1],

@@ -15,6 +15,7 @@ from common.files import replace_file
 from dse.cli.shared.options import (
     MAX_SEED,
     MAX_SIZE,
+    Batches,
     Branches,
     Dimensions,
     EachLayer,
@@ -27,7 +28,7 @@ from dse.tools.host.machine.host_units import describe_host, free_cores, make_un
 from dse.tools.host.measure.memory_rates import changes, range_of
 from dse.tools.host.measure.profiling import FILES, profile_host
 from dse.workload.options import Options
-from dse.workload.parse_options import with_dimensions
+from dse.workload.parse_options import with_batches, with_dimensions
 from results.io.atomic_folder import check_own_folder
 
 if TYPE_CHECKING:
@@ -53,6 +54,7 @@ def profile(
     branches: Branches = False,
     each_layer: EachLayer = False,
     dim: Dimensions = None,
+    batch: Batches = None,
     seed: Annotated[
         int, typer.Option(min=0, max=MAX_SEED, help="Random seed for weights that a model lacks.")
     ] = 0,
@@ -73,7 +75,7 @@ def profile(
         make_units(free_cores(), threads),
         describe_host(),
         options,
-        dimensions=lambda workload: with_dimensions(workload, dim),
+        dimensions=lambda workload: with_batches(with_dimensions(workload, dim), batch),
         frames=frames,
         seed=seed,
         say=lambda text: None if quiet else print(f"dse: {text}", file=sys.stderr),

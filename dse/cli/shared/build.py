@@ -9,7 +9,7 @@ from dse.api.problem import Problem
 from dse.cli.shared.options import InputOptions, ScenarioOptions
 from dse.compile.load import announce_compilation
 from dse.workload.options import Options
-from dse.workload.parse_options import with_dimensions
+from dse.workload.parse_options import with_batches, with_dimensions
 from dse.workload.workload_file import workload_from
 from fitness.profiles.loss_table import load_losses
 from fitness.profiles.profile_file import load_profile
@@ -32,7 +32,7 @@ def problem_from_texts(
     together = together or ScenarioOptions()
     chip = load_platform(platform)
     problem = Problem.from_options(
-        with_dimensions(workload_from(networks), inputs.dim),
+        with_batches(with_dimensions(workload_from(networks), inputs.dim), inputs.batch),
         chip,
         options,
         losses=None if inputs.losses is None else load_losses(inputs.losses),

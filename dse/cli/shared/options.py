@@ -193,6 +193,13 @@ Dimensions = Annotated[
         "[NETWORK:]INPUT:AXIS=N for one input. Repeatable.",
     ),
 ]
+Batches = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--batch",
+        help="Images computed at once, for one network or all: [NETWORK=]N. Repeatable.",
+    ),
+]
 MemberName = Annotated[
     str,
     typer.Option(
@@ -308,6 +315,7 @@ class InputOptions:
     profile: ProfileFile = None
     losses: LossFile = None
     dim: Dimensions = None
+    batch: Batches = None
 
 
 @dataclass(frozen=True)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from dse.errors import WorkloadError
 from results.errors import ResultError
 from results.front.cost_origins import NetworkOrigins
 from sdf.catalogue.catalogue import ModelFile, model_file
 from sdf.errors import GraphError
+from sdf.onnx.batch import model_of_batch
 
 
 def parse_models(texts: Sequence[str] | None) -> dict[str, str]:
@@ -39,7 +41,7 @@ def check_models(models: Mapping[str, str], names: Sequence[str]) -> None:
 
 
 def searched_model(network: NetworkOrigins, models: Mapping[str, str]) -> ModelFile:
-    """The model of a network, if it is still the one that was explored.
+    """The model of a network, for its batch, if it is still the one that was explored.
 
     Args:
         network: knows what it was read from.
@@ -47,6 +49,7 @@ def searched_model(network: NetworkOrigins, models: Mapping[str, str]) -> ModelF
 
     Raises:
         ResultError: where it is not there, or is another one.
+        GraphError: where it is written for one image, and the network has a batch.
     """
     name = network.name
     try:
@@ -62,4 +65,11 @@ def searched_model(network: NetworkOrigins, models: Mapping[str, str]) -> ModelF
             f"network {name!r}: {model.label} is not the model that was explored (another "
             f"SHA-256); explore it again, or name the old file with --model {name}=FILE"
         )
-    return model
+    data = model_of_batch(
+        model.data,
+        model.folder,
+        network.source.batch,
+        dimensions=dict(network.source.dimensions),
+        label=model.label,
+    )
+    return replace(model, data=data)

@@ -43,7 +43,7 @@ COSTS = {
         # What figures mean, not which design points there are.
         "objectives",
     },
-    ProblemNetwork: {"first_group", "activation_bytes"},
+    ProblemNetwork: {"first_group", "activation_bytes", "batch", "batch_wait_ps"},
     ProblemUnit: {"clocks", "time_ps", "demand_kbps", "dynamic_mw", "idle_mw", "contention"}
     | {"channels", "step_ps", "loss_ppm", "weight_bytes"}
     # An entry's name has both.

@@ -70,7 +70,7 @@ def make_execution_plan(
         elif repeat > 1:
             if network.paced:
                 release = ends_of_frame[frame - in_flight - 1] if frame > in_flight else ()
-                arrival = problem.release_ps(n, repeat - 1) // PS_PER_NS
+                arrival = problem.ready_ps(n, repeat - 1) // PS_PER_NS
             after = [place[frame, n, repeat - 1, other] for other in network.groups]
         else:
             after = [
@@ -79,7 +79,7 @@ def make_execution_plan(
                 for last in problem.networks[other].groups
             ]
             release = ends_of_frame[frame - in_flight - 1] if frame > in_flight else ()
-            arrival = network.arrival_ps // PS_PER_NS
+            arrival = problem.ready_ps(n, 0) // PS_PER_NS
         instances.append(
             Instance(
                 *(frame, n, repeat, group, entry.unit, tuple(after), release, arrival),

@@ -287,8 +287,9 @@ def profile_document(
     )
     names = [unit.name for unit in problem.units]
     for network, entry in zip(networks, problem.networks, strict=True):
-        macs = sum(group.macs for group in network.groups)
-        made = new_document(platform, Subject(network.name, macs, PRECISION, clocks), source)
+        macs = sum(group.macs for group in network.groups) // entry.batch
+        subject = Subject(network.name, macs, PRECISION, clocks, entry.batch)
+        made = new_document(platform, subject, source)
         record = made["networks"][0]
         for place, group in enumerate(network.groups):
             g = entry.first_group + place

@@ -70,7 +70,7 @@ def profile_host(
         units: cores that run one group at a time.
         host: what the system tells.
         options: the grouping.
-        dimensions: gives the workload's dynamic dimensions their sizes.
+        dimensions: gives the workload's dynamic dimensions and batches their sizes.
         frames: how often each group is measured in each setting.
         seed: of random weights.
         say: called with a line per step.

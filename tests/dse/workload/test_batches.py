@@ -1,0 +1,234 @@
+"""Batches, from a workload file to costs, responses and figures per image."""
+
+from __future__ import annotations
+
+import json
+import math
+import runpy
+from collections.abc import Callable
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+import pytest
+
+import dse as api
+from benchmarks.problems.random_problem import (
+    RandomShape,
+    random_design,
+    random_problem,
+    with_rates,
+)
+from dse.errors import WorkloadError
+from dse.space.members import make_members
+from dse.workload.parse_options import with_batches
+from dse.workload.releases import period_of_rates_s, with_releases
+from dse.workload.workload import Workload, WorkloadNetwork, workload_of
+from dse.workload.workload_check import check_workload
+from fitness.objectives import constraints_of, make_outcomes
+from fitness.reference.objectives import plain_outcome
+from fitness.simulate import row_of
+from results.export.result_folder import read_results
+from results.front.front_document import member_to_document
+from results.problem.execution import Rates
+from results.problem.objectives import Objective, ObjectiveKind
+from results.problem.problem import Problem
+from results.problem.problem_file import problem_bytes, problem_from_bytes, problem_sha256
+from results.text.batches import batch_lines
+from tests.dse.tools.deploy.test_strong_types import small_network
+from tests.support.problems import small_problems
+from tests.support.problems.onnx_models import model, shape_only
+
+RECOMPUTE = Path(__file__).parents[2] / "support" / "recompute_front.py"
+
+
+def with_waits(rng: np.random.Generator, problem: Problem) -> Problem:
+    """Batches, and waits of up to two periods, for networks with rates."""
+    period = problem.execution.period_ps or 0
+    networks = [
+        replace(
+            network,
+            batch=int(rng.integers(1, 9)),
+            batch_wait_ps=int(rng.integers(0, 2 * period)) if rng.integers(2) else 0,
+        )
+        if network.paced
+        else network
+        for network in problem.networks
+    ]
+    return replace(problem, networks=tuple(networks))
+
+
+def test_waits_are_those_of_the_plain_evaluator(tmp_path: Path) -> None:
+    waited = over = 0
+    for seed in range(120):
+        rng = np.random.default_rng([51, seed])
+        drawn = with_rates(rng, random_problem(rng, RandomShape(graphs=seed % 2 == 0)))
+        problem = with_waits(rng, drawn)
+        design = random_design(rng, problem)
+        rows = row_of(design)[None]
+        outcomes, plain = make_outcomes(problem)(rows), plain_outcome(problem, design)
+        assert tuple(outcomes.objectives[0].tolist()) == plain.objectives, seed
+        limits = constraints_of(problem)
+        broken = [
+            limit.name
+            for limit, value in zip(limits, outcomes.constraint_values[0], strict=True)
+            if value > limit.limit
+        ]
+        assert broken == [entry.constraint for entry in plain.broken], seed
+        waited += any(network.batch_wait_ps for network in problem.networks)
+        over += bool(broken)
+        data = problem_bytes(problem)
+        assert problem_bytes(problem_from_bytes(data)) == data
+        if seed < 30:
+            members = make_members(problem, rows, outcomes.objectives)
+            (tmp_path / "problem.json").write_bytes(data)
+            front = {
+                "problem_sha256": problem_sha256(problem),
+                "members": [member_to_document(problem, member) for member in members],
+            }
+            (tmp_path / "front.json").write_text(json.dumps(front))
+            assert runpy.run_path(str(RECOMPUTE))["main"](tmp_path) == 0, seed
+    assert waited > 60
+    assert over > 20
+
+
+def test_a_batch_starts_with_its_last_image_and_counts_from_its_first() -> None:
+    """Releases at 0 and 20 of a period of 40, complete 15 later, take 3, once 6 behind another."""
+    batch = replace(
+        small_problems.network("batch", 0, 1, repeats=2), paced=True, batch=4, batch_wait_ps=15
+    )
+    networks = [batch, small_problems.network("other", 1, 1)]
+    networks[1] = replace(networks[1], arrival_ps=14)
+    base = small_problems.problem(networks, [[3], [4]])
+    kinds = (ObjectiveKind.RESPONSE, ObjectiveKind.MISSES)
+    problem = replace(
+        base, execution=Rates(40), objectives=tuple(Objective(kind, 0) for kind in kinds)
+    )
+    assert problem.late_ps(0) == 35
+    outcomes = make_outcomes(problem)(np.array([[0, 0, 0]]))
+    # The other runs from 14 to 18; the first batch from 18 to 21, the second from 35 to 38.
+    assert outcomes.objectives.tolist() == [[21, 0]]
+    late = replace(problem, networks=(replace(batch, deadline_ps=20), networks[1]))
+    assert make_outcomes(late)(np.array([[0, 0, 0]])).objectives.tolist() == [[21, 1]]
+
+
+def test_rates_are_of_images() -> None:
+    networks = (
+        WorkloadNetwork("a", "x", rate_hz=Fraction(120), batch=8),
+        WorkloadNetwork("b", "x", rate_hz=Fraction(30)),
+    )
+    assert period_of_rates_s(networks) == Fraction(1, 15)
+    assert [n.repeats for n in with_releases(Workload(networks)).networks] == [1, 2]
+    assert networks[0].batch_wait_ms == Fraction(7 * 1000, 120)
+    assert networks[1].batch_wait_ms == 0
+
+
+def test_options_give_batches_and_one_network_wins() -> None:
+    workload = workload_of(["a", "b"])
+    given = with_batches(workload, ["4", "b=2"])
+    assert [network.batch for network in given.networks] == [4, 2]
+    assert with_batches(given, None).networks == given.networks
+    for text, named in (
+        ("c=2", r"no network 'c' .*a, b"),
+        ("a=0", r"N from 1 is required, got 'a=0'"),
+        ("x", r"N from 1 is required"),
+    ):
+        with pytest.raises(WorkloadError, match=f"--batch: .*{named}"):
+            with_batches(workload, [text])
+
+
+@pytest.mark.parametrize(
+    ("fields", "named"),
+    [
+        ({"batch": 0}, "batch must be at least 1, got 0"),
+        ({"batch": 1001}, "batch must be at most 1000, got 1001"),
+        ({"batch": 2, "grows": (("past", 1),), "dimensions": (("past", 1),)}, "batch excludes"),
+    ],
+)
+def test_what_is_no_batch_is_refused(fields: dict[str, Any], named: str) -> None:
+    with pytest.raises(WorkloadError, match=f"'a': {named}"):
+        check_workload(Workload((WorkloadNetwork("a", "x", **fields),)))
+
+
+def test_inputs_must_be_one_image(tmp_path: Path) -> None:
+    nodes = [onnx.helper.make_node("Gemm", ["x", "w"], ["y"], "gemm")]
+    proto = model(nodes, {"x": ["batch", 4]}, ["y"], [shape_only("w", 4, 2)])
+    (tmp_path / "small.onnx").write_bytes(proto.SerializeToString())
+    workload = Workload(
+        (WorkloadNetwork("a", str(tmp_path / "small.onnx"), dimensions=(("batch", 2),), batch=2),)
+    )
+    with pytest.raises(WorkloadError, match=r"'a': batch 2 multiplies inputs whose first .*\[2, "):
+        api.Problem(workload, "jetson-agx-orin")
+
+
+def test_figures_per_image() -> None:
+    problem = api.Problem(
+        ["squeezenet", "alexnet"],
+        "jetson-agx-xavier",
+        groups=2,
+        batch={"squeezenet": 4},
+        free_running=True,
+        min_rate_hz={"squeezenet": 10},
+        objectives=["throughput", "energy"],
+    )
+    numeric = problem.numeric
+    # Ten images per second are two and a half batches.
+    assert [network.min_rate_uhz for network in numeric.networks] == [2_500_000, None]
+    front = api.explore(problem, max_evaluations=200, seed=1)
+    member = front[0]
+    run = member.numeric.free_run
+    assert run is not None
+    rates = [uhz / 1e6 for uhz in run.rates_uhz]
+    assert member.images_per_second == pytest.approx(
+        {"squeezenet": 4 * rates[0], "alexnet": rates[1]}
+    )
+    # The power is that of all inferences, or of all images.
+    watts = member.energy_mj * sum(rates)
+    images = 4 * rates[0] + rates[1]
+    assert member.energy_per_image_mj * images == pytest.approx(watts)
+    assert "images per second: squeezenet" in "\n".join(batch_lines(numeric, member.numeric))
+
+
+def test_from_a_file_to_the_results(dse: Callable[..., Any], tmp_path: Path) -> None:
+    onnx.save(small_network(), str(tmp_path / "small.onnx"))
+    (tmp_path / "batch.yaml").write_text(
+        "networks:\n  - {name: classify, network: small.onnx, batch: 8, rate_hz: 120}\n"
+        "  - {name: detect, network: small.onnx, rate_hz: 30}\n"
+    )
+    folder = tmp_path / "run"
+    command = ("explore", tmp_path / "batch.yaml", "-p", "jetson-agx-orin", "--units", "gpu,dla0")
+    ran = dse(*command, "--precision", "fp16", "--max-evaluations", "200", "-o", folder)
+    assert ran.status == 0, ran.err
+    problem = read_results(folder).problem
+    assert [(n.batch, n.batch_wait_ps) for n in problem.networks] == [
+        (8, math.ceil(7 * 10**12 / 120)),
+        (1, 0),
+    ]
+    assert dse("verify", folder).status == 0
+    assert runpy.run_path(str(RECOMPUTE))["main"](folder) == 0
+    shown = dse("show", folder, "--member", "0").out
+    assert "images per second: classify 120.0, detect 30.00" in shown
+    assert json.loads((folder / "costs.json").read_text())["networks"][0]["source"]["batch"] == 8
+    deployed = tmp_path / "models"
+    assert dse("deploy", folder, "--to", "onnx", "-o", deployed).status == 0
+    document = json.loads((deployed / "deployment.json").read_text())
+    assert document["networks"][0]["source"]["batch"] == 8
+    first = [network["segments"][0]["inputs"][0]["shape"][0] for network in document["networks"]]
+    assert first == [8, 1]
+
+
+def test_a_profile_of_another_batch_is_named(tmp_path: Path) -> None:
+    record = {
+        "network": "squeezenet", "precision": "fp16", "batch": 8, "source": "a test",
+        "clocks_mhz": {"gpu": 1377, "emc": 2133}, "status": "measured",
+        "layers": [{"name": "conv10", "ms": {"gpu": 1}}],
+    }  # fmt: skip
+    path = tmp_path / "profile.json"
+    path.write_text(json.dumps({"platform": "jetson-agx-xavier", "networks": [record]}))
+    problem = api.Problem("squeezenet", "jetson-agx-xavier", groups=2, batch=4, profile=path)
+    (warning,) = (text for text in problem.warnings if text.startswith("profile: "))
+    assert "'squeezenet' in batches of 8 in fp16 are not used" in warning
+    assert "the workload has squeezenet in batches of 4" in warning
