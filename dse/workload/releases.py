@@ -49,8 +49,9 @@ def with_releases(workload: Workload) -> Workload:
         if rate is not None:
             releases = int(period * rate)
             if releases > MAX_RELEASES:
+                given = float(rate * network.batch)
                 raise WorkloadError(
-                    f"network {network.name!r}: rate_hz {float(rate * network.batch):g} is {releases} "
+                    f"network {network.name!r}: rate_hz {given:g} is {releases} "
                     f"releases in the period of all rates, {float(period):g} s; at most "
                     f"{MAX_RELEASES} are possible: choose rates that divide each other"
                 )
