@@ -116,7 +116,7 @@ def provable(problem: Problem, goal: Goal) -> Provable:
         column = None
     bounded = columns
     if unbounded is not None:
-        bounded = () if column is None or problem.has_formats else (column,)
+        bounded = () if column is None else (column,)
     if refused is not None and not bounded:
         raise ResultError(refused if unbounded is None else f"{refused}; {unbounded}")
     return Provable(columns if refused is None else None, column, bounded, refused, unbounded)
@@ -134,8 +134,6 @@ def _refusal(problem: Problem, columns: tuple[int, ...]) -> str | None:
 def _no_bounds(problem: Problem, columns: tuple[int, ...]) -> str | None:
     """Why these objectives have no bounds over boxes; None where they have."""
     names = objective_names(problem)
-    if problem.has_formats:
-        return "no bound over boxes is known where number formats are chosen"
     if any(len(domain.frequencies_khz) > MAX_POINTS for domain in problem.domains):
         return f"no bound over boxes is known with more than {MAX_POINTS} operating points"
     try:

@@ -19,15 +19,20 @@ c of networks, a that of energy, s_u that of segments.
        sum over groups of pi x stand-alone time + a x their energy  <=  W T + a V
 
 3. *Segments* on a unit are at most its limit L_u.
+4. *Figures* q that are sums over the groups, whatever the clocks (losses of accuracy, bytes of
+   weights), are at most F_q by a limit or by the corner; w_q is the multiplier of each.
 
 Added up, with D the least of the left side over all mappings:
 
-    D <= W T + a V + sum of v_c e_c + sum of s_u L_u
+    D <= W T + a V + sum of v_c e_c + sum of s_u L_u + sum of w_q F_q
 
 D is a dynamic program along each network's path, unit by unit, in which every group has the best
 operating points of the box for itself; groups beside the path take their best unit. Limits on
-transitions count along the path. All of this only lowers D, so any nonnegative multipliers give a
-true inequality, and a change of one gives another true inequality.
+transitions count along the path. Where number formats are chosen, a unit is there once in each: all
+have its multipliers and its classes of demand, whose least figures are over all formats; a
+conversion takes its time on the path, and is neither a transition nor a segment. All of this only
+lowers D, so any nonnegative multipliers give a true inequality, and a change of one gives another
+true inequality.
 
 *Pipelines* in the long run: the same with the period p instead of T, and for V what is drawn in a
 window of w ps, times p / w. A design point's window recurs, or at least K frames end in it; F are

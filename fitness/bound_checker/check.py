@@ -13,6 +13,7 @@ from fitness.bound_checker.inequality import Inequality, Structure
 from fitness.bound_checker.limits import contradicts, limits_of
 from results.errors import ResultError
 from results.front.bounds import BoundProof, Corner
+from results.problem.additive import additive_figures
 from results.problem.execution import ClosedForm, IdleTime
 from results.problem.objectives import ObjectiveKind, objective_names
 from results.problem.problem import Problem
@@ -29,6 +30,7 @@ BOUNDED = OF_A_FRAME | {
     ObjectiveKind.RESPONSE,
     ObjectiveKind.RESPONSE_95,
 }
+"""Beside figures that are sums over groups, where networks do not run freely."""
 
 
 class CheckedBounds:
@@ -86,14 +88,13 @@ def bounded_columns(problem: Problem, objectives: Sequence[str]) -> tuple[int, .
         ResultError: where one has none, or is not the problem's.
     """
     execution, names = problem.execution, objective_names(problem)
-    if problem.has_formats:
-        raise ResultError("no bound over boxes is known where number formats are chosen")
     if not objectives or len(set(objectives)) != len(objectives) or not set(objectives) <= {*names}:
         raise ResultError(f"$.objectives: {', '.join(objectives)}: are not the problem's")
     columns = tuple(names.index(name) for name in objectives)
     for column in columns:
-        kind = problem.objectives[column].kind
-        if kind not in BOUNDED:
+        objective = problem.objectives[column]
+        kind = objective.kind
+        if kind not in BOUNDED and objective not in additive_figures(problem):
             raise ResultError(f"no bound over boxes is known on {kind.value} of {execution.words}")
     if isinstance(execution, ClosedForm) and execution.idle_time is IdleTime.SUM_OF_LOADS:
         # Power is then energy over more than a period.
@@ -120,16 +121,19 @@ def _check_parts(problem: Problem, proof: BoundProof) -> None:
         steps = itertools.pairwise(path)
         if not path or path[0] not in network.groups or not all(step in edges for step in steps):
             raise ResultError(f"$.paths[{n}]: must be groups that feed one another")
+    firsts = [u == first for u, first in enumerate(problem.unit_of)]
     if proof.classes:
         sound = len(proof.classes) == units and all(
-            row and row[0] == 0 and list(row) == sorted(set(row)) for row in proof.classes
+            row and row[0] == 0 and list(row) == sorted(set(row)) if is_first else not row
+            for row, is_first in zip(proof.classes, firsts, strict=True)
         )
         if not sound or prod(len(row) + 1 for row in proof.classes) > MAX_CONFIGURATIONS:
             raise ResultError("$.classes: must rise from 0 for every unit, with few configurations")
-    sizes = [len(row) for row in proof.classes] or [1] * units
+    sizes = [len(row) for row in proof.classes] or [int(is_first) for is_first in firsts]
+    figures = len(additive_figures(problem))
     for index, weights in enumerate(proof.multipliers):
-        rows = (*weights.units, weights.chains, weights.segments)
-        if [len(row) for row in rows] != [*sizes, len(proof.chains), units]:
+        rows = (*weights.units, weights.chains, weights.segments, weights.figures)
+        if [len(row) for row in rows] != [*sizes, len(proof.chains), units, figures]:
             raise ResultError(f"$.multipliers[{index}]: must have a weight for each")
         if min(weights.energy, *(min(row, default=0) for row in rows)) < 0:
             raise ResultError(f"$.multipliers[{index}]: must not be negative")

@@ -41,7 +41,8 @@ Rates = tuple[tuple[tuple[int, int, int, int], ...], ...]
 class BoxCosts:
     """Costs over one box.
 
-    ``costs`` [groups]: (unit, its costs on the lower hull) for every unit that may run the group.
+    ``costs`` [groups]: (unit, its costs on the lower hull) for every unit that may run the group;
+    one entry for each number format of a unit.
     ``configurations``: None where contention is not counted.
     """
 
@@ -68,11 +69,14 @@ class BoxCostTables:
         problem = self._problem
         sets = [points_of(d, bits) for d, bits in zip(problem.domains, box, strict=True)]
         per_unit: dict[int, list[tuple[Cost, ...] | None]] = {}
-        minima: list[tuple[int, int, ClassMinima]] = []
+        of_class: dict[tuple[int, int], ClassMinima] = {}
         for u, unit in enumerate(problem.units):
             if all(sets[clock] for clock in unit.clocks):
                 per_unit[u], least = self._unit(u, tuple(sets[clock] for clock in unit.clocks))
-                minima += [(u, k, least[k]) for k in sorted(least)]
+                for k, one in least.items():
+                    key = problem.unit_of[u], k
+                    of_class[key] = _smaller(of_class.get(key, one), one)
+        minima = [(u, k, of_class[u, k]) for u, k in sorted(of_class)]
         costs = tuple(
             tuple((u, found) for u, table in per_unit.items() if (found := table[g]) is not None)
             for g in range(problem.group_count)
@@ -81,10 +85,10 @@ class BoxCostTables:
             return BoxCosts(costs, None, self._idle_mw(box, sets))
         memory = problem.memory_domain
         memory_points = (0,) if memory is None else sets[memory]
-        key = (tuple(minima), memory_points)
-        if key not in self._rates:
-            self._rates[key] = self._configurations(minima, memory_points)
-        return BoxCosts(costs, self._rates[key], self._idle_mw(box, sets))
+        known = (tuple(minima), memory_points)
+        if known not in self._rates:
+            self._rates[known] = self._configurations(minima, memory_points)
+        return BoxCosts(costs, self._rates[known], self._idle_mw(box, sets))
 
     def _unit(
         self, u: int, points: tuple[Points, ...]
@@ -98,13 +102,13 @@ class BoxCostTables:
         self, u: int, points: tuple[Points, ...]
     ) -> tuple[list[tuple[Cost, ...] | None], dict[int, ClassMinima]]:
         unit = self._problem.units[u]
-        begins = self._classes[u] if self._classes else (0,)
+        begins = self._classes[self._problem.unit_of[u]] if self._classes else (0,)
         time, steps, power, demand = (
             rows[np.ix_(range(len(rows)), *points)].reshape(len(rows), -1).tolist()
             for rows in (unit.time_ps, unit.steps_ps, unit.dynamic_mw, unit.demand_kbps)
         )
         if not self._problem.execution.has_frame:
-            power = self._least_power(u, power)
+            power = self._least_power(u, points)
         table: list[tuple[Cost, ...] | None] = []
         minima: dict[int, ClassMinima] = {}
         for g, repeats in enumerate(self._repeats):
@@ -116,18 +120,26 @@ class BoxCostTables:
                 k = bisect_right(begins, kbps) - 1
                 total = repeats * ps + repeats * (repeats - 1) // 2 * step
                 found.append(Cost(k, total, total * mw))
-                known = minima.get(k, ClassMinima(kbps, mw))
-                minima[k] = ClassMinima(min(known[0], kbps), min(known[1], mw))
+                one = ClassMinima(kbps, mw)
+                minima[k] = _smaller(minima.get(k, one), one)
             table.append(_lower_hull(found))
         return table, minima
 
-    def _least_power(self, u: int, power: list[list[int]]) -> list[list[int]]:
-        """[groups][points]: the least power of a group of the same network."""
+    def _least_power(self, u: int, points: tuple[Points, ...]) -> list[list[int]]:
+        """[groups][points]: the least power of a group of the same network, in any number format
+        of the unit; nothing where none may be there."""
+        problem = self._problem
+        own = [v for v, first in enumerate(problem.unit_of) if first == problem.unit_of[u]]
         least: list[list[int]] = []
-        for network in self._problem.networks:
-            there = [power[g] for g in network.groups if self._problem.allowed[g, u]]
+        for network in problem.networks:
+            there = [
+                problem.units[v].dynamic_mw[g][np.ix_(*points)].reshape(-1).tolist()
+                for v in own
+                for g in network.groups
+                if problem.allowed[g, v]
+            ]
             row = [min(column) for column in zip(*there, strict=True)]
-            least += [row or power[g] for g in network.groups]
+            least += [row] * len(network.groups)
         return least
 
     def _configurations(
@@ -163,6 +175,10 @@ class BoxCostTables:
                 own = [sets[d] or (problem.domains[d].point_when_off,) for d in unit.clocks]
                 idle += min(int(unit.idle_mw[at]) for at in product(*own))
         return idle
+
+
+def _smaller(one: ClassMinima, other: ClassMinima) -> ClassMinima:
+    return ClassMinima(min(one[0], other[0]), min(one[1], other[1]))
 
 
 def _least_loss(

@@ -68,7 +68,7 @@ def fewest_frames(problem: Problem, in_flight: int) -> int:
     was over at most as many frames earlier as can end at one instant.
     """
     executions = sum(network.repeats * len(network.groups) for network in problem.networks)
-    at_once = min(in_flight, len(problem.units))
+    at_once = min(in_flight, len(set(problem.unit_of)))
     begins = max(in_flight + 1, (BEGINS_AFTER - 1) // executions) + at_once
     ends = max(2 * in_flight + 8, -(-ENDS_AFTER // executions) - in_flight + 1)
     return max(1, ends - begins)

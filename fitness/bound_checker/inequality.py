@@ -9,7 +9,9 @@ from dataclasses import dataclass
 from fitness.bound_checker.costs import BoxCosts
 from fitness.bound_checker.frame_time import FrameTime
 from results.front.bounds import BoundProof, Multipliers
+from results.problem.additive import additive_figures
 from results.problem.arithmetic import WORK_PER_PS
+from results.problem.objectives import Objective, ObjectiveKind
 from results.problem.problem import Problem
 
 Row = dict[int, int]
@@ -27,6 +29,8 @@ class Inequality:
     time_weight: int
     energy_weight: int
     chain_weights: tuple[int, ...]
+    figure_weights: tuple[int, ...] = ()
+    """Of the problem's additive figures, which the right side has like the chains."""
     beyond: tuple[int, ...] = ()
     """[networks]: of networks that run freely, each one's least sum less the smallest; ``least`` is
     that smallest one times their number, as ``time`` is the period of their mean rate."""
@@ -39,11 +43,13 @@ class Structure:
         self._problem = problem
         self._time = time
         self._chains, self._paths = proof.chains, proof.paths
+        self._figures = [_table(problem, figure) for figure in additive_figures(problem)]
         self._no_weights = Multipliers(
             energy=0,
             units=tuple((0,) * len(row) for row in proof.classes) or ((0,),) * len(problem.units),
             chains=(),
             segments=(),
+            figures=(0,) * len(self._figures),
         )
         position = {edge: e for e, edge in enumerate(problem.edges)}
         self._transition_ps: list[list[list[list[int]]]] = []
@@ -80,17 +86,18 @@ class Structure:
             for n in chain:
                 per_network[n] += weight
         entry = [
-            0 if unit.max_segments is None else price
-            for unit, price in zip(problem.units, weights.segments, strict=True)
+            0 if problem.units[first].max_segments is None else weights.segments[first]
+            for first in problem.unit_of
         ]
         for unit, price in zip(problem.units, entry, strict=True):
+            # Of a unit's first number format alone.
             least -= price * (unit.max_segments or 0)
         for n, weight in enumerate(per_network):
             found = self._network(n, box, weights, weight, entry)
             if found is None:
                 return Inequality(None, time_weight, energy_weight, weights.chains)
             least += found
-        return Inequality(least, time_weight, energy_weight, weights.chains)
+        return Inequality(least, time_weight, energy_weight, weights.chains, weights.figures)
 
     def _of_streams(
         self, box: BoxCosts, weights: Multipliers, time_weight: int, energy_weight: int
@@ -110,14 +117,17 @@ class Structure:
             return Inequality(None, time_weight, energy_weight, weights.chains)
         least = min(found)
         beyond = tuple(value - least for value in found)
-        return Inequality(len(networks) * least, time_weight, energy_weight, weights.chains, beyond)
+        return Inequality(
+            len(networks) * least, time_weight, energy_weight, weights.chains, beyond=beyond
+        )
 
     def _time_weight(self, box: BoxCosts, weights: Multipliers) -> int:
         """W in 1/65536, times both numbers of frames."""
         executed, counted = self._time.executed, self._time.counted
         if box.configurations is None:
             # What a unit executes of all its groups is what the period is computed with.
-            return executed * counted * WORK_PER_PS * sum(row[0] for row in weights.units)
+            prices = (price for row in weights.units for price in row)
+            return executed * counted * WORK_PER_PS * sum(prices)
         return counted * max(
             sum(
                 counted * weights.units[u][k] * rate - executed * weights.energy * lost
@@ -136,6 +146,7 @@ class Structure:
             units=tuple(tuple(both * price for price in row) for row in weights.units),
             chains=tuple(both * price for price in weights.chains),
             segments=tuple(both * price for price in weights.segments),
+            figures=tuple(both * price for price in weights.figures),
         )
 
     def latencies_ps(self, box: BoxCosts) -> tuple[int, ...] | None:
@@ -162,11 +173,11 @@ class Structure:
         """The least sum of a network, None where a group can run nowhere."""
         total = 0
         for g in self._beside[n]:
-            row = _least_costs(box, g, weights, 0)
+            row = self._least_costs(box, g, weights, 0)
             if not row:
                 return None
             total += min(row.values())
-        rows = [_least_costs(box, g, weights, weight) for g in self._paths[n]]
+        rows = [self._least_costs(box, g, weights, weight) for g in self._paths[n]]
         if not all(rows):
             return None
         if not self._is_chain[n]:
@@ -175,55 +186,86 @@ class Structure:
         limit = self._problem.networks[n].max_transitions
         transitions = self._transition_ps[n]
         if limit is None or limit >= len(transitions):
-            return total + _least_along(rows, transitions, weight, entry)
-        along = _least_along_limited(rows, transitions, weight, entry, limit)
+            return total + self._least_along(rows, transitions, weight, entry)
+        along = self._least_along_limited(rows, transitions, weight, entry, limit)
         return None if along is None else total + along
 
-
-def _least_costs(box: BoxCosts, group: int, weights: Multipliers, weight: int) -> Row:
-    """Per unit the least weighted cost of a group."""
-    energy, units = weights.energy, weights.units
-    return {
-        u: min(energy * fj + (units[u][k] + weight) * ps for k, ps, fj in costs)
-        for u, costs in box.costs[group]
-    }
-
-
-def _least_along(
-    rows: list[Row], transitions: list[list[list[int]]], weight: int, entry: Sequence[int]
-) -> int:
-    """The shortest way along a path."""
-    best = {u: entry[u] + cost for u, cost in rows[0].items()}
-    for row, ps in zip(rows[1:], transitions, strict=True):
-        best = {
-            u: cost
-            + min(
-                before + (weight * ps[v][u] + entry[u] if v != u else 0)
-                for v, before in best.items()
+    def _least_costs(self, box: BoxCosts, group: int, weights: Multipliers, weight: int) -> Row:
+        """Per unit and number format the least weighted cost of a group."""
+        energy, unit_of = weights.energy, self._problem.unit_of
+        figures = [
+            (price, table)
+            for price, table in zip(weights.figures, self._figures, strict=True)
+            if price
+        ]
+        return {
+            u: min(
+                energy * fj + (weights.units[unit_of[u]][k] + weight) * ps for k, ps, fj in costs
             )
-            for u, cost in row.items()
+            + sum(price * table[group][u] for price, table in figures)
+            for u, costs in box.costs[group]
         }
-    return min(best.values())
+
+    def _least_along(
+        self,
+        rows: list[Row],
+        transitions: list[list[list[int]]],
+        weight: int,
+        entry: Sequence[int],
+    ) -> int:
+        """The shortest way along a path. To another number format on the same unit takes its time,
+        and is neither a transition nor a segment."""
+        unit_of = self._problem.unit_of
+        best = {u: entry[u] + cost for u, cost in rows[0].items()}
+        for row, ps in zip(rows[1:], transitions, strict=True):
+            best = {
+                u: cost
+                + min(
+                    before + weight * ps[v][u] + (entry[u] if unit_of[v] != unit_of[u] else 0)
+                    if v != u
+                    else before
+                    for v, before in best.items()
+                )
+                for u, cost in row.items()
+            }
+        return min(best.values())
+
+    def _least_along_limited(
+        self,
+        rows: list[Row],
+        transitions: list[list[list[int]]],
+        weight: int,
+        entry: Sequence[int],
+        limit: int,
+    ) -> int | None:
+        """The shortest way with at most ``limit`` transitions; None: no way is short enough."""
+        unit_of = self._problem.unit_of
+        states = {(u, 0): entry[u] + cost for u, cost in rows[0].items()}
+        for row, ps in zip(rows[1:], transitions, strict=True):
+            after: dict[tuple[int, int], int] = {}
+            for (v, used), before in states.items():
+                for u, cost in row.items():
+                    leaves = unit_of[v] != unit_of[u]
+                    state = (u, used + leaves)
+                    if state[1] <= limit:
+                        added = (weight * ps[v][u] if v != u else 0) + entry[u] * leaves
+                        value = before + added + cost
+                        if state not in after or value < after[state]:
+                            after[state] = value
+            states = after
+        return min(states.values(), default=None)
 
 
-def _least_along_limited(
-    rows: list[Row],
-    transitions: list[list[list[int]]],
-    weight: int,
-    entry: Sequence[int],
-    limit: int,
-) -> int | None:
-    """The shortest way with at most ``limit`` transitions; None: no way is short enough."""
-    states = {(u, 0): entry[u] + cost for u, cost in rows[0].items()}
-    for row, ps in zip(rows[1:], transitions, strict=True):
-        after: dict[tuple[int, int], int] = {}
-        for (v, used), before in states.items():
-            for u, cost in row.items():
-                state = (u, used + (v != u))
-                if state[1] <= limit:
-                    added = weight * ps[v][u] + entry[u] if v != u else 0
-                    value = before + added + cost
-                    if state not in after or value < after[state]:
-                        after[state] = value
-        states = after
-    return min(states.values(), default=None)
+def _table(problem: Problem, figure: Objective) -> list[list[int]]:
+    """[groups][units]: what each group adds to a figure that is a sum."""
+    groups = range(problem.group_count)
+    columns = []
+    for unit in problem.units:
+        if figure.kind is ObjectiveKind.MEMORY:
+            table, counted = unit.weight_bytes, groups
+        else:
+            table = unit.loss_ppm
+            counted = groups if figure.network is None else problem.networks[figure.network].groups
+        known = [0] * len(groups) if table is None else table.tolist()
+        columns.append([known[g] if g in counted else 0 for g in groups])
+    return [list(row) for row in zip(*columns, strict=True)]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from common.units import PPM, UHZ_PS, UW_PER_MW
@@ -11,6 +11,7 @@ from fitness.bound_checker.frame_time import FrameTime
 from fitness.bound_checker.inequality import Inequality
 from results.front.bounds import Corner
 from results.io.canonical_json import INT64_MAX
+from results.problem.additive import additive_figures, additive_limit
 from results.problem.arithmetic import WORK_PER_PS
 from results.problem.objectives import ObjectiveKind
 from results.problem.problem import Problem
@@ -33,6 +34,8 @@ class Limits:
     """Energy over the time of a frame."""
     rates: tuple[Fraction, ...] = ()
     """[networks]: of networks that run freely, at least, per ps."""
+    figures: tuple[int | None, ...] = ()
+    """Of what groups add to the problem's additive figures."""
 
 
 def limits_of(
@@ -44,8 +47,9 @@ def limits_of(
         columns: the objectives that the corner has values of.
         latencies_ps: [networks]: the least in the box, for sums of rates.
     """
+    figures = _figures(problem, columns, corner)
     if problem.has_rates:
-        return _limits_of_rates(problem, columns, corner)
+        return replace(_limits_of_rates(problem, columns, corner), figures=figures)
     networks, given = problem.networks, problem.execution.period_ps
     ends = [n.arrival_ps + n.deadline_ps if n.deadline_ps is not None else None for n in networks]
     makespan, energy = given, problem.energy_budget_fj
@@ -108,7 +112,19 @@ def limits_of(
             period = len(networks) / total
         energy = None if energy is None else len(networks) * energy
     ends = [_smaller(end, makespan) for end in ends]
-    return Limits(makespan, period, tuple(ends), energy, power, tuple(least_rates))
+    return Limits(makespan, period, tuple(ends), energy, power, tuple(least_rates), figures)
+
+
+def _figures(problem: Problem, columns: Sequence[int], corner: Corner) -> tuple[int | None, ...]:
+    """What is left to groups of every figure that is a sum: by the problem, by the corner."""
+    values = {problem.objectives[c]: value for c, value in zip(columns, corner, strict=True)}
+    rooms = []
+    for figure in additive_figures(problem):
+        room = _smaller(additive_limit(problem, figure), values.get(figure))
+        if room is not None and figure.kind is ObjectiveKind.MEMORY:
+            room -= sum(network.activation_bytes for network in problem.networks)
+        rooms.append(room)
+    return tuple(rooms)
 
 
 def _limits_of_rates(problem: Problem, columns: Sequence[int], corner: Corner) -> Limits:
@@ -152,7 +168,7 @@ def _limits_of_rates(problem: Problem, columns: Sequence[int], corner: Corner) -
         energy = _smaller(energy, power * period // UW_PER_MW)
     if energy is not None:
         # Of every unit rounded down.
-        energy += len(problem.units)
+        energy += len(set(problem.unit_of))
     ends = tuple(
         period if most is None else min(period, problem.releases(n) * most)
         for n, most in enumerate(responses)
@@ -193,6 +209,11 @@ def contradicts(
         energy, power, idle_mw = None if energy is None else energy - idle_mw * given, None, 0
     if energy is None and power is None and energy_weight:
         return False
+    figures = 0
+    for price, room in zip(inequality.figure_weights, limits.figures, strict=True):
+        if price and room is None:
+            return False
+        figures += price * (room or 0)
     times = [limits.period_ps if time.is_period else limits.makespan_ps]
     if time.is_period and not energy_weight:
         # What holds without energy holds of one frame alone, too.
@@ -229,7 +250,7 @@ def contradicts(
             total += parts * WORK_PER_PS * energy_weight * (left - UW_PER_MW * idle_mw * at)
         return total
 
-    least = UW_PER_MW * parts * WORK_PER_PS * inequality.least
+    least = UW_PER_MW * parts * WORK_PER_PS * (inequality.least - figures)
     if longest is None:
         far = max(breaks) + 1
         if right_side(far + 1) > right_side(far):

@@ -49,7 +49,10 @@ class BoxArrayTables:
         self._problem = problem
         self._classes = classes
         self._executed = executed
-        sizes = [len(row) for row in classes] or [1] * len(problem.units)
+        self._unit_of = problem.unit_of
+        # Number formats of a unit share its classes, at its first entry.
+        firsts = [int(u == first) for u, first in enumerate(problem.unit_of)]
+        sizes = [len(row) for row in classes] or firsts
         self.class_start = np.cumsum([0, *sizes])
         self._units: dict[tuple[int, tuple[tuple[int, ...], ...]], _UnitPart] = {}
         self._rates: dict[object, tuple[FloatArray, FloatArray]] = {}
@@ -102,7 +105,8 @@ class BoxArrayTables:
     def _unit(self, u: int, points: tuple[tuple[int, ...], ...]) -> _UnitPart:
         found = self._units.get((u, points))
         if found is None:
-            begins = self._classes[u] if self._classes else (0,)
+            first = self._unit_of[u]
+            begins = self._classes[first] if self._classes else (0,)
             found = self._units[u, points] = _make_part(
                 self._problem.units[u],
                 self._problem.frame_ps(u),
@@ -110,7 +114,7 @@ class BoxArrayTables:
                 points,
                 self._problem.allowed[:, u],
                 np.array(begins),
-                int(self.class_start[u]),
+                int(self.class_start[first]),
             )
         return found
 
@@ -124,10 +128,16 @@ class BoxArrayTables:
         if not self._classes:
             # One configuration: every unit at its full rate.
             return np.ones((1, kinds)), np.zeros(1)
-        options: list[list[tuple[int, int, int, int] | None]] = []
+        least: dict[int, dict[int, tuple[int, int]]] = {}
         for u, points in used:
-            minima = self._unit(u, points).minima
-            options.append([None, *((u, k, d, mw) for k, (d, mw) in sorted(minima.items()))])
+            of_unit = least.setdefault(self._unit_of[u], {})
+            for k, pair in self._unit(u, points).minima.items():
+                demand, power = map(min, of_unit.get(k, pair), pair)
+                of_unit[k] = demand, power
+        options: list[list[tuple[int, int, int, int] | None]] = [
+            [None, *((u, k, d, mw) for k, (d, mw) in sorted(minima.items()))]
+            for u, minima in least.items()
+        ]
         key = (tuple(map(tuple, options)), memory_points)
         if key not in self._rates:
             rate, lost_mw = self._make_rates(options, memory_points)
@@ -195,16 +205,19 @@ class _UnitPart:
 
 
 def _drawn_mw(problem: Problem, u: int) -> IntArray:
-    """[groups, *points]: dynamic power; of networks that run freely the least of their groups."""
+    """[groups, *points]: dynamic power; of networks that run freely the least of their groups, in
+    any number format of the unit."""
     power = problem.units[u].dynamic_mw
     if problem.execution.has_frame:
         return power
+    own = [v for v, first in enumerate(problem.unit_of) if first == problem.unit_of[u]]
     least = power.copy()
     for network in problem.networks:
         groups = np.array(network.groups)
-        there = groups[problem.allowed[groups, u]]
-        if there.size:
-            least[groups] = power[there].min(axis=0)
+        there = [problem.units[v].dynamic_mw[groups[problem.allowed[groups, v]]] for v in own]
+        rows = np.concatenate(there)
+        if rows.size:
+            least[groups] = rows.min(axis=0)
     return least
 
 

@@ -1,7 +1,9 @@
 """The least weighted sum over all mappings, and weights that make it large; compiled.
 
 A *resource* is what a weight belongs to: energy, classes of demand on units, chains of networks,
-segments on units, in this order. Weights are shares of what a corner leaves of each resource.
+segments on units, figures that are sums over groups, in this order. Where number formats are
+chosen, a unit is there once in each of them; classes and segments are those of the first. Weights
+are shares of what a corner leaves of each resource.
 """
 
 import numpy as np
@@ -55,7 +57,7 @@ def least_sum(networks, box, weights, kinds, scratch, used):
         g = networks.beside[i]
         best, unit, at = LARGE, -1, -1
         for u in range(units):
-            cost, k = _least_cost(box, g, u, weights, 0.0)
+            cost, k = _least_cost(networks, box, g, u, weights, kinds, 0.0)
             if cost < best:
                 best, unit, at = cost, u, k
         if unit < 0:
@@ -63,6 +65,7 @@ def least_sum(networks, box, weights, kinds, scratch, used):
         total += best
         used[0] += box.energy_fj[at]
         used[1 + box.kind[at]] += box.time_ps[at]
+        _add_figures(networks, g, unit, kinds, used)
     for n in range(networks.limit.shape[0]):
         weight = 0.0
         for c in range(chains):
@@ -78,14 +81,32 @@ def least_sum(networks, box, weights, kinds, scratch, used):
 
 
 @jit
-def _least_cost(box, g, u, weights, weight):
+def _least_cost(networks, box, g, u, weights, kinds, weight):
     """The least weighted cost of a group on a unit, and its candidate."""
     best, at = LARGE, np.int64(-1)
     for k in range(box.start[g, u], box.end[g, u]):
         cost = weights[0] * box.energy_fj[k] + (weights[1 + box.kind[k]] + weight) * box.time_ps[k]
         if cost < best:
             best, at = cost, k
+    if at >= 0:
+        first = _first_figure(networks, kinds)
+        for q in range(networks.figure.shape[0]):
+            best += weights[first + q] * networks.figure[q, g, u]
     return best, at
+
+
+@jit
+def _first_figure(networks, kinds):
+    """The place of figures that are sums among the resources."""
+    return 1 + kinds + networks.member.shape[0] + networks.unit_of.shape[0]
+
+
+@jit
+def _add_figures(networks, g, u, kinds, used):
+    """Adds what a group takes on a unit of figures that are sums."""
+    first = _first_figure(networks, kinds)
+    for q in range(networks.figure.shape[0]):
+        used[first + q] += networks.figure[q, g, u]
 
 
 @jit
@@ -100,9 +121,10 @@ def _least_along(networks, box, weights, kinds, n, weight, scratch, used):
     for i in range(first, last + 1):
         g = networks.path[i]
         for u in range(units):
-            cost, at = _least_cost(box, g, u, weights, weight)
+            cost, at = _least_cost(networks, box, g, u, weights, kinds, weight)
             scratch.pick[i, u] = at
-            entry = weights[segments + u] if counted else 0.0
+            own = networks.unit_of[u]
+            entry = weights[segments + own] if counted else 0.0
             for layer in range(layers):
                 best, unit = LARGE, np.int64(-1)
                 if i == first:
@@ -110,17 +132,21 @@ def _least_along(networks, box, weights, kinds, n, weight, scratch, used):
                         best, unit = entry, u
                 else:
                     best, unit = scratch.value[i - 1, layer, u], u
-                    below = layer if limit < 0 else layer - 1
-                    if below >= 0:
-                        for v in range(units):
-                            if v != u:
-                                step = (
-                                    scratch.value[i - 1, below, v]
-                                    + weight * networks.transition_ps[i, v, u]
-                                    + entry
-                                )
-                                if step < best:
-                                    best, unit = step, v
+                    for v in range(units):
+                        if v == u:
+                            continue
+                        # To another number format is no transition.
+                        leaves = networks.unit_of[v] != own
+                        below = layer - 1 if leaves and limit >= 0 else layer
+                        if below >= 0:
+                            step = (
+                                scratch.value[i - 1, below, v]
+                                + weight * networks.transition_ps[i, v, u]
+                            )
+                            if leaves:
+                                step += entry
+                            if step < best:
+                                best, unit = step, v
                 scratch.value[i, layer, u] = min(best + cost, LARGE)
                 scratch.back[i, layer, u] = unit
     best, unit, layer = LARGE, np.int64(-1), np.int64(0)
@@ -137,12 +163,14 @@ def _least_along(networks, box, weights, kinds, n, weight, scratch, used):
         path += box.time_ps[at]
         used[0] += box.energy_fj[at]
         used[1 + box.kind[at]] += box.time_ps[at]
+        _add_figures(networks, networks.path[i], unit, kinds, used)
         before = scratch.back[i, layer, unit]
-        if i == first or before != unit:
-            used[segments + unit] += counted
+        leaves = networks.unit_of[before] != networks.unit_of[unit]
+        if i == first or leaves:
+            used[segments + networks.unit_of[unit]] += counted
         if i > first and before != unit:
             path += networks.transition_ps[i, before, unit]
-            if limit >= 0:
+            if limit >= 0 and leaves:
                 layer -= 1
         unit = before
         i -= 1
@@ -160,7 +188,8 @@ def improve(networks, box, room, makespan, kinds, shares, rounds, rate, scratch)
     ``makespan``: what room of units is counted in.
     """
     count = shares.shape[0]
-    best = 0.0
+    # Below what figures reach whose least sum is 0.
+    best = -1.0
     for j in range(count):
         scratch.log[j] = np.log(max(shares[j], 1e-6)) if room[j] > 0.0 else -LARGE
         scratch.mean[j] = 0.0
@@ -194,10 +223,12 @@ def improve(networks, box, room, makespan, kinds, shares, rounds, rate, scratch)
                 scratch.best[j] = shares[j]
         # Of log D - log R: what the best mapping takes less what the worst configuration allows.
         steepest = 1e-12
+        # A figure's least sum may be 0.
+        least = max(scratch.sums[0], 1e-200)
         for j in range(count):
             if room[j] > 0.0:
                 scratch.trial[j] = (
-                    scratch.used[j] / room[j] / scratch.sums[0] - scratch.given[j] / scratch.sums[1]
+                    scratch.used[j] / room[j] / least - scratch.given[j] / scratch.sums[1]
                 )
                 steepest = max(steepest, abs(scratch.trial[j]))
         step = rate * 0.01 ** (turn / rounds) / steepest

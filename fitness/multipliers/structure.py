@@ -10,6 +10,8 @@ import numpy as np
 
 from common.arrays import FloatArray, IntArray
 from fitness.simulator.tables import Tables
+from results.problem.additive import additive_figures
+from results.problem.objectives import ObjectiveKind
 from results.problem.problem import Problem
 
 MAX_CLASSES_EACH = 3
@@ -38,6 +40,10 @@ class Networks(Tables):
     """[chains]: the last network."""
     arrival_ps: FloatArray
     """[chains]: of the first network; with rates 0: what counts is the sum of all releases."""
+    unit_of: IntArray
+    """[units]: the first entry of the same unit, where number formats are chosen."""
+    figure: FloatArray
+    """[figures, groups, units]: what is added to figures that are sums."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,7 +72,7 @@ def make_scratch(networks: Networks, kinds: int) -> Scratch:
     units = networks.transition_ps.shape[1]
     layers = max(int(networks.limit.max()), 0) + 1
     shape = (len(networks.path), layers, units)
-    rows = np.zeros((7, 1 + kinds + len(networks.member) + units))
+    rows = np.zeros((7, 1 + kinds + len(networks.member) + units + len(networks.figure)))
     return Scratch(
         value=np.zeros(shape),
         back=np.zeros(shape, dtype=np.int64),
@@ -121,13 +127,18 @@ def classes_of(problem: Problem) -> tuple[tuple[int, ...], ...]:
     if all(unit.contention is None for unit in problem.units):
         return ()
     for count in range(MAX_CLASSES_EACH, 0, -1):
-        if (count + 1) ** len(problem.units) <= MAX_CONFIGURATIONS:
+        if (count + 1) ** len(set(problem.unit_of)) <= MAX_CONFIGURATIONS:
             return tuple(_quantiles(problem, u, count) for u in range(len(problem.units)))
     return ()
 
 
 def _quantiles(problem: Problem, u: int, count: int) -> tuple[int, ...]:
-    demand = problem.units[u].demand_kbps[problem.allowed[:, u]]
+    if problem.unit_of[u] != u:
+        return ()
+    own = [v for v, first in enumerate(problem.unit_of) if first == u]
+    demand = np.concatenate(
+        [problem.units[v].demand_kbps[problem.allowed[:, v]].reshape(-1) for v in own]
+    )
     if not demand.size:
         return (0,)
     ranks = [k / count for k in range(1, count)]
@@ -167,7 +178,24 @@ def make_networks(
             [0 if problem.has_rates else problem.networks[c[0]].arrival_ps for c in chains],
             dtype=float,
         ),
+        unit_of=np.array(problem.unit_of, dtype=np.int64),
+        figure=_figures(problem),
     )
+
+
+def _figures(problem: Problem) -> FloatArray:
+    """[figures, groups, units]: what a group adds to each on a unit."""
+    figures = additive_figures(problem)
+    tables = np.zeros((len(figures), problem.group_count, len(problem.units)))
+    owner = np.array(problem.network_of)
+    for table, figure in zip(tables, figures, strict=True):
+        counted = np.isin(owner, owner if figure.network is None else [figure.network])
+        for u, unit in enumerate(problem.units):
+            of_memory = figure.kind is ObjectiveKind.MEMORY
+            added = unit.weight_bytes if of_memory else unit.loss_ppm
+            if added is not None:
+                table[:, u] = np.where(counted, added, 0)
+    return tables
 
 
 def networks_of_streams(problem: Problem, networks: Networks) -> list[Networks]:

@@ -21,11 +21,14 @@ class Multipliers:
     energy: int
     """Of the dynamic energy of a frame."""
     units: tuple[tuple[int, ...], ...]
-    """[units][classes of demand]: of stand-alone time there, in mW where ``energy`` is 1."""
+    """[units][classes of demand]: of stand-alone time there, in mW where ``energy`` is 1; a unit
+    with several number formats has them at its first entry, the others have none."""
     chains: tuple[int, ...]
     """[chains]: of the path through a chain of networks, likewise."""
     segments: tuple[int, ...]
     """[units]: of a segment there, in ps times the weight of a unit."""
+    figures: tuple[int, ...] = ()
+    """Of the :func:`~results.problem.additive.additive_figures` of the problem, in their order."""
 
 
 @dataclass(frozen=True)
@@ -60,7 +63,8 @@ class BoundProof:
     paths: tuple[tuple[int, ...], ...]
     """[networks]: groups each of which feeds the next one."""
     classes: tuple[tuple[int, ...], ...]
-    """[units]: least demands, rising from 0, at which classes of demand begin, kB/s."""
+    """[units]: least demands, rising from 0, at which classes of demand begin, kB/s; a unit with
+    several number formats has them at its first entry, the others have none."""
     multipliers: tuple[Multipliers, ...]
     tree: tuple[Split | Leaf, ...]
     """Boxes, each before its parts; the first has all operating points."""

@@ -11,6 +11,7 @@ from results.errors import ResultError
 from results.front.bounds import BoundProof, Corner, Leaf, Multipliers, Split
 from results.io.canonical_json import INT64_MAX, Json, canonical_bytes, content_sha256, parse
 from results.io.schema import check_against_schema
+from results.problem.additive import additive_figures
 from results.problem.problem import Problem
 from results.problem.problem_file import problem_sha256
 
@@ -38,7 +39,11 @@ def bounds_bytes(proof: BoundProof) -> bytes:
         "paths": [list(path) for path in proof.paths],
         "classes": [list(row) for row in proof.classes],
         "multipliers": [
-            [m.energy, *(price for row in m.units for price in row), *m.chains, *m.segments]
+            [
+                m.energy,
+                *(price for row in m.units for price in row),
+                *(*m.chains, *m.segments, *m.figures),
+            ]
             for m in proof.multipliers
         ],
         "tree": [
@@ -79,8 +84,9 @@ def bounds_from_bytes(data: bytes, problem: Problem, *, check_hashes: bool = Tru
     for index, corner in enumerate(content["region"]):
         if len(corner) != len(objectives):
             raise ResultError(f"$.region[{index}]: must have {len(objectives)} values")
-    units = len(problem.units)
-    sizes = [len(row) for row in content["classes"]] or [1] * units
+    firsts = [int(u == first) for u, first in enumerate(problem.unit_of)]
+    sizes = [len(row) for row in content["classes"]] or firsts
+    counts = (len(content["chains"]), len(firsts), len(additive_figures(problem)))
     return BoundProof(
         problem_sha256=content["problem_sha256"],
         objectives=objectives,
@@ -89,7 +95,7 @@ def bounds_from_bytes(data: bytes, problem: Problem, *, check_hashes: bool = Tru
         paths=tuple(tuple(path) for path in content["paths"]),
         classes=tuple(tuple(row) for row in content["classes"]),
         multipliers=tuple(
-            _multipliers(row, sizes, len(content["chains"]), units, f"$.multipliers[{index}]")
+            _multipliers(row, sizes, counts, f"$.multipliers[{index}]")
             for index, row in enumerate(content["multipliers"])
         ),
         tree=tuple(
@@ -103,11 +109,12 @@ def bounds_from_bytes(data: bytes, problem: Problem, *, check_hashes: bool = Tru
 
 
 def _multipliers(
-    row: list[int], sizes: list[int], chains: int, units: int, path: str
+    row: list[int], sizes: list[int], counts: tuple[int, int, int], path: str
 ) -> Multipliers:
-    wanted = 1 + sum(sizes) + chains + units
+    """``counts``: of chains, units, and figures that are sums."""
+    wanted = 1 + sum(sizes) + sum(counts)
     if len(row) != wanted:
         raise ResultError(f"{path}: must have {wanted} weights, got {len(row)}")
-    ends = list(accumulate([1, *sizes, chains, units]))
+    ends = list(accumulate([1, *sizes, *counts]))
     parts = [tuple(row[a:b]) for a, b in pairwise(ends)]
-    return Multipliers(row[0], tuple(parts[:-2]), parts[-2], parts[-1])
+    return Multipliers(row[0], tuple(parts[:-3]), *parts[-3:])

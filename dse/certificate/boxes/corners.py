@@ -10,6 +10,7 @@ import numpy as np
 from common.arrays import BoolArray, FloatArray, IntArray
 from common.units import PPM, UHZ_PS, UW_PER_MW
 from fitness.bound_checker.frame_time import FrameTime
+from results.problem.additive import additive_figures, additive_limit
 from results.problem.objectives import ObjectiveKind
 from results.problem.problem import Problem, ProblemNetwork
 from results.problem.rates import times_alone_ps
@@ -17,6 +18,8 @@ from results.problem.rates import times_alone_ps
 MAX_EPSILON = 1e3
 STEPS = 24
 LARGE, ROUNDING = 1e300, 1e-9
+LARGE_SUM = 1e200
+"""In place of no limit on a figure; weights of figures are up to 2**62."""
 SCALE_KINDS = {
     ObjectiveKind.LATENCY,
     ObjectiveKind.THROUGHPUT,
@@ -42,6 +45,8 @@ class Room:
     """[corners]: energy over time, where the time is not given."""
     rates: FloatArray
     """[corners, networks]: of networks that run freely, at least, per ps."""
+    figures: FloatArray
+    """[corners, figures]: what groups add to figures that are sums."""
 
     def at(self, index: int) -> Room:
         """That of one corner."""
@@ -59,6 +64,8 @@ class Lines:
     """[lines, chains]"""
     beyond: FloatArray
     """[lines, networks]: where they run freely, else no networks."""
+    figures: FloatArray
+    """[lines, figures]: of sums over groups."""
 
 
 def _longest_response(network: ProblemNetwork) -> float:
@@ -82,8 +89,10 @@ class Corners:
         self._objectives = [problem.objectives[column] for column in columns]
         self._values = values
         self._period = problem.execution.period_ps
+        self._figures = additive_figures(problem)
         self._scales = (
             self._period is None
+            and not self._figures
             and problem.power_cap_mw is None
             and problem.energy_budget_fj is None
             and all(n.deadline_ps is None and n.min_rate_uhz is None for n in problem.networks)
@@ -168,8 +177,27 @@ class Corners:
             room = np.divide(streams, total, out=np.full(count, np.inf), where=total > 0)
             period = np.minimum(period, room)
         return Room(
-            makespan, period, np.minimum(ends, makespan[:, None]), energy, power, least_rates
+            makespan,
+            period,
+            np.minimum(ends, makespan[:, None]),
+            energy,
+            power,
+            least_rates,
+            self._room_of_figures(epsilon),
         )
+
+    def _room_of_figures(self, epsilon: FloatArray) -> FloatArray:
+        """[corners, figures]: whole numbers, for they may be small, and below the corner."""
+        problem, room = self._problem, np.empty((len(self._values), len(self._figures)))
+        for q, figure in enumerate(self._figures):
+            limit = additive_limit(problem, figure)
+            room[:, q] = np.inf if limit is None else limit
+            if figure in self._objectives:
+                value = self._values[:, self._objectives.index(figure)]
+                room[:, q] = np.minimum(room[:, q], np.ceil(value / (1 + epsilon)) - 1)
+            if figure.kind is ObjectiveKind.MEMORY:
+                room[:, q] -= sum(network.activation_bytes for network in problem.networks)
+        return room
 
     def longest(self, room: Room, *, with_energy: bool) -> FloatArray:
         """[corners]: the longest time of a frame that is left to inequalities with or without
@@ -220,6 +248,7 @@ class Corners:
             if np.isfinite(self.flow):
                 paths = np.minimum(self.flow * time[:, None], ends)
             right = right + lines.chains @ np.minimum(paths, LARGE).T
+            right = right + lines.figures @ np.minimum(room.figures, LARGE_SUM).T
             if self._period is not None:
                 left = energy - idle_mw * self._period
             else:

@@ -36,6 +36,7 @@ class WeightFinder:
         self.resources = len(self._scratch.used)
         self._segments = np.array([unit.max_segments or 0 for unit in problem.units], dtype=float)
         self._limited = np.array([unit.max_segments is not None for unit in problem.units])
+        self._figures = len(networks.figure)
         self._streams: list[Networks] = []
         if not problem.execution.has_frame:
             self._streams = networks_of_streams(problem, networks)
@@ -62,7 +63,8 @@ class WeightFinder:
                 )
         least = sums.shape[1] * sums.min(axis=1)
         beyond = (sums - sums.min(axis=1, keepdims=True))[:, : len(self._streams)]
-        segments = table[:, 1 + kinds + chains :]
+        figures = 1 + kinds + chains + len(self._segments)
+        segments = table[:, 1 + kinds + chains : figures]
         least = np.where(least >= LARGE, np.inf, least - segments @ self._segments)
         by_class = table[:, 1 : 1 + kinds] @ box.rate.T - table[:, :1] * box.lost_mw
         return Lines(
@@ -71,6 +73,7 @@ class WeightFinder:
             energy=table[:, 0],
             chains=table[:, 1 + kinds : 1 + kinds + chains],
             beyond=beyond,
+            figures=table[:, figures:],
         )
 
     def find(
@@ -82,8 +85,7 @@ class WeightFinder:
         from fitness.multipliers.kernels import improve
 
         given = self._problem.execution.period_ps
-        limited = bool(np.isfinite(room.energy_fj[0]) or np.isfinite(room.power_mw[0]))
-        longest = float(self._corners.longest(room, with_energy=limited)[0])
+        longest = self._longest(room)
         energy = float(room.energy_fj[0])
         low, high = 0.0, longest
         if given is None and np.isfinite(energy) and box.idle_mw:
@@ -144,6 +146,11 @@ class WeightFinder:
         costs = replace(box, time_ps=scale * box.time_ps, energy_fj=scale * box.energy_fj)
         return self._all_streams, costs
 
+    def _longest(self, room: Room) -> float:
+        """The longest time that a corner leaves."""
+        limited = bool(np.isfinite(room.energy_fj[0]) or np.isfinite(room.power_mw[0]))
+        return float(self._corners.longest(room, with_energy=limited)[0])
+
     def _space(self, box: BoxArrays, room: Room, time: float) -> FloatArray | None:
         """[resources]: what is left in a time; None where idle power alone takes it all."""
         kinds, chains = self._kinds, len(self._networks.member)
@@ -154,10 +161,22 @@ class WeightFinder:
         if left <= 0:
             return None
         space[0] = left if np.isfinite(left) else 0.0
-        space[1 : 1 + kinds] = time
+        # Without a limit on time or energy, what units and chains take is not limited either.
+        if not space[0] and np.isinf(self._longest(room)):
+            time = np.inf
+        space[1 : 1 + kinds] = time if np.isfinite(time) else 0.0
         ends = np.minimum(room.ends_ps[0][self._networks.chain_end], self._corners.flow * time)
         space[1 + kinds : 1 + kinds + chains] = np.where(np.isinf(ends), 0, np.maximum(ends, 1))
-        space[1 + kinds + chains :] = np.where(self._limited, np.maximum(self._segments, 0.5), 0)
+        figures = 1 + kinds + chains + len(self._segments)
+        space[1 + kinds + chains : figures] = np.where(
+            self._limited, np.maximum(self._segments, 0.5), 0
+        )
+        left_over = room.figures[0]
+        space[figures:] = np.where(np.isinf(left_over), 0, np.maximum(left_over, 0.5))
+        if (left_over < 0).any():
+            # No sum is below 0: such a figure alone contradicts the corner.
+            space[:figures] = 0
+            space[figures:] = left_over < 0
         return space
 
     def _rounded(
@@ -171,7 +190,9 @@ class WeightFinder:
         """Integers; without a limit on the time, such that the right side does not rise."""
         count = 1 + self._kinds + len(self._networks.member)
         weights = np.divide(shares, space, out=np.zeros_like(shares), where=space > 0)
-        weights *= LARGEST_WEIGHT / max(weights[:count].max(), 1e-300)
+        # Where no other weight is, those of figures alone.
+        largest = weights[:count].max() or weights.max()
+        weights *= LARGEST_WEIGHT / max(largest, 1e-300)
         weights = np.minimum(np.floor(weights), MAX_SEGMENT_WEIGHT)
         if np.isinf(longest) and weights[0] > 0:
             slope = self._slope(box, room, weights, np.inf) + float(weights[0]) * box.idle_mw
@@ -211,5 +232,6 @@ class WeightFinder:
             energy=numbers[0],
             units=tuple(tuple(numbers[1 + a : 1 + b]) for a, b in pairs),
             chains=tuple(numbers[1 + kinds : 1 + kinds + chains]),
-            segments=tuple(numbers[1 + kinds + chains :]),
+            segments=tuple(numbers[1 + kinds + chains : len(numbers) - self._figures]),
+            figures=tuple(numbers[len(numbers) - self._figures :]),
         )

@@ -17,15 +17,17 @@ from tests.support.proofs.random_boxes import (
     random_corner,
     random_proof,
 )
+from tests.support.proofs.random_formats import enumerated_formats
 from tests.support.proofs.random_models import enumerated_model
 from tests.support.proofs.random_rates import enumerated_rates
 
 CHUNKS = 8
+DRAWS = [enumerated, enumerated_model, enumerated_rates, enumerated_formats]
 PER_CHUNK = int(os.environ.get("DSE_BOUND_PROBLEMS", "240")) // CHUNKS
 """DSE_BOUND_PROBLEMS=10000 takes five minutes."""
 
 
-@pytest.mark.parametrize("draw", [enumerated, enumerated_model, enumerated_rates])
+@pytest.mark.parametrize("draw", DRAWS)
 @pytest.mark.parametrize("chunk", range(CHUNKS))
 def test_no_weights_exclude_a_design_point(
     chunk: int, draw: Callable[[int], Enumerated | None]

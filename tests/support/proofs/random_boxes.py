@@ -12,6 +12,7 @@ from fitness.bound_checker.boxes import whole_space
 from fitness.multipliers.structure import chains_of, paths_of
 from fitness.objectives import make_outcomes
 from results.front.bounds import BoundProof, Leaf, Multipliers, Split
+from results.problem.additive import additive_figures
 from results.problem.execution import ClosedForm, FreeRunning, Periodic, Pipeline
 from results.problem.objectives import Objective, ObjectiveKind, objective_names
 from results.problem.problem import Problem
@@ -99,9 +100,13 @@ def random_proof(rng: np.random.Generator, problem: Problem) -> BoundProof:
     if rng.integers(2) and not isinstance(problem.execution, ClosedForm | FreeRunning):
         classes = tuple(
             (0, *sorted({int(kbps) * 10**6 for kbps in rng.integers(1, 90, rng.integers(3))}))
-            for _ in problem.units
+            if u == first
+            else ()
+            for u, first in enumerate(problem.unit_of)
         )
-    sizes = [len(row) for row in classes] or [1] * len(problem.units)
+    firsts = [int(u == first) for u, first in enumerate(problem.unit_of)]
+    sizes = [len(row) for row in classes] or firsts
+    figures = len(additive_figures(problem))
 
     def weights(count: int, most: int) -> tuple[int, ...]:
         return tuple((rng.integers(0, most + 1, count) * (rng.random(count) < 0.6)).tolist())
@@ -113,6 +118,7 @@ def random_proof(rng: np.random.Generator, problem: Problem) -> BoundProof:
             units=tuple(weights(size, most) for size in sizes),
             chains=weights(len(chains), most),
             segments=weights(len(problem.units), 10**9 if rng.integers(2) else 0),
+            figures=weights(figures, int(10 ** rng.integers(0, 9))),
         )
 
     tree: list[Split | Leaf] = []

@@ -24,11 +24,13 @@ from results.front.bounds import BoundProof, Leaf, Multipliers
 from results.front.bounds_file import bounds_bytes, bounds_from_bytes
 from results.front.front import Front
 from tests.support.proofs.random_boxes import Enumerated, enumerated, holds_a_point
+from tests.support.proofs.random_formats import enumerated_formats
 from tests.support.proofs.random_lemmas import all_designs
 from tests.support.proofs.random_models import enumerated_model
 from tests.support.proofs.random_rates import enumerated_rates
 
 CHUNKS = 8
+DRAWS = [enumerated, enumerated_model, enumerated_rates, enumerated_formats]
 PER_CHUNK = int(os.environ.get("PARETOSOC_BOUND_PROBLEMS", "40")) // CHUNKS
 
 
@@ -50,7 +52,7 @@ def is_within(members: np.ndarray, feasible: np.ndarray, epsilon_ppm: int) -> bo
     return all((members <= limit).all(axis=1).any() for limit in limits)
 
 
-@pytest.mark.parametrize("draw", [enumerated, enumerated_model, enumerated_rates])
+@pytest.mark.parametrize("draw", DRAWS)
 @pytest.mark.parametrize("chunk", range(CHUNKS))
 def test_every_claim_is_true_by_enumeration(
     chunk: int, draw: Callable[[int], Enumerated | None]
@@ -83,17 +85,20 @@ def changed(rng: np.random.Generator, proof: BoundProof) -> BoundProof:
     def other(row: tuple[int, ...]) -> tuple[int, ...]:
         at = int(rng.integers(len(row)))
         value = int(rng.choice([0, row[at] // 2, row[at] + 1, 2 * row[at], 10**9]))
-        return (*row[:at], value, *row[at + 1 :])
+        return (*row[:at], min(value, 2**63 - 1), *row[at + 1 :])
 
     match int(rng.integers(6)):
         case 0:
             weights = replace(weights, energy=other((weights.energy,))[0])
         case 1:
-            u = int(rng.integers(len(weights.units)))
+            # Of a unit with several number formats the first has them.
+            u = int(rng.choice([u for u, row in enumerate(weights.units) if row]))
             units = (*weights.units[:u], other(weights.units[u]), *weights.units[u + 1 :])
             weights = replace(weights, units=units)
         case 2:
             weights = replace(weights, chains=other(weights.chains))
+        case 3 if weights.figures and rng.integers(2):
+            weights = replace(weights, figures=other(weights.figures))
         case 3:
             weights = replace(weights, segments=other(weights.segments))
         case 4:
@@ -114,7 +119,7 @@ def changed(rng: np.random.Generator, proof: BoundProof) -> BoundProof:
     return replace(proof, multipliers=table)
 
 
-@pytest.mark.parametrize("draw", [enumerated, enumerated_model, enumerated_rates])
+@pytest.mark.parametrize("draw", DRAWS)
 def test_a_changed_proof_is_refused_or_still_true(draw: Callable[[int], Enumerated | None]) -> None:
     seen: Counter[str] = Counter()
     for seed in range(40):

@@ -1,0 +1,92 @@
+"""Random small problems whose groups choose among number formats, with losses of accuracy and
+memory as objectives and limits, and all their design points."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from benchmarks.problems.random_problem import RandomShape, random_problem, with_rates
+from fitness.objectives import make_outcomes
+from results.problem.execution import FreeRunning, Pipeline
+from results.problem.objectives import Objective, ObjectiveKind
+from results.problem.problem import Problem
+from results.problem.problem_check import check_problem
+from tests.support.problems.formats import with_formats
+from tests.support.problems.memory import with_memory
+from tests.support.proofs.random_boxes import Enumerated
+from tests.support.proofs.random_lemmas import all_designs
+
+SHAPE = RandomShape(networks=(1, 2), groups=(1, 3), units=(1, 2), points=(1, 2), phases=True)
+MAX_DESIGNS = 4000
+MAX_RUNS = 200
+"""Of pipelines and the like, whose simulation takes longer."""
+
+
+def enumerated_formats(seed: int) -> Enumerated | None:
+    """A frame, pipeline, free run or networks with rates with some of the objectives that it has,
+    losses and memory among them where it can; limits on these, on segments and transitions,
+    deadlines, an energy budget, each sometimes; None: too large."""
+    rng = np.random.default_rng((29, seed))
+    problem = with_memory(rng, with_formats(rng, _problem(rng), most=3 if seed % 3 else 2))
+    rows = all_designs(problem)
+    one_frame = not problem.execution.frames_overlap and not problem.has_rates
+    if len(rows) > (MAX_DESIGNS if one_frame else MAX_RUNS):
+        return None
+    first = ObjectiveKind.LATENCY
+    if not one_frame:
+        first = ObjectiveKind.RESPONSE if problem.has_rates else ObjectiveKind.THROUGHPUT
+    pool = [Objective(first), Objective(ObjectiveKind.ENERGY)]
+    if problem.execution.has_frame:
+        last = len(problem.networks) - 1
+        pool += [Objective(ObjectiveKind.ACCURACY_LOSS), Objective(ObjectiveKind.MEMORY)]
+        pool += [Objective(ObjectiveKind.ACCURACY_LOSS, last)]
+    count = min(len(pool), int(rng.integers(1, 4)))
+    chosen = [pool[i] for i in sorted(rng.choice(len(pool), count, replace=False))]
+    problem = replace(problem, objectives=tuple(chosen))
+    both = replace(problem, objectives=(Objective(first), Objective(ObjectiveKind.ENERGY)))
+    time, energy = make_outcomes(both)(rows).objectives.T
+
+    def drawn(values: np.ndarray) -> int:
+        return max(1, int(np.quantile(values, rng.random())))
+
+    if rng.integers(4) == 0:
+        problem = replace(problem, energy_budget_fj=drawn(energy))
+    if rng.integers(3) == 0:
+        networks = [
+            replace(
+                network,
+                deadline_ps=drawn(time) if one_frame and rng.integers(2) else network.deadline_ps,
+                max_transitions=int(rng.integers(3)) if rng.integers(2) else None,
+            )
+            for network in problem.networks
+        ]
+        units = [
+            replace(unit, max_segments=int(rng.integers(1, 3)) if u == first_entry else None)
+            for u, (unit, first_entry) in enumerate(
+                zip(problem.units, problem.unit_of, strict=True)
+            )
+        ]
+        problem = replace(problem, networks=tuple(networks), units=tuple(units))
+    check_problem(problem)
+    outcomes = make_outcomes(problem)(rows)
+    return Enumerated(problem, outcomes.objectives[outcomes.feasible], outcomes.objectives)
+
+
+def _problem(rng: np.random.Generator) -> Problem:
+    model = int(rng.integers(8))
+    problem = random_problem(rng, replace(SHAPE, ties=bool(rng.integers(2))))
+    match model:
+        case 0:
+            plain = random_problem(rng, replace(SHAPE, phases=False))
+            return with_rates(rng, plain)
+        case 1:
+            return replace(problem, execution=Pipeline(int(rng.integers(1, 5))))
+        case 2:
+            networks = tuple(replace(n, waits_for=(), arrival_ps=0) for n in problem.networks)
+            free = FreeRunning(int(rng.integers(1, 5)))
+            nothing: dict[str, object] = {"handovers": (), "handover_ps": None}
+            return replace(problem, networks=networks, execution=free, **nothing)
+        case _:
+            return problem
