@@ -39,10 +39,6 @@ class TradeOff:
     lines: tuple[tuple[tuple[int, int], ...], ...]
     """[chains][rates]: (rate, value at T = 0): value - rate T."""
 
-    def least_fj(self, time_ps: int) -> int:
-        """F(T)."""
-        return self._line_at(time_ps)[0]
-
     def is_reached(self, wanted_fj: int, shortest_ps: int, longest_ps: int) -> bool:
         """Whether F is at least so much from one makespan to the other, both included.
 

@@ -6,14 +6,12 @@ The SHA-256 of the file's bytes is the problem's identity.
 from __future__ import annotations
 
 from enum import Enum
-from pathlib import Path
 from typing import Any, TypeVar
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from common.arrays import BoolArray, IntArray
-from common.files import read_file
 from results.errors import ResultError
 from results.io.canonical_json import Json, canonical_bytes, parse, sha256_of
 from results.io.schema import check_against_schema
@@ -68,29 +66,6 @@ def problem_sha256(problem: Problem) -> str:
     if problem not in _SHA256:
         problem_bytes(problem)
     return _SHA256[problem]
-
-
-def write_problem(path: Path, problem: Problem) -> None:
-    """Writes ``problem.json``.
-
-    Raises:
-        ResultError: where the problem is not sound.
-    """
-    path.write_bytes(problem_bytes(problem))
-
-
-def read_problem(path: Path) -> Problem:
-    """Reads ``problem.json``.
-
-    Raises:
-        ResultError: where the file cannot be read, or is not a sound problem; it names the file
-            and the JSON path.
-    """
-    data = read_file(path, ResultError)
-    try:
-        return problem_from_bytes(data)
-    except ResultError as error:
-        raise ResultError(f"{path}: {error}") from None
 
 
 def problem_from_bytes(data: bytes) -> Problem:

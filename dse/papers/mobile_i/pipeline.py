@@ -69,11 +69,6 @@ class PeriodicPipeline:
     """Per unit, its time per frame without contention."""
 
     @property
-    def bound_per_s(self) -> float:
-        """Frames per second of 1 / (largest load): more than any schedule of this design point."""
-        return PS_PER_S / max(self.load_ps)
-
-    @property
     def frames_per_s(self) -> float:
         """One frame ends in every period."""
         return PS_PER_S / self.schedule.period_ps

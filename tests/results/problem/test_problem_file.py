@@ -15,11 +15,10 @@ from results.problem.problem import ContentionTable, Problem, ProblemUnit
 from results.problem.problem_check import check_problem
 from results.problem.problem_file import (
     problem_bytes,
+    problem_from_bytes,
     problem_from_document,
     problem_sha256,
     problem_to_document,
-    read_problem,
-    write_problem,
 )
 from tests.support.problems.formats import with_formats, with_losses
 from tests.support.problems.memory import with_memory
@@ -114,13 +113,12 @@ def with_phases(problem):
     )
 
 
-def test_round_trip(make_problem, tmp_path):
+def test_round_trip(make_problem):
     for problem in variants(make_problem):
-        path = tmp_path / "problem.json"
-        write_problem(path, problem)
-        again = read_problem(path)
+        data = problem_bytes(problem)
+        again = problem_from_bytes(data)
         assert_equal(problem, again)
-        assert problem_bytes(again) == path.read_bytes()
+        assert problem_bytes(again) == data
         assert problem_sha256(again) == problem_sha256(problem)
         assert not again.units[0].time_ps.flags.writeable
 
@@ -319,11 +317,6 @@ def test_wrong_content_is_named(problem, path, value, complaint):
     place[path[-1]] = value
     with pytest.raises(ResultError, match=complaint):
         problem_from_document(document)
-
-
-def test_missing_file_is_named(tmp_path):
-    with pytest.raises(ResultError, match=r"nowhere\.json: cannot be read: No such file"):
-        read_problem(tmp_path / "nowhere.json")
 
 
 @pytest.mark.parametrize(

@@ -1,24 +1,18 @@
-"""The runs of a campaign as flat rows, for other programs: CSV, Parquet, pandas."""
+"""The runs of a campaign as flat rows, for other programs: CSV, Parquet."""
 
 from __future__ import annotations
 
 import csv
 import io
 from collections.abc import Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from dse.tools.campaign.analyse.fields import field_of
 from dse.tools.campaign.analyse.values import parse_value
 from dse.tools.campaign.plan.settings import AXES
-from dse.tools.campaign.store.run import RunStatus
 from dse.tools.campaign.store.run_record import RunRecord
-from dse.tools.campaign.store.store import Store
 from results.io.optional import optional_import
 from results.problem.objectives import Objective, ObjectiveKind, objective_unit, objective_value
-
-if TYPE_CHECKING:
-    from pandas import DataFrame
 
 SUFFIXES = (".csv", ".parquet")
 _KIND_OF = {kind.spec.file_name: kind for kind in ObjectiveKind}
@@ -98,19 +92,6 @@ def parquet_bytes(rows: Sequence[dict[str, Any]]) -> bytes:
     stream = io.BytesIO()
     parquet.write_table(arrow.Table.from_pylist(list(rows)), stream)
     return stream.getvalue()
-
-
-def campaign_frame(folder: str | Path, *, members: bool = False) -> DataFrame:
-    """A campaign as a pandas table: a row for each finished run, or for each member of its front.
-
-    Raises:
-        ResultError: where the folder has no campaign, or pandas is not installed.
-    """
-    pandas: Any = optional_import("pandas", extra="notebooks", purpose="A table for pandas")
-    with Store(Path(folder)) as store:
-        records = list(store.records(RunStatus.FINISHED))
-    frame: DataFrame = pandas.DataFrame(member_rows(records) if members else run_rows(records))
-    return frame
 
 
 def _plain(record: RunRecord, name: str) -> Any:

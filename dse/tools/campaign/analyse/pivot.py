@@ -14,11 +14,10 @@ from dse.tools.campaign.store.run_record import RunRecord
 
 @dataclass(frozen=True)
 class Cell:
-    """Several runs in one place: the number shown, how many have one, and the best of them."""
+    """Several runs in one place: the number shown, how many there are, and the best of them."""
 
     value: float | None
     runs: int
-    with_value: int
     best: RunRecord
 
 
@@ -76,7 +75,7 @@ def make_pivot(
 def _cell(records: Sequence[RunRecord], value: Value, over: Aggregation) -> Cell:
     found = [(number, run) for run in records if (number := value.of(run)) is not None]
     if not found:
-        return Cell(None, len(records), 0, records[0])
+        return Cell(None, len(records), records[0])
     numbers = [number for number, _ in found]
     better, worse = (max, min) if value.larger_is_better else (min, max)
     best = better(numbers)
@@ -86,4 +85,4 @@ def _cell(records: Sequence[RunRecord], value: Value, over: Aggregation) -> Cell
         Aggregation.MEDIAN: lambda: statistics.median(numbers),
         Aggregation.MEAN: lambda: statistics.fmean(numbers),
     }[over]()
-    return Cell(shown, len(records), len(found), next(run for n, run in found if n == best))
+    return Cell(shown, len(records), next(run for n, run in found if n == best))

@@ -10,7 +10,6 @@ from itertools import pairwise
 import networkx as nx
 import pytest
 
-from dse.papers.mobile_i.schedule.exact import least_period, least_prologue
 from dse.papers.mobile_i.schedule.initial_schedule import initial_schedule, longest_first
 from dse.papers.mobile_i.schedule.placement import place_in_order
 from dse.papers.mobile_i.schedule.reallocation import critical_tasks, reallocate
@@ -21,6 +20,7 @@ from results.periodic.check import broken_rule
 from results.periodic.periodic import EngineArray, PeriodicSchedule
 from results.periodic.table import least_period_ps, least_prologue_periods
 from results.periodic.task_graph import Task, TaskGraph, Transfer, repeated
+from tests.support.periodic_optima import least_period, least_prologue
 from tests.support.problems.random_task_graphs import random_array, random_graph
 
 GRAPHS = 10_000
