@@ -21,7 +21,8 @@ from results.io.atomic_folder import check_own_folder, remove_files, write_whole
 from results.io.canonical_json import canonical_bytes, parse, sha256_of
 from results.plots.front import front_pictures
 from results.problem.problem import Problem
-from results.problem.problem_file import problem_bytes, problem_from_bytes
+from results.problem.problem_file import problem_bytes
+from results.problem.problem_reader import problem_from_bytes
 
 FRONT_FILE = "front.json"
 PROBLEM_FILE = "problem.json"

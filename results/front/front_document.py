@@ -32,7 +32,8 @@ from results.io.canonical_json import Json, content_sha256
 from results.io.schema import check_against_schema
 from results.problem.objectives import objective_names
 from results.problem.problem import DesignPoint, Problem
-from results.problem.problem_file import problem_sha256, read_only
+from results.problem.problem_file import problem_sha256
+from results.problem.problem_reader import read_only
 
 FRONT_FORMAT = "paretosoc-front/1"
 

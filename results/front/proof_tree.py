@@ -1,7 +1,7 @@
 """``certificate.tree``, ``epsilon.tree``: the tree of an exact search, which is its proof.
 
 What a node chooses is not stored: it follows from the problem and the choices above it
-(docs/certificate.md has the rules and the format). A node is one of ``NODE_KINDS``.
+(docs/concepts/certificate.md has the rules and the format). A node is one of ``NODE_KINDS``.
 """
 
 from __future__ import annotations

@@ -33,7 +33,8 @@ from results.problem.problem import (
     ProblemUnit,
 )
 from results.problem.problem_check import check_problem
-from results.problem.problem_file import problem_from_bytes, problem_to_document
+from results.problem.problem_file import problem_to_document
+from results.problem.problem_reader import problem_from_bytes
 
 BETWEEN, ALL = ChannelUse.BETWEEN_UNITS, ChannelUse.ALL
 SHAPE = RandomShape(networks=(1, 3), groups=(1, 8), units=(1, 5), points=(1, 4))

@@ -21,7 +21,8 @@ from results.problem.execution import FreeRunning, Pipeline
 from results.problem.objectives import Objective, ObjectiveKind
 from results.problem.problem import Problem
 from results.problem.problem_check import check_problem
-from results.problem.problem_file import problem_bytes, problem_from_bytes
+from results.problem.problem_file import problem_bytes
+from results.problem.problem_reader import problem_from_bytes
 from tests.support.problems.formats import with_formats
 from tests.support.problems.random_spaces import random_limited_problem, space_of
 

@@ -36,7 +36,8 @@ from results.front.front_document import member_to_document
 from results.problem.execution import Rates
 from results.problem.objectives import Objective, ObjectiveKind
 from results.problem.problem import Problem
-from results.problem.problem_file import problem_bytes, problem_from_bytes, problem_sha256
+from results.problem.problem_file import problem_bytes, problem_sha256
+from results.problem.problem_reader import problem_from_bytes
 from results.text.batches import batch_lines
 from tests.dse.tools.deploy.test_strong_types import small_network
 from tests.support.problems import small_problems

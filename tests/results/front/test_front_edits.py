@@ -13,7 +13,7 @@ from results.front.front import HypervolumePoint
 from results.front.front_document import front_from_document, front_to_document
 from results.io.canonical_json import canonical_bytes, content_sha256, parse
 from results.problem.problem import DesignPoint
-from results.problem.problem_file import problem_from_bytes
+from results.problem.problem_reader import problem_from_bytes
 
 
 def random_edit(document, rng):

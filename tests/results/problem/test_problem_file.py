@@ -13,13 +13,8 @@ from results.problem.execution import FreeRunning, Periodic, Pipeline, Rates
 from results.problem.objectives import Objective, ObjectiveKind
 from results.problem.problem import ContentionTable, Problem, ProblemUnit
 from results.problem.problem_check import check_problem
-from results.problem.problem_file import (
-    problem_bytes,
-    problem_from_bytes,
-    problem_from_document,
-    problem_sha256,
-    problem_to_document,
-)
+from results.problem.problem_file import problem_bytes, problem_sha256, problem_to_document
+from results.problem.problem_reader import problem_from_bytes, problem_from_document
 from tests.support.problems.formats import with_formats, with_losses
 from tests.support.problems.memory import with_memory
 

@@ -46,7 +46,7 @@ from results.front.proof_tree import ProofTree, tree_bytes, tree_from_bytes
 from results.io.canonical_json import canonical_bytes, content_sha256, sha256_of
 from results.problem.objectives import objective_names
 from results.problem.problem import Problem
-from results.problem.problem_file import problem_from_document
+from results.problem.problem_reader import problem_from_document
 from tests.support.problems.random_spaces import Space, space_of
 from tests.support.proofs.lemmas import leaves_of
 

@@ -11,7 +11,7 @@ from results.front.costs_file import costs_from_bytes
 from results.front.front import Front
 from results.front.front_document import front_from_document
 from results.io.canonical_json import parse
-from results.problem.problem_file import problem_from_bytes
+from results.problem.problem_reader import problem_from_bytes
 
 
 def stored_front(store: Store, record: RunRecord) -> tuple[Front, CostOrigins | None]:

@@ -319,8 +319,7 @@ def test_exports(campaign, records, dse, tmp_path):
     assert np.allclose(text["latency_ms"], runs["latency_ms"], equal_nan=True)
     members = pandas.read_parquet(tmp_path / "m.parquet")
     best = members.groupby("hash")["energy_mJ"].min()
-    frame = runs.set_index("hash")
-    assert np.allclose(frame["energy_mJ"], best[frame.index])
+    assert np.allclose(runs.set_index("hash")["energy_mJ"][best.index], best)
 
 
 def test_two_campaigns_are_compared(campaign, records, dse):
