@@ -317,11 +317,6 @@ def _covered(problem: Problem, files: ProofArtifacts, columns: Sequence[int]) ->
     small."""
     if files.tree.leaves > MAX_COVERED or most_lemmas(problem, files.tree) > MAX_LEMMAS:
         return files
-    if problem.memory_cap_bytes is not None or any(
-        network.max_loss_ppm is not None for network in problem.networks
-    ):
-        # The formula counts transitions and segments; it has no sums of losses or bytes.
-        return files
     began = time.monotonic()
     lemmas = leaf_table(problem, files.tree, _target(files.certificate, columns))
     text = cover_smtlib(problem, lemmas)

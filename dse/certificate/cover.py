@@ -3,7 +3,9 @@
 A model of the formula is a design point that obeys the mapping rules and that no lemma catches. So
 where solvers say ``unsat``, the lemmas cover the space. The text is plain clauses in SMT-LIB 2
 (QF_UF): every solver reads it, and nothing else that a solver prints has to be trusted. The
-leaves of a search exclude each other, so no lemma can be dropped for what another one says.
+leaves of a search exclude each other, so no lemma can be dropped for what another one says. Where
+the loss of accuracy or memory is limited, a sum over the choices of all groups is at most the limit
+(QF_LIA).
 
 Variables: ``x_g_u``, group g is on unit u; ``o_d_k``, domain d has operating point k; ``t_e``, the
 ends of edge e are on different units (Eq. 3 of HaX-CoNN; only that direction is needed); ``s_g_u``,
@@ -24,6 +26,8 @@ import numpy as np
 
 from results.errors import ResultError
 from results.front.certificate import NOT_NAMED, LemmaTable
+from results.problem.additive import additive_figures, additive_limit
+from results.problem.objectives import ObjectiveKind
 from results.problem.problem import DesignPoint, Problem
 
 
@@ -58,7 +62,7 @@ def cover_smtlib(problem: Problem, lemmas: LemmaTable) -> str:
             f"; groups {network.groups.start} to {network.groups.stop - 1}: {_plain(network.name)}"
             for network in problem.networks
         ),
-        "(set-logic QF_UF)",
+        f"(set-logic {'QF_LIA' if (sums := _sum_rules(problem)) else 'QF_UF'})",
     ]
     units = [np.flatnonzero(row).tolist() for row in problem.allowed]
     points = [np.flatnonzero(domain.allowed).tolist() for domain in problem.domains]
@@ -72,7 +76,7 @@ def cover_smtlib(problem: Problem, lemmas: LemmaTable) -> str:
     _segment_rules(problem, units, variables, clauses)
     lemma_clauses = _lemma_clauses(lemmas, units, points, variables, clauses)
     lines += [f"(declare-const {name} Bool)" for name in variables]
-    lines += clauses
+    lines += clauses + sums
     lines.append(f"; {len(lemmas)} lemmas: not all of their choices")
     lines += lemma_clauses
     lines.append("(check-sat)")
@@ -165,6 +169,32 @@ def _segment_rules(
             fed = [f"x_{f}_{v}" for f in feeding.get(g, ()) for v in entries if v in units[f]]
             clauses += [_clause((f"(not x_{g}_{v})", *fed, f"s_{g}_{u}")) for v in here]
         _at_most(pluralize, unit.max_segments, f"d_{u}", variables, clauses)
+
+
+def _sum_rules(problem: Problem) -> list[str]:
+    """What groups add to a limited figure on their units is no more than the limit leaves them."""
+    rules = []
+    for figure in additive_figures(problem):
+        limit = additive_limit(problem, figure)
+        if limit is None:
+            continue
+        groups = range(problem.group_count)
+        tables = [unit.loss_ppm for unit in problem.units]
+        if figure.kind is ObjectiveKind.MEMORY:
+            tables = [unit.weight_bytes for unit in problem.units]
+            limit -= sum(network.activation_bytes for network in problem.networks)
+        elif figure.network is not None:
+            groups = problem.networks[figure.network].groups
+        terms = [
+            f"(ite x_{g}_{u} {table[g]} 0)"
+            for g in groups
+            for u, table in enumerate(tables)
+            if table is not None and table[g] and problem.allowed[g, u]
+        ]
+        # ``+`` takes at least two arguments; SMT-LIB has no negative numerals.
+        most = str(limit) if limit >= 0 else f"(- {-limit})"
+        rules.append(f"(assert (<= (+ {' '.join((*terms, '0', '0'))}) {most}))")
+    return rules
 
 
 def _at_most(
